@@ -1,0 +1,65 @@
+/**
+ * The one error class of the house. It knows stable codes and texts for people; it must not know HTTP
+ * (`http/problem.ts` owns the only table from code to status).
+ */
+
+/** Every way in which the storage refuses. The code is stable: clients and specs may rely on it. */
+export type ErrorCode =
+  | 'already-exists'
+  | 'bad-request'
+  | 'body-not-allowed'
+  | 'conflict'
+  | 'container-exists'
+  | 'digest-mismatch'
+  | 'forbidden'
+  | 'interaction-model-conflict'
+  | 'invalid-page'
+  | 'invalid-token'
+  | 'iri-too-long'
+  | 'malformed-body'
+  | 'method-not-allowed'
+  | 'named-graph'
+  | 'not-empty'
+  | 'not-found'
+  | 'page-not-found'
+  | 'parent-not-a-container'
+  | 'parent-not-found'
+  | 'patch-conflict'
+  | 'precondition-failed'
+  | 'precondition-required'
+  | 'quota-exceeded'
+  | 'request-timeout'
+  | 'reserved-name'
+  | 'root-not-deletable'
+  | 'storage-full'
+  | 'too-large'
+  | 'too-busy'
+  | 'unauthenticated'
+  | 'unsupported-media-type'
+  | 'unsupported-rdf'
+  | 'update-timeout'
+  | 'https-required';
+
+/** What an error may carry beside its text; only `http/` reads the members that end up in header fields. */
+export interface ErrorDetails {
+  cause?: unknown;
+  /** Why, in full, for the log alone: never part of an answer. */
+  reason?: string;
+  /** Header fields that belong to the refusal (`Allow`, `Accept-Patch`, `Content-Range` ...). */
+  fields?: Readonly<Record<string, string>>;
+}
+
+/** A refusal with a stable `code`. `message` is shown to the client and must not leak what it may not know. */
+export class LwsError extends Error {
+  readonly code: ErrorCode;
+  readonly reason: string | undefined;
+  readonly fields: Readonly<Record<string, string>>;
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = 'LwsError';
+    this.code = code;
+    this.reason = details.reason;
+    this.fields = details.fields ?? {};
+  }
+}

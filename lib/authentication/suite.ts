@@ -1,0 +1,25 @@
+/** The contract of an authentication suite: it recognises its credentials by their shape and verifies them. */
+import { LwsError } from '../errors.js';
+import type { Principal } from '../authorization/principal.js';
+
+export interface VerifiedCredential {
+  readonly principal: Principal;
+  /** Milliseconds since the epoch after which the credential is not to be believed any more. */
+  readonly expires: number;
+}
+
+export interface Suite {
+  readonly name: string;
+  /** Whether the credential has this suite's shape. It must be cheap, and safe for any text. */
+  recognises(credential: string): boolean;
+  /** @throws LwsError `invalid-token` with a full `reason` for the log */
+  verify(credential: string): Promise<VerifiedCredential>;
+}
+
+/**
+ * A credential that is refused.
+ * @param description which check failed, for the client: it must leak neither the credential nor what was expected
+ * @param reason the same in full, for the log
+ */
+export const refusedCredential = (description: string, reason: string, cause?: unknown): LwsError =>
+  new LwsError('invalid-token', description, { reason, cause });

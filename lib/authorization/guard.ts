@@ -1,0 +1,92 @@
+/**
+ * What a caller who may not do something is told (open-points 1.4): a stranger must not learn that anything exists.
+ * It must not know HTTP; it throws codes.
+ */
+import { LwsError } from '../errors.js';
+import { parentOf, type ResourceRecord } from '../storage/records.js';
+import type { Authorizer } from './authorizer.js';
+import type { Mode } from './mode.js';
+import type { Access } from './principal.js';
+
+/** A state of the storage to decide on: committed, or a transaction's. */
+export interface View {
+  record(iri: string): ResourceRecord | undefined;
+}
+
+export interface Guard {
+  readonly authorizer: Authorizer;
+  readonly storage: string;
+  /** `lws.mask-forbidden-as-not-found` */
+  readonly mask: boolean;
+}
+
+/**
+ * Requires a mode on an existing resource and returns its record.
+ * @throws LwsError `unauthenticated`, `forbidden` or `not-found`, as the caller may learn
+ */
+export async function requireAccess(
+  guard: Guard,
+  view: View,
+  access: Access,
+  mode: Mode,
+  iri: string,
+): Promise<ResourceRecord> {
+  const record = view.record(iri);
+  if (!record) throw await refusalOfAbsent(guard, view, access, iri);
+  if (await guard.authorizer.allows(access, mode, iri, record)) return record;
+  const readable = mode !== 'read' && (await guard.authorizer.allows(access, 'read', iri, record));
+  throw refusal(guard, access, mode, readable);
+}
+
+/**
+ * Requires what a PUT needs: write on an existing target, append on the parent of a new one.
+ * @returns the target's record, if there is one
+ * @throws LwsError as `requireAccess`; `parent-not-found` for a caller who may know that the parent is absent
+ */
+export async function requirePut(
+  guard: Guard,
+  view: View,
+  access: Access,
+  iri: string,
+): Promise<ResourceRecord | undefined> {
+  const { authorizer } = guard;
+  const record = view.record(iri);
+  if (record && (await authorizer.allows(access, 'write', iri, record))) return record;
+  if (record && (await authorizer.allows(access, 'read', iri, record))) throw refusal(guard, access, 'write', true);
+  // From here on the target is absent, or hidden and to be answered as if it were absent.
+  const parent = parentOf(iri);
+  const container = view.record(parent);
+  if (!container) {
+    const refused = await refusalOfAbsent(guard, view, access, parent);
+    throw refused.code === 'not-found'
+      ? new LwsError('parent-not-found', 'The container that this resource would lie in does not exist.')
+      : refused;
+  }
+  if (!record && (await authorizer.allows(access, 'append', parent, container))) return undefined;
+  throw refusal(guard, access, 'append', await authorizer.allows(access, 'read', parent, container));
+}
+
+/** The answer for something that is not there: anonymous callers learn that only where they may read the container. */
+export async function refusalOfAbsent(guard: Guard, view: View, access: Access, iri: string): Promise<LwsError> {
+  if (access.principal) return notFound('absent');
+  for (let parent = parentOf(iri); parent.startsWith(guard.storage); parent = parentOf(parent)) {
+    const record = view.record(parent);
+    if (!record) continue;
+    if (await guard.authorizer.allows(access, 'read', parent, record)) return notFound('absent');
+    break;
+  }
+  return unauthenticated('absent, and the anonymous caller may not read the container');
+}
+
+function refusal(guard: Guard, access: Access, mode: Mode, readable: boolean): LwsError {
+  if (!access.principal) return unauthenticated(`anonymous lacks ${mode}`);
+  const reason = `${access.principal.subject} lacks ${mode}`;
+  if (readable || !guard.mask) return new LwsError('forbidden', 'You may not do this here.', { reason });
+  return notFound(reason);
+}
+
+const notFound = (reason: string): LwsError =>
+  new LwsError('not-found', 'There is nothing here, or nothing that you may see.', { reason });
+
+const unauthenticated = (reason: string): LwsError =>
+  new LwsError('unauthenticated', 'This needs a credential: send an Authorization header field.', { reason });

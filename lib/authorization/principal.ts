@@ -1,0 +1,14 @@
+/** Who asks, as an authentication suite established it. It must not know how. */
+export interface Principal {
+  /** The identity, a URI. */
+  readonly subject: string;
+  /** The application that acts for it, a URI; absent when the credential names none. */
+  readonly client?: string;
+  readonly issuer?: string;
+}
+
+/** What a decision may depend on beside the resource: one per request. */
+export interface Access {
+  /** Absent: anonymous. */
+  readonly principal?: Principal;
+}

@@ -1,0 +1,48 @@
+/**
+ * What a component is: a feature on top of the floors that can be switched off. It returns what it adds, as data, and
+ * never receives the application. A third party's module default-exports one and is named in `lws.components`.
+ */
+import type { Suite } from './authentication/suite.js';
+import type { Authorizer } from './authorization/authorizer.js';
+import type { Route } from './http/route.js';
+import type { CapabilityEntry, ServiceEntry } from './http/storage-description.js';
+import type { Log } from './log.js';
+import type { SettingsOf, SettingsTable } from './settings.js';
+import type { Store } from './storage/store.js';
+
+/** All that a component may use of the house. */
+export interface House {
+  /** `lws.base-uri`, without a slash at its end. */
+  readonly baseUri: string;
+  /** The storage's URI: the base URI with a slash. */
+  readonly storage: string;
+  readonly systemPrefix: string;
+  readonly store: Store;
+  readonly authorizer: Authorizer;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly log: Log;
+  /** The audiences that a credential may name, and whether it has to. */
+  readonly audience: { readonly accepted: ReadonlySet<string>; readonly required: boolean };
+}
+
+/** What an installed component adds. */
+export interface Installation {
+  readonly routes?: readonly Route[];
+  readonly services?: readonly ServiceEntry[];
+  readonly capabilities?: readonly CapabilityEntry[];
+  readonly suites?: readonly Suite[];
+  start?(): Promise<void> | void;
+  stop?(): Promise<void> | void;
+}
+
+export interface Component<T extends SettingsTable = SettingsTable> {
+  readonly name: string;
+  readonly settings: T;
+  isEnabled(settings: SettingsOf<T>): boolean;
+  /** Heavy imports happen here, so that a component that is off costs nothing. */
+  install(house: House, settings: SettingsOf<T>): Promise<Installation> | Installation;
+}
+
+/** Checks the shape of a component while keeping the type of its settings. */
+export const defineComponent = <T extends SettingsTable>(component: Component<T>): Component<T> => component;

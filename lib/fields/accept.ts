@@ -1,0 +1,115 @@
+/**
+ * The codec of `Accept` and the choice among offered media types (RFC 9110 12.5.1).
+ * It must not know which media types the storage offers, nor what is answered when none is acceptable.
+ */
+import { parseMediaType } from './media-type.js';
+import { noParameters, splitList, without } from './syntax.js';
+
+/** One media range: type and subtype lower-case or `*`, parameters without `q`, and `q` from 0 to 1. */
+export interface MediaRange {
+  readonly type: string;
+  readonly subtype: string;
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly q: number;
+}
+
+interface Offer {
+  readonly type: string;
+  readonly subtype: string;
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+const anything: readonly MediaRange[] = [{ type: '*', subtype: '*', parameters: noParameters, q: 1 }];
+const weightPattern = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
+
+/**
+ * The media ranges of `Accept`, in the order of the field; malformed members are skipped, and undefined says that
+ * none was usable. `q` counts wherever it stands among the parameters (RFC 9110 12.4.2, 12.5.1).
+ */
+export function parseAccept(field: string): readonly MediaRange[] | undefined {
+  if (field === '*/*') return anything;
+  const ranges: MediaRange[] = [];
+  for (const member of splitList(field)) {
+    const range = parseRange(member);
+    if (range) ranges.push(range);
+  }
+  return ranges.length === 0 ? undefined : ranges;
+}
+
+/**
+ * The quality, from 0 to 1, of an offered media type, which may carry parameters: that of the most specific range
+ * that matches, 0 when none does. Of equally specific ranges the highest counts (RFC 9110 12.5.1).
+ */
+export function qualityOf(ranges: readonly MediaRange[], offer: string): number {
+  return decidingRange(ranges, offer)?.q ?? 0;
+}
+
+/**
+ * The offer with the highest quality; among equals the one whose range is the most specific, then the first. It is
+ * undefined when no offer is acceptable (RFC 9110 12.5.1).
+ */
+export function chooseMediaType(ranges: readonly MediaRange[], offers: readonly string[]): string | undefined {
+  let chosen: string | undefined;
+  let bestQuality = 0;
+  let bestSpecificity = -1;
+  for (const offer of offers) {
+    const range = decidingRange(ranges, offer);
+    if (!range || range.q === 0 || range.q < bestQuality) continue;
+    const specificity = specificityOf(range);
+    if (range.q === bestQuality && specificity <= bestSpecificity) continue;
+    chosen = offer;
+    bestQuality = range.q;
+    bestSpecificity = specificity;
+  }
+  return chosen;
+}
+
+function parseRange(member: string): MediaRange | undefined {
+  const media = parseMediaType(member);
+  if (!media) return undefined;
+  const { type, subtype, parameters } = split(media.essence, media.parameters);
+  if (type === '*' && subtype !== '*') return undefined;
+  const weight = parameters.get('q');
+  if (weight === undefined) return { type, subtype, parameters, q: 1 };
+  if (!weightPattern.test(weight)) return undefined;
+  return { type, subtype, parameters: without(parameters, 'q'), q: Number(weight) };
+}
+
+function split(essence: string, parameters: ReadonlyMap<string, string>): Offer {
+  const slash = essence.indexOf('/');
+  return { type: essence.slice(0, slash), subtype: essence.slice(slash + 1), parameters };
+}
+
+function decidingRange(ranges: readonly MediaRange[], field: string): MediaRange | undefined {
+  const media = parseMediaType(field);
+  if (!media) return undefined;
+  const offer = split(media.essence, media.parameters);
+  let best: MediaRange | undefined;
+  let bestSpecificity = -1;
+  for (const range of ranges) {
+    if (!matches(range, offer)) continue;
+    const specificity = specificityOf(range);
+    if (specificity < bestSpecificity) continue;
+    if (specificity === bestSpecificity && range.q <= best!.q) continue;
+    best = range;
+    bestSpecificity = specificity;
+  }
+  return best;
+}
+
+function matches(range: MediaRange, offer: Offer): boolean {
+  if (range.type !== '*' && range.type !== offer.type) return false;
+  if (range.subtype !== '*' && range.subtype !== offer.subtype) return false;
+  for (const [name, value] of range.parameters) {
+    // The house writes UTF-8 whatever is asked: a charset neither excludes an offer nor makes a range more specific.
+    if (name !== 'charset' && offer.parameters.get(name) !== value) return false;
+  }
+  return true;
+}
+
+/** How much a range says: any parameter outweighs the type, and the type the wildcard. */
+function specificityOf(range: MediaRange): number {
+  const { size } = range.parameters;
+  const counted = size > 0 && range.parameters.has('charset') ? size - 1 : size;
+  return counted * 3 + (range.type === '*' ? 0 : range.subtype === '*' ? 1 : 2);
+}

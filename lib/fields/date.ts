@@ -1,0 +1,58 @@
+/**
+ * The codec of HTTP dates, as in `Last-Modified` and `If-Modified-Since` (RFC 9110 5.6.7).
+ * It must not know what happened at the time, nor how times compare.
+ */
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+const shortDay = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)';
+const longDay = '(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day';
+const month = `(?<month>${months.join('|')})`;
+const time = '(?<hour>[01]\\d|2[0-3]):(?<minute>[0-5]\\d):(?<second>[0-5]\\d|60)';
+
+// Fixed lengths and no open repetition: each of them gives up within thirty-odd characters.
+const patterns = [
+  new RegExp(`^${shortDay}, (?<day>\\d{2}) ${month} (?<year>\\d{4}) ${time} GMT$`),
+  new RegExp(`^${longDay}, (?<day>\\d{2})-${month}-(?<year>\\d{2}) ${time} GMT$`),
+  new RegExp(`^${shortDay} ${month} (?<day>\\d{2}| \\d) ${time} (?<year>\\d{4})$`),
+];
+
+/**
+ * The time in milliseconds since the epoch, from any of the three formats; undefined for all else. The name of the
+ * day is not held against the date: who refused it would drop an `If-Unmodified-Since`, and with it the protection.
+ * `now`, in milliseconds, places a year of two digits (RFC 9110 5.6.7).
+ */
+export function parseHttpDate(field: string, now: number = Date.now()): number | undefined {
+  for (const pattern of patterns) {
+    const parts = pattern.exec(field)?.groups;
+    if (!parts) continue;
+    const digits = parts.year!;
+    if (digits.length === 4) return timeOf(parts, Number(digits));
+    return timeOf(parts, fullYear(parts, Number(digits), now));
+  }
+  return undefined;
+}
+
+/** The date in IMF-fixdate, floored to whole seconds; for milliseconds of the years 0 to 9999 (RFC 9110 5.6.7). */
+export function formatHttpDate(milliseconds: number): string {
+  return new Date(Math.floor(milliseconds / 1000) * 1000).toUTCString();
+}
+
+/** The milliseconds of the parts in a full year; undefined when the month has no such day. */
+function timeOf(parts: Readonly<Record<string, string>>, year: number): number | undefined {
+  const index = months.indexOf(parts.month!);
+  const day = Number(parts.day);
+  // Not Date.UTC, which takes the years 0 to 99 for those of the twentieth century.
+  const date = new Date(0);
+  date.setUTCFullYear(year, index, day);
+  if (date.getUTCMonth() !== index || date.getUTCDate() !== day) return undefined;
+  return date.setUTCHours(Number(parts.hour), Number(parts.minute), Number(parts.second));
+}
+
+/** The year of two digits in this century, or in the last one when that lies more than fifty years ahead. */
+function fullYear(parts: Readonly<Record<string, string>>, digits: number, now: number): number {
+  const limit = new Date(now);
+  const year = limit.getUTCFullYear() - (limit.getUTCFullYear() % 100) + digits;
+  limit.setUTCFullYear(limit.getUTCFullYear() + 50);
+  const time = timeOf(parts, year);
+  return time === undefined || time <= limit.getTime() ? year : year - 100;
+}

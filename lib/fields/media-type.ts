@@ -1,0 +1,26 @@
+/**
+ * The codec of media types, as in `Content-Type` (RFC 9110 8.3.1).
+ * It must not know which media types the storage understands.
+ */
+import { noParameters, readParameters, skipSpace, strictPairs, tokenEnd } from './syntax.js';
+
+/** A media type: `essence` is the lower-case `type/subtype`; parameter names are lower-case, values as they came. */
+export interface MediaType {
+  readonly essence: string;
+  readonly parameters: ReadonlyMap<string, string>;
+}
+
+const slash = 0x2f;
+
+/** The media type of a field, strictly; undefined when malformed. The first of a repeated parameter wins (RFC 9110 8.3.1). */
+export function parseMediaType(field: string): MediaType | undefined {
+  const start = skipSpace(field, 0);
+  const middle = tokenEnd(field, start);
+  if (middle === start || field.charCodeAt(middle) !== slash) return undefined;
+  const end = tokenEnd(field, middle + 1);
+  if (end === middle + 1) return undefined;
+  const essence = field.slice(start, end).toLowerCase();
+  if (end === field.length) return { essence, parameters: noParameters };
+  const read = readParameters(field, end, strictPairs);
+  return read?.end === field.length ? { essence, parameters: read.parameters } : undefined;
+}

@@ -1,0 +1,158 @@
+/** The HTTP application: one request from its first byte to its log line. It must not know any component. */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import Router from '@koa/router';
+import Koa from 'koa';
+import type { Authenticator } from '../authentication/authenticate.js';
+import { requireAccess } from '../authorization/guard.js';
+import type { Access } from '../authorization/principal.js';
+import { LwsError } from '../errors.js';
+import type { Log } from '../log.js';
+import { readTarget, type Target } from '../resources/names.js';
+import type { Storage } from '../resources/storage.js';
+import { type CorsPolicy, corsFields, preflightReply } from './cors.js';
+import { problemReply, statusOf } from './problem.js';
+import { ClientGone } from './request.js';
+import { resourceReply } from './resource-routes.js';
+import { type Fields, type Reply, respond } from './respond.js';
+import type { Route } from './route.js';
+import type { StorageDescription } from './storage-description.js';
+
+export interface Site {
+  readonly storage: Storage;
+  readonly authenticator: Authenticator;
+  readonly description: StorageDescription;
+  readonly routes: readonly Route[];
+  readonly cors: CorsPolicy;
+  /** Refuse requests that did not come over TLS (to the proxy, when there is one). */
+  readonly requireHttps: boolean;
+  /** 0: no Strict-Transport-Security. */
+  readonly hstsSeconds: number;
+  /** Believe X-Forwarded-For and X-Forwarded-Proto. */
+  readonly behindProxy: boolean;
+  /** Milliseconds that a client may pause within a body. */
+  readonly idleMs: number;
+  readonly log: Log;
+}
+
+/** What is known of a request while it is answered; it ends up in the log. */
+interface Exchange {
+  readonly id: string;
+  readonly startedAt: number;
+  access: Access;
+}
+
+/** Makes the application. */
+export function createApp(site: Site): Koa {
+  const app = new Koa();
+  const route = fixedRoutes(site);
+  app.on('error', (error) => site.log.error({ err: error }, 'an answer could not be written'));
+  app.use(async (ctx) => {
+    // The answer is written by `respond`, which sets exactly the fields that are decided here.
+    ctx.respond = false;
+    const exchange: Exchange = { id: `urn:uuid:${randomUUID()}`, startedAt: performance.now(), access: {} };
+    let reply: Reply;
+    let failure: unknown;
+    try {
+      reply = await answer(site, route, ctx, exchange);
+    } catch (error) {
+      failure = error;
+      reply = problemReply(error, exchange.id, site.storage.storage);
+    }
+    if (failure instanceof ClientGone) ctx.res.destroy();
+    else {
+      try {
+        await respond(ctx.req, ctx.res, reply, commonFields(site, ctx.req));
+      } catch (error) {
+        failure = error;
+        ctx.res.destroy();
+      }
+    }
+    logRequest(site, ctx.req, reply.status, exchange, failure);
+  });
+  return app;
+}
+
+type RouteFinder = (ctx: Koa.Context, exchange: Exchange) => Promise<Reply | undefined>;
+
+async function answer(site: Site, route: RouteFinder, ctx: Koa.Context, exchange: Exchange): Promise<Reply> {
+  const { req, res } = ctx;
+  const preflight = preflightReply(site.cors, req);
+  if (preflight) return preflight;
+  if (site.requireHttps && !isHttps(site, req))
+    throw new LwsError('https-required', 'This server answers over HTTPS only.');
+  if (req.method === 'TRACE')
+    throw new LwsError('method-not-allowed', 'TRACE is not supported.', { fields: { Allow: 'GET, HEAD, OPTIONS' } });
+  if (req.method === 'OPTIONS' && req.url === '*')
+    return { status: 204, fields: { Allow: 'GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE' } };
+  exchange.access = await site.authenticator.authenticate(req.headers.authorization);
+  const target: Target = readTarget(req.url ?? '/', site.storage.storage);
+  const { storage, idleMs, description } = site;
+  return (
+    (isSystemPath(storage, target.iri) ? await route(ctx, exchange) : undefined) ??
+    resourceReply({ storage, description, req, res, access: exchange.access, target, idleMs })
+  );
+}
+
+const isSystemPath = ({ storage, systemPrefix }: Storage, iri: string): boolean =>
+  iri.startsWith(`${systemPrefix.slice(1)}/`, storage.length) || iri.startsWith('.well-known/', storage.length);
+
+/** The fixed routes; resources are dispatched by hand, because a router costs a third of a request. */
+function fixedRoutes(site: Site): RouteFinder {
+  const { storage } = site;
+  const basePath = new URL(storage.storage).pathname.replace(/\/$/, '');
+  const router = new Router<{ reply?: Reply; access: Access }>();
+  for (const { path, methods, access: needed, handle } of site.routes)
+    router.register(basePath + path.replace('{prefix}', storage.systemPrefix), [...methods], async (ctx) => {
+      const { access } = ctx.state;
+      if (needed === 'authenticated' && !access.principal)
+        throw new LwsError('unauthenticated', 'This needs a credential: send an Authorization header field.');
+      if (needed === 'controller')
+        await requireAccess(storage, storage.store, access, 'control', storage.storage);
+      const query = new URLSearchParams(ctx.querystring);
+      ctx.state.reply = await handle({ req: ctx.req, access, query, parameters: ctx['params'] ?? {} });
+    });
+  const dispatch = router.routes();
+  const known = (path: string): readonly string[] =>
+    site.routes
+      .filter((route) => basePath + route.path.replace('{prefix}', storage.systemPrefix) === path)
+      .flatMap(({ methods }) => methods);
+  return async (ctx, exchange) => {
+    ctx.state = { access: exchange.access };
+    await dispatch(ctx as never, async () => {});
+    const { reply } = ctx.state as { reply?: Reply };
+    if (reply) return reply;
+    const methods = known(ctx.path);
+    if (methods.length === 0) return undefined;
+    const Allow = [...new Set([...methods, 'OPTIONS'])].join(', ');
+    if (ctx.method === 'OPTIONS') return { status: 204, fields: { Allow } };
+    throw new LwsError('method-not-allowed', 'The method is not supported here.', { fields: { Allow } });
+  };
+}
+
+const isHttps = ({ behindProxy }: Site, req: IncomingMessage): boolean =>
+  behindProxy && String(req.headers['x-forwarded-proto'] ?? '').split(',')[0]!.trim() === 'https';
+
+function commonFields(site: Site, req: IncomingMessage): Fields {
+  const cors = corsFields(site.cors, req);
+  return site.hstsSeconds > 0
+    ? { ...cors, 'Strict-Transport-Security': `max-age=${site.hstsSeconds}` }
+    : cors;
+}
+
+/** One line a request. Never a header field: credentials are among them. */
+function logRequest(site: Site, req: IncomingMessage, status: number, { id, startedAt, access }: Exchange, failure: unknown): void {
+  const ms = Math.round((performance.now() - startedAt) * 100) / 100;
+  const path = (req.url ?? '').slice(0, 500);
+  const line = { method: req.method, path, status, ms, id, subject: access.principal?.subject };
+  if (failure === undefined) site.log.info(line);
+  else if (failure instanceof LwsError)
+    site.log.info({ ...line, code: failure.code, reason: failure.reason ?? failure.message, address: addressOf(site, req) });
+  else if (failure instanceof ClientGone) site.log.info({ ...line, status: 499, reason: failure.message });
+  else site.log.error({ ...line, status: statusOf(failure), err: failure });
+}
+
+function addressOf({ behindProxy }: Site, req: IncomingMessage): string | undefined {
+  const forwarded = behindProxy ? String(req.headers['x-forwarded-for'] ?? '').split(',')[0]!.trim() : '';
+  return forwarded || req.socket.remoteAddress;
+}

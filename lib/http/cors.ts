@@ -1,0 +1,49 @@
+/** Cross-origin requests (open-points 2.9): closed unless origins are listed. Pure. */
+import type { IncomingMessage } from 'node:http';
+import type { Fields, Reply } from './respond.js';
+
+export interface CorsPolicy {
+  /** Origins, or `*` alone; empty: no CORS fields at all. */
+  readonly allowedOrigins: readonly string[];
+  readonly maxAgeSeconds: number;
+}
+
+const methods = 'GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE, QUERY';
+const requestFields =
+  'Accept, Authorization, Content-Type, Content-Digest, DPoP, Depth, If-Match, If-Modified-Since, If-None-Match, ' +
+  'If-Unmodified-Since, Link, LWS-Purpose, Prefer, Range, Slug, Want-Content-Digest, Want-Repr-Digest';
+const exposedFields =
+  'Accept-Patch, Accept-Post, Accept-Query, Accept-Ranges, Allow, Content-Digest, Content-Range, DPoP-Nonce, ETag, ' +
+  'Last-Modified, Link, Location, Preference-Applied, Repr-Digest, Vary, Want-Content-Digest, WWW-Authenticate';
+
+const none: Fields = {};
+
+/** The fields that an answer to this request carries. */
+export function corsFields({ allowedOrigins }: CorsPolicy, req: IncomingMessage): Fields {
+  const { origin } = req.headers;
+  if (allowedOrigins.length === 0) return none;
+  const any = allowedOrigins.includes('*');
+  if (origin === undefined || !(any || allowedOrigins.includes(origin))) return any ? none : { Vary: 'Origin' };
+  return {
+    'Access-Control-Allow-Origin': any ? '*' : origin,
+    'Access-Control-Expose-Headers': exposedFields,
+    ...(any ? {} : { Vary: 'Origin' }),
+  };
+}
+
+/** The answer to a preflight: before authentication, and whatever the target is. `undefined` for other requests. */
+export function preflightReply({ allowedOrigins, maxAgeSeconds }: CorsPolicy, req: IncomingMessage): Reply | undefined {
+  const isPreflight =
+    req.method === 'OPTIONS' &&
+    req.headers.origin !== undefined &&
+    req.headers['access-control-request-method'] !== undefined;
+  if (!isPreflight || allowedOrigins.length === 0) return undefined;
+  return {
+    status: 204,
+    fields: {
+      'Access-Control-Allow-Methods': methods,
+      'Access-Control-Allow-Headers': requestFields,
+      'Access-Control-Max-Age': String(maxAgeSeconds),
+    },
+  };
+}

@@ -1,0 +1,63 @@
+/** Content negotiation (open-points 2.4): which representation a request gets. Pure; never 406. */
+import { LRUCache } from 'lru-cache';
+import { chooseMediaType, type MediaRange, parseAccept, qualityOf } from '../fields/accept.js';
+import { lwsContext } from '../rdf/contexts.js';
+import { type RdfFormat, rdfFormats, turtle } from '../rdf/formats.js';
+
+export const lwsJson = 'application/lws+json';
+export const lwsCid = 'application/lws+cid';
+
+/** The media types that a listing is offered in; the first wins ties. */
+const profiled = `application/ld+json;profile="${lwsContext}"`;
+const listingTypes = [lwsJson, profiled, 'application/ld+json', 'application/json', ...rdfFormats] as const;
+
+export type ListingType =
+  | { readonly as: 'json'; readonly contentType: string }
+  | { readonly as: 'rdf'; readonly format: RdfFormat };
+
+// Clients send the same few fields over and over.
+const rdfChoices = new LRUCache<string, RdfFormat>({ max: 500 });
+const listingChoices = new LRUCache<string, ListingType>({ max: 500 });
+
+function remembered<T extends object | string>(
+  cache: LRUCache<string, T>,
+  accept: string | undefined,
+  choose: (ranges: readonly MediaRange[] | undefined) => T,
+): T {
+  if (accept === undefined) return choose(undefined);
+  let choice = cache.get(accept);
+  if (choice === undefined) {
+    choice = choose(parseAccept(accept));
+    cache.set(accept, choice);
+  }
+  return choice;
+}
+
+/** The serialisation of an RDF resource: by q, then specificity, then Turtle first; Turtle when nothing fits. */
+export const chooseRdfFormat = (accept: string | undefined): RdfFormat =>
+  remembered(
+    rdfChoices,
+    accept,
+    (ranges) => ((ranges && chooseMediaType(ranges, rdfFormats)) as RdfFormat | undefined) ?? turtle,
+  );
+
+/**
+ * How a container is listed. The two JSON names besides `application/lws+json` are the same document, with the requested
+ * type echoed; `application/ld+json` without a profile is that document too.
+ */
+export const chooseListing = (accept: string | undefined): ListingType =>
+  remembered(listingChoices, accept, (ranges): ListingType => {
+    const chosen = (ranges && chooseMediaType(ranges, listingTypes)) ?? lwsJson;
+    if (chosen === 'application/ld+json' || chosen === 'application/json') return { as: 'json', contentType: chosen };
+    if (chosen === profiled) return { as: 'json', contentType: `application/ld+json; profile="${lwsContext}"` };
+    return chosen === lwsJson ? { as: 'json', contentType: lwsJson } : { as: 'rdf', format: chosen as RdfFormat };
+  });
+
+/** `/` is the storage description when that is wanted at least as much as the best listing type (open-points 2.4). */
+export function prefersDescription(accept: string | undefined): boolean {
+  const ranges = accept === undefined ? undefined : parseAccept(accept);
+  if (!ranges) return true;
+  const best = Math.max(...listingTypes.map((type) => qualityOf(ranges, type)));
+  const description = qualityOf(ranges, lwsCid);
+  return description >= best && (description > 0 || best === 0);
+}

@@ -1,0 +1,77 @@
+/** Refusals as `application/problem+json` (RFC 9457). It owns the only table from code to status, title and type. */
+import { challenges } from '../authentication/challenge.js';
+import { type ErrorCode, LwsError } from '../errors.js';
+import { formatLink } from '../fields/link.js';
+import { lws } from '../rdf/vocabulary.js';
+import type { Reply } from './respond.js';
+
+const problems: Readonly<Record<ErrorCode, readonly [status: number, title: string]>> = {
+  'already-exists': [409, 'The name is taken'],
+  'bad-request': [400, 'The request is malformed'],
+  'body-not-allowed': [409, 'A container takes no body'],
+  conflict: [409, 'The request conflicts with the state of the resource'],
+  'container-exists': [409, 'The container exists'],
+  'digest-mismatch': [400, 'The body does not match its digest'],
+  forbidden: [403, 'Forbidden'],
+  'https-required': [403, 'HTTPS is required'],
+  'interaction-model-conflict': [400, 'The link type contradicts the IRI'],
+  'invalid-page': [400, 'The page is not a positive integer'],
+  'invalid-request': [401, 'The credential cannot be read'],
+  'invalid-token': [401, 'The credential was refused'],
+  'iri-too-long': [414, 'The IRI is too long'],
+  'malformed-body': [400, 'The body is malformed'],
+  'method-not-allowed': [405, 'The resource does not support the method'],
+  'named-graph': [400, 'A resource is a single graph'],
+  'not-empty': [409, 'The container is not empty'],
+  'not-found': [404, 'Not found'],
+  'page-not-found': [404, 'There is no such page'],
+  'parent-not-a-container': [409, 'The parent is not a container'],
+  'parent-not-found': [404, 'The parent container does not exist'],
+  'patch-conflict': [409, 'The patch does not apply'],
+  'precondition-failed': [412, 'A precondition failed'],
+  'precondition-required': [428, 'A precondition is required'],
+  'quota-exceeded': [507, 'The quota of the storage is exhausted'],
+  'range-not-satisfiable': [416, 'The range cannot be satisfied'],
+  'request-timeout': [408, 'The request took too long to arrive'],
+  'reserved-name': [409, 'The name is reserved'],
+  'root-not-deletable': [403, 'The root container cannot be deleted'],
+  'storage-full': [507, 'The server has no space left'],
+  'too-busy': [503, 'The server is busy'],
+  'too-large': [413, 'The body is too large'],
+  unauthenticated: [401, 'A credential is needed'],
+  'unsupported-media-type': [415, 'The media type is not supported here'],
+  'unsupported-rdf': [400, 'The RDF cannot be stored'],
+  'update-timeout': [422, 'The work took too long'],
+};
+
+/** The status that a refusal is answered with. */
+export const statusOf = (error: unknown): number => (error instanceof LwsError ? problems[error.code][0] : 500);
+
+/**
+ * The answer to an error. Anything but an `LwsError` is a 500 that says nothing but the request's id.
+ * @param instance the request's id, a `urn:uuid:`, which is also in the log
+ */
+export function problemReply(error: unknown, instance: string, storage: string): Reply {
+  const refusal = error instanceof LwsError ? error : undefined;
+  const [status, title] = refusal ? problems[refusal.code] : [500, 'Something went wrong in the server'];
+  const body = Buffer.from(
+    JSON.stringify({
+      type: refusal ? `https://quadpod.dev/problems#${refusal.code}` : 'about:blank',
+      title,
+      status,
+      detail: refusal?.message ?? 'The operator finds the cause in the log under the instance given here.',
+      instance,
+    }),
+  );
+  return {
+    status,
+    fields: {
+      ...refusal?.fields,
+      ...(status === 401 && refusal ? { 'WWW-Authenticate': challenges(storage, refusal) } : {}),
+      'Content-Type': 'application/problem+json',
+      'Cache-Control': 'no-store',
+      Link: formatLink(storage, lws.storage),
+    },
+    body,
+  };
+}

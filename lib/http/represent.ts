@@ -1,0 +1,221 @@
+/** From a resource to the answer of a GET or HEAD: representation, validators, ranges, digests. It must not read bodies. */
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Access } from '../authorization/principal.js';
+import { LwsError } from '../errors.js';
+import { formatHttpDate } from '../fields/date.js';
+import { chooseDigest, type DigestAlgorithm, formatDigest } from '../fields/digest.js';
+import { formatEntityTag, parseEntityTags } from '../fields/etag.js';
+import { type ByteRange, formatContentRange, parseByteRange } from '../fields/range.js';
+import { parseHttpDate } from '../fields/date.js';
+import { jsonListing, type Listing, rdfListing } from '../resources/membership.js';
+import { acceptedPatches, acceptPost, allowedMethods } from '../resources/methods.js';
+import { isNotModified, wholeSeconds } from '../resources/preconditions.js';
+import { blobStream, rdfRepresentation, smallBlob } from '../resources/read.js';
+import type { Representation } from '../resources/representations.js';
+import type { Storage } from '../resources/storage.js';
+import type { ResourceRecord } from '../storage/records.js';
+import { pageLinks, resourceLinks } from './links.js';
+import { chooseListing, chooseRdfFormat } from './negotiate.js';
+import { field, preconditions } from './request.js';
+import type { Reply } from './respond.js';
+
+/** Private data that changes: caches ask again, with the tag. */
+const revalidate = 'private, no-cache';
+
+/** Types that a browser would run in this origin (service.md, conditional requests 8). */
+const executable = /^(?:text\/html|image\/svg\+xml|application\/xhtml\+xml|(?:text|application)\/(?:xml|xslt|xsl|rdf\+xml)|[^;]+\+xml)$/;
+
+const fieldsOfRecord = new WeakMap<ResourceRecord, Record<string, string>>();
+
+/** The fields that depend on the record alone, made once per state. */
+function recordFields(storage: Storage, record: ResourceRecord): Record<string, string> {
+  let fields = fieldsOfRecord.get(record);
+  if (!fields) {
+    fields = { 'Last-Modified': formatHttpDate(record.modified), Link: resourceLinks(record, storage.storage) };
+    fields['Allow'] = allowedMethods(record, storage.storage).join(', ');
+    const patches = acceptedPatches(record);
+    if (patches.length > 0) fields['Accept-Patch'] = patches.join(', ');
+    if (record.kind === 'container') fields['Accept-Post'] = acceptPost;
+    fieldsOfRecord.set(record, fields);
+  }
+  return fields;
+}
+
+/** The answer of a read of a data resource. `undefined` when it was deleted meanwhile. */
+export async function representData(
+  storage: Storage,
+  req: IncomingMessage,
+  record: ResourceRecord,
+): Promise<Reply | undefined> {
+  return record.kind === 'rdf' ? representRdf(storage, req, record) : representBytes(storage, req, record);
+}
+
+async function representRdf(storage: Storage, req: IncomingMessage, record: ResourceRecord): Promise<Reply | undefined> {
+  const format = chooseRdfFormat(req.headers.accept);
+  const representation = await rdfRepresentation(storage, record, format);
+  if (!representation) return undefined;
+  const current = representation.revision === record.revision ? record : (storage.store.record(record.iri) ?? record);
+  return selected(req, representation, current.modified, {
+    ...recordFields(storage, current),
+    'Content-Type': representation.mediaType,
+    Vary: 'Accept',
+    'Cache-Control': revalidate,
+  });
+}
+
+/** A representation whose bytes are at hand: 304, or 200 with the digests that are wanted. */
+function selected(
+  req: IncomingMessage,
+  { tag, bytes }: Pick<Representation, 'tag' | 'bytes'>,
+  modified: number,
+  fields: Record<string, string>,
+): Reply {
+  fields['ETag'] = formatEntityTag(tag);
+  if (isConditional(req) && isNotModified(preconditions(req), tag, modified)) return notModified(fields);
+  addDigests(req, fields, (algorithm) => [algorithm, digestOf(algorithm, bytes)], true);
+  return { status: 200, fields, body: bytes };
+}
+
+const isConditional = ({ headers }: IncomingMessage): boolean =>
+  headers['if-none-match'] !== undefined || headers['if-modified-since'] !== undefined;
+
+/** RFC 9110 15.4.5: the fields that a 304 repeats. */
+function notModified(fields: Record<string, string>): Reply {
+  const { 'Content-Type': _type, 'Content-Length': _length, 'Accept-Ranges': _ranges, ...kept } = fields;
+  return { status: 304, fields: kept };
+}
+
+const digestOf = (algorithm: DigestAlgorithm, bytes: Buffer): Buffer =>
+  createHash(algorithm.replace('-', '')).update(bytes).digest();
+
+/** `Want-Repr-Digest` and `Want-Content-Digest` (RFC 9530; service.md, "Integrity"). */
+function addDigests(
+  req: IncomingMessage,
+  fields: Record<string, string>,
+  digest: (algorithm: DigestAlgorithm) => [DigestAlgorithm, Buffer],
+  whole: boolean,
+): void {
+  const wantedOf = (name: string): DigestAlgorithm | undefined => {
+    const value = field(req, name);
+    return value === undefined ? undefined : chooseDigest(value);
+  };
+  const repr = wantedOf('want-repr-digest');
+  if (repr) fields['Repr-Digest'] = formatDigest(...digest(repr));
+  const content = whole ? wantedOf('want-content-digest') : undefined;
+  if (content) fields['Content-Digest'] = formatDigest(...digest(content));
+}
+
+async function representBytes(storage: Storage, req: IncomingMessage, record: ResourceRecord): Promise<Reply | undefined> {
+  const { revision, size, mediaType } = record;
+  const fields: Record<string, string> = {
+    ...recordFields(storage, record),
+    ETag: formatEntityTag(revision),
+    'Content-Type': mediaType,
+    'Cache-Control': revalidate,
+    'Accept-Ranges': 'bytes',
+    'X-Content-Type-Options': 'nosniff',
+    'Content-Security-Policy': "sandbox; default-src 'none'",
+  };
+  if (executable.test(mediaType.split(';', 1)[0]!.trim().toLowerCase())) fields['Content-Disposition'] = 'attachment';
+  if (isConditional(req) && isNotModified(preconditions(req), revision, record.modified)) return notModified(fields);
+  const range = requestedRange(req, record);
+  if (range === 'unsatisfiable')
+    throw new LwsError('range-not-satisfiable', `The resource has ${size} bytes.`, {
+      fields: { 'Content-Range': `bytes */${size}` },
+    });
+  try {
+    return await bytesReply(storage, req, record, fields, range);
+  } catch (error) {
+    // Replaced or deleted between the record and its blob.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** A range is for GET alone (RFC 9110 14.2), and with If-Range for the state that it names (13.1.5). */
+function requestedRange(req: IncomingMessage, record: ResourceRecord): ByteRange | 'unsatisfiable' | undefined {
+  const { range } = req.headers;
+  if (range === undefined || req.method !== 'GET') return undefined;
+  const condition = field(req, 'if-range');
+  if (condition !== undefined) {
+    const tags = parseEntityTags(condition);
+    const holds =
+      tags && tags !== '*'
+        ? tags.length === 1 && !tags[0]!.weak && tags[0]!.opaque === record.revision
+        : parseHttpDate(condition) === wholeSeconds(record.modified);
+    if (!holds) return undefined;
+  }
+  return parseByteRange(range, record.size);
+}
+
+async function bytesReply(
+  storage: Storage,
+  req: IncomingMessage,
+  record: ResourceRecord,
+  fields: Record<string, string>,
+  range: ByteRange | undefined,
+): Promise<Reply> {
+  const { size, sha256 } = record;
+  const small = await smallBlob(storage, record);
+  addDigests(
+    req,
+    fields,
+    (algorithm) =>
+      // Only the SHA-256 is kept from the time of writing; the other one needs the bytes.
+      algorithm === 'sha-512' && small
+        ? ['sha-512', digestOf('sha-512', small)]
+        : ['sha-256', Buffer.from(sha256!, 'base64')],
+    range === undefined,
+  );
+  if (range) {
+    fields['Content-Range'] = formatContentRange(range, size);
+    fields['Content-Length'] = String(range.end - range.start + 1);
+    const body = small?.subarray(range.start, range.end + 1) ?? (await blobStream(storage, record, range));
+    return { status: 206, fields, body };
+  }
+  fields['Content-Length'] = String(size);
+  if (small) return { status: 200, fields, body: small };
+  return req.method === 'HEAD'
+    ? { status: 200, fields }
+    : { status: 200, fields, body: await blobStream(storage, record) };
+}
+
+/** The answer of a read of a container. @throws LwsError `invalid-page`, `page-not-found` */
+export async function representContainer(
+  storage: Storage,
+  req: IncomingMessage,
+  access: Access,
+  record: ResourceRecord,
+  query: string | undefined,
+): Promise<Reply> {
+  const page = pageOf(query);
+  const choice = chooseListing(req.headers.accept);
+  const listing: Listing =
+    choice.as === 'json'
+      ? await jsonListing(storage, access, record, page)
+      : await rdfListing(storage, access, record, choice.format);
+  const fields: Record<string, string> = {
+    ...recordFields(storage, record),
+    'Content-Type': choice.as === 'json' ? choice.contentType : choice.format,
+    Vary: 'Accept',
+    'Cache-Control': 'private, no-store',
+  };
+  if (listing.pages)
+    fields['Link'] += `, ${pageLinks(record.iri, listing.pages.page, listing.pages.last)}`;
+  // The three JSON names are one document under one tag, but a strong tag belongs to one media type.
+  const suffix = choice.as === 'json' && choice.contentType !== 'application/lws+json' ? tagSuffix(choice.contentType) : '';
+  fields['Last-Modified'] = formatHttpDate(listing.modified);
+  return selected(req, { tag: listing.tag + suffix, bytes: listing.bytes }, listing.modified, fields);
+}
+
+const tagSuffix = (contentType: string): string =>
+  contentType === 'application/json' ? '.j' : contentType === 'application/ld+json' ? '.ld' : '.p';
+
+function pageOf(query: string | undefined): number | undefined {
+  const values = new URLSearchParams(query ?? '').getAll('page');
+  if (values.length === 0) return undefined;
+  if (values.length > 1 || !/^[1-9]\d{0,8}$/.test(values[0]!))
+    throw new LwsError('invalid-page', 'The page has to be one positive integer.');
+  return Number(values[0]);
+}

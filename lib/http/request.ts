@@ -1,0 +1,117 @@
+/** Reading a request's head and body into the nouns of the house. It must not decide anything. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LwsError } from '../errors.js';
+import { parseHttpDate } from '../fields/date.js';
+import { parseDigests } from '../fields/digest.js';
+import { type EntityTag, parseEntityTags } from '../fields/etag.js';
+import { parseLinks } from '../fields/link.js';
+import { parseMediaType } from '../fields/media-type.js';
+import type { RequestBody } from '../resources/body.js';
+import type { Preconditions } from '../resources/preconditions.js';
+import { type InteractionModel, requestedModel } from '../resources/types.js';
+
+/** A field's value; repeated fields are one list (RFC 9110 5.2). */
+export function field(req: IncomingMessage, name: string): string | undefined {
+  const value = req.headers[name];
+  return Array.isArray(value) ? value.join(', ') : value;
+}
+
+/**
+ * The preconditions of a request. A malformed tag list is refused where it guards a write, since without it the write
+ * would be unconditional; on reads, and for malformed dates, the field is ignored (RFC 9110 13.1.3).
+ * @throws LwsError `bad-request`
+ */
+export function preconditions(req: IncomingMessage): Preconditions {
+  const { headers } = req;
+  const isRead = req.method === 'GET' || req.method === 'HEAD';
+  const tags = (name: 'if-match' | 'if-none-match'): '*' | readonly EntityTag[] | undefined => {
+    const value = headers[name];
+    if (value === undefined) return undefined;
+    const parsed = parseEntityTags(value);
+    if (!parsed && !isRead) throw new LwsError('bad-request', `${name} is neither * nor a list of entity tags.`);
+    return parsed;
+  };
+  const date = (value: string | undefined): number | undefined => (value === undefined ? undefined : parseHttpDate(value));
+  return {
+    ifMatch: tags('if-match'),
+    ifNoneMatch: tags('if-none-match'),
+    ifModifiedSince: date(headers['if-modified-since']),
+    ifUnmodifiedSince: date(headers['if-unmodified-since']),
+  };
+}
+
+/** The interaction model that the Link fields ask for. @throws LwsError `bad-request` for a malformed field */
+export function interactionModel(req: IncomingMessage): InteractionModel | undefined {
+  const value = field(req, 'link');
+  if (value === undefined) return undefined;
+  const links = parseLinks(value);
+  if (!links) throw new LwsError('bad-request', 'The Link field is malformed (RFC 8288).');
+  return requestedModel(links);
+}
+
+/**
+ * The body of a request, to be read or not.
+ * @param idleMs how long the client may send nothing
+ * @throws LwsError `bad-request` for a malformed Content-Type, `digest-mismatch` for a malformed Content-Digest
+ */
+export function requestBody(req: IncomingMessage, res: ServerResponse, idleMs: number): RequestBody {
+  const contentType = req.headers['content-type'] ?? 'application/octet-stream';
+  const parsed = parseMediaType(contentType);
+  if (!parsed || parsed.essence.includes('*')) throw new LwsError('bad-request', 'The Content-Type is malformed.');
+  if (req.headers['content-encoding'] !== undefined && req.headers['content-encoding'] !== 'identity')
+    throw new LwsError('unsupported-media-type', 'A Content-Encoding is not accepted; send the content as it is.', {
+      fields: { 'Accept-Encoding': 'identity' },
+    });
+  const digestField = field(req, 'content-digest');
+  const digests = digestField === undefined ? new Map() : parseDigests(digestField);
+  if (!digests) throw new LwsError('digest-mismatch', 'The Content-Digest field is malformed (RFC 9530).');
+  const length = req.headers['content-length'];
+  return {
+    length: length !== undefined ? Number(length) : req.headers['transfer-encoding'] === undefined ? 0 : undefined,
+    mediaType: parsed.essence,
+    contentType,
+    digests,
+    chunks: () => chunks(req, res, idleMs),
+  };
+}
+
+async function* chunks(req: IncomingMessage, res: ServerResponse, idleMs: number): AsyncGenerator<Uint8Array> {
+  // RFC 9110 10.1.1: the client waits until we have decided that we want the body.
+  if (req.headers.expect !== undefined) res.writeContinue();
+  // The default iterator would destroy the socket when a refusal ends the loop, and with it the answer.
+  const iterator = req.iterator({ destroyOnReturn: false });
+  try {
+    for (;;) {
+      const next = await inTime(iterator.next() as Promise<IteratorResult<Buffer>>, idleMs);
+      if (next.done) return;
+      yield next.value;
+    }
+  } catch (error) {
+    if (error instanceof LwsError) throw error;
+    throw new ClientGone(error);
+  } finally {
+    await iterator.return?.();
+  }
+}
+
+/** The client closed the connection before its request was complete: there is nobody to answer. */
+export class ClientGone extends Error {
+  constructor(cause: unknown) {
+    super('The client went away before its request was complete.', { cause });
+  }
+}
+
+async function inTime<T>(next: Promise<T>, idleMs: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new LwsError('request-timeout', `Nothing of the body arrived for ${idleMs / 1000} seconds.`)),
+      idleMs,
+    );
+  });
+  try {
+    return await Promise.race([next, timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,180 @@
+/** The methods of a resource: each reads the request, calls its operation, and says what came of it. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { refusalOfAbsent, requireAccess } from '../authorization/guard.js';
+import type { Access } from '../authorization/principal.js';
+import { LwsError } from '../errors.js';
+import { formatHttpDate } from '../fields/date.js';
+import { formatEntityTag } from '../fields/etag.js';
+import { create } from '../resources/create.js';
+import { remove } from '../resources/delete.js';
+import { containerState, jsonListing } from '../resources/membership.js';
+import { acceptedPatches, acceptPost, allowedMethods } from '../resources/methods.js';
+import { describedBy, type Target } from '../resources/names.js';
+import { patch } from '../resources/patch.js';
+import { assertPreconditions } from '../resources/preconditions.js';
+import { replace } from '../resources/replace.js';
+import type { Storage } from '../resources/storage.js';
+import { turtle } from '../rdf/formats.js';
+import { variantOf } from '../resources/variants.js';
+import type { ResourceRecord } from '../storage/records.js';
+import { linksetReply } from './linkset-routes.js';
+import { resourceLinks } from './links.js';
+import { prefersDescription } from './negotiate.js';
+import { representContainer, representData } from './represent.js';
+import { field, interactionModel, preconditions, requestBody } from './request.js';
+import type { Reply } from './respond.js';
+import { descriptionReply, type StorageDescription } from './storage-description.js';
+
+export interface ResourceExchange {
+  readonly storage: Storage;
+  readonly description: StorageDescription;
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly access: Access;
+  readonly target: Target;
+  /** Milliseconds that a client may pause within a body. */
+  readonly idleMs: number;
+}
+
+const methods: Readonly<Record<string, (exchange: ResourceExchange) => Promise<Reply>>> = {
+  GET: read,
+  HEAD: read,
+  POST: post,
+  PUT: put,
+  PATCH: change,
+  DELETE: del,
+  OPTIONS: options,
+};
+
+/** Both digest algorithms, SHA-512 preferred (service.md, "Integrity" 5). */
+const wantContentDigest = 'sha-512=3, sha-256=10';
+
+/** Answers a request for a resource. @throws LwsError whatever refuses it */
+export async function resourceReply(exchange: ResourceExchange): Promise<Reply> {
+  const { storage, req, access, target } = exchange;
+  const isWrite = req.method === 'PUT' || req.method === 'PATCH' || req.method === 'DELETE' || req.method === 'POST';
+  const described = describedBy(target.iri);
+  // PUT at a reserved path is 409, and a linkset is none of the resources; anything else of it is the linkset's.
+  if (described !== undefined && described.startsWith(storage.storage)) return linksetReply(exchange, described);
+  const method = Object.hasOwn(methods, req.method ?? '') ? methods[req.method!] : undefined;
+  if (!method) throw await unsupportedMethod(storage, access, target.iri);
+  if (isWrite && target.query !== undefined)
+    throw new LwsError('bad-request', 'A resource is written at its own IRI, without a query.');
+  return method(exchange);
+}
+
+async function unsupportedMethod(storage: Storage, access: Access, iri: string): Promise<LwsError> {
+  const record = await requireAccess(storage, storage.store, access, 'read', iri);
+  return new LwsError('method-not-allowed', 'The method is not supported.', {
+    fields: { Allow: allowedMethods(record, storage.storage).join(', ') },
+  });
+}
+
+async function read(exchange: ResourceExchange): Promise<Reply> {
+  const { storage, description, req, access, target } = exchange;
+  if (target.iri === storage.storage && !target.query?.includes('page=') && prefersDescription(req.headers.accept))
+    return descriptionReply(req, description, storage.storage);
+  // A resource that is replaced while its bytes are looked for is simply read again.
+  for (let attempt = 0; attempt < 5; attempt++) {
+    const record = await requireAccess(storage, storage.store, access, 'read', target.iri);
+    if (req.headers['if-match'] !== undefined || req.headers['if-unmodified-since'] !== undefined)
+      await assertReadable(storage, req, access, record);
+    const reply =
+      record.kind === 'container'
+        ? await representContainer(storage, req, access, record, target.query)
+        : await representData(storage, req, record);
+    if (reply) return reply;
+  }
+  throw await refusalOfAbsent(storage, storage.store, access, target.iri);
+}
+
+/** RFC 9110 13.2.2: If-Match and If-Unmodified-Since hold for reads too. */
+async function assertReadable(storage: Storage, req: IncomingMessage, access: Access, record: ResourceRecord): Promise<void> {
+  const { ifMatch, ifUnmodifiedSince } = preconditions(req);
+  assertPreconditions({ ifMatch, ifUnmodifiedSince }, record, await stateOf(storage, access, record));
+}
+
+const stateOf = async (storage: Storage, access: Access, record: ResourceRecord): Promise<string> =>
+  record.kind === 'container' ? containerState(storage, storage.store, access, record) : record.revision;
+
+async function post(exchange: ResourceExchange): Promise<Reply> {
+  const { storage, req, res, access, target, idleMs } = exchange;
+  const { record } = await create(storage, {
+    iri: target.iri,
+    access,
+    preconditions: preconditions(req),
+    model: interactionModel(req),
+    slug: field(req, 'slug'),
+    body: requestBody(req, res, idleMs),
+  });
+  return { status: 201, fields: { ...(await writtenFields(exchange, record)), Location: record.iri } };
+}
+
+async function put(exchange: ResourceExchange): Promise<Reply> {
+  const { storage, req, res, access, target, idleMs } = exchange;
+  const { record, created } = await replace(storage, {
+    iri: target.iri,
+    access,
+    preconditions: preconditions(req),
+    model: interactionModel(req),
+    body: requestBody(req, res, idleMs),
+  });
+  const fields = await writtenFields(exchange, record);
+  return created ? { status: 201, fields: { ...fields, Location: record.iri } } : { status: 204, fields };
+}
+
+async function change(exchange: ResourceExchange): Promise<Reply> {
+  const { storage, req, res, access, target, idleMs } = exchange;
+  const { record } = await patch(storage, {
+    iri: target.iri,
+    access,
+    preconditions: preconditions(req),
+    model: undefined,
+    body: requestBody(req, res, idleMs),
+  });
+  return { status: 204, fields: await writtenFields(exchange, record) };
+}
+
+async function del({ storage, req, access, target }: ResourceExchange): Promise<Reply> {
+  await remove(storage, {
+    iri: target.iri,
+    access,
+    preconditions: preconditions(req),
+    model: undefined,
+    // RFC 4918 10.2; other values count as absent (open-points 2.3).
+    recursive: field(req, 'depth')?.trim().toLowerCase() === 'infinity',
+  });
+  return { status: 204, fields: { 'Want-Content-Digest': wantContentDigest } };
+}
+
+/** What an answer to a write says of the new state: the tag is that of a GET without Accept (open-points 2.5). */
+async function writtenFields({ storage, access }: ResourceExchange, record: ResourceRecord): Promise<Record<string, string>> {
+  const { kind, revision, modified } = record;
+  const tag =
+    kind === 'rdf'
+      ? `${revision}.${variantOf(turtle)}`
+      : kind === 'container'
+        ? (await jsonListing(storage, access, record, undefined)).tag
+        : revision;
+  return {
+    ETag: formatEntityTag(tag),
+    'Last-Modified': formatHttpDate(modified),
+    Link: resourceLinks(record, storage.storage),
+    'Want-Content-Digest': wantContentDigest,
+  };
+}
+
+async function options({ storage, access, target }: ResourceExchange): Promise<Reply> {
+  const record = await requireAccess(storage, storage.store, access, 'read', target.iri);
+  const patches = acceptedPatches(record);
+  return {
+    status: 204,
+    fields: {
+      Allow: allowedMethods(record, storage.storage).join(', '),
+      ...(patches.length > 0 ? { 'Accept-Patch': patches.join(', ') } : {}),
+      ...(record.kind === 'container' ? { 'Accept-Post': acceptPost } : {}),
+      'Want-Content-Digest': wantContentDigest,
+      Link: resourceLinks(record, storage.storage),
+    },
+  };
+}

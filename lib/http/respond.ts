@@ -1,0 +1,57 @@
+/** Writing answers to the wire. It knows Node's response; it must not know resources. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+
+export type Fields = Readonly<Record<string, string | readonly string[]>>;
+
+/** An answer as a value. `fields` need no Content-Length when the body is a Buffer. */
+export interface Reply {
+  readonly status: number;
+  readonly fields: Fields;
+  readonly body?: Buffer | Readable;
+}
+
+/** Milliseconds that a refused upload may go on arriving, so that the client gets to read the answer. */
+const lingerMs = 5_000;
+
+/** Writes a reply. Resolves when it is handed over; a client that went away is not an error. */
+export async function respond(req: IncomingMessage, res: ServerResponse, reply: Reply, common: Fields): Promise<void> {
+  const { status, body } = reply;
+  const fields: Record<string, string | readonly string[] | number> = { ...common, ...reply.fields };
+  if (common['Vary'] !== undefined && reply.fields['Vary'] !== undefined)
+    fields['Vary'] = `${reply.fields['Vary']}, ${common['Vary']}`;
+  const isStream = body !== undefined && !Buffer.isBuffer(body);
+  if (!isStream && status !== 204 && status !== 304) fields['Content-Length'] ??= body?.length ?? 0;
+  if (!req.complete) endUnreadBody(req, res, fields);
+  res.writeHead(status, fields as Record<string, string | string[]>);
+  if (req.method === 'HEAD' || body === undefined) {
+    if (isStream) (body as Readable).destroy();
+    res.end();
+  } else if (isStream) await streamBody(body as Readable, res);
+  else res.end(body);
+}
+
+/** The answer comes before the end of the request's body: let the rest arrive for a while, then hang up. */
+function endUnreadBody(req: IncomingMessage, res: ServerResponse, fields: Record<string, unknown>): void {
+  const { headers, socket } = req;
+  if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return;
+  // Without a 100 (Continue) the client need not send the body, and what comes next would be taken for it.
+  if (headers.expect !== undefined) fields['Connection'] = 'close';
+  res.once('finish', () => {
+    if (req.complete) return;
+    const timer = setTimeout(() => socket.destroy(), lingerMs);
+    timer.unref();
+    req.once('end', () => clearTimeout(timer));
+    socket.once('close', () => clearTimeout(timer));
+  });
+}
+
+async function streamBody(body: Readable, res: ServerResponse): Promise<void> {
+  try {
+    await pipeline(body, res);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_STREAM_PREMATURE_CLOSE') return;
+    throw error;
+  }
+}

@@ -1,0 +1,26 @@
+/** A fixed route, as the house and its components declare it. */
+import type { IncomingMessage } from 'node:http';
+import type { Access } from '../authorization/principal.js';
+import type { Reply } from './respond.js';
+
+/**
+ * Who may call a route. `public`: anybody. `authenticated`: any principal. `controller`: who has control on the root.
+ * `filtered`: anybody, and the handler answers over what the caller may read.
+ */
+export type RouteAccess = 'public' | 'authenticated' | 'controller' | 'filtered';
+
+export interface RouteRequest {
+  readonly req: IncomingMessage;
+  readonly access: Access;
+  readonly query: URLSearchParams;
+  /** The values of the path's parameters. */
+  readonly parameters: Readonly<Record<string, string>>;
+}
+
+export interface Route {
+  readonly methods: readonly string[];
+  /** Below the base URI; `{prefix}` stands for the system prefix: `{prefix}/jwks`. */
+  readonly path: string;
+  readonly access: RouteAccess;
+  handle(request: RouteRequest): Promise<Reply> | Reply;
+}

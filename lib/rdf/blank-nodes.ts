@@ -1,0 +1,38 @@
+/**
+ * Blank nodes get new labels whenever they enter the storage: the labels of parsers start over with every process, and
+ * two documents' `_:b0` would become one node. It must not know syntaxes or storage.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Quad, Quad_Object, Quad_Subject, Term } from '@rdfjs/types';
+import { DataFactory } from 'rdf-data-factory';
+
+const factory = new DataFactory<Quad>();
+
+/**
+ * The quads with their blank nodes relabelled, the same label always the same way.
+ * @param isKnown labels that are to stay, because they name nodes that are stored already
+ */
+export function relabel(quads: Iterable<Quad>, isKnown: (label: string) => boolean = () => false): Quad[] {
+  const document = randomBytes(9).toString('base64url').replace(/[-_]/g, 'x');
+  const labels = new Map<string, Term>();
+  const fresh = <T extends Term>(term: T): T => {
+    if (term.termType !== 'BlankNode' || isKnown(term.value)) return term;
+    let label = labels.get(term.value);
+    if (!label) {
+      label = factory.blankNode(`b${document}${labels.size.toString(36)}`);
+      labels.set(term.value, label);
+    }
+    return label as T;
+  };
+  const relabelled: Quad[] = [];
+  for (const quad of quads) {
+    const subject = fresh(quad.subject) as Quad_Subject;
+    const object = fresh(quad.object) as Quad_Object;
+    relabelled.push(
+      subject === quad.subject && object === quad.object
+        ? quad
+        : factory.quad(subject, quad.predicate, object, quad.graph),
+    );
+  }
+  return relabelled;
+}

@@ -1,0 +1,18 @@
+/**
+ * The RDF serialisations that the storage reads and writes, in the order in which they win ties (open-points 2.4).
+ * It must not know parsers or HTTP.
+ */
+export const rdfFormats = [
+  'text/turtle',
+  'application/ld+json',
+  'application/n-triples',
+  'application/rdf+xml',
+  'application/trig',
+] as const;
+
+export type RdfFormat = (typeof rdfFormats)[number];
+
+export const turtle: RdfFormat = 'text/turtle';
+
+export const isRdfFormat = (mediaType: string): mediaType is RdfFormat =>
+  (rdfFormats as readonly string[]).includes(mediaType);

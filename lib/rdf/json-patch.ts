@@ -1,0 +1,70 @@
+/** JSON Merge Patch (RFC 7386) and JSON Patch (RFC 6902) on a JSON text. It must not know resources. */
+import type { Operation } from 'fast-json-patch';
+import fastJsonPatch from 'fast-json-patch';
+import { LwsError } from '../errors.js';
+import { decodeUtf8, parseJson } from './json.js';
+
+/**
+ * Applies a patch to a document. A result that equals the document comes back as the very same bytes.
+ * @throws LwsError `malformed-body` for a patch that is none, `patch-conflict` for a failed `test` or a pointer that
+ *   leads nowhere (open-points 2.3)
+ */
+export function patchJson(document: Uint8Array, patch: Uint8Array, merge: boolean): Uint8Array {
+  const before = JSON.parse(decodeUtf8(document)) as unknown;
+  const change = parseJson(decodeUtf8(patch));
+  const unchanged = JSON.stringify(before);
+  const after = JSON.stringify(merge ? mergePatch(before, change) : applyOperations(before, change));
+  return after === unchanged ? document : Buffer.from(after);
+}
+
+/** RFC 7386 section 2. */
+export function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  // A Map, because a member may be called `__proto__`.
+  const members = new Map<string, unknown>(isObject(target) ? Object.entries(target) : []);
+  for (const [name, value] of Object.entries(patch))
+    if (value === null) members.delete(name);
+    else members.set(name, mergePatch(members.get(name), value));
+  return Object.fromEntries(members);
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Applies the operations of a JSON Patch to a copy of the document. */
+export function applyOperations(document: unknown, patch: unknown): unknown {
+  if (!Array.isArray(patch)) throw new LwsError('malformed-body', 'A JSON Patch is an array of operations (RFC 6902).');
+  patch.forEach(assertOperation);
+  try {
+    const { newDocument } = fastJsonPatch.applyPatch(document, patch as Operation[], true, false, true);
+    return newDocument;
+  } catch (error) {
+    const { name, index } = error as { name?: string; index?: number };
+    if (!(error as Error).message) throw error;
+    throw new LwsError(
+      'patch-conflict',
+      `Operation ${(index ?? 0) + 1} of the JSON Patch does not apply: ${describe(name)}. Nothing was changed.`,
+      { cause: error },
+    );
+  }
+}
+
+const describe = (name: string | undefined): string =>
+  name === 'TEST_OPERATION_FAILED' ? 'its test failed' : 'its pointer leads to nothing';
+
+const operationNames = new Set(['add', 'remove', 'replace', 'move', 'copy', 'test']);
+
+function assertOperation(operation: unknown, index: number): void {
+  const refuse = (what: string): never => {
+    throw new LwsError('malformed-body', `Operation ${index + 1} of the JSON Patch ${what} (RFC 6902 section 4).`);
+  };
+  if (!isObject(operation)) return refuse('is not an object');
+  const { op, path, from } = operation;
+  if (typeof op !== 'string' || !operationNames.has(op)) return refuse('has no known "op"');
+  if (!isPointer(path)) return refuse('has no JSON Pointer as "path"');
+  if ((op === 'move' || op === 'copy') && !isPointer(from)) return refuse('has no JSON Pointer as "from"');
+  if (/^(add|replace|test)$/.test(op) && !('value' in operation)) return refuse('has no "value"');
+  return undefined;
+}
+
+const isPointer = (value: unknown): boolean => typeof value === 'string' && /^(?:\/(?:[^~]|~[01])*)*$/.test(value);

@@ -1,0 +1,50 @@
+/** Reading JSON from strangers: bounded in depth, with an error that says where. It must not know what the JSON means. */
+import { LwsError } from '../errors.js';
+
+const maximumDepth = 64;
+
+/**
+ * Parses a JSON text.
+ * @throws LwsError `malformed-body` when it is not JSON or nested deeper than 64 (open-points 2.1)
+ */
+export function parseJson(text: string): unknown {
+  assertShallow(text);
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new LwsError('malformed-body', `The body is not JSON: ${(cause as Error).message}.`, { cause });
+  }
+}
+
+/** Looks at brackets outside of strings alone, before the parser builds anything. */
+function assertShallow(text: string): void {
+  let depth = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 0x22) i = endOfString(text, i);
+    else if (code === 0x5b || code === 0x7b) {
+      if (++depth > maximumDepth)
+        throw new LwsError('malformed-body', `The JSON is nested deeper than ${maximumDepth} levels.`);
+    } else if (code === 0x5d || code === 0x7d) depth--;
+  }
+}
+
+function endOfString(text: string, start: number): number {
+  let i = start + 1;
+  for (; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 0x5c) i++;
+    else if (code === 0x22) break;
+  }
+  return i;
+}
+
+/** Decodes UTF-8. @throws LwsError `malformed-body` when the bytes are not UTF-8 */
+export function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch (cause) {
+    throw new LwsError('malformed-body', 'The body is not UTF-8.', { cause });
+  }
+}
+const decoder = new TextDecoder('utf-8', { fatal: true });

@@ -1,0 +1,166 @@
+/**
+ * RDF documents in: bytes of any of the five serialisations become triples and a prefix map. It must not know storage;
+ * it never fetches anything.
+ */
+import type { Quad } from '@rdfjs/types';
+import type { JsonLdDocument, Options as JsonLdOptions } from 'jsonld';
+import { Parser } from 'n3';
+import { LwsError } from '../errors.js';
+import { relabel } from './blank-nodes.js';
+import { loadShippedContext } from './contexts.js';
+import type { RdfFormat } from './formats.js';
+import { decodeUtf8, parseJson } from './json.js';
+import { assertHarmlessEntities } from './xml-entities.js';
+
+export interface RdfDocument {
+  readonly quads: readonly Quad[];
+  readonly prefixes: Readonly<Record<string, string>>;
+}
+
+/**
+ * Parses a document into one graph; its blank nodes are relabelled.
+ * @param base the IRI that relative references resolve against
+ * @throws LwsError `malformed-body` with the line (and column) where it can be said; `named-graph` for triples outside
+ *   the default graph (service.md, PATCH rule 2)
+ */
+export async function parseRdf(bytes: Uint8Array, format: RdfFormat, base: string): Promise<RdfDocument> {
+  const text = decodeUtf8(bytes);
+  const { quads, prefixes } = await parsers[format](text, base);
+  if (quads.some((quad) => quad.graph.termType !== 'DefaultGraph'))
+    throw new LwsError(
+      'named-graph',
+      'The document has triples in a named graph. A resource is a single graph: put them into the default graph.',
+    );
+  return { quads: relabel(quads), prefixes: boundedPrefixes(prefixes) };
+}
+
+const parsers: Readonly<Record<RdfFormat, (text: string, base: string) => RdfDocument | Promise<RdfDocument>>> = {
+  'text/turtle': (text, base) => parseN3(text, 'text/turtle', base),
+  'application/trig': (text, base) => parseN3(text, 'application/trig', base),
+  'application/n-triples': (text) => parseN3(text, 'application/n-triples'),
+  'application/ld+json': parseJsonLd,
+  'application/rdf+xml': parseRdfXml,
+};
+
+function parseN3(text: string, format: string, base?: string): RdfDocument {
+  const prefixes: Record<string, string> = {};
+  const parser = new Parser(base === undefined ? { format } : { format, baseIRI: base });
+  try {
+    const quads = parser.parse(text, null, (prefix, iri) => {
+      prefixes[prefix] = iri.value;
+    });
+    return { quads, prefixes };
+  } catch (error) {
+    throw malformed(describeN3Error(text, error as N3Error), error);
+  }
+}
+
+interface N3Error extends Error {
+  context?: { line?: number; token?: { start?: number }; previousToken?: { line: number; end: number } };
+}
+
+/** n3 says the line, and the column only through the token before the fault. */
+function describeN3Error(text: string, error: N3Error): string {
+  const { line, token, previousToken } = error.context ?? {};
+  const message = error.message.replace(/ on line \d+\.?$/, '').slice(0, 200);
+  if (line === undefined) return message;
+  const content = text.split(/\r\n|\r|\n/, line)[line - 1] ?? '';
+  const from = previousToken?.line === line ? previousToken.end : 0;
+  const at = token?.start ?? from + (/\S/.exec(content.slice(from))?.index ?? 0);
+  return `${message} at line ${line}, column ${at + 1}`;
+}
+
+async function parseJsonLd(text: string, base: string): Promise<RdfDocument> {
+  const document = text.trim() === '' ? [] : parseJson(text);
+  if (typeof document !== 'object' || document === null)
+    throw malformed('a JSON-LD document is an object or an array');
+  const { default: jsonld } = await import('jsonld');
+  const options = { base, documentLoader: loadShippedContext } as JsonLdOptions.Expand;
+  try {
+    const expanded = await jsonld.expand(document as JsonLdDocument, options);
+    assertNoDirections(expanded);
+    // biome-ignore lint/suspicious/noExplicitAny: the types of jsonld lack skipExpansion.
+    const quads = (await jsonld.toRDF(expanded, { ...options, skipExpansion: true } as any)) as unknown as Quad[];
+    return { quads: quads.map(withPlainLabels), prefixes: contextPrefixes(document) };
+  } catch (error) {
+    throw refusalOfJsonLd(error);
+  }
+}
+
+/** jsonld wraps what its document loader throws. */
+function refusalOfJsonLd(error: unknown): LwsError {
+  for (let cause = error; cause instanceof Error; cause = (cause as { details?: { cause?: unknown } }).details?.cause)
+    if (cause instanceof LwsError) return cause;
+  return malformed((error as Error).message, error);
+}
+
+function assertNoDirections(node: unknown): void {
+  if (Array.isArray(node)) return node.forEach(assertNoDirections);
+  if (typeof node !== 'object' || node === null) return;
+  if ('@direction' in node)
+    throw new LwsError('unsupported-rdf', 'Literals with a base direction (@direction) cannot be stored.');
+  if ('@value' in node) return;
+  Object.values(node).forEach(assertNoDirections);
+}
+
+/** jsonld writes blank node labels with `_:`, and terms without methods. */
+function withPlainLabels(quad: Quad): Quad {
+  for (const term of [quad.subject, quad.object, quad.graph])
+    if (term.termType === 'BlankNode' && term.value.startsWith('_:'))
+      (term as { value: string }).value = term.value.slice(2);
+  if ((quad.predicate.termType as string) === 'BlankNode')
+    throw new LwsError('unsupported-rdf', 'A blank node cannot be a predicate.');
+  return quad;
+}
+
+/** The entries of an inline context that are plain prefixes. */
+function contextPrefixes(document: object): Record<string, string> {
+  const prefixes: Record<string, string> = {};
+  const contexts = [(document as { '@context'?: unknown })['@context']].flat();
+  for (const context of contexts)
+    for (const [term, iri] of Object.entries((context as object | null) ?? {}))
+      if (typeof iri === 'string' && /^[A-Za-z][\w.-]*$/.test(term) && /^[a-z][\w+.-]*:.*[/#:]$/i.test(iri))
+        prefixes[term] = iri;
+  return prefixes;
+}
+
+async function parseRdfXml(text: string, base: string): Promise<RdfDocument> {
+  if (text.trim() === '') return { quads: [], prefixes: {} };
+  assertHarmlessEntities(text);
+  const { RdfXmlParser } = await import('rdfxml-streaming-parser');
+  const parser = new RdfXmlParser({ baseIRI: base, trackPosition: true });
+  const quads: Quad[] = [];
+  await new Promise<void>((resolve, reject) => {
+    parser.on('data', (quad: Quad) => quads.push(quad));
+    parser.on('error', (error: Error) => reject(malformed(error.message.slice(0, 300), error)));
+    parser.on('end', resolve);
+    parser.end(text);
+  });
+  return { quads, prefixes: xmlNamespaces(text) };
+}
+
+/** The namespaces declared on the document element. */
+function xmlNamespaces(text: string): Record<string, string> {
+  const prefixes: Record<string, string> = {};
+  const element = /<[A-Za-z_][^>]*>/.exec(text.slice(0, 16_384))?.[0] ?? '';
+  for (const [, prefix, , iri] of element.matchAll(/\sxmlns:([A-Za-z][\w.-]*)\s*=\s*(["'])([^"'<&]*)\2/g))
+    prefixes[prefix!] = iri!;
+  return prefixes;
+}
+
+const malformed = (what: string, cause?: unknown): LwsError =>
+  new LwsError('malformed-body', `The RDF document cannot be read: ${what}.`, { cause });
+
+const mostPrefixes = 100;
+const longestPrefix = 500;
+
+/** A prefix map lies in the resource's record, which every listing reads: it is kept, but not at any size. */
+function boundedPrefixes(prefixes: Readonly<Record<string, string>>): Record<string, string> {
+  const entries = Object.entries(prefixes).filter(
+    ([prefix, iri]) =>
+      /^([A-Za-z]([\w.-]*[\w-])?)?$/.test(prefix) &&
+      iri.length + prefix.length <= longestPrefix &&
+      /^[a-z][\w+.-]*:[^\u0000-\u0020<>"{}|\\^`]*$/i.test(iri),
+  );
+  return Object.fromEntries(entries.slice(0, mostPrefixes));
+}

@@ -1,0 +1,220 @@
+/**
+ * Writes one graph as RDF/XML, one element for each subject.
+ * It knows RDF terms only; it must not know storage or HTTP.
+ */
+
+import type { Literal, Quad, Term } from '@rdfjs/types';
+import { compactor, type Prefix, schemeOf } from './compact-iri.js';
+import { type GraphNode, type GraphShape, labelOf, shapeOf } from './graph-shape.js';
+import { UnwritableError, UnwritableLiteralError, UnwritablePredicateError } from './unwritable.js';
+import { nameCharacters, rdf, xsd } from './vocabulary.js';
+
+export { UnwritableError, UnwritableLiteralError, UnwritablePredicateError };
+
+export interface RdfXmlOptions {
+  /** The IRI of the document, which comes first. All IRIs are written in full, so that no base is needed to read. */
+  base: string;
+  /** Namespace IRIs by prefix name. Those that XML has no way to declare are left out. */
+  prefixes: Readonly<Record<string, string>>;
+}
+
+interface Writing {
+  readonly shape: GraphShape;
+  readonly names: Names;
+  /** The prefix of RDF's own namespace. */
+  readonly syntax: string;
+  /** Set when a base direction is written: it takes RDF 1.2 and a namespace of another standard. */
+  directed: boolean;
+}
+
+interface Names {
+  /** What the root declares: those that were given, and those that predicates made necessary. */
+  readonly declared: Map<string, string>;
+  readonly byNamespace: Map<string, string>;
+  readonly byPredicate: Map<string, string>;
+  readonly compact: (iri: string) => string | undefined;
+  /** The number of the next `ns1`, `ns2`... */
+  next: number;
+}
+
+const XML = 'http://www.w3.org/XML/1998/namespace';
+const XMLNS = 'http://www.w3.org/2000/xmlns/';
+const ITS = 'http://www.w3.org/2005/11/its';
+
+/**
+ * Writes one graph as RDF/XML (RDF 1.1 XML Syntax 2 and 7). The graph component of the quads is ignored.
+ *
+ * @throws UnwritablePredicateError if a predicate does not end in a name of XML, or is part of RDF/XML's own syntax.
+ * @throws UnwritableLiteralError if a literal has a character that XML 1.0 excludes.
+ * @throws UnwritableError if an IRI has such a character.
+ */
+export function writeRdfXml(quads: readonly Quad[], options: RdfXmlOptions): string {
+  const names = newNames(Object.entries(options.prefixes).filter(isDeclarable));
+  const syntax = names.byNamespace.get(rdf.namespace)!;
+  const writing: Writing = { shape: shapeOf(quads, options.base), names, syntax, directed: false };
+  let body = '';
+  for (const node of writing.shape.subjects) body += nodeElement(writing, node);
+  let start = `<?xml version="1.0" encoding="UTF-8"?>\n<${syntax}:RDF`;
+  if (writing.directed) start += ` ${syntax}:version="1.2" ${prefixFor(names, ITS)}:version="2.0"`;
+  for (const [name, namespace] of names.declared) start += `\n    xmlns:${name}="${attributeText(namespace)}"`;
+  return `${start}>\n${body}</${syntax}:RDF>\n`;
+}
+
+// --- Elements (RDF 1.1 XML Syntax 7.2) ---
+
+function nodeElement(writing: Writing, node: GraphNode): string {
+  const { syntax } = writing;
+  const subject = node.blank ? `nodeID="${labelOf(writing.shape, node)}"` : `about="${attributeText(node.value)}"`;
+  let text = `  <${syntax}:Description ${syntax}:${subject}>\n`;
+  for (const [predicate, objects] of node.properties) {
+    const name = qualifiedName(writing.names, predicate);
+    for (const object of objects) text += `    ${propertyElement(writing, name, object)}\n`;
+  }
+  return `${text}  </${syntax}:Description>\n`;
+}
+
+function propertyElement(writing: Writing, name: string, object: Term): string {
+  switch (object.termType) {
+    case 'NamedNode':
+      return `<${name} ${writing.syntax}:resource="${attributeText(object.value)}"/>`;
+    case 'Literal':
+      return `<${name}${literalAttributes(writing, object)}>${literalText(object)}</${name}>`;
+    default: {
+      const label = labelOf(writing.shape, writing.shape.blanks.get(object.value)!);
+      return `<${name} ${writing.syntax}:nodeID="${label}"/>`;
+    }
+  }
+}
+
+function literalAttributes(writing: Writing, literal: Literal): string {
+  if (literal.language !== '') {
+    const language = ` xml:lang="${attributeText(literal.language)}"`;
+    if (!literal.direction) return language;
+    writing.directed = true;
+    return `${language} ${prefixFor(writing.names, ITS)}:dir="${literal.direction}"`;
+  }
+  const datatype = literal.datatype.value;
+  return datatype === xsd.string ? '' : ` ${writing.syntax}:datatype="${attributeText(datatype)}"`;
+}
+
+// --- Names (RDF 1.1 XML Syntax 5.1 and 6.1.4, Namespaces in XML 1.0 2 and 3) ---
+
+const { letters, inner } = nameCharacters;
+const NAME = new RegExp(`^[_${letters}][.${inner}]*$`, 'u');
+const NAME_START_CHARACTER = new RegExp(`^[_${letters}]$`, 'u');
+const NAME_CHARACTER = new RegExp(`^[.${inner}]$`, 'u');
+
+/** Names of which a property element would be refused, or taken for something else (RDF 1.1 XML Syntax 5.1). */
+const SYNTAX_NAMES = new Set(
+  'RDF ID about parseType resource nodeID datatype Description li aboutEach aboutEachPrefix bagID'
+    .split(' ')
+    .map((name) => rdf.namespace + name),
+);
+
+function isDeclarable([name, namespace]: Prefix): boolean {
+  return (
+    NAME.test(name) &&
+    !/^xml/i.test(name) &&
+    schemeOf(namespace) !== undefined &&
+    isNamespace(namespace) &&
+    !/\s/.test(namespace) &&
+    !NOT_IN_XML.test(namespace)
+  );
+}
+
+function isNamespace(iri: string): boolean {
+  return iri !== '' && iri !== XML && iri !== XMLNS;
+}
+
+function newNames(prefixes: readonly Prefix[]): Names {
+  const others = prefixes.filter(([name, namespace]) => name !== 'rdf' || namespace === rdf.namespace);
+  const names: Names = {
+    declared: new Map(others),
+    byNamespace: new Map(others.map(([name, namespace]) => [namespace, name])),
+    byPredicate: new Map(),
+    compact: compactor(others, NAME),
+    next: 1,
+  };
+  if (!names.byNamespace.has(rdf.namespace)) declare(names, 'rdf', rdf.namespace);
+  return names;
+}
+
+function declare(names: Names, name: string, namespace: string): void {
+  names.declared.set(name, namespace);
+  names.byNamespace.set(namespace, name);
+}
+
+function prefixFor(names: Names, namespace: string): string {
+  const known = names.byNamespace.get(namespace);
+  if (known !== undefined) return known;
+  while (names.declared.has(`ns${names.next}`)) names.next++;
+  const name = `ns${names.next}`;
+  declare(names, name, namespace);
+  return name;
+}
+
+function qualifiedName(names: Names, predicate: string): string {
+  let name = names.byPredicate.get(predicate);
+  if (name === undefined) {
+    if (SYNTAX_NAMES.has(predicate)) throw new UnwritablePredicateError(predicate);
+    name = names.compact(predicate) ?? splitName(names, predicate);
+    names.byPredicate.set(predicate, name);
+  }
+  return name;
+}
+
+function splitName(names: Names, predicate: string): string {
+  const start = startOfName(predicate);
+  const namespace = predicate.slice(0, start);
+  if (start === predicate.length || !isNamespace(namespace)) throw new UnwritablePredicateError(predicate);
+  return `${prefixFor(names, namespace)}:${predicate.slice(start)}`;
+}
+
+/** Where the longest name at the end starts. It is read backwards, for a pattern would take quadratic time. */
+function startOfName(iri: string): number {
+  let start = iri.length;
+  let end = iri.length;
+  while (end > 0) {
+    const pair = end > 1 && iri.codePointAt(end - 2)! > 0xffff;
+    const character = iri.slice(pair ? end - 2 : end - 1, end);
+    if (!NAME_CHARACTER.test(character)) break;
+    end -= character.length;
+    if (NAME_START_CHARACTER.test(character)) start = end;
+  }
+  return start;
+}
+
+// --- Text (XML 1.0 2.2, 2.4, 2.11 and 3.3.3) ---
+
+const NOT_IN_XML = /[\x00-\x08\x0B\x0C\x0E-\x1F\uFFFE\uFFFF\uD800-\uDFFF]/u;
+
+const NOT_IN_TEXT = /[&<>\r]/;
+const ALL_NOT_IN_TEXT = new RegExp(NOT_IN_TEXT, 'g');
+const NOT_IN_ATTRIBUTE = /[&<>"\t\n\r]/;
+const ALL_NOT_IN_ATTRIBUTE = new RegExp(NOT_IN_ATTRIBUTE, 'g');
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  '\t': '&#x9;',
+  '\n': '&#xA;',
+  '\r': '&#xD;',
+};
+
+/** Line breaks and tabs are escaped, for a parser makes spaces of them. */
+function attributeText(value: string): string {
+  if (NOT_IN_XML.test(value)) throw new UnwritableError(`XML cannot hold a character of ${JSON.stringify(value)}.`);
+  return NOT_IN_ATTRIBUTE.test(value) ? value.replace(ALL_NOT_IN_ATTRIBUTE, escaped) : value;
+}
+
+/** Of the line breaks only carriage returns are escaped, for a parser makes line feeds of them. */
+function literalText({ value }: Literal): string {
+  if (NOT_IN_XML.test(value)) throw new UnwritableLiteralError(value, 'XML cannot hold one of its characters');
+  return NOT_IN_TEXT.test(value) ? value.replace(ALL_NOT_IN_TEXT, escaped) : value;
+}
+
+function escaped(character: string): string {
+  return ESCAPES[character]!;
+}

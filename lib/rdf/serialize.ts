@@ -1,0 +1,26 @@
+/** RDF documents out: one graph in any of the five serialisations. It must not know storage or HTTP. */
+import type { Quad } from '@rdfjs/types';
+import type { RdfFormat } from './formats.js';
+import { writeJsonLd } from './jsonld-writer.js';
+import { writeRdfXml } from './rdfxml-writer.js';
+import { writeNTriples, writeTriG, writeTurtle } from './turtle-writer.js';
+
+export interface SerializeOptions {
+  readonly base: string;
+  readonly prefixes: Readonly<Record<string, string>>;
+}
+
+const writers: Readonly<Record<RdfFormat, (quads: readonly Quad[], options: SerializeOptions) => string>> = {
+  'text/turtle': writeTurtle,
+  'application/ld+json': writeJsonLd,
+  'application/n-triples': writeNTriples,
+  'application/rdf+xml': writeRdfXml,
+  'application/trig': writeTriG,
+};
+
+/**
+ * Writes a graph.
+ * @throws UnwritableError when the graph has something that RDF/XML cannot say (see rdfxml-writer.ts)
+ */
+export const serializeRdf = (quads: readonly Quad[], format: RdfFormat, options: SerializeOptions): string =>
+  writers[format](quads, options);

@@ -1,0 +1,168 @@
+/**
+ * Writes one graph as Turtle, TriG or N-Triples, for people to read.
+ * It knows RDF terms only; it must not know storage or HTTP.
+ */
+
+import type { BlankNode, Literal, Quad, Term } from '@rdfjs/types';
+import { compactor, type Prefix, relativizer } from './compact-iri.js';
+import {
+  type GraphNode,
+  type GraphShape,
+  labelOf,
+  MAX_NESTING,
+  shapeOf,
+  takeList,
+  visitSubjects,
+} from './graph-shape.js';
+import { bracketed, isBare, isDeclarable, longString, quotedLiteral, shortString } from './turtle-terms.js';
+import { rdf } from './vocabulary.js';
+
+export interface TurtleOptions {
+  /** The IRI that the text will be read with: relative references resolve against it. */
+  base: string;
+  /** Namespace IRIs by prefix name. All are declared, except those that Turtle has no way to declare. */
+  prefixes: Readonly<Record<string, string>>;
+}
+
+interface Writing {
+  readonly shape: GraphShape;
+  readonly iri: (iri: string) => string;
+}
+
+/** From this number of objects on, each stands on a line of its own. */
+const MANY_OBJECTS = 5;
+
+const INDENTATION = '    ';
+const PREDICATE_BREAKS = Array.from({ length: MAX_NESTING + 1 }, (_, depth) => `\n${INDENTATION.repeat(depth + 1)}`);
+const OBJECT_BREAKS = PREDICATE_BREAKS.map((lineBreak) => `${lineBreak}${INDENTATION}`);
+
+/**
+ * Writes one graph as Turtle (RDF 1.1 Turtle 2 and 6). The graph component of the quads is ignored.
+ *
+ * @throws UnwritableLiteralError if a language tag is none that Turtle can write.
+ */
+export function writeTurtle(quads: readonly Quad[], options: TurtleOptions): string {
+  const prefixes = Object.entries(options.prefixes).filter(isDeclarable);
+  const shape = shapeOf(quads, options.base);
+  const writing: Writing = { shape, iri: iriWriter(options.base, prefixes) };
+  let text = '';
+  for (const [name, namespace] of prefixes) text += `@prefix ${name}: ${bracketed(namespace)} .\n`;
+  visitSubjects(shape, isNested, (node) => {
+    text += text === '' ? statement(writing, node) : `\n${statement(writing, node)}`;
+  });
+  return text;
+}
+
+/**
+ * Writes one graph as TriG, as the default graph: the same text as Turtle (RDF 1.1 TriG 2.1).
+ *
+ * @throws UnwritableLiteralError if a language tag is none that TriG can write.
+ */
+export function writeTriG(quads: readonly Quad[], options: TurtleOptions): string {
+  return writeTurtle(quads, options);
+}
+
+/**
+ * Writes one graph as N-Triples in the canonical form (RDF 1.2 N-Triples 4), in the order of the input and with the
+ * blank nodes renamed to `b0`, `b1`... The graph component of the quads is ignored.
+ *
+ * @throws UnwritableLiteralError if a language tag is none that N-Triples can write.
+ */
+export function writeNTriples(quads: readonly Quad[]): string {
+  const labels = new Map<string, string>();
+  const term = (value: Term): string => {
+    if (value.termType === 'NamedNode') return bracketed(value.value);
+    if (value.termType === 'Literal') return quotedLiteral(value, shortString, bracketed);
+    const label = labels.get(value.value) ?? `_:b${labels.size}`;
+    labels.set(value.value, label);
+    return label;
+  };
+  let text = '';
+  for (const quad of quads) text += `${term(quad.subject)} ${term(quad.predicate)} ${term(quad.object)} .\n`;
+  return text;
+}
+
+function isNested(node: GraphNode): boolean {
+  return node.blank && node.references === 1;
+}
+
+function statement(writing: Writing, node: GraphNode): string {
+  node.written = true;
+  return `${subjectText(writing, node)} ${propertiesText(writing, node, 0)} .\n`;
+}
+
+function subjectText(writing: Writing, node: GraphNode): string {
+  if (!node.blank) return writing.iri(node.value);
+  return node.references === 0 ? '[]' : `_:${labelOf(writing.shape, node)}`;
+}
+
+function propertiesText(writing: Writing, node: GraphNode, depth: number): string {
+  const { properties } = node;
+  const types = properties.get(rdf.type);
+  let text = types === undefined ? '' : `a${objectsText(writing, types, depth)}`;
+  for (const [predicate, objects] of properties) {
+    if (objects === types) continue;
+    if (text !== '') text += ` ;${PREDICATE_BREAKS[depth]!}`;
+    text += writing.iri(predicate) + objectsText(writing, objects, depth);
+  }
+  return text;
+}
+
+function objectsText(writing: Writing, objects: readonly Term[], depth: number): string {
+  const before = objects.length < MANY_OBJECTS ? ' ' : OBJECT_BREAKS[depth]!;
+  let text = before + objectText(writing, objects[0]!, depth);
+  for (let i = 1; i < objects.length; i++) text += `,${before}${objectText(writing, objects[i]!, depth)}`;
+  return text;
+}
+
+function objectText(writing: Writing, object: Term, depth: number): string {
+  switch (object.termType) {
+    case 'NamedNode':
+      return object.value === rdf.nil ? '()' : writing.iri(object.value);
+    case 'Literal':
+      return literalText(writing, object);
+    default:
+      return blankText(writing, object as BlankNode, depth);
+  }
+}
+
+function literalText(writing: Writing, literal: Literal): string {
+  const { value } = literal;
+  if (literal.language === '' && isBare(value, literal.datatype.value)) return value;
+  return quotedLiteral(literal, value.includes('\n') ? longString : shortString, writing.iri);
+}
+
+function blankText(writing: Writing, term: BlankNode, depth: number): string {
+  const node = writing.shape.blanks.get(term.value)!;
+  if (node.references === 1 && node.properties.size === 0) return '[]';
+  if (!isNested(node) || node.written || depth === MAX_NESTING) {
+    if (isNested(node) && !node.written) writing.shape.deferred.push(node);
+    return `_:${labelOf(writing.shape, node)}`;
+  }
+  if (node.isCell) {
+    let text = '(';
+    for (const item of takeList(writing.shape, node)) text += ` ${objectText(writing, item, depth + 1)}`;
+    return `${text} )`;
+  }
+  node.written = true;
+  return `[ ${propertiesText(writing, node, depth + 1)} ]`;
+}
+
+/** Far from all that PN_LOCAL permits, but what is so named can be read by everything and everyone. */
+const LOCAL_NAME = /^[A-Za-z0-9_](?:[A-Za-z0-9_.-]*[A-Za-z0-9_-])?$/;
+
+function iriWriter(base: string, prefixes: readonly Prefix[]): (iri: string) => string {
+  const written = new Map<string, string>();
+  const compact = compactor(prefixes, LOCAL_NAME);
+  const relative = relativizer(base);
+  return (iri) => {
+    let text = written.get(iri);
+    if (text === undefined) {
+      const reference = relative(iri);
+      // The document's own `<>` says more than any prefixed name for it.
+      text = reference === '' ? '<>' : (compact(iri) ?? (reference === undefined ? bracketed(iri) : `<${reference}>`));
+      written.set(iri, text);
+    }
+    return text;
+  };
+}

@@ -1,0 +1,65 @@
+/**
+ * What the syntaxes have in common: IRIs to which they give a meaning of their own, and the characters of names.
+ * It knows constants only; it must not know terms, storage or HTTP.
+ */
+
+const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
+const XSD = 'http://www.w3.org/2001/XMLSchema#';
+
+export const rdf = {
+  namespace: RDF,
+  type: `${RDF}type`,
+  first: `${RDF}first`,
+  rest: `${RDF}rest`,
+  nil: `${RDF}nil`,
+  langString: `${RDF}langString`,
+  JSON: `${RDF}JSON`,
+  XMLLiteral: `${RDF}XMLLiteral`,
+} as const;
+
+export const xsd = {
+  namespace: XSD,
+  string: `${XSD}string`,
+  boolean: `${XSD}boolean`,
+  integer: `${XSD}integer`,
+  decimal: `${XSD}decimal`,
+  double: `${XSD}double`,
+} as const;
+
+const LETTERS =
+  'A-Za-z\\xC0-\\xD6\\xD8-\\xF6\\xF8-\\u02FF\\u0370-\\u037D\\u037F-\\u1FFF\\u200C\\u200D\\u2070-\\u218F\\u2C00-\\u2FEF' +
+  '\\u3001-\\uD7FF\\uF900-\\uFDCF\\uFDF0-\\uFFFD\\u{10000}-\\u{EFFFF}';
+
+/** Insides of character classes for regular expressions with the flag `u`; `inner` must be the last in its class. */
+export const nameCharacters = {
+  /** PN_CHARS_BASE of Turtle; with `_`, what an NCName of XML starts with. */
+  letters: LETTERS,
+  /** PN_CHARS of Turtle; with `.`, all that may be in an NCName of XML. */
+  inner: `${LETTERS}_0-9\\xB7\\u0300-\\u036F\\u203F\\u2040-`,
+} as const;
+
+const LDP = 'http://www.w3.org/ns/ldp#';
+const LWS = 'https://www.w3.org/ns/lws#';
+const DCTERMS = 'http://purl.org/dc/terms/';
+const SCHEMA = 'http://schema.org/';
+
+export const ldp = {
+  Resource: `${LDP}Resource`,
+  Container: `${LDP}Container`,
+  BasicContainer: `${LDP}BasicContainer`,
+  RDFSource: `${LDP}RDFSource`,
+  NonRDFSource: `${LDP}NonRDFSource`,
+} as const;
+
+export const lws = {
+  namespace: LWS,
+  Container: `${LWS}Container`,
+  DataResource: `${LWS}DataResource`,
+  Storage: `${LWS}Storage`,
+  items: `${LWS}items`,
+  totalItems: `${LWS}totalItems`,
+  storage: `${LWS}storage`,
+} as const;
+
+export const dcterms = { namespace: DCTERMS, format: `${DCTERMS}format`, modified: `${DCTERMS}modified` } as const;
+export const schema = { namespace: SCHEMA, size: `${SCHEMA}size` } as const;

@@ -1,0 +1,47 @@
+/**
+ * A look at the entities of an XML document before any parser expands them. Ontologies declare a few short ones for
+ * their namespaces; everything else that a DOCTYPE can do is an attack here. It must not know RDF.
+ */
+import { LwsError } from '../errors.js';
+
+const longestEntity = 1024;
+/** How many characters the references of a document may expand to in all. */
+const mostExpanded = 8 << 20;
+
+/**
+ * @throws LwsError `malformed-body` for external or parameter entities, entities that refer to entities, and documents
+ *   whose references expand to more than 8 Mi characters
+ */
+export function assertHarmlessEntities(text: string): void {
+  const start = text.indexOf('<!DOCTYPE');
+  if (start < 0) {
+    if (/<!(?:ENTITY|ELEMENT|ATTLIST|NOTATION)/.test(text)) throw harmful('has declarations outside of a DOCTYPE');
+    return;
+  }
+  const lengths = declaredEntities(text, start);
+  let expanded = 0;
+  for (const [, name] of text.matchAll(/&([^\s;&<#]{1,200});/g)) {
+    expanded += lengths.get(name!) ?? 0;
+    if (expanded > mostExpanded) throw harmful(`expands to more than ${mostExpanded} characters`);
+  }
+}
+
+function declaredEntities(text: string, start: number): Map<string, number> {
+  const lengths = new Map<string, number>();
+  if (/<!DOCTYPE[^[>]*\b(?:SYSTEM|PUBLIC)\b/.test(text.slice(start, start + 1024)))
+    throw harmful('refers to an external document type');
+  for (let at = text.indexOf('<!ENTITY', start); at >= 0; at = text.indexOf('<!ENTITY', at + 8)) {
+    const declaration = /^<!ENTITY\s+([^\s%"'<>&]{1,200})\s+(?:"([^"]*)"|'([^']*)')\s*>/.exec(
+      text.slice(at, at + longestEntity + 512),
+    );
+    if (!declaration) throw harmful('declares an entity that is external, too long or malformed');
+    const value = declaration[2] ?? declaration[3] ?? '';
+    if (value.length > longestEntity || /[<%]|&(?!#)/.test(value))
+      throw harmful(`declares the entity ${declaration[1]}, which is too long or refers to another`);
+    lengths.set(declaration[1]!, value.length);
+  }
+  return lengths;
+}
+
+const harmful = (what: string): LwsError =>
+  new LwsError('malformed-body', `The RDF/XML document ${what}; that is refused.`);

@@ -1,0 +1,188 @@
+/**
+ * Receiving a body: streamed, measured, hashed and checked, before any lock is taken. RDF and JSON are read whole within
+ * a limit; binary bodies go to the blob directory as they come. It must not know koa.
+ */
+import { createHash, type Hash } from 'node:crypto';
+import { LwsError } from '../errors.js';
+import type { DigestAlgorithm } from '../fields/digest.js';
+import { isRdfFormat, type RdfFormat } from '../rdf/formats.js';
+import type { BlobWriter } from '../storage/blobs.js';
+import type { EncodedDocument } from '../storage/document-tasks.js';
+import type { ResourceKind } from '../storage/records.js';
+import type { Storage } from './storage.js';
+
+/** A request's body, as the HTTP floor hands it down. */
+export interface RequestBody {
+  /** From Content-Length, when the client says it. */
+  readonly length: number | undefined;
+  /** The media type without parameters, and the whole field. */
+  readonly mediaType: string;
+  readonly contentType: string;
+  /** The digests of Content-Digest that have to hold. */
+  readonly digests: ReadonlyMap<DigestAlgorithm, Uint8Array>;
+  /** May be asked for once. */
+  chunks(): AsyncIterable<Uint8Array>;
+}
+
+export type Content =
+  | { readonly kind: 'rdf'; readonly document: EncodedDocument }
+  | {
+      readonly kind: 'json' | 'binary';
+      readonly blob: BlobWriter;
+      readonly size: number;
+      readonly sha256: string;
+      readonly mediaType: string;
+    };
+
+/**
+ * Reads a whole body within the limit for RDF, JSON and patches.
+ * @throws LwsError `too-large`, `digest-mismatch`
+ */
+export async function readBody(storage: Storage, body: RequestBody): Promise<Buffer> {
+  const limit = storage.limits.requestBytes;
+  if ((body.length ?? 0) > limit) throw tooLarge(limit);
+  const chunks: Uint8Array[] = [];
+  const digests = new DigestCheck(body);
+  let size = 0;
+  for await (const chunk of body.chunks()) {
+    size += chunk.length;
+    if (size > limit) throw tooLarge(limit);
+    digests.update(chunk);
+    chunks.push(chunk);
+  }
+  digests.assert();
+  return Buffer.concat(chunks);
+}
+
+/**
+ * Receives the content of a data resource. The caller commits it or calls `discard`.
+ * @param iri what RDF is relative to
+ * @param room bytes that the quota leaves for it
+ * @throws LwsError `malformed-body` and its kin, `too-large`, `quota-exceeded`, `digest-mismatch`
+ */
+export async function receiveContent(
+  storage: Storage,
+  kind: Exclude<ResourceKind, 'container'>,
+  body: RequestBody,
+  iri: string,
+  room: number,
+): Promise<Content> {
+  if (kind === 'rdf') return parseContent(storage, body.mediaType, await readBody(storage, body), iri);
+  if (kind === 'json') {
+    const bytes = await readBody(storage, body);
+    await storage.documents.checkJson(bytes);
+    return storeBytes(storage, bytes, body.contentType, room);
+  }
+  return receiveBinary(storage, body, room);
+}
+
+/** Parses an RDF body. @throws LwsError `unsupported-media-type` when RDF is wanted in a type that is none */
+export async function parseContent(storage: Storage, mediaType: string, bytes: Buffer, iri: string): Promise<Content> {
+  if (!isRdfFormat(mediaType))
+    throw new LwsError(
+      'unsupported-media-type',
+      `An RDF resource cannot be made of ${mediaType}. Send Turtle, JSON-LD, N-Triples, RDF/XML or TriG.`,
+    );
+  // A worker may take the bytes away from us, so it gets its own.
+  const document = await storage.documents.parse(Uint8Array.from(bytes), mediaType as RdfFormat, iri);
+  return { kind: 'rdf', document };
+}
+
+/** Puts a JSON document into a blob. */
+export async function storeBytes(storage: Storage, bytes: Uint8Array, mediaType: string, room: number): Promise<Content> {
+  if (bytes.length > room) throw quotaExceeded();
+  const blob = await storage.store.blobs.create();
+  try {
+    await blob.write(bytes);
+    await blob.finish();
+  } catch (error) {
+    await blob.abort();
+    throw error;
+  }
+  const sha256 = createHash('sha256').update(bytes).digest('base64');
+  return { kind: 'json', blob, size: bytes.length, sha256, mediaType };
+}
+
+async function receiveBinary(storage: Storage, body: RequestBody, room: number): Promise<Content> {
+  const most = storage.limits.binaryBytes || Number.POSITIVE_INFINITY;
+  const check = (size: number): void => {
+    if (size > most) throw tooLarge(most);
+    if (size > room) throw quotaExceeded();
+  };
+  check(body.length ?? 0);
+  const blob = await storage.store.blobs.create();
+  const digests = new DigestCheck(body, 'sha-256');
+  let size = 0;
+  try {
+    for await (const chunk of body.chunks()) {
+      size += chunk.length;
+      check(size);
+      digests.update(chunk);
+      await blob.write(chunk);
+    }
+    digests.assert();
+    await blob.finish();
+  } catch (error) {
+    await blob.abort();
+    throw error;
+  }
+  return { kind: 'binary', blob, size, sha256: digests.of('sha-256').toString('base64'), mediaType: body.contentType };
+}
+
+/** Lets go of content that was not committed. */
+export async function discard(content: Content | undefined): Promise<void> {
+  if (content && content.kind !== 'rdf') await content.blob.abort();
+}
+
+/** @throws LwsError `body-not-allowed` when there is a body: a container's representation is its membership */
+export async function assertNoBody(body: RequestBody): Promise<void> {
+  let size = body.length ?? 0;
+  if (body.length === undefined)
+    for await (const chunk of body.chunks()) {
+      size += chunk.length;
+      if (size > 0) break;
+    }
+  if (size > 0)
+    throw new LwsError('body-not-allowed', 'A container has no content of its own: create it without a body.');
+}
+
+/** Bytes that may still be stored, when `replaced` bytes go. */
+export const roomFor = (storage: Storage, replaced: number): number =>
+  storage.limits.quotaBytes === 0
+    ? Number.POSITIVE_INFINITY
+    : storage.limits.quotaBytes - (storage.store.bytes - replaced);
+
+export const quotaExceeded = (): LwsError =>
+  new LwsError('quota-exceeded', 'The storage has no room for this. Delete something first; nothing was stored.');
+
+const tooLarge = (limit: number): LwsError =>
+  new LwsError('too-large', `The body is larger than the ${limit} bytes that are accepted here.`);
+
+/** Hashes a body as it comes and compares with what the client announced (RFC 9530 section 2). */
+class DigestCheck {
+  private readonly hashes = new Map<DigestAlgorithm, Hash>();
+  private readonly results = new Map<DigestAlgorithm, Buffer>();
+
+  constructor(
+    private readonly body: RequestBody,
+    ...always: DigestAlgorithm[]
+  ) {
+    for (const algorithm of [...always, ...body.digests.keys()])
+      this.hashes.set(algorithm, createHash(algorithm.replace('-', '')));
+  }
+
+  update(chunk: Uint8Array): void {
+    for (const hash of this.hashes.values()) hash.update(chunk);
+  }
+
+  assert(): void {
+    for (const [algorithm, hash] of this.hashes) this.results.set(algorithm, hash.digest());
+    for (const [algorithm, expected] of this.body.digests)
+      if (!this.of(algorithm).equals(expected))
+        throw new LwsError('digest-mismatch', `The body does not have the ${algorithm} digest of its Content-Digest.`);
+  }
+
+  of(algorithm: DigestAlgorithm): Buffer {
+    return this.results.get(algorithm)!;
+  }
+}

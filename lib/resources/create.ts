@@ -1,0 +1,98 @@
+/** POST: creating a resource in a container, under a name of the server's choice (open-points 2.2). */
+import { requireAccess } from '../authorization/guard.js';
+import { LwsError } from '../errors.js';
+import { isContainerIri, type ResourceRecord } from '../storage/records.js';
+import { assertNoBody, type Content, discard, parseContent, readBody, receiveContent, type RequestBody, roomFor } from './body.js';
+import { candidateNames, counterpart, isReserved } from './names.js';
+import { allowedMethods } from './methods.js';
+import type { Storage } from './storage.js';
+import { contentKind } from './types.js';
+import { rememberTurtle, requireFreeName, reservedName, stageNew, type WriteRequest, type WriteResult } from './write.js';
+
+export interface CreateRequest extends WriteRequest {
+  readonly slug: string | undefined;
+  readonly body: RequestBody;
+}
+
+/**
+ * Creates a member of the container `request.iri`.
+ * @throws LwsError `reserved-name`, `method-not-allowed` on a data resource, and what authorization, content and quota
+ *   refuse
+ */
+export async function create(storage: Storage, request: CreateRequest): Promise<WriteResult> {
+  const { iri: container, access, slug, body, model } = request;
+  if (slug !== undefined && isReservedName(storage, container, slug)) throw reservedName();
+  const parent = await requireAccess(storage, storage.store, access, isContainerIri(container) ? 'append' : 'read', container);
+  if (parent.kind !== 'container') throw notAContainer(storage, parent);
+  const makesContainer = model === 'container' || (model === undefined && slug?.endsWith('/') === true);
+  const names = candidateNames(slug, makesContainer);
+  const nextName = (): string => freeName(storage, container, names);
+  let iri = nextName();
+  if (isReserved(iri, storage.storage, storage.systemPrefix)) throw reservedName();
+  if (makesContainer) {
+    await assertNoBody(body);
+    return commit(storage, request, () => iri, undefined, () => (iri = nextName()));
+  }
+  const kind = contentKind(model, body.mediaType);
+  if (kind !== 'rdf') {
+    const content = await receiveContent(storage, kind, body, iri, roomFor(storage, 0));
+    return commit(storage, request, () => iri, content, () => (iri = nextName()));
+  }
+  // RDF is relative to the name, so a name that is taken meanwhile means to parse again.
+  const bytes = await readBody(storage, body);
+  for (;;) {
+    const content = await parseContent(storage, body.mediaType, bytes, iri);
+    try {
+      return await commit(storage, request, () => iri, content);
+    } catch (error) {
+      if (!isTaken(error)) throw error;
+      iri = nextName();
+    }
+  }
+}
+
+const isTaken = (error: unknown): boolean => error instanceof LwsError && error.code === 'already-exists';
+
+/** The test runs on the name as sent and on the composed path (open-points 2.2). */
+const isReservedName = ({ storage, systemPrefix }: Storage, container: string, slug: string): boolean =>
+  isReserved(container + slug.replace(/^\/+/, ''), storage, systemPrefix);
+
+function freeName({ store }: Storage, container: string, names: Generator<string>): string {
+  for (const name of names) {
+    const iri = container + name;
+    if (!store.record(iri) && !store.record(counterpart(iri))) return iri;
+  }
+  throw new Error('unreachable: the names do not end');
+}
+
+/** Commits under the current name; with `rename`, under the next one as long as a name is taken. */
+async function commit(
+  storage: Storage,
+  { access }: CreateRequest,
+  name: () => string,
+  content: Content | undefined,
+  rename?: () => void,
+): Promise<WriteResult> {
+  try {
+    for (;;)
+      try {
+        const record = await storage.store.transact(async (tx): Promise<ResourceRecord> => {
+          const parent = await requireFreeName(storage, tx, access, name());
+          return stageNew(storage, tx, access, parent, name(), content);
+        });
+        rememberTurtle(storage, record, content);
+        return { record, created: true };
+      } catch (error) {
+        if (!rename || !isTaken(error)) throw error;
+        rename();
+      }
+  } catch (error) {
+    await discard(content);
+    throw error;
+  }
+}
+
+const notAContainer = ({ storage }: Storage, record: ResourceRecord): LwsError =>
+  new LwsError('method-not-allowed', 'Only a container takes POST. Use PUT or PATCH to change this resource.', {
+    fields: { Allow: allowedMethods(record, storage).join(', ') },
+  });

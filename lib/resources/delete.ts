@@ -1,0 +1,60 @@
+/** DELETE: a resource, an empty container, or with `Depth: infinity` a whole subtree in one transaction. */
+import { requireAccess } from '../authorization/guard.js';
+import { LwsError } from '../errors.js';
+import { newRevision, parentOf, type ResourceRecord } from '../storage/records.js';
+import type { Transaction } from '../storage/transaction.js';
+import { containerState } from './membership.js';
+import { assertPreconditions } from './preconditions.js';
+import type { Storage } from './storage.js';
+import type { WriteRequest } from './write.js';
+
+export interface DeleteRequest extends WriteRequest {
+  /** `Depth: infinity` */
+  readonly recursive: boolean;
+}
+
+/**
+ * Deletes; content and metadata go in the same transaction.
+ * @throws LwsError `root-not-deletable`, `precondition-failed`, `not-empty`, `forbidden` when any descendant may not be
+ *   deleted (open-points 1.1: one refusal and nothing is deleted)
+ */
+export async function remove(storage: Storage, request: DeleteRequest): Promise<void> {
+  const { iri, access, preconditions, recursive } = request;
+  await requireAccess(storage, storage.store, access, 'delete', iri);
+  if (iri === storage.storage)
+    throw new LwsError('root-not-deletable', 'The root container is the storage itself and cannot be deleted.');
+  await storage.store.transact(async (tx) => {
+    const record = await requireAccess(storage, tx, access, 'delete', iri);
+    const state = record.kind === 'container' ? await containerState(storage, tx, access, record) : record.revision;
+    assertPreconditions(preconditions, record, state);
+    if (record.members && !recursive)
+      throw new LwsError('not-empty', 'The container is not empty. Delete its members first, or send Depth: infinity.');
+    const parent = tx.record(parentOf(iri))!;
+    await stageDeletion(storage, tx, request, record);
+    tx.putRecord({
+      ...parent,
+      revision: newRevision(),
+      modified: storage.clock(),
+      members: (parent.members ?? 1) - 1,
+    });
+  });
+}
+
+async function stageDeletion(storage: Storage, tx: Transaction, { access }: DeleteRequest, root: ResourceRecord): Promise<void> {
+  const found: ResourceRecord[] = [root];
+  for (const record of found)
+    if (record.kind === 'container' && record.members)
+      for await (const members of tx.members(record.iri))
+        for (const member of members) {
+          if (!(await storage.authorizer.allows(access, 'delete', member.iri, member)))
+            // Names nothing: the descendant may be one that the caller must not know of.
+            throw new LwsError('forbidden', 'Not everything in this container may be deleted. Nothing was.', {
+              reason: `${member.iri} refuses delete`,
+            });
+          found.push(member);
+        }
+  for (const record of found) {
+    if (record.kind === 'rdf') tx.deleteGraph(record.iri, await tx.graph(record));
+    tx.deleteRecord(record);
+  }
+}

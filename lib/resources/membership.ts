@@ -1,0 +1,195 @@
+/** Containers as documents: the listing in JSON and in RDF, in pages, as the asking client may see it (open-points 2.6). */
+import { createHash } from 'node:crypto';
+import type { Quad } from '@rdfjs/types';
+import { DataFactory } from 'rdf-data-factory';
+import type { Access } from '../authorization/principal.js';
+import { LwsError } from '../errors.js';
+import { lwsContext } from '../rdf/contexts.js';
+import type { RdfFormat } from '../rdf/formats.js';
+import { dcterms, lws, rdf, schema, xsd } from '../rdf/vocabulary.js';
+import { encodeGraph, sortKeys } from '../storage/quad-keys.js';
+import type { ResourceRecord } from '../storage/records.js';
+import type { Representation } from './representations.js';
+import type { Storage } from './storage.js';
+import { structuralType } from './types.js';
+import { variantOf } from './variants.js';
+
+export interface Listing extends Representation {
+  /** Milliseconds; of the container or of the latest of the members shown. */
+  readonly modified: number;
+  /** Present when the membership exceeds one page. */
+  readonly pages?: { readonly page: number; readonly last: number };
+}
+
+interface Membership {
+  readonly members: readonly ResourceRecord[];
+  /** Of all pages, in the caller's view. */
+  readonly total: number;
+  /** The opaque state of the container in the caller's view. */
+  readonly state: string;
+}
+
+/**
+ * The state of a container for the tags of a caller: its revision for one who may read everything; for others a hash of
+ * what they see, which tells nothing of what they do not see.
+ */
+export async function containerState(
+  storage: Storage,
+  view: { members(container: string): AsyncIterable<readonly ResourceRecord[]> },
+  access: Access,
+  container: ResourceRecord,
+): Promise<string> {
+  if (storage.authorizer.readsEverything(access)) return container.revision;
+  const visible: string[] = [];
+  for await (const members of view.members(container.iri))
+    for (const member of members)
+      if (await storage.authorizer.allows(access, 'read', member.iri, member)) visible.push(member.iri);
+  return viewState(visible.sort());
+}
+
+const viewState = (iris: readonly string[]): string => {
+  const hash = createHash('sha256');
+  for (const iri of iris) hash.update(`${iri}\n`);
+  return hash.digest('base64url').slice(0, 16);
+};
+
+/**
+ * The listing as JSON, in pages when the membership exceeds one (service.md, "Container listing").
+ * @param page from `?page=N`; absent: the un-numbered URL, whose tag stands for the container
+ * @throws LwsError `page-not-found`
+ */
+export async function jsonListing(
+  storage: Storage,
+  access: Access,
+  container: ResourceRecord,
+  page: number | undefined,
+): Promise<Listing> {
+  const build = async (): Promise<Listing> => {
+    const { pageSize } = storage.limits;
+    const from = ((page ?? 1) - 1) * pageSize;
+    const { members, total, state } = await collect(storage, access, container, from, pageSize);
+    const last = Math.max(1, Math.ceil(total / pageSize));
+    if ((page ?? 1) > last) throw new LwsError('page-not-found', `The listing has ${last} pages.`);
+    const document = {
+      '@context': lwsContext,
+      id: container.iri,
+      type: 'Container',
+      totalItems: total,
+      items: members.map(item),
+    };
+    const bytes = Buffer.from(JSON.stringify(document));
+    return {
+      revision: container.revision,
+      tag: page === undefined ? `${state}.json-${hashOf(bytes)}` : `page-${page}.${hashOf(bytes)}`,
+      mediaType: 'application/lws+json',
+      bytes,
+      modified: latest(container, members),
+      ...(last > 1 || page !== undefined ? { pages: { page: page ?? 1, last } } : {}),
+    };
+  };
+  if (!storage.authorizer.readsEverything(access)) return build();
+  const variant = page === undefined ? 'json' : `json ${page}`;
+  return (await storage.representations.obtain(container.iri, variant, container.revision, build)) as Listing;
+}
+
+/** The whole listing in an RDF serialisation; it is never paginated (service.md, conditional requests 5). */
+export async function rdfListing(
+  storage: Storage,
+  access: Access,
+  container: ResourceRecord,
+  format: RdfFormat,
+): Promise<Listing> {
+  const build = async (): Promise<Listing> => {
+    const { members, total, state } = await collect(storage, access, container, 0, Number.POSITIVE_INFINITY);
+    const keys = encodeGraph(container.iri, containerQuads(container, total));
+    for (let at = 0; at < members.length; at += 500) {
+      const quads = members.slice(at, at + 500).flatMap((member) => memberQuads(container, member));
+      for (const key of encodeGraph(container.iri, quads)) keys.push(key);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const rendered = await storage.documents.render(sortKeys(keys), format, container.iri, prefixes);
+    if (!rendered) throw new Error(`The listing of ${container.iri} cannot be written as ${format}.`);
+    const bytes = Buffer.from(rendered.buffer, rendered.byteOffset, rendered.byteLength);
+    const tag = `${state}.${variantOf(format)}-${hashOf(bytes)}`;
+    return { revision: container.revision, tag, mediaType: format, bytes, modified: latest(container, members) };
+  };
+  if (!storage.authorizer.readsEverything(access)) return build();
+  return (await storage.representations.obtain(container.iri, format, container.revision, build)) as Listing;
+}
+
+/** The members between two positions of the caller's view, and what is known of the rest. */
+async function collect(
+  storage: Storage,
+  access: Access,
+  container: ResourceRecord,
+  from: number,
+  count: number,
+): Promise<Membership> {
+  const everything = storage.authorizer.readsEverything(access);
+  const members: ResourceRecord[] = [];
+  const visible: string[] = [];
+  let seen = 0;
+  for await (const records of storage.store.members(container.iri)) {
+    for (const record of records) {
+      if (!everything && !(await storage.authorizer.allows(access, 'read', record.iri, record))) continue;
+      if (seen >= from && members.length < count) members.push(record);
+      if (!everything) visible.push(record.iri);
+      seen++;
+    }
+    if (everything && members.length >= count) break;
+  }
+  return everything
+    ? { members, total: container.members ?? 0, state: container.revision }
+    : { members, total: visible.length, state: viewState(visible) };
+}
+
+const latest = (container: ResourceRecord, members: readonly ResourceRecord[]): number =>
+  members.reduce((time, { modified }) => Math.max(time, modified), container.modified);
+
+const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64url').slice(0, 12);
+
+const shortType = ({ kind }: ResourceRecord): string => (kind === 'container' ? 'Container' : 'DataResource');
+
+function item(record: ResourceRecord): object {
+  const modified = new Date(record.modified).toISOString();
+  const { iri, mediaType, size } = record;
+  return record.kind === 'container'
+    ? { id: iri, type: shortType(record), modified }
+    : { id: iri, type: shortType(record), format: mediaType, size, modified };
+}
+
+const factory = new DataFactory<Quad>();
+const node = (iri: string) => factory.namedNode(iri);
+const literal = (value: string | number, type: string) =>
+  factory.literal(String(value), factory.namedNode(xsd.namespace + type));
+
+const prefixes = {
+  lws: lws.namespace,
+  dcterms: dcterms.namespace,
+  schema: schema.namespace,
+  xsd: xsd.namespace,
+};
+
+function containerQuads(container: ResourceRecord, total: number): Quad[] {
+  const subject = node(container.iri);
+  return [
+    factory.quad(subject, node(rdf.type), node(lws.Container)),
+    factory.quad(subject, node(lws.totalItems), literal(total, 'integer')),
+    factory.quad(subject, node(dcterms.modified), literal(new Date(container.modified).toISOString(), 'dateTime')),
+  ];
+}
+
+function memberQuads(container: ResourceRecord, record: ResourceRecord): Quad[] {
+  const subject = node(record.iri);
+  const quads = [
+    factory.quad(node(container.iri), node(lws.items), subject),
+    factory.quad(subject, node(rdf.type), node(structuralType(record.kind))),
+    factory.quad(subject, node(dcterms.modified), literal(new Date(record.modified).toISOString(), 'dateTime')),
+  ];
+  if (record.kind === 'container') return quads;
+  return [
+    ...quads,
+    factory.quad(subject, node(dcterms.format), factory.literal(record.mediaType)),
+    factory.quad(subject, node(schema.size), literal(record.size, 'long')),
+  ];
+}

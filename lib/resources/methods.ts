@@ -1,0 +1,25 @@
+/** Which methods and patch types a resource supports: the values of Allow, Accept-Patch and Accept-Post. */
+import { rdfFormats } from '../rdf/formats.js';
+import type { ResourceRecord } from '../storage/records.js';
+
+export const sparqlUpdate = 'application/sparql-update';
+export const mergePatch = 'application/merge-patch+json';
+export const jsonPatch = 'application/json-patch+json';
+
+/** The patch types that a resource takes (service.md, "PATCH format matrix"); none for binaries and containers. */
+export function acceptedPatches({ kind }: ResourceRecord): readonly string[] {
+  if (kind === 'rdf') return [sparqlUpdate];
+  return kind === 'json' ? [jsonPatch, mergePatch] : [];
+}
+
+/** What a container takes in a POST: RDF, JSON, and any other type as bytes. */
+export const acceptPost = [...rdfFormats, 'application/json', '*/*'].join(', ');
+
+/** The methods that a resource supports now, whoever asks. */
+export function allowedMethods(record: ResourceRecord, storage: string): readonly string[] {
+  if (record.kind !== 'container')
+    return record.kind === 'binary'
+      ? ['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']
+      : ['GET', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'];
+  return record.iri === storage ? ['GET', 'HEAD', 'OPTIONS', 'POST'] : ['GET', 'HEAD', 'OPTIONS', 'POST', 'DELETE'];
+}

@@ -1,0 +1,141 @@
+/** PATCH: SPARQL Update on RDF, JSON Merge Patch and JSON Patch on JSON (service.md, "PATCH format matrix"). */
+import { requireAccess } from '../authorization/guard.js';
+import { LwsError } from '../errors.js';
+import { decodeUtf8 } from '../rdf/json.js';
+import type { EncodedDocument } from '../storage/document-tasks.js';
+import type { ResourceRecord } from '../storage/records.js';
+import type { Transaction } from '../storage/transaction.js';
+import { discard, readBody, type RequestBody, roomFor, storeBytes } from './body.js';
+import { acceptedPatches, mergePatch } from './methods.js';
+import { assertPreconditions } from './preconditions.js';
+import type { Storage } from './storage.js';
+import { rememberTurtle, stageContent, type WriteRequest, type WriteResult } from './write.js';
+
+export interface PatchRequest extends WriteRequest {
+  readonly body: RequestBody;
+}
+
+/** How often a patch that was computed on an outdated state is computed again. */
+const mostAttempts = 10;
+
+/**
+ * Patches. A patch that changes nothing leaves the state, and its tag, as it was.
+ * @throws LwsError `unsupported-media-type`, `precondition-failed`, `malformed-body`, `named-graph`, `patch-conflict`,
+ *   `update-timeout`
+ */
+export async function patch(storage: Storage, request: PatchRequest): Promise<WriteResult> {
+  const admitted = await admit(storage, storage.store, request);
+  const bytes = await readBody(storage, request.body);
+  if (admitted.kind === 'json') return alternately(request.iri, () => patchJson(storage, request, bytes));
+  const text = decodeUtf8(bytes);
+  const update = await storage.documents.readUpdate(text, request.iri);
+  const base = (record: ResourceRecord): Readonly<Record<string, string>> => ({ ...update?.prefixes, ...record.prefixes });
+  if (update && storage.documents.isPlain(update, admitted.triples ?? 0))
+    return commitGraph(storage, request, async (tx, record) => {
+      const keys = await tx.graph(record);
+      // It may have grown since it was admitted; the work is then done here all the same, once.
+      return { before: keys, document: storage.documents.applyPlain(update, keys, request.iri, base(record)) };
+    });
+  return alternately(request.iri, async () => {
+    for (let attempt = 0; attempt < mostAttempts; attempt++) {
+      const seen = await storage.store.graph(request.iri);
+      if (!seen) break;
+      const document = await storage.documents.update(text, seen.keys, request.iri, base(seen.record));
+      try {
+        return await commitGraph(storage, request, (_tx, record) => {
+          if (record.revision !== seen.record.revision) throw new OutdatedState();
+          return { before: seen.keys, document };
+        });
+      } catch (error) {
+        if (!(error instanceof OutdatedState)) throw error;
+      }
+    }
+    throw outdatedTooOften();
+  });
+}
+
+class OutdatedState extends Error {}
+
+const outdatedTooOften = (): LwsError =>
+  new LwsError('too-busy', 'The resource changes too quickly for this patch. Nothing was changed; try again.', {
+    fields: { 'Retry-After': '1' },
+  });
+
+/** What can be said before the body is read, and again inside the transaction. */
+async function admit(
+  storage: Storage,
+  view: { record(iri: string): ResourceRecord | undefined },
+  { iri, access, preconditions, body }: PatchRequest,
+): Promise<ResourceRecord> {
+  const record = await requireAccess(storage, view, access, 'write', iri);
+  const accepted = acceptedPatches(record);
+  if (!accepted.includes(body.mediaType))
+    throw new LwsError(
+      'unsupported-media-type',
+      accepted.length > 0 ? `This resource is patched with ${accepted.join(' or ')}.` : 'This resource cannot be patched.',
+      { fields: { 'Accept-Patch': accepted.join(', ') } },
+    );
+  assertPreconditions(preconditions, record, record.revision);
+  return record;
+}
+
+interface GraphResult {
+  readonly before: readonly string[];
+  readonly document: EncodedDocument;
+}
+
+async function commitGraph(
+  storage: Storage,
+  request: PatchRequest,
+  compute: (tx: Transaction, record: ResourceRecord) => GraphResult | Promise<GraphResult>,
+): Promise<WriteResult> {
+  const { record, content } = await storage.store.transact(async (tx) => {
+    const before = await admit(storage, tx, request);
+    const { before: keys, document } = await compute(tx, before);
+    if (sameKeys(keys, document.keys)) return { record: before, content: undefined };
+    const content = { kind: 'rdf', document } as const;
+    return { record: await stageContent(storage, tx, before, content), content };
+  });
+  rememberTurtle(storage, record, content);
+  return { record, created: false };
+}
+
+const sameKeys = (a: readonly string[], b: readonly string[]): boolean =>
+  a.length === b.length && a.every((key, index) => key === b[index]);
+
+async function patchJson(storage: Storage, request: PatchRequest, change: Buffer): Promise<WriteResult> {
+  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+    const seen = await requireAccess(storage, storage.store, request.access, 'write', request.iri);
+    if (!seen.blob) break;
+    const document = await storage.store.blobs.bytes(seen.blob);
+    const patched = await storage.documents.patchJson(document, Uint8Array.from(change), request.body.mediaType === mergePatch);
+    const unchanged = document.equals(patched);
+    const content = unchanged ? undefined : await storeBytes(storage, patched, seen.mediaType, roomFor(storage, seen.size));
+    try {
+      const record = await storage.store.transact(async (tx) => {
+        const before = await admit(storage, tx, request);
+        if (before.revision !== seen.revision) throw new OutdatedState();
+        return content ? stageContent(storage, tx, before, content) : before;
+      });
+      return { record, created: false };
+    } catch (error) {
+      await discard(content);
+      if (!(error instanceof OutdatedState)) throw error;
+    }
+  }
+  throw outdatedTooOften();
+}
+
+/** Patches of one resource that are computed outside of the transaction take turns, or all but one would be in vain. */
+const turns = new Map<string, Promise<unknown>>();
+
+async function alternately<T>(iri: string, work: () => Promise<T>): Promise<T> {
+  const turn = (turns.get(iri) ?? Promise.resolve()).then(work);
+  const settled = turn.catch(() => {});
+  turns.set(iri, settled);
+  try {
+    return await turn;
+  } finally {
+    if (turns.get(iri) === settled) turns.delete(iri);
+  }
+}

@@ -1,0 +1,60 @@
+/** Conditional requests (RFC 9110 section 13): evaluated inside the transaction that they guard. Pure checks. */
+import { LwsError } from '../errors.js';
+import type { EntityTag } from '../fields/etag.js';
+import type { ResourceRecord } from '../storage/records.js';
+
+export interface Preconditions {
+  readonly ifMatch?: '*' | readonly EntityTag[] | undefined;
+  readonly ifNoneMatch?: '*' | readonly EntityTag[] | undefined;
+  /** Milliseconds since the epoch. */
+  readonly ifModifiedSince?: number | undefined;
+  readonly ifUnmodifiedSince?: number | undefined;
+}
+
+/** Whether a tag is one of the current state's: the state itself, or any of its variants (open-points 2.5). */
+export const isOfState = (opaque: string, state: string): boolean =>
+  opaque === state || opaque.startsWith(`${state}.`);
+
+/**
+ * Checks the preconditions of a write.
+ * @param state the opaque state of the target, `undefined` when it is absent
+ * @param required refuse an unconditional write on an existing target
+ * @throws LwsError `precondition-required`, `precondition-failed`
+ */
+export function assertPreconditions(
+  { ifMatch, ifNoneMatch, ifUnmodifiedSince }: Preconditions,
+  record: ResourceRecord | undefined,
+  state: string | undefined,
+  required = false,
+): void {
+  const conditional = ifMatch !== undefined || ifNoneMatch !== undefined || ifUnmodifiedSince !== undefined;
+  if (record && required && !conditional)
+    throw new LwsError(
+      'precondition-required',
+      'The resource exists: replace it with If-Match and the ETag that you last saw, or create with If-None-Match: *.',
+    );
+  if (ifMatch !== undefined) {
+    // A tag is compared strongly; a page of a listing has a tag of another state (service.md, conditional requests 5).
+    const matches =
+      state !== undefined &&
+      (ifMatch === '*' || ifMatch.some(({ weak, opaque }) => !weak && isOfState(opaque, state)));
+    if (!matches) throw failed(record ? 'If-Match names another state than the current one.' : 'If-Match is never satisfied by a resource that does not exist.');
+  } else if (ifUnmodifiedSince !== undefined && record && wholeSeconds(record.modified) > ifUnmodifiedSince)
+    throw failed('The resource was modified since the date in If-Unmodified-Since.');
+  if (ifNoneMatch !== undefined && state !== undefined) {
+    const matches = ifNoneMatch === '*' || ifNoneMatch.some(({ opaque }) => isOfState(opaque, state));
+    if (matches) throw failed('The resource exists in a state that If-None-Match excludes.');
+  }
+}
+
+/** Whether a read is answered with 304; `tag` is the opaque tag of the selected representation. */
+export function isNotModified({ ifNoneMatch, ifModifiedSince }: Preconditions, tag: string, modified: number): boolean {
+  if (ifNoneMatch !== undefined)
+    return ifNoneMatch === '*' || ifNoneMatch.some(({ opaque }) => opaque === tag);
+  return ifModifiedSince !== undefined && wholeSeconds(modified) <= ifModifiedSince;
+}
+
+/** `Last-Modified` has whole seconds (open-points 2.5), and dates are compared as they are shown. */
+export const wholeSeconds = (milliseconds: number): number => Math.floor(milliseconds / 1000) * 1000;
+
+const failed = (message: string): LwsError => new LwsError('precondition-failed', message);

@@ -1,0 +1,78 @@
+/** PUT: creating or replacing a resource at exactly that IRI (service.md, "PUT rules"; open-points 2.3). */
+import { requirePut, type View } from '../authorization/guard.js';
+import { LwsError } from '../errors.js';
+import { isContainerIri, parentOf, type ResourceRecord } from '../storage/records.js';
+import { assertNoBody, type Content, discard, receiveContent, type RequestBody, roomFor } from './body.js';
+import { counterpart, isReserved } from './names.js';
+import { assertPreconditions } from './preconditions.js';
+import type { Storage } from './storage.js';
+import { contentKind } from './types.js';
+import {
+  assertShape,
+  nameTaken,
+  rememberTurtle,
+  requireFreeName,
+  reservedName,
+  stageContent,
+  stageNew,
+  type WriteRequest,
+  type WriteResult,
+} from './write.js';
+
+export interface ReplaceRequest extends WriteRequest {
+  readonly body: RequestBody;
+}
+
+/**
+ * Creates or replaces.
+ * @throws LwsError in the order of open-points 2.3: `reserved-name`, `interaction-model-conflict`, authorization,
+ *   `parent-not-found`, `parent-not-a-container`, `container-exists`, `precondition-required`, `precondition-failed`,
+ *   what the content is refused for, `quota-exceeded`
+ */
+export async function replace(storage: Storage, request: ReplaceRequest): Promise<WriteResult> {
+  const { iri, model, body } = request;
+  if (isReserved(iri, storage.storage, storage.systemPrefix)) throw reservedName();
+  assertShape(iri, model);
+  const admitted = await admit(storage, storage.store, request);
+  let content: Content | undefined;
+  if (isContainerIri(iri)) await assertNoBody(body);
+  else content = await receiveContent(storage, contentKind(model, body.mediaType), body, iri, roomFor(storage, admitted?.size ?? 0));
+  try {
+    const result = await storage.store.transact(async (tx): Promise<WriteResult> => {
+      const before = await admit(storage, tx, request);
+      if (before && content) return { record: await stageContent(storage, tx, before, content), created: false };
+      const parent = await requireFreeName(storage, tx, request.access, iri);
+      return { record: stageNew(storage, tx, request.access, parent, iri, content), created: true };
+    });
+    rememberTurtle(storage, result.record, content);
+    return result;
+  } catch (error) {
+    await discard(content);
+    throw error;
+  }
+}
+
+/** Everything that can be said before the content is known; asked before the body is read and inside the transaction. */
+async function admit(storage: Storage, view: View, request: ReplaceRequest): Promise<ResourceRecord | undefined> {
+  const { iri, preconditions } = request;
+  const record = await requireTarget(storage, view, request);
+  if (record?.kind === 'container')
+    throw new LwsError('container-exists', 'The container exists, and a container is not replaced.');
+  if (!record && view.record(counterpart(iri))) throw nameTaken();
+  assertPreconditions(preconditions, record, record?.revision, storage.requireConditionalWrites);
+  return record;
+}
+
+async function requireTarget(storage: Storage, view: View, request: ReplaceRequest): Promise<ResourceRecord | undefined> {
+  const { iri, access } = request;
+  try {
+    return await requirePut(storage, view, access, iri);
+  } catch (error) {
+    if (!(error instanceof LwsError) || error.code !== 'parent-not-found') throw error;
+    // PUT rule 2: below a data resource there is nothing to create in. Said only to those who may see that resource.
+    const parent = view.record(counterpart(parentOf(iri)));
+    if (parent && (await storage.authorizer.allows(access, 'read', parent.iri, parent)))
+      throw new LwsError('parent-not-a-container', 'The parent of this IRI is not a container.');
+    throw error;
+  }
+}

@@ -1,0 +1,94 @@
+/**
+ * Rendered bytes, kept within a bound: a GET of a known representation costs no read of the graph. It must not know HTTP
+ * nor how anything is rendered.
+ */
+import { LRUCache } from 'lru-cache';
+import { parentOf } from '../storage/records.js';
+import type { Store } from '../storage/store.js';
+
+export interface Representation {
+  /** The state that this is a rendering of. */
+  readonly revision: string;
+  /** The opaque entity tag. */
+  readonly tag: string;
+  readonly mediaType: string;
+  readonly bytes: Buffer;
+}
+
+export class Representations {
+  private readonly cache: LRUCache<string, Representation>;
+  private readonly known = new Map<string, Set<string>>();
+  private readonly building = new Map<string, { promise: Promise<Representation | undefined>; stale: boolean }>();
+
+  /** @param maxBytes how much to keep in all; single renderings above an eighth of it are not kept */
+  constructor(store: Store, maxBytes: number) {
+    this.cache = new LRUCache({
+      maxSize: Math.max(1, maxBytes),
+      maxEntrySize: Math.max(1, maxBytes >> 3),
+      sizeCalculation: ({ bytes }) => bytes.length + 500,
+      dispose: (_value, key) => this.forget(key),
+    });
+    store.onCommit(({ records }) => {
+      // A container's listing tells of its members, so it goes with each of them.
+      for (const iri of records.keys()) {
+        this.drop(iri);
+        this.drop(parentOf(iri));
+      }
+    });
+  }
+
+  /** A cached rendering. The caller compares its revision with the record's. */
+  get(iri: string, variant: string): Representation | undefined {
+    return this.cache.get(keyOf(iri, variant));
+  }
+
+  set(iri: string, variant: string, representation: Representation): void {
+    const key = keyOf(iri, variant);
+    this.cache.set(key, representation);
+    if (!this.cache.has(key)) return;
+    const variants = this.known.get(iri);
+    if (variants) variants.add(variant);
+    else this.known.set(iri, new Set([variant]));
+  }
+
+  /**
+   * The cached rendering of a revision, or the one that `build` makes. Requests for the same share one build; a build
+   * during which the resource changed is answered but not kept.
+   */
+  async obtain(
+    iri: string,
+    variant: string,
+    revision: string,
+    build: () => Promise<Representation | undefined>,
+  ): Promise<Representation | undefined> {
+    const cached = this.get(iri, variant);
+    if (cached?.revision === revision) return cached;
+    const key = `${keyOf(iri, variant)}\n${revision}`;
+    const running = this.building.get(key);
+    if (running && !running.stale) return running.promise;
+    const entry = { promise: build(), stale: false };
+    this.building.set(key, entry);
+    try {
+      const built = await entry.promise;
+      if (built && !entry.stale) this.set(iri, variant, built);
+      return built;
+    } finally {
+      if (this.building.get(key) === entry) this.building.delete(key);
+    }
+  }
+
+  private drop(iri: string): void {
+    for (const variant of this.known.get(iri) ?? []) this.cache.delete(keyOf(iri, variant));
+    if (this.building.size === 0) return;
+    for (const [key, entry] of this.building) if (key.startsWith(`${iri}\n`)) entry.stale = true;
+  }
+
+  private forget(key: string): void {
+    const cut = key.indexOf('\n');
+    const variants = this.known.get(key.slice(0, cut));
+    variants?.delete(key.slice(cut + 1));
+    if (variants?.size === 0) this.known.delete(key.slice(0, cut));
+  }
+}
+
+const keyOf = (iri: string, variant: string): string => `${iri}\n${variant}`;

@@ -1,0 +1,31 @@
+/** The storage as the operations on resources see it: the engine, the authorizer, the limits, the caches. */
+import type { Guard } from '../authorization/guard.js';
+import type { Documents } from '../storage/documents.js';
+import type { Store } from '../storage/store.js';
+import type { Representations } from './representations.js';
+
+export interface StorageLimits {
+  /** Bytes of an RDF, JSON or patch body. */
+  readonly requestBytes: number;
+  /** Bytes of a binary body; 0 = none. */
+  readonly binaryBytes: number;
+  /** Bytes of everything stored; 0 = none. */
+  readonly quotaBytes: number;
+  /** Members on one page of a listing. */
+  readonly pageSize: number;
+}
+
+export interface Storage extends Guard {
+  /** The root container's IRI, which is the storage's URI; it ends in a slash. */
+  readonly storage: string;
+  /** `/.lws`, below the storage's path. */
+  readonly systemPrefix: string;
+  readonly store: Store;
+  readonly documents: Documents;
+  readonly representations: Representations;
+  readonly limits: StorageLimits;
+  /** Refuse an unconditional PUT on an existing resource with 428. */
+  readonly requireConditionalWrites: boolean;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}

@@ -1,0 +1,53 @@
+/** The structural types of resources and the interaction models that a request may ask for (service.md, "Resource kinds"). */
+import { LwsError } from '../errors.js';
+import type { Link } from '../fields/link.js';
+import { isRdfFormat } from '../rdf/formats.js';
+import { ldp, lws } from '../rdf/vocabulary.js';
+import type { ResourceKind } from '../storage/records.js';
+
+export type InteractionModel = 'container' | 'rdf' | 'non-rdf';
+
+const models: ReadonlyMap<string, InteractionModel> = new Map([
+  [lws.Container, 'container'],
+  [ldp.Container, 'container'],
+  [ldp.BasicContainer, 'container'],
+  [ldp.RDFSource, 'rdf'],
+  [ldp.NonRDFSource, 'non-rdf'],
+]);
+
+/**
+ * The interaction model that `Link: rel="type"` fields ask for.
+ * @throws LwsError `interaction-model-conflict` when they ask for a container and for something else at once
+ */
+export function requestedModel(links: readonly Link[]): InteractionModel | undefined {
+  const asked = new Set(
+    links.filter(({ relations }) => relations.includes('type')).map(({ target }) => models.get(target)),
+  );
+  asked.delete(undefined);
+  // Every LDP container is an RDF source, and clients say so.
+  if (asked.has('container') && asked.has('rdf')) asked.delete('rdf');
+  if (asked.size > 1)
+    throw new LwsError('interaction-model-conflict', 'The Link types ask for two interaction models at once.');
+  return [...asked][0];
+}
+
+/** What a body becomes (open-points 2.1). */
+export function contentKind(model: InteractionModel | undefined, mediaType: string): Exclude<ResourceKind, 'container'> {
+  if (model === 'rdf') return 'rdf';
+  if (model === 'non-rdf') return 'binary';
+  if (isRdfFormat(mediaType)) return 'rdf';
+  return isJson(mediaType) ? 'json' : 'binary';
+}
+
+export const isJson = (mediaType: string): boolean => mediaType === 'application/json' || mediaType.endsWith('+json');
+
+/** The values of `Link: rel="type"` on a resource of a kind (open-points 2.4). */
+export const typeLinks: Readonly<Record<ResourceKind, readonly string[]>> = {
+  container: [ldp.Resource, ldp.BasicContainer, lws.Container],
+  rdf: [ldp.Resource, ldp.RDFSource, lws.DataResource],
+  json: [ldp.Resource, ldp.NonRDFSource, lws.DataResource],
+  binary: [ldp.Resource, ldp.NonRDFSource, lws.DataResource],
+};
+
+export const structuralType = (kind: ResourceKind): string =>
+  kind === 'container' ? lws.Container : lws.DataResource;

@@ -1,0 +1,12 @@
+/** The short names by which entity tags tell representations of one state apart. */
+import type { RdfFormat } from '../rdf/formats.js';
+
+const variants: Readonly<Record<RdfFormat, string>> = {
+  'text/turtle': 'ttl',
+  'application/ld+json': 'jsonld',
+  'application/n-triples': 'nt',
+  'application/rdf+xml': 'rdf',
+  'application/trig': 'trig',
+};
+
+export const variantOf = (format: RdfFormat): string => variants[format];

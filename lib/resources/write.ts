@@ -1,0 +1,134 @@
+/** What the writing operations share: admission before the body, staging records, answering. It must not know koa. */
+import { requireAccess } from '../authorization/guard.js';
+import type { Access } from '../authorization/principal.js';
+import { LwsError } from '../errors.js';
+import { turtle } from '../rdf/formats.js';
+import { isContainerIri, newRevision, parentOf, type ResourceRecord } from '../storage/records.js';
+import type { Transaction } from '../storage/transaction.js';
+import { type Content, quotaExceeded } from './body.js';
+import { variantOf } from './variants.js';
+import type { Storage } from './storage.js';
+import { counterpart } from './names.js';
+import type { Preconditions } from './preconditions.js';
+import type { InteractionModel } from './types.js';
+
+export interface WriteRequest {
+  readonly iri: string;
+  readonly access: Access;
+  readonly preconditions: Preconditions;
+  readonly model: InteractionModel | undefined;
+}
+
+export interface WriteResult {
+  readonly record: ResourceRecord;
+  readonly created: boolean;
+}
+
+/** @throws LwsError `reserved-name` */
+export const reservedName = (): LwsError =>
+  new LwsError('reserved-name', 'This name is reserved for the server itself. Choose another one.');
+
+/** The parent that a new resource goes into. @throws LwsError as `requireAccess`, `already-exists` */
+export async function requireFreeName(
+  storage: Storage,
+  tx: Transaction,
+  access: Access,
+  iri: string,
+): Promise<ResourceRecord> {
+  const parent = await requireAccess(storage, tx, access, 'append', parentOf(iri));
+  if (tx.record(iri) || tx.record(counterpart(iri))) throw nameTaken();
+  return parent;
+}
+
+export const nameTaken = (): LwsError =>
+  new LwsError('already-exists', 'The name is taken, with or without a slash at its end.');
+
+/** Stages a new resource in its parent, whose membership changes. */
+export function stageNew(
+  storage: Storage,
+  tx: Transaction,
+  access: Access,
+  parent: ResourceRecord,
+  iri: string,
+  content: Content | undefined,
+): ResourceRecord {
+  const now = storage.clock();
+  const owner = storage.authorizer.ownerOfNew(access, parent);
+  const record: ResourceRecord = {
+    iri,
+    ...describe(content),
+    revision: newRevision(),
+    created: now,
+    modified: now,
+    ...(owner === undefined ? {} : { owner }),
+  };
+  if (content?.kind === 'rdf') tx.putGraph(iri, [], content.document.keys);
+  tx.putRecord(record);
+  tx.putRecord({ ...parent, revision: newRevision(), modified: now, members: (parent.members ?? 0) + 1 });
+  assertQuota(storage, tx);
+  return record;
+}
+
+/** Stages new content for an existing data resource; its kind may change. */
+export async function stageContent(
+  storage: Storage,
+  tx: Transaction,
+  before: ResourceRecord,
+  content: Content,
+): Promise<ResourceRecord> {
+  const { created, owner } = before;
+  const record: ResourceRecord = {
+    iri: before.iri,
+    ...describe(content),
+    revision: newRevision(),
+    created,
+    modified: storage.clock(),
+    ...(owner === undefined ? {} : { owner }),
+  };
+  const keys = before.kind === 'rdf' ? await tx.graph(before) : [];
+  if (content.kind === 'rdf') tx.putGraph(before.iri, keys, content.document.keys);
+  else if (before.kind === 'rdf') tx.deleteGraph(before.iri, keys);
+  tx.putRecord(record);
+  assertQuota(storage, tx);
+  return record;
+}
+
+type Description = Pick<ResourceRecord, 'kind' | 'mediaType' | 'size'> & Partial<ResourceRecord>;
+
+function describe(content: Content | undefined): Description {
+  if (!content) return { kind: 'container', mediaType: 'application/lws+json', size: 0, members: 0 };
+  if (content.kind !== 'rdf') {
+    const { kind, mediaType, size, sha256, blob } = content;
+    return { kind, mediaType, size, sha256, blob: blob.blob };
+  }
+  const { keys, prefixes, turtle: text } = content.document;
+  return { kind: 'rdf', mediaType: turtle, size: text.length, triples: keys.length, prefixes };
+}
+
+/** @throws LwsError `quota-exceeded` when the storage would hold more than it may */
+function assertQuota({ limits }: Storage, tx: Transaction): void {
+  if (limits.quotaBytes > 0 && tx.bytes > limits.quotaBytes) throw quotaExceeded();
+}
+
+/** After a commit: the default Turtle was rendered for its size already, so the next GET need not. */
+export function rememberTurtle(storage: Storage, record: ResourceRecord, content: Content | undefined): void {
+  if (content?.kind !== 'rdf') return;
+  const { turtle: bytes } = content.document;
+  storage.representations.set(record.iri, turtle, {
+    revision: record.revision,
+    tag: `${record.revision}.${variantOf(turtle)}`,
+    mediaType: turtle,
+    bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+  });
+}
+
+/** @throws LwsError `interaction-model-conflict` when the Link types contradict the IRI's shape (PUT rule 4) */
+export function assertShape(iri: string, model: InteractionModel | undefined): void {
+  if (model !== undefined && (model === 'container') !== isContainerIri(iri))
+    throw new LwsError(
+      'interaction-model-conflict',
+      isContainerIri(iri)
+        ? 'An IRI that ends in a slash is a container, and the Link types ask for something else.'
+        : 'A container needs an IRI that ends in a slash.',
+    );
+}

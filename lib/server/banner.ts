@@ -1,0 +1,30 @@
+/** What the server prints when it listens: where it is, and where to go next. */
+import type { CoreSettings } from './core-settings.js';
+import { readIdentity, signCredential } from './owner-credential.js';
+import type { RunningServer } from './server.js';
+
+const validSeconds = 3600;
+
+/** The lines for the terminal; with a minted owner, a ready credential and commands that work when they are pasted. */
+export async function banner({ baseUri, mintedOwner }: RunningServer, core: CoreSettings): Promise<string> {
+  const lines = ['', `Quadpod serves ${baseUri}/ from ${core.dataDir}`];
+  if (mintedOwner) {
+    const identity = readIdentity(mintedOwner);
+    const credential = await signCredential(identity, baseUri, validSeconds);
+    lines.push(
+      '',
+      `The storage is closed to everybody but its owner, ${identity.did}`,
+      `(key in ${mintedOwner}). A credential of the owner, valid for an hour; another one: npm start -- owner --key ${mintedOwner}`,
+      '',
+      `export TOKEN=${credential}`,
+      '',
+      'Try, in another terminal, after that line:',
+      `  curl -H "Authorization: Bearer $TOKEN" -X PUT ${baseUri}/notes/`,
+      `  curl -H "Authorization: Bearer $TOKEN" -X PUT -H 'Content-Type: text/turtle' --data '<#it> a <http://schema.org/Note> ; <http://schema.org/text> "Hello" .' ${baseUri}/notes/hello`,
+      `  curl -H "Authorization: Bearer $TOKEN" -H 'Accept: application/ld+json' ${baseUri}/notes/hello`,
+    );
+  } else if (core.devOpen && core.owners.length === 0)
+    lines.push('', 'OPEN MODE: everybody who reaches this address may read, change and delete everything.');
+  else lines.push(`Owners: ${core.owners.join(', ')}`);
+  return `${lines.join('\n')}\n\n`;
+}

@@ -1,0 +1,117 @@
+/** The settings of the floors, and the combinations of them that the server refuses to start with (open-points 1.5, 10). */
+import { logLevels } from '../log.js';
+import { flag, integer, list, oneOf, optional, type SettingsOf, SettingsError, setting, text } from '../settings.js';
+
+export const coreSettings = {
+  baseUri: setting(
+    'lws.base-uri',
+    text('an http or https URI, perhaps with a path'),
+    'http://localhost:8080',
+    'Where clients find the storage; all IRIs begin with it. May carry a path, under which the server then serves.',
+  ),
+  listenPort: setting('lws.listen-port', optional(integer(0, 65535)), null, 'The port to listen on; nothing: the port of the base URI.'),
+  listenHost: setting(
+    'lws.listen-host',
+    optional(text('a host name or address')),
+    null,
+    'The address to listen on; nothing: loopback for a base URI on loopback, else every address.',
+  ),
+  dataDir: setting('lws.data-dir', text('a path'), 'lws-data', 'The folder of everything that is stored.'),
+  systemPrefix: setting('lws.system-prefix', text('a path such as /.lws'), '/.lws', 'The path below which the system endpoints live.'),
+  behindProxy: setting('lws.behind-proxy', flag, false, 'Believe X-Forwarded-For and X-Forwarded-Proto of a reverse proxy.'),
+  requireHttps: setting('lws.require-https', flag, false, 'Refuse requests that did not reach the proxy over HTTPS.'),
+  hstsMaxAge: setting('lws.hsts.max-age-seconds', integer(0), 0, 'Strict-Transport-Security for that many seconds; 0: none.'),
+  logLevel: setting('lws.log.level', oneOf(logLevels), 'info', `How much to log: ${logLevels.join(', ')}.`),
+  components: setting('lws.components', list, [], 'Names of further modules to install as components.'),
+  owners: setting('lws.owners', list, [], 'The identities (URIs) that may do everything.'),
+  devOpen: setting('lws.dev.open', flag, false, 'Without owners: everybody may read and write. For development alone.'),
+  publicRead: setting('lws.public-read', flag, false, 'Everybody may read everything.'),
+  accessControl: setting('lws.access-control', oneOf(['owner'] as const), 'owner', 'How access is decided: owner.'),
+  mask: setting(
+    'lws.mask-forbidden-as-not-found',
+    flag,
+    true,
+    'Answer 404 instead of 403 to those who may not know that a resource exists.',
+  ),
+  requireConditionalWrites: setting(
+    'lws.require-conditional-writes',
+    flag,
+    true,
+    'Refuse a PUT that replaces a resource without a precondition (428).',
+  ),
+  pageSize: setting('lws.container.page-size', integer(1, 1_000_000), 1000, 'Members on one page of a container listing.'),
+  quotaBytes: setting('lws.quota.max-bytes', integer(0), 0, 'Bytes that the storage may hold; 0: no limit.'),
+  requestBytes: setting('lws.max-request-bytes', integer(1), 64 << 20, 'The longest RDF, JSON or patch body, in bytes.'),
+  binaryBytes: setting('lws.max-binary-bytes', integer(0), 0, 'The longest binary body, in bytes; 0: no limit.'),
+  idleSeconds: setting('lws.request-idle-seconds', integer(1, 3600), 30, 'Seconds that a client may pause within a body.'),
+  updateTimeout: setting('lws.sparql-update.timeout-seconds', integer(1, 3600), 10, 'Seconds after which a SPARQL update is ended.'),
+  cacheBytes: setting('lws.cache.max-bytes', integer(0), 64 << 20, 'Bytes of rendered representations to keep in memory.'),
+  corsOrigins: setting('lws.cors.allowed-origins', list, [], 'Origins whose scripts may use the storage, or *; none: no CORS.'),
+  corsMaxAge: setting('lws.cors.max-age-seconds', integer(0), 600, 'Seconds that a browser may remember a preflight.'),
+  audience: setting('lws.audience', list, [], 'Further audiences that a credential may name besides the base URI.'),
+  audienceRequired: setting('lws.audience.require', flag, true, 'Refuse a credential that names no audience.'),
+} as const;
+
+export type CoreSettings = SettingsOf<typeof coreSettings>;
+
+const isLoopback = (host: string): boolean =>
+  host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);
+
+/** The base URI as the server uses it. @throws SettingsError when it is none */
+export function readBaseUri({ baseUri }: CoreSettings): { url: URL; storage: string; loopback: boolean } {
+  const refuse = (why: string): never => {
+    throw new SettingsError(`lws.base-uri is ${JSON.stringify(baseUri)}; ${why}.`);
+  };
+  let url: URL;
+  try {
+    url = new URL(baseUri);
+  } catch {
+    return refuse('expected an http or https URI such as https://storage.example');
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') refuse('expected an http or https URI');
+  if (url.search || url.hash || url.username || url.password) refuse('it may have a host and a path, nothing else');
+  if (/\/\/|%|[^\x21-\x7e]/.test(url.pathname)) refuse('its path may only have plain segments');
+  const storage = `${url.origin}${url.pathname.replace(/\/+$/, '')}/`;
+  return { url, storage, loopback: isLoopback(url.hostname) };
+}
+
+/** Refuses what would be unsafe or cannot work. @throws SettingsError with one sentence that names the setting */
+export function assertUsable(settings: CoreSettings): void {
+  const { url, loopback } = readBaseUri(settings);
+  const { owners, devOpen, requireHttps, corsOrigins, systemPrefix, listenPort } = settings;
+  const refuse = (message: string): never => {
+    throw new SettingsError(message);
+  };
+  if (!/^\/[A-Za-z0-9._~-]+$/.test(systemPrefix) || /^\/(?:app|callback|\.well-known|\.{1,2})$/i.test(systemPrefix))
+    refuse(`lws.system-prefix is ${JSON.stringify(systemPrefix)}; expected one path segment such as /.lws.`);
+  for (const owner of owners)
+    if (!/^[a-z][a-z0-9+.-]*:\S+$/i.test(owner)) refuse(`lws.owners has ${JSON.stringify(owner)}; expected URIs.`);
+  if (owners.length === 0 && !devOpen && !loopback)
+    refuse(
+      'lws.owners is empty, so nobody could use a storage at a public lws.base-uri. Name an owner ' +
+        '(quadpod owner makes one), or set lws.dev.open=true for a storage that everybody may change.',
+    );
+  if (devOpen && requireHttps)
+    refuse('lws.dev.open is for development alone and excludes lws.require-https. Unset one of the two.');
+  if (devOpen && owners.length === 0 && corsOrigins.includes('*'))
+    refuse('lws.cors.allowed-origins has * while lws.dev.open lets everybody write: any web page could. List origins.');
+  for (const origin of corsOrigins)
+    if (origin !== '*' && !isOrigin(origin))
+      refuse(`lws.cors.allowed-origins has ${JSON.stringify(origin)}; expected an origin such as https://app.example, without a path.`);
+  if (corsOrigins.includes('*') && corsOrigins.length > 1)
+    refuse('lws.cors.allowed-origins has * beside other origins; expected * alone, or a list of origins.');
+  if (requireHttps && url.protocol === 'http:' && !loopback)
+    refuse('lws.require-https is true and lws.base-uri is plain http. Set lws.base-uri to the https URI of the proxy.');
+  if (requireHttps && !settings.behindProxy)
+    refuse('lws.require-https needs a proxy that speaks TLS. Set lws.behind-proxy=true, or unset lws.require-https.');
+  if (listenPort === 0 && url.port === '' && loopback)
+    refuse('lws.listen-port is 0; expected a port from 1 to 65535.');
+}
+
+function isOrigin(text: string): boolean {
+  try {
+    return new URL(text).origin === text;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,37 @@
+/** Opening the storage of a data directory, with messages that an operator can act on. */
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { openLevel, StoreUnavailableError } from '../storage/durable-level.js';
+import { Store } from '../storage/store.js';
+
+/**
+ * Opens (or creates) the storage in a folder.
+ * @throws StoreUnavailableError
+ */
+export async function openStore(
+  dataDir: string,
+  storage: string,
+  onTrouble: (message: string, error: unknown) => void,
+): Promise<Store> {
+  const folder = resolve(dataDir);
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw new StoreUnavailableError(
+      `The data directory ${folder} cannot be made (${(error as Error).message}). Choose another lws.data-dir.`,
+      error,
+    );
+  }
+  const level = await openLevel(join(folder, 'level'));
+  try {
+    return await Store.open(level, folder, storage, { onTrouble });
+  } catch (error) {
+    await level.close();
+    if (error instanceof StoreUnavailableError) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new StoreUnavailableError(
+      code === undefined ? message : `The data directory ${folder} cannot be used: ${message}.`,
+      error,
+    );
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * Settings: one entry a setting {name, parser, default, one-line doc}, and how four sources are laid over one another.
+ * It must not know any particular setting; the floors and components bring their own tables.
+ */
+import { readFileSync } from 'node:fs';
+
+/** Reads one value from JSON (`config.json`) or from text (environment, flags). `undefined` means "does not fit". */
+export interface SettingParser<T> {
+  /** What fits, as the end of the sentence "expected ...". */
+  readonly expectation: string;
+  parse(raw: unknown): T | undefined;
+}
+
+export interface Setting<T> {
+  readonly name: string;
+  readonly parser: SettingParser<T>;
+  readonly default: T;
+  readonly doc: string;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a table mixes settings of every type; SettingsOf recovers each of them.
+export type SettingsTable = Readonly<Record<string, Setting<any>>>;
+export type SettingsOf<T extends SettingsTable> = {
+  readonly [K in keyof T]: T[K] extends Setting<infer V> ? V : never;
+};
+
+export function setting<T>(name: string, parser: SettingParser<T>, fallback: T, doc: string): Setting<T> {
+  return { name, parser, default: fallback, doc };
+}
+
+/** A setting is wrong: the message names key, value, expectation and source, and is all that a person needs. */
+export class SettingsError extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'SettingsError';
+  }
+}
+
+export const text = (expectation = 'a text'): SettingParser<string> => ({
+  expectation,
+  parse: (raw) => (typeof raw === 'string' ? raw : undefined),
+});
+
+export const flag: SettingParser<boolean> = {
+  expectation: 'true or false',
+  parse: (raw) => (raw === true || raw === 'true' ? true : raw === false || raw === 'false' ? false : undefined),
+};
+
+export const integer = (least: number, most = Number.MAX_SAFE_INTEGER): SettingParser<number> => ({
+  expectation:
+    most === Number.MAX_SAFE_INTEGER
+      ? `a whole number of at least ${least}`
+      : `a whole number from ${least} to ${most}`,
+  parse: (raw) => {
+    const value = typeof raw === 'string' && /^-?\d+$/.test(raw) ? Number(raw) : raw;
+    return Number.isSafeInteger(value) && (value as number) >= least && (value as number) <= most
+      ? (value as number)
+      : undefined;
+  },
+});
+
+export const oneOf = <T extends string>(values: readonly T[]): SettingParser<T> => ({
+  expectation: `one of ${values.join(', ')}`,
+  parse: (raw) => values.find((value) => value === raw),
+});
+
+/** A list: a JSON array in the file, comma or blank separated in environment and flags (open-points 10). */
+export const list: SettingParser<readonly string[]> = {
+  expectation: 'a list of texts',
+  parse: (raw) => {
+    if (typeof raw === 'string') return raw.split(/[\s,]+/).filter((item) => item !== '');
+    return Array.isArray(raw) && raw.every((item) => typeof item === 'string') ? raw : undefined;
+  },
+};
+
+/** A value that may be absent: `null` in the file, an empty text elsewhere. */
+export const optional = <T>(parser: SettingParser<T>): SettingParser<T | null> => ({
+  expectation: `${parser.expectation}, or nothing`,
+  parse: (raw) => (raw === null || raw === '' ? null : parser.parse(raw)),
+});
+
+export interface SettingSources {
+  /** The content of the settings file, and how to call it in a message. */
+  readonly file?: { readonly name: string; readonly content: unknown };
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  /** Flags as given, without their dashes: `lws.base-uri` or the short `base-uri`. */
+  readonly flags?: Readonly<Record<string, string>>;
+}
+
+export interface EffectiveSetting {
+  readonly setting: Setting<unknown>;
+  readonly value: unknown;
+  readonly source: string;
+}
+
+/** The effective settings, each with where it came from. */
+export class Settings {
+  constructor(private readonly values: ReadonlyMap<string, EffectiveSetting>) {}
+
+  /** The values of one table, under the table's own member names. */
+  of<T extends SettingsTable>(table: T): SettingsOf<T> {
+    const entries = Object.entries(table).map(([member, { name }]) => [member, this.values.get(name)?.value]);
+    return Object.fromEntries(entries) as SettingsOf<T>;
+  }
+
+  all(): readonly EffectiveSetting[] {
+    return [...this.values.values()];
+  }
+}
+
+/** `lws.base-uri` is `LWS_BASE_URI` in the environment. */
+export const environmentName = (name: string): string => name.toUpperCase().replace(/[.-]/g, '_');
+
+/**
+ * Lays the sources over the defaults, lowest first: defaults, file, environment, flags (open-points 10).
+ * Unknown variables of the environment are left alone: other programs may use the same first letters.
+ * @throws SettingsError for an unknown key in the file or among the flags, and for a value that does not fit
+ */
+export function loadSettings(tables: readonly SettingsTable[], sources: SettingSources): Settings {
+  const known = new Map<string, Setting<unknown>>();
+  for (const table of tables) for (const entry of Object.values(table)) known.set(entry.name, entry);
+  const values = new Map<string, EffectiveSetting>();
+  for (const entry of known.values())
+    values.set(entry.name, { setting: entry, value: entry.default, source: 'default' });
+
+  const lay = (key: string, raw: unknown, source: string): void => {
+    const entry = known.get(key);
+    if (!entry) throw new SettingsError(unknownKey(key, source, [...known.keys()]));
+    const value = entry.parser.parse(raw);
+    if (value === undefined)
+      throw new SettingsError(
+        `${key} is ${JSON.stringify(raw)} (from ${source}); expected ${entry.parser.expectation}.`,
+      );
+    values.set(key, { setting: entry, value, source });
+  };
+
+  if (sources.file) {
+    const { name, content } = sources.file;
+    if (typeof content !== 'object' || content === null || Array.isArray(content))
+      throw new SettingsError(`${name} must hold one JSON object of settings.`);
+    for (const [key, raw] of Object.entries(content)) lay(key, raw, name);
+  }
+  for (const key of known.keys()) {
+    const raw = sources.environment?.[environmentName(key)];
+    if (raw !== undefined) lay(key, raw, `environment ${environmentName(key)}`);
+  }
+  for (const [key, raw] of Object.entries(sources.flags ?? {}))
+    lay(key.startsWith('lws.') ? key : `lws.${key}`, raw, `flag --${key}`);
+  return new Settings(values);
+}
+
+/**
+ * Reads a settings file.
+ * @throws SettingsError when it cannot be read or is not JSON
+ */
+export function readSettingsFile(path: string): { name: string; content: unknown } {
+  let content: string;
+  try {
+    content = readFileSync(path, 'utf8');
+  } catch (cause) {
+    throw new SettingsError(`The settings file ${path} cannot be read: ${(cause as Error).message}.`);
+  }
+  try {
+    return { name: path, content: JSON.parse(content) };
+  } catch (cause) {
+    throw new SettingsError(`The settings file ${path} is not JSON: ${(cause as Error).message}.`);
+  }
+}
+
+function unknownKey(key: string, source: string, known: readonly string[]): string {
+  const nearest = nearestName(key, known);
+  return `Unknown setting ${key} (from ${source})${nearest ? `; did you mean ${nearest}?` : '.'}`;
+}
+
+/** The known name with the smallest edit distance, when it is near enough to be a slip of the finger. */
+export function nearestName(name: string, known: readonly string[]): string | undefined {
+  let best: string | undefined;
+  let least = Math.max(3, Math.floor(name.length / 3));
+  for (const candidate of known) {
+    const distance = editDistance(name, candidate);
+    if (distance < least) [best, least] = [candidate, distance];
+  }
+  return best;
+}
+
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i++) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j++)
+      next.push(Math.min(row[j]! + 1, next[j - 1]! + 1, row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)));
+    row = next;
+  }
+  return row[b.length]!;
+}

@@ -1,0 +1,212 @@
+/**
+ * The blob directory: the bytes of JSON and binary resources, one immutable file each. It must not know resources;
+ * the store says which blobs are referred to.
+ *
+ * A blob is written to `tmp/`, synced, and linked to its place, where it is synced again, before the batch that refers
+ * to it is written; the `tmp/` name goes after the commit. So a name left in `tmp/` marks exactly the blobs whose commit
+ * is in doubt, and start-up looks at those alone. A crash leaves a file too many, never a reference into nothing.
+ */
+import { randomUUID } from 'node:crypto';
+import { constants, createReadStream } from 'node:fs';
+import { type FileHandle, link, mkdir, open, readdir, statfs, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { LwsError } from '../errors.js';
+
+/** Below this much free space writes are refused while the disk still has room for LevelDB's own files. */
+const reservedBytes = 32 << 20;
+const coalescedBytes = 256 << 10;
+
+/** Takes the bytes of one upload. Exactly one of `finish` and `abort` must be called. */
+export interface BlobWriter {
+  readonly blob: string;
+  write(chunk: Uint8Array): Promise<void>;
+  /** Returns when the blob lies in its place, synced. It is unreferenced until a transaction commits. */
+  finish(): Promise<void>;
+  /** Removes what was written; harmless after `finish` when the transaction did not commit. */
+  abort(): Promise<void>;
+}
+
+export class Blobs {
+  private spaceCheckedAt = 0;
+  private spaceCheck: Promise<void> | undefined;
+
+  constructor(private readonly folder: string) {}
+
+  /** Makes the directories. @throws the file system's error when it cannot be written */
+  async open(): Promise<void> {
+    await mkdir(join(this.folder, 'tmp'), { recursive: true, mode: 0o700 });
+    for (let i = 0; i < 256; i++)
+      await mkdir(join(this.folder, i.toString(16).padStart(2, '0')), { recursive: true, mode: 0o700 });
+  }
+
+  private place(blob: string): string {
+    return join(this.folder, blob.slice(0, 2), blob);
+  }
+
+  private mark(blob: string): string {
+    return join(this.folder, 'tmp', blob);
+  }
+
+  /** @throws LwsError `storage-full` when the disk has hardly any space left */
+  async create(): Promise<BlobWriter> {
+    await this.assertSpace();
+    const blob = randomUUID();
+    const file = await open(this.mark(blob), 'wx', 0o600);
+    return new OpenBlob(blob, file, this.mark(blob), this.place(blob));
+  }
+
+  /** Refuses writes on a nearly full disk. Asks the file system at most once a second. */
+  async assertSpace(): Promise<void> {
+    const now = Date.now();
+    if (now - this.spaceCheckedAt >= 1000 || !this.spaceCheck) {
+      this.spaceCheckedAt = now;
+      this.spaceCheck = statfs(this.folder).then(({ bavail, bsize }) => {
+        if (bavail * bsize < reservedBytes) throw storageFull('less than 32 MiB are left on the disk');
+      });
+      this.spaceCheck.catch(() => {});
+    }
+    await this.spaceCheck;
+  }
+
+  /** The blob's commit is durable: nothing is in doubt any more. */
+  async confirm(blob: string): Promise<void> {
+    await unlinkIfThere(this.mark(blob));
+  }
+
+  /** Removes a blob that nothing refers to. Readers that have it open keep it until they are done. */
+  async remove(blob: string): Promise<void> {
+    await unlinkIfThere(this.place(blob));
+    await unlinkIfThere(this.mark(blob));
+  }
+
+  /**
+   * A stream of the bytes from `start` to `end` (inclusive). The file is open when this returns, so that a blob that is
+   * replaced meanwhile is still read whole.
+   * @throws the file system's error (`ENOENT` when the blob is gone)
+   */
+  async read(blob: string, range?: { start: number; end: number }): Promise<Readable> {
+    const file = await open(this.place(blob), constants.O_RDONLY);
+    return createReadStream('', { fd: file, autoClose: true, highWaterMark: coalescedBytes, ...range });
+  }
+
+  /** All bytes of a blob. */
+  async bytes(blob: string): Promise<Buffer> {
+    const file = await open(this.place(blob), constants.O_RDONLY);
+    try {
+      return await file.readFile();
+    } finally {
+      await file.close();
+    }
+  }
+
+  /** The blobs whose commit was in doubt when the last process ended. */
+  async inDoubt(): Promise<string[]> {
+    return readdir(join(this.folder, 'tmp'));
+  }
+
+  /** Every blob file in its place; for `check`. */
+  async *all(): AsyncGenerator<string> {
+    for (let i = 0; i < 256; i++) yield* await readdir(join(this.folder, i.toString(16).padStart(2, '0')));
+  }
+
+  /** The size of a blob in bytes, `undefined` when it is missing; for `check`. */
+  async size(blob: string): Promise<number | undefined> {
+    try {
+      const file = await open(this.place(blob), constants.O_RDONLY);
+      const { size } = await file.stat();
+      await file.close();
+      return size;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+}
+
+export const storageFull = (reason: string, cause?: unknown): LwsError =>
+  new LwsError(
+    'storage-full',
+    'The server has no space left for this write. Nothing was stored; tell the operator, or try again later.',
+    { reason, cause },
+  );
+
+class OpenBlob implements BlobWriter {
+  private waiting: Uint8Array[] = [];
+  private waitingBytes = 0;
+  private closed = false;
+
+  constructor(
+    readonly blob: string,
+    private readonly file: FileHandle,
+    private readonly mark: string,
+    private readonly place: string,
+  ) {}
+
+  async write(chunk: Uint8Array): Promise<void> {
+    this.waiting.push(chunk);
+    this.waitingBytes += chunk.length;
+    if (this.waitingBytes >= coalescedBytes) await this.flush();
+  }
+
+  private async flush(): Promise<void> {
+    if (this.waitingBytes === 0) return;
+    const chunks = this.waiting;
+    let left = this.waitingBytes;
+    [this.waiting, this.waitingBytes] = [[], 0];
+    try {
+      const { bytesWritten } = await this.file.writev(chunks);
+      left -= bytesWritten;
+      // A short write is legal; what is missing is written plainly.
+      if (left > 0) await this.file.writeFile(Buffer.concat(chunks).subarray(-left));
+    } catch (error) {
+      throw outOfSpace(error);
+    }
+  }
+
+  async finish(): Promise<void> {
+    try {
+      await this.flush();
+      await this.file.datasync();
+      await this.close();
+      await link(this.mark, this.place);
+      await syncFolder(join(this.place, '..'));
+    } catch (error) {
+      throw outOfSpace(error);
+    }
+  }
+
+  private async close(): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
+    await this.file.close();
+  }
+
+  async abort(): Promise<void> {
+    await this.close();
+    await unlinkIfThere(this.place);
+    await unlinkIfThere(this.mark);
+  }
+}
+
+const outOfSpace = (error: unknown): unknown => {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG' ? storageFull(`writing a blob: ${code}`, error) : error;
+};
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, constants.O_RDONLY);
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function unlinkIfThere(path: string): Promise<void> {
+  try {
+    await unlink(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}

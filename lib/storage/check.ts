@@ -1,0 +1,175 @@
+/**
+ * The check: does everything that the storage holds agree? It reads one snapshot and the blob directory, changes
+ * nothing, and names what is wrong. For a storage that no server has open.
+ */
+import { createHash } from 'node:crypto';
+import { entryBlocks, keyBlocks, type LevelSnapshot } from './durable-level.js';
+import { decodeKeys, indexNames, otherKeys, separator } from './quad-keys.js';
+import {
+  allBlobs,
+  allGarbage,
+  allRecords,
+  blobKey,
+  iriOfRecordKey,
+  metaKey,
+  parentOf,
+  rangeOf,
+  readRecord,
+  type ResourceRecord,
+} from './records.js';
+import type { Store } from './store.js';
+
+export interface CheckReport {
+  /** One sentence for each thing that is wrong. */
+  readonly faults: readonly string[];
+  readonly resources: number;
+  readonly triples: number;
+  readonly blobs: number;
+  readonly bytes: number;
+}
+
+export interface CheckOptions {
+  /** Also read every blob and compare its digest. */
+  readonly content?: boolean;
+  /** Told now and then how far it is. */
+  readonly onProgress?: (what: string, done: number) => void;
+}
+
+/** Verifies records, graphs, membership, blobs and the byte counter against each other. */
+export async function checkStore(store: Store, options: CheckOptions = {}): Promise<CheckReport> {
+  const snapshot = store.level.snapshot();
+  const check = new Check(store, snapshot, options);
+  try {
+    await check.records();
+    await check.graphs();
+    await check.blobs();
+    return check.report();
+  } finally {
+    await snapshot.close();
+  }
+}
+
+class Check {
+  private readonly faults: string[] = [];
+  private readonly members = new Map<string, number>();
+  private readonly containers = new Map<string, number>();
+  private readonly triples = new Map<string, number>();
+  private readonly blobOwners = new Map<string, ResourceRecord>();
+  private counts = { resources: 0, triples: 0, blobs: 0, bytes: 0 };
+
+  constructor(
+    private readonly store: Store,
+    private readonly snapshot: LevelSnapshot,
+    private readonly options: CheckOptions,
+  ) {}
+
+  /** Every record can be read and is complete; every parent is a container that counts it. */
+  async records(): Promise<void> {
+    for await (const entries of entryBlocks(this.store.level, allRecords(), { snapshot: this.snapshot })) {
+      for (const [key, value] of entries) this.record(iriOfRecordKey(key), value);
+      this.options.onProgress?.('records', this.counts.resources);
+    }
+    for (const [container, count] of this.members) {
+      const counted = this.containers.get(container);
+      // The root's own "parent" is no resource.
+      if (counted === undefined) {
+        if (count > 1 || !this.containers.has(this.root)) this.fault(`${container} has members and is no container.`);
+      } else if (counted !== count) this.fault(`${container} counts ${counted} members and has ${count}.`);
+    }
+    for (const [container, counted] of this.containers)
+      if (counted > 0 && !this.members.has(container)) this.fault(`${container} counts ${counted} members and has none.`);
+  }
+
+  private root = '';
+
+  private record(iri: string, value: string): void {
+    let record: ResourceRecord;
+    try {
+      record = readRecord(iri, value);
+    } catch {
+      return this.fault(`The record of ${iri} cannot be read.`);
+    }
+    this.counts.resources++;
+    this.counts.bytes += record.size;
+    const parent = parentOf(iri);
+    this.members.set(parent, (this.members.get(parent) ?? 0) + 1);
+    if (record.kind === 'container') {
+      this.containers.set(iri, record.members ?? 0);
+      if (this.root === '') this.root = iri;
+    } else if (record.kind === 'rdf') this.triples.set(iri, record.triples ?? 0);
+    else if (record.blob && record.sha256) this.blobOwners.set(record.blob, record);
+    else this.fault(`The record of ${iri} names no content.`);
+    if (!record.revision || (record.kind === 'container') !== iri.endsWith('/'))
+      this.fault(`The record of ${iri} is incomplete or of the wrong kind.`);
+  }
+
+  /** Every graph belongs to an RDF resource with that many triples, and every index has exactly the same quads. */
+  async graphs(): Promise<void> {
+    const found = new Map<string, number>();
+    const { level } = this.store;
+    for await (const keys of keyBlocks(level, rangeOf(`GSPO${separator}`), { snapshot: this.snapshot })) {
+      for (const quad of decodeKeys('GSPO', keys)) found.set(quad.graph.value, (found.get(quad.graph.value) ?? 0) + 1);
+      const others = keys.flatMap(otherKeys);
+      const present = await level.hasMany(others, { snapshot: this.snapshot });
+      present.forEach((has, index) => {
+        if (!has) this.fault(`An index lacks ${JSON.stringify(others[index])}.`);
+      });
+      this.counts.triples += keys.length;
+      this.options.onProgress?.('triples', this.counts.triples);
+    }
+    for (const index of indexNames.slice(1)) {
+      let count = 0;
+      const range = rangeOf(`${index}${separator}`);
+      for await (const keys of keyBlocks(level, range, { snapshot: this.snapshot })) count += keys.length;
+      if (count !== this.counts.triples) this.fault(`The index ${index} has ${count} quads, GSPO ${this.counts.triples}.`);
+    }
+    for (const [graph, count] of found) {
+      const recorded = this.triples.get(graph);
+      if (recorded === undefined) this.fault(`The graph ${graph} belongs to no RDF resource.`);
+      else if (recorded !== count) this.fault(`${graph} should have ${recorded} triples and has ${count}.`);
+    }
+    for (const [iri, recorded] of this.triples)
+      if (recorded > 0 && !found.has(iri)) this.fault(`${iri} should have ${recorded} triples and has none.`);
+  }
+
+  /** Every blob that is referred to is there and whole; nothing else lies in the directory; the counter is right. */
+  async blobs(): Promise<void> {
+    const { level, blobs } = this.store;
+    for await (const entries of entryBlocks(level, allBlobs(), { snapshot: this.snapshot }))
+      for (const [key, iri] of entries) {
+        const blob = key.slice(blobKey('').length);
+        if (this.blobOwners.get(blob)?.iri !== iri) this.fault(`The blob ${blob} is kept for ${iri}, which does not refer to it.`);
+      }
+    for (const [blob, record] of this.blobOwners) await this.blob(blob, record);
+    const garbage = new Set<string>();
+    for await (const keys of keyBlocks(level, allGarbage(), { snapshot: this.snapshot }))
+      for (const key of keys) garbage.add(key.slice(2));
+    for await (const file of blobs.all())
+      if (!this.blobOwners.has(file) && !garbage.has(file)) this.fault(`The blob file ${file} belongs to no resource.`);
+    const counted = Number((await level.get(metaKey('bytes'), { snapshot: this.snapshot })) ?? 0);
+    if (counted !== this.counts.bytes) this.fault(`The byte counter says ${counted}, the resources have ${this.counts.bytes}.`);
+  }
+
+  private async blob(blob: string, record: ResourceRecord): Promise<void> {
+    this.counts.blobs++;
+    this.options.onProgress?.('blobs', this.counts.blobs);
+    const size = await this.store.blobs.size(blob);
+    if (size === undefined) return this.fault(`The content of ${record.iri} is missing (blob ${blob}).`);
+    if (size !== record.size) return this.fault(`The content of ${record.iri} has ${size} bytes instead of ${record.size}.`);
+    if ((await this.store.level.get(blobKey(blob), { snapshot: this.snapshot })) === undefined)
+      this.fault(`The blob ${blob} of ${record.iri} is not registered.`);
+    if (!this.options.content) return;
+    const hash = createHash('sha256');
+    for await (const chunk of await this.store.blobs.read(blob)) hash.update(chunk as Buffer);
+    if (hash.digest('base64') !== record.sha256) this.fault(`The content of ${record.iri} does not have its digest.`);
+  }
+
+  private fault(sentence: string): void {
+    // A damaged storage may have millions; the first ones tell enough.
+    if (this.faults.length < 1000) this.faults.push(sentence);
+  }
+
+  report(): CheckReport {
+    return { faults: this.faults, ...this.counts };
+  }
+}

@@ -1,0 +1,55 @@
+/** The work on documents that `documents.ts` does itself or hands to a worker. Pure functions: bytes and keys in and out. */
+import type { RdfFormat } from '../rdf/formats.js';
+import { decodeUtf8, parseJson } from '../rdf/json.js';
+import { patchJson } from '../rdf/json-patch.js';
+import { parseRdf } from '../rdf/parse.js';
+import { serializeRdf } from '../rdf/serialize.js';
+import { UnwritableError } from '../rdf/unwritable.js';
+import { decodeGraph, encodeGraph } from './quad-keys.js';
+import { runUpdate } from './sparql-update.js';
+
+/** A graph as it is stored: its GSPO keys in order, its prefixes, and its default Turtle, whose length is its size. */
+export interface EncodedDocument {
+  readonly keys: readonly string[];
+  readonly prefixes: Readonly<Record<string, string>>;
+  readonly turtle: Uint8Array;
+}
+
+type Prefixes = Readonly<Record<string, string>>;
+
+function encoded(keys: readonly string[], graph: string, prefixes: Prefixes): EncodedDocument {
+  const turtle = Buffer.from(serializeRdf(decodeGraph(keys), 'text/turtle', { base: graph, prefixes }));
+  return { keys, prefixes, turtle };
+}
+
+export const tasks = {
+  encoded,
+
+  async parse({ bytes, format, graph }: { bytes: Uint8Array; format: RdfFormat; graph: string }): Promise<EncodedDocument> {
+    const { quads, prefixes } = await parseRdf(bytes, format, graph);
+    return encoded(encodeGraph(graph, quads), graph, prefixes);
+  },
+
+  render(task: { lines: readonly string[]; format: RdfFormat; graph: string; prefixes: Prefixes }): Uint8Array | undefined {
+    const { lines, format, graph, prefixes } = task;
+    try {
+      return Buffer.from(serializeRdf(decodeGraph(lines), format, { base: graph, prefixes }));
+    } catch (error) {
+      if (error instanceof UnwritableError) return undefined;
+      throw error;
+    }
+  },
+
+  checkJson({ bytes }: { bytes: Uint8Array }): void {
+    parseJson(decodeUtf8(bytes));
+  },
+
+  patchJson({ bytes, patch, merge }: { bytes: Uint8Array; patch: Uint8Array; merge: boolean }): Uint8Array {
+    return patchJson(bytes, patch, merge);
+  },
+
+  async update(task: { lines: readonly string[]; text: string; graph: string; prefixes: Prefixes }): Promise<EncodedDocument> {
+    const { lines, text, graph, prefixes } = task;
+    return encoded(await runUpdate(graph, lines, text), graph, prefixes);
+  },
+};

@@ -1,0 +1,127 @@
+/**
+ * LevelDB as this house uses it: opened with clear messages, written in synced batches, read through iterators that are
+ * always closed. It must not know what the keys mean.
+ */
+import type { AbstractLevel, AbstractSnapshot } from 'abstract-level';
+import { ClassicLevel } from 'classic-level';
+import type { KeyRange } from './records.js';
+
+export type Level = AbstractLevel<string | Buffer | Uint8Array, string, string>;
+export type LevelSnapshot = AbstractSnapshot;
+
+/** The store cannot be opened; the message is for the operator and says what to do. */
+export class StoreUnavailableError extends Error {
+  constructor(message: string, cause?: unknown) {
+    super(message, { cause });
+    this.name = 'StoreUnavailableError';
+  }
+}
+
+/**
+ * Opens (or creates) the LevelDB in a folder.
+ * @throws StoreUnavailableError when another process holds it, it cannot be written, or it is damaged
+ */
+export async function openLevel(folder: string): Promise<Level> {
+  // A larger write buffer than LevelDB's 4 MiB makes compactions rarer; twice this may be in memory.
+  const level = new ClassicLevel<string, string>(folder, {
+    keyEncoding: 'utf8',
+    valueEncoding: 'utf8',
+    cacheSize: 16 << 20,
+    writeBufferSize: 8 << 20,
+    multithreading: true,
+  });
+  try {
+    await level.open();
+  } catch (error) {
+    throw new StoreUnavailableError(explain(folder, error), error);
+  }
+  return level as unknown as Level;
+}
+
+function explain(folder: string, error: unknown): string {
+  const cause = (error as { cause?: { code?: string; message?: string } }).cause ?? {};
+  const text = cause.message ?? (error as Error).message;
+  if (cause.code === 'LEVEL_LOCKED' || /lock/i.test(text))
+    return `The storage in ${folder} is in use by another process. Stop that server first, or choose another lws.data-dir.`;
+  if (/permission denied|read-only/i.test(text))
+    return `The storage in ${folder} cannot be written (${text}). Give the server's user write permission, or choose another lws.data-dir.`;
+  if (/no space/i.test(text)) return `The disk that holds ${folder} is full. Free some space and start again.`;
+  return `The storage in ${folder} cannot be opened: ${text}. Nothing was changed; restore it from a backup if it is damaged.`;
+}
+
+/** Receives the operations of a batch. */
+export interface BatchWriter {
+  put(key: string, value: string): void;
+  del(key: string): void;
+}
+
+interface RawBatch {
+  _put(key: string, value: string, options: object): void;
+  _del(key: string, options: object): void;
+}
+
+/**
+ * Writes one atomic batch and returns when it is on the disk (`sync`: quadstore's own writes are not synced).
+ * `fill` may be asynchronous, so that a large batch is built in slices.
+ * @param last an entry that every batch writes, through the checked interface: abstract-level takes a batch without
+ *   such an operation for empty and would not write it
+ */
+export async function writeBatch(
+  level: Level,
+  fill: (batch: BatchWriter) => void | Promise<void>,
+  last: () => readonly [key: string, value: string],
+): Promise<void> {
+  const batch = level.batch();
+  // The checked `put` of abstract-level costs four times what LevelDB's own takes; our keys are strings by type.
+  const raw = batch as unknown as RawBatch;
+  const options = {};
+  try {
+    await fill({ put: (key, value) => raw._put(key, value, options), del: (key) => raw._del(key, options) });
+    batch.put(...last());
+    await batch.write({ sync: true });
+  } catch (error) {
+    await batch.close();
+    throw error;
+  }
+}
+
+const entriesAtATime = 1000;
+
+/**
+ * The keys of a range in blocks. The iterator is closed however the loop ends, and a read error is thrown, never taken
+ * for the end. A block may be short: LevelDB ends one after 16 KiB; only an empty block is the end.
+ */
+export async function* keyBlocks(
+  level: Level,
+  range: KeyRange,
+  options: { snapshot?: LevelSnapshot; limit?: number } = {},
+): AsyncGenerator<string[]> {
+  const iterator = level.keys({ ...range, ...options });
+  try {
+    for (;;) {
+      const keys = await iterator.nextv(entriesAtATime);
+      if (keys.length === 0) return;
+      yield keys;
+    }
+  } finally {
+    await iterator.close();
+  }
+}
+
+/** Like `keyBlocks`, with the values. */
+export async function* entryBlocks(
+  level: Level,
+  range: KeyRange,
+  options: { snapshot?: LevelSnapshot; limit?: number } = {},
+): AsyncGenerator<[string, string][]> {
+  const iterator = level.iterator({ ...range, ...options });
+  try {
+    for (;;) {
+      const entries = await iterator.nextv(entriesAtATime);
+      if (entries.length === 0) return;
+      yield entries as [string, string][];
+    }
+  } finally {
+    await iterator.close();
+  }
+}

@@ -1,0 +1,232 @@
+/**
+ * Quads as the ordered keys of quadstore, and back. A graph travels through the house as the array of its GSPO keys:
+ * they compare, diff and persist without being decoded. It must not know LevelDB, resources or syntaxes.
+ *
+ * The layout is quadstore's own (`<index>\0<a>\0<b>\0<c>\0<d>\0<types and lengths><length of that>`), so a store can be
+ * opened by quadstore itself; `quad-keys.spec.ts` holds the two against each other. It is written again here because
+ * quadstore's encoder takes one quad at a time, for all indexes, and silently repeats the previous term for a kind of
+ * term that it does not know.
+ */
+import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
+import { DataFactory } from 'rdf-data-factory';
+import { encode as encodeNumber } from 'quadstore/dist/serialization/fpstring.js';
+import { LwsError } from '../errors.js';
+import { xsd } from '../rdf/vocabulary.js';
+
+export const separator = '\u0000';
+/** The orders that every quad is kept in. GSPO answers a resource, the others patterns across resources. */
+export const indexNames = ['GSPO', 'SPOG', 'POGS', 'OGSP'] as const;
+export type IndexName = (typeof indexNames)[number];
+
+const numericTypes: ReadonlySet<string> = new Set(
+  [
+    ...['integer', 'float', 'double', 'decimal', 'nonPositiveInteger', 'negativeInteger', 'long', 'int', 'short'],
+    ...['byte', 'nonNegativeInteger', 'unsignedLong', 'unsignedInt', 'unsignedShort', 'unsignedByte', 'positiveInteger'],
+  ].map((name) => xsd.namespace + name),
+);
+const dateTime = `${xsd.namespace}dateTime`;
+
+/** A term as it stands in a key: its characters, and its type letter with lengths for the key's end. */
+export interface EncodedTerm {
+  readonly value: string;
+  readonly suffix: string;
+}
+
+const maximumLength = 1_679_616; // 36^4: what four base-36 digits can say.
+const digits = (length: number): string => {
+  if (length >= maximumLength)
+    throw new LwsError(
+      'unsupported-rdf',
+      `A term is ${length} characters long; at most ${maximumLength - 1} are possible.`,
+    );
+  return length.toString(36).padStart(4, '0');
+};
+
+/**
+ * Encodes one term.
+ * @throws LwsError `unsupported-rdf` for a triple term, a literal with a base direction, text that is not Unicode
+ *   (a lone surrogate would come back as U+FFFD) and a term that is too long
+ */
+export function encodeTerm(term: Term): EncodedTerm {
+  const { value } = term;
+  if (!isWellFormed(value)) throw new LwsError('unsupported-rdf', 'A term holds a lone surrogate; it is not Unicode.');
+  switch (term.termType) {
+    case 'NamedNode':
+      return encodeIri(value);
+    case 'BlankNode':
+      return { value, suffix: `1${digits(value.length)}` };
+    case 'Literal':
+      return encodeLiteral(term);
+    case 'Quad':
+      throw new LwsError(
+        'unsupported-rdf',
+        'Triple terms (RDF 1.2, RDF-star) cannot be stored. Describe the statement with rdf:Statement instead.',
+      );
+    default:
+      throw new LwsError('unsupported-rdf', `A ${term.termType} cannot be stored.`);
+  }
+}
+
+/** An IRI that no serialisation could write, or that a U+0000 splits into two keys, must not come in. */
+function encodeIri(value: string): EncodedTerm {
+  if (!/^[A-Za-z][A-Za-z0-9+.-]*:[^\u0000-\u0020<>"{}|\\^`]*$/.test(value))
+    throw new LwsError('malformed-body', `<${value.slice(0, 200)}> is not an absolute IRI.`);
+  return { value, suffix: `0${digits(value.length)}` };
+}
+
+const isWellFormed = (value: string): boolean =>
+  !/[\ud800-\udfff]/.test(value) || !/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(value);
+
+function encodeLiteral(literal: Literal): EncodedTerm {
+  const { value, language } = literal;
+  if ((literal as { direction?: string | null }).direction)
+    throw new LwsError('unsupported-rdf', 'Literals with a base direction (RDF 1.2) cannot be stored.');
+  if (language)
+    return {
+      value: `${language}${separator}${value}`,
+      suffix: `4${digits(value.length)}${digits(language.length)}`,
+    };
+  const datatype = literal.datatype.value;
+  if (datatype === xsd.string) return { value, suffix: `3${digits(value.length)}` };
+  if (numericTypes.has(datatype)) return ordered('5', encodeNumber(value), datatype, value);
+  if (datatype === dateTime) return ordered('7', encodeNumber(instantOf(value)), datatype, value);
+  return {
+    value: `${datatype}${separator}${value}`,
+    suffix: `2${digits(value.length)}${digits(datatype.length)}`,
+  };
+}
+
+/** A dateTime without a zone is read as UTC: quadstore reads it in the server's zone, and keys must not move with that. */
+const instantOf = (value: string): number => Date.parse(/(?:Z|[+-]\d\d:\d\d)$/.test(value) ? value : `${value}Z`);
+
+const ordered = (type: string, number: string, datatype: string, value: string): EncodedTerm => ({
+  value: `${number}${separator}${datatype}${separator}${value}`,
+  suffix: `${type}${digits(value.length)}${digits(datatype.length)}${digits(number.length)}`,
+});
+
+const quadLength = (length: number): string => length.toString(36).padStart(5, '0');
+
+/** The beginning that all GSPO keys of a graph share, and nothing else has (names of graphs never contain U+0000). */
+export const graphPrefix = (graph: string): string => `GSPO${separator}${graph}${separator}`;
+
+/**
+ * The GSPO keys of the triples as a graph of that name: sorted as LevelDB sorts them, each once.
+ * The graph component of the quads is not looked at.
+ * @throws LwsError `unsupported-rdf`, see `encodeTerm`
+ */
+export function encodeGraph(graph: string, quads: Iterable<Quad>): string[] {
+  const prefix = graphPrefix(graph);
+  const graphSuffix = `0${digits(graph.length)}`;
+  const iris = new Map<string, EncodedTerm>();
+  const encode = (term: Term): EncodedTerm => {
+    if (term.termType !== 'NamedNode') return encodeTerm(term);
+    let encoded = iris.get(term.value);
+    if (!encoded) iris.set(term.value, (encoded = encodeTerm(term)));
+    return encoded;
+  };
+  const keys = new Set<string>();
+  for (const quad of quads) {
+    const s = encode(quad.subject);
+    const p = encode(quad.predicate);
+    const o = encode(quad.object);
+    const suffix = graphSuffix + s.suffix + p.suffix + o.suffix;
+    keys.add(
+      `${prefix}${s.value}${separator}${p.value}${separator}${o.value}${separator}${suffix}${quadLength(suffix.length)}`,
+    );
+  }
+  return sortKeys([...keys]);
+}
+
+/** Sorts as LevelDB does, by UTF-8 bytes; JavaScript's own order by UTF-16 units differs beyond the BMP. */
+export function sortKeys(keys: string[]): string[] {
+  if (keys.some((key) => /[\ud800-\udfff]/.test(key))) return keys.sort(compareKeys);
+  return keys.sort();
+}
+
+/** Compares two keys by their UTF-8 bytes. */
+export const compareKeys = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
+
+interface KeyLayout {
+  readonly suffixAt: number;
+  readonly ends: readonly [number, number, number];
+}
+
+/** Where the four values of a key of named-node graphs end; the last value reaches to the suffix. */
+function layoutOf(key: string): KeyLayout {
+  const suffixAt = key.length - 5 - Number.parseInt(key.slice(-5), 36);
+  const length = (at: number): number => Number.parseInt(key.slice(at, at + 4), 36);
+  const first = 5 + length(suffixAt + 1);
+  const second = first + 1 + length(suffixAt + 6);
+  const third = second + 1 + length(suffixAt + 11);
+  return { suffixAt, ends: [first, second, third] };
+}
+
+/** The other index keys of the quad that a GSPO key stands for, in the order of `indexNames` after GSPO. */
+export function otherKeys(gspo: string): [string, string, string] {
+  const { suffixAt, ends } = layoutOf(gspo);
+  const g = gspo.slice(5, ends[0] + 1);
+  const s = gspo.slice(ends[0] + 1, ends[1] + 1);
+  const p = gspo.slice(ends[1] + 1, ends[2] + 1);
+  const o = gspo.slice(ends[2] + 1, suffixAt);
+  const gSuffix = gspo.slice(suffixAt, suffixAt + 5);
+  const sSuffix = gspo.slice(suffixAt + 5, suffixAt + 10);
+  const pSuffix = gspo.slice(suffixAt + 10, suffixAt + 15);
+  const oSuffix = gspo.slice(suffixAt + 15, -5);
+  const end = gspo.slice(-5);
+  return [
+    `SPOG\u0000${s}${p}${o}${g}${sSuffix}${pSuffix}${oSuffix}${gSuffix}${end}`,
+    `POGS\u0000${p}${o}${g}${s}${pSuffix}${oSuffix}${gSuffix}${sSuffix}${end}`,
+    `OGSP\u0000${o}${g}${s}${p}${oSuffix}${gSuffix}${sSuffix}${pSuffix}${end}`,
+  ];
+}
+
+const factory = new DataFactory<Quad>();
+
+/** Decodes keys of one index. Terms that repeat are one object, so that 17 000 triples stay small. */
+export function* decodeKeys(index: IndexName, keys: Iterable<string>): Generator<Quad> {
+  const nodes = new Map<string, NamedNode>();
+  const node = (iri: string): NamedNode => {
+    let found = nodes.get(iri);
+    if (!found) nodes.set(iri, (found = factory.namedNode(iri)));
+    return found;
+  };
+  for (const key of keys) {
+    const terms = readTerms(key, node);
+    const at = (letter: string): Term => terms[index.indexOf(letter)]!;
+    yield factory.quad(
+      at('S') as NamedNode | BlankNode,
+      at('P') as NamedNode,
+      at('O') as NamedNode | BlankNode | Literal,
+      at('G') as NamedNode,
+    );
+  }
+}
+
+function readTerms(key: string, node: (iri: string) => NamedNode): Term[] {
+  let suffixAt = key.length - 5 - Number.parseInt(key.slice(-5), 36);
+  let at = 5;
+  const terms: Term[] = [];
+  const length = (offset: number): number =>
+    Number.parseInt(key.slice(suffixAt + offset, suffixAt + offset + 4), 36);
+  for (let i = 0; i < 4; i++) {
+    const type = key[suffixAt];
+    const size = length(1);
+    const second = type === '2' || type === '4' || type === '5' || type === '7' ? length(5) : 0;
+    const numeric = type === '5' || type === '7';
+    const skipped = numeric ? length(9) + 1 : 0;
+    const begin = at + skipped + (second ? second + 1 : 0);
+    const value = key.slice(begin, begin + size);
+    const qualifier = second ? key.slice(at + skipped, at + skipped + second) : '';
+    if (type === '0') terms.push(node(value));
+    else if (type === '1') terms.push(factory.blankNode(value));
+    else if (type === '3') terms.push(factory.literal(value));
+    else if (type === '4') terms.push(factory.literal(value, qualifier));
+    else terms.push(factory.literal(value, node(qualifier)));
+    at = begin + size + 1;
+    suffixAt += numeric ? 13 : second ? 9 : 5;
+  }
+  return terms;
+}
+
+/** The triples of a graph from its GSPO keys, in the order of the keys. */
+export const decodeGraph = (keys: Iterable<string>): Quad[] => [...decodeKeys('GSPO', keys)];

@@ -1,0 +1,86 @@
+/**
+ * The records: what the storage knows of each resource beside its content, and the keys under which they lie.
+ * A record's key is its parent and its name, so that a container's members are one ordered range: a listing is one
+ * scan, and membership cannot disagree with the records. It must not know HTTP or who asks.
+ */
+import { randomBytes } from 'node:crypto';
+import { separator } from './quad-keys.js';
+
+export type ResourceKind = 'container' | 'rdf' | 'json' | 'binary';
+
+/** An immutable description of one state of one resource. */
+export interface ResourceRecord {
+  readonly iri: string;
+  readonly kind: ResourceKind;
+  /** Changes with every change of state, never repeats; the opaque part of the entity tags (open-points 2.5). */
+  readonly revision: string;
+  /** The stored media type; for containers the listing's. */
+  readonly mediaType: string;
+  /** Bytes: of the content, for RDF of the default Turtle (open-points 2.6); 0 for containers. */
+  readonly size: number;
+  /** Milliseconds since the epoch. */
+  readonly created: number;
+  readonly modified: number;
+  /** The identity that has every mode on it in owner mode (open-points 1.2); absent in open mode. */
+  readonly owner?: string;
+  /** Containers: the number of members. */
+  readonly members?: number;
+  /** RDF: the number of triples, and the prefixes that its Turtle is written with. */
+  readonly triples?: number;
+  readonly prefixes?: Readonly<Record<string, string>>;
+  /** JSON and binary: the name of the blob, and the SHA-256 of its bytes (base64). */
+  readonly blob?: string;
+  readonly sha256?: string;
+}
+
+/** A new revision: 72 random bits, because a counter would tell a stranger how much the storage is written to. */
+export function newRevision(): string {
+  if (poolAt + 9 > pool.length) [pool, poolAt] = [randomBytes(4608), 0];
+  const revision = pool.toString('base64url', poolAt, poolAt + 9);
+  poolAt += 9;
+  return revision;
+}
+let pool = randomBytes(4608);
+let poolAt = 0;
+
+/** The container that an IRI lies in: everything up to the last slash before its end (a trailing slash excluded). */
+export const parentOf = (iri: string): string => iri.slice(0, iri.lastIndexOf('/', iri.length - 2) + 1);
+/** The last segment of an IRI, with the trailing slash of a container. */
+export const nameOf = (iri: string): string => iri.slice(iri.lastIndexOf('/', iri.length - 2) + 1);
+export const isContainerIri = (iri: string): boolean => iri.endsWith('/');
+
+const recordSpace = `R${separator}`;
+
+export const recordKey = (iri: string): string => `${recordSpace}${parentOf(iri)}${separator}${nameOf(iri)}`;
+
+/** The range of the records of a container's members, which is the order of their IRIs. */
+export const memberRange = (container: string): KeyRange => rangeOf(`${recordSpace}${container}${separator}`);
+export const allRecords = (): KeyRange => rangeOf(recordSpace);
+
+export interface KeyRange {
+  readonly gte: string;
+  readonly lt: string;
+}
+
+/** Every key that begins with the prefix, which must end with U+0000. */
+export const rangeOf = (prefix: string): KeyRange => ({ gte: prefix, lt: `${prefix.slice(0, -1)}\u0001` });
+
+export function iriOfRecordKey(key: string): string {
+  const cut = key.indexOf(separator, recordSpace.length);
+  return key.slice(recordSpace.length, cut) + key.slice(cut + 1);
+}
+
+export function writeRecord(record: ResourceRecord): string {
+  const { iri: _key, ...value } = record;
+  return JSON.stringify(value);
+}
+
+export const readRecord = (iri: string, value: string): ResourceRecord => ({ iri, ...JSON.parse(value) });
+
+/** Facts of the whole store, and the fate of blobs (see blobs.ts). */
+export const metaKey = (name: 'version' | 'storage' | 'bytes'): string => `M${separator}${name}`;
+/** `B`: this blob belongs to that resource. `G`: nothing refers to this blob any more, its file is to be removed. */
+export const blobKey = (blob: string): string => `B${separator}${blob}`;
+export const garbageKey = (blob: string): string => `G${separator}${blob}`;
+export const allBlobs = (): KeyRange => rangeOf(`B${separator}`);
+export const allGarbage = (): KeyRange => rangeOf(`G${separator}`);

@@ -1,0 +1,99 @@
+/**
+ * One transaction: what it sees, and what it stages. It sees its own changes, over those of transactions that are
+ * committed or about to be, over the disk. It must not know HTTP; whether a change is allowed is its caller's business.
+ */
+import { type ResourceRecord, parentOf } from './records.js';
+
+/** What the transaction reads of the state before it; the store's view that includes batches still being written. */
+export interface TransactionBase {
+  record(iri: string): ResourceRecord | undefined;
+  graph(record: ResourceRecord): Promise<readonly string[]>;
+  /** Records of the members of a container, in no particular order. */
+  members(container: string): Promise<ResourceRecord[]>;
+  readonly bytes: number;
+}
+
+/** The change of one graph, as GSPO keys. */
+export interface GraphChange {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** The whole graph afterwards; `undefined` when it is deleted. */
+  readonly keys: readonly string[] | undefined;
+}
+
+export class Transaction {
+  readonly records = new Map<string, ResourceRecord | null>();
+  readonly graphs = new Map<string, GraphChange>();
+  readonly addedBlobs = new Map<string, string>();
+  readonly removedBlobs = new Set<string>();
+  private bytesDelta = 0;
+
+  constructor(private readonly base: TransactionBase) {}
+
+  get isEmpty(): boolean {
+    return this.records.size === 0;
+  }
+
+  /** Bytes that count against the quota, this transaction's changes included (open-points 2.8). */
+  get bytes(): number {
+    return this.base.bytes + this.bytesDelta;
+  }
+
+  record(iri: string): ResourceRecord | undefined {
+    const staged = this.records.get(iri);
+    return staged === undefined ? this.base.record(iri) : (staged ?? undefined);
+  }
+
+  /** The GSPO keys of an RDF resource as it was before this transaction. */
+  graph(record: ResourceRecord): Promise<readonly string[]> {
+    return this.base.graph(record);
+  }
+
+  /** The members of a container, in no particular order. */
+  async *members(container: string): AsyncGenerator<readonly ResourceRecord[]> {
+    const members = new Map((await this.base.members(container)).map((record) => [record.iri, record]));
+    for (const [iri, record] of this.records) {
+      if (parentOf(iri) !== container || iri === container) continue;
+      if (record) members.set(iri, record);
+      else members.delete(iri);
+    }
+    yield [...members.values()];
+  }
+
+  /** Creates a resource or replaces its record. Its previous blob, if it had another one, is let go. */
+  putRecord(record: ResourceRecord): void {
+    const before = this.record(record.iri);
+    this.bytesDelta += record.size - (before?.size ?? 0);
+    if (record.blob && record.blob !== before?.blob) this.addedBlobs.set(record.blob, record.iri);
+    if (before?.blob && before.blob !== record.blob) this.removedBlobs.add(before.blob);
+    this.records.set(record.iri, record);
+  }
+
+  /** Deletes a record and lets its blob go; graphs are deleted with `deleteGraph`. */
+  deleteRecord(record: ResourceRecord): void {
+    this.bytesDelta -= record.size;
+    if (record.blob) this.removedBlobs.add(record.blob);
+    this.records.set(record.iri, null);
+  }
+
+  /** Replaces the graph of a resource; `before` are its keys so far. Only the difference is written. */
+  putGraph(iri: string, before: readonly string[], keys: readonly string[]): void {
+    this.graphs.set(iri, { ...difference(before, keys), keys });
+  }
+
+  deleteGraph(iri: string, before: readonly string[]): void {
+    this.graphs.set(iri, { added: [], removed: before, keys: undefined });
+  }
+}
+
+/** The keys of each side that the other lacks. */
+export function difference(
+  before: readonly string[],
+  after: readonly string[],
+): { added: readonly string[]; removed: readonly string[] } {
+  if (before.length === 0) return { added: after, removed: [] };
+  if (after.length === 0) return { added: [], removed: before };
+  const old = new Set(before);
+  const added = after.filter((key) => !old.delete(key));
+  return { added, removed: [...old] };
+}

@@ -1,0 +1,53 @@
+/**
+ * Credentials in one token.
+ * It must not know any scheme.
+ */
+import { expect } from 'chai';
+import { parseAuthorization } from '../../../lib/fields/authorization.js';
+
+describe('fields/authorization', () => {
+  it('reads scheme and token (RFC 9110 11.4)', () => {
+    expect(parseAuthorization('Bearer eyJh.eyJz-_.c2ln')).to.deep.equal({
+      scheme: 'bearer',
+      token: 'eyJh.eyJz-_.c2ln',
+    });
+  });
+
+  it('takes the scheme in any case, and the token as it came (RFC 9110 11.1)', () => {
+    expect(parseAuthorization('dPoP ABCabc')).to.deep.equal({ scheme: 'dpop', token: 'ABCabc' });
+  });
+
+  it('takes every character of token68, with padding at the end (RFC 9110 11.2)', () => {
+    const token = 'azAZ09-._~+/==';
+    expect(parseAuthorization(`Basic ${token}`)).to.deep.equal({ scheme: 'basic', token });
+    expect(parseAuthorization('Basic a=b')).to.equal(undefined);
+    expect(parseAuthorization('Basic ==')).to.equal(undefined);
+  });
+
+  it('allows more than one space, and no other white space (RFC 9110 11.4)', () => {
+    expect(parseAuthorization('Bearer   abc')).to.deep.equal({ scheme: 'bearer', token: 'abc' });
+    for (const field of ['Bearer\tabc', ' Bearer abc', 'Bearer abc ', 'Bearer a b', 'Bearer abc\n', 'Bearer\u00a0abc'])
+      expect(parseAuthorization(field), field).to.equal(undefined);
+  });
+
+  it('refuses credentials without a token68 (RFC 9110 11.4)', () => {
+    for (const field of [
+      '',
+      ' ',
+      'Bearer',
+      'Bearer ',
+      'abc',
+      'Digest username="x", realm="y"',
+      'Bearer a,b',
+      'Bearer "a"',
+      'Bearer é',
+      'Bea:rer abc',
+    ])
+      expect(parseAuthorization(field), field).to.equal(undefined);
+  });
+
+  it('refuses a field beyond 16 KiB (RFC 9110 5.4)', () => {
+    expect(parseAuthorization(`Bearer ${'a'.repeat(16_384 - 7)}`)?.token.length).to.equal(16_377);
+    expect(parseAuthorization(`Bearer ${'a'.repeat(16_384 - 6)}`)).to.equal(undefined);
+  });
+});

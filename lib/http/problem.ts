@@ -56,7 +56,7 @@ export function problemReply(error: unknown, instance: string, storage: string):
   const [status, title] = refusal ? problems[refusal.code] : [500, 'Something went wrong in the server'];
   const body = Buffer.from(
     JSON.stringify({
-      type: refusal ? `https://quadpod.dev/problems#${refusal.code}` : 'about:blank',
+      type: refusal ? `urn:problem-type:quadpod:${refusal.code}` : 'about:blank',
       title,
       status,
       detail: refusal?.message ?? 'The operator finds the cause in the log under the instance given here.',

@@ -174,12 +174,7 @@ export function visitSubjects(
     for (const next of shape.deferred) if (!next.written) write(next);
     shape.deferred.length = 0;
   };
-  let unvisited = 0;
-  for (const node of shape.subjects) {
-    if (isInline(node)) unvisited++;
-    else if (!node.written) visit(node);
-  }
-  if (unvisited === 0) return;
+  for (const node of shape.subjects) if (!node.written && !isInline(node)) visit(node);
   for (const node of shape.subjects) if (!node.written) visit(openCycle(shape, node));
 }
 
@@ -194,6 +189,7 @@ function openCycle(shape: GraphShape, node: GraphNode): GraphNode {
   let cell: GraphNode | undefined = entry;
   while (cell?.isCell) {
     cell.isCell = false;
+    // Or each of the cells would be found unwritten, and the cycle be walked once for each.
     shape.deferred.push(cell);
     cell = cell.via === rdf.rest ? cell.referrer : undefined;
   }

@@ -57,12 +57,12 @@ const isTaken = (error: unknown): boolean => error instanceof LwsError && error.
 const isReservedName = ({ storage, systemPrefix }: Storage, container: string, slug: string): boolean =>
   isReserved(container + slug.replace(/^\/+/, ''), storage, systemPrefix);
 
-function freeName({ store }: Storage, container: string, names: Generator<string>): string {
-  for (const name of names) {
-    const iri = container + name;
+/** The next candidate that is free; `for...of` would end the generator with the first one. */
+function freeName({ store }: Storage, container: string, names: Generator<string, never>): string {
+  for (;;) {
+    const iri = container + names.next().value;
     if (!store.record(iri) && !store.record(counterpart(iri))) return iri;
   }
-  throw new Error('unreachable: the names do not end');
 }
 
 /** Commits under the current name; with `rename`, under the next one as long as a name is taken. */

@@ -93,7 +93,7 @@ export function nameFromSlug(slug: string): string | undefined {
 }
 
 /** The names to try for a new member, in order; the last ones are random, so that one is always free. */
-export function* candidateNames(slug: string | undefined, container: boolean): Generator<string> {
+export function* candidateNames(slug: string | undefined, container: boolean): Generator<string, never> {
   const wanted = slug === undefined ? undefined : nameFromSlug(slug)?.replace(/\/$/, '');
   const end = container ? '/' : '';
   const random = (): string => randomBytes(9).toString('hex');

@@ -54,7 +54,7 @@ export async function startServer(settings: Settings, components: readonly Compo
     const server = createHttpServer(app, iri);
     const port = await listen(server, core, url, loopback);
     for (const { start } of installations) await start?.();
-    storage.documents.warm();
+    storage.documents.warm().catch((error) => log.error({ err: error }, 'the SPARQL parser could not be loaded'));
     return {
       baseUri: house.baseUri,
       port,

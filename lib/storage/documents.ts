@@ -6,7 +6,7 @@ import { type ErrorCode, LwsError } from '../errors.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import { type Task, TaskAborted, TaskFailed, type TaskResult, WorkerPool } from '../worker-pool.js';
 import { type EncodedDocument, tasks } from './document-tasks.js';
-import { applyData, type ParsedUpdate, parseUpdate } from './sparql-update.js';
+import { applyData, loadParser, type ParsedUpdate, parseUpdate } from './sparql-update.js';
 
 /** Above these sizes the work goes to a worker; below them it takes a millisecond or two. */
 const inlineBytes: Readonly<Record<RdfFormat | 'application/json', number>> = {
@@ -38,9 +38,10 @@ export class Documents {
     this.updates = new WorkerPool(script, { size: 2, queue: 100, memoryMb: 1024, workerData: { engine: true } });
   }
 
-  /** Starts the worker that runs full SPARQL updates; call it when the server listens. */
-  warm(): void {
+  /** Loads what the first update would wait for, here and in a worker; call it when the server listens. */
+  async warm(): Promise<void> {
     this.updates.warm();
+    await loadParser();
   }
 
   /**

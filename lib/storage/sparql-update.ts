@@ -29,20 +29,33 @@ interface Node {
   readonly [member: string]: unknown;
 }
 
+/** The parser builds its grammar for a quarter of a second when it is made, so it is made once. */
+async function makeParser() {
+  const [{ Parser }, { toAlgebra }] = await Promise.all([
+    import('@traqula/parser-sparql-1-2'),
+    import('@traqula/algebra-sparql-1-2'),
+  ]);
+  return { parser: new Parser(), toAlgebra };
+}
+let parser: ReturnType<typeof makeParser> | undefined;
+
+/** Loads the SPARQL parser; to be called before the first update needs it. */
+export function loadParser(): ReturnType<typeof makeParser> {
+  parser ??= makeParser();
+  return parser;
+}
+
 /**
  * Parses an update and refuses what a resource, being a single graph, cannot do.
  * @throws LwsError `malformed-body` for a syntax error, `named-graph` for anything that names a graph, `bad-request`
  *   for graph management, LOAD and SERVICE (open-points 2.3)
  */
 export async function parseUpdate(text: string, base: string): Promise<ParsedUpdate> {
-  const [{ Parser }, { toAlgebra }] = await Promise.all([
-    import('@traqula/parser-sparql-1-2'),
-    import('@traqula/algebra-sparql-1-2'),
-  ]);
+  const { parser, toAlgebra } = await loadParser();
   let syntax: Node;
   let algebra: Node;
   try {
-    syntax = new Parser({ defaultContext: { baseIRI: base } }).parse(text, { baseIRI: base }) as unknown as Node;
+    syntax = parser.parse(text, { baseIRI: base }) as unknown as Node;
     if (syntax.type !== 'update') throw new Error('this is a query, not an update');
     assertOneGraph(syntax);
     algebra = toAlgebra(syntax as never, { quads: true, baseIRI: base, blankToVariable: true }) as unknown as Node;

@@ -1,0 +1,66 @@
+/** A server of its own for a spec: in this process, on a free loopback port, on a folder that goes with it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Writable } from 'node:stream';
+import { standardComponents } from '../../components/index.js';
+import { createLog } from '../../lib/log.js';
+import { coreSettings } from '../../lib/server/core-settings.js';
+import { readIdentity, signCredential } from '../../lib/server/owner-credential.js';
+import { type RunningServer, startServer } from '../../lib/server/server.js';
+import { loadSettings } from '../../lib/settings.js';
+
+export interface SpecServer {
+  /** The storage's root IRI, with a slash at its end. */
+  readonly root: string;
+  readonly dataDir: string;
+  readonly server: RunningServer;
+  /** The lines of the log so far. */
+  readonly log: Record<string, unknown>[];
+  /** A bearer credential of the minted owner; undefined in open mode and with configured owners. */
+  readonly ownerToken: string | undefined;
+  /** Stops the server; with `keep` its folder stays, to be started on again. */
+  stop(keep?: boolean): Promise<void>;
+}
+
+export interface SpecServerOptions {
+  /** Settings as flags: `{'dev.open': 'true'}`. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** A path for the base URI, such as `/some/path`. */
+  readonly path?: string;
+  /** Start on this folder and port again. */
+  readonly again?: SpecServer;
+}
+
+export async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const { port } = probe.address() as { port: number };
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
+
+export async function startSpecServer({ settings = {}, path = '', again }: SpecServerOptions = {}): Promise<SpecServer> {
+  const dataDir = again?.dataDir ?? mkdtempSync(join(tmpdir(), 'quadpod-spec-'));
+  const base = again ? again.root.slice(0, -1) : `http://localhost:${await freePort()}${path}`;
+  const effective = loadSettings([coreSettings, ...standardComponents.map((component) => component.settings)], {
+    flags: { 'base-uri': base, 'data-dir': dataDir, 'log.level': 'info', ...settings },
+  });
+  const log: Record<string, unknown>[] = [];
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      for (const line of chunk.toString().split('\n')) if (line) log.push(JSON.parse(line));
+      done();
+    },
+  });
+  const server = await startServer(effective, standardComponents, createLog('info', stream));
+  const ownerToken = server.mintedOwner
+    ? await signCredential(readIdentity(server.mintedOwner), server.baseUri, 3600)
+    : undefined;
+  const stop = async (keep = false): Promise<void> => {
+    await server.stop();
+    if (!keep) rmSync(dataDir, { recursive: true, force: true });
+  };
+  return { root: `${base}/`, dataDir, server, log, ownerToken, stop };
+}

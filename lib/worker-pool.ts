@@ -66,6 +66,8 @@ export interface PoolOptions {
   /** A worker without work ends after this many milliseconds; absent: one stays, ready. */
   readonly idleMs?: number;
   readonly memoryMb: number;
+  /** The heap's nursery; a small one keeps an idle worker small. */
+  readonly nurseryMb?: number;
   readonly workerData?: unknown;
 }
 
@@ -115,8 +117,12 @@ export class WorkerPool {
   }
 
   private spawn(): Worker {
-    const { memoryMb, workerData } = this.options;
-    const worker = new Worker(this.script, { resourceLimits: { maxOldGenerationSizeMb: memoryMb }, workerData });
+    const { memoryMb, nurseryMb, workerData } = this.options;
+    const resourceLimits = {
+      maxOldGenerationSizeMb: memoryMb,
+      ...(nurseryMb === undefined ? {} : { maxYoungGenerationSizeMb: nurseryMb }),
+    };
+    const worker = new Worker(this.script, { resourceLimits, workerData });
     // A server that has nothing else to do may end; work in progress is held by the request that waits for it.
     worker.unref();
     // A job in progress has its own listeners; without one an error only means that a fresh worker is needed.

@@ -37,7 +37,10 @@ function didKeySuite(house: House, maxLifetime: number): Suite {
       const payload = await verifySignature(credential, key);
       const { kid } = decodeProtectedHeader(credential);
       if (kid !== method && kid !== method.slice(method.indexOf('#')) && kid !== method.slice(method.indexOf('#') + 1))
-        throw refusedCredential('The kid names no key of the subject.', `kid is ${String(kid).slice(0, 200)}, expected ${method}`);
+        throw refusedCredential(
+          'The kid names no key of the subject.',
+          `kid is ${String(kid).slice(0, 200)}, expected ${method}`,
+        );
       return verifiedBy(payload, house, maxLifetime);
     },
   };
@@ -48,7 +51,12 @@ function isOwnJwt(credential: string): boolean {
   if (credential.length > 16_384 || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(credential)) return false;
   try {
     const { iss, sub } = decodeJwt(credential);
-    return iss === sub && typeof sub === 'string' && sub.startsWith('did:key:') && decodeProtectedHeader(credential).kid !== undefined;
+    return (
+      iss === sub &&
+      typeof sub === 'string' &&
+      sub.startsWith('did:key:') &&
+      decodeProtectedHeader(credential).kid !== undefined
+    );
   } catch {
     // Not a JWT: another suite's, or nobody's.
     return false;
@@ -58,7 +66,8 @@ function isOwnJwt(credential: string): boolean {
 function subjectKey(credential: string): { key: PublicJwk; method: string } {
   const { sub } = decodeJwt(credential);
   const expanded = expandDidKey(String(sub));
-  if (!expanded) throw refusedCredential('The subject is no did:key of a supported kind.', `sub is ${String(sub).slice(0, 200)}`);
+  if (!expanded)
+    throw refusedCredential('The subject is no did:key of a supported kind.', `sub is ${String(sub).slice(0, 200)}`);
   return expanded;
 }
 
@@ -74,7 +83,8 @@ async function verifySignature(credential: string, key: PublicJwk): Promise<JWTP
     });
     return payload;
   } catch (error) {
-    if (error instanceof errors.JOSEError) throw refusedCredential(describe(error), `${error.code}: ${error.message}`, error);
+    if (error instanceof errors.JOSEError)
+      throw refusedCredential(describe(error), `${error.code}: ${error.message}`, error);
     throw error;
   }
 }
@@ -88,7 +98,10 @@ function describe(error: errors.JOSEError): string {
 function verifiedBy(payload: JWTPayload, house: House, maxLifetime: number): VerifiedCredential {
   const { sub, iss, client_id: client, iat, exp, aud } = payload;
   if (sub !== iss || sub !== client)
-    throw refusedCredential('The claims sub, iss and client_id must be the same.', `client_id is ${String(client).slice(0, 200)}`);
+    throw refusedCredential(
+      'The claims sub, iss and client_id must be the same.',
+      `client_id is ${String(client).slice(0, 200)}`,
+    );
   assertAudience(aud, house.audience);
   assertLifetime(iat!, exp!, maxLifetime);
   return { principal: { subject: sub!, issuer: sub!, client: sub! }, expires: (exp! + clockSkew) * 1000 };

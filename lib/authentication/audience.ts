@@ -14,7 +14,8 @@ export interface AudiencePolicy {
 /** A credential must name us; other values beside us are allowed. @throws LwsError `invalid-token` */
 export function assertAudience(aud: string | readonly string[] | undefined, policy: AudiencePolicy): void {
   if (aud === undefined) {
-    if (policy.required) throw refusedCredential('The credential names no audience.', 'no aud, and lws.audience.require is true');
+    if (policy.required)
+      throw refusedCredential('The credential names no audience.', 'no aud, and lws.audience.require is true');
     return;
   }
   const values = typeof aud === 'string' ? [aud] : aud;

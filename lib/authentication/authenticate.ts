@@ -29,7 +29,8 @@ export function createAuthenticator(suites: readonly Suite[]): Authenticator {
     const known = verified.get(hash);
     if (known && known.expires > Date.now()) return known.access;
     const suite = suites.find((candidate) => candidate.recognises(credential));
-    if (!suite) throw refusedCredential('The credential is of no kind that this server accepts.', 'no suite recognises it');
+    if (!suite)
+      throw refusedCredential('The credential is of no kind that this server accepts.', 'no suite recognises it');
     const result = await suite.verify(credential);
     const access = { principal: result.principal };
     verified.set(hash, { ...result, access });

@@ -1,6 +1,7 @@
 /** The contract of an authentication suite: it recognises its credentials by their shape and verifies them. */
-import { LwsError } from '../errors.js';
+
 import type { Principal } from '../authorization/principal.js';
+import { LwsError } from '../errors.js';
 
 export interface VerifiedCredential {
   readonly principal: Principal;

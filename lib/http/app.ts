@@ -107,8 +107,7 @@ function fixedRoutes(site: Site): RouteFinder {
       const { access } = ctx.state;
       if (needed === 'authenticated' && !access.principal)
         throw new LwsError('unauthenticated', 'This needs a credential: send an Authorization header field.');
-      if (needed === 'controller')
-        await requireAccess(storage, storage.store, access, 'control', storage.storage);
+      if (needed === 'controller') await requireAccess(storage, storage.store, access, 'control', storage.storage);
       const query = new URLSearchParams(ctx.querystring);
       ctx.state.reply = await handle({ req: ctx.req, access, query, parameters: ctx['params'] ?? {} });
     });
@@ -131,28 +130,44 @@ function fixedRoutes(site: Site): RouteFinder {
 }
 
 const isHttps = ({ behindProxy }: Site, req: IncomingMessage): boolean =>
-  behindProxy && String(req.headers['x-forwarded-proto'] ?? '').split(',')[0]!.trim() === 'https';
+  behindProxy &&
+  String(req.headers['x-forwarded-proto'] ?? '')
+    .split(',')[0]!
+    .trim() === 'https';
 
 function commonFields(site: Site, req: IncomingMessage): Fields {
   const cors = corsFields(site.cors, req);
-  return site.hstsSeconds > 0
-    ? { ...cors, 'Strict-Transport-Security': `max-age=${site.hstsSeconds}` }
-    : cors;
+  return site.hstsSeconds > 0 ? { ...cors, 'Strict-Transport-Security': `max-age=${site.hstsSeconds}` } : cors;
 }
 
 /** One line a request. Never a header field: credentials are among them. */
-function logRequest(site: Site, req: IncomingMessage, status: number, { id, startedAt, access }: Exchange, failure: unknown): void {
+function logRequest(
+  site: Site,
+  req: IncomingMessage,
+  status: number,
+  { id, startedAt, access }: Exchange,
+  failure: unknown,
+): void {
   const ms = Math.round((performance.now() - startedAt) * 100) / 100;
   const path = (req.url ?? '').slice(0, 500);
   const line = { method: req.method, path, status, ms, id, subject: access.principal?.subject };
   if (failure === undefined) site.log.info(line);
   else if (failure instanceof LwsError)
-    site.log.info({ ...line, code: failure.code, reason: failure.reason ?? failure.message, address: addressOf(site, req) });
+    site.log.info({
+      ...line,
+      code: failure.code,
+      reason: failure.reason ?? failure.message,
+      address: addressOf(site, req),
+    });
   else if (failure instanceof ClientGone) site.log.info({ ...line, status: 499, reason: failure.message });
   else site.log.error({ ...line, status: statusOf(failure), err: failure });
 }
 
 function addressOf({ behindProxy }: Site, req: IncomingMessage): string | undefined {
-  const forwarded = behindProxy ? String(req.headers['x-forwarded-for'] ?? '').split(',')[0]!.trim() : '';
+  const forwarded = behindProxy
+    ? String(req.headers['x-forwarded-for'] ?? '')
+        .split(',')[0]!
+        .trim()
+    : '';
   return forwarded || req.socket.remoteAddress;
 }

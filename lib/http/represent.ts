@@ -3,11 +3,10 @@ import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
-import { formatHttpDate } from '../fields/date.js';
+import { formatHttpDate, parseHttpDate } from '../fields/date.js';
 import { chooseDigest, type DigestAlgorithm, formatDigest } from '../fields/digest.js';
 import { formatEntityTag, parseEntityTags } from '../fields/etag.js';
 import { type ByteRange, formatContentRange, parseByteRange } from '../fields/range.js';
-import { parseHttpDate } from '../fields/date.js';
 import { jsonListing, type Listing, rdfListing } from '../resources/membership.js';
 import { acceptedPatches, acceptPost, allowedMethods } from '../resources/methods.js';
 import { isNotModified, wholeSeconds } from '../resources/preconditions.js';
@@ -24,7 +23,8 @@ import type { Reply } from './respond.js';
 const revalidate = 'private, no-cache';
 
 /** Types that a browser would run in this origin (service.md, conditional requests 8). */
-const executable = /^(?:text\/html|image\/svg\+xml|application\/xhtml\+xml|(?:text|application)\/(?:xml|xslt|xsl|rdf\+xml)|[^;]+\+xml)$/;
+const executable =
+  /^(?:text\/html|image\/svg\+xml|application\/xhtml\+xml|(?:text|application)\/(?:xml|xslt|xsl|rdf\+xml)|[^;]+\+xml)$/;
 
 const fieldsOfRecord = new WeakMap<ResourceRecord, Record<string, string>>();
 
@@ -51,7 +51,11 @@ export async function representData(
   return record.kind === 'rdf' ? representRdf(storage, req, record) : representBytes(storage, req, record);
 }
 
-async function representRdf(storage: Storage, req: IncomingMessage, record: ResourceRecord): Promise<Reply | undefined> {
+async function representRdf(
+  storage: Storage,
+  req: IncomingMessage,
+  record: ResourceRecord,
+): Promise<Reply | undefined> {
   const format = chooseRdfFormat(req.headers.accept);
   const representation = await rdfRepresentation(storage, record, format);
   if (!representation) return undefined;
@@ -106,7 +110,11 @@ function addDigests(
   if (content) fields['Content-Digest'] = formatDigest(...digest(content));
 }
 
-async function representBytes(storage: Storage, req: IncomingMessage, record: ResourceRecord): Promise<Reply | undefined> {
+async function representBytes(
+  storage: Storage,
+  req: IncomingMessage,
+  record: ResourceRecord,
+): Promise<Reply | undefined> {
   const { revision, size, mediaType } = record;
   const fields: Record<string, string> = {
     ...recordFields(storage, record),
@@ -201,10 +209,10 @@ export async function representContainer(
     Vary: 'Accept',
     'Cache-Control': 'private, no-store',
   };
-  if (listing.pages)
-    fields['Link'] += `, ${pageLinks(record.iri, listing.pages.page, listing.pages.last)}`;
+  if (listing.pages) fields['Link'] += `, ${pageLinks(record.iri, listing.pages.page, listing.pages.last)}`;
   // The three JSON names are one document under one tag, but a strong tag belongs to one media type.
-  const suffix = choice.as === 'json' && choice.contentType !== 'application/lws+json' ? tagSuffix(choice.contentType) : '';
+  const suffix =
+    choice.as === 'json' && choice.contentType !== 'application/lws+json' ? tagSuffix(choice.contentType) : '';
   fields['Last-Modified'] = formatHttpDate(listing.modified);
   return selected(req, { tag: listing.tag + suffix, bytes: listing.bytes }, listing.modified, fields);
 }

@@ -31,7 +31,8 @@ export function preconditions(req: IncomingMessage): Preconditions {
     if (!parsed && !isRead) throw new LwsError('bad-request', `${name} is neither * nor a list of entity tags.`);
     return parsed;
   };
-  const date = (value: string | undefined): number | undefined => (value === undefined ? undefined : parseHttpDate(value));
+  const date = (value: string | undefined): number | undefined =>
+    value === undefined ? undefined : parseHttpDate(value);
   return {
     ifMatch: tags('if-match'),
     ifNoneMatch: tags('if-none-match'),

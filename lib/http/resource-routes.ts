@@ -5,6 +5,7 @@ import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
 import { formatHttpDate } from '../fields/date.js';
 import { formatEntityTag } from '../fields/etag.js';
+import { turtle } from '../rdf/formats.js';
 import { create } from '../resources/create.js';
 import { remove } from '../resources/delete.js';
 import { containerState, jsonListing } from '../resources/membership.js';
@@ -14,11 +15,10 @@ import { patch } from '../resources/patch.js';
 import { assertPreconditions } from '../resources/preconditions.js';
 import { replace } from '../resources/replace.js';
 import type { Storage } from '../resources/storage.js';
-import { turtle } from '../rdf/formats.js';
 import { variantOf } from '../resources/variants.js';
 import type { ResourceRecord } from '../storage/records.js';
-import { linksetReply } from './linkset-routes.js';
 import { resourceLinks } from './links.js';
+import { linksetReply } from './linkset-routes.js';
 import { prefersDescription } from './negotiate.js';
 import { representContainer, representData } from './represent.js';
 import { field, interactionModel, preconditions, requestBody } from './request.js';
@@ -89,7 +89,12 @@ async function read(exchange: ResourceExchange): Promise<Reply> {
 }
 
 /** RFC 9110 13.2.2: If-Match and If-Unmodified-Since hold for reads too. */
-async function assertReadable(storage: Storage, req: IncomingMessage, access: Access, record: ResourceRecord): Promise<void> {
+async function assertReadable(
+  storage: Storage,
+  req: IncomingMessage,
+  access: Access,
+  record: ResourceRecord,
+): Promise<void> {
   const { ifMatch, ifUnmodifiedSince } = preconditions(req);
   assertPreconditions({ ifMatch, ifUnmodifiedSince }, record, await stateOf(storage, access, record));
 }
@@ -148,7 +153,10 @@ async function del({ storage, req, access, target }: ResourceExchange): Promise<
 }
 
 /** What an answer to a write says of the new state: the tag is that of a GET without Accept (open-points 2.5). */
-async function writtenFields({ storage, access }: ResourceExchange, record: ResourceRecord): Promise<Record<string, string>> {
+async function writtenFields(
+  { storage, access }: ResourceExchange,
+  record: ResourceRecord,
+): Promise<Record<string, string>> {
   const { kind, revision, modified } = record;
   const tag =
     kind === 'rdf'

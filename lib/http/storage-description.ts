@@ -5,11 +5,11 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { formatEntityTag } from '../fields/etag.js';
+import { formatLink } from '../fields/link.js';
 import { cidContext, lwsContext } from '../rdf/contexts.js';
+import { ldp, lws } from '../rdf/vocabulary.js';
 import { linksetOf } from '../resources/names.js';
 import { isNotModified } from '../resources/preconditions.js';
-import { ldp, lws } from '../rdf/vocabulary.js';
-import { formatLink } from '../fields/link.js';
 import { lwsCid } from './negotiate.js';
 import { preconditions } from './request.js';
 import type { Reply } from './respond.js';

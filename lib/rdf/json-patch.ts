@@ -55,16 +55,18 @@ const describe = (name: string | undefined): string =>
 const operationNames = new Set(['add', 'remove', 'replace', 'move', 'copy', 'test']);
 
 function assertOperation(operation: unknown, index: number): void {
-  const refuse = (what: string): never => {
-    throw new LwsError('malformed-body', `Operation ${index + 1} of the JSON Patch ${what} (RFC 6902 section 4).`);
-  };
-  if (!isObject(operation)) return refuse('is not an object');
+  const fault = faultOf(operation);
+  if (fault)
+    throw new LwsError('malformed-body', `Operation ${index + 1} of the JSON Patch ${fault} (RFC 6902 section 4).`);
+}
+
+function faultOf(operation: unknown): string | undefined {
+  if (!isObject(operation)) return 'is not an object';
   const { op, path, from } = operation;
-  if (typeof op !== 'string' || !operationNames.has(op)) return refuse('has no known "op"');
-  if (!isPointer(path)) return refuse('has no JSON Pointer as "path"');
-  if ((op === 'move' || op === 'copy') && !isPointer(from)) return refuse('has no JSON Pointer as "from"');
-  if (/^(add|replace|test)$/.test(op) && !('value' in operation)) return refuse('has no "value"');
-  return undefined;
+  if (typeof op !== 'string' || !operationNames.has(op)) return 'has no known "op"';
+  if (!isPointer(path)) return 'has no JSON Pointer as "path"';
+  if ((op === 'move' || op === 'copy') && !isPointer(from)) return 'has no JSON Pointer as "from"';
+  return /^(add|replace|test)$/.test(op) && !('value' in operation) ? 'has no "value"' : undefined;
 }
 
 const isPointer = (value: unknown): boolean => typeof value === 'string' && /^(?:\/(?:[^~]|~[01])*)*$/.test(value);

@@ -72,8 +72,7 @@ function describeN3Error(text: string, error: N3Error): string {
 
 async function parseJsonLd(text: string, base: string): Promise<RdfDocument> {
   const document = text.trim() === '' ? [] : parseJson(text);
-  if (typeof document !== 'object' || document === null)
-    throw malformed('a JSON-LD document is an object or an array');
+  if (typeof document !== 'object' || document === null) throw malformed('a JSON-LD document is an object or an array');
   const { default: jsonld } = await import('jsonld');
   const options = { base, documentLoader: loadShippedContext } as JsonLdOptions.Expand;
   try {
@@ -95,7 +94,6 @@ function refusalOfJsonLd(error: unknown): LwsError {
 }
 
 function assertNoDirections(node: unknown): void {
-  if (Array.isArray(node)) return node.forEach(assertNoDirections);
   if (typeof node !== 'object' || node === null) return;
   if ('@direction' in node)
     throw new LwsError('unsupported-rdf', 'Literals with a base direction (@direction) cannot be stored.');

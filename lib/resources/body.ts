@@ -89,7 +89,12 @@ export async function parseContent(storage: Storage, mediaType: string, bytes: B
 }
 
 /** Puts a JSON document into a blob. */
-export async function storeBytes(storage: Storage, bytes: Uint8Array, mediaType: string, room: number): Promise<Content> {
+export async function storeBytes(
+  storage: Storage,
+  bytes: Uint8Array,
+  mediaType: string,
+  room: number,
+): Promise<Content> {
   if (bytes.length > room) throw quotaExceeded();
   const blob = await storage.store.blobs.create();
   try {

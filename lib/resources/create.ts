@@ -2,12 +2,28 @@
 import { requireAccess } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
 import { isContainerIri, type ResourceRecord } from '../storage/records.js';
-import { assertNoBody, type Content, discard, parseContent, readBody, receiveContent, type RequestBody, roomFor } from './body.js';
-import { candidateNames, counterpart, isReserved } from './names.js';
+import {
+  assertNoBody,
+  type Content,
+  discard,
+  parseContent,
+  type RequestBody,
+  readBody,
+  receiveContent,
+  roomFor,
+} from './body.js';
 import { allowedMethods } from './methods.js';
+import { candidateNames, counterpart, isReserved } from './names.js';
 import type { Storage } from './storage.js';
 import { contentKind } from './types.js';
-import { rememberTurtle, requireFreeName, reservedName, stageNew, type WriteRequest, type WriteResult } from './write.js';
+import {
+  rememberTurtle,
+  requireFreeName,
+  reservedName,
+  stageNew,
+  type WriteRequest,
+  type WriteResult,
+} from './write.js';
 
 export interface CreateRequest extends WriteRequest {
   readonly slug: string | undefined;
@@ -22,7 +38,13 @@ export interface CreateRequest extends WriteRequest {
 export async function create(storage: Storage, request: CreateRequest): Promise<WriteResult> {
   const { iri: container, access, slug, body, model } = request;
   if (slug !== undefined && isReservedName(storage, container, slug)) throw reservedName();
-  const parent = await requireAccess(storage, storage.store, access, isContainerIri(container) ? 'append' : 'read', container);
+  const parent = await requireAccess(
+    storage,
+    storage.store,
+    access,
+    isContainerIri(container) ? 'append' : 'read',
+    container,
+  );
   if (parent.kind !== 'container') throw notAContainer(storage, parent);
   const makesContainer = model === 'container' || (model === undefined && slug?.endsWith('/') === true);
   const names = candidateNames(slug, makesContainer);
@@ -31,12 +53,24 @@ export async function create(storage: Storage, request: CreateRequest): Promise<
   if (isReserved(iri, storage.storage, storage.systemPrefix)) throw reservedName();
   if (makesContainer) {
     await assertNoBody(body);
-    return commit(storage, request, () => iri, undefined, () => (iri = nextName()));
+    return commit(
+      storage,
+      request,
+      () => iri,
+      undefined,
+      () => (iri = nextName()),
+    );
   }
   const kind = contentKind(model, body.mediaType);
   if (kind !== 'rdf') {
     const content = await receiveContent(storage, kind, body, iri, roomFor(storage, 0));
-    return commit(storage, request, () => iri, content, () => (iri = nextName()));
+    return commit(
+      storage,
+      request,
+      () => iri,
+      content,
+      () => (iri = nextName()),
+    );
   }
   // RDF is relative to the name, so a name that is taken meanwhile means to parse again.
   const bytes = await readBody(storage, body);

@@ -40,7 +40,12 @@ export async function remove(storage: Storage, request: DeleteRequest): Promise<
   });
 }
 
-async function stageDeletion(storage: Storage, tx: Transaction, { access }: DeleteRequest, root: ResourceRecord): Promise<void> {
+async function stageDeletion(
+  storage: Storage,
+  tx: Transaction,
+  { access }: DeleteRequest,
+  root: ResourceRecord,
+): Promise<void> {
   const found: ResourceRecord[] = [root];
   for (const record of found)
     if (record.kind === 'container' && record.members)

@@ -5,7 +5,7 @@ import { decodeUtf8 } from '../rdf/json.js';
 import type { EncodedDocument } from '../storage/document-tasks.js';
 import type { ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
-import { discard, readBody, type RequestBody, roomFor, storeBytes } from './body.js';
+import { discard, type RequestBody, readBody, roomFor, storeBytes } from './body.js';
 import { acceptedPatches, mergePatch } from './methods.js';
 import { assertPreconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
@@ -29,7 +29,10 @@ export async function patch(storage: Storage, request: PatchRequest): Promise<Wr
   if (admitted.kind === 'json') return alternately(request.iri, () => patchJson(storage, request, bytes));
   const text = decodeUtf8(bytes);
   const update = await storage.documents.readUpdate(text, request.iri);
-  const base = (record: ResourceRecord): Readonly<Record<string, string>> => ({ ...update?.prefixes, ...record.prefixes });
+  const base = (record: ResourceRecord): Readonly<Record<string, string>> => ({
+    ...update?.prefixes,
+    ...record.prefixes,
+  });
   if (update && storage.documents.isPlain(update, admitted.triples ?? 0))
     return commitGraph(storage, request, async (tx, record) => {
       const keys = await tx.graph(record);
@@ -72,7 +75,9 @@ async function admit(
   if (!accepted.includes(body.mediaType))
     throw new LwsError(
       'unsupported-media-type',
-      accepted.length > 0 ? `This resource is patched with ${accepted.join(' or ')}.` : 'This resource cannot be patched.',
+      accepted.length > 0
+        ? `This resource is patched with ${accepted.join(' or ')}.`
+        : 'This resource cannot be patched.',
       { fields: { 'Accept-Patch': accepted.join(', ') } },
     );
   assertPreconditions(preconditions, record, record.revision);
@@ -108,9 +113,15 @@ async function patchJson(storage: Storage, request: PatchRequest, change: Buffer
     const seen = await requireAccess(storage, storage.store, request.access, 'write', request.iri);
     if (!seen.blob) break;
     const document = await storage.store.blobs.bytes(seen.blob);
-    const patched = await storage.documents.patchJson(document, Uint8Array.from(change), request.body.mediaType === mergePatch);
+    const patched = await storage.documents.patchJson(
+      document,
+      Uint8Array.from(change),
+      request.body.mediaType === mergePatch,
+    );
     const unchanged = document.equals(patched);
-    const content = unchanged ? undefined : await storeBytes(storage, patched, seen.mediaType, roomFor(storage, seen.size));
+    const content = unchanged
+      ? undefined
+      : await storeBytes(storage, patched, seen.mediaType, roomFor(storage, seen.size));
     try {
       const record = await storage.store.transact(async (tx) => {
         const before = await admit(storage, tx, request);

@@ -12,8 +12,7 @@ export interface Preconditions {
 }
 
 /** Whether a tag is one of the current state's: the state itself, or any of its variants (open-points 2.5). */
-export const isOfState = (opaque: string, state: string): boolean =>
-  opaque === state || opaque.startsWith(`${state}.`);
+export const isOfState = (opaque: string, state: string): boolean => opaque === state || opaque.startsWith(`${state}.`);
 
 /**
  * Checks the preconditions of a write.
@@ -36,9 +35,13 @@ export function assertPreconditions(
   if (ifMatch !== undefined) {
     // A tag is compared strongly; a page of a listing has a tag of another state (service.md, conditional requests 5).
     const matches =
-      state !== undefined &&
-      (ifMatch === '*' || ifMatch.some(({ weak, opaque }) => !weak && isOfState(opaque, state)));
-    if (!matches) throw failed(record ? 'If-Match names another state than the current one.' : 'If-Match is never satisfied by a resource that does not exist.');
+      state !== undefined && (ifMatch === '*' || ifMatch.some(({ weak, opaque }) => !weak && isOfState(opaque, state)));
+    if (!matches)
+      throw failed(
+        record
+          ? 'If-Match names another state than the current one.'
+          : 'If-Match is never satisfied by a resource that does not exist.',
+      );
   } else if (ifUnmodifiedSince !== undefined && record && wholeSeconds(record.modified) > ifUnmodifiedSince)
     throw failed('The resource was modified since the date in If-Unmodified-Since.');
   if (ifNoneMatch !== undefined && state !== undefined) {
@@ -49,8 +52,7 @@ export function assertPreconditions(
 
 /** Whether a read is answered with 304; `tag` is the opaque tag of the selected representation. */
 export function isNotModified({ ifNoneMatch, ifModifiedSince }: Preconditions, tag: string, modified: number): boolean {
-  if (ifNoneMatch !== undefined)
-    return ifNoneMatch === '*' || ifNoneMatch.some(({ opaque }) => opaque === tag);
+  if (ifNoneMatch !== undefined) return ifNoneMatch === '*' || ifNoneMatch.some(({ opaque }) => opaque === tag);
   return ifModifiedSince !== undefined && wholeSeconds(modified) <= ifModifiedSince;
 }
 

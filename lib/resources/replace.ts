@@ -2,7 +2,7 @@
 import { requirePut, type View } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
 import { isContainerIri, parentOf, type ResourceRecord } from '../storage/records.js';
-import { assertNoBody, type Content, discard, receiveContent, type RequestBody, roomFor } from './body.js';
+import { assertNoBody, type Content, discard, type RequestBody, receiveContent, roomFor } from './body.js';
 import { counterpart, isReserved } from './names.js';
 import { assertPreconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
@@ -36,7 +36,14 @@ export async function replace(storage: Storage, request: ReplaceRequest): Promis
   const admitted = await admit(storage, storage.store, request);
   let content: Content | undefined;
   if (isContainerIri(iri)) await assertNoBody(body);
-  else content = await receiveContent(storage, contentKind(model, body.mediaType), body, iri, roomFor(storage, admitted?.size ?? 0));
+  else
+    content = await receiveContent(
+      storage,
+      contentKind(model, body.mediaType),
+      body,
+      iri,
+      roomFor(storage, admitted?.size ?? 0),
+    );
   try {
     const result = await storage.store.transact(async (tx): Promise<WriteResult> => {
       const before = await admit(storage, tx, request);
@@ -63,7 +70,11 @@ async function admit(storage: Storage, view: View, request: ReplaceRequest): Pro
   return record;
 }
 
-async function requireTarget(storage: Storage, view: View, request: ReplaceRequest): Promise<ResourceRecord | undefined> {
+async function requireTarget(
+  storage: Storage,
+  view: View,
+  request: ReplaceRequest,
+): Promise<ResourceRecord | undefined> {
   const { iri, access } = request;
   try {
     return await requirePut(storage, view, access, iri);

@@ -32,7 +32,10 @@ export function requestedModel(links: readonly Link[]): InteractionModel | undef
 }
 
 /** What a body becomes (open-points 2.1). */
-export function contentKind(model: InteractionModel | undefined, mediaType: string): Exclude<ResourceKind, 'container'> {
+export function contentKind(
+  model: InteractionModel | undefined,
+  mediaType: string,
+): Exclude<ResourceKind, 'container'> {
   if (model === 'rdf') return 'rdf';
   if (model === 'non-rdf') return 'binary';
   if (isRdfFormat(mediaType)) return 'rdf';
@@ -49,5 +52,4 @@ export const typeLinks: Readonly<Record<ResourceKind, readonly string[]>> = {
   binary: [ldp.Resource, ldp.NonRDFSource, lws.DataResource],
 };
 
-export const structuralType = (kind: ResourceKind): string =>
-  kind === 'container' ? lws.Container : lws.DataResource;
+export const structuralType = (kind: ResourceKind): string => (kind === 'container' ? lws.Container : lws.DataResource);

@@ -6,11 +6,11 @@ import { turtle } from '../rdf/formats.js';
 import { isContainerIri, newRevision, parentOf, type ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
 import { type Content, quotaExceeded } from './body.js';
-import { variantOf } from './variants.js';
-import type { Storage } from './storage.js';
 import { counterpart } from './names.js';
 import type { Preconditions } from './preconditions.js';
+import type { Storage } from './storage.js';
 import type { InteractionModel } from './types.js';
+import { variantOf } from './variants.js';
 
 export interface WriteRequest {
   readonly iri: string;

@@ -56,7 +56,9 @@ interface Context {
   readonly components: readonly Component[];
 }
 
-const commands: Readonly<Record<string, { readonly flags: readonly string[]; run(context: Context): Promise<number> }>> = {
+const commands: Readonly<
+  Record<string, { readonly flags: readonly string[]; run(context: Context): Promise<number> }>
+> = {
   serve: { flags: [], run: serve },
   owner: { flags: ['key', 'ttl', 'audience'], run: owner },
   check: { flags: ['content'], run: check },
@@ -107,14 +109,21 @@ async function effectiveSettings(
   const named = namedComponents(file.content, rest);
   if (named.length === 0) return { settings: load(tables), components: standard };
   const further = await Promise.all(named.map(importComponent));
-  return { settings: load([...tables, ...further.map(({ settings }) => settings)]), components: [...standard, ...further] };
+  return {
+    settings: load([...tables, ...further.map(({ settings }) => settings)]),
+    components: [...standard, ...further],
+  };
 }
 
 /** `lws.components` has to be known before the settings of the components that it names. */
 function namedComponents(content: unknown, flags: Readonly<Record<string, string>>): readonly string[] {
   const { name, parser } = coreSettings.components;
   const raw =
-    flags[name] ?? flags['components'] ?? process.env['LWS_COMPONENTS'] ?? (content as Record<string, unknown> | null)?.[name] ?? [];
+    flags[name] ??
+    flags['components'] ??
+    process.env['LWS_COMPONENTS'] ??
+    (content as Record<string, unknown> | null)?.[name] ??
+    [];
   return parser.parse(raw) ?? [];
 }
 
@@ -151,14 +160,17 @@ async function owner({ settings, flags }: Context): Promise<number> {
   const identity = flags['key'] === undefined ? makeIdentity() : keptIdentity(flags['key']);
   const credential = await signCredential(identity, flags['audience'] ?? storage.slice(0, -1), ttl);
   const lines = [`Owner:      ${identity.did}`, `Credential: ${credential}`, `Valid for:  ${ttl} seconds`];
-  if (flags['key'] === undefined) lines.push(`Key (keep it secret; --key FILE reads it again): ${JSON.stringify(identity.key)}`);
+  if (flags['key'] === undefined)
+    lines.push(`Key (keep it secret; --key FILE reads it again): ${JSON.stringify(identity.key)}`);
   process.stdout.write(`${lines.join('\n')}\n`);
   return 0;
 }
 
 async function check({ settings, flags }: Context): Promise<number> {
   const core = settings.of(coreSettings);
-  const store = await openStore(core.dataDir, readBaseUri(core).storage, (message) => process.stderr.write(`${message}\n`));
+  const store = await openStore(core.dataDir, readBaseUri(core).storage, (message) =>
+    process.stderr.write(`${message}\n`),
+  );
   const onProgress = process.stderr.isTTY
     ? (what: string, done: number) => void process.stderr.write(`\r${done} ${what}   `)
     : undefined;

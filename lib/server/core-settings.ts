@@ -1,6 +1,6 @@
 /** The settings of the floors, and the combinations of them that the server refuses to start with (open-points 1.5, 10). */
 import { logLevels } from '../log.js';
-import { flag, integer, list, oneOf, optional, type SettingsOf, SettingsError, setting, text } from '../settings.js';
+import { flag, integer, list, oneOf, optional, SettingsError, type SettingsOf, setting, text } from '../settings.js';
 
 export const coreSettings = {
   baseUri: setting(
@@ -9,7 +9,12 @@ export const coreSettings = {
     'http://localhost:8080',
     'Where clients find the storage; all IRIs begin with it. May carry a path, under which the server then serves.',
   ),
-  listenPort: setting('lws.listen-port', optional(integer(0, 65535)), null, 'The port to listen on; nothing: the port of the base URI.'),
+  listenPort: setting(
+    'lws.listen-port',
+    optional(integer(0, 65535)),
+    null,
+    'The port to listen on; nothing: the port of the base URI.',
+  ),
   listenHost: setting(
     'lws.listen-host',
     optional(text('a host name or address')),
@@ -17,10 +22,25 @@ export const coreSettings = {
     'The address to listen on; nothing: loopback for a base URI on loopback, else every address.',
   ),
   dataDir: setting('lws.data-dir', text('a path'), 'lws-data', 'The folder of everything that is stored.'),
-  systemPrefix: setting('lws.system-prefix', text('a path such as /.lws'), '/.lws', 'The path below which the system endpoints live.'),
-  behindProxy: setting('lws.behind-proxy', flag, false, 'Believe X-Forwarded-For and X-Forwarded-Proto of a reverse proxy.'),
+  systemPrefix: setting(
+    'lws.system-prefix',
+    text('a path such as /.lws'),
+    '/.lws',
+    'The path below which the system endpoints live.',
+  ),
+  behindProxy: setting(
+    'lws.behind-proxy',
+    flag,
+    false,
+    'Believe X-Forwarded-For and X-Forwarded-Proto of a reverse proxy.',
+  ),
   requireHttps: setting('lws.require-https', flag, false, 'Refuse requests that did not reach the proxy over HTTPS.'),
-  hstsMaxAge: setting('lws.hsts.max-age-seconds', integer(0), 0, 'Strict-Transport-Security for that many seconds; 0: none.'),
+  hstsMaxAge: setting(
+    'lws.hsts.max-age-seconds',
+    integer(0),
+    0,
+    'Strict-Transport-Security for that many seconds; 0: none.',
+  ),
   logLevel: setting('lws.log.level', oneOf(logLevels), 'info', `How much to log: ${logLevels.join(', ')}.`),
   components: setting('lws.components', list, [], 'Names of further modules to install as components.'),
   owners: setting('lws.owners', list, [], 'The identities (URIs) that may do everything.'),
@@ -39,14 +59,44 @@ export const coreSettings = {
     true,
     'Refuse a PUT that replaces a resource without a precondition (428).',
   ),
-  pageSize: setting('lws.container.page-size', integer(1, 1_000_000), 1000, 'Members on one page of a container listing.'),
+  pageSize: setting(
+    'lws.container.page-size',
+    integer(1, 1_000_000),
+    1000,
+    'Members on one page of a container listing.',
+  ),
   quotaBytes: setting('lws.quota.max-bytes', integer(0), 0, 'Bytes that the storage may hold; 0: no limit.'),
-  requestBytes: setting('lws.max-request-bytes', integer(1), 64 << 20, 'The longest RDF, JSON or patch body, in bytes.'),
+  requestBytes: setting(
+    'lws.max-request-bytes',
+    integer(1),
+    64 << 20,
+    'The longest RDF, JSON or patch body, in bytes.',
+  ),
   binaryBytes: setting('lws.max-binary-bytes', integer(0), 0, 'The longest binary body, in bytes; 0: no limit.'),
-  idleSeconds: setting('lws.request-idle-seconds', integer(1, 3600), 30, 'Seconds that a client may pause within a body.'),
-  updateTimeout: setting('lws.sparql-update.timeout-seconds', integer(1, 3600), 10, 'Seconds after which a SPARQL update is ended.'),
-  cacheBytes: setting('lws.cache.max-bytes', integer(0), 64 << 20, 'Bytes of rendered representations to keep in memory.'),
-  corsOrigins: setting('lws.cors.allowed-origins', list, [], 'Origins whose scripts may use the storage, or *; none: no CORS.'),
+  idleSeconds: setting(
+    'lws.request-idle-seconds',
+    integer(1, 3600),
+    30,
+    'Seconds that a client may pause within a body.',
+  ),
+  updateTimeout: setting(
+    'lws.sparql-update.timeout-seconds',
+    integer(1, 3600),
+    10,
+    'Seconds after which a SPARQL update is ended.',
+  ),
+  cacheBytes: setting(
+    'lws.cache.max-bytes',
+    integer(0),
+    64 << 20,
+    'Bytes of rendered representations to keep in memory.',
+  ),
+  corsOrigins: setting(
+    'lws.cors.allowed-origins',
+    list,
+    [],
+    'Origins whose scripts may use the storage, or *; none: no CORS.',
+  ),
   corsMaxAge: setting('lws.cors.max-age-seconds', integer(0), 600, 'Seconds that a browser may remember a preflight.'),
   audience: setting('lws.audience', list, [], 'Further audiences that a credential may name besides the base URI.'),
   audienceRequired: setting('lws.audience.require', flag, true, 'Refuse a credential that names no audience.'),
@@ -97,15 +147,16 @@ export function assertUsable(settings: CoreSettings): void {
     refuse('lws.cors.allowed-origins has * while lws.dev.open lets everybody write: any web page could. List origins.');
   for (const origin of corsOrigins)
     if (origin !== '*' && !isOrigin(origin))
-      refuse(`lws.cors.allowed-origins has ${JSON.stringify(origin)}; expected an origin such as https://app.example, without a path.`);
+      refuse(
+        `lws.cors.allowed-origins has ${JSON.stringify(origin)}; expected an origin such as https://app.example, without a path.`,
+      );
   if (corsOrigins.includes('*') && corsOrigins.length > 1)
     refuse('lws.cors.allowed-origins has * beside other origins; expected * alone, or a list of origins.');
   if (requireHttps && url.protocol === 'http:' && !loopback)
     refuse('lws.require-https is true and lws.base-uri is plain http. Set lws.base-uri to the https URI of the proxy.');
   if (requireHttps && !settings.behindProxy)
     refuse('lws.require-https needs a proxy that speaks TLS. Set lws.behind-proxy=true, or unset lws.require-https.');
-  if (listenPort === 0 && url.port === '' && loopback)
-    refuse('lws.listen-port is 0; expected a port from 1 to 65535.');
+  if (listenPort === 0 && url.port === '' && loopback) refuse('lws.listen-port is 0; expected a port from 1 to 65535.');
 }
 
 function isOrigin(text: string): boolean {

@@ -60,7 +60,15 @@ export function readIdentity(file: string): Identity {
 export async function signCredential({ did, key }: Identity, audience: string, ttlSeconds: number): Promise<string> {
   const now = Math.floor(Date.now() / 1000);
   const { method } = expandDidKey(did)!;
-  return new SignJWT({ sub: did, iss: did, client_id: did, aud: audience, iat: now, exp: now + ttlSeconds, jti: randomUUID() })
+  return new SignJWT({
+    sub: did,
+    iss: did,
+    client_id: did,
+    aud: audience,
+    iat: now,
+    exp: now + ttlSeconds,
+    jti: randomUUID(),
+  })
     .setProtectedHeader({ alg: algorithmOf(key), kid: method, typ: 'JWT' })
     .sign(await importJWK({ ...key }, algorithmOf(key)));
 }

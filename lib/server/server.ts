@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { createAuthenticator } from '../authentication/authenticate.js';
 import { ownerAuthorizer } from '../authorization/authorizer.js';
 import type { Component, House, Installation } from '../component.js';
+import { LwsError } from '../errors.js';
 import { createApp } from '../http/app.js';
 import { problemReply } from '../http/problem.js';
 import { describeStorage } from '../http/storage-description.js';
-import { LwsError } from '../errors.js';
 import type { Log } from '../log.js';
 import { Representations } from '../resources/representations.js';
 import type { Storage } from '../resources/storage.js';
@@ -38,7 +38,11 @@ const drainMs = 10_000;
  * Starts the server.
  * @throws SettingsError for settings that cannot work, StoreUnavailableError when the storage cannot be opened
  */
-export async function startServer(settings: Settings, components: readonly Component[], log: Log): Promise<RunningServer> {
+export async function startServer(
+  settings: Settings,
+  components: readonly Component[],
+  log: Log,
+): Promise<RunningServer> {
   const core = settings.of(coreSettings);
   assertUsable(core);
   const { url, storage: iri, loopback } = readBaseUri(core);
@@ -84,7 +88,11 @@ function assembleStorage(core: CoreSettings, iri: string, store: Store, owners: 
   };
 }
 
-function assembleHouse(core: CoreSettings, { storage, systemPrefix, store, authorizer, clock }: Storage, log: Log): House {
+function assembleHouse(
+  core: CoreSettings,
+  { storage, systemPrefix, store, authorizer, clock }: Storage,
+  log: Log,
+): House {
   const baseUri = storage.slice(0, -1);
   // RFC 7519 4.1.3 compares audiences as texts; people write the base URI with and without its slash.
   const accepted = new Set([baseUri, storage, ...core.audience]);

@@ -13,7 +13,12 @@ export const systemRoutes = (storage: string, description: StorageDescription): 
     access: 'public',
     handle: ({ req }) => {
       const ranges = req.headers.accept === undefined ? undefined : parseAccept(req.headers.accept);
-      return descriptionReply(req, description, storage, (ranges && chooseMediaType(ranges, descriptionTypes)) ?? lwsCid);
+      return descriptionReply(
+        req,
+        description,
+        storage,
+        (ranges && chooseMediaType(ranges, descriptionTypes)) ?? lwsCid,
+      );
     },
   },
 ];

@@ -16,6 +16,8 @@ import { LwsError } from '../errors.js';
 /** Below this much free space writes are refused while the disk still has room for LevelDB's own files. */
 const reservedBytes = 32 << 20;
 const coalescedBytes = 256 << 10;
+/** By the first two digits of a blob's name. */
+const subfolders = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, '0'));
 
 /** Takes the bytes of one upload. Exactly one of `finish` and `abort` must be called. */
 export interface BlobWriter {
@@ -36,8 +38,10 @@ export class Blobs {
   /** Makes the directories. @throws the file system's error when it cannot be written */
   async open(): Promise<void> {
     await mkdir(join(this.folder, 'tmp'), { recursive: true, mode: 0o700 });
-    for (let i = 0; i < 256; i++)
-      await mkdir(join(this.folder, i.toString(16).padStart(2, '0')), { recursive: true, mode: 0o700 });
+    const there = new Set(await readdir(this.folder));
+    const missing = subfolders.filter((name) => !there.has(name));
+    await Promise.all(missing.map((name) => mkdir(join(this.folder, name), { mode: 0o700 })));
+    if (missing.length > 0) await syncFolder(this.folder);
   }
 
   private place(blob: string): string {
@@ -107,7 +111,7 @@ export class Blobs {
 
   /** Every blob file in its place; for `check`. */
   async *all(): AsyncGenerator<string> {
-    for (let i = 0; i < 256; i++) yield* await readdir(join(this.folder, i.toString(16).padStart(2, '0')));
+    for (const name of subfolders) yield* await readdir(join(this.folder, name));
   }
 
   /** The size of a blob in bytes, `undefined` when it is missing; for `check`. */
@@ -191,7 +195,9 @@ class OpenBlob implements BlobWriter {
 
 const outOfSpace = (error: unknown): unknown => {
   const { code } = error as NodeJS.ErrnoException;
-  return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG' ? storageFull(`writing a blob: ${code}`, error) : error;
+  return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG'
+    ? storageFull(`writing a blob: ${code}`, error)
+    : error;
 };
 
 async function syncFolder(folder: string): Promise<void> {

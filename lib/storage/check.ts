@@ -13,9 +13,9 @@ import {
   iriOfRecordKey,
   metaKey,
   parentOf,
+  type ResourceRecord,
   rangeOf,
   readRecord,
-  type ResourceRecord,
 } from './records.js';
 import type { Store } from './store.js';
 
@@ -77,7 +77,8 @@ class Check {
       } else if (counted !== count) this.fault(`${container} counts ${counted} members and has ${count}.`);
     }
     for (const [container, counted] of this.containers)
-      if (counted > 0 && !this.members.has(container)) this.fault(`${container} counts ${counted} members and has none.`);
+      if (counted > 0 && !this.members.has(container))
+        this.fault(`${container} counts ${counted} members and has none.`);
   }
 
   private root = '';
@@ -87,7 +88,8 @@ class Check {
     try {
       record = readRecord(iri, value);
     } catch {
-      return this.fault(`The record of ${iri} cannot be read.`);
+      this.fault(`The record of ${iri} cannot be read.`);
+      return;
     }
     this.counts.resources++;
     this.counts.bytes += record.size;
@@ -121,7 +123,8 @@ class Check {
       let count = 0;
       const range = rangeOf(`${index}${separator}`);
       for await (const keys of keyBlocks(level, range, { snapshot: this.snapshot })) count += keys.length;
-      if (count !== this.counts.triples) this.fault(`The index ${index} has ${count} quads, GSPO ${this.counts.triples}.`);
+      if (count !== this.counts.triples)
+        this.fault(`The index ${index} has ${count} quads, GSPO ${this.counts.triples}.`);
     }
     for (const [graph, count] of found) {
       const recorded = this.triples.get(graph);
@@ -138,7 +141,8 @@ class Check {
     for await (const entries of entryBlocks(level, allBlobs(), { snapshot: this.snapshot }))
       for (const [key, iri] of entries) {
         const blob = key.slice(blobKey('').length);
-        if (this.blobOwners.get(blob)?.iri !== iri) this.fault(`The blob ${blob} is kept for ${iri}, which does not refer to it.`);
+        if (this.blobOwners.get(blob)?.iri !== iri)
+          this.fault(`The blob ${blob} is kept for ${iri}, which does not refer to it.`);
       }
     for (const [blob, record] of this.blobOwners) await this.blob(blob, record);
     const garbage = new Set<string>();
@@ -147,18 +151,20 @@ class Check {
     for await (const file of blobs.all())
       if (!this.blobOwners.has(file) && !garbage.has(file)) this.fault(`The blob file ${file} belongs to no resource.`);
     const counted = Number((await level.get(metaKey('bytes'), { snapshot: this.snapshot })) ?? 0);
-    if (counted !== this.counts.bytes) this.fault(`The byte counter says ${counted}, the resources have ${this.counts.bytes}.`);
+    if (counted !== this.counts.bytes)
+      this.fault(`The byte counter says ${counted}, the resources have ${this.counts.bytes}.`);
   }
 
   private async blob(blob: string, record: ResourceRecord): Promise<void> {
     this.counts.blobs++;
     this.options.onProgress?.('blobs', this.counts.blobs);
     const size = await this.store.blobs.size(blob);
-    if (size === undefined) return this.fault(`The content of ${record.iri} is missing (blob ${blob}).`);
-    if (size !== record.size) return this.fault(`The content of ${record.iri} has ${size} bytes instead of ${record.size}.`);
+    if (size === undefined) this.fault(`The content of ${record.iri} is missing (blob ${blob}).`);
+    else if (size !== record.size)
+      this.fault(`The content of ${record.iri} has ${size} bytes instead of ${record.size}.`);
     if ((await this.store.level.get(blobKey(blob), { snapshot: this.snapshot })) === undefined)
       this.fault(`The blob ${blob} of ${record.iri} is not registered.`);
-    if (!this.options.content) return;
+    if (!this.options.content || size !== record.size) return;
     const hash = createHash('sha256');
     for await (const chunk of await this.store.blobs.read(blob)) hash.update(chunk as Buffer);
     if (hash.digest('base64') !== record.sha256) this.fault(`The content of ${record.iri} does not have its digest.`);

@@ -25,12 +25,25 @@ function encoded(keys: readonly string[], graph: string, prefixes: Prefixes): En
 export const tasks = {
   encoded,
 
-  async parse({ bytes, format, graph }: { bytes: Uint8Array; format: RdfFormat; graph: string }): Promise<EncodedDocument> {
+  async parse({
+    bytes,
+    format,
+    graph,
+  }: {
+    bytes: Uint8Array;
+    format: RdfFormat;
+    graph: string;
+  }): Promise<EncodedDocument> {
     const { quads, prefixes } = await parseRdf(bytes, format, graph);
     return encoded(encodeGraph(graph, quads), graph, prefixes);
   },
 
-  render(task: { lines: readonly string[]; format: RdfFormat; graph: string; prefixes: Prefixes }): Uint8Array | undefined {
+  render(task: {
+    lines: readonly string[];
+    format: RdfFormat;
+    graph: string;
+    prefixes: Prefixes;
+  }): Uint8Array | undefined {
     const { lines, format, graph, prefixes } = task;
     try {
       return Buffer.from(serializeRdf(decodeGraph(lines), format, { base: graph, prefixes }));
@@ -48,7 +61,12 @@ export const tasks = {
     return patchJson(bytes, patch, merge);
   },
 
-  async update(task: { lines: readonly string[]; text: string; graph: string; prefixes: Prefixes }): Promise<EncodedDocument> {
+  async update(task: {
+    lines: readonly string[];
+    text: string;
+    graph: string;
+    prefixes: Prefixes;
+  }): Promise<EncodedDocument> {
     const { lines, text, graph, prefixes } = task;
     return encoded(await runUpdate(graph, lines, text), graph, prefixes);
   },

@@ -35,7 +35,13 @@ export class Documents {
   constructor(private readonly options: DocumentsOptions) {
     const script = new URL('./document-worker.js', import.meta.url);
     this.large = new WorkerPool(script, { size: 1, queue: 200, idleMs: 20_000, memoryMb: 4096 });
-    this.updates = new WorkerPool(script, { size: 2, queue: 100, memoryMb: 1024, workerData: { engine: true } });
+    this.updates = new WorkerPool(script, {
+      size: 2,
+      queue: 100,
+      memoryMb: 1024,
+      nurseryMb: 8,
+      workerData: { engine: true },
+    });
   }
 
   /** Loads what the first update would wait for, here and in a worker; call it when the server listens. */
@@ -141,7 +147,8 @@ function abortedTask(task: Task, error: TaskAborted): LwsError {
       ...details,
       fields: { 'Retry-After': '5' },
     });
-  if (error.why === 'crash') return new LwsError('too-busy', 'The work was interrupted. Nothing was changed; try again.', details);
+  if (error.why === 'crash')
+    return new LwsError('too-busy', 'The work was interrupted. Nothing was changed; try again.', details);
   return new LwsError(
     'update-timeout',
     isUpdate

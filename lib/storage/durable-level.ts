@@ -51,13 +51,14 @@ function explain(folder: string, error: unknown): string {
 
 /** Receives the operations of a batch. */
 export interface BatchWriter {
-  put(key: string, value: string): void;
-  del(key: string): void;
+  put(key: string, value: string): unknown;
+  del(key: string): unknown;
 }
 
-interface RawBatch {
-  _put(key: string, value: string, options: object): void;
-  _del(key: string, options: object): void;
+/** The checked `put` of abstract-level costs four times what LevelDB's own takes, and our keys are strings by type. */
+function uncheckedWriter(batch: unknown): BatchWriter {
+  const raw = batch as { _put(key: string, value: string): void; _del(key: string): void };
+  return { put: (key, value) => raw._put(key, value), del: (key) => raw._del(key) };
 }
 
 /**
@@ -68,15 +69,12 @@ interface RawBatch {
  */
 export async function writeBatch(
   level: Level,
-  fill: (batch: BatchWriter) => void | Promise<void>,
+  fill: (batch: BatchWriter) => unknown,
   last: () => readonly [key: string, value: string],
 ): Promise<void> {
   const batch = level.batch();
-  // The checked `put` of abstract-level costs four times what LevelDB's own takes; our keys are strings by type.
-  const raw = batch as unknown as RawBatch;
-  const options = {};
   try {
-    await fill({ put: (key, value) => raw._put(key, value, options), del: (key) => raw._del(key, options) });
+    await fill(level instanceof ClassicLevel ? uncheckedWriter(batch) : batch);
     batch.put(...last());
     await batch.write({ sync: true });
   } catch (error) {

@@ -2,18 +2,20 @@
  * Quads as the ordered keys of quadstore, and back. A graph travels through the house as the array of its GSPO keys:
  * they compare, diff and persist without being decoded. It must not know LevelDB, resources or syntaxes.
  *
- * The layout is quadstore's own (`<index>\0<a>\0<b>\0<c>\0<d>\0<types and lengths><length of that>`), so a store can be
+ * The layout is quadstore's own (`<index>\0\0<a>\0\0<b>\0\0<c>\0\0<d>\0\0<types and lengths><length of that>`), so a store can be
  * opened by quadstore itself; `quad-keys.spec.ts` holds the two against each other. It is written again here because
  * quadstore's encoder takes one quad at a time, for all indexes, and silently repeats the previous term for a kind of
  * term that it does not know.
  */
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
-import { DataFactory } from 'rdf-data-factory';
 import { encode as encodeNumber } from 'quadstore/dist/serialization/fpstring.js';
+import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../errors.js';
 import { xsd } from '../rdf/vocabulary.js';
 
-export const separator = '\u0000';
+export const separator = '\u0000\u0000';
+/** Where the first value of a key begins: behind the name of the index. */
+const start = 4 + separator.length;
 /** The orders that every quad is kept in. GSPO answers a resource, the others patterns across resources. */
 export const indexNames = ['GSPO', 'SPOG', 'POGS', 'OGSP'] as const;
 export type IndexName = (typeof indexNames)[number];
@@ -21,7 +23,15 @@ export type IndexName = (typeof indexNames)[number];
 const numericTypes: ReadonlySet<string> = new Set(
   [
     ...['integer', 'float', 'double', 'decimal', 'nonPositiveInteger', 'negativeInteger', 'long', 'int', 'short'],
-    ...['byte', 'nonNegativeInteger', 'unsignedLong', 'unsignedInt', 'unsignedShort', 'unsignedByte', 'positiveInteger'],
+    ...[
+      'byte',
+      'nonNegativeInteger',
+      'unsignedLong',
+      'unsignedInt',
+      'unsignedShort',
+      'unsignedByte',
+      'positiveInteger',
+    ],
   ].map((name) => xsd.namespace + name),
 );
 const dateTime = `${xsd.namespace}dateTime`;
@@ -75,7 +85,8 @@ function encodeIri(value: string): EncodedTerm {
 }
 
 const isWellFormed = (value: string): boolean =>
-  !/[\ud800-\udfff]/.test(value) || !/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(value);
+  !/[\ud800-\udfff]/.test(value) ||
+  !/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(value);
 
 function encodeLiteral(literal: Literal): EncodedTerm {
   const { value, language } = literal;
@@ -121,7 +132,10 @@ export function encodeGraph(graph: string, quads: Iterable<Quad>): string[] {
   const encode = (term: Term): EncodedTerm => {
     if (term.termType !== 'NamedNode') return encodeTerm(term);
     let encoded = iris.get(term.value);
-    if (!encoded) iris.set(term.value, (encoded = encodeTerm(term)));
+    if (!encoded) {
+      encoded = encodeTerm(term);
+      iris.set(term.value, encoded);
+    }
     return encoded;
   };
   const keys = new Set<string>();
@@ -155,28 +169,28 @@ interface KeyLayout {
 function layoutOf(key: string): KeyLayout {
   const suffixAt = key.length - 5 - Number.parseInt(key.slice(-5), 36);
   const length = (at: number): number => Number.parseInt(key.slice(at, at + 4), 36);
-  const first = 5 + length(suffixAt + 1);
-  const second = first + 1 + length(suffixAt + 6);
-  const third = second + 1 + length(suffixAt + 11);
+  const first = start + length(suffixAt + 1);
+  const second = first + separator.length + length(suffixAt + 6);
+  const third = second + separator.length + length(suffixAt + 11);
   return { suffixAt, ends: [first, second, third] };
 }
 
 /** The other index keys of the quad that a GSPO key stands for, in the order of `indexNames` after GSPO. */
 export function otherKeys(gspo: string): [string, string, string] {
   const { suffixAt, ends } = layoutOf(gspo);
-  const g = gspo.slice(5, ends[0] + 1);
-  const s = gspo.slice(ends[0] + 1, ends[1] + 1);
-  const p = gspo.slice(ends[1] + 1, ends[2] + 1);
-  const o = gspo.slice(ends[2] + 1, suffixAt);
+  const g = gspo.slice(start, ends[0] + 2);
+  const s = gspo.slice(ends[0] + 2, ends[1] + 2);
+  const p = gspo.slice(ends[1] + 2, ends[2] + 2);
+  const o = gspo.slice(ends[2] + 2, suffixAt);
   const gSuffix = gspo.slice(suffixAt, suffixAt + 5);
   const sSuffix = gspo.slice(suffixAt + 5, suffixAt + 10);
   const pSuffix = gspo.slice(suffixAt + 10, suffixAt + 15);
   const oSuffix = gspo.slice(suffixAt + 15, -5);
   const end = gspo.slice(-5);
   return [
-    `SPOG\u0000${s}${p}${o}${g}${sSuffix}${pSuffix}${oSuffix}${gSuffix}${end}`,
-    `POGS\u0000${p}${o}${g}${s}${pSuffix}${oSuffix}${gSuffix}${sSuffix}${end}`,
-    `OGSP\u0000${o}${g}${s}${p}${oSuffix}${gSuffix}${sSuffix}${pSuffix}${end}`,
+    `SPOG\u0000\u0000${s}${p}${o}${g}${sSuffix}${pSuffix}${oSuffix}${gSuffix}${end}`,
+    `POGS\u0000\u0000${p}${o}${g}${s}${pSuffix}${oSuffix}${gSuffix}${sSuffix}${end}`,
+    `OGSP\u0000\u0000${o}${g}${s}${p}${oSuffix}${gSuffix}${sSuffix}${pSuffix}${end}`,
   ];
 }
 
@@ -187,7 +201,10 @@ export function* decodeKeys(index: IndexName, keys: Iterable<string>): Generator
   const nodes = new Map<string, NamedNode>();
   const node = (iri: string): NamedNode => {
     let found = nodes.get(iri);
-    if (!found) nodes.set(iri, (found = factory.namedNode(iri)));
+    if (!found) {
+      found = factory.namedNode(iri);
+      nodes.set(iri, found);
+    }
     return found;
   };
   for (const key of keys) {
@@ -204,17 +221,16 @@ export function* decodeKeys(index: IndexName, keys: Iterable<string>): Generator
 
 function readTerms(key: string, node: (iri: string) => NamedNode): Term[] {
   let suffixAt = key.length - 5 - Number.parseInt(key.slice(-5), 36);
-  let at = 5;
+  let at = start;
   const terms: Term[] = [];
-  const length = (offset: number): number =>
-    Number.parseInt(key.slice(suffixAt + offset, suffixAt + offset + 4), 36);
+  const length = (offset: number): number => Number.parseInt(key.slice(suffixAt + offset, suffixAt + offset + 4), 36);
   for (let i = 0; i < 4; i++) {
     const type = key[suffixAt];
     const size = length(1);
     const second = type === '2' || type === '4' || type === '5' || type === '7' ? length(5) : 0;
     const numeric = type === '5' || type === '7';
-    const skipped = numeric ? length(9) + 1 : 0;
-    const begin = at + skipped + (second ? second + 1 : 0);
+    const skipped = numeric ? length(9) + separator.length : 0;
+    const begin = at + skipped + (second ? second + separator.length : 0);
     const value = key.slice(begin, begin + size);
     const qualifier = second ? key.slice(at + skipped, at + skipped + second) : '';
     if (type === '0') terms.push(node(value));
@@ -222,7 +238,7 @@ function readTerms(key: string, node: (iri: string) => NamedNode): Term[] {
     else if (type === '3') terms.push(factory.literal(value));
     else if (type === '4') terms.push(factory.literal(value, qualifier));
     else terms.push(factory.literal(value, node(qualifier)));
-    at = begin + size + 1;
+    at = begin + size + separator.length;
     suffixAt += numeric ? 13 : second ? 9 : 5;
   }
   return terms;

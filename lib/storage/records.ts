@@ -4,7 +4,6 @@
  * scan, and membership cannot disagree with the records. It must not know HTTP or who asks.
  */
 import { randomBytes } from 'node:crypto';
-import { separator } from './quad-keys.js';
 
 export type ResourceKind = 'container' | 'rdf' | 'json' | 'binary';
 
@@ -49,6 +48,8 @@ export const parentOf = (iri: string): string => iri.slice(0, iri.lastIndexOf('/
 export const nameOf = (iri: string): string => iri.slice(iri.lastIndexOf('/', iri.length - 2) + 1);
 export const isContainerIri = (iri: string): boolean => iri.endsWith('/');
 
+/** Between the parts of a key that is no quad's. IRIs never contain it. */
+const separator = '\u0000';
 const recordSpace = `R${separator}`;
 
 export const recordKey = (iri: string): string => `${recordSpace}${parentOf(iri)}${separator}${nameOf(iri)}`;

@@ -113,8 +113,12 @@ function declaredPrefixes(syntax: Node): Record<string, string> {
 }
 
 function dataOperations(syntax: Node, algebra: Node): DataOperation[] | undefined {
-  const operations = ((syntax['updates'] as Node[] | undefined) ?? []).map((update) => update['operation'] as Node | undefined);
-  const plain = operations.every((operation) => !operation || /^(insertdata|deletedata)$/.test(String(operation.subType)));
+  const operations = ((syntax['updates'] as Node[] | undefined) ?? []).map(
+    (update) => update['operation'] as Node | undefined,
+  );
+  const plain = operations.every(
+    (operation) => !operation || /^(insertdata|deletedata)$/.test(String(operation.subType)),
+  );
   if (!plain) return undefined;
   const updates = algebra.type === 'compositeupdate' ? (algebra['updates'] as Node[]) : [algebra];
   return updates
@@ -164,5 +168,8 @@ export async function runUpdate(graph: string, keys: readonly string[], text: st
   }
   const comunica = await loadEngine();
   await comunica.queryVoid(text, { sources: [store as never], destination: store as never, baseIRI: graph });
-  return encodeGraph(graph, relabel(store.getQuads(null, null, null, null) as unknown as Quad[], (label) => known.has(label)));
+  return encodeGraph(
+    graph,
+    relabel(store.getQuads(null, null, null, null) as unknown as Quad[], (label) => known.has(label)),
+  );
 }

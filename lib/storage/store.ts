@@ -1,17 +1,13 @@
 /**
  * The store: one LevelDB with the graphs and the records, and the blob directory beside it. `transact` is the only way
  * to write; readers see committed states alone. It must not know HTTP, authorization or syntaxes.
- *
- * One transaction runs at a time, on the state that all earlier ones leave, also those whose batch is still being
- * written. Whatever has run while one batch was on its way to the disk goes into the next (group commit); each keeps
- * its own verdict, and none is acknowledged before its batch is synced.
  */
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
-import { LwsError } from '../errors.js';
-import { Blobs, storageFull } from './blobs.js';
-import { type BatchWriter, entryBlocks, keyBlocks, type Level, type LevelSnapshot, writeBatch } from './durable-level.js';
-import { graphPrefix, otherKeys } from './quad-keys.js';
+import { Blobs } from './blobs.js';
+import { CommitQueue } from './commit-queue.js';
+import { entryBlocks, keyBlocks, type Level, type LevelSnapshot, writeBatch } from './durable-level.js';
+import { graphPrefix } from './quad-keys.js';
 import {
   allGarbage,
   blobKey,
@@ -19,35 +15,19 @@ import {
   iriOfRecordKey,
   memberRange,
   metaKey,
-  parentOf,
+  type ResourceRecord,
   rangeOf,
   readRecord,
   recordKey,
-  type ResourceRecord,
-  writeRecord,
 } from './records.js';
-import { Transaction, type TransactionBase } from './transaction.js';
+import type { Transaction } from './transaction.js';
 
 export interface StoreOptions {
   /** Told of a failure that no request can be answered with: a blob that could not be removed, a failed batch. */
   readonly onTrouble?: (message: string, error: unknown) => void;
 }
 
-interface PendingCommit {
-  readonly transaction: Transaction;
-  readonly sequence: number;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
-
-interface Overlaid<T> {
-  readonly value: T;
-  readonly sequence: number;
-}
-
 const storeVersion = '1';
-const quadsAtATime = 1000;
-const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export class Store {
   private readonly recordCache = new LRUCache<string, ResourceRecord>({ max: 20_000 });
@@ -57,21 +37,31 @@ export class Store {
     maxEntrySize: 2_000,
     sizeCalculation: ({ keys }) => keys.length + 1,
   });
-  private readonly records = new Map<string, Overlaid<ResourceRecord | null>>();
-  private readonly graphs = new Map<string, Overlaid<readonly string[] | undefined>>();
-  private pending: PendingCommit[] = [];
-  private writer: Promise<unknown> = Promise.resolve();
-  private flushing: Promise<void> | undefined;
-  private lastCommit: Promise<void> = Promise.resolve();
-  private sequence = 0;
-  private stagedBytes = 0;
-  private failure: unknown;
+  private readonly queue: CommitQueue;
+  private readonly commitListeners: ((transaction: Transaction) => void)[] = [];
 
   private constructor(
     readonly level: Level,
     readonly blobs: Blobs,
     private readonly options: StoreOptions,
-  ) {}
+    bytes: number,
+  ) {
+    this.queue = new CommitQueue({
+      level,
+      bytes,
+      committed: {
+        record: (iri) => this.record(iri),
+        graph: (record) => this.graphOf(record),
+        members: (container) => this.members(container),
+      },
+      onCommit: (transaction) => this.apply(transaction),
+      onFailure: (error) =>
+        options.onTrouble?.(
+          'The disk did not take a write; the storage is read-only until the server restarts.',
+          error,
+        ),
+    });
+  }
 
   /**
    * Opens a store on an open LevelDB and sweeps what a crash may have left of uploads.
@@ -81,32 +71,10 @@ export class Store {
   static async open(level: Level, folder: string, storage: string, options: StoreOptions = {}): Promise<Store> {
     const blobs = new Blobs(join(folder, 'blobs'));
     await blobs.open();
-    const store = new Store(level, blobs, options);
-    await store.adopt(storage);
-    store.stagedBytes = Number((await level.get(metaKey('bytes'))) ?? 0);
+    await adopt(level, storage);
+    const store = new Store(level, blobs, options, Number((await level.get(metaKey('bytes'))) ?? 0));
     await store.sweep();
     return store;
-  }
-
-  private async adopt(storage: string): Promise<void> {
-    const version = await this.level.get(metaKey('version'));
-    if (version === undefined) {
-      const entries = [metaKey('version'), metaKey('storage')] as const;
-      await writeBatch(
-        this.level,
-        (batch) => batch.put(entries[0], storeVersion),
-        () => [entries[1], storage],
-      );
-      return;
-    }
-    if (version !== storeVersion)
-      throw new Error(`The storage was written by a later version (format ${version}); this one reads ${storeVersion}.`);
-    const owner = await this.level.get(metaKey('storage'));
-    if (owner !== storage)
-      throw new Error(
-        `The storage was made for ${owner}, and lws.base-uri says ${storage}. The IRIs of all resources begin with it, ` +
-          'so it cannot change: set lws.base-uri back, or choose another lws.data-dir.',
-      );
   }
 
   /** Removes files of uploads that never committed, and of blobs that nothing refers to any more. */
@@ -124,7 +92,7 @@ export class Store {
 
   /** Bytes that count against the quota, those of commits under way included. */
   get bytes(): number {
-    return this.stagedBytes;
+    return this.queue.bytes;
   }
 
   /** The committed record of a resource. */
@@ -156,6 +124,12 @@ export class Store {
     }
   }
 
+  /** The graph of the committed state that a record describes. */
+  private async graphOf({ iri, revision }: ResourceRecord): Promise<readonly string[]> {
+    const cached = this.graphCache.get(iri);
+    return cached?.revision === revision ? cached.keys : this.readGraph(iri);
+  }
+
   private async readGraph(iri: string, snapshot?: LevelSnapshot): Promise<string[]> {
     const found: string[] = [];
     for await (const keys of keyBlocks(this.level, rangeOf(graphPrefix(iri)), snapshot ? { snapshot } : {}))
@@ -163,10 +137,7 @@ export class Store {
     return found;
   }
 
-  /**
-   * A container and its members in the order of their IRIs, of one committed state.
-   * @param after yield only members whose name comes after this one
-   */
+  /** The members of a container in the order of their IRIs, of one committed state. */
   async *members(container: string): AsyncGenerator<ResourceRecord[]> {
     for await (const entries of entryBlocks(this.level, memberRange(container)))
       yield entries.map(([key, value]) => readRecord(iriOfRecordKey(key), value));
@@ -179,114 +150,27 @@ export class Store {
    */
   async transact<T>(work: (transaction: Transaction) => Promise<T> | T): Promise<T> {
     await this.blobs.assertSpace();
-    const { result, committed } = await this.alone(async () => {
-      if (this.failure !== undefined) throw this.refusal();
-      const transaction = new Transaction(this.staged);
-      const result = await work(transaction);
-      return { result, committed: this.stage(transaction) };
-    });
-    await committed;
-    return result;
+    return this.queue.transact(work);
   }
 
-  private alone<T>(work: () => Promise<T>): Promise<T> {
-    const run = this.writer.then(work);
-    this.writer = run.catch(() => {});
-    return run;
-  }
-
-  /** The state that the next transaction starts from. */
-  private readonly staged: TransactionBase = ((store: Store): TransactionBase => ({
-    record: (iri) => {
-      const overlaid = store.records.get(iri);
-      return overlaid ? (overlaid.value ?? undefined) : store.record(iri);
-    },
-    graph: async (record) => {
-      const overlaid = store.graphs.get(record.iri);
-      if (overlaid) return overlaid.value ?? [];
-      const cached = store.graphCache.get(record.iri);
-      return cached?.revision === record.revision ? cached.keys : store.readGraph(record.iri);
-    },
-    members: async (container) => {
-      // Taken before the scan: a commit that ends during it takes its changes out of the overlay.
-      const overlaid = [...store.records].filter(([iri]) => parentOf(iri) === container && iri !== container);
-      const members = new Map<string, ResourceRecord>();
-      for await (const records of store.members(container)) for (const record of records) members.set(record.iri, record);
-      for (const [iri, { value }] of overlaid)
-        if (value) members.set(iri, value);
-        else members.delete(iri);
-      return [...members.values()];
-    },
-    get bytes() {
-      return store.stagedBytes;
-    },
-  }))(this);
-
-  /** Lays a finished transaction over the state and queues it. Returns when it is durable. */
-  private stage(transaction: Transaction): Promise<void> {
-    // What it saw may not be durable yet, and its answer tells of it.
-    if (transaction.isEmpty) return this.lastCommit;
-    const sequence = ++this.sequence;
-    for (const [iri, value] of transaction.records) this.records.set(iri, { value, sequence });
-    for (const [iri, { keys }] of transaction.graphs) this.graphs.set(iri, { value: keys, sequence });
-    this.stagedBytes = transaction.bytes;
-    const committed = new Promise<void>((resolve, reject) => {
-      this.pending.push({ transaction, sequence, resolve, reject });
-    });
-    this.lastCommit = committed;
-    committed.catch(() => {});
-    this.flushing ??= this.flush().finally(() => {
-      this.flushing = undefined;
-    });
-    return committed;
-  }
-
-  private async flush(): Promise<void> {
-    // The transactions that are waiting for the writer right now join the first batch.
-    await breathe();
-    while (this.pending.length > 0) {
-      const group = this.pending;
-      this.pending = [];
-      const bytes = String(this.stagedBytes);
-      try {
-        await writeBatch(
-          this.level,
-          async (batch) => {
-            for (const { transaction } of group) await fillBatch(batch, transaction);
-          },
-          () => [metaKey('bytes'), bytes],
-        );
-      } catch (error) {
-        this.fail(error, group);
-        return;
-      }
-      for (const commit of group) this.apply(commit);
-    }
+  /** Calls back after every commit, before it is acknowledged; for caches. */
+  onCommit(listener: (transaction: Transaction) => void): void {
+    this.commitListeners.push(listener);
   }
 
   /** The batch is on the disk: readers may see it. */
-  private apply({ transaction, sequence, resolve }: PendingCommit): void {
+  private apply(transaction: Transaction): void {
     for (const [iri, record] of transaction.records) {
       if (record) this.recordCache.set(iri, record);
       else this.recordCache.delete(iri);
-      if (this.records.get(iri)?.sequence === sequence) this.records.delete(iri);
     }
     for (const [iri, { keys }] of transaction.graphs) {
       const record = transaction.records.get(iri);
       if (record && keys) this.graphCache.set(iri, { revision: record.revision, keys });
       else this.graphCache.delete(iri);
-      if (this.graphs.get(iri)?.sequence === sequence) this.graphs.delete(iri);
     }
-    resolve();
     for (const listener of this.commitListeners) listener(transaction);
     if (transaction.addedBlobs.size > 0 || transaction.removedBlobs.size > 0) void this.settleBlobs(transaction);
-  }
-
-  private readonly commitListeners: ((transaction: Transaction) => void)[] = [];
-
-  /** Calls back after every commit, before any later request is served; for caches. */
-  onCommit(listener: (transaction: Transaction) => void): void {
-    this.commitListeners.push(listener);
   }
 
   private async settleBlobs({ addedBlobs, removedBlobs }: Transaction): Promise<void> {
@@ -301,53 +185,27 @@ export class Store {
     }
   }
 
-  /**
-   * A batch could not be written. LevelDB's log may end in half a record, behind which nothing must be written: the
-   * store takes no further write until it is opened again. Everything acknowledged is on the disk, and readable.
-   */
-  private fail(error: unknown, group: readonly PendingCommit[]): void {
-    this.failure = error;
-    this.options.onTrouble?.('The disk did not take a write; the storage is read-only until the server restarts.', error);
-    const lost = [...group, ...this.pending];
-    this.pending = [];
-    this.records.clear();
-    this.graphs.clear();
-    for (const { reject } of lost) reject(this.refusal());
-  }
-
-  private refusal(): LwsError {
-    return storageFull('a batch could not be written; the store is read-only until a restart', this.failure);
-  }
-
   /** Waits for the commits under way and closes. */
   async close(): Promise<void> {
-    await this.writer;
-    await this.flushing;
+    await this.queue.idle();
     await this.level.close();
   }
 }
 
-/** Writes a transaction's changes into a batch, in slices that leave the event loop to others. */
-async function fillBatch(batch: BatchWriter, transaction: Transaction): Promise<void> {
-  for (const [iri, record] of transaction.records) {
-    if (record) batch.put(recordKey(iri), writeRecord(record));
-    else batch.del(recordKey(iri));
+/** Marks a new store with its format and storage IRI, and checks those of an old one. */
+async function adopt(level: Level, storage: string): Promise<void> {
+  const version = await level.get(metaKey('version'));
+  if (version === undefined) {
+    const fill = (batch: { put(key: string, value: string): unknown }) => batch.put(metaKey('version'), storeVersion);
+    await writeBatch(level, fill, () => [metaKey('storage'), storage]);
+    return;
   }
-  for (const [blob, iri] of transaction.addedBlobs) batch.put(blobKey(blob), iri);
-  for (const blob of transaction.removedBlobs) {
-    batch.del(blobKey(blob));
-    batch.put(garbageKey(blob), '');
-  }
-  let quads = 0;
-  for (const { added, removed } of transaction.graphs.values()) {
-    for (const [keys, write] of [
-      [removed, (key: string) => batch.del(key)],
-      [added, (key: string) => batch.put(key, '')],
-    ] as const)
-      for (const key of keys) {
-        write(key);
-        for (const other of otherKeys(key)) write(other);
-        if (++quads % quadsAtATime === 0) await breathe();
-      }
-  }
+  if (version !== storeVersion)
+    throw new Error(`The storage was written by a later version (format ${version}); this one reads ${storeVersion}.`);
+  const owner = await level.get(metaKey('storage'));
+  if (owner !== storage)
+    throw new Error(
+      `The storage was made for ${owner}, and lws.base-uri says ${storage}. The IRIs of all resources begin with it, ` +
+        'so it cannot change: set lws.base-uri back, or choose another lws.data-dir.',
+    );
 }

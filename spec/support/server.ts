@@ -41,7 +41,11 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-export async function startSpecServer({ settings = {}, path = '', again }: SpecServerOptions = {}): Promise<SpecServer> {
+export async function startSpecServer({
+  settings = {},
+  path = '',
+  again,
+}: SpecServerOptions = {}): Promise<SpecServer> {
   const dataDir = again?.dataDir ?? mkdtempSync(join(tmpdir(), 'quadpod-spec-'));
   const base = again ? again.root.slice(0, -1) : `http://localhost:${await freePort()}${path}`;
   const effective = loadSettings([coreSettings, ...standardComponents.map((component) => component.settings)], {

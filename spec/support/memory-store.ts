@@ -1,0 +1,38 @@
+/** A store in memory, with its blobs in a folder that goes with it; for specs of the floors above and of the store itself. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { MemoryLevel } from 'memory-level';
+import { ensureRoot } from '../../lib/resources/storage-root.js';
+import type { Level } from '../../lib/storage/durable-level.js';
+import { Store } from '../../lib/storage/store.js';
+
+export const root = 'http://spec.example/';
+
+export interface MemoryStore {
+  readonly store: Store;
+  readonly level: Level;
+  readonly folder: string;
+  /** Opens the same data again, as a restart does. */
+  reopen(): Promise<MemoryStore>;
+  dispose(): Promise<void>;
+}
+
+export async function memoryStore(existing?: { level: Level; folder: string }): Promise<MemoryStore> {
+  const folder = existing?.folder ?? mkdtempSync(join(tmpdir(), 'quadpod-store-'));
+  const level =
+    existing?.level ?? (new MemoryLevel<string, string>({ storeEncoding: 'utf8' as never }) as unknown as Level);
+  await level.open();
+  const store = await Store.open(level, folder, root);
+  await ensureRoot(store, root, Date.now());
+  return {
+    store,
+    level,
+    folder,
+    reopen: () => memoryStore({ level, folder }),
+    dispose: async () => {
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

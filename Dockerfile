@@ -1,0 +1,22 @@
+# Build with the development dependencies, run without them.
+FROM node:20-bookworm-slim AS build
+WORKDIR /app
+COPY package.json package-lock.json tsconfig.json ./
+RUN npm ci --ignore-scripts
+COPY lib lib
+COPY components components
+RUN npx tsc -p tsconfig.json && npm prune --omit=dev --ignore-scripts
+
+FROM node:20-bookworm-slim
+WORKDIR /app
+COPY --from=build /app/node_modules node_modules
+COPY --from=build /app/dist dist
+COPY lib/rdf/contexts lib/rdf/contexts
+COPY package.json config.json ./
+RUN mkdir /data && chown node:node /data
+USER node
+ENV NODE_ENV=production LWS_DATA_DIR=/data LWS_LISTEN_HOST=0.0.0.0
+VOLUME /data
+EXPOSE 8080
+# Exec form: signals reach the server, which drains.
+CMD ["node", "dist/components/main.js"]

@@ -1,0 +1,17 @@
+/** The settings as `config.json` and as the table of the README: both are generated, and a spec keeps them so. */
+import type { SettingsTable } from '../settings.js';
+
+const entries = (tables: readonly SettingsTable[]) => tables.flatMap((table) => Object.values(table));
+
+/** Every setting with its default, as the settings file. */
+export const settingsFile = (tables: readonly SettingsTable[]): string =>
+  `${JSON.stringify(Object.fromEntries(entries(tables).map((entry) => [entry.name, entry.default])), null, 2)}\n`;
+
+/** Every setting as a row of Markdown. */
+export function settingsMarkdown(tables: readonly SettingsTable[]): string {
+  const rows = entries(tables).map(({ name, default: value, doc, parser }) => {
+    const shown = value === null ? 'none' : `\`${JSON.stringify(value).replaceAll('|', '\\|')}\``;
+    return `| \`${name}\` | ${shown} | ${doc} | ${parser.expectation} |`;
+  });
+  return ['| setting | default | what it does | value |', '|---|---|---|---|', ...rows].join('\n');
+}

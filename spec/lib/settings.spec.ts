@@ -1,0 +1,97 @@
+/** Settings (open-points 10): four sources, clear refusals, and documents that cannot drift from the entries. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { standardComponents } from '../../components/index.js';
+import { packageRoot } from '../../lib/package-root.js';
+import { assertUsable, coreSettings } from '../../lib/server/core-settings.js';
+import { settingsFile, settingsMarkdown } from '../../lib/server/settings-table.js';
+import { loadSettings, type SettingSources, SettingsError } from '../../lib/settings.js';
+
+const tables = [coreSettings, ...standardComponents.map(({ settings }) => settings)];
+const load = (sources: SettingSources) => loadSettings(tables, sources).of(coreSettings);
+const file = (content: unknown) => ({ file: { name: 'config.json', content } });
+
+describe('Settings', () => {
+  it('lays defaults, file, environment and flags over one another (open-points 10)', () => {
+    const environment = { LWS_DATA_DIR: 'env', LWS_LOG_LEVEL: 'debug', LWS_UNRELATED: 'x' };
+    const flags = { 'lws.log.level': 'warn', 'container.page-size': '7' };
+    const settings = load({ ...file({ 'lws.data-dir': 'file', 'lws.system-prefix': '/.file' }), environment, flags });
+    expect(settings).to.include({ systemPrefix: '/.file', dataDir: 'env', logLevel: 'warn', pageSize: 7 });
+    expect(settings.baseUri).to.equal('http://localhost:8080');
+  });
+
+  it('reads lists as JSON in the file, comma or blank separated elsewhere', () => {
+    expect(load(file({ 'lws.owners': ['did:a:b', 'did:c:d'] })).owners).to.deep.equal(['did:a:b', 'did:c:d']);
+    expect(load({ environment: { LWS_OWNERS: 'did:a:b, did:c:d' } }).owners).to.deep.equal(['did:a:b', 'did:c:d']);
+  });
+
+  const refusals: [string, SettingSources, RegExp][] = [
+    [
+      'an unknown key, with the nearest name',
+      file({ 'lws.base-url': 'x' }),
+      /lws\.base-url.*config\.json.*lws\.base-uri/,
+    ],
+    ['an unknown flag', { flags: { 'data-dri': 'x' } }, /lws\.data-dri.*flag.*lws\.data-dir/],
+    ['a wrong type', file({ 'lws.dev.open': 'yes' }), /lws\.dev\.open.*"yes".*true or false/],
+    [
+      'a number out of range',
+      { environment: { LWS_LISTEN_PORT: '70000' } },
+      /lws\.listen-port.*70000.*65535.*LWS_LISTEN_PORT|lws\.listen-port.*70000.*LWS_LISTEN_PORT.*65535/,
+    ],
+    ['a word that is not offered', { flags: { 'access-control': 'none' } }, /lws\.access-control.*one of owner/],
+    ['a file that is no object', file([1]), /config\.json/],
+  ];
+  for (const [what, sources, message] of refusals)
+    it(`refuses ${what}, naming key, value, expectation and source`, () => {
+      expect(() => load(sources)).to.throw(SettingsError, message);
+    });
+
+  const unusable: [string, Record<string, string>, RegExp][] = [
+    ['no owners away from loopback (open-points 1.5)', { 'base-uri': 'https://pod.example' }, /lws\.owners/],
+    [
+      'dev.open with require-https',
+      { 'dev.open': 'true', 'require-https': 'true', 'behind-proxy': 'true' },
+      /lws\.dev\.open.*lws\.require-https/,
+    ],
+    ['* CORS in open mode', { 'dev.open': 'true', 'cors.allowed-origins': '*' }, /lws\.cors\.allowed-origins/],
+    ['a CORS origin with a path', { 'cors.allowed-origins': 'https://a.example/x' }, /lws\.cors\.allowed-origins/],
+    [
+      'require-https on a plain base URI off loopback',
+      { 'base-uri': 'http://pod.example', 'require-https': 'true', owners: 'did:a:b', 'behind-proxy': 'true' },
+      /lws\.require-https/,
+    ],
+    ['a base URI that is none', { 'base-uri': 'localhost' }, /lws\.base-uri/],
+    ['a base URI with a query', { 'base-uri': 'http://localhost/?a' }, /lws\.base-uri/],
+    ['an owner that is no URI', { owners: 'me' }, /lws\.owners/],
+    ['a system prefix of two segments', { 'system-prefix': '/a/b' }, /lws\.system-prefix/],
+  ];
+  for (const [what, flags, message] of unusable)
+    it(`refuses to start with ${what}`, () => {
+      expect(() => assertUsable(load({ flags }))).to.throw(SettingsError, message);
+    });
+
+  it('accepts what open-points 1.5 accepts', () => {
+    for (const flags of [
+      {},
+      { 'base-uri': 'http://127.0.0.1:1' },
+      { 'base-uri': 'https://a.example', owners: 'did:a:b' },
+      { 'base-uri': 'http://a.example', 'dev.open': 'true' },
+    ])
+      assertUsable(load({ flags: flags as unknown as Record<string, string> }));
+  });
+
+  it('keeps config.json and the table of the README equal to the entries (QUADPOD_WRITE=1 writes them)', () => {
+    const readme = join(packageRoot, 'README.md');
+    const markers = /(<!-- settings -->\n)[\s\S]*?(\n<!-- \/settings -->)/;
+    const text = readFileSync(readme, 'utf8');
+    const expected = text.replace(markers, (_all, begin, end) => begin + settingsMarkdown(tables) + end);
+    if (process.env['QUADPOD_WRITE']) {
+      writeFileSync(join(packageRoot, 'config.json'), settingsFile(tables));
+      writeFileSync(readme, expected);
+    }
+    expect(readFileSync(join(packageRoot, 'config.json'), 'utf8')).to.equal(settingsFile(tables));
+    expect(text).to.match(markers);
+    expect(readFileSync(readme, 'utf8')).to.equal(expected);
+  });
+});

@@ -1,0 +1,139 @@
+/** PATCH: the cheap way and the full one give the same; what is hostile is ended and holds nobody up. */
+import { performance } from 'node:perf_hooks';
+import { expect } from 'chai';
+import { LwsError } from '../../../lib/errors.js';
+import { create } from '../../../lib/resources/create.js';
+import { patch } from '../../../lib/resources/patch.js';
+import { rdfRepresentation } from '../../../lib/resources/read.js';
+import { replace } from '../../../lib/resources/replace.js';
+import { checkStore } from '../../../lib/storage/check.js';
+import { root } from '../../support/memory-store.js';
+import { body, type SpecStorage, specStorage } from '../../support/storage.js';
+
+const common = { access: {}, preconditions: {}, model: undefined };
+const update = 'application/sparql-update';
+
+describe('PATCH with SPARQL Update', () => {
+  let spec: SpecStorage;
+  const iri = `${root}r`;
+  const put = (turtle: string) =>
+    replace(spec.storage, { ...common, iri, preconditions: {}, body: body(turtle) });
+  const send = (text: string) => patch(spec.storage, { ...common, iri, body: body(text, update) });
+  const turtle = async (): Promise<string> => {
+    const record = spec.storage.store.record(iri)!;
+    return (await rdfRepresentation(spec.storage, record, 'text/turtle'))!.bytes.toString();
+  };
+  const refusal = async (work: Promise<unknown>): Promise<LwsError> => {
+    const error = await work.then(
+      () => undefined,
+      (thrown: unknown) => thrown,
+    );
+    expect(error).to.be.instanceOf(LwsError);
+    return error as LwsError;
+  };
+
+  beforeEach(async () => {
+    spec = await specStorage({ updateTimeoutMs: 1500 });
+  });
+  afterEach(async () => {
+    expect((await checkStore(spec.memory.store)).faults).to.deep.equal([]);
+    await spec.dispose();
+  });
+
+  it('applies data operations in order, also when the text goes to the worker because it is long', async () => {
+    await put('<#a> <#p> 1 .');
+    await send('DELETE DATA { <#a> <#p> 1 } ; INSERT DATA { <#a> <#p> 2 }');
+    expect(await turtle()).to.equal('<#a> <#p> 2 .\n');
+    const many = Array.from({ length: 1000 }, (_, i) => `<#b> <#q> ${i} .`).join('\n');
+    await send(`INSERT DATA { ${many} } ; DELETE DATA { <#a> <#p> 2 }`);
+    expect(spec.storage.store.record(iri)!.triples).to.equal(1000);
+  });
+
+  it('sees in each operation what the one before it did, in the full language', async () => {
+    await put('<#a> <#p> 1, 2 .');
+    await send('DELETE { ?s <#p> ?o } INSERT { ?s <#q> ?o } WHERE { ?s <#p> ?o } ; DELETE WHERE { ?s <#q> 1 }');
+    expect(await turtle()).to.equal('<#a> <#q> 2 .\n');
+  });
+
+  it('leaves state and tag as they were when nothing changes (open-points 2.3)', async () => {
+    const { record } = await put('<#a> <#p> 1 .');
+    for (const text of ['INSERT DATA { <#a> <#p> 1 }', 'DELETE { ?s ?p 7 } WHERE { ?s ?p 7 }', ''])
+      expect((await send(text)).record.revision).to.equal(record.revision);
+  });
+
+  it('keeps the labels of stored blank nodes and never merges them with new ones, after a restart either', async () => {
+    await put('[] <#name> "stored" .');
+    await send('INSERT DATA { _:b0 <#name> "first" . _:b0 <#same> "first" }');
+    const memory = await spec.memory.reopen();
+    const again = await specStorage({ memory });
+    const args = { ...common, iri };
+    await patch(again.storage, { ...args, body: body('INSERT DATA { _:b0 <#name> "second" }', update) });
+    await patch(again.storage, { ...args, body: body('INSERT { [] <#name> "third" } WHERE { ?s <#name> "stored" }', update) });
+    await patch(again.storage, { ...args, body: body('INSERT { ?s <#seen> true } WHERE { ?s <#name> "stored" }', update) });
+    const { keys } = (await again.storage.store.graph(iri))!;
+    const { decodeGraph } = await import('../../../lib/storage/quad-keys.js');
+    const subjects = new Map<string, string[]>();
+    for (const { subject, object } of decodeGraph(keys))
+      subjects.set(subject.value, [...(subjects.get(subject.value) ?? []), object.value]);
+    expect([...subjects.values()].map((values) => values.sort().join())).to.have.members([
+      'stored,true',
+      'first,first',
+      'second',
+      'third',
+    ]);
+    await again.storage.documents.close();
+  });
+
+  const hostile: [string, string][] = [
+    ['a cartesian product', 'DELETE { ?a ?b ?c } WHERE { ?a ?p ?q . ?b ?r ?s . ?c ?t ?u . ?d ?v ?w . ?e ?x ?y FILTER(?q = ?nothing) }'],
+    ['a catastrophic regex', `DELETE { ?s ?p ?o } WHERE { ?s ?p ?o FILTER(REGEX("${'a'.repeat(40)}!", "^(a+)+$")) }`],
+  ];
+  for (const [what, text] of hostile)
+    it(`ends ${what} at its deadline with 422, changes nothing and lets others work meanwhile`, async () => {
+      await put(Array.from({ length: 200 }, (_, i) => `<#s${i}> <#p${i}> ${i} .`).join('\n'));
+      const before = spec.storage.store.record(iri)!;
+      let longest = 0;
+      let last = performance.now();
+      const pulse = setInterval(() => {
+        longest = Math.max(longest, performance.now() - last);
+        last = performance.now();
+      }, 5);
+      const started = performance.now();
+      const error = await refusal(send(text));
+      clearInterval(pulse);
+      expect(error.code).to.equal('update-timeout');
+      expect(performance.now() - started).to.be.within(1400, 15_000);
+      expect(longest).to.be.below(1000);
+      expect(spec.storage.store.record(iri)).to.equal(before);
+      // The worker that was ended is replaced.
+      await send('INSERT { <#after> <#p> true } WHERE {}');
+    }).timeout(30_000);
+
+  it('applies every one of fifty concurrent patches, cheap and full ones mixed', async () => {
+    await put('');
+    await Promise.all(
+      Array.from({ length: 50 }, (_, i) =>
+        send(i % 5 === 0 ? `INSERT { <#a> <#by> ${i} } WHERE {}` : `INSERT DATA { <#a> <#by> ${i} }`),
+      ),
+    );
+    expect(spec.storage.store.record(iri)!.triples).to.equal(50);
+  }).timeout(30_000);
+
+  it('refuses triple terms and base directions instead of storing them wrong', async () => {
+    await put('<#a> <#p> 1 .');
+    for (const text of [
+      'INSERT DATA { <#a> <#p> <<( <#a> <#b> <#c> )>> }',
+      'INSERT DATA { <#a> <#p> "x"@ar--rtl }',
+      'INSERT { <#a> <#p> ?t } WHERE { BIND(<<( <#a> <#b> <#c> )>> AS ?t) }',
+      'INSERT { <#a> <#p> ?t } WHERE { BIND(STRLANGDIR("x", "ar", "rtl") AS ?t) }',
+    ])
+      expect((await refusal(send(text))).code).to.be.oneOf(['unsupported-rdf', 'malformed-body']);
+    expect(await turtle()).to.equal('<#a> <#p> 1 .\n');
+  });
+
+  it('works on an absent resource as on nothing: 404, and POST gives it a name', async () => {
+    expect((await refusal(send('INSERT DATA { <#a> <#p> 1 }'))).code).to.equal('not-found');
+    const made = await create(spec.storage, { ...common, iri: root, slug: 'r', body: body('<> <#p> 1 .') });
+    expect(made.record.iri).to.equal(iri);
+  });
+});

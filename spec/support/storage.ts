@@ -1,0 +1,56 @@
+/** A whole storage in memory, as the operations on resources see it, and bodies to hand to them; without sockets. */
+import { type Authorizer, ownerAuthorizer } from '../../lib/authorization/authorizer.js';
+import type { RequestBody } from '../../lib/resources/body.js';
+import { Representations } from '../../lib/resources/representations.js';
+import type { Storage, StorageLimits } from '../../lib/resources/storage.js';
+import { Documents } from '../../lib/storage/documents.js';
+import { type MemoryStore, memoryStore, root } from './memory-store.js';
+
+export interface SpecStorage {
+  readonly storage: Storage;
+  readonly memory: MemoryStore;
+  dispose(): Promise<void>;
+}
+
+export interface SpecStorageOptions {
+  readonly authorizer?: Authorizer;
+  readonly limits?: Partial<StorageLimits>;
+  readonly updateTimeoutMs?: number;
+  readonly memory?: MemoryStore;
+}
+
+export async function specStorage(options: SpecStorageOptions = {}): Promise<SpecStorage> {
+  const memory = options.memory ?? (await memoryStore());
+  const documents = new Documents({ updateTimeoutMs: options.updateTimeoutMs ?? 10_000 });
+  const storage: Storage = {
+    storage: root,
+    systemPrefix: '/.lws',
+    store: memory.store,
+    documents,
+    representations: new Representations(memory.store, 16 << 20),
+    authorizer: options.authorizer ?? ownerAuthorizer({ owners: [], publicRead: false, open: true }),
+    mask: true,
+    limits: { requestBytes: 64 << 20, binaryBytes: 0, quotaBytes: 0, pageSize: 1000, ...options.limits },
+    requireConditionalWrites: true,
+    clock: Date.now,
+  };
+  const dispose = async (): Promise<void> => {
+    await documents.close();
+    await memory.dispose();
+  };
+  return { storage, memory, dispose };
+}
+
+/** A body of a media type. */
+export const body = (content: string | Uint8Array, contentType = 'text/turtle'): RequestBody => {
+  const bytes = Buffer.from(content as string);
+  return {
+    length: bytes.length,
+    mediaType: contentType.split(';')[0]!,
+    contentType,
+    digests: new Map(),
+    chunks: async function* () {
+      if (bytes.length > 0) yield bytes;
+    },
+  };
+};

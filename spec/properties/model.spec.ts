@@ -1,0 +1,212 @@
+/**
+ * The storage against a model: random creates, replaces, patches and deletes of two clients who remember tags, compared
+ * with a map in memory: every outcome, every content, every listing.
+ */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { LwsError } from '../../lib/errors.js';
+import { create } from '../../lib/resources/create.js';
+import { remove } from '../../lib/resources/delete.js';
+import { jsonListing } from '../../lib/resources/membership.js';
+import { patch } from '../../lib/resources/patch.js';
+import type { Preconditions } from '../../lib/resources/preconditions.js';
+import { rdfRepresentation } from '../../lib/resources/read.js';
+import { replace } from '../../lib/resources/replace.js';
+import { checkStore } from '../../lib/storage/check.js';
+import { root } from '../support/memory-store.js';
+import { body, type SpecStorage, specStorage } from '../support/storage.js';
+
+const names = ['a', 'b', 'c/', 'c/d', 'c/e', 'c/f/', 'c/f/g'] as const;
+type Guard = 'none' | 'remembered' | 'any' | 'create-only';
+
+interface Step {
+  readonly client: 0 | 1;
+  readonly verb: 'put' | 'patch' | 'delete' | 'delete-tree' | 'post' | 'look';
+  readonly name: (typeof names)[number];
+  readonly value: number;
+  readonly guard: Guard;
+}
+
+const step: fc.Arbitrary<Step> = fc.record({
+  client: fc.constantFrom(0, 1),
+  verb: fc.constantFrom('put', 'put', 'patch', 'delete', 'delete-tree', 'post', 'look'),
+  name: fc.constantFrom(...names),
+  value: fc.nat(3),
+  guard: fc.constantFrom('none', 'remembered', 'remembered', 'any', 'create-only'),
+});
+
+interface State {
+  /** The values of a data resource; `undefined` for a container. */
+  values: Set<number> | undefined;
+  version: number;
+}
+
+const parentName = (name: string): string => name.replace(/[^/]+\/?$/, '');
+const isContainer = (name: string): boolean => name === '' || name.endsWith('/');
+
+/** What the specification says, in a map. `version` counts states; a client remembers the version that it saw. */
+class Model {
+  readonly states = new Map<string, State>([['', { values: undefined, version: 0 }]]);
+  readonly seen = [new Map<string, number>(), new Map<string, number>()] as const;
+  private versions = 0;
+
+  members(name: string): string[] {
+    return [...this.states.keys()].filter((other) => other !== '' && parentName(other) === name).sort();
+  }
+
+  private touch(name: string, values: Set<number> | undefined): void {
+    this.states.set(name, { values, version: ++this.versions });
+  }
+
+  private touchParent(name: string): void {
+    this.touch(parentName(name), undefined);
+  }
+
+  private guarded({ client, name, guard }: Step, required: boolean): string | undefined {
+    const state = this.states.get(name);
+    if (state && required && guard === 'none') return 'precondition-required';
+    if (guard === 'any' && !state) return 'precondition-failed';
+    if (guard === 'create-only' && state) return 'precondition-failed';
+    if (guard === 'remembered' && state?.version !== (this.seen[client].get(name) ?? -1)) return 'precondition-failed';
+    return undefined;
+  }
+
+  /** The code of the refusal, or `ok`. */
+  run(step: Step): string {
+    const { client, verb, name, value } = step;
+    const state = this.states.get(name);
+    if (verb === 'look') {
+      if (state) this.seen[client].set(name, state.version);
+      return 'ok';
+    }
+    if (verb === 'post') return this.post(step);
+    if (verb === 'put') {
+      if (!this.states.has(parentName(name))) return 'parent-not-found';
+      if (state && isContainer(name)) return 'container-exists';
+    } else if (!state) return 'not-found';
+    if (verb === 'patch' && isContainer(name)) return 'unsupported-media-type';
+    const refused = this.guarded(step, verb === 'put');
+    if (refused) return refused;
+    if (verb === 'put') this.touch(name, isContainer(name) ? undefined : new Set([value]));
+    else if (verb === 'patch') {
+      if (!state!.values!.has(value)) this.touch(name, new Set([...state!.values!, value]));
+    } else return this.delete(name, verb === 'delete-tree');
+    if (!state) this.touchParent(name);
+    return 'ok';
+  }
+
+  private post({ name, value }: Step): string {
+    const container = isContainer(name) ? name : parentName(name);
+    if (!this.states.has(container)) return 'not-found';
+    this.touch(`${container}posted${this.versions}`, new Set([value]));
+    this.touch(container, undefined);
+    return 'ok';
+  }
+
+  private delete(name: string, tree: boolean): string {
+    if (this.members(name).length > 0 && isContainer(name) && !tree) return 'not-empty';
+    for (const other of [...this.states.keys()])
+      if (other === name || (isContainer(name) && other.startsWith(name))) this.states.delete(other);
+    this.touchParent(name);
+    return 'ok';
+  }
+}
+
+class Real {
+  private readonly seen = [new Map<string, string>(), new Map<string, string>()] as const;
+
+  constructor(
+    private readonly spec: SpecStorage,
+    private readonly posted: (iri: string) => void,
+  ) {}
+
+  private guard({ client, name, guard }: Step): Preconditions {
+    if (guard === 'any') return { ifMatch: '*' };
+    if (guard === 'create-only') return { ifNoneMatch: '*' };
+    if (guard === 'none') return {};
+    return { ifMatch: [{ weak: false, opaque: this.seen[client].get(name) ?? 'never' }] };
+  }
+
+  async run(step: Step): Promise<string> {
+    try {
+      await this.perform(step);
+      return 'ok';
+    } catch (error) {
+      if (error instanceof LwsError) return error.code;
+      throw error;
+    }
+  }
+
+  private async perform(step: Step): Promise<void> {
+    const { storage } = this.spec;
+    const { client, verb, name, value } = step;
+    const request = { iri: root + name, access: {}, preconditions: this.guard(step), model: undefined };
+    if (verb === 'look') {
+      const record = storage.store.record(request.iri);
+      if (record) this.seen[client].set(name, record.revision);
+    } else if (verb === 'put')
+      await replace(storage, { ...request, body: body(isContainer(name) ? '' : `<#a> <#p> ${value} .`) });
+    else if (verb === 'patch')
+      await patch(storage, {
+        ...request,
+        body: body(`INSERT DATA { <#a> <#p> ${value} }`, 'application/sparql-update'),
+      });
+    else if (verb === 'post') {
+      const iri = root + (isContainer(name) ? name : parentName(name));
+      const made = await create(storage, { ...request, iri, slug: undefined, body: body(`<#a> <#p> ${value} .`) });
+      this.posted(made.record.iri.slice(root.length));
+    } else await remove(storage, { ...request, recursive: verb === 'delete-tree' });
+  }
+}
+
+async function compare(model: Model, { storage }: SpecStorage): Promise<void> {
+  for (const [name, { values }] of model.states) {
+    const record = storage.store.record(root + name);
+    expect(record, name).not.to.equal(undefined);
+    if (values) {
+      const turtle = (await rdfRepresentation(storage, record!, 'text/turtle'))!.bytes.toString();
+      expect(new Set([...turtle.matchAll(/ (\d)/g)].map(([, digit]) => Number(digit))), name).to.deep.equal(values);
+    } else {
+      const listing = JSON.parse((await jsonListing(storage, {}, record!, undefined)).bytes.toString());
+      const listed = listing.items.map(({ id }: { id: string }) => id.slice(root.length));
+      expect(listed, name).to.deep.equal(model.members(name));
+      expect(listing.totalItems).to.equal(listed.length);
+    }
+  }
+}
+
+describe('The storage against a model in memory', () => {
+  it('agrees on every outcome, content and listing, for two clients with tags', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 40 }), async (steps) => {
+        const spec = await specStorage();
+        try {
+          const model = new Model();
+          let lastPosted = '';
+          const real = new Real(spec, (name) => {
+            lastPosted = name;
+          });
+          for (const [at, each] of steps.entries()) {
+            const expected = model.run(each);
+            expect(await real.run(each), `step ${at}: ${JSON.stringify(each)}`).to.equal(expected);
+            if (each.verb === 'post' && expected === 'ok') renamePosted(model, lastPosted);
+          }
+          await compare(model, spec);
+          expect((await checkStore(spec.memory.store)).faults).to.deep.equal([]);
+        } finally {
+          await spec.dispose();
+        }
+      }),
+      { numRuns: 60 },
+    );
+  }).timeout(60_000);
+});
+
+/** A POST gets a name of the server's choice; the model takes it over. */
+function renamePosted(model: Model, name: string): void {
+  for (const [other, state] of model.states)
+    if (/posted\d+$/.test(other)) {
+      model.states.delete(other);
+      model.states.set(name, state);
+    }
+}

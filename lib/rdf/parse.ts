@@ -10,6 +10,7 @@ import { relabel } from './blank-nodes.js';
 import { loadShippedContext } from './contexts.js';
 import type { RdfFormat } from './formats.js';
 import { decodeUtf8, parseJson } from './json.js';
+import { xsd } from './vocabulary.js';
 import { assertHarmlessEntities } from './xml-entities.js';
 
 export interface RdfDocument {
@@ -77,10 +78,10 @@ async function parseJsonLd(text: string, base: string): Promise<RdfDocument> {
   const options = { base, documentLoader: loadShippedContext } as JsonLdOptions.Expand;
   try {
     const expanded = await jsonld.expand(document as JsonLdDocument, options);
-    assertNoDirections(expanded);
+    guardValues(expanded);
     // biome-ignore lint/suspicious/noExplicitAny: the types of jsonld lack skipExpansion.
     const quads = (await jsonld.toRDF(expanded, { ...options, skipExpansion: true } as any)) as unknown as Quad[];
-    return { quads: quads.map(withPlainLabels), prefixes: contextPrefixes(document) };
+    return { quads: quads.map(withPlainTerms), prefixes: contextPrefixes(document) };
   } catch (error) {
     throw refusalOfJsonLd(error);
   }
@@ -93,16 +94,30 @@ function refusalOfJsonLd(error: unknown): LwsError {
   return malformed((error as Error).message, error);
 }
 
-function assertNoDirections(node: unknown): void {
+/** Stands in for xsd:double between `jsonld` and us. */
+const doubleInDisguise = 'urn:quadpod:double';
+const double = `${xsd.namespace}double`;
+
+/**
+ * Looks at every value of an expanded document: base directions are refused, and doubles are disguised, because `jsonld`
+ * would rewrite their lexical form ("1" to "1.0E0", and what is no number to "NaN"). Native numbers stay.
+ */
+function guardValues(node: unknown): void {
   if (typeof node !== 'object' || node === null) return;
   if ('@direction' in node)
     throw new LwsError('unsupported-rdf', 'Literals with a base direction (@direction) cannot be stored.');
-  if ('@value' in node) return;
-  Object.values(node).forEach(assertNoDirections);
+  if ('@value' in node) {
+    const value = node as { '@value': unknown; '@type'?: string };
+    if (value['@type'] === double && typeof value['@value'] === 'string') value['@type'] = doubleInDisguise;
+    return;
+  }
+  Object.values(node).forEach(guardValues);
 }
 
-/** jsonld writes blank node labels with `_:`, and terms without methods. */
-function withPlainLabels(quad: Quad): Quad {
+/** jsonld writes blank node labels with `_:`, and terms without methods; disguised doubles come back. */
+function withPlainTerms(quad: Quad): Quad {
+  if (quad.object.termType === 'Literal' && quad.object.datatype.value === doubleInDisguise)
+    quad.object.datatype.value = double;
   for (const term of [quad.subject, quad.object, quad.graph])
     if (term.termType === 'BlankNode' && term.value.startsWith('_:'))
       (term as { value: string }).value = term.value.slice(2);
@@ -131,7 +146,11 @@ async function parseRdfXml(text: string, base: string): Promise<RdfDocument> {
   await new Promise<void>((resolve, reject) => {
     parser.on('data', (quad: Quad) => quads.push(quad));
     parser.on('error', (error: Error) => reject(malformed(error.message.slice(0, 300), error)));
-    parser.on('end', resolve);
+    parser.on('end', () => {
+      // The parser does not look whether the document ended where the stream did.
+      (parser as unknown as { saxParser: { close(): void } }).saxParser.close();
+      resolve();
+    });
     parser.end(text);
   });
   return { quads, prefixes: xmlNamespaces(text) };

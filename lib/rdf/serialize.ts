@@ -20,7 +20,7 @@ const writers: Readonly<Record<RdfFormat, (quads: readonly Quad[], options: Seri
 
 /**
  * Writes a graph.
- * @throws UnwritableError when the graph has something that RDF/XML cannot say (see rdfxml-writer.ts)
+ * @throws UnwritableError when the syntax has no way to say something of the graph, as RDF/XML often has not
  */
 export const serializeRdf = (quads: readonly Quad[], format: RdfFormat, options: SerializeOptions): string =>
   writers[format](quads, options);

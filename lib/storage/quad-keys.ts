@@ -92,6 +92,8 @@ function encodeLiteral(literal: Literal): EncodedTerm {
   const { value, language } = literal;
   if ((literal as { direction?: string | null }).direction)
     throw new LwsError('unsupported-rdf', 'Literals with a base direction (RDF 1.2) cannot be stored.');
+  if (language && !/^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/.test(language))
+    throw new LwsError('malformed-body', `"${language.slice(0, 50)}" is no language tag.`);
   if (language)
     return {
       value: `${language}${separator}${value}`,

@@ -13,13 +13,14 @@ const factory = new DataFactory<Quad>();
  * @param isKnown labels that are to stay, because they name nodes that are stored already
  */
 export function relabel(quads: Iterable<Quad>, isKnown: (label: string) => boolean = () => false): Quad[] {
-  const document = randomBytes(9).toString('base64url').replace(/[-_]/g, 'x');
+  let document: string | undefined;
   const labels = new Map<string, Term>();
   const fresh = <T extends Term>(term: T): T => {
     if (term.termType !== 'BlankNode' || isKnown(term.value)) return term;
     let label = labels.get(term.value);
     if (!label) {
-      label = factory.blankNode(`b${document}${labels.size.toString(36)}`);
+      document ??= randomBytes(12).toString('hex');
+      label = factory.blankNode(`b${document}x${labels.size.toString(36)}`);
       labels.set(term.value, label);
     }
     return label as T;

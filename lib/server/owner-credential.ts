@@ -1,6 +1,6 @@
 /** Owners that need no identity provider: a did:key identity and bearer credentials of it (service.md, "Owner bootstrapping"). */
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { importJWK, SignJWT } from 'jose';
 import { algorithmOf, didKeyOf, expandDidKey, type PublicJwk } from '../authentication/did-key.js';
@@ -29,9 +29,14 @@ export function keptIdentity(file: string): Identity {
   if (existsSync(file)) return readIdentity(file);
   const identity = makeIdentity();
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  // `wx`: never over a key that appeared meanwhile.
-  writeFileSync(file, `${JSON.stringify(identity.key)}\n`, { mode: 0o600, flag: 'wx' });
-  chmodSync(file, 0o600);
+  // `wx`: never over a key that appeared meanwhile. Synced: what the owner creates is lost without it.
+  const handle = openSync(file, 'wx', 0o600);
+  try {
+    writeSync(handle, `${JSON.stringify(identity.key)}\n`);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
   return identity;
 }
 

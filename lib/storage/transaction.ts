@@ -26,6 +26,8 @@ export class Transaction {
   readonly graphs = new Map<string, GraphChange>();
   readonly addedBlobs = new Map<string, string>();
   readonly removedBlobs = new Set<string>();
+  /** What was read of the state before; it cannot change while this transaction runs. */
+  private readonly read = new Map<string, ResourceRecord | undefined>();
   private bytesDelta = 0;
 
   constructor(private readonly base: TransactionBase) {}
@@ -41,7 +43,9 @@ export class Transaction {
 
   record(iri: string): ResourceRecord | undefined {
     const staged = this.records.get(iri);
-    return staged === undefined ? this.base.record(iri) : (staged ?? undefined);
+    if (staged !== undefined) return staged ?? undefined;
+    if (!this.read.has(iri)) this.read.set(iri, this.base.record(iri));
+    return this.read.get(iri);
   }
 
   /** The GSPO keys of an RDF resource as it was before this transaction. */

@@ -16,8 +16,7 @@ const update = 'application/sparql-update';
 describe('PATCH with SPARQL Update', () => {
   let spec: SpecStorage;
   const iri = `${root}r`;
-  const put = (turtle: string) =>
-    replace(spec.storage, { ...common, iri, preconditions: {}, body: body(turtle) });
+  const put = (turtle: string) => replace(spec.storage, { ...common, iri, preconditions: {}, body: body(turtle) });
   const send = (text: string) => patch(spec.storage, { ...common, iri, body: body(text, update) });
   const turtle = async (): Promise<string> => {
     const record = spec.storage.store.record(iri)!;
@@ -68,8 +67,14 @@ describe('PATCH with SPARQL Update', () => {
     const again = await specStorage({ memory });
     const args = { ...common, iri };
     await patch(again.storage, { ...args, body: body('INSERT DATA { _:b0 <#name> "second" }', update) });
-    await patch(again.storage, { ...args, body: body('INSERT { [] <#name> "third" } WHERE { ?s <#name> "stored" }', update) });
-    await patch(again.storage, { ...args, body: body('INSERT { ?s <#seen> true } WHERE { ?s <#name> "stored" }', update) });
+    await patch(again.storage, {
+      ...args,
+      body: body('INSERT { [] <#name> "third" } WHERE { ?s <#name> "stored" }', update),
+    });
+    await patch(again.storage, {
+      ...args,
+      body: body('INSERT { ?s <#seen> true } WHERE { ?s <#name> "stored" }', update),
+    });
     const { keys } = (await again.storage.store.graph(iri))!;
     const { decodeGraph } = await import('../../../lib/storage/quad-keys.js');
     const subjects = new Map<string, string[]>();
@@ -85,7 +90,10 @@ describe('PATCH with SPARQL Update', () => {
   });
 
   const hostile: [string, string][] = [
-    ['a cartesian product', 'DELETE { ?a ?b ?c } WHERE { ?a ?p ?q . ?b ?r ?s . ?c ?t ?u . ?d ?v ?w . ?e ?x ?y FILTER(?q = ?nothing) }'],
+    [
+      'a cartesian product',
+      'DELETE { ?a ?b ?c } WHERE { ?a ?p ?q . ?b ?r ?s . ?c ?t ?u . ?d ?v ?w . ?e ?x ?y FILTER(?q = ?nothing) }',
+    ],
     ['a catastrophic regex', `DELETE { ?s ?p ?o } WHERE { ?s ?p ?o FILTER(REGEX("${'a'.repeat(40)}!", "^(a+)+$")) }`],
   ];
   for (const [what, text] of hostile)

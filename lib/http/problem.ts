@@ -70,6 +70,7 @@ export function problemReply(error: unknown, instance: string, storage: string):
       ...(status === 401 && refusal ? { 'WWW-Authenticate': challenges(storage, refusal) } : {}),
       'Content-Type': 'application/problem+json',
       'Cache-Control': 'no-store',
+      'X-Content-Type-Options': 'nosniff',
       Link: formatLink(storage, lws.storage),
     },
     body,

@@ -32,7 +32,13 @@ const fieldsOfRecord = new WeakMap<ResourceRecord, Record<string, string>>();
 function recordFields(storage: Storage, record: ResourceRecord): Record<string, string> {
   let fields = fieldsOfRecord.get(record);
   if (!fields) {
-    fields = { 'Last-Modified': formatHttpDate(record.modified), Link: resourceLinks(record, storage.storage) };
+    fields = {
+      'Last-Modified': formatHttpDate(record.modified),
+      Link: resourceLinks(record, storage.storage),
+      // Also for RDF: a browser runs the XHTML elements that a graph's predicates can spell in RDF/XML.
+      'X-Content-Type-Options': 'nosniff',
+      'Content-Security-Policy': "sandbox; default-src 'none'",
+    };
     fields['Allow'] = allowedMethods(record, storage.storage).join(', ');
     const patches = acceptedPatches(record);
     if (patches.length > 0) fields['Accept-Patch'] = patches.join(', ');
@@ -122,8 +128,6 @@ async function representBytes(
     'Content-Type': mediaType,
     'Cache-Control': revalidate,
     'Accept-Ranges': 'bytes',
-    'X-Content-Type-Options': 'nosniff',
-    'Content-Security-Policy': "sandbox; default-src 'none'",
   };
   if (executable.test(mediaType.split(';', 1)[0]!.trim().toLowerCase())) fields['Content-Disposition'] = 'attachment';
   if (isConditional(req) && isNotModified(preconditions(req), revision, record.modified)) return notModified(fields);

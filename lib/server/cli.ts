@@ -138,6 +138,8 @@ async function importComponent(module: string): Promise<Component> {
 async function serve({ settings, components }: Context): Promise<number> {
   const core = settings.of(coreSettings);
   const log: Log = createLog(core.logLevel);
+  // A fault in one request must not end the others; it is in the log with its stack.
+  process.on('unhandledRejection', (error) => log.fatal({ err: error }, 'unhandled rejection'));
   const server = await startServer(settings, components, log);
   process.stderr.write(await banner(server, core));
   return new Promise((resolve) => {

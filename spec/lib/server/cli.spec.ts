@@ -56,14 +56,21 @@ describe('server/owner-credential', () => {
   });
 
   it('round-trips Multikeys of both curves and refuses points that are off the curve', () => {
-    const p256 = { kty: 'EC', crv: 'P-256', x: 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4', y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM' } as const;
+    const p256 = {
+      kty: 'EC',
+      crv: 'P-256',
+      x: 'MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4',
+      y: '4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM',
+    } as const;
     for (const key of [p256, makeIdentity().key]) {
       const { kty, crv, x } = key;
       expect(readMultikey(multikeyOf(key))).to.deep.include({ kty, crv, x });
     }
     expect(readMultikey(multikeyOf(p256))).to.deep.equal(p256);
     const off = multikeyOf({ ...p256, x: Buffer.alloc(32, 255).toString('base64url') });
-    expect([off, 'z', 'zzz', 'did:key:z', `z${'1'.repeat(99)}`].map(readMultikey)).to.deep.equal(Array(5).fill(undefined));
+    expect([off, 'z', 'zzz', 'did:key:z', `z${'1'.repeat(99)}`].map(readMultikey)).to.deep.equal(
+      Array(5).fill(undefined),
+    );
   });
 
   it('is the same owner after a restart, and the credential is never logged', async () => {

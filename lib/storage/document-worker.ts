@@ -3,7 +3,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { LwsError } from '../errors.js';
 import { type FromWorker, linesAtATime, type Task, type ToWorker } from '../worker-pool.js';
 import { tasks } from './document-tasks.js';
-import { loadEngine } from './sparql-update.js';
+import { loadEngine, loadParser } from './sparql-update.js';
 
 const port = parentPort!;
 const send = (message: FromWorker, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
@@ -16,14 +16,18 @@ port.on('message', (message: ToWorker) => {
   }
   const received = lines;
   lines = [];
-  send({ ready: true });
   void answer(message.task, received);
 });
 
-if ((workerData as { engine?: boolean } | null)?.engine) void loadEngine();
+/** Only the worker of updates needs the engine, and its deadline must not pay for loading it. */
+const engine = (workerData as { engine?: boolean } | null)?.engine
+  ? Promise.all([loadParser(), loadEngine()])
+  : undefined;
 
 async function answer({ name, arguments: given }: Omit<Task, 'lines'>, received: string[]): Promise<void> {
   try {
+    await engine;
+    send({ ready: true });
     const result = await perform(name, { ...given, lines: received } as never);
     const keys = (result as { keys?: readonly string[] } | undefined)?.keys;
     if (keys) for (let at = 0; at < keys.length; at += linesAtATime) send({ lines: keys.slice(at, at + linesAtATime) });

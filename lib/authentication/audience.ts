@@ -12,14 +12,14 @@ export interface AudiencePolicy {
 }
 
 /** A credential must name us; other values beside us are allowed. @throws LwsError `invalid-token` */
-export function assertAudience(aud: string | readonly string[] | undefined, policy: AudiencePolicy): void {
+export function assertAudience(aud: unknown, policy: AudiencePolicy): void {
   if (aud === undefined) {
     if (policy.required)
       throw refusedCredential('The credential names no audience.', 'no aud, and lws.audience.require is true');
     return;
   }
-  const values = typeof aud === 'string' ? [aud] : aud;
-  if (!values.some((value) => policy.accepted.has(value)))
+  const values: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
+  if (!values.some((value) => typeof value === 'string' && policy.accepted.has(value)))
     throw refusedCredential(
       'The credential is meant for another audience.',
       `aud is ${JSON.stringify(values).slice(0, 300)}, accepted are ${[...policy.accepted].join(' ')}`,

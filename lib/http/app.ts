@@ -7,9 +7,12 @@ import type { Authenticator } from '../authentication/authenticate.js';
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
+import { formatLink } from '../fields/link.js';
 import type { Log } from '../log.js';
+import { lws } from '../rdf/vocabulary.js';
 import { readTarget, type Target } from '../resources/names.js';
 import type { Storage } from '../resources/storage.js';
+import { reservedName } from '../resources/write.js';
 import { type CorsPolicy, corsFields, preflightReply } from './cors.js';
 import { problemReply, statusOf } from './problem.js';
 import { ClientGone } from './request.js';
@@ -46,6 +49,7 @@ interface Exchange {
 export function createApp(site: Site): Koa {
   const app = new Koa();
   const route = fixedRoutes(site);
+  const common = commonFields(site);
   app.on('error', (error) => site.log.error({ err: error }, 'an answer could not be written'));
   app.use(async (ctx) => {
     // The answer is written by `respond`, which sets exactly the fields that are decided here.
@@ -62,7 +66,7 @@ export function createApp(site: Site): Koa {
     if (failure instanceof ClientGone) ctx.res.destroy();
     else {
       try {
-        await respond(ctx.req, ctx.res, reply, commonFields(site, ctx.req));
+        await respond(ctx.req, ctx.res, reply, common(ctx.req));
       } catch (error) {
         failure = error;
         ctx.res.destroy();
@@ -81,6 +85,9 @@ async function answer(site: Site, route: RouteFinder, ctx: Koa.Context, exchange
   if (preflight) return preflight;
   if (site.requireHttps && !isHttps(site, req))
     throw new LwsError('https-required', 'This server answers over HTTPS only.');
+  // RFC 9112 3.2
+  if (req.headers.host === undefined && req.httpVersion === '1.1')
+    throw new LwsError('bad-request', 'The request has no Host field.');
   if (req.method === 'TRACE')
     throw new LwsError('method-not-allowed', 'TRACE is not supported.', { fields: { Allow: 'GET, HEAD, OPTIONS' } });
   if (req.method === 'OPTIONS' && req.url === '*')
@@ -123,6 +130,7 @@ function fixedRoutes(site: Site): RouteFinder {
     if (reply) return reply;
     const methods = known(ctx.path);
     if (methods.length === 0) return undefined;
+    if (ctx.method === 'PUT') throw reservedName();
     const Allow = [...new Set([...methods, 'OPTIONS'])].join(', ');
     if (ctx.method === 'OPTIONS') return { status: 204, fields: { Allow } };
     throw new LwsError('method-not-allowed', 'The method is not supported here.', { fields: { Allow } });
@@ -135,9 +143,21 @@ const isHttps = ({ behindProxy }: Site, req: IncomingMessage): boolean =>
     .split(',')[0]!
     .trim() === 'https';
 
-function commonFields(site: Site, req: IncomingMessage): Fields {
-  const cors = corsFields(site.cors, req);
-  return site.hstsSeconds > 0 ? { ...cors, 'Strict-Transport-Security': `max-age=${site.hstsSeconds}` } : cors;
+/** The fields of every answer. */
+function commonFields(site: Site): (req: IncomingMessage) => Fields {
+  const { storage } = site.storage;
+  const fixed = {
+    // open-points 2.7: every answer says which storage it is of; those of resources say more in their own Link.
+    Link: formatLink(storage, lws.storage),
+    ...(site.hstsSeconds > 0 ? { 'Strict-Transport-Security': `max-age=${site.hstsSeconds}` } : {}),
+  };
+  if (site.cors.allowedOrigins.length === 0) return () => fixed;
+  const basePath = new URL(storage).pathname.slice(0, -1);
+  return (req) => {
+    // open-points 2.9: the console and its callback are for this origin alone, also while nobody serves them.
+    const path = (req.url ?? '').slice(basePath.length);
+    return /^\/(?:app|callback)(?:[/?]|$)/i.test(path) ? fixed : { ...fixed, ...corsFields(site.cors, req) };
+  };
 }
 
 /** One line a request. Never a header field: credentials are among them. */

@@ -1,8 +1,6 @@
 /** Refusals as `application/problem+json` (RFC 9457). It owns the only table from code to status, title and type. */
 import { challenges } from '../authentication/challenge.js';
 import { type ErrorCode, LwsError } from '../errors.js';
-import { formatLink } from '../fields/link.js';
-import { lws } from '../rdf/vocabulary.js';
 import type { Reply } from './respond.js';
 
 const problems: Readonly<Record<ErrorCode, readonly [status: number, title: string]>> = {
@@ -71,7 +69,6 @@ export function problemReply(error: unknown, instance: string, storage: string):
       'Content-Type': 'application/problem+json',
       'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',
-      Link: formatLink(storage, lws.storage),
     },
     body,
   };

@@ -27,6 +27,8 @@ interface Membership {
   readonly total: number;
   /** The opaque state of the container in the caller's view. */
   readonly state: string;
+  /** Milliseconds: when the container, as the caller sees it, changed last. */
+  readonly modified: number;
 }
 
 /**
@@ -67,7 +69,7 @@ export async function jsonListing(
   const build = async (): Promise<Listing> => {
     const { pageSize } = storage.limits;
     const from = ((page ?? 1) - 1) * pageSize;
-    const { members, total, state } = await collect(storage, access, container, from, pageSize);
+    const { members, total, state, modified } = await collect(storage, access, container, from, pageSize);
     const last = Math.max(1, Math.ceil(total / pageSize));
     if ((page ?? 1) > last) throw new LwsError('page-not-found', `The listing has ${last} pages.`);
     const document = {
@@ -83,7 +85,7 @@ export async function jsonListing(
       tag: page === undefined ? `${state}.json-${hashOf(bytes)}` : `page-${page}.${hashOf(bytes)}`,
       mediaType: 'application/lws+json',
       bytes,
-      modified: latest(container, members),
+      modified: latest(modified, members),
       ...(last > 1 || page !== undefined ? { pages: { page: page ?? 1, last } } : {}),
     };
   };
@@ -100,8 +102,9 @@ export async function rdfListing(
   format: RdfFormat,
 ): Promise<Listing> {
   const build = async (): Promise<Listing> => {
-    const { members, total, state } = await collect(storage, access, container, 0, Number.POSITIVE_INFINITY);
-    const keys = encodeGraph(container.iri, containerQuads(container, total));
+    const whole = await collect(storage, access, container, 0, Number.POSITIVE_INFINITY);
+    const { members, total, state, modified } = whole;
+    const keys = encodeGraph(container.iri, containerQuads(container, total, modified));
     for (let at = 0; at < members.length; at += 500) {
       const quads = members.slice(at, at + 500).flatMap((member) => memberQuads(container, member));
       for (const key of encodeGraph(container.iri, quads)) keys.push(key);
@@ -111,7 +114,7 @@ export async function rdfListing(
     if (!rendered) throw new Error(`The listing of ${container.iri} cannot be written as ${format}.`);
     const bytes = Buffer.from(rendered.buffer, rendered.byteOffset, rendered.byteLength);
     const tag = `${state}.${variantOf(format)}-${hashOf(bytes)}`;
-    return { revision: container.revision, tag, mediaType: format, bytes, modified: latest(container, members) };
+    return { revision: container.revision, tag, mediaType: format, bytes, modified: latest(modified, members) };
   };
   if (!storage.authorizer.readsEverything(access)) return build();
   return (await storage.representations.obtain(container.iri, format, container.revision, build)) as Listing;
@@ -138,13 +141,14 @@ async function collect(
     }
     if (everything && members.length >= count) break;
   }
-  return everything
-    ? { members, total: container.members ?? 0, state: container.revision }
-    : { members, total: visible.length, state: viewState(visible) };
+  if (everything)
+    return { members, total: container.members ?? 0, state: container.revision, modified: container.modified };
+  // The container's own date moves with members that the caller must not know of.
+  return { members, total: visible.length, state: viewState(visible), modified: latest(container.created, members) };
 }
 
-const latest = (container: ResourceRecord, members: readonly ResourceRecord[]): number =>
-  members.reduce((time, { modified }) => Math.max(time, modified), container.modified);
+const latest = (time: number, members: readonly ResourceRecord[]): number =>
+  members.reduce((latestSoFar, { modified }) => Math.max(latestSoFar, modified), time);
 
 const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64url').slice(0, 12);
 
@@ -170,12 +174,12 @@ const prefixes = {
   xsd: xsd.namespace,
 };
 
-function containerQuads(container: ResourceRecord, total: number): Quad[] {
+function containerQuads(container: ResourceRecord, total: number, modified: number): Quad[] {
   const subject = node(container.iri);
   return [
     factory.quad(subject, node(rdf.type), node(lws.Container)),
     factory.quad(subject, node(lws.totalItems), literal(total, 'integer')),
-    factory.quad(subject, node(dcterms.modified), literal(new Date(container.modified).toISOString(), 'dateTime')),
+    factory.quad(subject, node(dcterms.modified), literal(new Date(modified).toISOString(), 'dateTime')),
   ];
 }
 

@@ -1,4 +1,5 @@
 /** The server as a whole: opens the storage, installs the components, listens, and drains when it is told to stop. */
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -6,10 +7,12 @@ import { createAuthenticator } from '../authentication/authenticate.js';
 import { ownerAuthorizer } from '../authorization/authorizer.js';
 import type { Component, House, Installation } from '../component.js';
 import { LwsError } from '../errors.js';
+import { formatLink } from '../fields/link.js';
 import { createApp } from '../http/app.js';
 import { problemReply } from '../http/problem.js';
 import { describeStorage } from '../http/storage-description.js';
 import type { Log } from '../log.js';
+import { lws } from '../rdf/vocabulary.js';
 import { Representations } from '../resources/representations.js';
 import type { Storage } from '../resources/storage.js';
 import { ensureRoot } from '../resources/storage-root.js';
@@ -130,15 +133,20 @@ function assembleSite(core: CoreSettings, storage: Storage, installations: reado
 
 function createHttpServer(app: (req: IncomingMessage, res: ServerResponse) => Promise<void>, storage: string): Server {
   // A body may take hours; pauses within it are bounded instead (lws.request-idle-seconds).
-  const server = createServer({ requestTimeout: 0, headersTimeout: 30_000, keepAliveTimeout: 75_000 }, app);
+  const server = createServer(
+    { requestTimeout: 0, headersTimeout: 30_000, keepAliveTimeout: 75_000, requireHostHeader: false },
+    app,
+  );
   // Decided by the application: it asks for the body once it wants it.
   server.on('checkContinue', app);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
     const tooLong = error.code === 'HPE_HEADER_OVERFLOW';
     const refusal = new LwsError('bad-request', tooLong ? 'The header fields are too long.' : 'This is not HTTP/1.1.');
-    const { fields, body } = problemReply(refusal, 'about:blank', storage);
-    const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+    const { fields, body } = problemReply(refusal, `urn:uuid:${randomUUID()}`, storage);
+    const lines = Object.entries({ ...fields, Link: formatLink(storage, lws.storage) }).map(
+      ([name, value]) => `${name}: ${value}\r\n`,
+    );
     const status = tooLong ? '431 Request Header Fields Too Large' : '400 Bad Request';
     const length = (body as Buffer).length;
     socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}Content-Length: ${length}\r\nConnection: close\r\n\r\n${body}`);

@@ -15,8 +15,17 @@ export type LogLevel = (typeof logLevels)[number];
  * @param stream where lines go; standard output when absent
  */
 export function createLog(level: LogLevel, stream?: DestinationStream): Log {
-  const options = { level, base: null, timestamp: () => `,"time":"${new Date().toISOString()}"` };
+  const options = { level, base: null, timestamp: () => `,"time":"${now()}"` };
   return pino(options, stream ?? bufferedOutput());
+}
+
+let [lastTime, lastText] = [0, ''];
+
+/** The time as ISO 8601, made once a millisecond. */
+function now(): string {
+  const time = Date.now();
+  if (time !== lastTime) [lastTime, lastText] = [time, new Date(time).toISOString()];
+  return lastText;
 }
 
 function bufferedOutput(): DestinationStream {

@@ -66,13 +66,33 @@ async function representRdf(
   const representation = await rdfRepresentation(storage, record, format);
   if (!representation) return undefined;
   const current = representation.revision === record.revision ? record : (storage.store.record(record.iri) ?? record);
-  return selected(req, representation, current.modified, {
-    ...recordFields(storage, current),
-    'Content-Type': representation.mediaType,
-    Vary: 'Accept',
-    'Cache-Control': revalidate,
-  });
+  const reply = wholeReply(storage, current, representation);
+  // Nearly every request asks for nothing else, so the answer is made once.
+  if (!isConditional(req) && !wantsDigests(req)) return reply;
+  return selected(req, representation, current.modified, { ...(reply.fields as Record<string, string>) });
 }
+
+const wholeReplies = new WeakMap<Representation, Reply>();
+
+function wholeReply(storage: Storage, record: ResourceRecord, representation: Representation): Reply {
+  let reply = wholeReplies.get(representation);
+  if (!reply) {
+    const fields = {
+      ...recordFields(storage, record),
+      'Content-Type': representation.mediaType,
+      Vary: 'Accept',
+      'Cache-Control': revalidate,
+      ETag: formatEntityTag(representation.tag),
+      'Content-Length': String(representation.bytes.length),
+    };
+    reply = { status: 200, fields, body: representation.bytes };
+    wholeReplies.set(representation, reply);
+  }
+  return reply;
+}
+
+const wantsDigests = ({ headers }: IncomingMessage): boolean =>
+  headers['want-repr-digest'] !== undefined || headers['want-content-digest'] !== undefined;
 
 /** A representation whose bytes are at hand: 304, or 200 with the digests that are wanted. */
 function selected(

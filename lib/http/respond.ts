@@ -15,6 +15,8 @@ export interface Reply {
 /** Milliseconds that a refused upload may go on arriving, so that the client gets to read the answer. */
 const lingerMs = 5_000;
 
+const onePieceBytes = 16 << 10;
+
 /** Writes a reply. Resolves when it is handed over; a client that went away is not an error. */
 export async function respond(req: IncomingMessage, res: ServerResponse, reply: Reply, common: Fields): Promise<void> {
   const { status, body } = reply;
@@ -29,6 +31,8 @@ export async function respond(req: IncomingMessage, res: ServerResponse, reply: 
     if (isStream) (body as Readable).destroy();
     res.end();
   } else if (isStream) await streamBody(body as Readable, res);
+  // As a text of one byte a character it goes out in one piece with the header, which a Buffer does not.
+  else if (body.length <= onePieceBytes) res.end((body as Buffer).toString('latin1'), 'latin1');
   else res.end(body);
 }
 

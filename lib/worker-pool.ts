@@ -72,7 +72,8 @@ export interface PoolOptions {
 }
 
 export class WorkerPool {
-  private readonly idle = new Set<Worker>();
+  /** The workers without a task, with the timer that ends each. */
+  private readonly idle = new Map<Worker, NodeJS.Timeout | undefined>();
   private readonly all = new Set<Worker>();
   private readonly waiting: Job[] = [];
   private closed = false;
@@ -84,7 +85,7 @@ export class WorkerPool {
 
   /** Starts one worker before it is needed. */
   warm(): void {
-    if (this.all.size === 0 && !this.closed) this.idle.add(this.spawn());
+    if (this.all.size === 0 && !this.closed) this.idle.set(this.spawn(), undefined);
   }
 
   /**
@@ -109,9 +110,10 @@ export class WorkerPool {
 
   private next(): void {
     if (this.waiting.length === 0) return;
-    let [worker] = this.idle;
+    let [worker] = this.idle.keys();
     if (!worker && this.all.size < this.options.size) worker = this.spawn();
     if (!worker) return;
+    clearTimeout(this.idle.get(worker));
     this.idle.delete(worker);
     this.work(worker, this.waiting.shift()!);
   }
@@ -181,13 +183,13 @@ export class WorkerPool {
 
   private release(worker: Worker): void {
     if (!this.all.has(worker)) return;
-    this.idle.add(worker);
-    this.next();
     const { idleMs } = this.options;
-    if (idleMs === undefined || !this.idle.has(worker)) return;
-    const timer = setTimeout(() => {
-      if (this.idle.has(worker)) void worker.terminate();
-    }, idleMs);
-    timer.unref();
+    const end = (): void => {
+      // Out of the idle ones at once: a task must not be given to a worker that is about to end.
+      this.idle.delete(worker);
+      void worker.terminate();
+    };
+    this.idle.set(worker, idleMs === undefined ? undefined : setTimeout(end, idleMs).unref());
+    this.next();
   }
 }

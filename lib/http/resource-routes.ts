@@ -117,6 +117,9 @@ async function post(exchange: ResourceExchange): Promise<Reply> {
 
 async function put(exchange: ResourceExchange): Promise<Reply> {
   const { storage, req, res, access, target, idleMs } = exchange;
+  // RFC 9110 14.5: a part must not be taken for the whole.
+  if (req.headers['content-range'] !== undefined)
+    throw new LwsError('bad-request', 'A partial PUT is not supported; send the whole content without Content-Range.');
   const { record, created } = await replace(storage, {
     iri: target.iri,
     access,

@@ -46,8 +46,7 @@ function endUnreadBody(req: IncomingMessage, res: ServerResponse, fields: Record
     if (req.complete) return;
     const timer = setTimeout(() => socket.destroy(), lingerMs);
     timer.unref();
-    req.once('end', () => clearTimeout(timer));
-    socket.once('close', () => clearTimeout(timer));
+    req.once('close', () => clearTimeout(timer));
   });
 }
 

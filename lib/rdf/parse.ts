@@ -10,6 +10,7 @@ import { relabel } from './blank-nodes.js';
 import { loadShippedContext } from './contexts.js';
 import type { RdfFormat } from './formats.js';
 import { decodeUtf8, parseJson } from './json.js';
+import { boundedPrefixes } from './prefixes.js';
 import { xsd } from './vocabulary.js';
 import { assertHarmlessEntities } from './xml-entities.js';
 
@@ -167,17 +168,3 @@ function xmlNamespaces(text: string): Record<string, string> {
 
 const malformed = (what: string, cause?: unknown): LwsError =>
   new LwsError('malformed-body', `The RDF document cannot be read: ${what}.`, { cause });
-
-const mostPrefixes = 100;
-const longestPrefix = 500;
-
-/** A prefix map lies in the resource's record, which every listing reads: it is kept, but not at any size. */
-function boundedPrefixes(prefixes: Readonly<Record<string, string>>): Record<string, string> {
-  const entries = Object.entries(prefixes).filter(
-    ([prefix, iri]) =>
-      /^([A-Za-z]([\w.-]*[\w-])?)?$/.test(prefix) &&
-      iri.length + prefix.length <= longestPrefix &&
-      /^[a-z][\w+.-]*:[^\u0000-\u0020<>"{}|\\^`]*$/i.test(iri),
-  );
-  return Object.fromEntries(entries.slice(0, mostPrefixes));
-}

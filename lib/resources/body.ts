@@ -6,7 +6,7 @@ import { createHash, type Hash } from 'node:crypto';
 import { LwsError } from '../errors.js';
 import type { DigestAlgorithm } from '../fields/digest.js';
 import { isRdfFormat, type RdfFormat } from '../rdf/formats.js';
-import type { BlobWriter } from '../storage/blobs.js';
+import { type BlobWriter, CommitInDoubtError } from '../storage/blobs.js';
 import type { EncodedDocument } from '../storage/document-tasks.js';
 import type { ResourceKind } from '../storage/records.js';
 import type { Storage } from './storage.js';
@@ -134,9 +134,9 @@ async function receiveBinary(storage: Storage, body: RequestBody, room: number):
   return { kind: 'binary', blob, size, sha256: digests.of('sha-256').toString('base64'), mediaType: body.contentType };
 }
 
-/** Lets go of content that was not committed. */
-export async function discard(content: Content | undefined): Promise<void> {
-  if (content && content.kind !== 'rdf') await content.blob.abort();
+/** Lets go of content whose commit was refused with `error`; not while it is in doubt whether it was. */
+export async function discard(content: Content | undefined, error: unknown): Promise<void> {
+  if (content && content.kind !== 'rdf' && !(error instanceof CommitInDoubtError)) await content.blob.abort();
 }
 
 /** @throws LwsError `body-not-allowed` when there is a body: a container's representation is its membership */

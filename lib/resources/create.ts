@@ -2,6 +2,8 @@
 import { requireAccess } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
 import { isContainerIri, type ResourceRecord } from '../storage/records.js';
+import type { Store } from '../storage/store.js';
+import type { Transaction } from '../storage/transaction.js';
 import {
   assertNoBody,
   type Content,
@@ -12,8 +14,10 @@ import {
   receiveContent,
   roomFor,
 } from './body.js';
+import { containerState } from './membership.js';
 import { allowedMethods } from './methods.js';
 import { candidateNames, counterpart, isReserved } from './names.js';
+import { assertPreconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
 import { contentKind } from './types.js';
 import {
@@ -46,6 +50,7 @@ export async function create(storage: Storage, request: CreateRequest): Promise<
     container,
   );
   if (parent.kind !== 'container') throw notAContainer(storage, parent);
+  await assertContainerState(storage, storage.store, request, parent);
   const makesContainer = model === 'container' || (model === undefined && slug?.endsWith('/') === true);
   const names = candidateNames(slug, makesContainer);
   const nextName = (): string => freeName(storage, container, names);
@@ -85,6 +90,18 @@ export async function create(storage: Storage, request: CreateRequest): Promise<
   }
 }
 
+/** A POST may be guarded by the state of its container. `If-None-Match` would always exclude it and is left alone. */
+async function assertContainerState(
+  storage: Storage,
+  view: Store | Transaction,
+  { access, preconditions: { ifMatch, ifUnmodifiedSince } }: CreateRequest,
+  container: ResourceRecord,
+): Promise<void> {
+  if (ifMatch === undefined && ifUnmodifiedSince === undefined) return;
+  const state = await containerState(storage, view, access, container);
+  assertPreconditions({ ifMatch, ifUnmodifiedSince }, container, state);
+}
+
 const isTaken = (error: unknown): boolean => error instanceof LwsError && error.code === 'already-exists';
 
 /** The test runs on the name as sent and on the composed path (open-points 2.2). */
@@ -102,16 +119,18 @@ function freeName({ store }: Storage, container: string, names: Generator<string
 /** Commits under the current name; with `rename`, under the next one as long as a name is taken. */
 async function commit(
   storage: Storage,
-  { access }: CreateRequest,
+  request: CreateRequest,
   name: () => string,
   content: Content | undefined,
   rename?: () => void,
 ): Promise<WriteResult> {
+  const { access } = request;
   try {
     for (;;)
       try {
         const record = await storage.store.transact(async (tx): Promise<ResourceRecord> => {
           const parent = await requireFreeName(storage, tx, access, name());
+          await assertContainerState(storage, tx, request, parent);
           return stageNew(storage, tx, access, parent, name(), content);
         });
         rememberTurtle(storage, record, content);
@@ -121,7 +140,7 @@ async function commit(
         rename();
       }
   } catch (error) {
-    await discard(content);
+    await discard(content, error);
     throw error;
   }
 }

@@ -23,7 +23,7 @@ export async function remove(storage: Storage, request: DeleteRequest): Promise<
   await requireAccess(storage, storage.store, access, 'delete', iri);
   if (iri === storage.storage)
     throw new LwsError('root-not-deletable', 'The root container is the storage itself and cannot be deleted.');
-  await storage.store.transact(async (tx) => {
+  const work = async (tx: Transaction): Promise<void> => {
     const record = await requireAccess(storage, tx, access, 'delete', iri);
     const state = record.kind === 'container' ? await containerState(storage, tx, access, record) : record.revision;
     assertPreconditions(preconditions, record, state);
@@ -37,7 +37,8 @@ export async function remove(storage: Storage, request: DeleteRequest): Promise<
       modified: storage.clock(),
       members: (parent.members ?? 1) - 1,
     });
-  });
+  };
+  await storage.store.transact(work, { frees: true });
 }
 
 async function stageDeletion(

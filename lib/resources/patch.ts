@@ -28,22 +28,18 @@ export async function patch(storage: Storage, request: PatchRequest): Promise<Wr
   const bytes = await readBody(storage, request.body);
   if (admitted.kind === 'json') return alternately(request.iri, () => patchJson(storage, request, bytes));
   const text = decodeUtf8(bytes);
-  const update = await storage.documents.readUpdate(text, request.iri);
-  const base = (record: ResourceRecord): Readonly<Record<string, string>> => ({
-    ...update?.prefixes,
-    ...record.prefixes,
-  });
-  if (update && storage.documents.isPlain(update, admitted.triples ?? 0))
+  const update = storage.documents.readUpdate(text, request.iri);
+  if (update && storage.documents.isSmall(admitted.triples ?? 0))
     return commitGraph(storage, request, async (tx, record) => {
       const keys = await tx.graph(record);
       // It may have grown since it was admitted; the work is then done here all the same, once.
-      return { before: keys, document: storage.documents.applyPlain(update, keys, request.iri, base(record)) };
+      return { before: keys, document: storage.documents.applyPlain(update, keys, request.iri, record.prefixes ?? {}) };
     });
   return alternately(request.iri, async () => {
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
       const seen = await storage.store.graph(request.iri);
       if (!seen) break;
-      const document = await storage.documents.update(text, seen.keys, request.iri, base(seen.record));
+      const document = await storage.documents.update(text, seen.keys, request.iri, seen.record.prefixes ?? {});
       try {
         return await commitGraph(storage, request, (_tx, record) => {
           if (record.revision !== seen.record.revision) throw new OutdatedState();
@@ -130,7 +126,7 @@ async function patchJson(storage: Storage, request: PatchRequest, change: Buffer
       });
       return { record, created: false };
     } catch (error) {
-      await discard(content);
+      await discard(content, error);
       if (!(error instanceof OutdatedState)) throw error;
     }
   }

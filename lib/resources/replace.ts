@@ -54,7 +54,7 @@ export async function replace(storage: Storage, request: ReplaceRequest): Promis
     rememberTurtle(storage, result.record, content);
     return result;
   } catch (error) {
-    await discard(content);
+    await discard(content, error);
     throw error;
   }
 }

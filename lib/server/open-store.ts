@@ -4,6 +4,12 @@ import { join, resolve } from 'node:path';
 import { openLevel, StoreUnavailableError } from '../storage/durable-level.js';
 import { Store } from '../storage/store.js';
 
+/** Node's recursive mkdir says ENOENT on a disk that is mounted read-only. */
+const whyNotMade = (error: unknown): string =>
+  (error as NodeJS.ErrnoException).code === 'ENOENT'
+    ? 'the disk is read-only, or no folder can be made there'
+    : (error as Error).message;
+
 /**
  * Opens (or creates) the storage in a folder.
  * @throws StoreUnavailableError
@@ -18,7 +24,7 @@ export async function openStore(
     mkdirSync(folder, { recursive: true, mode: 0o700 });
   } catch (error) {
     throw new StoreUnavailableError(
-      `The data directory ${folder} cannot be made (${(error as Error).message}). Choose another lws.data-dir.`,
+      `The data directory ${folder} cannot be made (${whyNotMade(error)}). Choose another lws.data-dir.`,
       error,
     );
   }

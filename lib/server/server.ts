@@ -61,7 +61,7 @@ export async function startServer(
     const server = createHttpServer(app, iri);
     const port = await listen(server, core, url, loopback);
     for (const { start } of installations) await start?.();
-    storage.documents.warm().catch((error) => log.error({ err: error }, 'the SPARQL parser could not be loaded'));
+    storage.documents.warm();
     return {
       baseUri: house.baseUri,
       port,

@@ -56,8 +56,12 @@ export class Blobs {
   async create(): Promise<BlobWriter> {
     await this.assertSpace();
     const blob = randomUUID();
-    const file = await open(this.mark(blob), 'wx', 0o600);
-    return new OpenBlob(blob, file, this.mark(blob), this.place(blob));
+    try {
+      const file = await open(this.mark(blob), 'wx', 0o600);
+      return new OpenBlob(blob, file, this.mark(blob), this.place(blob));
+    } catch (error) {
+      throw outOfSpace(error);
+    }
   }
 
   /** Refuses writes on a nearly full disk. Asks the file system at most once a second. */
@@ -128,11 +132,23 @@ export class Blobs {
   }
 }
 
+/**
+ * A commit failed in a way that leaves open whether it is on the disk: a batch may be in LevelDB's log although its sync
+ * failed. What it refers to must stay until the next start, which looks.
+ */
+export class CommitInDoubtError extends LwsError {}
+
 export const storageFull = (reason: string, cause?: unknown): LwsError =>
-  new LwsError(
+  new LwsError('storage-full', noSpace, { reason, cause });
+
+const noSpace =
+  'The server has no space left for this write. Nothing was stored; tell the operator, or try again later.';
+
+export const commitInDoubt = (cause: unknown): LwsError =>
+  new CommitInDoubtError(
     'storage-full',
-    'The server has no space left for this write. Nothing was stored; tell the operator, or try again later.',
-    { reason, cause },
+    'The disk did not take this write, and whether it was stored is in doubt until the server is restarted. Look again then.',
+    { reason: 'the batch could not be written or synced', cause },
   );
 
 class OpenBlob implements BlobWriter {

@@ -3,7 +3,7 @@
  * still being written. Whatever has run while one batch was on its way to the disk goes into the next (group commit);
  * each keeps its own verdict, and none is acknowledged before its batch is synced. It must not know what is cached.
  */
-import { storageFull } from './blobs.js';
+import { commitInDoubt, storageFull } from './blobs.js';
 import { type BatchWriter, type Level, writeBatch } from './durable-level.js';
 import { otherKeys } from './quad-keys.js';
 import { blobKey, garbageKey, metaKey, parentOf, type ResourceRecord, recordKey, writeRecord } from './records.js';
@@ -88,6 +88,8 @@ export class CommitQueue implements TransactionBase {
       if (this.failure !== undefined) throw this.refusal();
       const transaction = new Transaction(this);
       const result = await work(transaction);
+      // The batch before it may have failed meanwhile, and with it the state that this one saw.
+      if (this.failure !== undefined) throw this.refusal();
       return { result, committed: this.stage(transaction) };
     });
     await committed;
@@ -161,11 +163,16 @@ export class CommitQueue implements TransactionBase {
     this.pending = [];
     this.records.clear();
     this.graphs.clear();
-    for (const { reject } of lost) reject(this.refusal());
+    for (const { reject } of lost) reject(commitInDoubt(error));
   }
 
   private refusal(): Error {
     return storageFull('a batch could not be written; the store is read-only until a restart', this.failure);
+  }
+
+  /** Whether a batch failed, after which nothing more must be written. */
+  get failed(): boolean {
+    return this.failure !== undefined;
   }
 
   /** Waits for the transactions and batches under way. */

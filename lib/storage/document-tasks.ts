@@ -3,6 +3,7 @@ import type { RdfFormat } from '../rdf/formats.js';
 import { decodeUtf8, parseJson } from '../rdf/json.js';
 import { patchJson } from '../rdf/json-patch.js';
 import { parseRdf } from '../rdf/parse.js';
+import { boundedPrefixes } from '../rdf/prefixes.js';
 import { serializeRdf } from '../rdf/serialize.js';
 import { UnwritableError } from '../rdf/unwritable.js';
 import { decodeGraph, encodeGraph } from './quad-keys.js';
@@ -17,7 +18,8 @@ export interface EncodedDocument {
 
 type Prefixes = Readonly<Record<string, string>>;
 
-function encoded(keys: readonly string[], graph: string, prefixes: Prefixes): EncodedDocument {
+function encoded(keys: readonly string[], graph: string, given: Prefixes): EncodedDocument {
+  const prefixes = boundedPrefixes(given);
   const turtle = Buffer.from(serializeRdf(decodeGraph(keys), 'text/turtle', { base: graph, prefixes }));
   return { keys, prefixes, turtle };
 }
@@ -68,6 +70,7 @@ export const tasks = {
     prefixes: Prefixes;
   }): Promise<EncodedDocument> {
     const { lines, text, graph, prefixes } = task;
-    return encoded(await runUpdate(graph, lines, text), graph, prefixes);
+    const { keys, declared } = await runUpdate(graph, lines, text);
+    return encoded(keys, graph, { ...declared, ...prefixes });
   },
 };

@@ -29,7 +29,8 @@ async function answer({ name, arguments: given }: Omit<Task, 'lines'>, received:
     await engine;
     send({ ready: true });
     const result = await perform(name, { ...given, lines: received } as never);
-    const keys = (result as { keys?: readonly string[] } | undefined)?.keys;
+    // Bytes have a method of that name.
+    const keys = result instanceof Uint8Array ? undefined : (result as { keys?: readonly string[] } | undefined)?.keys;
     if (keys) for (let at = 0; at < keys.length; at += linesAtATime) send({ lines: keys.slice(at, at + linesAtATime) });
     const { keys: _sent, ...value } = (keys ? result : { result }) as Record<string, unknown>;
     send({ value: keys ? value : value['result'] });

@@ -5,8 +5,9 @@
 import { type ErrorCode, LwsError } from '../errors.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import { type Task, TaskAborted, TaskFailed, type TaskResult, WorkerPool } from '../worker-pool.js';
+import { type DataUpdate, readDataUpdate } from './data-update.js';
 import { type EncodedDocument, tasks } from './document-tasks.js';
-import { applyData, loadParser, type ParsedUpdate, parseUpdate } from './sparql-update.js';
+import { applyData } from './sparql-update.js';
 
 /** Above these sizes the work goes to a worker; below them it takes a millisecond or two. */
 const inlineBytes: Readonly<Record<RdfFormat | 'application/json', number>> = {
@@ -44,10 +45,9 @@ export class Documents {
     });
   }
 
-  /** Loads what the first update would wait for, here and in a worker; call it when the server listens. */
-  async warm(): Promise<void> {
+  /** Starts the worker that runs SPARQL updates; call it when the server listens. */
+  warm(): void {
     this.updates.warm();
-    await loadParser();
   }
 
   /**
@@ -88,24 +88,24 @@ export class Documents {
     return (await this.inWorker(this.large, task)).value as Uint8Array;
   }
 
-  /** Reads an update; one that is too long to be read here comes as `undefined` and goes to `update` unread. */
-  async readUpdate(text: string, graph: string): Promise<ParsedUpdate | undefined> {
-    return text.length <= inlineUpdateBytes ? parseUpdate(text, graph) : undefined;
+  /** Reads an update that only names triples and is short; any other is `undefined`, and for `update` to read. */
+  readUpdate(text: string, graph: string): DataUpdate | undefined {
+    return text.length <= inlineUpdateBytes ? readDataUpdate(text, graph) : undefined;
   }
 
-  /** Whether `applyUpdate` answers at once, so that it may run inside a transaction. */
-  isPlain(update: ParsedUpdate | undefined, triples: number): boolean {
-    return update?.data !== undefined && triples <= inlineTriples;
+  /** Whether `applyPlain` answers at once for a graph of that size, so that it may run inside a transaction. */
+  isSmall(triples: number): boolean {
+    return triples <= inlineTriples;
   }
 
-  /** The graph after an update that `isPlain`. */
+  /** The graph after an update that only names triples. */
   applyPlain(
-    update: ParsedUpdate,
+    { operations, prefixes }: DataUpdate,
     keys: readonly string[],
     graph: string,
-    prefixes: Readonly<Record<string, string>>,
+    known: Readonly<Record<string, string>>,
   ): EncodedDocument {
-    return tasks.encoded(applyData(graph, keys, update.data ?? []), graph, prefixes);
+    return tasks.encoded(applyData(graph, keys, operations), graph, { ...prefixes, ...known });
   }
 
   /**

@@ -2,6 +2,7 @@
  * LevelDB as this house uses it: opened with clear messages, written in synced batches, read through iterators that are
  * always closed. It must not know what the keys mean.
  */
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import type { AbstractLevel, AbstractSnapshot } from 'abstract-level';
 import { ClassicLevel } from 'classic-level';
 import type { KeyRange } from './records.js';
@@ -22,6 +23,7 @@ export class StoreUnavailableError extends Error {
  * @throws StoreUnavailableError when another process holds it, it cannot be written, or it is damaged
  */
 export async function openLevel(folder: string): Promise<Level> {
+  assertNotMaimed(folder);
   // A larger write buffer than LevelDB's 4 MiB makes compactions rarer; twice this may be in memory.
   const level = new ClassicLevel<string, string>(folder, {
     keyEncoding: 'utf8',
@@ -38,13 +40,26 @@ export async function openLevel(folder: string): Promise<Level> {
   return level as unknown as Level;
 }
 
+/** LevelDB makes a new database where its CURRENT file is missing, and removes the tables of the old one. */
+function assertNotMaimed(folder: string): void {
+  if (!existsSync(folder) || !statSync(folder).isDirectory()) return;
+  const files = readdirSync(folder);
+  if (!files.includes('CURRENT') && files.some((file) => /\.(?:ldb|sst|log)$/.test(file)))
+    throw new StoreUnavailableError(
+      `The storage in ${folder} has lost its file CURRENT. Nothing was changed; restore the folder from a backup.`,
+    );
+}
+
+const notWritable = (folder: string, text: string): string =>
+  `The storage in ${folder} cannot be written (${text}). ` +
+  "Give the server's user write permission, or choose another lws.data-dir.";
+
 function explain(folder: string, error: unknown): string {
   const cause = (error as { cause?: { code?: string; message?: string } }).cause ?? {};
   const text = cause.message ?? (error as Error).message;
-  if (cause.code === 'LEVEL_LOCKED' || /lock/i.test(text))
+  if (/permission denied|read-only/i.test(text)) return notWritable(folder, text);
+  if (cause.code === 'LEVEL_LOCKED')
     return `The storage in ${folder} is in use by another process. Stop that server first, or choose another lws.data-dir.`;
-  if (/permission denied|read-only/i.test(text))
-    return `The storage in ${folder} cannot be written (${text}). Give the server's user write permission, or choose another lws.data-dir.`;
   if (/no space/i.test(text)) return `The disk that holds ${folder} is full. Free some space and start again.`;
   return `The storage in ${folder} cannot be opened: ${text}. Nothing was changed; restore it from a backup if it is damaged.`;
 }

@@ -155,12 +155,20 @@ export function encodeGraph(graph: string, quads: Iterable<Quad>): string[] {
 
 /** Sorts as LevelDB does, by UTF-8 bytes; JavaScript's own order by UTF-16 units differs beyond the BMP. */
 export function sortKeys(keys: string[]): string[] {
-  if (keys.some((key) => /[\ud800-\udfff]/.test(key))) return keys.sort(compareKeys);
-  return keys.sort();
+  return keys.some((key) => /[\ud800-\udfff]/.test(key)) ? keys.sort(compareKeys) : keys.sort();
 }
 
 /** Compares two keys by their UTF-8 bytes. */
-export const compareKeys = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
+export function compareKeys(a: string, b: string): number {
+  if (a === b) return 0;
+  let at = 0;
+  while (at < a.length && a.charCodeAt(at) === b.charCodeAt(at)) at++;
+  const [left, right] = [a.charCodeAt(at), b.charCodeAt(at)];
+  // Where only one is a surrogate, its character lies beyond the BMP and comes after every other.
+  if (isSurrogate(left) !== isSurrogate(right)) return isSurrogate(left) ? 1 : -1;
+  return Number.isNaN(left) || left < right ? -1 : 1;
+}
+const isSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdfff;
 
 interface KeyLayout {
   readonly suffixAt: number;

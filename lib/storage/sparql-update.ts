@@ -6,15 +6,11 @@ import type { Quad, Quad_Object, Quad_Subject } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../errors.js';
 import { relabel } from '../rdf/blank-nodes.js';
+import type { DataOperation } from './data-update.js';
 import { decodeGraph, encodeGraph, sortKeys } from './quad-keys.js';
+import { resolveReferences } from './update-references.js';
 
 const factory = new DataFactory<Quad>();
-
-/** One operation of an update that only names triples. */
-export interface DataOperation {
-  readonly removed: readonly Quad[];
-  readonly added: readonly Quad[];
-}
 
 export interface ParsedUpdate {
   readonly prefixes: Readonly<Record<string, string>>;
@@ -55,7 +51,7 @@ export async function parseUpdate(text: string, base: string): Promise<ParsedUpd
   let syntax: Node;
   let algebra: Node;
   try {
-    syntax = parser.parse(text, { baseIRI: base }) as unknown as Node;
+    syntax = parser.parse(resolveReferences(text, base), { baseIRI: base }) as unknown as Node;
     if (syntax.type !== 'update') throw new Error('this is a query, not an update');
     assertOneGraph(syntax);
     algebra = toAlgebra(syntax as never, { quads: true, baseIRI: base, blankToVariable: true }) as unknown as Node;
@@ -151,14 +147,21 @@ export function loadEngine(): Promise<Engine> {
 }
 
 /**
- * The keys of a graph after an update in the full language, in order. The update sees this graph alone.
+ * The keys of a graph after an update in the full language, in order, and the prefixes that the update declares. The
+ * update sees this graph alone.
  * @throws LwsError as `parseUpdate` and `encodeGraph`
  */
-export async function runUpdate(graph: string, keys: readonly string[], text: string): Promise<string[]> {
-  const { data } = await parseUpdate(text, graph);
-  if (data) return applyData(graph, keys, data);
-  const { Store } = await import('n3');
-  const { DataFactory: N3Factory } = await import('n3');
+export async function runUpdate(
+  graph: string,
+  keys: readonly string[],
+  text: string,
+): Promise<{ keys: string[]; declared: Readonly<Record<string, string>> }> {
+  const { data, prefixes: declared } = await parseUpdate(text, graph);
+  return { keys: data ? applyData(graph, keys, data) : await runFullUpdate(graph, keys, text), declared };
+}
+
+async function runFullUpdate(graph: string, keys: readonly string[], text: string): Promise<string[]> {
+  const { DataFactory: N3Factory, Store } = await import('n3');
   const known = new Set<string>();
   const store = new Store();
   for (const { subject, predicate, object } of decodeGraph(keys)) {
@@ -167,7 +170,11 @@ export async function runUpdate(graph: string, keys: readonly string[], text: st
     store.addQuad(N3Factory.quad(subject as never, predicate as never, object as never));
   }
   const comunica = await loadEngine();
-  await comunica.queryVoid(text, { sources: [store as never], destination: store as never, baseIRI: graph });
+  await comunica.queryVoid(resolveReferences(text, graph), {
+    sources: [store as never],
+    destination: store as never,
+    baseIRI: graph,
+  });
   return encodeGraph(
     graph,
     relabel(store.getQuads(null, null, null, null) as unknown as Quad[], (label) => known.has(label)),

@@ -146,10 +146,14 @@ export class Store {
   /**
    * Runs `work` alone, then commits what it staged, and returns its result when that is on the disk. When `work` throws,
    * nothing is written. Preconditions, authorization and quota belong inside.
+   * @param options.frees the work only deletes, which is let through when the disk is nearly full
    * @throws what `work` throws; LwsError `storage-full` when the disk does not take the batch
    */
-  async transact<T>(work: (transaction: Transaction) => Promise<T> | T): Promise<T> {
-    await this.blobs.assertSpace();
+  async transact<T>(
+    work: (transaction: Transaction) => Promise<T> | T,
+    options: { readonly frees?: boolean } = {},
+  ): Promise<T> {
+    if (!options.frees) await this.blobs.assertSpace();
     return this.queue.transact(work);
   }
 
@@ -174,6 +178,7 @@ export class Store {
   }
 
   private async settleBlobs({ addedBlobs, removedBlobs }: Transaction): Promise<void> {
+    if (this.queue.failed) return;
     try {
       for (const blob of addedBlobs.keys()) await this.blobs.confirm(blob);
       for (const blob of removedBlobs) {

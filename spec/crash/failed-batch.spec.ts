@@ -1,0 +1,162 @@
+/**
+ * A batch that LevelDB could not write: everybody who waited for it is refused, nothing is written behind it, and the
+ * next start finds everything in order. The spec must not know how batches are grouped.
+ */
+
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { LwsError } from '../../lib/errors.js';
+import { checkStore } from '../../lib/storage/check.js';
+import { newRevision, type ResourceRecord } from '../../lib/storage/records.js';
+import type { Transaction } from '../../lib/storage/transaction.js';
+import { type SpecServer, startSpecServer } from '../support/server.js';
+import { type DiskStore, diskStore, failNextBatch, root } from './failing-level.js';
+
+const codeOf = (error: unknown): string => (error instanceof LwsError ? error.code : String(error));
+
+describe('A batch that cannot be written, over HTTP', () => {
+  const settings = { 'dev.open': 'true' };
+  let server: SpecServer;
+  let folder: string;
+  before(async () => {
+    server = await startSpecServer({ settings });
+    folder = `${server.root}folder/`;
+    await fetch(folder, { method: 'PUT' });
+  });
+  after(() => server.stop());
+
+  type Sent = readonly [type: string, body: string];
+  const contents: readonly Sent[] = [
+    ['text/turtle', '<#a> <urn:b> 1 .'],
+    ['application/json', '{"a": 1}'],
+    ['text/plain', 'a'.repeat(1000)],
+  ];
+  const put = (name: string, [type, body]: Sent, fields: Record<string, string> = {}): Promise<Response> =>
+    fetch(folder + name, { method: 'PUT', headers: { 'Content-Type': type, ...fields }, body });
+
+  async function restart(): Promise<void> {
+    await server.stop(true);
+    server = await startSpecServer({ settings, again: server });
+    expect(readdirSync(join(server.dataDir, 'blobs/tmp'))).to.deep.equal([]);
+    expect((await checkStore(server.server.store, { content: true })).faults).to.deep.equal([]);
+  }
+
+  async function expectStorageFull(response: Response): Promise<void> {
+    const problem = (await response.json()) as Record<string, unknown>;
+    expect(response.status, JSON.stringify(problem)).to.equal(507);
+    expect(response.headers.get('Content-Type')).to.equal('application/problem+json');
+    expect(problem['type']).to.equal('urn:problem-type:quadpod:storage-full');
+    expect(problem['detail']).to.match(/no space left .* Nothing was stored|in doubt until the server is restarted/);
+  }
+
+  async function expectKept(): Promise<void> {
+    for (const [i, [type, body]] of contents.entries()) {
+      const response = await fetch(`${folder}kept${i}`);
+      expect(response.status).to.equal(200);
+      expect(await response.text()).to.include(type === 'text/turtle' ? '<urn:b> 1' : body);
+    }
+    const listing = (await (await fetch(folder)).json()) as { items: { id: string }[]; totalItems: number };
+    expect(listing.items.map(({ id }) => id.slice(folder.length))).to.deep.equal(['kept0', 'kept1', 'kept2']);
+    expect(listing.totalItems).to.equal(3);
+  }
+
+  it('refuses all that wait for it with 507', async () => {
+    for (const [i, content] of contents.entries()) expect((await put(`kept${i}`, content)).status).to.equal(201);
+    void failNextBatch(server.server.store.level);
+    const many = Array.from({ length: 30 }, (_, i) => put(`lost${i}`, contents[i % 3]!));
+    for (const response of await Promise.all(many)) await expectStorageFull(response);
+  });
+
+  it('refuses every later write, and says so in the log', async () => {
+    for (const content of contents) await expectStorageFull(await put('later', content));
+    await expectStorageFull(await fetch(`${folder}kept0`, { method: 'DELETE' }));
+    const errors = server.log.filter(({ level }) => Number(level) >= 50).map(({ msg }) => msg);
+    expect(errors).to.deep.equal([
+      'The disk did not take a write; the storage is read-only until the server restarts.',
+    ]);
+  });
+
+  it('goes on with reads', expectKept);
+
+  it('is in order, and writable, after a restart', async () => {
+    await restart();
+    await expectKept();
+    for (const [i, content] of contents.entries()) expect((await put(`new${i}`, content)).status).to.equal(201);
+  });
+
+  it('leaves no reference into nothing when the batch had reached the disk after all', async () => {
+    void failNextBatch(server.server.store.level, { afterWriting: true });
+    await expectStorageFull(await put('created', contents[1]!));
+    await restart();
+  });
+
+  it('keeps a content, old or new, when the batch that replaces it had reached the disk after all', async () => {
+    const [, json] = contents;
+    const tag = (await put('replaced', json!)).headers.get('ETag')!;
+    void failNextBatch(server.server.store.level, { afterWriting: true });
+    const replacing = put('replaced', ['application/json', '{"a": 2}'], { 'If-Match': tag });
+    await expectStorageFull(await replacing);
+    await restart();
+    const response = await fetch(`${folder}replaced`);
+    expect(response.status).to.equal(200);
+    expect(await response.text()).to.be.oneOf(['{"a": 1}', '{"a": 2}']);
+  });
+});
+
+describe('A batch that cannot be written, in the store', () => {
+  let disk: DiskStore;
+  beforeEach(async () => {
+    disk = await diskStore();
+  });
+  afterEach(() => disk.dispose());
+
+  /** Stages a member of the root, as the operations do. */
+  function stage(tx: Transaction, name: string, more: Partial<ResourceRecord> = {}): void {
+    const times = { created: 1, modified: 1 };
+    const member = { kind: 'rdf', mediaType: 'text/turtle', size: 0, triples: 0, revision: newRevision() } as const;
+    tx.putRecord({ iri: root + name, ...member, ...times, ...more });
+    const parent = tx.record(root)!;
+    tx.putRecord({ ...parent, revision: newRevision(), members: (parent.members ?? 0) + 1 });
+  }
+
+  async function expectInOrderAfterRestart(...names: string[]): Promise<void> {
+    disk = await disk.reopen();
+    expect((await checkStore(disk.store, { content: true })).faults).to.deep.equal([]);
+    const members: string[] = [];
+    for await (const records of disk.store.members(root)) for (const { iri } of records) members.push(iri);
+    expect(members).to.deep.equal(names.map((name) => root + name));
+  }
+
+  it('refuses a transaction that is at work while the batch before it fails', async () => {
+    await disk.store.transact((tx) => stage(tx, 'kept'));
+    let fail!: () => void;
+    let goOn!: () => void;
+    const reached = failNextBatch(disk.store.level, { when: new Promise((resolve) => (fail = resolve)) });
+    const first = disk.store.transact((tx) => stage(tx, 'first')).catch(codeOf);
+    await reached;
+    const second = disk.store
+      .transact(async (tx) => {
+        stage(tx, 'second');
+        await new Promise<void>((resolve) => (goOn = resolve));
+      })
+      .then(() => 'acknowledged', codeOf);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    fail();
+    expect(await first).to.equal('storage-full');
+    goOn();
+    expect(await second).to.equal('storage-full');
+    await expectInOrderAfterRestart('kept');
+  });
+
+  it('refuses a read-only transaction that saw what the batch lost', async () => {
+    let fail!: () => void;
+    const reached = failNextBatch(disk.store.level, { when: new Promise((resolve) => (fail = resolve)) });
+    const first = disk.store.transact((tx) => stage(tx, 'first')).catch(codeOf);
+    await reached;
+    const reader = disk.store.transact((tx) => tx.record(`${root}first`)?.iri).catch(codeOf);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    fail();
+    expect(await Promise.all([first, reader])).to.deep.equal(['storage-full', 'storage-full']);
+  });
+});

@@ -1,0 +1,66 @@
+/**
+ * A LevelDB in a folder of its own, of which a batch can be made to fail as a full disk makes it fail.
+ * It must not know what is in the batch.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ensureRoot } from '../../lib/resources/storage-root.js';
+import { type Level, openLevel } from '../../lib/storage/durable-level.js';
+import { Store } from '../../lib/storage/store.js';
+
+export const root = 'http://spec.example/';
+
+export interface Failure {
+  /** Settles when the batch may fail; absent: at once. */
+  readonly when?: Promise<void>;
+  /** The batch reaches the disk all the same: LevelDB wrote its log, and the sync behind it failed. */
+  readonly afterWriting?: boolean;
+}
+
+/** Makes the next batch of a LevelDB fail with ENOSPC, once. Returns a promise of the moment when it is to be written. */
+export function failNextBatch(level: Level, { when, afterWriting }: Failure = {}): Promise<void> {
+  const original = level.batch;
+  return new Promise((reached) => {
+    const failing = (...given: []): unknown => {
+      level.batch = original;
+      const batch = original.apply(level, given) as unknown as { write(options?: object): Promise<void> };
+      const write = batch.write.bind(batch);
+      batch.write = async (options) => {
+        reached();
+        await when;
+        if (afterWriting) await write(options);
+        throw Object.assign(new Error('IO error: 000005.log: No space left on device'), { code: 'ENOSPC' });
+      };
+      return batch;
+    };
+    level.batch = failing as Level['batch'];
+  });
+}
+
+export interface DiskStore {
+  readonly store: Store;
+  readonly folder: string;
+  /** Closes it and opens it again, as a restart does. */
+  reopen(): Promise<DiskStore>;
+  dispose(): Promise<void>;
+}
+
+/** A store on a real LevelDB. */
+export async function diskStore(folder = mkdtempSync(join(tmpdir(), 'quadpod-disk-'))): Promise<DiskStore> {
+  const level = await openLevel(join(folder, 'level'));
+  const store = await Store.open(level, folder, root);
+  await ensureRoot(store, root, Date.now());
+  return {
+    store,
+    folder,
+    reopen: async () => {
+      await store.close();
+      return diskStore(folder);
+    },
+    dispose: async () => {
+      await store.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,154 @@
+/**
+ * What a crash can leave in the blob directory, and what the next start makes of it.
+ * The spec knows the layout on disk; it must not know HTTP, but for the upload that a kill cuts off.
+ */
+
+import { createHash, randomUUID } from 'node:crypto';
+import { existsSync, linkSync, readdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { checkStore } from '../../lib/storage/check.js';
+import { blobKey, garbageKey, newRevision } from '../../lib/storage/records.js';
+import { runProcess, startProcess } from '../support/process.js';
+import { type DiskStore, diskStore, root } from './failing-level.js';
+
+describe('The sweep at a start', () => {
+  let disk: DiskStore;
+  beforeEach(async () => {
+    disk = await diskStore();
+  });
+  afterEach(() => disk.dispose());
+
+  const place = (blob: string): string => join(disk.folder, 'blobs', blob.slice(0, 2), blob);
+  const mark = (blob: string): string => join(disk.folder, 'blobs/tmp', blob);
+  const marks = (): string[] => readdirSync(join(disk.folder, 'blobs/tmp'));
+
+  /** A blob in its place, not committed. */
+  async function upload(content: string): Promise<string> {
+    const writer = await disk.store.blobs.create();
+    await writer.write(Buffer.from(content));
+    await writer.finish();
+    return writer.blob;
+  }
+
+  /** A resource with that content, as the operations make one. */
+  async function commit(name: string, content: string): Promise<string> {
+    const blob = await upload(content);
+    const sha256 = createHash('sha256').update(content).digest('base64');
+    await disk.store.transact((tx) => {
+      const times = { created: 1, modified: 1, revision: newRevision() };
+      const size = content.length;
+      tx.putRecord({ iri: root + name, kind: 'binary', mediaType: 'text/plain', size, blob, sha256, ...times });
+      const parent = tx.record(root)!;
+      tx.putRecord({ ...parent, revision: newRevision(), members: (parent.members ?? 0) + 1 });
+    });
+    // The mark goes after the commit, in the background.
+    while (existsSync(mark(blob))) await sleep(1);
+    return blob;
+  }
+
+  async function expectInOrder(): Promise<void> {
+    expect((await checkStore(disk.store, { content: true })).faults).to.deep.equal([]);
+    expect(marks()).to.deep.equal([]);
+  }
+
+  it('removes an upload that was cut off', async () => {
+    writeFileSync(mark(randomUUID()), 'half of');
+    disk = await disk.reopen();
+    await expectInOrder();
+  });
+
+  it('removes an upload that was finished and not committed', async () => {
+    const blob = await upload('whole');
+    expect(existsSync(place(blob))).to.equal(true);
+    disk = await disk.reopen();
+    expect(existsSync(place(blob))).to.equal(false);
+    await expectInOrder();
+  });
+
+  it('keeps an upload that was committed, and lets its mark go', async () => {
+    const blob = await commit('kept', 'content');
+    linkSync(place(blob), mark(blob));
+    disk = await disk.reopen();
+    expect((await disk.store.blobs.bytes(blob)).toString()).to.equal('content');
+    await expectInOrder();
+  });
+
+  it('removes a blob whose resource was replaced or deleted, and forgets it', async () => {
+    const gone = await upload('old');
+    unlinkSync(mark(gone));
+    await disk.store.level.put(garbageKey(gone), '');
+    disk = await disk.reopen();
+    expect(existsSync(place(gone))).to.equal(false);
+    expect(await disk.store.level.get(garbageKey(gone))).to.equal(undefined);
+    await expectInOrder();
+  });
+
+  it('removes a blob that was let go before its own mark was', async () => {
+    const gone = await upload('old');
+    await disk.store.level.put(garbageKey(gone), '');
+    disk = await disk.reopen();
+    expect(existsSync(place(gone))).to.equal(false);
+    await expectInOrder();
+  });
+
+  it('forgets garbage whose file is gone already', async () => {
+    const gone = randomUUID();
+    await disk.store.level.put(garbageKey(gone), '');
+    disk = await disk.reopen();
+    expect(await disk.store.level.get(garbageKey(gone))).to.equal(undefined);
+    await expectInOrder();
+  });
+
+  it('sweeps more leftovers than fit one read and touches nothing else', async () => {
+    const kept = await Promise.all(['a', 'b', 'c'].map((name) => commit(name, name.repeat(100))));
+    const left = Array.from({ length: 1200 }, () => randomUUID());
+    for (const blob of left) writeFileSync(mark(blob), '');
+    await disk.store.level.batch(left.map((blob) => ({ type: 'put', key: garbageKey(blob), value: '' }) as const));
+    linkSync(place(kept[0]!), mark(kept[0]!));
+    disk = await disk.reopen();
+    for (const blob of kept) expect(await disk.store.level.get(blobKey(blob))).to.be.a('string');
+    await expectInOrder();
+  });
+
+  it('leaves it to the check to name a blob that nothing accounts for', async () => {
+    const lost = await upload('who knows');
+    unlinkSync(mark(lost));
+    const report = async (): Promise<readonly string[]> => (await checkStore(disk.store)).faults;
+    disk = await disk.reopen();
+    expect(await report()).to.deep.equal([`The blob file ${lost} belongs to no resource.`]);
+    unlinkSync(place(lost));
+    const blob = await commit('damaged', 'content');
+    unlinkSync(place(blob));
+    expect(await report()).to.deep.equal([`The content of ${root}damaged is missing (blob ${blob}).`]);
+  });
+});
+
+describe('An upload that a kill cuts off', function () {
+  this.timeout(30_000);
+
+  it('is gone after the next start', async () => {
+    let server = await startProcess();
+    const uploads = (): string[] => readdirSync(join(server.dataDir, 'blobs/tmp'));
+    try {
+      const headers = { 'Content-Type': 'application/octet-stream', 'Content-Length': 10_000_000 };
+      const upload = request(`${server.root}cut-off`, { method: 'PUT', headers });
+      const broken = new Promise((resolve) => upload.once('error', resolve));
+      upload.write(Buffer.alloc(2_000_000));
+      while (uploads().length === 0) await sleep(5);
+      await server.kill();
+      await broken;
+      expect(uploads()).to.have.length(1);
+      server = await startProcess(server);
+      expect(uploads()).to.deep.equal([]);
+      expect((await fetch(`${server.root}cut-off`)).status).to.equal(404);
+      await server.stop();
+      expect((await runProcess(['check'], server)).stdout).to.match(/all in order/);
+    } finally {
+      await server.kill();
+      rmSync(server.dataDir, { recursive: true, force: true });
+    }
+  });
+});

@@ -1,0 +1,30 @@
+/**
+ * Workers come and go while tasks come and go: no task may be lost to a worker that was about to leave.
+ * The spec must not know what a task does.
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { WorkerPool } from '../../lib/worker-pool.js';
+
+describe('A worker that leaves because it was idle', function () {
+  this.timeout(30_000);
+
+  it('takes no task with it', async () => {
+    const script = new URL('../../lib/storage/document-worker.js', import.meta.url);
+    const pool = new WorkerPool(script, { size: 1, queue: 10, idleMs: 5, memoryMb: 256 });
+    const task = () => ({ name: 'checkJson', arguments: { bytes: new TextEncoder().encode('{}') } });
+    const failures: unknown[] = [];
+    const end = performance.now() + 3000;
+    try {
+      while (performance.now() < end) {
+        await pool.run(task()).catch((error) => failures.push(error));
+        // Around the moment at which the idle worker is let go.
+        await sleep(3 + Math.random() * 6);
+      }
+    } finally {
+      await pool.close();
+    }
+    expect(failures).to.deep.equal([]);
+  });
+});

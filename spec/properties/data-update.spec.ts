@@ -1,0 +1,127 @@
+/** The quick reading of data updates against the SPARQL parser: whatever it takes on itself, it reads the same. */
+import type { Quad } from '@rdfjs/types';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { type DataOperation, readDataUpdate } from '../../lib/storage/data-update.js';
+import { encodeGraph } from '../../lib/storage/quad-keys.js';
+import { parseUpdate } from '../../lib/storage/sparql-update.js';
+
+const base = 'http://spec.example/c/r';
+
+const keysOf = (operations: readonly DataOperation[]): string[][][] =>
+  operations.map(({ removed, added }) => [ground(removed), ground(added)]);
+/** Labels of blank nodes are the parsers' own; the properties use none but anonymous ones in one place. */
+const ground = (quads: readonly Quad[]): string[] =>
+  encodeGraph(base, quads).map((key) => key.replace(/\u0000(?:e_|n3-|g_)?[\w-]*\u0000/g, '\u0000'));
+
+const iri = fc.constantFrom(
+  '<#it>',
+  '<>',
+  '<other>',
+  '</abs>',
+  '<http://e/a>',
+  'ex:a',
+  'ex:b.c',
+  ':local',
+  'ex:',
+  '<../up>',
+  '<?q>',
+);
+const literal = fc.constantFrom(
+  ...[
+    '"x"',
+    "'y'",
+    '"""long "quoted" }{ text\n"""',
+    "'''it''s # }'''",
+    '"esc \\" \\n }"',
+    '"x"@en',
+    '"x"@en-GB',
+    '"1"^^<http://e/t>',
+    '"1"^^ex:t',
+  ],
+  ...['1', '-2', '+3', '4.5', '1e3', '1.0E-2', 'true', 'false', '"# no comment"', "'a' # a } comment\n"],
+);
+const verb = fc.constantFrom('a', 'ex:p', '<http://e/p>', '<p>', ':p');
+const triple = fc
+  .tuple(iri, verb, fc.array(fc.oneof(iri, literal), { minLength: 1, maxLength: 3 }))
+  .map(([s, p, o]) => `${s} ${p} ${o.join(' , ')}`);
+const block = fc
+  .tuple(fc.array(triple, { maxLength: 3 }), fc.constantFrom('', '.', ' . ', '\n'))
+  .map(([triples, end]) => triples.join(' .\n') + (triples.length > 0 ? end : ''));
+const prologue = fc.constantFrom('PREFIX ex: <http://e/> PREFIX : <http://l/>', 'prefix ex:<http://e/>#c\nPREFIX :<#>');
+const operation = fc
+  .tuple(fc.constantFrom('INSERT DATA', 'delete data', 'DELETE  DATA'), block)
+  .map(([word, content]) => `${word} { ${content} }`);
+const noise = fc.constantFrom(
+  '',
+  ' ',
+  ';',
+  'WHERE {}',
+  'CLEAR ALL',
+  '{',
+  '}',
+  'INSERT { <a> <b> 1 } WHERE {}',
+  'GRAPH <g> { <a> <b> 1 }',
+  '?x',
+  '@prefix x: <y> .',
+  '_:b',
+  'BASE <http://b/>',
+);
+
+describe('storage/data-update', () => {
+  it('reads what it reads as the SPARQL parser does', async () => {
+    let quick = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        prologue,
+        fc.array(operation, { maxLength: 3 }),
+        fc.constantFrom('', ';'),
+        async (head, operations, end) => {
+          const text = `${head}\n${operations.join(' ; ')}${operations.length > 0 ? end : ''}`;
+          const mine = readDataUpdate(text, base);
+          const theirs = await parseUpdate(text, base);
+          if (!mine) return;
+          quick++;
+          expect(keysOf(mine.operations).filter((each) => each.flat().length > 0)).to.deep.equal(
+            keysOf(theirs.data!).filter((each) => each.flat().length > 0),
+          );
+        },
+      ),
+      { numRuns: 400 },
+    );
+    expect(quick).to.be.above(300);
+  }).timeout(30_000);
+
+  it('takes nothing on itself that the SPARQL parser refuses or reads as more than data', async () => {
+    await fc.assert(
+      fc.asyncProperty(prologue, fc.array(fc.oneof(operation, noise, block), { maxLength: 5 }), async (head, parts) => {
+        const text = `${head} ${parts.join(' ')}`;
+        const mine = readDataUpdate(text, base);
+        if (!mine) return;
+        // It throws when the parser refuses.
+        expect(keysOf(mine.operations).flat(2)).to.deep.equal(keysOf((await parseUpdate(text, base)).data!).flat(2));
+      }),
+      { numRuns: 600 },
+    );
+  }).timeout(30_000);
+
+  it('reads prefixes, and leaves what is not plain data to the worker', () => {
+    expect(readDataUpdate('PREFIX ex: <http://e/> INSERT DATA { <#a> ex:p 1 }', base)!.prefixes).to.deep.equal({
+      ex: 'http://e/',
+    });
+    expect(readDataUpdate('', base)!.operations).to.deep.equal([]);
+    for (const text of [
+      'INSERT DATA { GRAPH <g> { <a> <b> 1 } }',
+      'INSERT DATA { ?x <b> 1 }',
+      'DELETE DATA { _:b <b> 1 }',
+      'DELETE DATA { [] <b> 1 }',
+      'DELETE { <a> <b> 1 } WHERE {}',
+      'BASE <http://b/> INSERT DATA { <a> <b> 1 }',
+      'INSERT DATA { <a> <b> "\\u007D" }',
+      'INSERT DATA { <a> <b> 1 ',
+      'INSERT DATA { <a> <b> 1 } INSERT DATA { <a> <b> 2 }',
+      'INSERT DATA { @prefix x: <y> . <a> <b> 1 }',
+    ])
+      expect(readDataUpdate(text, base), text).to.equal(undefined);
+  });
+});

@@ -1,0 +1,146 @@
+/**
+ * Where the conformance suite runs: against servers of its own, at `/` and under a path, or against the server that
+ * LWS_TARGET (its root IRI) and LWS_TOKEN (a bearer credential of an owner) name.
+ */
+import { expect } from 'chai';
+import { type Answer, request } from './http.js';
+import { credential, ed25519Identity, type Identity } from './identity.js';
+import { type SpecServer, startSpecServer } from './server.js';
+
+export interface StorageOptions {
+  /** Settings as flags; a block that has some is skipped against a given server. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Who sends the requests, when `settings.owners` names somebody. */
+  readonly owner?: Identity;
+}
+
+type Fields = Readonly<Record<string, string>>;
+type Body = string | Uint8Array | readonly (string | Uint8Array)[] | undefined;
+
+/** Who sends a request: a credential, or nobody. */
+export type Sender = { readonly token: string } | 'anonymous';
+
+export const ldp = 'http://www.w3.org/ns/ldp#';
+export const lws = 'https://www.w3.org/ns/lws#';
+export const asContainer = { Link: `<${lws}Container>; rel="type"` };
+
+export class StorageUnderTest {
+  root = '';
+  /** A container that is made before the tests of a block and goes after them. */
+  scratch = '';
+  token: string | undefined;
+  /** A valid credential of somebody who owns nothing. */
+  stranger: { readonly token: string } = { token: '' };
+  server: SpecServer | undefined;
+  private count = 0;
+
+  /** An IRI in the scratch container that nobody has used. */
+  fresh(suffix = ''): string {
+    this.count += 1;
+    return `${this.scratch}n${this.count}${suffix}`;
+  }
+
+  /** Sends a request, as an owner if nobody else is named. */
+  send(method: string, iri: string, headers: Fields = {}, body?: Body, sender?: Sender): Promise<Answer> {
+    const token = sender === undefined ? this.token : sender === 'anonymous' ? undefined : sender.token;
+    const credentials = token === undefined ? {} : { Authorization: `Bearer ${token}` };
+    return request(iri, { method, headers: { ...credentials, ...headers }, body });
+  }
+
+  get = (iri: string, headers: Fields = {}): Promise<Answer> => this.send('GET', iri, headers);
+  head = (iri: string, headers: Fields = {}): Promise<Answer> => this.send('HEAD', iri, headers);
+  options = (iri: string): Promise<Answer> => this.send('OPTIONS', iri);
+  delete = (iri: string, headers: Fields = {}): Promise<Answer> => this.send('DELETE', iri, headers);
+
+  put(iri: string, type: string, body: Body, headers: Fields = {}): Promise<Answer> {
+    return this.send('PUT', iri, { 'Content-Type': type, ...headers }, body);
+  }
+
+  post(container: string, type: string, body: Body, headers: Fields = {}): Promise<Answer> {
+    return this.send('POST', container, { 'Content-Type': type, ...headers }, body);
+  }
+
+  patch(iri: string, type: string, body: Body, headers: Fields = {}): Promise<Answer> {
+    return this.send('PATCH', iri, { 'Content-Type': type, ...headers }, body);
+  }
+
+  /** Creates a data resource; @returns its IRI and its tag */
+  async stored(type: string, body: Body, iri = this.fresh()): Promise<{ iri: string; etag: string }> {
+    const answer = await this.put(iri, type, body);
+    expect(answer.status, answer.text).to.equal(201);
+    return { iri, etag: answer.headers['etag'] ?? '' };
+  }
+
+  /** Creates a container; @returns its IRI */
+  async container(iri = this.fresh('/')): Promise<string> {
+    const answer = await this.send('PUT', iri);
+    expect(answer.status, answer.text).to.equal(201);
+    return iri;
+  }
+
+  /** The IRIs of the members that a container lists. */
+  async members(container: string): Promise<string[]> {
+    const answer = await this.get(container, { Accept: 'application/lws+json' });
+    expect(answer.status, answer.text).to.equal(200);
+    return (JSON.parse(answer.text) as { items: { id: string }[] }).items.map(({ id }) => id);
+  }
+
+  async tag(iri: string, headers: Fields = {}): Promise<string> {
+    return (await this.get(iri, headers)).headers['etag'] ?? '';
+  }
+
+  /** Asserts that there is no such resource. */
+  async expectAbsent(iri: string): Promise<void> {
+    expect((await this.get(iri)).status, `GET ${iri}`).to.equal(404);
+  }
+
+  async open({ settings = {}, owner }: StorageOptions, path: string): Promise<void> {
+    const { LWS_TARGET: target, LWS_TOKEN } = process.env;
+    if (target) {
+      this.root = target.endsWith('/') ? target : `${target}/`;
+      this.token = LWS_TOKEN;
+    } else {
+      this.server = await startSpecServer({ settings, path });
+      this.root = this.server.root;
+      this.token = this.server.ownerToken;
+    }
+    const aud = this.root.slice(0, -1);
+    if (owner) this.token = credential(owner, { aud });
+    this.stranger = { token: credential(ed25519Identity(), { aud }) };
+    const made = await this.send('POST', this.root, { Slug: 'conformance', ...asContainer });
+    expect(made.status, made.text).to.equal(201);
+    this.scratch = new URL(made.headers['location'] ?? '', this.root).href;
+  }
+
+  async close(): Promise<void> {
+    if (this.server) await this.server.stop();
+    else if (this.scratch) await this.delete(this.scratch, { Depth: 'infinity' });
+  }
+
+  /** Stops the server and starts one with other settings on the same folder. */
+  async restart({ settings = {}, owner }: StorageOptions): Promise<void> {
+    const before = this.server!;
+    await before.stop(true);
+    this.server = await startSpecServer({ settings, again: before });
+    this.token = owner ? credential(owner, { aud: this.root.slice(0, -1) }) : this.server.ownerToken;
+  }
+}
+
+/** Registers a block of tests twice, for a storage at `/` and one under a path, with a server for each. */
+export function describeStorage(
+  title: string,
+  body: (storage: StorageUnderTest) => void,
+  options: StorageOptions = {},
+): void {
+  const places = process.env['LWS_TARGET'] ? { target: '' } : { 'at /': '', 'under a path': '/some/path' };
+  for (const [place, path] of Object.entries(places))
+    describe(`${title} [${place}]`, () => {
+      const storage = new StorageUnderTest();
+      before(async function () {
+        if (place === 'target' && options.settings) this.skip();
+        await storage.open(options, path);
+      });
+      after(() => storage.close());
+      body(storage);
+    });
+}

@@ -1,0 +1,146 @@
+/** Requests as a client makes them, on node:http, and as bytes on a socket where a client library would tidy them up. */
+import { request as requestPlain } from 'node:http';
+import { request as requestTls } from 'node:https';
+import { connect } from 'node:net';
+
+export interface RequestOptions {
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
+  /** A list of chunks is sent without Content-Length. */
+  readonly body?: string | Uint8Array | readonly (string | Uint8Array)[] | undefined;
+}
+
+export interface Answer {
+  readonly status: number;
+  /** Field names in lower case; repeated fields are joined by a comma. */
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly bytes: Buffer;
+  readonly text: string;
+  /** Statuses of the interim answers before it (raw exchanges alone). */
+  readonly interim: readonly number[];
+}
+
+const answerOf = (status: number, headers: Record<string, string>, bytes: Buffer, interim: number[] = []): Answer => ({
+  status,
+  headers,
+  bytes,
+  text: bytes.toString('utf8'),
+  interim,
+});
+
+/** The origin and the request target of an IRI, neither normalised. */
+function dissect(iri: string): { secure: boolean; hostname: string; port: number; authority: string; target: string } {
+  const [, scheme, authority, target] = /^(https?):\/\/([^/]+)(\/.*)?$/s.exec(iri) ?? [];
+  if (!scheme || !authority) throw new Error(`not an HTTP IRI: ${iri}`);
+  const { hostname, port } = new URL(`${scheme}://${authority}`);
+  const secure = scheme === 'https';
+  return { secure, hostname, port: Number(port) || (secure ? 443 : 80), authority, target: target ?? '/' };
+}
+
+/** Sends one request on a connection of its own. Redirects are not followed. */
+export function request(iri: string, { method = 'GET', headers = {}, body }: RequestOptions = {}): Promise<Answer> {
+  const { secure, hostname, port, target } = dissect(iri);
+  return new Promise((resolve, reject) => {
+    const options = {
+      hostname: hostname.replace(/^\[|\]$/g, ''),
+      port,
+      path: target,
+      method,
+      headers,
+      agent: false as const,
+    };
+    const req = (secure ? requestTls : requestPlain)(options);
+    req.on('response', (res) => {
+      const chunks: Buffer[] = [];
+      const finish = (): void => resolve(answerOf(res.statusCode ?? 0, joined(res.rawHeaders), Buffer.concat(chunks)));
+      res.on('data', (chunk: Buffer) => chunks.push(chunk));
+      res.on('end', finish);
+      res.on('error', reject);
+    });
+    // An answer that came before the whole body was sent is an answer: then this promise is settled already.
+    req.on('error', reject);
+    if (typeof body === 'string' || body instanceof Uint8Array) {
+      req.setHeader('Content-Length', Buffer.byteLength(body));
+      req.end(body);
+    } else {
+      for (const chunk of body ?? []) req.write(chunk);
+      req.end();
+    }
+  });
+}
+
+function joined(raw: readonly string[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (let i = 0; i + 1 < raw.length; i += 2) {
+    const name = raw[i]!.toLowerCase();
+    headers[name] = name in headers ? `${headers[name]}, ${raw[i + 1]}` : raw[i + 1]!;
+  }
+  return headers;
+}
+
+/** What a raw exchange sends: bytes, a pause in milliseconds, or the end of the connection. */
+export type Step = string | Uint8Array | number | 'abort';
+
+/**
+ * Sends bytes as they are and returns the first final answer; undefined when the connection ends without one.
+ * @param steps `abort` resets the connection
+ */
+export function exchange(iri: string, steps: readonly Step[], timeoutMs = 8000): Promise<Answer | undefined> {
+  const { hostname, port } = dissect(iri);
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, hostname.replace(/^\[|\]$/g, ''));
+    let received = Buffer.alloc(0);
+    const settle = (): void => {
+      clearTimeout(timer);
+      const answer = readAnswer(received);
+      socket.destroy();
+      resolve(answer);
+    };
+    const timer = setTimeout(settle, timeoutMs);
+    socket.on('data', (chunk) => {
+      received = Buffer.concat([received, chunk]);
+      if (readAnswer(received)) settle();
+    });
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'ECONNREFUSED') reject(error);
+      else settle();
+    });
+    socket.on('close', settle);
+    socket.on('connect', () => void send().catch(reject));
+    const send = async (): Promise<void> => {
+      for (const step of steps) {
+        if (socket.destroyed) return;
+        if (step === 'abort') return void socket.resetAndDestroy();
+        if (typeof step === 'number') await new Promise((wake) => setTimeout(wake, step));
+        else socket.write(step);
+      }
+    };
+  });
+}
+
+/** Reads one answer; undefined while it is not complete. */
+function readAnswer(received: Buffer): Answer | undefined {
+  const interim: number[] = [];
+  for (let rest = received; ; ) {
+    const end = rest.indexOf('\r\n\r\n');
+    if (end < 0) return undefined;
+    const [first, ...lines] = rest.subarray(0, end).toString('latin1').split('\r\n');
+    const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(first!)?.[1] ?? Number.NaN);
+    rest = rest.subarray(end + 4);
+    if (status < 200) {
+      interim.push(status);
+      continue;
+    }
+    const raw = lines.flatMap((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]);
+    const headers = joined(raw);
+    const length = status === 204 || status === 304 ? 0 : Number(headers['content-length'] ?? 0);
+    return rest.length < length ? undefined : answerOf(status, headers, rest.subarray(0, length), interim);
+  }
+}
+
+/** The head of a request as text, with Host and without anything else that is not given. */
+export function head(iri: string, method: string, fields: Readonly<Record<string, string>> = {}): string {
+  const { authority, target } = dissect(iri);
+  const lines = Object.entries({ Host: authority, ...fields }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `${method} ${target} HTTP/1.1\r\n${lines.join('')}\r\n`;
+}

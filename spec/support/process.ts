@@ -1,0 +1,136 @@
+/**
+ * The built server as a process of its own, to be killed, starved and measured from outside.
+ * It must not know what the server does with a request.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { freePort } from './server.js';
+
+const script = fileURLToPath(new URL('../../components/main.js', import.meta.url));
+
+export interface ProcessOptions {
+  /** The data directory; absent: a new one. */
+  readonly dataDir?: string;
+  /** The root IRI of an earlier process, to serve it again. */
+  readonly root?: string;
+  /** Further settings as environment variables: `{LWS_LOG_LEVEL: 'info'}`. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** Options of Node itself, such as `--import=FILE`. */
+  readonly nodeOptions?: readonly string[];
+}
+
+export interface ServerProcess {
+  readonly root: string;
+  readonly dataDir: string;
+  readonly pid: number;
+  /** What it wrote so far: the log on stdout, the operator's messages on stderr. */
+  readonly output: { readonly stdout: string; readonly stderr: string };
+  /** SIGTERM; resolves to the exit code when it has drained. */
+  stop(): Promise<number | null>;
+  /** SIGKILL. */
+  kill(): Promise<void>;
+}
+
+export interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const alive = new Set<ChildProcess>();
+// Whatever ends the specs, no server outlives them.
+process.once('exit', () => {
+  for (const child of alive) child.kill('SIGKILL');
+});
+
+interface Launched {
+  readonly child: ChildProcess;
+  readonly output: { stdout: string; stderr: string };
+  readonly ended: Promise<Ended>;
+}
+
+function launch(words: readonly string[], { environment, nodeOptions }: ProcessOptions): Launched {
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(?:LWS_|NODE_)/.test(name));
+  const child = spawn(process.execPath, ['--enable-source-maps', ...(nodeOptions ?? []), script, ...words], {
+    env: { ...Object.fromEntries(inherited), ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  alive.add(child);
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const)
+    child[name]!.setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text;
+    });
+  const ended = new Promise<Ended>((resolve) => {
+    child.once('close', (code) => {
+      alive.delete(child);
+      resolve({ code, ...output });
+    });
+  });
+  return { child, output, ended };
+}
+
+const newFolder = (): string => mkdtempSync(join(tmpdir(), 'quadpod-process-'));
+
+/**
+ * Runs a command, or a server that is not expected to start, until it ends by itself. After 20 s, and when it begins to
+ * serve after all, it is killed, and its code is null.
+ */
+export async function runProcess(words: readonly string[], options: ProcessOptions = {}): Promise<Ended> {
+  const { dataDir = newFolder(), root } = options;
+  const base = root?.slice(0, -1) ?? `http://localhost:${await freePort()}`;
+  const environment = { LWS_BASE_URI: base, LWS_DATA_DIR: dataDir, LWS_DEV_OPEN: 'true', ...options.environment };
+  const { child, ended } = launch(words, { ...options, environment });
+  const kill = (): void => void child.kill('SIGKILL');
+  const limit = setTimeout(kill, 20_000);
+  listening(child, ended).then(kill, () => {});
+  return ended.finally(() => clearTimeout(limit));
+}
+
+/** Starts the server in open mode. @throws Error with what it printed when it ends instead of listening */
+export async function startProcess(options: ProcessOptions = {}): Promise<ServerProcess> {
+  const { dataDir = newFolder() } = options;
+  const root = options.root ?? `http://localhost:${await freePort()}/`;
+  const environment = {
+    LWS_BASE_URI: root.slice(0, -1),
+    LWS_DATA_DIR: dataDir,
+    LWS_DEV_OPEN: 'true',
+    LWS_LOG_LEVEL: 'warn',
+    ...options.environment,
+  };
+  const { child, output, ended } = launch([], { ...options, environment });
+  await listening(child, ended);
+  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    child.kill(signal);
+    return (await ended).code;
+  };
+  const kill = async (): Promise<void> => void (await end('SIGKILL'));
+  return { root, dataDir, pid: child.pid!, output, stop: () => end('SIGTERM'), kill };
+}
+
+/** Starts on the folder of an earlier process and kills it after some milliseconds, whatever it is at. */
+export async function killStart({ dataDir, root }: ServerProcess, afterMs: number): Promise<void> {
+  const environment = { LWS_BASE_URI: root.slice(0, -1), LWS_DATA_DIR: dataDir, LWS_DEV_OPEN: 'true' };
+  const { child, ended } = launch([], { environment });
+  const timer = setTimeout(() => child.kill('SIGKILL'), afterMs);
+  await ended;
+  clearTimeout(timer);
+}
+
+/** The banner comes when the server listens. */
+function listening(child: ChildProcess, ended: Promise<Ended>): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let printed = '';
+    const onText = (text: string): void => {
+      printed += text;
+      if (!printed.includes('Quadpod serves')) return;
+      child.stderr!.off('data', onText);
+      resolve();
+    };
+    child.stderr!.on('data', onText);
+    void ended.then(({ code, stderr }) => reject(new Error(`The server ended with ${code}: ${stderr}`)));
+  });
+}

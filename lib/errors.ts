@@ -11,6 +11,7 @@ export type ErrorCode =
   | 'conflict'
   | 'container-exists'
   | 'digest-mismatch'
+  | 'fields-too-large'
   | 'forbidden'
   | 'interaction-model-conflict'
   | 'invalid-page'

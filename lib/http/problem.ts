@@ -10,6 +10,7 @@ const problems: Readonly<Record<ErrorCode, readonly [status: number, title: stri
   conflict: [409, 'The request conflicts with the state of the resource'],
   'container-exists': [409, 'The container exists'],
   'digest-mismatch': [400, 'The body does not match its digest'],
+  'fields-too-large': [431, 'The header fields are too large'],
   forbidden: [403, 'Forbidden'],
   'https-required': [403, 'HTTPS is required'],
   'interaction-model-conflict': [400, 'The link type contradicts the IRI'],

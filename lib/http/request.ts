@@ -78,7 +78,7 @@ export function requestBody(req: IncomingMessage, res: ServerResponse, idleMs: n
 
 async function* chunks(req: IncomingMessage, res: ServerResponse, idleMs: number): AsyncGenerator<Uint8Array> {
   // RFC 9110 10.1.1: the client waits until we have decided that we want the body.
-  if (req.headers.expect !== undefined) res.writeContinue();
+  if (expectsContinue(req)) res.writeContinue();
   // The default iterator would destroy the socket when a refusal ends the loop, and with it the answer.
   const iterator = req.iterator({ destroyOnReturn: false });
   try {
@@ -91,9 +91,14 @@ async function* chunks(req: IncomingMessage, res: ServerResponse, idleMs: number
     if (error instanceof LwsError) throw error;
     throw new ClientGone(error);
   } finally {
-    await iterator.return?.();
+    // Not awaited: behind a chunk that never comes it would never end.
+    iterator.return?.().catch(() => {});
   }
 }
+
+/** Whether the client waits for a 100 (Continue); other expectations are ignored (RFC 9110 10.1.1). */
+export const expectsContinue = ({ headers }: IncomingMessage): boolean =>
+  /\b100-continue\b/i.test(headers.expect ?? '');
 
 /** The client closed the connection before its request was complete: there is nobody to answer. */
 export class ClientGone extends Error {

@@ -41,7 +41,7 @@ function endUnreadBody(req: IncomingMessage, res: ServerResponse, fields: Record
   const { headers, socket } = req;
   if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return;
   // Without a 100 (Continue) the client need not send the body, and what comes next would be taken for it.
-  if (headers.expect !== undefined) fields['Connection'] = 'close';
+  if (/\b100-continue\b/i.test(headers.expect ?? '')) fields['Connection'] = 'close';
   res.once('finish', () => {
     if (req.complete) return;
     const timer = setTimeout(() => socket.destroy(), lingerMs);

@@ -22,19 +22,20 @@ export function shippedContext(iri: string): unknown {
   return loaded.get(iri);
 }
 
-/**
- * A document loader for `jsonld`.
- * @throws LwsError `malformed-body` for a context that does not ship (open-points 2.1)
- */
+/** @throws LwsError `malformed-body` for a context that does not ship (open-points 2.1) */
+export function requireShippedContext(iri: string): object {
+  const document = shippedContext(iri);
+  if (document) return document as object;
+  throw new LwsError(
+    'malformed-body',
+    `The JSON-LD context ${iri.slice(0, 500)} is not one that this server ships, and contexts are never fetched. ` +
+      'Write the context into the document.',
+  );
+}
+
+/** A document loader for `jsonld`. @throws LwsError as `requireShippedContext` */
 export async function loadShippedContext(
   iri: string,
 ): Promise<{ contextUrl: undefined; document: object; documentUrl: string }> {
-  const document = shippedContext(iri);
-  if (!document)
-    throw new LwsError(
-      'malformed-body',
-      `The JSON-LD context ${iri} is not one that this server ships, and contexts are never fetched. ` +
-        'Write the context into the document.',
-    );
-  return { contextUrl: undefined, document: document as object, documentUrl: iri };
+  return { contextUrl: undefined, document: requireShippedContext(iri), documentUrl: iri };
 }

@@ -12,8 +12,17 @@ export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new LwsError('malformed-body', `The body is not JSON: ${(cause as Error).message}.`, { cause });
+    const message = `The body is not JSON: ${withLine(text, (cause as Error).message)}.`;
+    throw new LwsError('malformed-body', message, { cause });
   }
+}
+
+/** V8 says at which character; people look for a line. */
+function withLine(text: string, message: string): string {
+  const [, position] = /at position (\d+)/.exec(message) ?? [];
+  if (position === undefined) return message;
+  const lines = text.slice(0, Number(position)).split(/\r\n|\r|\n/);
+  return `${message.replace(/ \(line.*\)$/, '')}, that is line ${lines.length}, column ${lines.at(-1)!.length + 1}`;
 }
 
 /** Looks at brackets outside of strings alone, before the parser builds anything. */

@@ -5,9 +5,10 @@
 import type { Quad } from '@rdfjs/types';
 import type { JsonLdDocument, Options as JsonLdOptions } from 'jsonld';
 import { Parser } from 'n3';
+import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../errors.js';
 import { relabel } from './blank-nodes.js';
-import { loadShippedContext } from './contexts.js';
+import { loadShippedContext, requireShippedContext } from './contexts.js';
 import type { RdfFormat } from './formats.js';
 import { decodeUtf8, parseJson } from './json.js';
 import { boundedPrefixes } from './prefixes.js';
@@ -36,6 +37,8 @@ export async function parseRdf(bytes: Uint8Array, format: RdfFormat, base: strin
   return { quads: relabel(quads), prefixes: boundedPrefixes(prefixes) };
 }
 
+const factory = new DataFactory<Quad>();
+
 const parsers: Readonly<Record<RdfFormat, (text: string, base: string) => RdfDocument | Promise<RdfDocument>>> = {
   'text/turtle': (text, base) => parseN3(text, 'text/turtle', base),
   'application/trig': (text, base) => parseN3(text, 'application/trig', base),
@@ -46,7 +49,9 @@ const parsers: Readonly<Record<RdfFormat, (text: string, base: string) => RdfDoc
 
 function parseN3(text: string, format: string, base?: string): RdfDocument {
   const prefixes: Record<string, string> = {};
-  const parser = new Parser(base === undefined ? { format } : { format, baseIRI: base });
+  // n3's own terms work out their parts at every access.
+  const options = { format, factory: factory as never };
+  const parser = new Parser(base === undefined ? options : { ...options, baseIRI: base });
   try {
     const quads = parser.parse(text, null, (prefix, iri) => {
       prefixes[prefix] = iri.value;
@@ -75,6 +80,7 @@ function describeN3Error(text: string, error: N3Error): string {
 async function parseJsonLd(text: string, base: string): Promise<RdfDocument> {
   const document = text.trim() === '' ? [] : parseJson(text);
   if (typeof document !== 'object' || document === null) throw malformed('a JSON-LD document is an object or an array');
+  assertShippedContexts(document);
   const { default: jsonld } = await import('jsonld');
   const options = { base, documentLoader: loadShippedContext } as JsonLdOptions.Expand;
   try {
@@ -84,15 +90,18 @@ async function parseJsonLd(text: string, base: string): Promise<RdfDocument> {
     const quads = (await jsonld.toRDF(expanded, { ...options, skipExpansion: true } as any)) as unknown as Quad[];
     return { quads: quads.map(withPlainTerms), prefixes: contextPrefixes(document) };
   } catch (error) {
-    throw refusalOfJsonLd(error);
+    throw error instanceof LwsError ? error : malformed((error as Error).message, error);
   }
 }
 
-/** jsonld wraps what its document loader throws. */
-function refusalOfJsonLd(error: unknown): LwsError {
-  for (let cause = error; cause instanceof Error; cause = (cause as { details?: { cause?: unknown } }).details?.cause)
-    if (cause instanceof LwsError) return cause;
-  return malformed((error as Error).message, error);
+/** Contexts may be named anywhere in a document; the loader would refuse too, but its message gets lost on the way. */
+function assertShippedContexts(node: unknown): void {
+  if (typeof node !== 'object' || node === null) return;
+  for (const [key, value] of Object.entries(node)) {
+    if (key === '@context' || key === '@import')
+      for (const context of [value].flat()) if (typeof context === 'string') requireShippedContext(context);
+    assertShippedContexts(value);
+  }
 }
 
 /** Stands in for xsd:double between `jsonld` and us. */

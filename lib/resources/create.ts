@@ -20,14 +20,7 @@ import { candidateNames, counterpart, isReserved } from './names.js';
 import { assertPreconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
 import { contentKind } from './types.js';
-import {
-  rememberTurtle,
-  requireFreeName,
-  reservedName,
-  stageNew,
-  type WriteRequest,
-  type WriteResult,
-} from './write.js';
+import { requireFreeName, reservedName, stageNew, type WriteRequest, type WriteResult } from './write.js';
 
 export interface CreateRequest extends WriteRequest {
   readonly slug: string | undefined;
@@ -133,7 +126,6 @@ async function commit(
           await assertContainerState(storage, tx, request, parent);
           return stageNew(storage, tx, access, parent, name(), content);
         });
-        rememberTurtle(storage, record, content);
         return { record, created: true };
       } catch (error) {
         if (!rename || !isTaken(error)) throw error;

@@ -51,7 +51,7 @@ export async function replace(storage: Storage, request: ReplaceRequest): Promis
       const parent = await requireFreeName(storage, tx, request.access, iri);
       return { record: stageNew(storage, tx, request.access, parent, iri, content), created: true };
     });
-    rememberTurtle(storage, result.record, content);
+    if (!result.created) rememberTurtle(storage, result.record, content);
     return result;
   } catch (error) {
     await discard(content, error);

@@ -138,11 +138,13 @@ function createHttpServer(app: (req: IncomingMessage, res: ServerResponse) => Pr
     app,
   );
   // Decided by the application: it asks for the body once it wants it.
-  server.on('checkContinue', app);
+  server.on('checkContinue', app).on('checkExpectation', app);
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
     const tooLong = error.code === 'HPE_HEADER_OVERFLOW';
-    const refusal = new LwsError('bad-request', tooLong ? 'The header fields are too long.' : 'This is not HTTP/1.1.');
+    const refusal = tooLong
+      ? new LwsError('fields-too-large', 'The header fields are too long.')
+      : new LwsError('bad-request', 'This is not HTTP/1.1.');
     const { fields, body } = problemReply(refusal, `urn:uuid:${randomUUID()}`, storage);
     const lines = Object.entries({ ...fields, Link: formatLink(storage, lws.storage) }).map(
       ([name, value]) => `${name}: ${value}\r\n`,

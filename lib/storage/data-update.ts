@@ -20,7 +20,7 @@ export interface DataUpdate {
 const space = /(?:\s|#[^\n\r]*(?:[\n\r]|$))*/y;
 const prefix = /PREFIX\s+([A-Za-z][\w-]*)?:\s*<([^<>"{}|\\^`\s]*)>/iy;
 const keyword = /(INSERT|DELETE)\s+DATA\s*\{/iy;
-/** A token of triples: a string, an IRI, a comment or any other character but braces. */
+/** A token of triples: a string, an IRI, a comment, white space or anything else without braces. */
 const token =
   /"""(?:(?:"|"")?(?:[^"\\]|\\.))*"""|'''(?:(?:'|'')?(?:[^'\\]|\\.))*'''|"(?:[^"\\\n\r]|\\.)*"|'(?:[^'\\\n\r]|\\.)*'|<[^<>"{}|\\^`\s]*>|#[^\n\r]*|[^"'<>#{}]/sy;
 
@@ -47,9 +47,12 @@ export function readDataUpdate(text: string, base: string): DataUpdate | undefin
     const word = take(keyword)?.[1]?.toUpperCase();
     if (!word) return undefined;
     const begin = at;
-    while (take(token));
+    let last = '.';
+    for (let found = take(token); found; found = take(token)) if (!/^[\s#]/.test(found[0])) last = found[0];
     if (text[at] !== '}') return undefined;
-    const quads = readTriples(text.slice(begin, at), word === 'DELETE', prefixes, base);
+    // The last triple of a SPARQL block needs no full stop, Turtle's does.
+    const triples = text.slice(begin, at) + (last.endsWith('.') ? '' : '\n.');
+    const quads = readTriples(triples, word === 'DELETE', prefixes, base);
     if (!quads) return undefined;
     operations.push(word === 'DELETE' ? { removed: quads, added: [] } : { removed: [], added: quads });
     at++;
@@ -70,15 +73,9 @@ function readTriples(
   const declarations = Object.entries(prefixes).map(([name, iri]) => `PREFIX ${name}: <${iri}>\n`);
   try {
     const parser = new Parser({ format: 'text/turtle', baseIRI: base });
-    return parser.parse(`${declarations.join('')}${triples}${endsOpen(triples) ? '\n.' : ''}`) as unknown as Quad[];
+    return parser.parse(declarations.join('') + triples) as unknown as Quad[];
   } catch {
     // Not Turtle: a variable, a mistake, or something of SPARQL's own. Its parser tells.
     return undefined;
   }
 }
-
-/** The last triple of a SPARQL block needs no full stop, Turtle's does. */
-const endsOpen = (triples: string): boolean => {
-  const bare = triples.replace(/(?:\s|#[^\n\r]*(?:[\n\r]|$))*$/, '');
-  return bare !== '' && !bare.endsWith('.');
-};

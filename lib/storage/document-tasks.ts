@@ -6,7 +6,7 @@ import { parseRdf } from '../rdf/parse.js';
 import { boundedPrefixes } from '../rdf/prefixes.js';
 import { serializeRdf } from '../rdf/serialize.js';
 import { UnwritableError } from '../rdf/unwritable.js';
-import { decodeGraph, encodeGraph } from './quad-keys.js';
+import { decodeGraph, encodeQuads } from './quad-keys.js';
 import { runUpdate } from './sparql-update.js';
 
 /** A graph as it is stored: its GSPO keys in order, its prefixes, and its default Turtle, whose length is its size. */
@@ -18,9 +18,9 @@ export interface EncodedDocument {
 
 type Prefixes = Readonly<Record<string, string>>;
 
-function encoded(keys: readonly string[], graph: string, given: Prefixes): EncodedDocument {
+function encoded(keys: readonly string[], graph: string, given: Prefixes, quads = decodeGraph(keys)): EncodedDocument {
   const prefixes = boundedPrefixes(given);
-  const turtle = Buffer.from(serializeRdf(decodeGraph(keys), 'text/turtle', { base: graph, prefixes }));
+  const turtle = Buffer.from(serializeRdf(quads, 'text/turtle', { base: graph, prefixes }));
   return { keys, prefixes, turtle };
 }
 
@@ -37,7 +37,13 @@ export const tasks = {
     graph: string;
   }): Promise<EncodedDocument> {
     const { quads, prefixes } = await parseRdf(bytes, format, graph);
-    return encoded(encodeGraph(graph, quads), graph, prefixes);
+    const found = encodeQuads(graph, quads);
+    return encoded(
+      found.map(({ key }) => key),
+      graph,
+      prefixes,
+      found.map(({ quad }) => quad),
+    );
   },
 
   render(task: {

@@ -75,7 +75,7 @@ export class Documents {
   /** @throws LwsError `malformed-body` when the bytes are no JSON */
   async checkJson(bytes: Uint8Array): Promise<void> {
     if (bytes.length <= inlineBytes['application/json']) tasks.checkJson({ bytes });
-    else await this.inWorker(this.large, { name: 'checkJson', arguments: { bytes: bytes.slice() } });
+    else await this.inWorker(this.large, { name: 'checkJson', arguments: { bytes: Uint8Array.from(bytes) } });
   }
 
   /**
@@ -84,7 +84,7 @@ export class Documents {
    */
   async patchJson(bytes: Uint8Array, patch: Uint8Array, merge: boolean): Promise<Uint8Array> {
     if (bytes.length + patch.length <= inlineBytes['application/json']) return tasks.patchJson({ bytes, patch, merge });
-    const task = { name: 'patchJson', arguments: { bytes: bytes.slice(), patch, merge } };
+    const task = { name: 'patchJson', arguments: { bytes: Uint8Array.from(bytes), patch, merge } };
     return (await this.inWorker(this.large, task)).value as Uint8Array;
   }
 

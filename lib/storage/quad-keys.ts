@@ -122,12 +122,18 @@ const quadLength = (length: number): string => length.toString(36).padStart(5, '
 /** The beginning that all GSPO keys of a graph share, and nothing else has (names of graphs never contain U+0000). */
 export const graphPrefix = (graph: string): string => `GSPO${separator}${graph}${separator}`;
 
+/** A triple with its GSPO key. */
+export interface EncodedQuad {
+  readonly key: string;
+  readonly quad: Quad;
+}
+
 /**
- * The GSPO keys of the triples as a graph of that name: sorted as LevelDB sorts them, each once.
- * The graph component of the quads is not looked at.
- * @throws LwsError `unsupported-rdf`, see `encodeTerm`
+ * The triples as a graph of that name, in the order in which LevelDB sorts their GSPO keys, each once. The graph
+ * component of the quads is not looked at.
+ * @throws LwsError `unsupported-rdf`, `malformed-body`, see `encodeTerm`
  */
-export function encodeGraph(graph: string, quads: Iterable<Quad>): string[] {
+export function encodeQuads(graph: string, quads: Iterable<Quad>): EncodedQuad[] {
   const prefix = graphPrefix(graph);
   const graphSuffix = `0${digits(graph.length)}`;
   const iris = new Map<string, EncodedTerm>();
@@ -140,23 +146,30 @@ export function encodeGraph(graph: string, quads: Iterable<Quad>): string[] {
     }
     return encoded;
   };
-  const keys = new Set<string>();
+  const found: EncodedQuad[] = [];
   for (const quad of quads) {
     const s = encode(quad.subject);
     const p = encode(quad.predicate);
     const o = encode(quad.object);
     const suffix = graphSuffix + s.suffix + p.suffix + o.suffix;
-    keys.add(
-      `${prefix}${s.value}${separator}${p.value}${separator}${o.value}${separator}${suffix}${quadLength(suffix.length)}`,
-    );
+    const key = `${prefix}${s.value}${separator}${p.value}${separator}${o.value}${separator}${suffix}${quadLength(suffix.length)}`;
+    found.push({ key, quad });
   }
-  return sortKeys([...keys]);
+  const order = found.some(({ key }) => isBeyondBmp.test(key)) ? compareKeys : compareUnits;
+  found.sort((a, b) => order(a.key, b.key));
+  return found.filter(({ key }, index) => index === 0 || key !== found[index - 1]!.key);
 }
 
+/** The GSPO keys of the triples as a graph of that name; see `encodeQuads`. */
+export const encodeGraph = (graph: string, quads: Iterable<Quad>): string[] =>
+  encodeQuads(graph, quads).map(({ key }) => key);
+
+const isBeyondBmp = /[\ud800-\udfff]/;
+const compareUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
 /** Sorts as LevelDB does, by UTF-8 bytes; JavaScript's own order by UTF-16 units differs beyond the BMP. */
-export function sortKeys(keys: string[]): string[] {
-  return keys.some((key) => /[\ud800-\udfff]/.test(key)) ? keys.sort(compareKeys) : keys.sort();
-}
+export const sortKeys = (keys: string[]): string[] =>
+  keys.some((key) => isBeyondBmp.test(key)) ? keys.sort(compareKeys) : keys.sort();
 
 /** Compares two keys by their UTF-8 bytes. */
 export function compareKeys(a: string, b: string): number {

@@ -164,13 +164,15 @@ export class Store {
 
   /** The batch is on the disk: readers may see it. */
   private apply(transaction: Transaction): void {
+    // What is only created is not kept in memory: most of it is not asked for soon, and keeping it costs more than to
+    // read it once.
     for (const [iri, record] of transaction.records) {
-      if (record) this.recordCache.set(iri, record);
-      else this.recordCache.delete(iri);
+      if (!record) this.recordCache.delete(iri);
+      else if (record.kind === 'container' || this.recordCache.has(iri)) this.recordCache.set(iri, record);
     }
-    for (const [iri, { keys }] of transaction.graphs) {
+    for (const [iri, { keys, isNew }] of transaction.graphs) {
       const record = transaction.records.get(iri);
-      if (record && keys) this.graphCache.set(iri, { revision: record.revision, keys });
+      if (record && keys && !isNew) this.graphCache.set(iri, { revision: record.revision, keys });
       else this.graphCache.delete(iri);
     }
     for (const listener of this.commitListeners) listener(transaction);

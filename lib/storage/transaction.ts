@@ -20,6 +20,8 @@ export interface GraphChange {
   readonly removed: readonly string[];
   /** The whole graph afterwards; `undefined` when it is deleted. */
   readonly keys: readonly string[] | undefined;
+  /** There was no graph before. */
+  readonly isNew: boolean;
 }
 
 export class Transaction {
@@ -83,11 +85,11 @@ export class Transaction {
 
   /** Replaces the graph of a resource; `before` are its keys so far. Only the difference is written. */
   putGraph(iri: string, before: readonly string[], keys: readonly string[]): void {
-    this.graphs.set(iri, { ...difference(before, keys), keys });
+    this.graphs.set(iri, { ...difference(before, keys), keys, isNew: before.length === 0 });
   }
 
   deleteGraph(iri: string, before: readonly string[]): void {
-    this.graphs.set(iri, { added: [], removed: before, keys: undefined });
+    this.graphs.set(iri, { added: [], removed: before, keys: undefined, isNew: false });
   }
 }
 

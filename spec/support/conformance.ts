@@ -24,6 +24,20 @@ export const ldp = 'http://www.w3.org/ns/ldp#';
 export const lws = 'https://www.w3.org/ns/lws#';
 export const asContainer = { Link: `<${lws}Container>; rel="type"` };
 
+/** Blocks without settings of their own share a server for each place, since starting eighty of them takes a minute. */
+const shared = new Map<string, Promise<SpecServer>>();
+
+function sharedServer(path: string): Promise<SpecServer> {
+  const server = shared.get(path) ?? startSpecServer({ path });
+  shared.set(path, server);
+  return server;
+}
+
+// A hook of the root suite: after the last block of all files.
+after(async () => {
+  for (const server of shared.values()) await (await server).stop();
+});
+
 export class StorageUnderTest {
   root = '';
   /** A container that is made before the tests of a block and goes after them. */
@@ -32,6 +46,7 @@ export class StorageUnderTest {
   /** A valid credential of somebody who owns nothing. */
   stranger: { readonly token: string } = { token: '' };
   server: SpecServer | undefined;
+  private ownsServer = false;
   private count = 0;
 
   /** An IRI in the scratch container that nobody has used. */
@@ -94,13 +109,14 @@ export class StorageUnderTest {
     expect((await this.get(iri)).status, `GET ${iri}`).to.equal(404);
   }
 
-  async open({ settings = {}, owner }: StorageOptions, path: string): Promise<void> {
+  async open({ settings, owner }: StorageOptions, path: string): Promise<void> {
     const { LWS_TARGET: target, LWS_TOKEN } = process.env;
     if (target) {
       this.root = target.endsWith('/') ? target : `${target}/`;
       this.token = LWS_TOKEN;
     } else {
-      this.server = await startSpecServer({ settings, path });
+      this.server = settings ? await startSpecServer({ settings, path }) : await sharedServer(path);
+      this.ownsServer = settings !== undefined;
       this.root = this.server.root;
       this.token = this.server.ownerToken;
     }
@@ -113,11 +129,11 @@ export class StorageUnderTest {
   }
 
   async close(): Promise<void> {
-    if (this.server) await this.server.stop();
+    if (this.ownsServer) await this.server?.stop();
     else if (this.scratch) await this.delete(this.scratch, { Depth: 'infinity' });
   }
 
-  /** Stops the server and starts one with other settings on the same folder. */
+  /** Stops the server, which must be the block's own, and starts one with other settings on the same folder. */
   async restart({ settings = {}, owner }: StorageOptions): Promise<void> {
     const before = this.server!;
     await before.stop(true);
@@ -126,7 +142,10 @@ export class StorageUnderTest {
   }
 }
 
-/** Registers a block of tests twice, for a storage at `/` and one under a path, with a server for each. */
+/**
+ * Registers a block of tests twice, for a storage at `/` and one under a path. A block with settings has a server of its
+ * own for each.
+ */
 export function describeStorage(
   title: string,
   body: (storage: StorageUnderTest) => void,

@@ -1,0 +1,133 @@
+/** open-points 2.9: cross-origin requests. */
+import { expect } from 'chai';
+import { describeStorage } from '../support/conformance.js';
+import { listOf } from '../support/expectations.js';
+import { request } from '../support/http.js';
+
+const app = 'https://app.example';
+const other = 'https://other.example';
+const asked = {
+  Origin: app,
+  'Access-Control-Request-Method': 'PUT',
+  'Access-Control-Request-Headers': 'authorization',
+};
+const methods = ['get', 'head', 'options', 'post', 'put', 'patch', 'delete', 'query'];
+const fields = `Accept Authorization Content-Type Content-Digest DPoP Depth If-Match If-Modified-Since If-None-Match
+  If-Unmodified-Since Link LWS-Purpose Prefer Range Slug Want-Content-Digest Want-Repr-Digest`;
+const exposed = `Accept-Patch Accept-Post Accept-Query Accept-Ranges Allow Content-Digest Content-Range DPoP-Nonce ETag
+  Last-Modified Link Location Preference-Applied Repr-Digest Vary Want-Content-Digest WWW-Authenticate`;
+const words = (text: string): string[] => text.toLowerCase().split(/\s+/);
+const corsNames = (headers: Readonly<Record<string, unknown>>): string[] =>
+  Object.keys(headers).filter((name) => name.startsWith('access-control-'));
+
+describeStorage(
+  'CORS by default',
+  (s) => {
+    it('CORS: without allowed origins no answer has CORS fields', async () => {
+      expect(corsNames((await s.get(s.scratch, { Origin: app })).headers)).to.deep.equal([]);
+      expect(corsNames((await request(s.scratch, { method: 'OPTIONS', headers: asked })).headers)).to.deep.equal([]);
+    });
+  },
+  { settings: {} },
+);
+
+describeStorage(
+  'CORS with origins',
+  (s) => {
+    it('CORS: a listed origin is echoed, with Vary: Origin and what is exposed', async () => {
+      const answer = await s.get(s.scratch, { Origin: app });
+      expect(answer.status).to.equal(200);
+      expect(answer.headers['access-control-allow-origin']).to.equal(app);
+      expect(listOf(answer, 'vary')).to.include('origin').and.to.include('accept');
+      expect(listOf(answer, 'access-control-expose-headers')).to.include.members(words(exposed));
+    });
+
+    it('CORS: each listed origin is allowed, another is not', async () => {
+      const of = async (Origin: string) => (await s.get(s.scratch, { Origin })).headers['access-control-allow-origin'];
+      expect(await of('http://localhost:3000')).to.equal('http://localhost:3000');
+      for (const origin of [
+        other,
+        'http://localhost:3001',
+        `${app}.evil.example`,
+        'https://evil-app.example',
+        'null',
+        app.toUpperCase(),
+      ])
+        expect(await of(origin), origin).to.equal(undefined);
+    });
+
+    it('CORS: an answer to a request without Origin varies by Origin too', async () => {
+      expect(listOf(await s.get(s.scratch), 'vary')).to.include('origin');
+    });
+
+    it('CORS: refusals, 304 and answers to writes have the fields as well', async () => {
+      const { iri, etag } = await s.stored('text/plain', 'x');
+      for (const answer of [
+        await s.get(s.fresh(), { Origin: app }),
+        await request(iri, { headers: { Origin: app } }),
+        await s.get(iri, { Origin: app, 'If-None-Match': etag }),
+        await s.put(s.fresh(), 'text/plain', 'x', { Origin: app }),
+        await s.delete(iri, { Origin: app }),
+      ])
+        expect(answer.headers['access-control-allow-origin'], String(answer.status)).to.equal(app);
+    });
+
+    for (const [what, target] of [
+      ['an existing', () => s.scratch],
+      ['an absent', () => s.fresh()],
+      ['a reserved', () => s.fresh('.acl')],
+    ] as const)
+      it(`CORS: a preflight for ${what} resource is 204 before authentication`, async () => {
+        const answer = await request(target(), { method: 'OPTIONS', headers: asked });
+        expect([answer.status, answer.bytes.length]).to.deep.equal([204, 0]);
+        expect(answer.headers['access-control-allow-origin']).to.equal(app);
+        expect(listOf(answer, 'access-control-allow-methods')).to.have.members(methods);
+        expect(listOf(answer, 'access-control-allow-headers')).to.include.members(words(fields));
+        expect(answer.headers['access-control-max-age']).to.equal('600');
+      });
+
+    it('CORS: a preflight looks at no credential', async () => {
+      const headers = { ...asked, Authorization: 'Bearer nonsense' };
+      expect((await request(s.scratch, { method: 'OPTIONS', headers })).status).to.equal(204);
+    });
+
+    it('CORS: a preflight of another origin is not allowed', async () => {
+      const answer = await request(s.scratch, { method: 'OPTIONS', headers: { ...asked, Origin: other } });
+      expect(answer.headers['access-control-allow-origin']).to.equal(undefined);
+    });
+
+    it('CORS: the console and its callback have no CORS fields', async () => {
+      for (const path of ['app', 'app/x', 'callback'])
+        for (const [method, headers] of [
+          ['GET', { Origin: app }],
+          ['OPTIONS', asked],
+        ] as const)
+          expect(
+            (await request(s.root + path, { method, headers })).headers['access-control-allow-origin'],
+            path,
+          ).to.equal(undefined);
+    });
+  },
+  { settings: { 'cors.allowed-origins': `${app},http://localhost:3000` } },
+);
+
+describeStorage(
+  'CORS with *',
+  (s) => {
+    it('CORS: * allows every origin, never with credentials', async () => {
+      for (const Origin of [app, other, 'null']) {
+        const { headers } = await s.get(s.scratch, { Origin });
+        expect(headers['access-control-allow-origin']).to.equal('*');
+        expect(headers['access-control-allow-credentials']).to.equal(undefined);
+      }
+    });
+
+    it('CORS: lws.cors.max-age-seconds is the age of a preflight', async () => {
+      const answer = await request(s.scratch, { method: 'OPTIONS', headers: asked });
+      expect(answer.headers['access-control-allow-origin']).to.equal('*');
+      expect(answer.headers['access-control-allow-credentials']).to.equal(undefined);
+      expect(answer.headers['access-control-max-age']).to.equal('60');
+    });
+  },
+  { settings: { 'cors.allowed-origins': '*', 'cors.max-age-seconds': '60' } },
+);

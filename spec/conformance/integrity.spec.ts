@@ -1,0 +1,169 @@
+/** service.md, "Integrity (RFC 9530)". */
+
+import { createHash } from 'node:crypto';
+import { expect } from 'chai';
+import { describeStorage } from '../support/conformance.js';
+import { expectProblem } from '../support/expectations.js';
+
+type Algorithm = 'sha-256' | 'sha-512';
+const digest = (algorithm: Algorithm, body: string | Uint8Array): string =>
+  `${algorithm}=:${createHash(algorithm.replace('-', '')).update(body).digest('base64')}:`;
+
+describeStorage('Integrity', (s) => {
+  const kinds = [
+    ['text/plain', 'hello'],
+    ['application/json', '{"a":1}'],
+    ['text/turtle', '<> a <#C> .'],
+  ] as const;
+
+  for (const [type, body] of kinds) {
+    for (const algorithm of ['sha-256', 'sha-512'] as const)
+      it(`Integrity rule 2: a ${algorithm} Content-Digest that holds lets a ${type} body in`, async () => {
+        const fields = { 'Content-Digest': digest(algorithm, body) };
+        expect((await s.put(s.fresh(), type, body, fields)).status).to.equal(201);
+        expect((await s.post(s.scratch, type, body, fields)).status).to.equal(201);
+      });
+
+    for (const [what, field] of [
+      ['of another body (sha-256)', digest('sha-256', 'other')],
+      ['of another body (sha-512)', digest('sha-512', 'other')],
+      ['with one right and one wrong digest', `${digest('sha-256', body)}, ${digest('sha-512', 'other')}`],
+      ['with a digest that is too short', 'sha-256=:YWJj:'],
+      ['that is a token', 'sha-256=abc'],
+      ['that is a string', 'sha-256="abc"'],
+      ['with a name alone', 'sha-256'],
+      ['whose base64 is none', 'sha-256=:!!!!:'],
+      ['that is no dictionary', ':::'],
+      ['that ends early', digest('sha-256', body).slice(0, -1)],
+    ] as const)
+      it(`Integrity rule 2: a Content-Digest ${what} refuses a ${type} body: 400, nothing stored`, async () => {
+        const container = await s.container();
+        const fields = { 'Content-Digest': field };
+        expectProblem(await s.put(`${container}x`, type, body, fields), 400, s);
+        expectProblem(await s.post(container, type, body, fields), 400, s);
+        expect(await s.members(container)).to.deep.equal([]);
+      });
+
+    it(`Integrity rule 2: unsupported algorithms are ignored (${type})`, async () => {
+      for (const field of ['md5=:AAAA:', `unixsum=:AAAA:, ${digest('sha-256', body)}`])
+        expect((await s.put(s.fresh(), type, body, { 'Content-Digest': field })).status, field).to.equal(201);
+      expectProblem(
+        await s.put(s.fresh(), type, body, { 'Content-Digest': `md5=:AAAA:, ${digest('sha-256', 'x')}` }),
+        400,
+        s,
+      );
+    });
+
+    it(`Integrity rule 2: a mismatch leaves a ${type} resource as it was`, async () => {
+      const { iri, etag } = await s.stored(type, body);
+      const fields = { 'If-Match': etag, 'Content-Digest': digest('sha-256', 'other') };
+      expectProblem(await s.put(iri, type, body, fields), 400, s);
+      expect(await s.tag(iri)).to.equal(etag);
+    });
+
+    it(`Integrity rule 3: Want-Repr-Digest gets the digest of the ${type} representation, on HEAD too`, async () => {
+      const { iri } = await s.stored(type, body);
+      const fields = { 'Want-Repr-Digest': 'sha-256=1' };
+      const answer = await s.get(iri, fields);
+      expect(answer.headers['repr-digest']).to.equal(digest('sha-256', answer.bytes));
+      expect((await s.head(iri, fields)).headers['repr-digest']).to.equal(answer.headers['repr-digest']);
+    });
+
+    it(`Integrity rule 3: Want-Content-Digest gets the digest of the ${type} content`, async () => {
+      const { iri } = await s.stored(type, body);
+      const answer = await s.get(iri, { 'Want-Content-Digest': 'sha-256=5' });
+      expect(answer.headers['content-digest']).to.equal(digest('sha-256', answer.bytes));
+    });
+  }
+
+  it('Integrity rule 2: the body of a patch is verified', async () => {
+    const { iri, etag } = await s.stored('application/json', '{"a":1}');
+    const type = 'application/merge-patch+json';
+    expectProblem(await s.patch(iri, type, '{"a":2}', { 'Content-Digest': digest('sha-256', '{"a":3}') }), 400, s);
+    expect(await s.tag(iri)).to.equal(etag);
+    expect((await s.patch(iri, type, '{"a":2}', { 'Content-Digest': digest('sha-512', '{"a":2}') })).status).to.equal(
+      204,
+    );
+  });
+
+  it('Integrity rule 2: so is that of a SPARQL update', async () => {
+    const { iri, etag } = await s.stored('text/turtle', '');
+    const text = 'INSERT DATA { <a> <b> <c> }';
+    const fields = { 'Content-Digest': digest('sha-256', 'other') };
+    expectProblem(await s.patch(iri, 'application/sparql-update', text, fields), 400, s);
+    expect(await s.tag(iri)).to.equal(etag);
+  });
+
+  it('Integrity rule 2: a body sent in chunks is verified', async () => {
+    const iri = s.fresh();
+    const fields = { 'Content-Digest': digest('sha-256', 'abcdef') };
+    expectProblem(await s.put(iri, 'text/plain', ['abc', 'deX'], fields), 400, s);
+    await s.expectAbsent(iri);
+    expect((await s.put(iri, 'text/plain', ['abc', 'def'], fields)).status).to.equal(201);
+  });
+
+  for (const [want, algorithm] of [
+    ['sha-512=3, sha-256=10', 'sha-256'],
+    ['sha-512=9, sha-256=1', 'sha-512'],
+    ['sha-256=5, sha-512=5', 'sha-512'],
+    ['md5=10, sha-256=1', 'sha-256'],
+    ['sha-512=0, sha-256=1', 'sha-256'],
+    ['sha-512=1', 'sha-512'],
+  ] as const)
+    it(`Integrity rule 3: of "${want}" the highest weight wins, of equal ones the stronger: ${algorithm}`, async () => {
+      const { iri } = await s.stored('text/turtle', '<> a <#C> .');
+      const answer = await s.get(iri, { 'Want-Repr-Digest': want, 'Want-Content-Digest': want });
+      expect(answer.headers['repr-digest']).to.equal(digest(algorithm, answer.bytes));
+      expect(answer.headers['content-digest']).to.equal(digest(algorithm, answer.bytes));
+    });
+
+  for (const want of ['md5=5', 'sha-256=0', 'sha-256=11', 'sha-256="x"', '=', 'sha-256=1, ,'])
+    it(`Integrity rule 3: "${want}" wants nothing that can be given; the field is ignored`, async () => {
+      const { iri } = await s.stored('text/turtle', '<> a <#C> .');
+      const answer = await s.get(iri, { 'Want-Repr-Digest': want, 'Want-Content-Digest': want });
+      expect(answer.status).to.equal(200);
+      expect([answer.headers['repr-digest'], answer.headers['content-digest']]).to.deep.equal([undefined, undefined]);
+    });
+
+  it('Integrity rule 3: without a wish no digest is sent', async () => {
+    const { headers } = await s.get((await s.stored('text/turtle', '')).iri);
+    expect([headers['repr-digest'], headers['content-digest']]).to.deep.equal([undefined, undefined]);
+  });
+
+  it('Integrity rule 3: the digest is that of the negotiated representation', async () => {
+    const { iri } = await s.stored('text/turtle', '<> a <#C> .');
+    const answer = await s.get(iri, { Accept: 'application/rdf+xml', 'Want-Repr-Digest': 'sha-256=1' });
+    expect(answer.headers['repr-digest']).to.equal(digest('sha-256', answer.bytes));
+  });
+
+  it('Integrity rule 3: container listings have digests too', async () => {
+    const answer = await s.get(s.scratch, { 'Want-Repr-Digest': 'sha-256=1' });
+    expect(answer.headers['repr-digest']).to.equal(digest('sha-256', answer.bytes));
+  });
+
+  it('Integrity rule 4: a range has the Repr-Digest of the whole, and no Content-Digest', async () => {
+    const { iri } = await s.stored('text/plain', 'hello');
+    const wants = { 'Want-Repr-Digest': 'sha-256=1', 'Want-Content-Digest': 'sha-256=1' };
+    const answer = await s.get(iri, { Range: 'bytes=1-2', ...wants });
+    expect([answer.status, answer.text]).to.deep.equal([206, 'el']);
+    expect(answer.headers['repr-digest']).to.equal(digest('sha-256', 'hello'));
+    expect(answer.headers['content-digest']).to.equal(undefined);
+  });
+
+  it('Integrity rule 5: Want-Content-Digest is on OPTIONS and on the answers to writes', async () => {
+    const iri = s.fresh();
+    const answers = {
+      create: await s.put(iri, 'text/turtle', ''),
+      replace: await s.put(iri, 'text/turtle', '<> a <#C> .', { 'If-Match': '*' }),
+      patch: await s.patch(iri, 'application/sparql-update', 'INSERT DATA { <a> <b> <c> }'),
+      post: await s.post(s.scratch, 'text/plain', 'x'),
+      options: await s.options(iri),
+      container: await s.options(s.scratch),
+      delete: await s.delete(iri),
+    };
+    for (const [what, { headers }] of Object.entries(answers)) {
+      expect(headers['want-content-digest'], what).to.match(/\bsha-256=(?:[1-9]|10)\b/);
+      expect(headers['want-content-digest'], what).to.match(/\bsha-512=(?:[1-9]|10)\b/);
+    }
+  });
+});

@@ -1,0 +1,128 @@
+/** service.md, "Limits" and "Response headers" 6 and 7; open-points 2.1 (413) and 2.8 (quota). */
+import { expect } from 'chai';
+import { describeStorage } from '../support/conformance.js';
+import { expectProblem } from '../support/expectations.js';
+
+const text = (length: number): string => 'x'.repeat(length);
+const json = (length: number): string => JSON.stringify(text(length - 2));
+const binary = 'application/octet-stream';
+const mergePatch = 'application/merge-patch+json';
+
+describeStorage(
+  'Limits: the quota',
+  (s) => {
+    afterEach(async () => {
+      for (const iri of await s.members(s.scratch)) await s.delete(iri, { Depth: 'infinity' });
+    });
+
+    for (const [type, body] of [
+      [binary, text],
+      ['application/json', json],
+    ] as const) {
+      it(`Limits, open-points 2.8: ${type} up to the quota is stored, a byte more is 507`, async () => {
+        const iri = s.fresh();
+        expectProblem(await s.put(iri, type, body(1001)), 507, s);
+        await s.expectAbsent(iri);
+        expectProblem(await s.post(s.scratch, type, body(1001)), 507, s);
+        expect(await s.members(s.scratch)).to.deep.equal([]);
+        expect((await s.put(iri, type, body(1000))).status).to.equal(201);
+        expectProblem(await s.put(s.fresh(), type, body(3)), 507, s);
+      });
+
+      it(`Limits, open-points 2.8: ${type} sent without Content-Length is held to it too`, async () => {
+        const iri = s.fresh();
+        const whole = body(1001);
+        expectProblem(await s.put(iri, type, [whole.slice(0, 600), whole.slice(600)]), 507, s);
+        await s.expectAbsent(iri);
+      });
+    }
+
+    it('Limits, open-points 2.8: what a replacement replaces does not count', async () => {
+      const { iri } = await s.stored(binary, text(900));
+      expect((await s.put(iri, binary, text(1000), { 'If-Match': '*' })).status).to.equal(204);
+      const etag = await s.tag(iri);
+      expectProblem(await s.put(iri, binary, text(1001), { 'If-Match': '*' }), 507, s);
+      expect(await s.tag(iri)).to.equal(etag);
+      expect((await s.get(iri)).text).to.have.length(1000);
+    });
+
+    it('Limits, open-points 2.8: a deletion makes room', async () => {
+      const container = await s.container();
+      await s.stored(binary, text(1000), `${container}x`);
+      expectProblem(await s.put(s.fresh(), binary, text(10)), 507, s);
+      await s.delete(container, { Depth: 'infinity' });
+      await s.stored(binary, text(1000));
+    });
+
+    it('Limits, open-points 2.8: RDF counts as its default Turtle', async () => {
+      const iri = s.fresh();
+      const turtle = `<> <http://e.example/p> "${text(1000)}" .`;
+      expectProblem(await s.put(iri, 'text/turtle', turtle), 507, s);
+      await s.expectAbsent(iri);
+      const { iri: kept } = await s.stored('text/turtle', `<> <http://e.example/p> "${text(500)}" .`);
+      const size = (await s.get(kept)).bytes.length;
+      await s.stored(binary, text(1000 - size));
+      expectProblem(await s.put(s.fresh(), binary, text(1)), 507, s);
+    });
+
+    it('Limits: a PATCH beyond the quota is 507 and changes nothing', async () => {
+      const { iri: rdf } = await s.stored('text/turtle', '');
+      const { iri: document } = await s.stored('application/json', '{}');
+      const tags = [await s.tag(rdf), await s.tag(document)];
+      const insert = `INSERT DATA { <> <#p> "${text(1000)}" }`;
+      expectProblem(await s.patch(rdf, 'application/sparql-update', insert), 507, s);
+      expectProblem(await s.patch(document, mergePatch, `{"a":"${text(1000)}"}`), 507, s);
+      expect([await s.tag(rdf), await s.tag(document)]).to.deep.equal(tags);
+    });
+
+    it('Limits: concurrent writes do not pass the quota together', async () => {
+      const puts = Array.from({ length: 6 }, () => s.put(s.fresh(), binary, text(400)));
+      const statuses = (await Promise.all(puts)).map(({ status }) => status).sort();
+      expect(statuses).to.deep.equal([201, 201, 507, 507, 507, 507]);
+    });
+  },
+  { settings: { 'quota.max-bytes': '1000' } },
+);
+
+describeStorage(
+  'Limits: the sizes of bodies',
+  (s) => {
+    for (const [type, body] of [
+      ['application/json', json(1001)],
+      ['text/turtle', `# ${text(1000)}`],
+      ['application/ld+json', json(1001)],
+      ['application/rdf+xml', text(1001)],
+    ] as const)
+      it(`open-points 2.1: a ${type} body above lws.max-request-bytes is 413, and nothing is stored`, async () => {
+        const iri = s.fresh();
+        expectProblem(await s.put(iri, type, body), 413, s);
+        expectProblem(await s.put(iri, type, [body.slice(0, 500), body.slice(500)]), 413, s);
+        await s.expectAbsent(iri);
+        expectProblem(await s.post(s.scratch, type, body), 413, s);
+      });
+
+    it('open-points 2.1: a body of just lws.max-request-bytes is stored', async () => {
+      expect((await s.put(s.fresh(), 'application/json', json(1000))).status).to.equal(201);
+    });
+
+    for (const [type, target, body] of [
+      ['application/sparql-update', 'text/turtle', `INSERT DATA { <> <#p> "${text(1000)}" }`],
+      [mergePatch, 'application/json', `{"a":"${text(1000)}"}`],
+      ['application/json-patch+json', 'application/json', `[{"op":"add","path":"/a","value":"${text(1000)}"}]`],
+    ] as const)
+      it(`open-points 2.1: a ${type} body above lws.max-request-bytes is 413, and nothing changes`, async () => {
+        const { iri, etag } = await s.stored(target, target === 'text/turtle' ? '' : '{}');
+        expectProblem(await s.patch(iri, type, body), 413, s);
+        expect(await s.tag(iri)).to.equal(etag);
+      });
+
+    it('open-points 2.1: binary bodies are not held to lws.max-request-bytes, but to lws.max-binary-bytes', async () => {
+      expect((await s.put(s.fresh(), binary, text(2000))).status).to.equal(201);
+      const iri = s.fresh();
+      expectProblem(await s.put(iri, binary, text(2001)), 413, s);
+      expectProblem(await s.put(iri, binary, [text(1000), text(1001)]), 413, s);
+      await s.expectAbsent(iri);
+    });
+  },
+  { settings: { 'max-request-bytes': '1000', 'max-binary-bytes': '2000' } },
+);

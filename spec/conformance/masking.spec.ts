@@ -1,0 +1,173 @@
+/** open-points 1.4: what a stranger may learn, for every method. */
+import { expect } from 'chai';
+import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
+import { expectChallenge, expectProblem } from '../support/expectations.js';
+import type { Answer } from '../support/http.js';
+
+interface Probe {
+  readonly method: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+const turtle = { 'Content-Type': 'text/turtle' };
+const update = { 'Content-Type': 'application/sparql-update' };
+const jsonPatch = { 'Content-Type': 'application/json-patch+json' };
+
+/** Requests by which one could tell what is there. */
+const probes: Readonly<Record<string, Probe>> = {
+  GET: { method: 'GET' },
+  HEAD: { method: 'HEAD' },
+  OPTIONS: { method: 'OPTIONS' },
+  PUT: { method: 'PUT', headers: turtle, body: '' },
+  'PUT of malformed RDF': { method: 'PUT', headers: turtle, body: '<> a' },
+  'PUT with If-Match': { method: 'PUT', headers: { ...turtle, 'If-Match': '"x"' }, body: '' },
+  'PUT with If-Match: *': { method: 'PUT', headers: { ...turtle, 'If-Match': '*' }, body: '' },
+  'PUT with If-None-Match: *': { method: 'PUT', headers: { ...turtle, 'If-None-Match': '*' }, body: '' },
+  POST: { method: 'POST', headers: turtle, body: '' },
+  PATCH: { method: 'PATCH', headers: update, body: 'INSERT DATA { <a> <b> <c> }' },
+  'PATCH with a stale tag': {
+    method: 'PATCH',
+    headers: { ...update, 'If-Match': '"x"' },
+    body: 'INSERT DATA { <a> <b> <c> }',
+  },
+  'PATCH with a syntax error': { method: 'PATCH', headers: update, body: 'INSERT' },
+  'PATCH of a foreign type': { method: 'PATCH', headers: { 'Content-Type': 'text/n3' }, body: 'x' },
+  'PATCH with a failing test': { method: 'PATCH', headers: jsonPatch, body: '[{"op":"test","path":"/a","value":9}]' },
+  DELETE: { method: 'DELETE' },
+  'DELETE with a stale tag': { method: 'DELETE', headers: { 'If-Match': '"x"' } },
+  'DELETE with Depth': { method: 'DELETE', headers: { Depth: 'infinity' } },
+  'GET with If-None-Match: *': { method: 'GET', headers: { 'If-None-Match': '*' } },
+  'GET with If-Match': { method: 'GET', headers: { 'If-Match': '"x"' } },
+  'GET with a range': { method: 'GET', headers: { Range: 'bytes=999-' } },
+  PROPFIND: { method: 'PROPFIND' },
+};
+
+/** What an answer lets one see, without what differs between any two requests. */
+function visible(answer: Answer, name: string): unknown {
+  const { date, ...headers } = answer.headers;
+  const clean = (text: string): string => text.replace(/urn:uuid:[0-9a-f-]{36}/g, 'ID').replaceAll(name, 'NAME');
+  return { status: answer.status, headers: JSON.parse(clean(JSON.stringify(headers))), body: clean(answer.text) };
+}
+
+/** What is hidden, and what is not there, with names of the same length. */
+const pairs: Readonly<Record<string, (s: StorageUnderTest, container: string) => Promise<void>>> = {
+  present: async (s, container) => void (await s.stored('text/turtle', '<> a <#C> .', `${container}present`)),
+  prejson: async (s, container) => void (await s.stored('application/json', '{"a":1}', `${container}prejson`)),
+  prebyte: async (s, container) => void (await s.stored('text/plain', 'x', `${container}prebyte`)),
+  'prebox/': async (s, container) => {
+    await s.container(`${container}prebox/`);
+    await s.stored('text/plain', 'x', `${container}prebox/member`);
+  },
+};
+const absentName = (name: string): string => (name.endsWith('/') ? 'absent/' : 'absents');
+
+describeStorage('Existence masking', (s) => {
+  let container = '';
+  before(async () => {
+    container = await s.container();
+    for (const make of Object.values(pairs)) await make(s, container);
+  });
+
+  const senders: Readonly<Record<string, () => Sender>> = {
+    anonymous: () => 'anonymous',
+    'a stranger': () => s.stranger,
+  };
+  for (const [who, as] of Object.entries(senders))
+    for (const [title, { method, headers, body }] of Object.entries(probes))
+      it(`Masking, open-points 1.4: to ${who}, ${title} answers alike for what is hidden and what is absent`, async () => {
+        const send = (path: string) => s.send(method, container + path, headers, body, as());
+        for (const name of Object.keys(pairs)) {
+          const absent = absentName(name);
+          for (const end of ['', '.meta', '.acl', '?page=7', '/below']) {
+            if (end === '.meta' && method === 'PUT') continue;
+            const answer = await send(name + end);
+            expect(answer.status, name + end).to.be.within(400, 499);
+            const hidden = visible(answer, name);
+            expect(hidden, name + end).to.deep.equal(visible(await send(absent + end), absent));
+          }
+        }
+      });
+
+  for (const title of [
+    'GET',
+    'HEAD',
+    'PATCH',
+    'DELETE',
+    'PUT',
+    'POST',
+    'PUT with If-Match: *',
+    'PATCH with a failing test',
+  ])
+    it(`Masking, open-points 1.4: ${title} is 401 to nobody in particular and 404 to a stranger, present or not`, async () => {
+      const { method, headers, body } = probes[title]!;
+      for (const path of ['present', 'absents', 'prejson', 'prebyte']) {
+        const anonymous = await s.send(method, container + path, headers, body, 'anonymous');
+        const stranger = await s.send(method, container + path, headers, body, s.stranger);
+        expect([anonymous.status, stranger.status], path).to.deep.equal([401, 404]);
+        if (method === 'HEAD') continue;
+        expectChallenge(anonymous, s);
+        expectProblem(stranger, 404, s);
+      }
+    });
+
+  it('Masking: the probes changed nothing', async () => {
+    expect(await s.members(container)).to.have.members(Object.keys(pairs).map((name) => container + name));
+    expect((await s.get(`${container}prejson`)).text).to.equal('{"a":1}');
+  });
+});
+
+describeStorage(
+  'Existence masking switched off',
+  (s) => {
+    for (const method of ['GET', 'HEAD', 'DELETE', 'PATCH'])
+      it(`open-points 1.4: with lws.mask-forbidden-as-not-found=false, ${method} of a hidden resource is 403`, async () => {
+        const { iri } = await s.stored('text/turtle', '<> a <#C> .');
+        const answer = await s.send(method, iri, update, method === 'PATCH' ? 'INSERT DATA {}' : undefined, s.stranger);
+        if (method === 'HEAD') expect(answer.status).to.equal(403);
+        else expectProblem(answer, 403, s);
+        expect((await s.send('GET', iri, {}, undefined, 'anonymous')).status).to.equal(401);
+      });
+
+    it('open-points 1.4: an absent resource is 404 still', async () => {
+      expectProblem(await s.send('GET', s.fresh(), {}, undefined, s.stranger), 404, s);
+    });
+  },
+  { settings: { 'mask-forbidden-as-not-found': 'false' } },
+);
+
+describeStorage(
+  'What a reader may learn',
+  (s) => {
+    it('open-points 1.4: an anonymous reader of the container gets a plain 404 for what is absent', async () => {
+      for (const method of ['GET', 'HEAD', 'DELETE', 'PATCH']) {
+        const answer = await s.send(method, s.fresh(), {}, undefined, 'anonymous');
+        expect(answer.status, method).to.equal(404);
+      }
+    });
+
+    it('open-points 1.4: a reader who lacks the mode gets 403, before 428 and 412', async () => {
+      const { iri } = await s.stored('text/turtle', '<> a <#C> .');
+      for (const title of [
+        'PUT',
+        'PUT with If-Match',
+        'PATCH with a stale tag',
+        'DELETE with a stale tag',
+        'PATCH with a syntax error',
+      ]) {
+        const { method, headers, body } = probes[title]!;
+        expectProblem(await s.send(method, iri, headers, body, s.stranger), 403, s);
+      }
+    });
+
+    it('open-points 1.4: PUT to an absent name by a reader who may not add is 403', async () => {
+      for (const headers of [turtle, { ...turtle, 'If-Match': '*' }])
+        expectProblem(await s.send('PUT', s.fresh(), headers, '', s.stranger), 403, s);
+    });
+
+    it('open-points 1.4: DELETE and PATCH of an absent name by a reader is 404', async () => {
+      expectProblem(await s.send('DELETE', s.fresh(), {}, undefined, s.stranger), 404, s);
+      expectProblem(await s.send('PATCH', s.fresh(), update, 'INSERT DATA {}', s.stranger), 404, s);
+    });
+  },
+  { settings: { 'public-read': 'true' } },
+);

@@ -1,0 +1,139 @@
+/** service.md, "Response headers and conditional requests" 1 and 8; open-points 2.4. */
+import { expect } from 'chai';
+import { describeStorage, ldp, lws } from '../support/conformance.js';
+import { linked, linksOf, listOf } from '../support/expectations.js';
+
+const httpDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
+
+describeStorage('Response headers', (s) => {
+  const make = async (type: string, body: string): Promise<string> =>
+    type === 'container' ? s.container() : (await s.stored(type, body)).iri;
+
+  for (const [type, body, expected] of [
+    ['text/turtle', '<> a <#C> .', [`${ldp}Resource`, `${ldp}RDFSource`, `${lws}DataResource`]],
+    ['application/json', '{}', [`${ldp}Resource`, `${ldp}NonRDFSource`, `${lws}DataResource`]],
+    ['image/png', 'x', [`${ldp}Resource`, `${ldp}NonRDFSource`, `${lws}DataResource`]],
+    ['container', '', [`${ldp}Resource`, `${ldp}BasicContainer`, `${lws}Container`]],
+  ] as const)
+    for (const method of ['GET', 'HEAD'])
+      it(`Response headers rule 1: ${method} of ${type} has ETag, Last-Modified and the Link relations`, async () => {
+        const iri = await make(type, body);
+        const answer = await s.send(method, iri);
+        expect(answer.status).to.equal(200);
+        expect(answer.headers['etag']).to.match(/^"[^"]+"$/);
+        expect(answer.headers['last-modified']).to.match(httpDate);
+        expect(linked(answer, 'type')).to.have.members(expected);
+        expect(linked(answer, `${lws}storage`)).to.deep.equal([s.root]);
+        expect(linked(answer, 'up')).to.deep.equal([s.scratch]);
+        expect(linksOf(answer).filter(({ rel }) => rel === 'linkset')).to.have.length(1);
+        expect(linksOf(answer).find(({ rel }) => rel === 'linkset')).to.include({
+          uri: `${iri}.meta`,
+          type: 'application/linkset+json',
+        });
+      });
+
+  it('Response headers rule 1: Last-Modified is about now', async () => {
+    const { iri } = await s.stored('text/plain', 'x');
+    const modified = Date.parse((await s.get(iri)).headers['last-modified']!);
+    expect(Math.abs(Date.now() - modified)).to.be.below(60_000);
+  });
+
+  it('Response headers rule 1: a resource in a container of a container links that container as up', async () => {
+    const container = await s.container();
+    const inner = await s.container(`${container}i/`);
+    const { iri } = await s.stored('text/plain', 'x', `${inner}x`);
+    expect(linked(await s.get(iri), 'up')).to.deep.equal([inner]);
+    expect(linked(await s.get(inner), 'up')).to.deep.equal([container]);
+  });
+
+  it('Response headers rule 1: the storage link is on linksets too', async () => {
+    const { iri } = await s.stored('text/plain', 'x');
+    for (const method of ['GET', 'HEAD'])
+      expect(linked(await s.send(method, `${iri}.meta`), `${lws}storage`), method).to.deep.equal([s.root]);
+  });
+
+  it('open-points 2.7: the storage link is on answers to writes and on errors', async () => {
+    const iri = s.fresh();
+    const container = await s.container();
+    for (const [what, answer] of Object.entries({
+      create: await s.put(iri, 'text/turtle', '<> a <#C> .'),
+      replace: await s.put(iri, 'text/turtle', '<> a <#D> .', { 'If-Match': '*' }),
+      patch: await s.patch(iri, 'application/sparql-update', 'INSERT DATA { <> a <#E> }'),
+      'not modified': await s.get(iri, { 'If-None-Match': '*' }),
+      post: await s.post(container, 'text/plain', 'x'),
+      options: await s.options(iri),
+      absent: await s.get(s.fresh()),
+      'absent, HEAD': await s.head(s.fresh()),
+      'precondition required': await s.put(iri, 'text/turtle', ''),
+      anonymous: await s.send('GET', iri, {}, undefined, 'anonymous'),
+    }))
+      expect(linked(answer, `${lws}storage`), what).to.deep.equal([s.root]);
+  });
+
+  it('open-points 2.7: the storage link is on the answer to a deletion', async () => {
+    const { iri } = await s.stored('text/plain', 'x');
+    expect(linked(await s.delete(iri), `${lws}storage`)).to.deep.equal([s.root]);
+  });
+
+  it('open-points 1.3: rel="acl" is in access-control mode alone, not in owner mode', async () => {
+    const answer = await s.get(s.scratch);
+    expect([answer.status, ...linked(answer, 'acl')]).to.deep.equal([200]);
+  });
+
+  for (const type of ['image/png', 'text/plain', 'application/octet-stream', 'application/json', 'text/css'])
+    it(`Response headers rule 8: ${type} has nosniff and a sandbox, and no Content-Disposition`, async () => {
+      const { iri } = await s.stored(type, '{}');
+      for (const answer of [await s.get(iri), await s.head(iri), await s.get(iri, { Range: 'bytes=0-0' })]) {
+        expect(answer.headers['x-content-type-options']).to.equal('nosniff');
+        expect((answer.headers['content-security-policy'] ?? '').split(/;\s*/)).to.include('sandbox');
+        expect(answer.headers['content-disposition']).to.equal(undefined);
+      }
+    });
+
+  for (const type of [
+    'text/html',
+    'TEXT/HTML; charset=utf-8',
+    'image/svg+xml',
+    'application/xhtml+xml',
+    'application/xml',
+    'text/xml',
+    'application/xslt+xml',
+    'application/atom+xml',
+  ])
+    it(`Response headers rule 8: ${type} is an attachment, besides nosniff and a sandbox`, async () => {
+      const { iri } = await s.stored(type, '<p/>');
+      for (const answer of [await s.get(iri), await s.head(iri), await s.get(iri, { Range: 'bytes=0-0' })]) {
+        expect(answer.headers['content-disposition']).to.match(/^attachment(?:;|$)/);
+        expect(answer.headers['x-content-type-options']).to.equal('nosniff');
+        expect((answer.headers['content-security-policy'] ?? '').split(/;\s*/)).to.include('sandbox');
+      }
+    });
+
+  it('Response headers rule 8: RDF kept as bytes is a non-RDF resource, RDF/XML an attachment', async () => {
+    const iri = s.fresh();
+    const Link = `<${ldp}NonRDFSource>; rel="type"`;
+    expect((await s.put(iri, 'application/rdf+xml', '<p/>', { Link })).status).to.equal(201);
+    const answer = await s.get(iri);
+    expect(answer.headers['x-content-type-options']).to.equal('nosniff');
+    expect(answer.headers['content-disposition']).to.match(/^attachment(?:;|$)/);
+  });
+
+  it('Resource endpoints, GET of a container: Cache-Control is private, no-store', async () => {
+    expect(listOf(await s.get(s.scratch), 'cache-control')).to.have.members(['private', 'no-store']);
+  });
+
+  it('open-points 2.4: Vary names Accept where the representation is negotiated', async () => {
+    const { iri } = await s.stored('text/turtle', '<> a <#C> .');
+    for (const target of [iri, s.scratch]) expect(listOf(await s.get(target), 'vary'), target).to.include('accept');
+  });
+
+  it('Resource endpoints, GET: what needs a credential is not for shared caches', async () => {
+    for (const [type, body] of [
+      ['text/turtle', ''],
+      ['text/plain', 'x'],
+    ] as const) {
+      const control = listOf(await s.get((await s.stored(type, body)).iri), 'cache-control');
+      expect(control.includes('private') || control.includes('no-store'), `${type}: ${control}`).to.equal(true);
+    }
+  });
+});

@@ -1,6 +1,6 @@
 /** The HTTP application: one request from its first byte to its log line. It must not know any component. */
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import Router from '@koa/router';
 import Koa from 'koa';
 import type { Authenticator } from '../authentication/authenticate.js';
@@ -45,42 +45,43 @@ interface Exchange {
   access: Access;
 }
 
-/** Makes the application. */
-export function createApp(site: Site): Koa {
-  const app = new Koa();
+/** Makes the application, as a listener for requests. */
+export function createApp(site: Site): RequestListener {
   const route = fixedRoutes(site);
   const common = commonFields(site);
-  app.on('error', (error) => site.log.error({ err: error }, 'an answer could not be written'));
-  app.use(async (ctx) => {
-    // The answer is written by `respond`, which sets exactly the fields that are decided here.
-    ctx.respond = false;
+  const serve = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const exchange: Exchange = { id: `urn:uuid:${randomUUID()}`, startedAt: performance.now(), access: {} };
     let reply: Reply;
     let failure: unknown;
     try {
-      reply = await answer(site, route, ctx, exchange);
+      reply = await answer(site, route, req, res, exchange);
     } catch (error) {
       failure = error;
       reply = problemReply(error, exchange.id, site.storage.storage);
     }
-    if (failure instanceof ClientGone) ctx.res.destroy();
+    if (failure instanceof ClientGone) res.destroy();
     else {
       try {
-        await respond(ctx.req, ctx.res, reply, common(ctx.req));
+        await respond(req, res, reply, common(req));
       } catch (error) {
         failure = error;
-        ctx.res.destroy();
+        res.destroy();
       }
     }
-    logRequest(site, ctx.req, reply.status, exchange, failure);
-  });
-  return app;
+    logRequest(site, req, reply.status, exchange, failure);
+  };
+  return (req, res) => void serve(req, res);
 }
 
-type RouteFinder = (ctx: Koa.Context, exchange: Exchange) => Promise<Reply | undefined>;
+type RouteFinder = (req: IncomingMessage, res: ServerResponse, access: Access) => Promise<Reply | undefined>;
 
-async function answer(site: Site, route: RouteFinder, ctx: Koa.Context, exchange: Exchange): Promise<Reply> {
-  const { req, res } = ctx;
+async function answer(
+  site: Site,
+  route: RouteFinder,
+  req: IncomingMessage,
+  res: ServerResponse,
+  exchange: Exchange,
+): Promise<Reply> {
   const preflight = preflightReply(site.cors, req);
   if (preflight) return preflight;
   if (site.requireHttps && !isHttps(site, req))
@@ -96,7 +97,7 @@ async function answer(site: Site, route: RouteFinder, ctx: Koa.Context, exchange
   const target: Target = readTarget(req.url ?? '/', site.storage.storage);
   const { storage, idleMs, description } = site;
   return (
-    (isSystemPath(storage, target.iri) ? await route(ctx, exchange) : undefined) ??
+    (isSystemPath(storage, target.iri) ? await route(req, res, exchange.access) : undefined) ??
     resourceReply({ storage, description, req, res, access: exchange.access, target, idleMs })
   );
 }
@@ -104,7 +105,7 @@ async function answer(site: Site, route: RouteFinder, ctx: Koa.Context, exchange
 const isSystemPath = ({ storage, systemPrefix }: Storage, iri: string): boolean =>
   iri.startsWith(`${systemPrefix.slice(1)}/`, storage.length) || iri.startsWith('.well-known/', storage.length);
 
-/** The fixed routes; resources are dispatched by hand, because a router costs a third of a request. */
+/** The fixed routes, on koa; resources are dispatched by hand, because a router costs a third of a request. */
 function fixedRoutes(site: Site): RouteFinder {
   const { storage } = site;
   const basePath = new URL(storage.storage).pathname.replace(/\/$/, '');
@@ -123,8 +124,10 @@ function fixedRoutes(site: Site): RouteFinder {
     site.routes
       .filter((route) => basePath + route.path.replace('{prefix}', storage.systemPrefix) === path)
       .flatMap(({ methods }) => methods);
-  return async (ctx, exchange) => {
-    ctx.state = { access: exchange.access };
+  const koa = new Koa();
+  return async (req, res, access) => {
+    const ctx = koa.createContext(req, res);
+    ctx.state = { access };
     await dispatch(ctx as never, async () => {});
     const { reply } = ctx.state as { reply?: Reply };
     if (reply) return reply;

@@ -6,7 +6,7 @@ import { parseDigests } from '../fields/digest.js';
 import { type EntityTag, parseEntityTags } from '../fields/etag.js';
 import { parseLinks } from '../fields/link.js';
 import { parseMediaType } from '../fields/media-type.js';
-import type { RequestBody } from '../resources/body.js';
+import { type RequestBody, tooLarge } from '../resources/body.js';
 import type { Preconditions } from '../resources/preconditions.js';
 import { type InteractionModel, requestedModel } from '../resources/types.js';
 
@@ -73,7 +73,34 @@ export function requestBody(req: IncomingMessage, res: ServerResponse, idleMs: n
     contentType,
     digests,
     chunks: () => chunks(req, res, idleMs),
+    collect: (limit) => collect(req, res, idleMs, limit),
   };
+}
+
+/** The whole body, which is what most requests have: without the iterator and the timer per chunk of `chunks`. */
+function collect(req: IncomingMessage, res: ServerResponse, idleMs: number, limit: number): Promise<Buffer> {
+  if (expectsContinue(req)) res.writeContinue();
+  return new Promise((resolve, reject) => {
+    const received: Buffer[] = [];
+    let size = 0;
+    const timer = setTimeout(() => settle(() => reject(tooSlow(idleMs))), idleMs);
+    const onData = (chunk: Buffer): void => {
+      size += chunk.length;
+      received.push(chunk);
+      timer.refresh();
+      if (size > limit) settle(() => reject(tooLarge(limit)));
+    };
+    const onEnd = (): void => settle(() => resolve(received.length === 1 ? received[0]! : Buffer.concat(received)));
+    const onGone = (cause?: unknown): void => settle(() => reject(new ClientGone(cause)));
+    const settle = (finish: () => void): void => {
+      clearTimeout(timer);
+      req.off('data', onData).off('end', onEnd).off('error', onGone).off('close', onGone);
+      // Later errors of the connection have nobody to tell.
+      req.on('error', () => {});
+      finish();
+    };
+    req.on('data', onData).on('end', onEnd).on('error', onGone).on('close', onGone);
+  });
 }
 
 async function* chunks(req: IncomingMessage, res: ServerResponse, idleMs: number): AsyncGenerator<Uint8Array> {
@@ -100,6 +127,9 @@ async function* chunks(req: IncomingMessage, res: ServerResponse, idleMs: number
 export const expectsContinue = ({ headers }: IncomingMessage): boolean =>
   /\b100-continue\b/i.test(headers.expect ?? '');
 
+const tooSlow = (idleMs: number): LwsError =>
+  new LwsError('request-timeout', `Nothing of the body arrived for ${idleMs / 1000} seconds.`);
+
 /** The client closed the connection before its request was complete: there is nobody to answer. */
 export class ClientGone extends Error {
   constructor(cause: unknown) {
@@ -110,10 +140,7 @@ export class ClientGone extends Error {
 async function inTime<T>(next: Promise<T>, idleMs: number): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(
-      () => reject(new LwsError('request-timeout', `Nothing of the body arrived for ${idleMs / 1000} seconds.`)),
-      idleMs,
-    );
+    timer = setTimeout(() => reject(tooSlow(idleMs)), idleMs);
   });
   try {
     return await Promise.race([next, timeout]);

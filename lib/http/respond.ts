@@ -20,12 +20,13 @@ const onePieceBytes = 16 << 10;
 /** Writes a reply. Resolves when it is handed over; a client that went away is not an error. */
 export async function respond(req: IncomingMessage, res: ServerResponse, reply: Reply, common: Fields): Promise<void> {
   const { status, body } = reply;
-  const fields: Record<string, string | readonly string[] | number> = { ...common, ...reply.fields };
-  if (common['Vary'] !== undefined && reply.fields['Vary'] !== undefined)
-    fields['Vary'] = `${reply.fields['Vary']}, ${common['Vary']}`;
   const isStream = body !== undefined && !Buffer.isBuffer(body);
-  if (!isStream && status !== 204 && status !== 304) fields['Content-Length'] ??= body?.length ?? 0;
-  if (!req.complete) endUnreadBody(req, res, fields);
+  let fields = allFields(reply, common);
+  if (!req.complete && hasBody(req)) {
+    // Without a 100 (Continue) the client need not send the body, and what comes next would be taken for it.
+    if (/\b100-continue\b/i.test(req.headers.expect ?? '')) fields = { ...fields, Connection: 'close' };
+    endUnreadBody(req, res);
+  }
   res.writeHead(status, fields as Record<string, string | string[]>);
   if (req.method === 'HEAD' || body === undefined) {
     if (isStream) (body as Readable).destroy();
@@ -36,15 +37,30 @@ export async function respond(req: IncomingMessage, res: ServerResponse, reply: 
   else res.end(body);
 }
 
+/** Answers that are made once per state are put together with the fields of every answer once, too. */
+const combined = new WeakMap<Reply, { common: Fields; fields: Fields }>();
+
+function allFields(reply: Reply, common: Fields): Fields {
+  const known = combined.get(reply);
+  if (known?.common === common) return known.fields;
+  const { status, body } = reply;
+  const fields: Record<string, string | readonly string[]> = { ...common, ...reply.fields };
+  if (common['Vary'] !== undefined && reply.fields['Vary'] !== undefined)
+    fields['Vary'] = `${reply.fields['Vary']}, ${common['Vary']}`;
+  if ((body === undefined || Buffer.isBuffer(body)) && status !== 204 && status !== 304)
+    fields['Content-Length'] ??= String(body?.length ?? 0);
+  combined.set(reply, { common, fields });
+  return fields;
+}
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+
 /** The answer comes before the end of the request's body: let the rest arrive for a while, then hang up. */
-function endUnreadBody(req: IncomingMessage, res: ServerResponse, fields: Record<string, unknown>): void {
-  const { headers, socket } = req;
-  if (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined) return;
-  // Without a 100 (Continue) the client need not send the body, and what comes next would be taken for it.
-  if (/\b100-continue\b/i.test(headers.expect ?? '')) fields['Connection'] = 'close';
+function endUnreadBody(req: IncomingMessage, res: ServerResponse): void {
   res.once('finish', () => {
     if (req.complete) return;
-    const timer = setTimeout(() => socket.destroy(), lingerMs);
+    const timer = setTimeout(() => req.socket.destroy(), lingerMs);
     timer.unref();
     req.once('close', () => clearTimeout(timer));
   });

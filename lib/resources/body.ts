@@ -20,8 +20,10 @@ export interface RequestBody {
   readonly contentType: string;
   /** The digests of Content-Digest that have to hold. */
   readonly digests: ReadonlyMap<DigestAlgorithm, Uint8Array>;
-  /** May be asked for once. */
+  /** The bytes as they come. Either this or `collect` may be asked for, once. */
   chunks(): AsyncIterable<Uint8Array>;
+  /** All bytes. @throws LwsError `too-large` as soon as there are more than `limit` */
+  collect(limit: number): Promise<Buffer>;
 }
 
 export type Content =
@@ -41,17 +43,13 @@ export type Content =
 export async function readBody(storage: Storage, body: RequestBody): Promise<Buffer> {
   const limit = storage.limits.requestBytes;
   if ((body.length ?? 0) > limit) throw tooLarge(limit);
-  const chunks: Uint8Array[] = [];
-  const digests = new DigestCheck(body);
-  let size = 0;
-  for await (const chunk of body.chunks()) {
-    size += chunk.length;
-    if (size > limit) throw tooLarge(limit);
-    digests.update(chunk);
-    chunks.push(chunk);
+  const bytes = await body.collect(limit);
+  if (body.digests.size > 0) {
+    const digests = new DigestCheck(body);
+    digests.update(bytes);
+    digests.assert();
   }
-  digests.assert();
-  return Buffer.concat(chunks);
+  return bytes;
 }
 
 /**
@@ -83,8 +81,7 @@ export async function parseContent(storage: Storage, mediaType: string, bytes: B
       'unsupported-media-type',
       `An RDF resource cannot be made of ${mediaType}. Send Turtle, JSON-LD, N-Triples, RDF/XML or TriG.`,
     );
-  // A worker may take the bytes away from us, so it gets its own.
-  const document = await storage.documents.parse(Uint8Array.from(bytes), mediaType as RdfFormat, iri);
+  const document = await storage.documents.parse(bytes, mediaType as RdfFormat, iri);
   return { kind: 'rdf', document };
 }
 
@@ -160,7 +157,7 @@ export const roomFor = (storage: Storage, replaced: number): number =>
 export const quotaExceeded = (): LwsError =>
   new LwsError('quota-exceeded', 'The storage has no room for this. Delete something first; nothing was stored.');
 
-const tooLarge = (limit: number): LwsError =>
+export const tooLarge = (limit: number): LwsError =>
   new LwsError('too-large', `The body is larger than the ${limit} bytes that are accepted here.`);
 
 /** Hashes a body as it comes and compares with what the client announced (RFC 9530 section 2). */

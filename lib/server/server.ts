@@ -1,6 +1,6 @@
 /** The server as a whole: opens the storage, installs the components, listens, and drains when it is told to stop. */
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createAuthenticator } from '../authentication/authenticate.js';
@@ -57,7 +57,7 @@ export async function startServer(
     const storage = assembleStorage(core, iri, store, owners);
     const house = assembleHouse(core, storage, log);
     const installations = await installAll(components, settings, house);
-    const app = createApp(assembleSite(core, storage, installations, log)).callback();
+    const app = createApp(assembleSite(core, storage, installations, log));
     const server = createHttpServer(app, iri);
     const port = await listen(server, core, url, loopback);
     for (const { start } of installations) await start?.();
@@ -131,7 +131,7 @@ function assembleSite(core: CoreSettings, storage: Storage, installations: reado
   };
 }
 
-function createHttpServer(app: (req: IncomingMessage, res: ServerResponse) => Promise<void>, storage: string): Server {
+function createHttpServer(app: RequestListener, storage: string): Server {
   // A body may take hours; pauses within it are bounded instead (lws.request-idle-seconds).
   const server = createServer(
     { requestTimeout: 0, headersTimeout: 30_000, keepAliveTimeout: 75_000, requireHostHeader: false },

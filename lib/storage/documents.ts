@@ -56,7 +56,8 @@ export class Documents {
    */
   async parse(bytes: Uint8Array, format: RdfFormat, graph: string): Promise<EncodedDocument> {
     if (bytes.length <= inlineBytes[format]) return tasks.parse({ bytes, format, graph });
-    const { value, lines } = await this.inWorker(this.large, { name: 'parse', arguments: { bytes, format, graph } });
+    const task = { name: 'parse', arguments: { bytes: owned(bytes), format, graph } };
+    const { value, lines } = await this.inWorker(this.large, task);
     return { ...(value as Omit<EncodedDocument, 'keys'>), keys: lines };
   }
 
@@ -75,7 +76,7 @@ export class Documents {
   /** @throws LwsError `malformed-body` when the bytes are no JSON */
   async checkJson(bytes: Uint8Array): Promise<void> {
     if (bytes.length <= inlineBytes['application/json']) tasks.checkJson({ bytes });
-    else await this.inWorker(this.large, { name: 'checkJson', arguments: { bytes: Uint8Array.from(bytes) } });
+    else await this.inWorker(this.large, { name: 'checkJson', arguments: { bytes: owned(bytes) } });
   }
 
   /**
@@ -84,7 +85,7 @@ export class Documents {
    */
   async patchJson(bytes: Uint8Array, patch: Uint8Array, merge: boolean): Promise<Uint8Array> {
     if (bytes.length + patch.length <= inlineBytes['application/json']) return tasks.patchJson({ bytes, patch, merge });
-    const task = { name: 'patchJson', arguments: { bytes: Uint8Array.from(bytes), patch, merge } };
+    const task = { name: 'patchJson', arguments: { bytes: owned(bytes), patch, merge } };
     return (await this.inWorker(this.large, task)).value as Uint8Array;
   }
 
@@ -138,6 +139,9 @@ export class Documents {
     }
   }
 }
+
+/** A copy that a worker may take away; the bytes of a Buffer may be part of others', and are the caller's. */
+const owned = (bytes: Uint8Array): Uint8Array => Uint8Array.from(bytes);
 
 function abortedTask(task: Task, error: TaskAborted): LwsError {
   const isUpdate = task.name === 'update';

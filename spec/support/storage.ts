@@ -52,5 +52,6 @@ export const body = (content: string | Uint8Array, contentType = 'text/turtle'):
     chunks: async function* () {
       if (bytes.length > 0) yield bytes;
     },
+    collect: async () => bytes,
   };
 };

@@ -88,7 +88,7 @@ export const coreSettings = {
   cacheBytes: setting(
     'lws.cache.max-bytes',
     integer(0),
-    64 << 20,
+    32 << 20,
     'Bytes of rendered representations to keep in memory.',
   ),
   corsOrigins: setting(

@@ -55,7 +55,7 @@ export async function resourceReply(exchange: ResourceExchange): Promise<Reply> 
   const isWrite = req.method === 'PUT' || req.method === 'PATCH' || req.method === 'DELETE' || req.method === 'POST';
   const described = describedBy(target.iri);
   // PUT at a reserved path is 409, and a linkset is none of the resources; anything else of it is the linkset's.
-  if (described !== undefined && described.startsWith(storage.storage)) return linksetReply(exchange, described);
+  if (described?.startsWith(storage.storage)) return linksetReply(exchange, described);
   const method = Object.hasOwn(methods, req.method ?? '') ? methods[req.method!] : undefined;
   if (!method) throw await unsupportedMethod(storage, access, target.iri);
   if (isWrite && target.query !== undefined)

@@ -13,14 +13,3 @@ export function resourceLinks(record: ResourceRecord, storage: string): string {
   links.push(formatLink(linksetOf(record.iri), 'linkset', { type: 'application/linkset+json' }));
   return links.join(', ');
 }
-
-/** `first`, `prev`, `next` and `last` of a page. */
-export function pageLinks(url: string, page: number, last: number): string {
-  const link = (number: number, relation: string): string => formatLink(`${url}?page=${number}`, relation);
-  return [
-    link(1, 'first'),
-    ...(page > 1 ? [link(page - 1, 'prev')] : []),
-    ...(page < last ? [link(page + 1, 'next')] : []),
-    link(last, 'last'),
-  ].join(', ');
-}

@@ -14,8 +14,9 @@ import { blobStream, rdfRepresentation, smallBlob } from '../resources/read.js';
 import type { Representation } from '../resources/representations.js';
 import type { Storage } from '../resources/storage.js';
 import type { ResourceRecord } from '../storage/records.js';
-import { pageLinks, resourceLinks } from './links.js';
+import { resourceLinks } from './links.js';
 import { chooseListing, chooseRdfFormat } from './negotiate.js';
+import { pageLinks, pageOf } from './paging.js';
 import { field, preconditions } from './request.js';
 import type { Reply } from './respond.js';
 
@@ -243,11 +244,3 @@ export async function representContainer(
 
 const tagSuffix = (contentType: string): string =>
   contentType === 'application/json' ? '.j' : contentType === 'application/ld+json' ? '.ld' : '.p';
-
-function pageOf(query: string | undefined): number | undefined {
-  const values = new URLSearchParams(query ?? '').getAll('page');
-  if (values.length === 0) return undefined;
-  if (values.length > 1 || !/^[1-9]\d{0,8}$/.test(values[0]!))
-    throw new LwsError('invalid-page', 'The page has to be one positive integer.');
-  return Number(values[0]);
-}

@@ -2,7 +2,7 @@
  * RDF documents in: bytes of any of the five serialisations become triples and a prefix map. It must not know storage;
  * it never fetches anything.
  */
-import type { Quad } from '@rdfjs/types';
+import type { Quad, Quad_Graph, Quad_Object, Quad_Subject, Term } from '@rdfjs/types';
 import type { JsonLdDocument, Options as JsonLdOptions } from 'jsonld';
 import { Parser } from 'n3';
 import { DataFactory } from 'rdf-data-factory';
@@ -88,7 +88,7 @@ async function parseJsonLd(text: string, base: string): Promise<RdfDocument> {
     guardValues(expanded);
     // biome-ignore lint/suspicious/noExplicitAny: the types of jsonld lack skipExpansion.
     const quads = (await jsonld.toRDF(expanded, { ...options, skipExpansion: true } as any)) as unknown as Quad[];
-    return { quads: quads.map(withPlainTerms), prefixes: contextPrefixes(document) };
+    return { quads: quads.map(properQuad), prefixes: contextPrefixes(document) };
   } catch (error) {
     throw error instanceof LwsError ? error : malformed((error as Error).message, error);
   }
@@ -124,16 +124,26 @@ function guardValues(node: unknown): void {
   Object.values(node).forEach(guardValues);
 }
 
-/** jsonld writes blank node labels with `_:`, and terms without methods; disguised doubles come back. */
-function withPlainTerms(quad: Quad): Quad {
-  if (quad.object.termType === 'Literal' && quad.object.datatype.value === doubleInDisguise)
-    quad.object.datatype.value = double;
-  for (const term of [quad.subject, quad.object, quad.graph])
-    if (term.termType === 'BlankNode' && term.value.startsWith('_:'))
-      (term as { value: string }).value = term.value.slice(2);
+/** jsonld's terms are bare objects, its labels begin with `_:`, and disguised doubles are among them. */
+function properQuad(quad: Quad): Quad {
   if ((quad.predicate.termType as string) === 'BlankNode')
     throw new LwsError('unsupported-rdf', 'A blank node cannot be a predicate.');
-  return quad;
+  return factory.quad(
+    properTerm(quad.subject) as Quad_Subject,
+    factory.namedNode(quad.predicate.value),
+    properTerm(quad.object) as Quad_Object,
+    properTerm(quad.graph) as Quad_Graph,
+  );
+}
+
+function properTerm(term: Term): Term {
+  if (term.termType === 'Literal') {
+    const { value, language, datatype } = term;
+    const type = datatype.value === doubleInDisguise ? double : datatype.value;
+    return factory.literal(value, language || factory.namedNode(type));
+  }
+  if (term.termType === 'BlankNode') return factory.blankNode(term.value.replace(/^_:/, ''));
+  return term.termType === 'DefaultGraph' ? factory.defaultGraph() : factory.namedNode(term.value);
 }
 
 /** The entries of an inline context that are plain prefixes. */

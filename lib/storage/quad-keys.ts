@@ -3,15 +3,14 @@
  * they compare, diff and persist without being decoded. It must not know LevelDB, resources or syntaxes.
  *
  * The layout is quadstore's own (`<index>\0\0<a>\0\0<b>\0\0<c>\0\0<d>\0\0<types and lengths><length of that>`), so a store can be
- * opened by quadstore itself; `quad-keys.spec.ts` holds the two against each other. It is written again here because
- * quadstore's encoder takes one quad at a time, for all indexes, and silently repeats the previous term for a kind of
- * term that it does not know.
+ * opened by quadstore itself; `quad-keys.spec.ts` holds the two against each other (the README of this floor says why).
  */
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
 import { encode as encodeNumber } from 'quadstore/dist/serialization/fpstring.js';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../errors.js';
 import { xsd } from '../rdf/vocabulary.js';
+import { orderOf } from './key-order.js';
 
 export const separator = '\u0000\u0000';
 /** Where the first value of a key begins: behind the name of the index. */
@@ -155,33 +154,14 @@ export function encodeQuads(graph: string, quads: Iterable<Quad>): EncodedQuad[]
     const key = `${prefix}${s.value}${separator}${p.value}${separator}${o.value}${separator}${suffix}${quadLength(suffix.length)}`;
     found.push({ key, quad });
   }
-  const order = found.some(({ key }) => isBeyondBmp.test(key)) ? compareKeys : compareUnits;
+  const order = orderOf(found.map(({ key }) => key));
   found.sort((a, b) => order(a.key, b.key));
   return found.filter(({ key }, index) => index === 0 || key !== found[index - 1]!.key);
 }
 
-/** The GSPO keys of the triples as a graph of that name; see `encodeQuads`. */
+/** The keys alone; see `encodeQuads`. */
 export const encodeGraph = (graph: string, quads: Iterable<Quad>): string[] =>
   encodeQuads(graph, quads).map(({ key }) => key);
-
-const isBeyondBmp = /[\ud800-\udfff]/;
-const compareUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
-
-/** Sorts as LevelDB does, by UTF-8 bytes; JavaScript's own order by UTF-16 units differs beyond the BMP. */
-export const sortKeys = (keys: string[]): string[] =>
-  keys.some((key) => isBeyondBmp.test(key)) ? keys.sort(compareKeys) : keys.sort();
-
-/** Compares two keys by their UTF-8 bytes. */
-export function compareKeys(a: string, b: string): number {
-  if (a === b) return 0;
-  let at = 0;
-  while (at < a.length && a.charCodeAt(at) === b.charCodeAt(at)) at++;
-  const [left, right] = [a.charCodeAt(at), b.charCodeAt(at)];
-  // Where only one is a surrogate, its character lies beyond the BMP and comes after every other.
-  if (isSurrogate(left) !== isSurrogate(right)) return isSurrogate(left) ? 1 : -1;
-  return Number.isNaN(left) || left < right ? -1 : 1;
-}
-const isSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdfff;
 
 interface KeyLayout {
   readonly suffixAt: number;

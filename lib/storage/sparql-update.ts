@@ -7,7 +7,8 @@ import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../errors.js';
 import { relabel } from '../rdf/blank-nodes.js';
 import type { DataOperation } from './data-update.js';
-import { decodeGraph, encodeGraph, sortKeys } from './quad-keys.js';
+import { sortKeys } from './key-order.js';
+import { decodeGraph, encodeGraph } from './quad-keys.js';
 import { resolveReferences } from './update-references.js';
 
 const factory = new DataFactory<Quad>();

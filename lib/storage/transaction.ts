@@ -2,7 +2,7 @@
  * One transaction: what it sees, and what it stages. It sees its own changes, over those of transactions that are
  * committed or about to be, over the disk. It must not know HTTP; whether a change is allowed is its caller's business.
  */
-import { compareKeys } from './quad-keys.js';
+import { compareKeys } from './key-order.js';
 import { parentOf, type ResourceRecord } from './records.js';
 
 /** What the transaction reads of the state before it; the store's view that includes batches still being written. */

@@ -16,7 +16,7 @@ import { checkStore } from '../../lib/storage/check.js';
 import { root } from '../support/memory-store.js';
 import { body, type SpecStorage, specStorage } from '../support/storage.js';
 
-const names = ['a', 'b', 'c/', 'c/d', 'c/e', 'c/f/', 'c/f/g'] as const;
+const names = ['', 'a', 'b', 'c/', 'c/d', 'c/e', 'c/f/', 'c/f/g'] as const;
 type Guard = 'none' | 'remembered' | 'any' | 'create-only';
 
 interface Step {
@@ -80,6 +80,7 @@ class Model {
       return 'ok';
     }
     if (verb === 'post') return this.post(step);
+    if (name === '' && verb.startsWith('delete')) return 'root-not-deletable';
     if (verb === 'put') {
       if (!this.states.has(parentName(name))) return 'parent-not-found';
       if (state && isContainer(name)) return 'container-exists';
@@ -95,9 +96,11 @@ class Model {
     return 'ok';
   }
 
-  private post({ name, value }: Step): string {
+  private post({ client, name, value, guard }: Step): string {
     const container = isContainer(name) ? name : parentName(name);
     if (!this.states.has(container)) return 'not-found';
+    const remembered = this.seen[client].get(container) ?? -1;
+    if (guard === 'remembered' && this.states.get(container)!.version !== remembered) return 'precondition-failed';
     this.touch(`${container}posted${this.versions}`, new Set([value]));
     this.touch(container, undefined);
     return 'ok';
@@ -120,7 +123,7 @@ class Real {
     private readonly posted: (iri: string) => void,
   ) {}
 
-  private guard({ client, name, guard }: Step): Preconditions {
+  private guard({ client, guard }: Step, name: string): Preconditions {
     if (guard === 'any') return { ifMatch: '*' };
     if (guard === 'create-only') return { ifNoneMatch: '*' };
     if (guard === 'none') return {};
@@ -140,7 +143,10 @@ class Real {
   private async perform(step: Step): Promise<void> {
     const { storage } = this.spec;
     const { client, verb, name, value } = step;
-    const request = { iri: root + name, access: {}, preconditions: this.guard(step), model: undefined };
+    const container = isContainer(name) ? name : parentName(name);
+    // A POST is guarded by the state of its container.
+    const preconditions = this.guard(step, verb === 'post' ? container : name);
+    const request = { iri: root + name, access: {}, preconditions, model: undefined };
     if (verb === 'look') {
       const record = storage.store.record(request.iri);
       if (record) this.seen[client].set(name, record.revision);
@@ -152,7 +158,7 @@ class Real {
         body: body(`INSERT DATA { <#a> <#p> ${value} }`, 'application/sparql-update'),
       });
     else if (verb === 'post') {
-      const iri = root + (isContainer(name) ? name : parentName(name));
+      const iri = root + container;
       const made = await create(storage, { ...request, iri, slug: undefined, body: body(`<#a> <#p> ${value} .`) });
       this.posted(made.record.iri.slice(root.length));
     } else await remove(storage, { ...request, recursive: verb === 'delete-tree' });

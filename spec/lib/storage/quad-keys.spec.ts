@@ -5,15 +5,14 @@ import fc from 'fast-check';
 import { twoStepsQuadWriter } from 'quadstore/dist/serialization/index.js';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../../../lib/errors.js';
+import { compareKeys, sortKeys } from '../../../lib/storage/key-order.js';
 import {
-  compareKeys,
   decodeGraph,
   decodeKeys,
   encodeGraph,
   graphPrefix,
   indexNames,
   otherKeys,
-  sortKeys,
 } from '../../../lib/storage/quad-keys.js';
 
 const f = new DataFactory<Quad>();

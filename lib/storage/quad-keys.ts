@@ -115,7 +115,6 @@ const ordered = (type: string, number: string, datatype: string, value: string):
   value: `${number}${separator}${datatype}${separator}${value}`,
   suffix: `${type}${digits(value.length)}${digits(datatype.length)}${digits(number.length)}`,
 });
-
 const quadLength = (length: number): string => length.toString(36).padStart(5, '0');
 
 /** The beginning that all GSPO keys of a graph share, and nothing else has (names of graphs never contain U+0000). */
@@ -246,6 +245,5 @@ function readTerms(key: string, node: (iri: string) => NamedNode): Term[] {
   }
   return terms;
 }
-
 /** The triples of a graph from its GSPO keys, in the order of the keys. */
 export const decodeGraph = (keys: Iterable<string>): Quad[] => [...decodeKeys('GSPO', keys)];

@@ -20,7 +20,7 @@ export interface DeleteRequest extends WriteRequest {
  */
 export async function remove(storage: Storage, request: DeleteRequest): Promise<void> {
   const { iri, access, preconditions, recursive } = request;
-  await requireAccess(storage, storage.store, access, 'delete', iri);
+  const admitted = await requireAccess(storage, storage.store, access, 'delete', iri);
   if (iri === storage.storage)
     throw new LwsError('root-not-deletable', 'The root container is the storage itself and cannot be deleted.');
   const work = async (tx: Transaction): Promise<void> => {
@@ -38,6 +38,7 @@ export async function remove(storage: Storage, request: DeleteRequest): Promise<
       members: (parent.members ?? 1) - 1,
     });
   };
+  await storage.store.prefetch(admitted);
   await storage.store.transact(work, { frees: true });
 }
 

@@ -29,16 +29,22 @@ export async function patch(storage: Storage, request: PatchRequest): Promise<Wr
   if (admitted.kind === 'json') return alternately(request.iri, () => patchJson(storage, request, bytes));
   const text = decodeUtf8(bytes);
   const update = storage.documents.readUpdate(text, request.iri);
-  if (update && storage.documents.isSmall(admitted.triples ?? 0))
+  if (update && storage.documents.isSmall(admitted.triples ?? 0)) {
+    await storage.store.prefetch(admitted);
     return commitGraph(storage, request, async (tx, record) => {
       const keys = await tx.graph(record);
       // It may have grown since it was admitted; the work is then done here all the same, once.
       return { before: keys, document: storage.documents.applyPlain(update, keys, request.iri, record.prefixes ?? {}) };
     });
+  }
   return alternately(request.iri, async () => {
     for (let attempt = 0; attempt < mostAttempts; attempt++) {
       const seen = await storage.store.graph(request.iri);
-      if (!seen) break;
+      if (!seen) {
+        // Deleted meanwhile, or made anew: the admission says which.
+        await admit(storage, storage.store, request);
+        continue;
+      }
       const document = await storage.documents.update(text, seen.keys, request.iri, seen.record.prefixes ?? {});
       try {
         return await commitGraph(storage, request, (_tx, record) => {
@@ -108,7 +114,9 @@ async function patchJson(storage: Storage, request: PatchRequest, change: Buffer
   for (let attempt = 0; attempt < mostAttempts; attempt++) {
     const seen = await requireAccess(storage, storage.store, request.access, 'write', request.iri);
     if (!seen.blob) break;
-    const document = await storage.store.blobs.bytes(seen.blob);
+    const document = await bytesIfThere(storage, seen.blob);
+    // Replaced between the record and its blob: look again.
+    if (!document) continue;
     const patched = await storage.documents.patchJson(
       document,
       Uint8Array.from(change),
@@ -131,6 +139,15 @@ async function patchJson(storage: Storage, request: PatchRequest, change: Buffer
     }
   }
   throw outdatedTooOften();
+}
+
+async function bytesIfThere({ store }: Storage, blob: string): Promise<Buffer | undefined> {
+  try {
+    return await store.blobs.bytes(blob);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
 }
 
 /** Patches of one resource that are computed outside of the transaction take turns, or all but one would be in vain. */

@@ -45,6 +45,7 @@ export async function replace(storage: Storage, request: ReplaceRequest): Promis
       roomFor(storage, admitted?.size ?? 0),
     );
   try {
+    if (admitted) await storage.store.prefetch(admitted);
     const result = await storage.store.transact(async (tx): Promise<WriteResult> => {
       const before = await admit(storage, tx, request);
       if (before && content) return { record: await stageContent(storage, tx, before, content), created: false };

@@ -28,13 +28,15 @@ export interface StoreOptions {
 }
 
 const storeVersion = '1';
+/** Larger graphs are not kept in the cache, so reading them early would be in vain. */
+const prefetchedTriples = 2_000;
 
 export class Store {
   private readonly recordCache = new LRUCache<string, ResourceRecord>({ max: 20_000 });
   /** Small graphs by resource, valid for one revision; its size is counted in keys. */
   private readonly graphCache = new LRUCache<string, { revision: string; keys: readonly string[] }>({
     maxSize: 40_000,
-    maxEntrySize: 2_000,
+    maxEntrySize: prefetchedTriples,
     sizeCalculation: ({ keys }) => keys.length + 1,
   });
   private readonly queue: CommitQueue;
@@ -122,6 +124,14 @@ export class Store {
     } finally {
       await snapshot.close();
     }
+  }
+
+  /**
+   * Reads a graph that a transaction is going to replace or delete into the cache, so that the transaction, which keeps
+   * all others waiting, need not.
+   */
+  async prefetch({ iri, kind, triples = 0 }: ResourceRecord): Promise<void> {
+    if (kind === 'rdf' && triples < prefetchedTriples) await this.graph(iri);
   }
 
   /** The graph of the committed state that a record describes. */

@@ -3,8 +3,8 @@ import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import jsonld from 'jsonld';
 import { Parser } from 'n3';
-import { isomorphic } from 'rdf-isomorphic';
 import { RdfXmlParser } from 'rdfxml-streaming-parser';
+import { isomorphic } from '../lib/rdf/isomorphism.js';
 import type { Answer } from './http.js';
 
 export const rdfTypes = [

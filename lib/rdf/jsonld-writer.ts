@@ -15,13 +15,7 @@ import {
   visitSubjects,
 } from './graph-shape.js';
 import { rdf, xsd } from './vocabulary.js';
-
-export interface JsonLdOptions {
-  /** The IRI of the document, which comes first. All IRIs are written in full, so that no base is needed to read. */
-  base: string;
-  /** Namespace IRIs by prefix name. Those that a reader could take for something else are left out. */
-  prefixes: Readonly<Record<string, string>>;
-}
+import type { WriterOptions } from './writer-options.js';
 
 type Json = string | Json[] | { [member: string]: Json };
 type Members = { [member: string]: Json };
@@ -36,7 +30,7 @@ interface Writing {
  * Writes one graph as a JSON-LD 1.1 document with a context of prefixes: one node object, or `@graph` with one for each
  * subject. Literals keep their lexical forms, as strings. The graph component of the quads is ignored.
  */
-export function writeJsonLd(quads: readonly Quad[], options: JsonLdOptions): string {
+export function writeJsonLd(quads: readonly Quad[], options: WriterOptions): string {
   const prefixes = usablePrefixes(Object.entries(options.prefixes), quads);
   const shape = shapeOf(quads, options.base);
   const writing: Writing = { shape, name: nameWriter(prefixes) };

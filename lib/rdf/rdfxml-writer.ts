@@ -8,15 +8,9 @@ import { compactor, type Prefix, schemeOf } from './compact-iri.js';
 import { type GraphNode, type GraphShape, labelOf, shapeOf } from './graph-shape.js';
 import { UnwritableError, UnwritableLiteralError, UnwritablePredicateError } from './unwritable.js';
 import { nameCharacters, rdf, xsd } from './vocabulary.js';
+import type { WriterOptions } from './writer-options.js';
 
 export { UnwritableError, UnwritableLiteralError, UnwritablePredicateError };
-
-export interface RdfXmlOptions {
-  /** The IRI of the document, which comes first. All IRIs are written in full, so that no base is needed to read. */
-  base: string;
-  /** Namespace IRIs by prefix name. Those that XML has no way to declare are left out. */
-  prefixes: Readonly<Record<string, string>>;
-}
 
 interface Writing {
   readonly shape: GraphShape;
@@ -48,7 +42,7 @@ const ITS = 'http://www.w3.org/2005/11/its';
  * @throws UnwritableLiteralError if a literal has a character that XML 1.0 excludes.
  * @throws UnwritableError if an IRI has such a character.
  */
-export function writeRdfXml(quads: readonly Quad[], options: RdfXmlOptions): string {
+export function writeRdfXml(quads: readonly Quad[], options: WriterOptions): string {
   const names = newNames(Object.entries(options.prefixes).filter(isDeclarable));
   const syntax = names.byNamespace.get(rdf.namespace)!;
   const writing: Writing = { shape: shapeOf(quads, options.base), names, syntax, directed: false };

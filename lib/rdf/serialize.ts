@@ -1,16 +1,13 @@
 /** RDF documents out: one graph in any of the five serialisations. It must not know storage or HTTP. */
+
 import type { Quad } from '@rdfjs/types';
 import type { RdfFormat } from './formats.js';
 import { writeJsonLd } from './jsonld-writer.js';
 import { writeRdfXml } from './rdfxml-writer.js';
 import { writeNTriples, writeTriG, writeTurtle } from './turtle-writer.js';
+import type { WriterOptions } from './writer-options.js';
 
-export interface SerializeOptions {
-  readonly base: string;
-  readonly prefixes: Readonly<Record<string, string>>;
-}
-
-const writers: Readonly<Record<RdfFormat, (quads: readonly Quad[], options: SerializeOptions) => string>> = {
+const writers: Readonly<Record<RdfFormat, (quads: readonly Quad[], options: WriterOptions) => string>> = {
   'text/turtle': writeTurtle,
   'application/ld+json': writeJsonLd,
   'application/n-triples': writeNTriples,
@@ -22,5 +19,5 @@ const writers: Readonly<Record<RdfFormat, (quads: readonly Quad[], options: Seri
  * Writes a graph.
  * @throws UnwritableError when the syntax has no way to say something of the graph, as RDF/XML often has not
  */
-export const serializeRdf = (quads: readonly Quad[], format: RdfFormat, options: SerializeOptions): string =>
+export const serializeRdf = (quads: readonly Quad[], format: RdfFormat, options: WriterOptions): string =>
   writers[format](quads, options);

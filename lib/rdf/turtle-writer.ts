@@ -16,13 +16,7 @@ import {
 } from './graph-shape.js';
 import { bracketed, isBare, isDeclarable, longString, quotedLiteral, shortString } from './turtle-terms.js';
 import { rdf } from './vocabulary.js';
-
-export interface TurtleOptions {
-  /** The IRI that the text will be read with: relative references resolve against it. */
-  base: string;
-  /** Namespace IRIs by prefix name. All are declared, except those that Turtle has no way to declare. */
-  prefixes: Readonly<Record<string, string>>;
-}
+import type { WriterOptions } from './writer-options.js';
 
 interface Writing {
   readonly shape: GraphShape;
@@ -41,7 +35,7 @@ const OBJECT_BREAKS = PREDICATE_BREAKS.map((lineBreak) => `${lineBreak}${INDENTA
  *
  * @throws UnwritableLiteralError if a language tag is none that Turtle can write.
  */
-export function writeTurtle(quads: readonly Quad[], options: TurtleOptions): string {
+export function writeTurtle(quads: readonly Quad[], options: WriterOptions): string {
   const prefixes = Object.entries(options.prefixes).filter(isDeclarable);
   const shape = shapeOf(quads, options.base);
   const writing: Writing = { shape, iri: iriWriter(options.base, prefixes) };
@@ -58,7 +52,7 @@ export function writeTurtle(quads: readonly Quad[], options: TurtleOptions): str
  *
  * @throws UnwritableLiteralError if a language tag is none that TriG can write.
  */
-export function writeTriG(quads: readonly Quad[], options: TurtleOptions): string {
+export function writeTriG(quads: readonly Quad[], options: WriterOptions): string {
   return writeTurtle(quads, options);
 }
 

@@ -41,8 +41,3 @@ function bufferedOutput(): DestinationStream {
   });
   return output;
 }
-
-/** A log that writes nothing; for specs and for commands that talk to a terminal. */
-export function silentLog(): Log {
-  return pino({ level: 'silent' });
-}

@@ -141,10 +141,13 @@ function fixedRoutes(site: Site): RouteFinder {
 }
 
 const isHttps = ({ behindProxy }: Site, req: IncomingMessage): boolean =>
-  behindProxy &&
-  String(req.headers['x-forwarded-proto'] ?? '')
+  behindProxy && forwarded(req, 'x-forwarded-proto') === 'https';
+
+/** What the first proxy says of its client. */
+const forwarded = (req: IncomingMessage, name: string): string =>
+  String(req.headers[name] ?? '')
     .split(',')[0]!
-    .trim() === 'https';
+    .trim();
 
 /** The fields of every answer. */
 function commonFields(site: Site): (req: IncomingMessage) => Fields {
@@ -187,10 +190,5 @@ function logRequest(
 }
 
 function addressOf({ behindProxy }: Site, req: IncomingMessage): string | undefined {
-  const forwarded = behindProxy
-    ? String(req.headers['x-forwarded-for'] ?? '')
-        .split(',')[0]!
-        .trim()
-    : '';
-  return forwarded || req.socket.remoteAddress;
+  return (behindProxy && forwarded(req, 'x-forwarded-for')) || req.socket.remoteAddress;
 }

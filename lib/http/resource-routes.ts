@@ -8,7 +8,7 @@ import { formatEntityTag } from '../fields/etag.js';
 import { turtle } from '../rdf/formats.js';
 import { create } from '../resources/create.js';
 import { remove } from '../resources/delete.js';
-import { containerState, jsonListing } from '../resources/membership.js';
+import { jsonListing, stateOf } from '../resources/membership.js';
 import { acceptedPatches, acceptPost, allowedMethods } from '../resources/methods.js';
 import { describedBy, type Target } from '../resources/names.js';
 import { patch } from '../resources/patch.js';
@@ -46,7 +46,7 @@ const methods: Readonly<Record<string, (exchange: ResourceExchange) => Promise<R
   OPTIONS: options,
 };
 
-/** Both digest algorithms, SHA-512 preferred (service.md, "Integrity" 5). */
+/** Both digest algorithms; SHA-256 preferred, because it is hashed anyway (service.md, "Integrity" 5). */
 const wantContentDigest = 'sha-512=3, sha-256=10';
 
 /** Answers a request for a resource. @throws LwsError whatever refuses it */
@@ -96,11 +96,8 @@ async function assertReadable(
   record: ResourceRecord,
 ): Promise<void> {
   const { ifMatch, ifUnmodifiedSince } = preconditions(req);
-  assertPreconditions({ ifMatch, ifUnmodifiedSince }, record, await stateOf(storage, access, record));
+  assertPreconditions({ ifMatch, ifUnmodifiedSince }, record, await stateOf(storage, storage.store, access, record));
 }
-
-const stateOf = async (storage: Storage, access: Access, record: ResourceRecord): Promise<string> =>
-  record.kind === 'container' ? containerState(storage, storage.store, access, record) : record.revision;
 
 async function post(exchange: ResourceExchange): Promise<Reply> {
   const { storage, req, res, access, target, idleMs } = exchange;

@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { expectsContinue } from './request.js';
 
 export type Fields = Readonly<Record<string, string | readonly string[]>>;
 
@@ -24,7 +25,7 @@ export async function respond(req: IncomingMessage, res: ServerResponse, reply: 
   let fields = allFields(reply, common);
   if (!req.complete && hasBody(req)) {
     // Without a 100 (Continue) the client need not send the body, and what comes next would be taken for it.
-    if (/\b100-continue\b/i.test(req.headers.expect ?? '')) fields = { ...fields, Connection: 'close' };
+    if (expectsContinue(req)) fields = { ...fields, Connection: 'close' };
     endUnreadBody(req, res);
   }
   res.writeHead(status, fields as Record<string, string | string[]>);

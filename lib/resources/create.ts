@@ -49,35 +49,20 @@ export async function create(storage: Storage, request: CreateRequest): Promise<
   const nextName = (): string => freeName(storage, container, names);
   let iri = nextName();
   if (isReserved(iri, storage.storage, storage.systemPrefix)) throw reservedName();
-  if (makesContainer) {
-    await assertNoBody(body);
-    return commit(
-      storage,
-      request,
-      () => iri,
-      undefined,
-      () => (iri = nextName()),
-    );
-  }
-  const kind = contentKind(model, body.mediaType);
-  if (kind !== 'rdf') {
-    const content = await receiveContent(storage, kind, body, iri, roomFor(storage, 0));
-    return commit(
-      storage,
-      request,
-      () => iri,
-      content,
-      () => (iri = nextName()),
-    );
-  }
+  const kind = makesContainer ? undefined : contentKind(model, body.mediaType);
+  if (kind === undefined) await assertNoBody(body);
   // RDF is relative to the name, so a name that is taken meanwhile means to parse again.
-  const bytes = await readBody(storage, body);
+  const rdf = kind === 'rdf' ? await readBody(storage, body) : undefined;
+  const bytes = kind && !rdf ? await receiveContent(storage, kind, body, iri, roomFor(storage, 0)) : undefined;
   for (;;) {
-    const content = await parseContent(storage, body.mediaType, bytes, iri);
+    const content = rdf ? await parseContent(storage, body.mediaType, rdf, iri) : bytes;
     try {
-      return await commit(storage, request, () => iri, content);
+      return { record: await commit(storage, request, iri, content), created: true };
     } catch (error) {
-      if (!isTaken(error)) throw error;
+      if (!isTaken(error)) {
+        await discard(content, error);
+        throw error;
+      }
       iri = nextName();
     }
   }
@@ -109,33 +94,18 @@ function freeName({ store }: Storage, container: string, names: Generator<string
   }
 }
 
-/** Commits under the current name; with `rename`, under the next one as long as a name is taken. */
-async function commit(
+/** Commits under a name. @throws LwsError `already-exists` when it was taken meanwhile */
+const commit = (
   storage: Storage,
   request: CreateRequest,
-  name: () => string,
+  iri: string,
   content: Content | undefined,
-  rename?: () => void,
-): Promise<WriteResult> {
-  const { access } = request;
-  try {
-    for (;;)
-      try {
-        const record = await storage.store.transact(async (tx): Promise<ResourceRecord> => {
-          const parent = await requireFreeName(storage, tx, access, name());
-          await assertContainerState(storage, tx, request, parent);
-          return stageNew(storage, tx, access, parent, name(), content);
-        });
-        return { record, created: true };
-      } catch (error) {
-        if (!rename || !isTaken(error)) throw error;
-        rename();
-      }
-  } catch (error) {
-    await discard(content, error);
-    throw error;
-  }
-}
+): Promise<ResourceRecord> =>
+  storage.store.transact(async (tx) => {
+    const parent = await requireFreeName(storage, tx, request.access, iri);
+    await assertContainerState(storage, tx, request, parent);
+    return stageNew(storage, tx, request.access, parent, iri, content);
+  });
 
 const notAContainer = ({ storage }: Storage, record: ResourceRecord): LwsError =>
   new LwsError('method-not-allowed', 'Only a container takes POST. Use PUT or PATCH to change this resource.', {

@@ -3,7 +3,7 @@ import { requireAccess } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
 import { newRevision, parentOf, type ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
-import { containerState } from './membership.js';
+import { stateOf } from './membership.js';
 import { assertPreconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
 import type { WriteRequest } from './write.js';
@@ -25,7 +25,7 @@ export async function remove(storage: Storage, request: DeleteRequest): Promise<
     throw new LwsError('root-not-deletable', 'The root container is the storage itself and cannot be deleted.');
   const work = async (tx: Transaction): Promise<void> => {
     const record = await requireAccess(storage, tx, access, 'delete', iri);
-    const state = record.kind === 'container' ? await containerState(storage, tx, access, record) : record.revision;
+    const state = await stateOf(storage, tx, access, record);
     assertPreconditions(preconditions, record, state);
     if (record.members && !recursive)
       throw new LwsError('not-empty', 'The container is not empty. Delete its members first, or send Depth: infinity.');

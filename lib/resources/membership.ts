@@ -50,6 +50,14 @@ export async function containerState(
   return viewState(visible.sort());
 }
 
+/** The opaque state of any resource, as the caller may see it; what `If-Match` is compared with. */
+export const stateOf = async (
+  storage: Storage,
+  view: Parameters<typeof containerState>[1],
+  access: Access,
+  record: ResourceRecord,
+): Promise<string> => (record.kind === 'container' ? containerState(storage, view, access, record) : record.revision);
+
 const viewState = (iris: readonly string[]): string => {
   const hash = createHash('sha256');
   for (const iri of iris) hash.update(`${iri}\n`);

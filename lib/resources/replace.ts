@@ -11,7 +11,6 @@ import {
   assertShape,
   nameTaken,
   rememberTurtle,
-  requireFreeName,
   reservedName,
   stageContent,
   stageNew,
@@ -49,7 +48,8 @@ export async function replace(storage: Storage, request: ReplaceRequest): Promis
     const result = await storage.store.transact(async (tx): Promise<WriteResult> => {
       const before = await admit(storage, tx, request);
       if (before && content) return { record: await stageContent(storage, tx, before, content), created: false };
-      const parent = await requireFreeName(storage, tx, request.access, iri);
+      // The admission found the name free and the parent there, open to the caller.
+      const parent = tx.record(parentOf(iri))!;
       return { record: stageNew(storage, tx, request.access, parent, iri, content), created: true };
     });
     if (!result.created) rememberTurtle(storage, result.record, content);

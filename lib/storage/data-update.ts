@@ -5,6 +5,7 @@
  */
 import type { Quad } from '@rdfjs/types';
 import { Parser } from 'n3';
+import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
 
 /** One operation of an update that only names triples. */
 export interface DataOperation {
@@ -21,8 +22,7 @@ const space = /(?:\s|#[^\n\r]*(?:[\n\r]|$))*/y;
 const prefix = /PREFIX\s+([A-Za-z][\w-]*)?:\s*<([^<>"{}|\\^`\s]*)>/iy;
 const keyword = /(INSERT|DELETE)\s+DATA\s*\{/iy;
 /** A token of triples: a string, an IRI, a comment, white space or anything else without braces. */
-const token =
-  /"""(?:(?:"|"")?(?:[^"\\]|\\.))*"""|'''(?:(?:'|'')?(?:[^'\\]|\\.))*'''|"(?:[^"\\\n\r]|\\.)*"|'(?:[^'\\\n\r]|\\.)*'|<[^<>"{}|\\^`\s]*>|#[^\n\r]*|[^"'<>#{}]/sy;
+const token = new RegExp(`${stringToken}|<${referenceToken}>|${commentToken}|\\s+|[^"'<>#{}\\s]+`, 'sy');
 
 /** The operations of an update; `undefined` for one that the SPARQL parser has to look at. */
 export function readDataUpdate(text: string, base: string): DataUpdate | undefined {

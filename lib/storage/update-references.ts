@@ -3,10 +3,10 @@
  * removing dot segments, and takes `//host/x` for a path. Those are resolved beforehand, as Turtle's parser does.
  */
 import { Parser } from 'n3';
+import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
 
 /** Strings and comments, which stay, and references; any other character stands for itself. */
-const token =
-  /"""(?:(?:"|"")?(?:[^"\\]|\\.))*"""|'''(?:(?:'|'')?(?:[^'\\]|\\.))*'''|"(?:[^"\\\n\r]|\\.)*"|'(?:[^'\\\n\r]|\\.)*'|#[^\n\r]*|<([^<>"{}|\\^`\s]*)>/gs;
+const token = new RegExp(`${stringToken}|${commentToken}|<(${referenceToken})>`, 'gs');
 
 const needsHelp = (reference: string): boolean =>
   !/^[A-Za-z][\w+.-]*:/.test(reference) && (reference.startsWith('//') || /(?:^|\/)\.{1,2}(?:[/?#]|$)/.test(reference));

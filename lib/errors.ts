@@ -6,6 +6,7 @@
 /** Every way in which the storage refuses. The code is stable: clients and specs may rely on it. */
 export type ErrorCode =
   | 'already-exists'
+  | 'anchor-mismatch'
   | 'bad-request'
   | 'body-not-allowed'
   | 'conflict'
@@ -18,9 +19,12 @@ export type ErrorCode =
   | 'invalid-request'
   | 'invalid-token'
   | 'iri-too-long'
+  | 'linkset-too-large'
   | 'malformed-body'
+  | 'malformed-filter'
   | 'method-not-allowed'
   | 'named-graph'
+  | 'not-acceptable'
   | 'not-empty'
   | 'not-found'
   | 'page-not-found'
@@ -35,6 +39,7 @@ export type ErrorCode =
   | 'reserved-name'
   | 'root-not-deletable'
   | 'storage-full'
+  | 'too-complex'
   | 'too-large'
   | 'too-busy'
   | 'unauthenticated'

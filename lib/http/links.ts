@@ -7,7 +7,7 @@ import { parentOf, type ResourceRecord } from '../storage/records.js';
 
 /** The value of `Link` on a resource: its types, the storage, its parent, its linkset. */
 export function resourceLinks(record: ResourceRecord, storage: string): string {
-  const links = typeLinks[record.kind].map((type) => formatLink(type, 'type'));
+  const links = [...typeLinks[record.kind], ...(record.types ?? [])].map((type) => formatLink(type, 'type'));
   links.push(formatLink(storage, lws.storage));
   if (record.iri !== storage) links.push(formatLink(parentOf(record.iri), 'up'));
   links.push(formatLink(linksetOf(record.iri), 'linkset', { type: 'application/linkset+json' }));

@@ -1,6 +1,6 @@
 /**
- * The linkset of a resource, `<resource>.meta`: for now the links that the server manages, to be read (service.md,
- * "Linkset resource"). It must not know how links come about.
+ * The linkset of a resource, `<resource>.meta` (service.md, "Linkset resource" and "Linkset endpoint rules"). It must not
+ * know how links are kept.
  */
 import { createHash } from 'node:crypto';
 import { requireAccess } from '../authorization/guard.js';
@@ -9,47 +9,87 @@ import { formatHttpDate } from '../fields/date.js';
 import { formatEntityTag } from '../fields/etag.js';
 import { formatLink } from '../fields/link.js';
 import { lws } from '../rdf/vocabulary.js';
-import { linksetOf } from '../resources/names.js';
-import { isNotModified } from '../resources/preconditions.js';
-import { structuralType } from '../resources/types.js';
-import { reservedName } from '../resources/write.js';
-import { parentOf, type ResourceRecord } from '../storage/records.js';
-import { preconditions } from './request.js';
+import { linksetDocument, type RelationFilter, relationName } from '../resources/linkset.js';
+import { type LinksetState, linksetState, writeLinkset } from '../resources/linkset-write.js';
+import { jsonPatch, linksetJson, mergePatch } from '../resources/methods.js';
+import { assertPreconditions, isNotModified } from '../resources/preconditions.js';
+import { preconditions, preferences, requestBody } from './request.js';
 import type { ResourceExchange } from './resource-routes.js';
 import type { Reply } from './respond.js';
 
-const allowed = 'GET, HEAD, OPTIONS';
+const allowed = 'GET, HEAD, PUT, PATCH, OPTIONS';
+const acceptPatch = `${jsonPatch}, ${mergePatch}`;
 
-/** Answers a request for the linkset of `described`. @throws LwsError as a read of the described resource */
+/** Answers a request for the linkset of `described`. @throws LwsError as a read or write of the described resource */
 export async function linksetReply(exchange: ResourceExchange, described: string): Promise<Reply> {
-  const { storage, req, access } = exchange;
+  const { storage, req, res, access, target, idleMs } = exchange;
+  const isWrite = req.method === 'PUT' || req.method === 'PATCH';
+  if (isWrite && target.query === undefined) {
+    const body = requestBody(req, res, idleMs);
+    const request = { iri: described, access, preconditions: preconditions(req), body };
+    const written = await writeLinkset(storage, request, req.method === 'PUT');
+    return { status: 204, fields: commonFields(exchange, written) };
+  }
   const record = await requireAccess(storage, storage.store, access, 'read', described);
-  if (req.method === 'PUT') throw reservedName();
-  const link = formatLink(storage.storage, lws.storage);
-  if (req.method === 'OPTIONS') return { status: 204, fields: { Allow: allowed, Link: link } };
+  if (isWrite) throw new LwsError('bad-request', 'A linkset is written at its own IRI, without a query.');
+  const state = linksetState(storage, storage.store, record);
+  if (req.method === 'OPTIONS') return { status: 204, fields: optionsFields(exchange) };
   if (req.method !== 'GET' && req.method !== 'HEAD')
-    throw new LwsError('method-not-allowed', 'The linkset can be read.', { fields: { Allow: allowed } });
-  const bytes = Buffer.from(JSON.stringify(serverManagedLinks(record, storage.storage)));
-  const tag = createHash('sha256').update(bytes).digest('base64url').slice(0, 16);
+    throw new LwsError('method-not-allowed', 'A linkset is read, replaced and patched.', {
+      fields: { Allow: allowed },
+    });
+  return read(exchange, state);
+}
+
+const optionsFields = ({ storage }: ResourceExchange): Record<string, string> => ({
+  Allow: allowed,
+  'Accept-Patch': acceptPatch,
+  Link: formatLink(storage.storage, lws.storage),
+});
+
+const commonFields = (exchange: ResourceExchange, { record, tag }: LinksetState): Record<string, string> => ({
+  ...optionsFields(exchange),
+  ETag: formatEntityTag(tag),
+  'Last-Modified': formatHttpDate(modifiedOf({ record })),
+});
+
+/** The server's links are as old as the resource. */
+const modifiedOf = ({ record: { linked, created } }: Pick<LinksetState, 'record'>): number => linked ?? created;
+
+function read(exchange: ResourceExchange, state: LinksetState): Reply {
+  const { storage, req } = exchange;
+  const { record, links } = state;
+  const { filter, applied } = wantedRelations(exchange);
+  const conditions = preconditions(req);
+  assertPreconditions({ ...conditions, ifNoneMatch: undefined }, record, state.tag);
+  const bytes =
+    applied === '' ? state.bytes : Buffer.from(JSON.stringify(linksetDocument(record, links, storage.storage, filter)));
+  // A view of the same state: with a tag of its own, good for If-Match all the same (open-points 2.5, 3).
+  const tag = applied === '' ? state.tag : `${state.tag}.${hashOf(applied)}`;
   const fields = {
-    'Content-Type': 'application/linkset+json',
-    ETag: formatEntityTag(tag),
-    'Last-Modified': formatHttpDate(record.modified),
+    ...commonFields(exchange, { ...state, tag }),
+    'Content-Type': linksetJson,
+    Vary: 'Prefer',
     'Cache-Control': 'private, no-cache',
-    Allow: allowed,
-    Link: link,
+    'X-Content-Type-Options': 'nosniff',
+    ...(applied === '' ? {} : { 'Preference-Applied': applied }),
   };
-  if (isNotModified(preconditions(req), tag, record.modified)) return { status: 304, fields };
+  if (isNotModified(conditions, tag, modifiedOf(state))) return { status: 304, fields };
   return { status: 200, fields, body: bytes };
 }
 
-function serverManagedLinks(record: ResourceRecord, storage: string): object {
-  const links = {
-    anchor: record.iri,
-    type: [{ href: structuralType(record.kind) }],
-    ...(record.iri === storage ? {} : { up: [{ href: parentOf(record.iri) }] }),
-    linkset: [{ href: linksetOf(record.iri) }],
-    [lws.storage]: [{ href: storage }],
-  };
-  return { linkset: [links] };
+/** `Prefer: include="..."` and `omit="..."` (endpoint rule 5), and how they are echoed. */
+function wantedRelations({ req }: ResourceExchange): { filter: RelationFilter; applied: string } {
+  const asked = preferences(req);
+  const named = (['include', 'omit'] as const).flatMap((preference) => {
+    const value = asked.get(preference)?.value;
+    return value === undefined ? [] : [{ preference, names: value.split(/\s+/).filter(Boolean) }];
+  });
+  const filter = Object.fromEntries(
+    named.map(({ preference, names }) => [preference, new Set(names.map(relationName))]),
+  );
+  const echo = named.map(({ preference, names }) => `${preference}="${names.join(' ').replace(/["\\]/g, '\\$&')}"`);
+  return { filter, applied: echo.join(', ') };
 }
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 8);

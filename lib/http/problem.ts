@@ -5,6 +5,7 @@ import type { Reply } from './respond.js';
 
 const problems: Readonly<Record<ErrorCode, readonly [status: number, title: string]>> = {
   'already-exists': [409, 'The name is taken'],
+  'anchor-mismatch': [422, 'The linkset is of another resource'],
   'bad-request': [400, 'The request is malformed'],
   'body-not-allowed': [409, 'A container takes no body'],
   conflict: [409, 'The request conflicts with the state of the resource'],
@@ -18,9 +19,12 @@ const problems: Readonly<Record<ErrorCode, readonly [status: number, title: stri
   'invalid-request': [401, 'The credential cannot be read'],
   'invalid-token': [401, 'The credential was refused'],
   'iri-too-long': [414, 'The IRI is too long'],
+  'linkset-too-large': [400, 'The linkset is too large'],
   'malformed-body': [400, 'The body is malformed'],
+  'malformed-filter': [400, 'The filter is malformed'],
   'method-not-allowed': [405, 'The resource does not support the method'],
   'named-graph': [400, 'A resource is a single graph'],
+  'not-acceptable': [406, 'There is no acceptable representation'],
   'not-empty': [409, 'The container is not empty'],
   'not-found': [404, 'Not found'],
   'page-not-found': [404, 'There is no such page'],
@@ -36,6 +40,7 @@ const problems: Readonly<Record<ErrorCode, readonly [status: number, title: stri
   'root-not-deletable': [403, 'The root container cannot be deleted'],
   'storage-full': [507, 'The server has no space left'],
   'too-busy': [503, 'The server is busy'],
+  'too-complex': [422, 'The query is too complex'],
   'too-large': [413, 'The body is too large'],
   unauthenticated: [401, 'A credential is needed'],
   'unsupported-media-type': [415, 'The media type is not supported here'],

@@ -4,11 +4,11 @@ import { LwsError } from '../errors.js';
 import { parseHttpDate } from '../fields/date.js';
 import { parseDigests } from '../fields/digest.js';
 import { type EntityTag, parseEntityTags } from '../fields/etag.js';
-import { parseLinks } from '../fields/link.js';
+import { type Link, parseLinks } from '../fields/link.js';
 import { parseMediaType } from '../fields/media-type.js';
+import { type Preference, parsePrefer } from '../fields/prefer.js';
 import { type RequestBody, tooLarge } from '../resources/body.js';
 import type { Preconditions } from '../resources/preconditions.js';
-import { type InteractionModel, requestedModel } from '../resources/types.js';
 
 /** A field's value; repeated fields are one list (RFC 9110 5.2). */
 export function field(req: IncomingMessage, name: string): string | undefined {
@@ -41,14 +41,17 @@ export function preconditions(req: IncomingMessage): Preconditions {
   };
 }
 
-/** The interaction model that the Link fields ask for. @throws LwsError `bad-request` for a malformed field */
-export function interactionModel(req: IncomingMessage): InteractionModel | undefined {
+/** The links of the request's Link fields. @throws LwsError `bad-request` for a malformed field */
+export function requestLinks(req: IncomingMessage): readonly Link[] {
   const value = field(req, 'link');
-  if (value === undefined) return undefined;
-  const links = parseLinks(value);
+  const links = value === undefined ? [] : parseLinks(value);
   if (!links) throw new LwsError('bad-request', 'The Link field is malformed (RFC 8288).');
-  return requestedModel(links);
+  return links;
 }
+
+/** The preferences of the request (RFC 7240). */
+export const preferences = (req: IncomingMessage): ReadonlyMap<string, Preference> =>
+  parsePrefer(field(req, 'prefer') ?? '');
 
 /**
  * The body of a request, to be read or not.

@@ -15,13 +15,14 @@ import { patch } from '../resources/patch.js';
 import { assertPreconditions } from '../resources/preconditions.js';
 import { replace } from '../resources/replace.js';
 import type { Storage } from '../resources/storage.js';
+import { requestedModel } from '../resources/types.js';
 import { variantOf } from '../resources/variants.js';
 import type { ResourceRecord } from '../storage/records.js';
 import { resourceLinks } from './links.js';
 import { linksetReply } from './linkset-routes.js';
 import { prefersDescription } from './negotiate.js';
 import { representContainer, representData } from './represent.js';
-import { field, interactionModel, preconditions, requestBody } from './request.js';
+import { field, preconditions, preferences, requestBody, requestLinks } from './request.js';
 import type { Reply } from './respond.js';
 import { descriptionReply, type StorageDescription } from './storage-description.js';
 
@@ -101,11 +102,14 @@ async function assertReadable(
 
 async function post(exchange: ResourceExchange): Promise<Reply> {
   const { storage, req, res, access, target, idleMs } = exchange;
+  const links = requestLinks(req);
   const { record } = await create(storage, {
     iri: target.iri,
     access,
     preconditions: preconditions(req),
-    model: interactionModel(req),
+    model: requestedModel(links),
+    // open-points 2.2: the links of a creating POST are its first metadata.
+    ...(links.length > 0 ? { links } : {}),
     slug: field(req, 'slug'),
     body: requestBody(req, res, idleMs),
   });
@@ -117,11 +121,13 @@ async function put(exchange: ResourceExchange): Promise<Reply> {
   // RFC 9110 14.5: a part must not be taken for the whole.
   if (req.headers['content-range'] !== undefined)
     throw new LwsError('bad-request', 'A partial PUT is not supported; send the whole content without Content-Range.');
+  const links = requestLinks(req);
   const { record, created } = await replace(storage, {
     iri: target.iri,
     access,
     preconditions: preconditions(req),
-    model: interactionModel(req),
+    model: requestedModel(links),
+    links: setsLinkset(req) ? links : undefined,
     body: requestBody(req, res, idleMs),
   });
   const fields = await writtenFields(exchange, record);
@@ -135,6 +141,7 @@ async function change(exchange: ResourceExchange): Promise<Reply> {
     access,
     preconditions: preconditions(req),
     model: undefined,
+    links: setsLinkset(req) ? requestLinks(req) : undefined,
     body: requestBody(req, res, idleMs),
   });
   return { status: 204, fields: await writtenFields(exchange, record) };
@@ -152,9 +159,12 @@ async function del({ storage, req, access, target }: ResourceExchange): Promise<
   return { status: 204, fields: { 'Want-Content-Digest': wantContentDigest } };
 }
 
+/** `Prefer: set-linkset`: the Link fields are to become metadata (service.md, Linkset endpoint rule 6). */
+const setsLinkset = (req: IncomingMessage): boolean => preferences(req).has('set-linkset');
+
 /** What an answer to a write says of the new state: the tag is that of a GET without Accept (open-points 2.5). */
 async function writtenFields(
-  { storage, access }: ResourceExchange,
+  { storage, req, access }: ResourceExchange,
   record: ResourceRecord,
 ): Promise<Record<string, string>> {
   const { kind, revision, modified } = record;
@@ -169,6 +179,7 @@ async function writtenFields(
     'Last-Modified': formatHttpDate(modified),
     Link: resourceLinks(record, storage.storage),
     'Want-Content-Digest': wantContentDigest,
+    ...(setsLinkset(req) ? { 'Preference-Applied': 'set-linkset' } : {}),
   };
 }
 

@@ -2,7 +2,7 @@
 import type { Operation } from 'fast-json-patch';
 import fastJsonPatch from 'fast-json-patch';
 import { LwsError } from '../errors.js';
-import { decodeUtf8, parseJson } from './json.js';
+import { decodeUtf8, parseJson, writeJson } from './json.js';
 
 /**
  * Applies a patch to a document. A result that equals the document comes back as the very same bytes.
@@ -13,7 +13,7 @@ export function patchJson(document: Uint8Array, patch: Uint8Array, merge: boolea
   const before = JSON.parse(decodeUtf8(document)) as unknown;
   const change = parseJson(decodeUtf8(patch));
   const unchanged = JSON.stringify(before);
-  const after = JSON.stringify(merge ? mergePatch(before, change) : applyOperations(before, change));
+  const after = writeJson(merge ? mergePatch(before, change) : applyOperations(before, change));
   return after === unchanged ? document : Buffer.from(after);
 }
 
@@ -35,19 +35,29 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 export function applyOperations(document: unknown, patch: unknown): unknown {
   if (!Array.isArray(patch)) throw new LwsError('malformed-body', 'A JSON Patch is an array of operations (RFC 6902).');
   patch.forEach(assertOperation);
-  try {
-    const { newDocument } = fastJsonPatch.applyPatch(document, patch as Operation[], true, false, true);
-    return newDocument;
-  } catch (error) {
-    const { name, index } = error as { name?: string; index?: number };
-    if (!(error as Error).message) throw error;
-    throw new LwsError(
-      'patch-conflict',
-      `Operation ${(index ?? 0) + 1} of the JSON Patch does not apply: ${describe(name)}. Nothing was changed.`,
-      { cause: error },
-    );
-  }
+  let result = fastJsonPatch.deepClone(document);
+  let room = mostCopied;
+  for (const [index, operation] of (patch as Operation[]).entries())
+    try {
+      if (operation.op === 'copy') room -= sizeAt(result, operation.from);
+      if (room < 0) throw new LwsError('malformed-body', 'The copy operations of the JSON Patch copy too much.');
+      result = fastJsonPatch.applyOperation(result, operation, true, true, true, index).newDocument;
+    } catch (error) {
+      if (error instanceof LwsError) throw error;
+      throw new LwsError(
+        'patch-conflict',
+        `Operation ${index + 1} of the JSON Patch does not apply: ${describe((error as Error).name)}. Nothing was changed.`,
+        { cause: error },
+      );
+    }
+  return result;
 }
+
+/** Characters of JSON that one patch may copy: 30 operations that double a value would fill any memory. */
+const mostCopied = 16 << 20;
+
+const sizeAt = (document: unknown, pointer: string): number =>
+  JSON.stringify(fastJsonPatch.getValueByPointer(document, pointer))?.length ?? 0;
 
 const describe = (name: string | undefined): string =>
   name === 'TEST_OPERATION_FAILED' ? 'its test failed' : 'its pointer leads to nothing';

@@ -17,6 +17,25 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/**
+ * Writes what a patch has made of a document.
+ * @throws LwsError `malformed-body` when it is nested deeper than 64 now
+ */
+export function writeJson(value: unknown): string {
+  let text: string;
+  try {
+    text = JSON.stringify(value);
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause;
+    throw tooDeep();
+  }
+  assertShallow(text);
+  return text;
+}
+
+const tooDeep = (): LwsError =>
+  new LwsError('malformed-body', `The JSON is nested deeper than ${maximumDepth} levels.`);
+
 /** V8 says at which character; people look for a line. */
 function withLine(text: string, message: string): string {
   const [, position] = /at position (\d+)/.exec(message) ?? [];
@@ -32,8 +51,7 @@ function assertShallow(text: string): void {
     const code = text.charCodeAt(i);
     if (code === 0x22) i = endOfString(text, i);
     else if (code === 0x5b || code === 0x7b) {
-      if (++depth > maximumDepth)
-        throw new LwsError('malformed-body', `The JSON is nested deeper than ${maximumDepth} levels.`);
+      if (++depth > maximumDepth) throw tooDeep();
     } else if (code === 0x5d || code === 0x7d) depth--;
   }
 }

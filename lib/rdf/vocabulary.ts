@@ -49,6 +49,9 @@ export const ldp = {
   BasicContainer: `${LDP}BasicContainer`,
   RDFSource: `${LDP}RDFSource`,
   NonRDFSource: `${LDP}NonRDFSource`,
+  namespace: LDP,
+  DirectContainer: `${LDP}DirectContainer`,
+  IndirectContainer: `${LDP}IndirectContainer`,
 } as const;
 
 export const lws = {

@@ -40,8 +40,11 @@ export type Content =
  * Reads a whole body within the limit for RDF, JSON and patches.
  * @throws LwsError `too-large`, `digest-mismatch`
  */
-export async function readBody(storage: Storage, body: RequestBody): Promise<Buffer> {
-  const limit = storage.limits.requestBytes;
+export async function readBody(
+  storage: Storage,
+  body: RequestBody,
+  limit = storage.limits.requestBytes,
+): Promise<Buffer> {
   if ((body.length ?? 0) > limit) throw tooLarge(limit);
   const bytes = await body.collect(limit);
   if (body.digests.size > 0) {

@@ -104,7 +104,7 @@ const commit = (
   storage.store.transact(async (tx) => {
     const parent = await requireFreeName(storage, tx, request.access, iri);
     await assertContainerState(storage, tx, request, parent);
-    return stageNew(storage, tx, request.access, parent, iri, content);
+    return stageNew(storage, tx, request, parent, iri, content);
   });
 
 const notAContainer = ({ storage }: Storage, record: ResourceRecord): LwsError =>

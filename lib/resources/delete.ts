@@ -4,6 +4,7 @@ import { LwsError } from '../errors.js';
 import { newRevision, parentOf, type ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
 import { stateOf } from './membership.js';
+import { deleteLinks } from './metadata.js';
 import { assertPreconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
 import type { WriteRequest } from './write.js';
@@ -62,6 +63,8 @@ async function stageDeletion(
         }
   for (const record of found) {
     if (record.kind === 'rdf') tx.deleteGraph(record.iri, await tx.graph(record));
+    deleteLinks(tx, record);
     tx.deleteRecord(record);
+    tx.changed({ before: record });
   }
 }

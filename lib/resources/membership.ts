@@ -161,14 +161,19 @@ const latest = (time: number, members: readonly ResourceRecord[]): number =>
 
 const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64url').slice(0, 12);
 
-const shortType = ({ kind }: ResourceRecord): string => (kind === 'container' ? 'Container' : 'DataResource');
+/** The structural type in its short form, and the declared ones behind it (open-points 2.6). */
+function itemType({ kind, types = [] }: ResourceRecord): string | readonly string[] {
+  const structural = kind === 'container' ? 'Container' : 'DataResource';
+  return types.length === 0 ? structural : [structural, ...types];
+}
 
-function item(record: ResourceRecord): object {
+/** A resource as a listing or a search result shows it. */
+export function item(record: ResourceRecord): object {
   const modified = new Date(record.modified).toISOString();
   const { iri, mediaType, size } = record;
   return record.kind === 'container'
-    ? { id: iri, type: shortType(record), modified }
-    : { id: iri, type: shortType(record), format: mediaType, size, modified };
+    ? { id: iri, type: itemType(record), modified }
+    : { id: iri, type: itemType(record), format: mediaType, size, modified };
 }
 
 const factory = new DataFactory<Quad>();
@@ -196,7 +201,9 @@ function memberQuads(container: ResourceRecord, record: ResourceRecord): Quad[] 
   const subject = node(record.iri);
   const quads = [
     factory.quad(node(container.iri), node(lws.items), subject),
-    factory.quad(subject, node(rdf.type), node(structuralType(record.kind))),
+    ...[structuralType(record.kind), ...(record.types ?? [])].map((type) =>
+      factory.quad(subject, node(rdf.type), node(type)),
+    ),
     factory.quad(subject, node(dcterms.modified), literal(new Date(record.modified).toISOString(), 'dateTime')),
   ];
   if (record.kind === 'container') return quads;

@@ -5,6 +5,7 @@ import type { ResourceRecord } from '../storage/records.js';
 export const sparqlUpdate = 'application/sparql-update';
 export const mergePatch = 'application/merge-patch+json';
 export const jsonPatch = 'application/json-patch+json';
+export const linksetJson = 'application/linkset+json';
 
 /** The patch types that a resource takes (service.md, "PATCH format matrix"); none for binaries and containers. */
 export function acceptedPatches({ kind }: ResourceRecord): readonly string[] {

@@ -6,6 +6,7 @@ import type { EncodedDocument } from '../storage/document-tasks.js';
 import type { ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
 import { discard, type RequestBody, readBody, roomFor, storeBytes } from './body.js';
+import { stageHeaderLinks } from './metadata.js';
 import { acceptedPatches, mergePatch } from './methods.js';
 import { assertPreconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
@@ -99,12 +100,29 @@ async function commitGraph(
   const { record, content } = await storage.store.transact(async (tx) => {
     const before = await admit(storage, tx, request);
     const { before: keys, document } = await compute(tx, before);
-    if (sameKeys(keys, document.keys)) return { record: before, content: undefined };
+    if (sameKeys(keys, document.keys))
+      return { record: stageLinksAlone(storage, tx, before, request), content: undefined };
     const content = { kind: 'rdf', document } as const;
-    return { record: await stageContent(storage, tx, before, content), content };
+    return { record: await stageContent(storage, tx, before, content, partial(request)), content };
   });
   rememberTurtle(storage, record, content);
   return { record, created: false };
+}
+
+const partial = ({ links }: PatchRequest) => ({ given: links, partial: true });
+
+/** The patch changes nothing of the content, but its Link fields may change the metadata. */
+function stageLinksAlone(
+  storage: Storage,
+  tx: Transaction,
+  before: ResourceRecord,
+  { links }: PatchRequest,
+): ResourceRecord {
+  const after = stageHeaderLinks(storage, tx, before, links, true);
+  if (after === before) return before;
+  tx.putRecord(after);
+  tx.changed({ before, after });
+  return after;
 }
 
 const sameKeys = (a: readonly string[], b: readonly string[]): boolean =>
@@ -130,7 +148,9 @@ async function patchJson(storage: Storage, request: PatchRequest, change: Buffer
       const record = await storage.store.transact(async (tx) => {
         const before = await admit(storage, tx, request);
         if (before.revision !== seen.revision) throw new OutdatedState();
-        return content ? stageContent(storage, tx, before, content) : before;
+        return content
+          ? stageContent(storage, tx, before, content, partial(request))
+          : stageLinksAlone(storage, tx, before, request);
       });
       return { record, created: false };
     } catch (error) {

@@ -47,10 +47,13 @@ export async function replace(storage: Storage, request: ReplaceRequest): Promis
     if (admitted) await storage.store.prefetch(admitted);
     const result = await storage.store.transact(async (tx): Promise<WriteResult> => {
       const before = await admit(storage, tx, request);
-      if (before && content) return { record: await stageContent(storage, tx, before, content), created: false };
+      if (before && content) {
+        const links = { given: request.links, partial: false };
+        return { record: await stageContent(storage, tx, before, content, links), created: false };
+      }
       // The admission found the name free and the parent there, open to the caller.
       const parent = tx.record(parentOf(iri))!;
-      return { record: stageNew(storage, tx, request.access, parent, iri, content), created: true };
+      return { record: stageNew(storage, tx, request, parent, iri, content), created: true };
     });
     if (!result.created) rememberTurtle(storage, result.record, content);
     return result;

@@ -1,12 +1,12 @@
 /** The root container: made at the first start, never deleted. */
-import { newRevision } from '../storage/records.js';
+import { newRevision, type ResourceRecord } from '../storage/records.js';
 import type { Store } from '../storage/store.js';
 
 /** Makes the root container of a new storage. */
 export async function ensureRoot(store: Store, storage: string, now: number): Promise<void> {
   if (store.record(storage)) return;
   await store.transact((tx) => {
-    tx.putRecord({
+    const root: ResourceRecord = {
       iri: storage,
       kind: 'container',
       mediaType: 'application/lws+json',
@@ -15,6 +15,8 @@ export async function ensureRoot(store: Store, storage: string, now: number): Pr
       members: 0,
       created: now,
       modified: now,
-    });
+    };
+    tx.putRecord(root);
+    tx.changed({ after: root });
   });
 }

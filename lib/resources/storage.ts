@@ -9,6 +9,8 @@ export interface StorageLimits {
   readonly requestBytes: number;
   /** Bytes of a binary body; 0 = none. */
   readonly binaryBytes: number;
+  /** Bytes of a linkset's client-managed part, and of a body that writes it. */
+  readonly linksetBytes: number;
   /** Bytes of everything stored; 0 = none. */
   readonly quotaBytes: number;
   /** Members on one page of a listing. */

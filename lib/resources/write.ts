@@ -2,10 +2,12 @@
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
+import type { Link } from '../fields/link.js';
 import { turtle } from '../rdf/formats.js';
 import { isContainerIri, newRevision, parentOf, type ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
 import { type Content, quotaExceeded } from './body.js';
+import { stageHeaderLinks } from './metadata.js';
 import { counterpart } from './names.js';
 import type { Preconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
@@ -17,6 +19,8 @@ export interface WriteRequest {
   readonly access: Access;
   readonly preconditions: Preconditions;
   readonly model: InteractionModel | undefined;
+  /** The request's links, when they are to become metadata: of a POST, and with `Prefer: set-linkset`. */
+  readonly links?: readonly Link[] | undefined;
 }
 
 export interface WriteResult {
@@ -47,14 +51,14 @@ export const nameTaken = (): LwsError =>
 export function stageNew(
   storage: Storage,
   tx: Transaction,
-  access: Access,
+  { access, links }: WriteRequest,
   parent: ResourceRecord,
   iri: string,
   content: Content | undefined,
 ): ResourceRecord {
   const now = storage.clock();
   const owner = storage.authorizer.ownerOfNew(access, parent);
-  const record: ResourceRecord = {
+  const bare: ResourceRecord = {
     iri,
     ...describe(content),
     revision: newRevision(),
@@ -63,7 +67,9 @@ export function stageNew(
     ...(owner === undefined ? {} : { owner }),
   };
   if (content?.kind === 'rdf') tx.putGraph(iri, [], content.document.keys);
+  const record = stageHeaderLinks(storage, tx, bare, links);
   tx.putRecord(record);
+  tx.changed({ after: record });
   tx.putRecord({ ...parent, revision: newRevision(), modified: now, members: (parent.members ?? 0) + 1 });
   assertQuota(storage, tx);
   return record;
@@ -75,20 +81,25 @@ export async function stageContent(
   tx: Transaction,
   before: ResourceRecord,
   content: Content,
+  links?: { readonly given: readonly Link[] | undefined; readonly partial: boolean },
 ): Promise<ResourceRecord> {
-  const { created, owner } = before;
-  const record: ResourceRecord = {
+  const { created, owner, types, linked } = before;
+  const replaced: ResourceRecord = {
     iri: before.iri,
     ...describe(content),
     revision: newRevision(),
     created,
     modified: storage.clock(),
     ...(owner === undefined ? {} : { owner }),
+    ...(types === undefined ? {} : { types }),
+    ...(linked === undefined ? {} : { linked }),
   };
+  const record = stageHeaderLinks(storage, tx, replaced, links?.given, links?.partial);
   const keys = before.kind === 'rdf' ? await tx.graph(before) : [];
   if (content.kind === 'rdf') tx.putGraph(before.iri, keys, content.document.keys);
   else if (before.kind === 'rdf') tx.deleteGraph(before.iri, keys);
   tx.putRecord(record);
+  tx.changed({ before, after: record });
   assertQuota(storage, tx);
   return record;
 }

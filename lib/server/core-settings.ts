@@ -72,6 +72,7 @@ export const coreSettings = {
     64 << 20,
     'The longest RDF, JSON or patch body, in bytes.',
   ),
+  linksetBytes: setting('lws.linkset.max-bytes', integer(1), 1 << 20, 'The longest linkset, in bytes.'),
   binaryBytes: setting('lws.max-binary-bytes', integer(0), 0, 'The longest binary body, in bytes; 0: no limit.'),
   idleSeconds: setting(
     'lws.request-idle-seconds',

@@ -76,7 +76,7 @@ export async function startServer(
 }
 
 function assembleStorage(core: CoreSettings, iri: string, store: Store, owners: readonly string[]): Storage {
-  const { requestBytes, binaryBytes, quotaBytes, pageSize } = core;
+  const { requestBytes, binaryBytes, linksetBytes, quotaBytes, pageSize } = core;
   return {
     storage: iri,
     systemPrefix: core.systemPrefix,
@@ -85,7 +85,7 @@ function assembleStorage(core: CoreSettings, iri: string, store: Store, owners: 
     representations: new Representations(store, core.cacheBytes),
     authorizer: ownerAuthorizer({ owners, publicRead: core.publicRead, open: core.devOpen }),
     mask: core.mask,
-    limits: { requestBytes, binaryBytes, quotaBytes, pageSize },
+    limits: { requestBytes, binaryBytes, linksetBytes, quotaBytes, pageSize },
     requireConditionalWrites: core.requireConditionalWrites,
     clock: Date.now,
   };

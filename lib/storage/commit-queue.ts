@@ -13,6 +13,7 @@ import { Transaction, type TransactionBase } from './transaction.js';
 export interface CommittedState {
   record(iri: string): ResourceRecord | undefined;
   graph(record: ResourceRecord): Promise<readonly string[]>;
+  entry(key: string): string | undefined;
   members(container: string): AsyncIterable<readonly ResourceRecord[]>;
 }
 
@@ -21,10 +22,14 @@ export interface CommitQueueOptions {
   readonly committed: CommittedState;
   /** Bytes that count against the quota, as the last batch left them. */
   readonly bytes: number;
+  /** Called in every transaction that changed something, after its work: what they stage is part of it. */
+  readonly listeners: readonly TransactionListener[];
   /** Called when a transaction is on the disk, before it is acknowledged. */
   readonly onCommit: (transaction: Transaction) => void;
   readonly onFailure: (error: unknown) => void;
 }
+
+export type TransactionListener = (transaction: Transaction) => void | Promise<void>;
 
 interface PendingCommit {
   readonly transaction: Transaction;
@@ -44,6 +49,7 @@ const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 export class CommitQueue implements TransactionBase {
   private readonly records = new Map<string, Overlaid<ResourceRecord | null>>();
   private readonly graphs = new Map<string, Overlaid<readonly string[] | undefined>>();
+  private readonly entries = new Map<string, Overlaid<string | null>>();
   private pending: PendingCommit[] = [];
   private writer: Promise<unknown> = Promise.resolve();
   private flushing: Promise<void> | undefined;
@@ -67,6 +73,11 @@ export class CommitQueue implements TransactionBase {
     return overlaid ? (overlaid.value ?? []) : this.options.committed.graph(record);
   }
 
+  entry(key: string): string | undefined {
+    const overlaid = this.entries.get(key);
+    return overlaid ? (overlaid.value ?? undefined) : this.options.committed.entry(key);
+  }
+
   async members(container: string): Promise<ResourceRecord[]> {
     // Taken before the scan: a commit that ends during it takes its changes out of the overlay.
     const overlaid = [...this.records].filter(([iri]) => parentOf(iri) === container && iri !== container);
@@ -88,6 +99,7 @@ export class CommitQueue implements TransactionBase {
       if (this.failure !== undefined) throw this.refusal();
       const transaction = new Transaction(this);
       const result = await work(transaction);
+      if (transaction.changes.length > 0) for (const listener of this.options.listeners) await listener(transaction);
       // The batch before it may have failed meanwhile, and with it the state that this one saw.
       if (this.failure !== undefined) throw this.refusal();
       return { result, committed: this.stage(transaction) };
@@ -109,6 +121,7 @@ export class CommitQueue implements TransactionBase {
     const sequence = ++this.sequence;
     for (const [iri, value] of transaction.records) this.records.set(iri, { value, sequence });
     for (const [iri, { keys }] of transaction.graphs) this.graphs.set(iri, { value: keys, sequence });
+    for (const [key, value] of transaction.entries) this.entries.set(key, { value, sequence });
     this.bytes = transaction.bytes;
     const committed = new Promise<void>((resolve, reject) => {
       this.pending.push({ transaction, sequence, resolve, reject });
@@ -149,6 +162,8 @@ export class CommitQueue implements TransactionBase {
       if (this.records.get(iri)?.sequence === sequence) this.records.delete(iri);
     for (const iri of transaction.graphs.keys())
       if (this.graphs.get(iri)?.sequence === sequence) this.graphs.delete(iri);
+    for (const key of transaction.entries.keys())
+      if (this.entries.get(key)?.sequence === sequence) this.entries.delete(key);
     resolve();
   }
 
@@ -163,6 +178,7 @@ export class CommitQueue implements TransactionBase {
     this.pending = [];
     this.records.clear();
     this.graphs.clear();
+    this.entries.clear();
     for (const { reject } of lost) reject(commitInDoubt(error));
   }
 
@@ -192,6 +208,10 @@ async function fillBatch(batch: BatchWriter, transaction: Transaction): Promise<
   for (const blob of transaction.removedBlobs) {
     batch.del(blobKey(blob));
     batch.put(garbageKey(blob), '');
+  }
+  for (const [key, value] of transaction.entries) {
+    if (value === null) batch.del(key);
+    else batch.put(key, value);
   }
   let quads = 0;
   for (const { added, removed } of transaction.graphs.values()) {

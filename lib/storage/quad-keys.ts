@@ -9,6 +9,7 @@ import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
 import { encode as encodeNumber } from 'quadstore/dist/serialization/fpstring.js';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../errors.js';
+import { isAbsoluteIri, isWellFormed } from '../rdf/iri.js';
 import { xsd } from '../rdf/vocabulary.js';
 import { orderOf } from './key-order.js';
 
@@ -78,14 +79,9 @@ export function encodeTerm(term: Term): EncodedTerm {
 
 /** An IRI that no serialisation could write, or that a U+0000 splits into two keys, must not come in. */
 function encodeIri(value: string): EncodedTerm {
-  if (!/^[A-Za-z][A-Za-z0-9+.-]*:[^\u0000-\u0020<>"{}|\\^`]*$/.test(value))
-    throw new LwsError('malformed-body', `<${value.slice(0, 200)}> is not an absolute IRI.`);
+  if (!isAbsoluteIri(value)) throw new LwsError('malformed-body', `<${value.slice(0, 200)}> is not an absolute IRI.`);
   return { value, suffix: `0${digits(value.length)}` };
 }
-
-const isWellFormed = (value: string): boolean =>
-  !/[\ud800-\udfff]/.test(value) ||
-  !/[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/.test(value);
 
 function encodeLiteral(literal: Literal): EncodedTerm {
   const { value, language } = literal;

@@ -30,6 +30,10 @@ export interface ResourceRecord {
   /** JSON and binary: the name of the blob, and the SHA-256 of its bytes (base64). */
   readonly blob?: string;
   readonly sha256?: string;
+  /** The types that clients declared in the linkset, beside the structural one; here, so that a listing has them. */
+  readonly types?: readonly string[];
+  /** When the client-managed links, which lie in an entry of their own, were written last (ms); absent: never. */
+  readonly linked?: number;
 }
 
 /** A new revision: 72 random bits, because a counter would tell a stranger how much the storage is written to. */
@@ -77,6 +81,18 @@ export function writeRecord(record: ResourceRecord): string {
 }
 
 export const readRecord = (iri: string, value: string): ResourceRecord => ({ iri, ...JSON.parse(value) });
+
+/**
+ * The key of an entry: a small value that belongs to a feature, written in the same batch as what it tells of.
+ * @param space the feature; @param parts free of U+0000
+ */
+export const entryKey = (space: string, ...parts: readonly string[]): string =>
+  `E${separator}${[space, ...parts].join(separator)}`;
+/** The range of the entries below some parts. */
+export const entryRange = (space: string, ...parts: readonly string[]): KeyRange =>
+  rangeOf(`${entryKey(space, ...parts)}${separator}`);
+/** The parts of an entry's key, the space first. */
+export const partsOfEntry = (key: string): string[] => key.split(separator).slice(1);
 
 /** Facts of the whole store, and the fate of blobs (see blobs.ts). */
 export const metaKey = (name: 'version' | 'storage' | 'bytes'): string => `M${separator}${name}`;

@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
 import { Blobs } from './blobs.js';
-import { CommitQueue } from './commit-queue.js';
+import { CommitQueue, type TransactionListener } from './commit-queue.js';
 import { entryBlocks, keyBlocks, type Level, type LevelSnapshot, writeBatch } from './durable-level.js';
 import { graphPrefix } from './quad-keys.js';
 import {
@@ -13,6 +13,7 @@ import {
   blobKey,
   garbageKey,
   iriOfRecordKey,
+  type KeyRange,
   memberRange,
   metaKey,
   type ResourceRecord,
@@ -41,6 +42,7 @@ export class Store {
   });
   private readonly queue: CommitQueue;
   private readonly commitListeners: ((transaction: Transaction) => void)[] = [];
+  private readonly transactionListeners: TransactionListener[] = [];
 
   private constructor(
     readonly level: Level,
@@ -54,8 +56,10 @@ export class Store {
       committed: {
         record: (iri) => this.record(iri),
         graph: (record) => this.graphOf(record),
+        entry: (key) => this.entry(key),
         members: (container) => this.members(container),
       },
+      listeners: this.transactionListeners,
       onCommit: (transaction) => this.apply(transaction),
       onFailure: (error) =>
         options.onTrouble?.(
@@ -106,6 +110,16 @@ export class Store {
     const record = readRecord(iri, value);
     this.recordCache.set(iri, record);
     return record;
+  }
+
+  /** The committed value of an entry (see `entryKey`). */
+  entry(key: string): string | undefined {
+    return this.level.getSync(key);
+  }
+
+  /** The committed entries of a range, in the order of their keys. */
+  async *entries(range: KeyRange): AsyncGenerator<[key: string, value: string][]> {
+    yield* entryBlocks(this.level, range);
   }
 
   /** An RDF resource and the GSPO keys of its graph, of one committed state. */
@@ -165,6 +179,14 @@ export class Store {
   ): Promise<T> {
     if (!options.frees) await this.blobs.assertSpace();
     return this.queue.transact(work);
+  }
+
+  /**
+   * Calls back inside every transaction that changed a resource, when its work is done. What the listener stages is
+   * written with it, and what it throws undoes it: an index cannot lag, an event cannot be lost.
+   */
+  onTransaction(listener: TransactionListener): void {
+    this.transactionListeners.push(listener);
   }
 
   /** Calls back after every commit, before it is acknowledged; for caches. */

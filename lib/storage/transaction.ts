@@ -9,6 +9,7 @@ import { parentOf, type ResourceRecord } from './records.js';
 export interface TransactionBase {
   record(iri: string): ResourceRecord | undefined;
   graph(record: ResourceRecord): Promise<readonly string[]>;
+  entry(key: string): string | undefined;
   /** Records of the members of a container, in no particular order. */
   members(container: string): Promise<ResourceRecord[]>;
   readonly bytes: number;
@@ -18,10 +19,22 @@ export interface TransactionBase {
 export interface GraphChange {
   readonly added: readonly string[];
   readonly removed: readonly string[];
+  /** The whole graph before. */
+  readonly before: readonly string[];
   /** The whole graph afterwards; `undefined` when it is deleted. */
   readonly keys: readonly string[] | undefined;
   /** There was no graph before. */
   readonly isNew: boolean;
+}
+
+/**
+ * What happened to one resource, for those who listen. A container whose membership changed is no change of its own.
+ */
+export interface ResourceChange {
+  /** Absent: it was created. */
+  readonly before?: ResourceRecord;
+  /** Absent: it was deleted. */
+  readonly after?: ResourceRecord;
 }
 
 export class Transaction {
@@ -29,6 +42,9 @@ export class Transaction {
   readonly graphs = new Map<string, GraphChange>();
   readonly addedBlobs = new Map<string, string>();
   readonly removedBlobs = new Set<string>();
+  /** Values of entries; `null`: deleted. */
+  readonly entries = new Map<string, string | null>();
+  readonly changes: ResourceChange[] = [];
   /** What was read of the state before; it cannot change while this transaction runs. */
   private readonly read = new Map<string, ResourceRecord | undefined>();
   private bytesDelta = 0;
@@ -36,7 +52,7 @@ export class Transaction {
   constructor(private readonly base: TransactionBase) {}
 
   get isEmpty(): boolean {
-    return this.records.size === 0;
+    return this.records.size === 0 && this.entries.size === 0;
   }
 
   /** Bytes that count against the quota, this transaction's changes included (open-points 2.8). */
@@ -67,6 +83,25 @@ export class Transaction {
     yield [...members.values()];
   }
 
+  /** The value of an entry (see `entryKey`). */
+  entry(key: string): string | undefined {
+    const staged = this.entries.get(key);
+    return staged === undefined ? this.base.entry(key) : (staged ?? undefined);
+  }
+
+  putEntry(key: string, value: string): void {
+    this.entries.set(key, value);
+  }
+
+  deleteEntry(key: string): void {
+    this.entries.set(key, null);
+  }
+
+  /** Tells those who listen to transactions what happened to a resource. */
+  changed(change: ResourceChange): void {
+    this.changes.push(change);
+  }
+
   /** Creates a resource or replaces its record. Its previous blob, if it had another one, is let go. */
   putRecord(record: ResourceRecord): void {
     const before = this.record(record.iri);
@@ -85,11 +120,11 @@ export class Transaction {
 
   /** Replaces the graph of a resource; `before` are its keys so far. Only the difference is written. */
   putGraph(iri: string, before: readonly string[], keys: readonly string[]): void {
-    this.graphs.set(iri, { ...difference(before, keys), keys, isNew: before.length === 0 });
+    this.graphs.set(iri, { ...difference(before, keys), before, keys, isNew: before.length === 0 });
   }
 
   deleteGraph(iri: string, before: readonly string[]): void {
-    this.graphs.set(iri, { added: [], removed: before, keys: undefined, isNew: false });
+    this.graphs.set(iri, { added: [], removed: before, before, keys: undefined, isNew: false });
   }
 }
 

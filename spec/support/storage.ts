@@ -30,7 +30,14 @@ export async function specStorage(options: SpecStorageOptions = {}): Promise<Spe
     representations: new Representations(memory.store, 16 << 20),
     authorizer: options.authorizer ?? ownerAuthorizer({ owners: [], publicRead: false, open: true }),
     mask: true,
-    limits: { requestBytes: 64 << 20, binaryBytes: 0, quotaBytes: 0, pageSize: 1000, ...options.limits },
+    limits: {
+      requestBytes: 64 << 20,
+      binaryBytes: 0,
+      linksetBytes: 1 << 20,
+      quotaBytes: 0,
+      pageSize: 1000,
+      ...options.limits,
+    },
     requireConditionalWrites: true,
     clock: Date.now,
   };

@@ -1,0 +1,146 @@
+/** Writing a linkset: PUT of a document, and the two patches (service.md, "Linkset endpoint rules"; open-points 3). */
+import { requireAccess } from '../authorization/guard.js';
+import { LwsError } from '../errors.js';
+import { decodeUtf8, parseJson } from '../rdf/json.js';
+import type { ResourceRecord } from '../storage/records.js';
+import type { Transaction } from '../storage/transaction.js';
+import { readBody } from './body.js';
+import { type ClientLinks, linksetDocument, linksetTag, readContextObject, readLinkset } from './linkset.js';
+import { assertLinksetSize, clientLinks, sameLinks, stageLinks } from './metadata.js';
+import { jsonPatch, linksetJson, mergePatch } from './methods.js';
+import type { PatchRequest } from './patch.js';
+import { assertPreconditions } from './preconditions.js';
+import type { Storage } from './storage.js';
+
+/** A linkset as it is now. */
+export interface LinksetState {
+  readonly record: ResourceRecord;
+  readonly links: ClientLinks;
+  readonly bytes: Buffer;
+  readonly tag: string;
+}
+
+/** The linkset of a resource in a state of the storage. */
+export function linksetState(
+  storage: Storage,
+  view: { entry(key: string): string | undefined },
+  record: ResourceRecord,
+): LinksetState {
+  const links = clientLinks(view, record.iri);
+  const bytes = Buffer.from(JSON.stringify(linksetDocument(record, links, storage.storage)));
+  return { record, links, bytes, tag: linksetTag(bytes) };
+}
+
+/** A write of the linkset of `iri`, the described resource. */
+export type LinksetRequest = Omit<PatchRequest, 'model' | 'links'>;
+
+const mostAttempts = 10;
+
+/**
+ * Replaces what clients manage by a document, or patches it.
+ * @throws LwsError `unsupported-media-type`, `precondition-required`, `precondition-failed`, `malformed-body`,
+ *   `anchor-mismatch`, `patch-conflict`, `linkset-too-large`
+ */
+export async function writeLinkset(storage: Storage, request: LinksetRequest, put: boolean): Promise<LinksetState> {
+  await admit(storage, storage.store, request, put);
+  const bytes = await readLinksetBody(storage, request);
+  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+    const seen = await admit(storage, storage.store, request, put);
+    const links = put
+      ? readLinkset(parseJson(decodeUtf8(bytes)), request.iri)
+      : await patchLinks(storage, seen, bytes, request.body.mediaType === mergePatch);
+    await storage.store.prefetch(seen.record);
+    const written = await storage.store.transact(async (tx): Promise<LinksetState | undefined> => {
+      const current = await admit(storage, tx, request, put);
+      // Only `If-Match: *` lets a change in between through; a patch is then computed again.
+      if (!put && current.tag !== seen.tag) return undefined;
+      return stage(storage, tx, current, links);
+    });
+    if (written) return written;
+  }
+  throw new LwsError('too-busy', 'The linkset changes too quickly for this patch. Nothing was changed; try again.', {
+    fields: { 'Retry-After': '1' },
+  });
+}
+
+function stage(storage: Storage, tx: Transaction, current: LinksetState, links: ClientLinks): LinksetState {
+  const { record: before } = current;
+  if (sameLinks(current.links, links)) return current;
+  const after = stageLinks(storage, tx, before, links);
+  tx.putRecord(after);
+  tx.changed({ before, after });
+  return linksetState(storage, tx, after);
+}
+
+/** What can be said without the body, asked before it is read and inside the transaction (endpoint rule 3). */
+async function admit(
+  storage: Storage,
+  view: { record(iri: string): ResourceRecord | undefined; entry(key: string): string | undefined },
+  { iri, access, preconditions, body }: LinksetRequest,
+  put: boolean,
+): Promise<LinksetState> {
+  const record = await requireAccess(storage, view, access, 'write', iri);
+  const accepted = put ? [linksetJson] : [jsonPatch, mergePatch];
+  if (!accepted.includes(body.mediaType))
+    throw new LwsError('unsupported-media-type', `A linkset is written with ${accepted.join(' or ')}.`, {
+      fields: put ? {} : { 'Accept-Patch': accepted.join(', ') },
+    });
+  if (preconditions.ifMatch === undefined)
+    throw new LwsError('precondition-required', 'A linkset is written with If-Match and the ETag that you last saw.');
+  const state = linksetState(storage, view, record);
+  assertPreconditions(preconditions, record, state.tag);
+  return state;
+}
+
+/** @throws LwsError `linkset-too-large` */
+async function readLinksetBody(storage: Storage, { body }: LinksetRequest): Promise<Buffer> {
+  assertLinksetSize(storage, body.length ?? 0);
+  try {
+    return await readBody(storage, body, storage.limits.linksetBytes);
+  } catch (error) {
+    if (error instanceof LwsError && error.code === 'too-large')
+      assertLinksetSize(storage, storage.limits.linksetBytes + 1);
+    throw error;
+  }
+}
+
+/**
+ * What clients manage after a patch, which addresses either the document that GET returns or the object of the clients'
+ * relations (open-points 3).
+ */
+async function patchLinks(storage: Storage, seen: LinksetState, patch: Buffer, merge: boolean): Promise<ClientLinks> {
+  const { record, links, bytes } = seen;
+  const change = parseJson(decodeUtf8(patch));
+  const ofDocument = merge ? isDocument(change) : addressesDocument(change);
+  // `type` is always there, so that a first one can be added at `/type/-`.
+  const target = ofDocument ? bytes : Buffer.from(JSON.stringify({ type: [], ...links }));
+  const patched = await storage.documents.patchJson(target, Uint8Array.from(patch), merge);
+  const result = parseJson(decodeUtf8(patched));
+  return ofDocument ? readLinkset(result, record.iri) : readContextObject(result, record.iri);
+}
+
+/** A document has the member `linkset` alone; beside other relations `linkset` is the link to the linkset itself. */
+const isDocument = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && Object.keys(value).join() === 'linkset';
+
+/** @throws LwsError `malformed-body` for a patch that means both */
+function addressesDocument(operations: unknown): boolean {
+  const entries = Array.isArray(operations) ? (operations as Readonly<Record<string, unknown>>[]) : [];
+  const forms = new Set(
+    entries.flatMap((operation) =>
+      [operation?.['path'], operation?.['from']].flatMap((pointer) =>
+        typeof pointer !== 'string'
+          ? []
+          : [pointer === '' ? isDocument(operation['value']) : pointsIntoDocument(pointer)],
+      ),
+    ),
+  );
+  if (forms.size > 1)
+    throw new LwsError(
+      'malformed-body',
+      'The pointers of the patch begin with /linkset/ and with the name of a relation at once; use one way.',
+    );
+  return forms.has(true);
+}
+
+const pointsIntoDocument = (pointer: string): boolean => /^\/linkset(?:\/|$)/.test(pointer);

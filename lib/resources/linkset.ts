@@ -1,0 +1,202 @@
+/**
+ * Linksets as documents (RFC 9264; service.md, "Linkset resource"; open-points 3): the links that the server manages are
+ * made anew on every read, the clients' are kept as they were given. Pure; it must not know requests or transactions.
+ */
+import { createHash } from 'node:crypto';
+import { LwsError } from '../errors.js';
+import type { Link } from '../fields/link.js';
+import { isAbsoluteIri } from '../rdf/iri.js';
+import { ldp, lws, rdf } from '../rdf/vocabulary.js';
+import { parentOf, type ResourceRecord } from '../storage/records.js';
+import { targetAttributes } from './link-attributes.js';
+import { linksetOf } from './names.js';
+import { structuralType } from './types.js';
+
+/** What clients manage: relation names and their values, the declared types as `type` among them. */
+export type ClientLinks = Readonly<Record<string, unknown>>;
+
+interface Target {
+  readonly href: string;
+}
+
+const registered = 'http://www.iana.org/assignments/relation/';
+const managed: ReadonlySet<string> = new Set(['anchor', 'up', 'linkset', lws.storage, rdf.type]);
+const interactionModels: ReadonlySet<string> = new Set(Object.values(ldp));
+
+/** Registered relation names are compared without case, IRIs as they are (RFC 8288 2.1). */
+export const relationName = (name: string): string => (name.includes(':') ? name : name.toLowerCase());
+
+/** Whether a relation is the server's, also under its registered IRI. */
+const isManaged = (name: string): boolean =>
+  managed.has(name) || (name.startsWith(registered) && isManagedOrType(name.slice(registered.length)));
+const isManagedOrType = (name: string): boolean => name === 'type' || managed.has(name);
+
+/** Whether a client may declare a type (rule 2): none that says what the server makes of a resource. */
+const isDeclarable = (type: string): boolean => !type.startsWith(lws.namespace) && !interactionModels.has(type);
+
+/** The link context object of a resource, its members in the order of open-points 3. */
+function contextObject(record: ResourceRecord, links: ClientLinks, storage: string): [string, unknown][] {
+  const declared = (links['type'] as Target[] | undefined) ?? [];
+  return [
+    ['anchor', record.iri],
+    ['type', [{ href: structuralType(record.kind) }, ...declared]],
+    ...(record.iri === storage ? [] : [['up', [{ href: parentOf(record.iri) }]] as [string, unknown]]),
+    ['linkset', [{ href: linksetOf(record.iri) }]],
+    [lws.storage, [{ href: storage }]],
+    ...Object.entries(links).filter(([name]) => name !== 'type'),
+  ];
+}
+
+export interface RelationFilter {
+  readonly include?: ReadonlySet<string> | undefined;
+  readonly omit?: ReadonlySet<string> | undefined;
+}
+
+/** The linkset as a document; `filter` leaves relations out, never the anchor (endpoint rule 5). */
+export function linksetDocument(
+  record: ResourceRecord,
+  links: ClientLinks,
+  storage: string,
+  { include, omit }: RelationFilter = {},
+): { readonly linkset: readonly [object] } {
+  const members = contextObject(record, links, storage).filter(
+    ([name]) =>
+      name === 'anchor' || (include?.has(relationName(name)) !== false && omit?.has(relationName(name)) !== true),
+  );
+  return { linkset: [Object.fromEntries(members)] };
+}
+
+/** The opaque tag of a linkset: of what it says, so that a write that changes nothing leaves it. */
+export const linksetTag = (bytes: Uint8Array): string =>
+  createHash('sha256').update(bytes).digest('base64url').slice(0, 16);
+
+/**
+ * What a client manages of a linkset document that it sends: of the first link context object.
+ * @throws LwsError `malformed-body` for what is no linkset, `anchor-mismatch`
+ */
+export function readLinkset(document: unknown, iri: string): ClientLinks {
+  const linkset = isObject(document) ? document['linkset'] : undefined;
+  if (!Array.isArray(linkset)) throw malformed('It is an object with the array "linkset" (RFC 9264 4.2).');
+  // An empty linkset has no links.
+  return linkset.length === 0 ? {} : readContextObject(linkset[0], iri);
+}
+
+/**
+ * What a client manages of a link context object. The server's relations and the types that nobody may declare are
+ * left out without an error, so that what was read can be written back (open-points 3).
+ * @throws LwsError `malformed-body`, `anchor-mismatch`
+ */
+export function readContextObject(object: unknown, iri: string): ClientLinks {
+  if (!isObject(object)) throw malformed('A link context object is an object (RFC 9264 4.2.2).');
+  const types: Target[] = [];
+  const members: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(object)) {
+    const relation = relationName(name);
+    if (name === 'anchor') assertAnchor(value, iri);
+    else if (relation === 'type') types.push(...readTypes(value));
+    else if (!isManaged(relation)) members.push([name, readValue(name, value)]);
+  }
+  const declared = [...new Map(types.map((target) => [target.href, target])).values()];
+  assertHeaderRoom(declared);
+  return Object.fromEntries(declared.length > 0 ? [['type', declared], ...members] : members);
+}
+
+function assertAnchor(anchor: unknown, iri: string): void {
+  if (typeof anchor !== 'string') throw malformed('An anchor is a string (RFC 9264 4.2.2).');
+  if (anchor !== iri && resolve(anchor, linksetOf(iri)) !== iri)
+    throw new LwsError(
+      'anchor-mismatch',
+      `The anchor of this linkset is ${iri}; another one cannot be described here.`,
+    );
+}
+
+/** The types that may be declared. @throws LwsError `malformed-body` for one that is no absolute IRI */
+function readTypes(value: unknown): Target[] {
+  if (!Array.isArray(value)) throw malformed('"type" is an array of objects with an "href".');
+  const targets = value.map((target: unknown) => {
+    if (!isObject(target) || typeof target['href'] !== 'string' || !isAbsoluteIri(target['href']))
+      throw malformed('Every type is an object whose "href" is an absolute IRI.');
+    return target as unknown as Target;
+  });
+  return targets.filter(({ href }) => isDeclarable(href));
+}
+
+/** Every type is in a header field of the resource, and HTTP clients refuse an answer with 16 KiB of them. */
+const mostTypeCharacters = 8_192;
+
+function assertHeaderRoom(types: readonly Target[]): void {
+  const characters = types.reduce((sum, { href }) => sum + href.length + 20, 0);
+  if (characters > mostTypeCharacters)
+    throw new LwsError(
+      'linkset-too-large',
+      `The declared types are sent in header fields, which have room for ${mostTypeCharacters} characters of them.`,
+    );
+}
+
+/** The value of a client's relation: an RFC 9264 target array, or a literal. */
+function readValue(name: string, value: unknown): unknown {
+  // Prefer lists relations between blanks.
+  if (name === '' || /[\s\u0000-\u001f\u007f]/.test(name))
+    throw malformed('A relation has no name, or one with blanks.');
+  if (typeof value === 'string') return value;
+  if (!Array.isArray(value)) throw malformed(`The value of "${name.slice(0, 100)}" is neither an array nor a string.`);
+  for (const target of value)
+    if (isObject(target) && typeof target['href'] !== 'string')
+      throw malformed(`A target of "${name.slice(0, 100)}" has no "href" (RFC 9264 4.2.3).`);
+  return value;
+}
+
+/**
+ * What a request's Link fields say of a resource, as client-managed links. Links of another context, those that the
+ * server manages and interaction models are left out (open-points 2.2).
+ * @throws LwsError `malformed-body` for a type that is no absolute IRI
+ */
+export function linksOfHeader(links: readonly Link[], iri: string): ClientLinks {
+  const relations = new Map<string, object[]>();
+  for (const { target, relations: names, attributes } of links) {
+    const anchor = attributes.get('anchor');
+    if (anchor !== undefined && resolve(anchor, iri) !== iri) continue;
+    for (const name of names) {
+      const href = name === 'type' ? target : (resolve(target, iri) ?? target);
+      relations.set(name, [...(relations.get(name) ?? []), { href, ...targetAttributes(attributes) }]);
+    }
+  }
+  return readContextObject(Object.fromEntries(relations), iri);
+}
+
+/** A partial update: the relations of `change` replace those of the same name (endpoint rule 6). */
+export function mergeLinks(links: ClientLinks, change: ClientLinks): ClientLinks {
+  const named = new Set(Object.keys(change).map(relationName));
+  const kept = Object.entries(links).filter(([name]) => !named.has(relationName(name)));
+  return Object.fromEntries([...kept, ...Object.entries(change)]);
+}
+
+/** The declared types, in the order in which they were given. */
+export const declaredTypes = (links: ClientLinks): readonly string[] =>
+  ((links['type'] as Target[] | undefined) ?? []).map(({ href }) => href);
+
+/** A relation with the absolute IRI of one of its targets. */
+export type RelationTarget = readonly [relation: string, target: string];
+
+/** The targets of the client's relations by `href`, without the types and without literals. */
+export function relationTargets(links: ClientLinks, iri: string): RelationTarget[] {
+  return Object.entries(links).flatMap(([name, value]) =>
+    name === 'type' || !Array.isArray(value)
+      ? []
+      : value.flatMap((target: unknown): RelationTarget[] => {
+          const href = isObject(target) ? resolve(target['href'] as string, linksetOf(iri)) : undefined;
+          return href !== undefined && isAbsoluteIri(href) ? [[relationName(name), href]] : [];
+        }),
+  );
+}
+
+/** A reference as an absolute IRI; one that is absolute stays as it is spelled. */
+function resolve(reference: string, base: string): string | undefined {
+  if (isAbsoluteIri(reference)) return reference;
+  return URL.canParse(reference, base) ? new URL(reference, base).href : undefined;
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const malformed = (detail: string): LwsError => new LwsError('malformed-body', `This is no linkset. ${detail}`);

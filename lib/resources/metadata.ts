@@ -1,0 +1,65 @@
+/** The client-managed links of a resource, as they are kept: an entry of their own, and the declared types in the record. */
+import { LwsError } from '../errors.js';
+import type { Link } from '../fields/link.js';
+import { entryKey, type ResourceRecord } from '../storage/records.js';
+import type { Transaction } from '../storage/transaction.js';
+import { type ClientLinks, declaredTypes, linksOfHeader, mergeLinks } from './linkset.js';
+import type { Storage } from './storage.js';
+
+const linksKey = (iri: string): string => entryKey('links', iri);
+
+/** The client-managed links of a resource. */
+export function clientLinks(view: { entry(key: string): string | undefined }, iri: string): ClientLinks {
+  const value = view.entry(linksKey(iri));
+  return value === undefined ? {} : (JSON.parse(value) as ClientLinks);
+}
+
+/**
+ * Stages links in place of those that were, and returns the record that goes with them, which the caller stages.
+ * @throws LwsError `linkset-too-large` (open-points 3)
+ */
+export function stageLinks<T extends ResourceRecord>(
+  storage: Storage,
+  tx: Transaction,
+  record: T,
+  links: ClientLinks,
+): T {
+  const value = JSON.stringify(links);
+  assertLinksetSize(storage, Buffer.byteLength(value));
+  if (value !== '{}') tx.putEntry(linksKey(record.iri), value);
+  else if (record.linked !== undefined) tx.deleteEntry(linksKey(record.iri));
+  const types = declaredTypes(links);
+  const { types: _before, ...rest } = record;
+  return { ...rest, ...(types.length > 0 ? { types } : {}), linked: storage.clock() } as T;
+}
+
+/** The links go with their resource (linkset rule 4). */
+export function deleteLinks(tx: Transaction, { iri, linked }: ResourceRecord): void {
+  if (linked !== undefined) tx.deleteEntry(linksKey(iri));
+}
+
+/**
+ * Stages what a request's Link fields say: on a new resource and with PUT all there is, with PATCH the relations that
+ * they name (endpoint rule 6). Without links the record stays as it is.
+ */
+export function stageHeaderLinks<T extends ResourceRecord>(
+  storage: Storage,
+  tx: Transaction,
+  record: T,
+  links: readonly Link[] | undefined,
+  partial = false,
+): T {
+  if (!links) return record;
+  const before = record.linked === undefined ? {} : clientLinks(tx, record.iri);
+  const given = linksOfHeader(links, record.iri);
+  const after = partial ? mergeLinks(before, given) : given;
+  return sameLinks(before, after) ? record : stageLinks(storage, tx, record, after);
+}
+
+export const sameLinks = (a: ClientLinks, b: ClientLinks): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** @throws LwsError `linkset-too-large` */
+export function assertLinksetSize({ limits }: Storage, bytes: number): void {
+  if (bytes > limits.linksetBytes)
+    throw new LwsError('linkset-too-large', `A linkset may be ${limits.linksetBytes} bytes long.`);
+}

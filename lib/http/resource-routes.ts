@@ -74,7 +74,7 @@ async function unsupportedMethod(storage: Storage, access: Access, iri: string):
 async function read(exchange: ResourceExchange): Promise<Reply> {
   const { storage, description, req, access, target } = exchange;
   if (target.iri === storage.storage && !target.query?.includes('page=') && prefersDescription(req.headers.accept))
-    return descriptionReply(req, description, storage.storage);
+    return descriptionReply(req, storage, description);
   // A resource that is replaced while its bytes are looked for is simply read again.
   for (let attempt = 0; attempt < 5; attempt++) {
     const record = await requireAccess(storage, storage.store, access, 'read', target.iri);

@@ -4,12 +4,17 @@
  */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { chooseMediaType, parseAccept } from '../fields/accept.js';
 import { formatEntityTag } from '../fields/etag.js';
 import { formatLink } from '../fields/link.js';
 import { cidContext, lwsContext } from '../rdf/contexts.js';
+import { isRdfFormat, jsonLd, type RdfFormat, rdfFormats } from '../rdf/formats.js';
 import { ldp, lws } from '../rdf/vocabulary.js';
+import { jsonPatch, linksetJson, mergePatch, sparqlUpdate } from '../resources/methods.js';
 import { linksetOf } from '../resources/names.js';
 import { isNotModified } from '../resources/preconditions.js';
+import type { Storage } from '../resources/storage.js';
+import { variantOf } from '../resources/variants.js';
 import { lwsCid } from './negotiate.js';
 import { preconditions } from './request.js';
 import type { Reply } from './respond.js';
@@ -26,51 +31,128 @@ export interface CapabilityEntry {
   readonly [member: string]: unknown;
 }
 
+/** A public key of the storage, by which what it signs is verified. */
+export interface VerificationMethod {
+  readonly id: string;
+  readonly type: 'JsonWebKey';
+  readonly controller: string;
+  readonly publicKeyJwk: Readonly<Record<string, string>>;
+}
+
 export interface Advertised {
   readonly services: readonly ServiceEntry[];
   readonly capabilities: readonly CapabilityEntry[];
+  readonly verificationMethods: readonly VerificationMethod[];
 }
 
 /** The document, made once: it changes only with the configuration. */
 export interface StorageDescription {
   readonly bytes: Buffer;
   readonly tag: string;
+  /** Its RDF renderings, made when they are asked for. */
+  readonly renderings: Map<RdfFormat, Promise<Buffer>>;
 }
 
-export function describeStorage(storage: string, { services, capabilities }: Advertised): StorageDescription {
+/** What the floors themselves can do (open-points 4). */
+const ownCapabilities: readonly CapabilityEntry[] = [
+  { type: 'https://w3c.github.io/lws-protocol/lws10-core/' },
+  {
+    type: `${lws.namespace}PatchSupport`,
+    format: {
+      ...Object.fromEntries(rdfFormats.map((format) => [format, [sparqlUpdate]])),
+      'application/json': [mergePatch, jsonPatch],
+      [linksetJson]: [mergePatch, jsonPatch],
+    },
+  },
+  ...rdfFormats.map((source) => ({
+    type: `${lws.namespace}ContentNegotiation`,
+    source,
+    target: rdfFormats.filter((target) => target !== source),
+  })),
+  { type: 'https://www.rfc-editor.org/info/rfc9530', algorithm: ['sha-256', 'sha-512'] },
+];
+
+export function describeStorage(
+  storage: string,
+  { services, capabilities, verificationMethods }: Advertised,
+): StorageDescription {
   const document = {
     '@context': [cidContext, lwsContext],
     id: storage,
     type: 'Storage',
-    ...(capabilities.length > 0 ? { capability: capabilities } : {}),
+    verificationMethod: verificationMethods,
+    authentication: verificationMethods.map(({ id }) => id),
+    capability: [...ownCapabilities, ...capabilities],
     service: [{ type: 'StorageRoot', serviceEndpoint: storage }, ...services],
   };
   const bytes = Buffer.from(JSON.stringify(document));
-  return { bytes, tag: createHash('sha256').update(bytes).digest('base64url').slice(0, 16) };
+  const tag = createHash('sha256').update(bytes).digest('base64url').slice(0, 16);
+  return { bytes, tag, renderings: new Map() };
+}
+
+const prefixes = {
+  lws: lws.namespace,
+  did: 'https://www.w3.org/ns/did#',
+  sec: 'https://w3id.org/security#',
+};
+
+async function render(
+  { documents, storage }: Storage,
+  { bytes }: StorageDescription,
+  format: RdfFormat,
+): Promise<Buffer> {
+  const { keys } = await documents.parse(bytes, jsonLd, storage);
+  const rendered = await documents.render(keys, format, storage, prefixes);
+  if (!rendered) throw new Error(`The storage description cannot be written as ${format}.`);
+  return Buffer.from(rendered.buffer, rendered.byteOffset, rendered.byteLength);
+}
+
+/** The document in a media type; the JSON ones are the same bytes. */
+function bytesOf(storage: Storage, description: StorageDescription, mediaType: string): Promise<Buffer> | Buffer {
+  if (!isRdfFormat(mediaType) || mediaType === jsonLd) return description.bytes;
+  let rendering = description.renderings.get(mediaType);
+  if (!rendering) {
+    rendering = render(storage, description, mediaType);
+    description.renderings.set(mediaType, rendering);
+    rendering.catch(() => description.renderings.delete(mediaType));
+  }
+  return rendering;
+}
+
+const offered = [lwsCid, jsonLd, 'application/json', ...rdfFormats.filter((format) => format !== jsonLd)];
+
+/** The media type of the description that a request asks for; `application/lws+cid` when nothing fits. */
+export function chooseDescription(accept: string | undefined): string {
+  const ranges = accept === undefined ? undefined : parseAccept(accept);
+  return (ranges && chooseMediaType(ranges, offered)) ?? lwsCid;
 }
 
 /** Answers with the description; it is public. */
-export function descriptionReply(
+export async function descriptionReply(
   req: IncomingMessage,
-  { bytes, tag }: StorageDescription,
-  storage: string,
+  storage: Storage,
+  description: StorageDescription,
   mediaType: string = lwsCid,
-): Reply {
+): Promise<Reply> {
+  const variant = isRdfFormat(mediaType) ? variantOf(mediaType) : 'json';
   // The tag of the container must not look like this one: they are two resources that share the root's URL.
-  const opaque = `description.${tag}${mediaType === lwsCid ? '' : '.j'}`;
+  const opaque = `description.${description.tag}${mediaType === lwsCid ? '' : `.${variant}`}`;
   const fields = {
     'Content-Type': mediaType,
     ETag: formatEntityTag(opaque),
     Vary: 'Accept',
     'Cache-Control': 'public, no-cache',
-    Link: [
-      formatLink(ldp.Resource, 'type'),
-      formatLink(ldp.BasicContainer, 'type'),
-      formatLink(lws.Container, 'type'),
-      formatLink(storage, lws.storage),
-      formatLink(linksetOf(storage), 'linkset', { type: 'application/linkset+json' }),
-    ].join(', '),
+    Link: links(storage.storage),
   };
   if (isNotModified({ ifNoneMatch: preconditions(req).ifNoneMatch }, opaque, 0)) return { status: 304, fields };
-  return { status: 200, fields, body: bytes };
+  return { status: 200, fields, body: await bytesOf(storage, description, mediaType) };
 }
+
+const links = (storage: string): string =>
+  [
+    formatLink(ldp.Resource, 'type'),
+    formatLink(ldp.BasicContainer, 'type'),
+    formatLink(lws.Container, 'type'),
+    formatLink(storage, lws.storage),
+    formatLink(linksetOf(storage), 'linkset', { type: linksetJson }),
+  ].join(', ');

@@ -13,6 +13,7 @@ export const rdfFormats = [
 export type RdfFormat = (typeof rdfFormats)[number];
 
 export const turtle: RdfFormat = 'text/turtle';
+export const jsonLd: RdfFormat = 'application/ld+json';
 
 export const isRdfFormat = (mediaType: string): mediaType is RdfFormat =>
   (rdfFormats as readonly string[]).includes(mediaType);

@@ -10,7 +10,7 @@ import { LwsError } from '../errors.js';
 import { formatLink } from '../fields/link.js';
 import { createApp } from '../http/app.js';
 import { problemReply } from '../http/problem.js';
-import { describeStorage } from '../http/storage-description.js';
+import { describeStorage, type VerificationMethod } from '../http/storage-description.js';
 import type { Log } from '../log.js';
 import { lws } from '../rdf/vocabulary.js';
 import { Representations } from '../resources/representations.js';
@@ -20,9 +20,11 @@ import type { Settings } from '../settings.js';
 import { Documents } from '../storage/documents.js';
 import type { Store } from '../storage/store.js';
 import { assertUsable, type CoreSettings, coreSettings, readBaseUri } from './core-settings.js';
+import { keptKey } from './kept-key.js';
 import { openStore } from './open-store.js';
 import { keptIdentity } from './owner-credential.js';
 import { systemRoutes } from './system-routes.js';
+import { verificationMethodOf } from './verification-method.js';
 
 export interface RunningServer {
   readonly baseUri: string;
@@ -57,7 +59,8 @@ export async function startServer(
     const storage = assembleStorage(core, iri, store, owners);
     const house = assembleHouse(core, storage, log);
     const installations = await installAll(components, settings, house);
-    const app = createApp(assembleSite(core, storage, installations, log));
+    const verificationMethods = [await verificationMethodOf(keptKey(join(core.dataDir, 'webhook.key')), iri)];
+    const app = createApp(assembleSite(core, storage, installations, verificationMethods, log));
     const server = createHttpServer(app, iri);
     const port = await listen(server, core, url, loopback);
     for (const { start } of installations) await start?.();
@@ -112,16 +115,23 @@ async function installAll(components: readonly Component[], settings: Settings, 
   return installations;
 }
 
-function assembleSite(core: CoreSettings, storage: Storage, installations: readonly Installation[], log: Log) {
+function assembleSite(
+  core: CoreSettings,
+  storage: Storage,
+  installations: readonly Installation[],
+  verificationMethods: readonly VerificationMethod[],
+  log: Log,
+) {
   const description = describeStorage(storage.storage, {
     services: installations.flatMap(({ services = [] }) => services),
     capabilities: installations.flatMap(({ capabilities = [] }) => capabilities),
+    verificationMethods,
   });
   return {
     storage,
     description,
     authenticator: createAuthenticator(installations.flatMap(({ suites = [] }) => suites)),
-    routes: [...systemRoutes(storage.storage, description), ...installations.flatMap(({ routes = [] }) => routes)],
+    routes: [...systemRoutes(storage, description), ...installations.flatMap(({ routes = [] }) => routes)],
     cors: { allowedOrigins: core.corsOrigins, maxAgeSeconds: core.corsMaxAge },
     requireHttps: core.requireHttps,
     hstsSeconds: core.hstsMaxAge,

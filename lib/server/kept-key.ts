@@ -1,0 +1,61 @@
+/** Private keys that the server makes at its first start and keeps in files of mode 0600. It must not know what they sign. */
+import { generateKeyPairSync } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { PublicJwk } from '../authentication/did-key.js';
+import { SettingsError } from '../settings.js';
+
+/** A private key as a JWK; the file that holds one has mode 0600. */
+export type PrivateJwk = PublicJwk & { readonly d: string };
+
+export function makeKey(): PrivateJwk {
+  const { privateKey } = generateKeyPairSync('ed25519');
+  const { kty, crv, x, d } = privateKey.export({ format: 'jwk' }) as PrivateJwk;
+  return { kty, crv, x, d };
+}
+
+/**
+ * Reads a key from a file, or makes an Ed25519 key and keeps it there with mode 0600.
+ * @throws SettingsError when the file holds something else
+ */
+export function keptKey(file: string): PrivateJwk {
+  if (existsSync(file)) return readKey(file);
+  const key = makeKey();
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  // `wx`: never over a key that appeared meanwhile. Synced: what the owner creates is lost without it.
+  writeSynced(file, 'wx', `${JSON.stringify(key)}\n`);
+  return key;
+}
+
+function writeSynced(file: string, flags: string, text: string): void {
+  const handle = openSync(file, flags, 0o600);
+  try {
+    writeSync(handle, text);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+  const folder = openSync(dirname(file), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+/** @throws SettingsError when the file does not hold a private Ed25519 or P-256 JWK */
+export function readKey(file: string): PrivateJwk {
+  const refuse = (cause?: unknown): never => {
+    const why = cause ? `: ${(cause as Error).message}` : '';
+    throw new SettingsError(`${file} does not hold a private key (a JWK of Ed25519 or P-256)${why}.`);
+  };
+  let key: PrivateJwk;
+  try {
+    key = JSON.parse(readFileSync(file, 'utf8')) as PrivateJwk;
+  } catch (cause) {
+    return refuse(cause);
+  }
+  if ((key.crv !== 'Ed25519' && key.crv !== 'P-256') || typeof key.d !== 'string' || typeof key.x !== 'string')
+    return refuse();
+  return key;
+}

@@ -1,5 +1,8 @@
 /** The components that every installation has; `lws.components` adds others. */
 import type { Component } from '../lib/component.js';
 import authnSelfSigned from './authn-self-signed/index.js';
+import searchIndex from './search-index/index.js';
 
-export const standardComponents: readonly Component[] = [authnSelfSigned as unknown as Component];
+export const standardComponents: readonly Component[] = [authnSelfSigned, searchIndex].map(
+  (component) => component as unknown as Component,
+);

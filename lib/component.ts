@@ -22,6 +22,8 @@ export interface House {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: Log;
+  /** Shows how far long work at the start is. */
+  readonly progress: (label: string) => (done: number, total: number) => void;
   /** The audiences that a credential may name, and whether it has to. */
   readonly audience: { readonly accepted: ReadonlySet<string>; readonly required: boolean };
 }
@@ -36,12 +38,32 @@ export interface Installation {
   stop?(): Promise<void> | void;
 }
 
+/** A command of a component works on a storage that no server has open. */
+export interface CommandContext {
+  readonly store: Store;
+  readonly progress: House['progress'];
+  /** Prints a line of the result. */
+  readonly print: (line: string) => void;
+}
+
+export interface Command {
+  /** One line for `quadpod help`. */
+  readonly help: string;
+  /** @returns the exit code */
+  run(context: CommandContext): Promise<number>;
+}
+
 export interface Component<T extends SettingsTable = SettingsTable> {
   readonly name: string;
   readonly settings: T;
   isEnabled(settings: SettingsOf<T>): boolean;
   /** Heavy imports happen here, so that a component that is off costs nothing. */
   install(house: House, settings: SettingsOf<T>): Promise<Installation> | Installation;
+  /** Called instead of `install` at a start at which it is off: what it keeps is not maintained from here on. */
+  retire?(house: House): Promise<void>;
+  /** What `quadpod check` finds wrong with what the component keeps: one sentence each. */
+  check?(context: Pick<CommandContext, 'store'>): AsyncIterable<string>;
+  readonly commands?: Readonly<Record<string, Command>>;
 }
 
 /** Checks the shape of a component while keeping the type of its settings. */

@@ -15,7 +15,7 @@ import type { Storage } from '../resources/storage.js';
 import { reservedName } from '../resources/write.js';
 import { type CorsPolicy, corsFields, preflightReply } from './cors.js';
 import { problemReply, statusOf } from './problem.js';
-import { ClientGone } from './request.js';
+import { ClientGone, requestBody } from './request.js';
 import { resourceReply } from './resource-routes.js';
 import { type Fields, type Reply, respond } from './respond.js';
 import type { Route } from './route.js';
@@ -117,7 +117,8 @@ function fixedRoutes(site: Site): RouteFinder {
         throw new LwsError('unauthenticated', 'This needs a credential: send an Authorization header field.');
       if (needed === 'controller') await requireAccess(storage, storage.store, access, 'control', storage.storage);
       const query = new URLSearchParams(ctx.querystring);
-      ctx.state.reply = await handle({ req: ctx.req, access, query, parameters: ctx['params'] ?? {} });
+      const body = () => requestBody(ctx.req, ctx.res, site.idleMs);
+      ctx.state.reply = await handle({ req: ctx.req, access, query, body, parameters: ctx['params'] ?? {} });
     });
   const dispatch = router.routes();
   const known = (path: string): readonly string[] =>

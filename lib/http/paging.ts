@@ -11,9 +11,10 @@ export function pageOf(query: string | undefined): number | undefined {
   return Number(values[0]);
 }
 
-/** `first`, `prev`, `next` and `last` of a page. */
+/** `first`, `prev`, `next` and `last` of a page; `url` may have a query already. */
 export function pageLinks(url: string, page: number, last: number): string {
-  const link = (number: number, relation: string): string => formatLink(`${url}?page=${number}`, relation);
+  const link = (number: number, relation: string): string =>
+    formatLink(`${url}${url.includes('?') ? '&' : '?'}page=${number}`, relation);
   return [
     link(1, 'first'),
     ...(page > 1 ? [link(page - 1, 'prev')] : []),

@@ -1,6 +1,7 @@
 /** A fixed route, as the house and its components declare it. */
 import type { IncomingMessage } from 'node:http';
 import type { Access } from '../authorization/principal.js';
+import type { RequestBody } from '../resources/body.js';
 import type { Reply } from './respond.js';
 
 /**
@@ -13,6 +14,8 @@ export interface RouteRequest {
   readonly req: IncomingMessage;
   readonly access: Access;
   readonly query: URLSearchParams;
+  /** The body, to be read or not. @throws LwsError `bad-request` for a malformed Content-Type */
+  readonly body: () => RequestBody;
   /** The values of the path's parameters. */
   readonly parameters: Readonly<Record<string, string>>;
 }

@@ -37,14 +37,10 @@ export type Content =
     };
 
 /**
- * Reads a whole body within the limit for RDF, JSON and patches.
+ * Reads a whole body within a limit, in bytes.
  * @throws LwsError `too-large`, `digest-mismatch`
  */
-export async function readBody(
-  storage: Storage,
-  body: RequestBody,
-  limit = storage.limits.requestBytes,
-): Promise<Buffer> {
+export async function readBody(body: RequestBody, limit: number): Promise<Buffer> {
   if ((body.length ?? 0) > limit) throw tooLarge(limit);
   const bytes = await body.collect(limit);
   if (body.digests.size > 0) {
@@ -68,9 +64,10 @@ export async function receiveContent(
   iri: string,
   room: number,
 ): Promise<Content> {
-  if (kind === 'rdf') return parseContent(storage, body.mediaType, await readBody(storage, body), iri);
+  if (kind === 'rdf')
+    return parseContent(storage, body.mediaType, await readBody(body, storage.limits.requestBytes), iri);
   if (kind === 'json') {
-    const bytes = await readBody(storage, body);
+    const bytes = await readBody(body, storage.limits.requestBytes);
     await storage.documents.checkJson(bytes);
     return storeBytes(storage, bytes, body.contentType, room);
   }

@@ -96,7 +96,7 @@ async function admit(
 async function readLinksetBody(storage: Storage, { body }: LinksetRequest): Promise<Buffer> {
   assertLinksetSize(storage, body.length ?? 0);
   try {
-    return await readBody(storage, body, storage.limits.linksetBytes);
+    return await readBody(body, storage.limits.linksetBytes);
   } catch (error) {
     if (error instanceof LwsError && error.code === 'too-large')
       assertLinksetSize(storage, storage.limits.linksetBytes + 1);

@@ -1,7 +1,8 @@
 /** The client-managed links of a resource, as they are kept: an entry of their own, and the declared types in the record. */
 import { LwsError } from '../errors.js';
 import type { Link } from '../fields/link.js';
-import { entryKey, type ResourceRecord } from '../storage/records.js';
+import { entryKey, entryRange, partsOfEntry, type ResourceRecord } from '../storage/records.js';
+import type { Store } from '../storage/store.js';
 import type { Transaction } from '../storage/transaction.js';
 import { type ClientLinks, declaredTypes, linksOfHeader, mergeLinks } from './linkset.js';
 import type { Storage } from './storage.js';
@@ -62,4 +63,21 @@ export const sameLinks = (a: ClientLinks, b: ClientLinks): boolean => JSON.strin
 export function assertLinksetSize({ limits }: Storage, bytes: number): void {
   if (bytes > limits.linksetBytes)
     throw new LwsError('linkset-too-large', `A linkset may be ${limits.linksetBytes} bytes long.`);
+}
+
+/** For the check of a storage: every linkset belongs to a resource whose record has its declared types, and back. */
+export async function* linksetFaults(store: Store): AsyncGenerator<string> {
+  const described = new Set<string>();
+  for await (const entries of store.entries(entryRange('links')))
+    for (const [key, value] of entries) {
+      const [, iri] = partsOfEntry(key) as [string, string];
+      const record = store.record(iri);
+      described.add(iri);
+      if (!record) yield `The linkset of ${iri} belongs to no resource.`;
+      else if (JSON.stringify(record.types ?? []) !== JSON.stringify(declaredTypes(JSON.parse(value) as ClientLinks)))
+        yield `The record of ${iri} has other types than its linkset declares.`;
+    }
+  for await (const records of store.records())
+    for (const { iri, types } of records)
+      if (types && !described.has(iri)) yield `${iri} has declared types and no linkset.`;
 }

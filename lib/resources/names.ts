@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 import { LwsError } from '../errors.js';
 import { isContainerIri, nameOf } from '../storage/records.js';
 
-/** Longer request targets are refused: no link needs them, and every key of a graph repeats the IRI. */
-export const longestTarget = 4096;
+/** Longer paths are refused: no link needs them, and every key of a graph repeats the IRI. Queries may be longer. */
+export const longestPath = 4096;
 
 export interface Target {
   /** The resource's IRI, without a query. */
@@ -19,12 +19,12 @@ export interface Target {
  * @throws LwsError `bad-request` for what can be no resource, `iri-too-long`, `not-found` outside the storage's path
  */
 export function readTarget(requestTarget: string, storage: string): Target {
-  if (requestTarget.length > longestTarget)
-    throw new LwsError('iri-too-long', `A request target may be ${longestTarget} characters long.`);
   const origin = storage.slice(0, storage.indexOf('/', storage.indexOf('//') + 2));
   const path = requestTarget.startsWith('/') ? requestTarget : requestTarget.replace(/^https?:\/\/[^/]*(?=\/)/i, '');
   if (!path.startsWith('/')) throw new LwsError('bad-request', 'The request target is not a path.');
   const queryAt = path.indexOf('?');
+  if ((queryAt < 0 ? path.length : queryAt) > longestPath)
+    throw new LwsError('iri-too-long', `The path of a request may be ${longestPath} characters long.`);
   const iri = origin + (queryAt < 0 ? path : path.slice(0, queryAt));
   if (!iri.startsWith(storage))
     throw new LwsError('not-found', 'There is nothing here, or nothing that you may see.', {

@@ -26,7 +26,7 @@ const mostAttempts = 10;
  */
 export async function patch(storage: Storage, request: PatchRequest): Promise<WriteResult> {
   const admitted = await admit(storage, storage.store, request);
-  const bytes = await readBody(storage, request.body);
+  const bytes = await readBody(request.body, storage.limits.requestBytes);
   if (admitted.kind === 'json') return alternately(request.iri, () => patchJson(storage, request, bytes));
   const text = decodeUtf8(bytes);
   const update = storage.documents.readUpdate(text, request.iri);

@@ -1,15 +1,18 @@
 /** The command line: `quadpod [command] [--setting=value ...]`. It reads settings, runs a command, and says what went wrong. */
 import { join } from 'node:path';
-import type { Component } from '../component.js';
+import type { Command, Component } from '../component.js';
 import { createLog, type Log } from '../log.js';
 import { packageRoot } from '../package-root.js';
+import { linksetFaults } from '../resources/metadata.js';
 import { loadSettings, readSettingsFile, type Settings, SettingsError, type SettingsTable } from '../settings.js';
 import { checkStore } from '../storage/check.js';
 import { StoreUnavailableError } from '../storage/durable-level.js';
+import type { Store } from '../storage/store.js';
 import { banner } from './banner.js';
 import { coreSettings, readBaseUri } from './core-settings.js';
 import { openStore } from './open-store.js';
 import { keptIdentity, makeIdentity, signCredential } from './owner-credential.js';
+import { progressOn } from './progress.js';
 import { startServer } from './server.js';
 
 export interface CommandLine {
@@ -45,10 +48,19 @@ const usage = `quadpod [command] [--setting=value ...]
   check      verify the storage of a server that is stopped; --content also reads every blob
   settings   print the effective settings and where each came from
   help       print this
-
+COMPONENTS
 Settings come from config.json (or --config FILE), the environment (LWS_BASE_URI) and flags
 (--lws.base-uri=... or --base-uri=...), the later ones winning.
 `;
+
+/** The commands that components add. */
+const componentCommands = (components: readonly Component[]): ReadonlyMap<string, Command> =>
+  new Map(components.flatMap(({ commands = {} }) => Object.entries(commands)));
+
+function usageWith(components: readonly Component[]): string {
+  const lines = [...componentCommands(components)].map(([name, { help }]) => `  ${name.padEnd(9)}  ${help}\n`);
+  return usage.replace('COMPONENTS', lines.join(''));
+}
 
 interface Context {
   readonly settings: Settings;
@@ -65,8 +77,8 @@ const commands: Readonly<
   settings: { flags: [], run: printSettings },
   help: {
     flags: ['help'],
-    run: async () => {
-      process.stdout.write(usage);
+    run: async ({ components }) => {
+      process.stdout.write(usageWith(components));
       return 0;
     },
   },
@@ -77,11 +89,14 @@ export async function main(words: readonly string[], standard: readonly Componen
   try {
     const { command, flags } = readCommandLine(words);
     const entry = Object.hasOwn(commands, command) ? commands[command] : undefined;
-    if (!entry) throw new SettingsError(`Unknown command ${command}. ${usage}`);
-    const own = Object.fromEntries(Object.entries(flags).filter(([name]) => entry.flags.includes(name)));
-    const rest = Object.fromEntries(Object.entries(flags).filter(([name]) => !entry.flags.includes(name)));
+    const isOwn = ([name]: [string, string]): boolean => entry?.flags.includes(name) === true;
+    const rest = Object.fromEntries(Object.entries(flags).filter((flag) => !isOwn(flag)));
     const { settings, components } = await effectiveSettings(rest, standard);
-    return await entry.run({ settings, flags: own, components });
+    if (entry)
+      return await entry.run({ settings, flags: Object.fromEntries(Object.entries(flags).filter(isOwn)), components });
+    const added = componentCommands(components).get(command);
+    if (!added) throw new SettingsError(`Unknown command ${command}. ${usageWith(components)}`);
+    return await onStore(settings, (store) => added.run({ store, progress, print }));
   } catch (error) {
     return explain(error);
   }
@@ -168,27 +183,43 @@ async function owner({ settings, flags }: Context): Promise<number> {
   return 0;
 }
 
-async function check({ settings, flags }: Context): Promise<number> {
+const progress = (label: string) => progressOn(process.stderr, label);
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** Runs work on the storage while no server has it open. */
+async function onStore<T>(settings: Settings, work: (store: Store) => Promise<T>): Promise<T> {
   const core = settings.of(coreSettings);
   const store = await openStore(core.dataDir, readBaseUri(core).storage, (message) =>
     process.stderr.write(`${message}\n`),
   );
-  const onProgress = process.stderr.isTTY
-    ? (what: string, done: number) => void process.stderr.write(`\r${done} ${what}   `)
-    : undefined;
   try {
-    const options = { content: flags['content'] === 'true', ...(onProgress ? { onProgress } : {}) };
-    const { faults, resources, triples, blobs, bytes } = await checkStore(store, options);
-    if (onProgress) process.stderr.write('\r');
-    for (const fault of faults) process.stdout.write(`${fault}\n`);
-    process.stdout.write(
-      `${resources} resources, ${triples} triples, ${blobs} blobs, ${bytes} bytes: ` +
-        `${faults.length === 0 ? 'all in order' : `${faults.length} faults`}.\n`,
-    );
-    return faults.length === 0 ? 0 : exitCode.damaged;
+    return await work(store);
   } finally {
     await store.close();
   }
+}
+
+async function check({ settings, flags, components }: Context): Promise<number> {
+  return onStore(settings, async (store) => {
+    const onProgress = process.stderr.isTTY
+      ? (what: string, done: number) => void process.stderr.write(`\r${done} ${what}   `)
+      : undefined;
+    const options = { content: flags['content'] === 'true', ...(onProgress ? { onProgress } : {}) };
+    const { faults, resources, triples, blobs, bytes } = await checkStore(store, options);
+    if (onProgress) process.stderr.write('\r');
+    let count = faults.length;
+    for (const fault of faults) print(fault);
+    for (const found of [linksetFaults(store), ...components.map((component) => component.check?.({ store }) ?? [])])
+      for await (const fault of found) {
+        print(fault);
+        count++;
+      }
+    print(
+      `${resources} resources, ${triples} triples, ${blobs} blobs, ${bytes} bytes: ` +
+        `${count === 0 ? 'all in order' : `${count} faults`}.`,
+    );
+    return count === 0 ? 0 : exitCode.damaged;
+  });
 }
 
 async function printSettings({ settings }: Context): Promise<number> {

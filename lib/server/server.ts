@@ -23,6 +23,7 @@ import { assertUsable, type CoreSettings, coreSettings, readBaseUri } from './co
 import { keptKey } from './kept-key.js';
 import { openStore } from './open-store.js';
 import { keptIdentity } from './owner-credential.js';
+import { progressOn } from './progress.js';
 import { systemRoutes } from './system-routes.js';
 import { verificationMethodOf } from './verification-method.js';
 
@@ -103,7 +104,8 @@ function assembleHouse(
   // RFC 7519 4.1.3 compares audiences as texts; people write the base URI with and without its slash.
   const accepted = new Set([baseUri, storage, ...core.audience]);
   const audience = { accepted, required: core.audienceRequired };
-  return { baseUri, storage, systemPrefix, store, authorizer, clock, log, audience };
+  const progress = (label: string) => progressOn(process.stderr, label);
+  return { baseUri, storage, systemPrefix, store, authorizer, clock, log, progress, audience };
 }
 
 async function installAll(components: readonly Component[], settings: Settings, house: House): Promise<Installation[]> {
@@ -111,6 +113,7 @@ async function installAll(components: readonly Component[], settings: Settings, 
   for (const component of components) {
     const own = settings.of(component.settings);
     if (component.isEnabled(own)) installations.push(await component.install(house, own));
+    else await component.retire?.(house);
   }
   return installations;
 }
@@ -144,7 +147,14 @@ function assembleSite(
 function createHttpServer(app: RequestListener, storage: string): Server {
   // A body may take hours; pauses within it are bounded instead (lws.request-idle-seconds).
   const server = createServer(
-    { requestTimeout: 0, headersTimeout: 30_000, keepAliveTimeout: 75_000, requireHostHeader: false },
+    {
+      requestTimeout: 0,
+      headersTimeout: 30_000,
+      keepAliveTimeout: 75_000,
+      requireHostHeader: false,
+      // A type search may name 256 IRIs, and a SAML assertion is a header field too.
+      maxHeaderSize: 64 << 10,
+    },
     app,
   );
   // Decided by the application: it asks for the body once it wants it.

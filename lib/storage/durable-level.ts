@@ -100,7 +100,7 @@ export async function writeBatch(
 }
 
 /** LevelDB's own 16 KiB are some 85 keys, and each block costs a way to a thread and back. */
-const block = { highWaterMarkBytes: 128 << 10 };
+export const block = { highWaterMarkBytes: 128 << 10 };
 const entriesAtATime = 1000;
 
 /**

@@ -158,13 +158,13 @@ export function encodeQuads(graph: string, quads: Iterable<Quad>): EncodedQuad[]
 export const encodeGraph = (graph: string, quads: Iterable<Quad>): string[] =>
   encodeQuads(graph, quads).map(({ key }) => key);
 
-interface KeyLayout {
+export interface KeyLayout {
   readonly suffixAt: number;
   readonly ends: readonly [number, number, number];
 }
 
 /** Where the four values of a key of named-node graphs end; the last value reaches to the suffix. */
-function layoutOf(key: string): KeyLayout {
+export function layoutOf(key: string): KeyLayout {
   const suffixAt = key.length - 5 - Number.parseInt(key.slice(-5), 36);
   const length = (at: number): number => Number.parseInt(key.slice(at, at + 4), 36);
   const first = start + length(suffixAt + 1);

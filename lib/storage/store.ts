@@ -4,12 +4,14 @@
  */
 import { join } from 'node:path';
 import { LRUCache } from 'lru-cache';
+import { adopt } from './adopt.js';
 import { Blobs } from './blobs.js';
 import { CommitQueue, type TransactionListener } from './commit-queue.js';
-import { entryBlocks, keyBlocks, type Level, type LevelSnapshot, writeBatch } from './durable-level.js';
+import { entryBlocks, keyBlocks, type Level, type LevelSnapshot } from './durable-level.js';
 import { graphPrefix } from './quad-keys.js';
 import {
   allGarbage,
+  allRecords,
   blobKey,
   garbageKey,
   iriOfRecordKey,
@@ -28,7 +30,6 @@ export interface StoreOptions {
   readonly onTrouble?: (message: string, error: unknown) => void;
 }
 
-const storeVersion = '1';
 /** Larger graphs are not kept in the cache, so reading them early would be in vain. */
 const prefetchedTriples = 2_000;
 
@@ -167,6 +168,19 @@ export class Store {
       yield entries.map(([key, value]) => readRecord(iriOfRecordKey(key), value));
   }
 
+  /** All records, in the order of their keys, of one committed state. */
+  async *records(): AsyncGenerator<ResourceRecord[]> {
+    for await (const entries of entryBlocks(this.level, allRecords()))
+      yield entries.map(([key, value]) => readRecord(iriOfRecordKey(key), value));
+  }
+
+  /** How many resources there are; reads all their keys. */
+  async countRecords(): Promise<number> {
+    let count = 0;
+    for await (const keys of keyBlocks(this.level, allRecords())) count += keys.length;
+    return count;
+  }
+
   /**
    * Runs `work` alone, then commits what it staged, and returns its result when that is on the disk. When `work` throws,
    * nothing is written. Preconditions, authorization and quota belong inside.
@@ -229,22 +243,4 @@ export class Store {
     await this.queue.idle();
     await this.level.close();
   }
-}
-
-/** Marks a new store with its format and storage IRI, and checks those of an old one. */
-async function adopt(level: Level, storage: string): Promise<void> {
-  const version = await level.get(metaKey('version'));
-  if (version === undefined) {
-    const fill = (batch: { put(key: string, value: string): unknown }) => batch.put(metaKey('version'), storeVersion);
-    await writeBatch(level, fill, () => [metaKey('storage'), storage]);
-    return;
-  }
-  if (version !== storeVersion)
-    throw new Error(`The storage was written by a later version (format ${version}); this one reads ${storeVersion}.`);
-  const owner = await level.get(metaKey('storage'));
-  if (owner !== storage)
-    throw new Error(
-      `The storage was made for ${owner}, and lws.base-uri says ${storage}. The IRIs of all resources begin with it, ` +
-        'so it cannot change: set lws.base-uri back, or choose another lws.data-dir.',
-    );
 }

@@ -51,6 +51,11 @@ export class Transaction {
 
   constructor(private readonly base: TransactionBase) {}
 
+  /** The state before this transaction. */
+  get before(): Pick<TransactionBase, 'record' | 'entry'> {
+    return this.base;
+  }
+
   get isEmpty(): boolean {
     return this.records.size === 0 && this.entries.size === 0;
   }

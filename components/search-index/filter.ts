@@ -1,0 +1,80 @@
+/**
+ * Filters of the type search: AND over groups, OR within a group, as query parameters and as a document (service.md, "Type
+ * index and type search rules"; open-points 5). Pure; it must not know how a filter is answered.
+ */
+import { LwsError } from '../../lib/errors.js';
+import { isAbsoluteIri } from '../../lib/rdf/iri.js';
+import { relationName } from '../../lib/resources/linkset.js';
+
+/** Resources that have the relation to any of the values. */
+export interface FilterGroup {
+  readonly relation: string;
+  readonly values: readonly string[];
+}
+
+/** All groups have to hold; none: everything. */
+export type Filter = readonly FilterGroup[];
+
+const mostGroups = 32;
+const mostValues = 256;
+
+/** `page` is the page, every other parameter a group. @throws LwsError `malformed-filter` */
+export function filterOfQuery(parameters: URLSearchParams): Filter {
+  const filter = [...parameters].filter(([key]) => key !== 'page').map(([key, value]) => group(key, value.split(',')));
+  return bounded(filter, 'malformed-filter');
+}
+
+/**
+ * Members that begin with `@` are JSON-LD's and not looked at; the others are relations with an array of values (AND),
+ * each an IRI or an array of IRIs (OR).
+ * @param refusal how a filter that is too complex is refused
+ * @throws LwsError `malformed-filter`, or `refusal`
+ */
+export function filterOfDocument(document: unknown, refusal: 'malformed-filter' | 'too-complex'): Filter {
+  if (typeof document !== 'object' || document === null || Array.isArray(document))
+    throw malformed('It is an object with relations as members.');
+  const filter = Object.entries(document)
+    .filter(([key]) => !key.startsWith('@'))
+    .flatMap(([key, value]: [string, unknown]) =>
+      (Array.isArray(value) ? value : [value]).map((element: unknown) =>
+        group(key, Array.isArray(element) ? element : [element]),
+      ),
+    );
+  return bounded(filter, refusal);
+}
+
+function group(key: string, values: readonly unknown[]): FilterGroup {
+  if (!isAbsoluteIri(key) && !/^[A-Za-z][A-Za-z0-9.-]*$/.test(key))
+    throw malformed(`"${key.slice(0, 100)}" is neither "type", nor the name of a relation, nor an absolute IRI.`);
+  if (values.length === 0) throw malformed(`A group of "${key.slice(0, 100)}" is empty and could match nothing.`);
+  for (const value of values)
+    if (typeof value !== 'string' || !isAbsoluteIri(value))
+      throw malformed(`${String(JSON.stringify(value)).slice(0, 100)} is not an absolute IRI.`);
+  return { relation: relationName(key), values: [...new Set(values as string[])] };
+}
+
+function bounded(filter: Filter, refusal: 'malformed-filter' | 'too-complex'): Filter {
+  const values = filter.reduce((sum, group) => sum + group.values.length, 0);
+  if (filter.length > mostGroups || values > mostValues)
+    throw new LwsError(
+      refusal,
+      `The filter has ${filter.length} groups with ${values} values; ${mostGroups} groups and ${mostValues} values are possible.`,
+    );
+  return filter;
+}
+
+const malformed = (detail: string): LwsError =>
+  new LwsError('malformed-filter', `The filter cannot be read. ${detail}`);
+
+/** Longer links would make an answer's header larger than HTTP clients accept. */
+const longestQuery = 2_500;
+
+/** The filter as query parameters, for page links; `undefined` when GET cannot say it, or not in a link. */
+export function queryOfFilter(filter: Filter): string | undefined {
+  const isSayable = filter.every(({ relation, values }) => relation !== 'page' && !values.join('').includes(','));
+  if (!isSayable) return undefined;
+  const query = new URLSearchParams(
+    filter.map(({ relation, values }): [string, string] => [relation, values.join(',')]),
+  ).toString();
+  return query.length <= longestQuery ? query : undefined;
+}

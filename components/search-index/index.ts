@@ -1,0 +1,50 @@
+/** The search index: which types there are, and which resources have them, over what the asking client may read. */
+import { defineComponent } from '../../lib/component.js';
+import { flag, integer, setting } from '../../lib/settings.js';
+import { abandon, faultsOf, indexChanges, isComplete, rebuild } from './indexer.js';
+import { indexEndpoint, searchEndpoint, searchRoutes } from './routes.js';
+
+const settings = {
+  enabled: setting(
+    'lws.search-index.enabled',
+    flag,
+    true,
+    'Keep the type index, and answer type index and type search.',
+  ),
+  pageSize: setting(
+    'lws.search-index.page-size',
+    integer(1, 10_000),
+    100,
+    'Items on one page of the type index and the type search.',
+  ),
+};
+
+export default defineComponent({
+  name: 'search-index',
+  settings,
+  isEnabled: ({ enabled }) => enabled,
+  async install(house, { pageSize }) {
+    if (!isComplete(house.store)) await rebuild(house.store, house.progress('Rebuilding the type index'));
+    house.store.onTransaction(indexChanges);
+    return {
+      routes: searchRoutes(house, pageSize),
+      services: [
+        { type: 'TypeIndexService', serviceEndpoint: indexEndpoint(house) },
+        { type: 'TypeSearchService', serviceEndpoint: searchEndpoint(house) },
+      ],
+      capabilities: [{ type: 'https://w3c.github.io/lws-protocol/lws10-index/' }],
+    };
+  },
+  retire: ({ store }) => abandon(store),
+  check: ({ store }) => faultsOf(store),
+  commands: {
+    reindex: {
+      help: 'rebuild the type index of a server that is stopped, from its records and graphs',
+      async run({ store, progress, print }) {
+        const count = await rebuild(store, progress('Rebuilding the type index'));
+        print(`The type index tells of ${count} resources.`);
+        return 0;
+      },
+    },
+  },
+});

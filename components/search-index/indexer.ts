@@ -1,0 +1,115 @@
+/**
+ * Keeps the index: in every transaction for what it changes, and anew from all records and graphs. It must not know how
+ * the index is asked.
+ */
+import { clientLinks } from '../../lib/resources/metadata.js';
+import { entryRange, type ResourceRecord } from '../../lib/storage/records.js';
+import type { Store } from '../../lib/storage/store.js';
+import type { Transaction } from '../../lib/storage/transaction.js';
+import { currentState, entriesOf, ownedSpace, postingSpace, stateKey } from './postings.js';
+
+/** Stages what a transaction changes of the index: whatever is acknowledged is found, after a crash too. */
+export async function indexChanges(tx: Transaction): Promise<void> {
+  for (const { before, after } of tx.changes) {
+    const old = before ? await entriesBefore(tx, before) : none;
+    const fresh = after ? await entriesAfter(tx, before, after) : none;
+    for (const key of old.keys()) if (!fresh.has(key)) tx.deleteEntry(key);
+    for (const [key, value] of fresh) if (old.get(key) !== value) tx.putEntry(key, value);
+  }
+}
+
+const none: ReadonlyMap<string, string> = new Map();
+
+/** The entries of the state before the transaction; the links before it are those on the disk and in commits under way. */
+async function entriesBefore(tx: Transaction, record: ResourceRecord): Promise<ReadonlyMap<string, string>> {
+  const keys = tx.graphs.get(record.iri)?.before ?? (await graphOf(tx, record));
+  const links = record.linked === undefined ? {} : clientLinks(tx.before, record.iri);
+  return entriesOf({ record, keys, links });
+}
+
+async function entriesAfter(
+  tx: Transaction,
+  before: ResourceRecord | undefined,
+  record: ResourceRecord,
+): Promise<ReadonlyMap<string, string>> {
+  const change = tx.graphs.get(record.iri);
+  const keys = change ? (change.keys ?? []) : before ? await graphOf(tx, before) : [];
+  const links = record.linked === undefined ? {} : clientLinks(tx, record.iri);
+  return entriesOf({ record, keys, links });
+}
+
+const graphOf = async (tx: Transaction, record: ResourceRecord): Promise<readonly string[]> =>
+  record.kind === 'rdf' ? tx.graph(record) : [];
+
+const keysAtATime = 5_000;
+const resourcesAtATime = 200;
+
+export type Progress = (done: number, total: number) => void;
+
+/** Whether the index tells of everything; otherwise it has to be rebuilt before it is asked. */
+export const isComplete = (store: Store): boolean => store.entry(stateKey) === currentState;
+
+/** The index is no longer maintained, and must not be trusted when it is again. */
+export async function abandon(store: Store): Promise<void> {
+  if (store.entry(stateKey) !== undefined) await store.transact((tx) => tx.deleteEntry(stateKey));
+}
+
+/**
+ * Makes the index anew from the records, graphs and linksets, while nobody else writes. When it is interrupted, the next
+ * start begins again.
+ * @returns how many resources it tells of
+ */
+export async function rebuild(store: Store, progress: Progress): Promise<number> {
+  await abandon(store);
+  for (const space of [postingSpace, ownedSpace]) await clear(store, space);
+  const total = await store.countRecords();
+  let done = 0;
+  for await (const records of store.records()) {
+    for (let at = 0; at < records.length; at += resourcesAtATime) {
+      const slice = records.slice(at, at + resourcesAtATime);
+      await store.transact(async (tx) => {
+        for (const record of slice)
+          for (const [key, value] of await entriesAfter(tx, record, record)) tx.putEntry(key, value);
+      });
+      done += slice.length;
+      progress(done, total);
+    }
+  }
+  await store.transact((tx) => tx.putEntry(stateKey, currentState));
+  return done;
+}
+
+async function clear(store: Store, space: string): Promise<void> {
+  for (;;) {
+    const keys: string[] = [];
+    for await (const entries of store.entries(entryRange(space))) {
+      for (const [key] of entries) keys.push(key);
+      if (keys.length >= keysAtATime) break;
+    }
+    if (keys.length === 0) return;
+    await store.transact((tx) => {
+      for (const key of keys) tx.deleteEntry(key);
+    });
+  }
+}
+
+/**
+ * Compares the index with what it is made of.
+ * @returns a sentence for each thing that is wrong
+ */
+export async function* faultsOf(store: Store): AsyncGenerator<string> {
+  if (!isComplete(store)) return;
+  let expected = 0;
+  for await (const records of store.records())
+    for (const record of records) {
+      const keys = record.kind === 'rdf' ? ((await store.graph(record.iri))?.keys ?? []) : [];
+      for (const [key, value] of await entriesOf({ record, keys, links: clientLinks(store, record.iri) })) {
+        expected++;
+        if (store.entry(key) !== value) yield `The index lacks ${JSON.stringify(key)}.`;
+      }
+    }
+  let found = 0;
+  for (const space of [postingSpace, ownedSpace])
+    for await (const entries of store.entries(entryRange(space))) found += entries.length;
+  if (found !== expected) yield `The index has ${found} entries and should have ${expected}.`;
+}

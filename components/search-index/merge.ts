@@ -1,0 +1,87 @@
+/**
+ * The filter tree as a merge of ordered postings: AND is an intersection that leaps, OR a union. It must not know where
+ * the postings lie.
+ */
+import type { SortedStream } from '../../lib/storage/entry-cursor.js';
+
+/** All texts that are in every stream, in order, in blocks. */
+export async function* intersection(streams: readonly SortedStream[]): AsyncGenerator<readonly string[]> {
+  let found: string[] = [];
+  let target = '';
+  for (let agreeing = 0, index = 0; ; index = (index + 1) % streams.length) {
+    const answer = streams[index]!.seek(target);
+    const head = answer instanceof Promise ? await answer : answer;
+    if (head === undefined) break;
+    agreeing = head === target ? agreeing + 1 : 1;
+    target = head;
+    if (agreeing < streams.length) continue;
+    found.push(head);
+    // The next text there can be.
+    target = `${head}\u0000`;
+    agreeing = 0;
+    if (found.length < 1000) continue;
+    yield found;
+    found = [];
+  }
+  if (found.length > 0) yield found;
+}
+
+/** The texts that are in any of the streams, each once. */
+export function union(streams: readonly SortedStream[]): SortedStream {
+  return streams.length === 1 ? streams[0]! : new Union(streams);
+}
+
+interface Branch {
+  readonly stream: SortedStream;
+  head: string;
+}
+
+/** A heap of the streams by what they show. */
+class Union implements SortedStream {
+  private heap: Branch[] | undefined;
+
+  constructor(private readonly streams: readonly SortedStream[]) {}
+
+  seek(target: string): string | undefined | Promise<string | undefined> {
+    const { heap } = this;
+    if (!heap) return this.open(target);
+    while (heap.length > 0 && heap[0]!.head < target) {
+      const top = heap[0]!;
+      const answer = top.stream.seek(target);
+      if (answer instanceof Promise) return this.goOn(heap, answer, target);
+      settle(heap, answer);
+    }
+    return heap[0]?.head;
+  }
+
+  private async open(target: string): Promise<string | undefined> {
+    const heads = await Promise.all(this.streams.map((stream) => stream.seek(target)));
+    this.heap = heads
+      .flatMap((head, index) => (head === undefined ? [] : [{ stream: this.streams[index]!, head }]))
+      .sort((a, b) => (a.head < b.head ? -1 : 1));
+    return this.heap[0]?.head;
+  }
+
+  private async goOn(heap: Branch[], answer: Promise<string | undefined>, target: string): Promise<string | undefined> {
+    settle(heap, await answer);
+    return this.seek(target);
+  }
+}
+
+/** Gives the top of the heap its new head, or takes it out when it has none, and puts the heap in order. */
+function settle(heap: Branch[], head: string | undefined): void {
+  const last = heap.length - 1;
+  if (head !== undefined) heap[0]!.head = head;
+  else {
+    heap[0] = heap[last]!;
+    heap.pop();
+  }
+  for (let at = 0; ; ) {
+    let least = at;
+    for (const child of [2 * at + 1, 2 * at + 2])
+      if (child < heap.length && heap[child]!.head < heap[least]!.head) least = child;
+    if (least === at) return;
+    [heap[at], heap[least]] = [heap[least]!, heap[at]!];
+    at = least;
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * What the index says of a resource: for each type and relation target one entry (a posting) that ends in the resource's
+ * IRI, and one below its owner that lists its types. Pure; it must not know how entries are written.
+ */
+import { ldp, lws, rdf } from '../../lib/rdf/vocabulary.js';
+import { type ClientLinks, declaredTypes, relationTargets } from '../../lib/resources/linkset.js';
+import { structuralType } from '../../lib/resources/types.js';
+import { ownStatements } from '../../lib/storage/own-statements.js';
+import { entryKey, type ResourceRecord } from '../../lib/storage/records.js';
+
+/** `index`, relation, value, resource. */
+export const postingSpace = 'index';
+/** `owned`, owner, resource; the value is the JSON of its types. */
+export const ownedSpace = 'owned';
+/** Exists when the index is complete. */
+export const stateKey = entryKey('index-state');
+export const currentState = '1';
+
+/** The relation of types; no relation name of a link can be it, as `type` is the types' own. */
+export const typeRelation = 'type';
+
+/** Relations of the protocol are never indexed (search rule 4). */
+const structural: ReadonlySet<string> = new Set(['type', 'up', 'linkset', 'anchor', 'acl', 'self', rdf.type]);
+export const isStructural = (relation: string): boolean =>
+  structural.has(relation) || relation.startsWith(lws.namespace) || relation.startsWith(ldp.namespace);
+
+/** A state of a resource, as far as the index tells of it. */
+export interface IndexedResource {
+  readonly record: ResourceRecord;
+  /** The GSPO keys of its graph; none when it has no graph. */
+  readonly keys: readonly string[];
+  readonly links: ClientLinks;
+}
+
+/** The entries of a resource: keys with values, which are empty for postings. */
+export async function entriesOf({ record, keys, links }: IndexedResource): Promise<Map<string, string>> {
+  const { iri, owner } = record;
+  const types = new Set([structuralType(record.kind), ...declaredTypes(links)]);
+  const entries = new Map<string, string>();
+  const add = (relation: string, value: string): void => {
+    entries.set(entryKey(postingSpace, relation, value, iri), '');
+  };
+  for await (const statements of ownStatements(iri, keys))
+    for (const [predicate, object] of statements)
+      if (predicate === rdf.type) types.add(object);
+      else if (!isStructural(predicate)) add(predicate, object);
+  for (const [relation, target] of relationTargets(links, iri)) if (!isStructural(relation)) add(relation, target);
+  for (const type of types) add(typeRelation, type);
+  if (owner !== undefined && !owner.includes('\u0000'))
+    entries.set(entryKey(ownedSpace, owner, iri), JSON.stringify([...types]));
+  return entries;
+}

@@ -1,0 +1,132 @@
+/** The endpoints of the type index and the type search (service.md, "Discovery and system endpoints"; open-points 5). */
+import type { House } from '../../lib/component.js';
+import { LwsError } from '../../lib/errors.js';
+import { parseAccept, qualityOf } from '../../lib/fields/accept.js';
+import { formatLink } from '../../lib/fields/link.js';
+import { chooseListing, lwsJson } from '../../lib/http/negotiate.js';
+import { pageLinks } from '../../lib/http/paging.js';
+import type { Reply } from '../../lib/http/respond.js';
+import type { Route, RouteRequest } from '../../lib/http/route.js';
+import { lwsContext } from '../../lib/rdf/contexts.js';
+import { decodeUtf8, parseJson } from '../../lib/rdf/json.js';
+import { lws } from '../../lib/rdf/vocabulary.js';
+import { readBody } from '../../lib/resources/body.js';
+import { item } from '../../lib/resources/membership.js';
+import { type Filter, filterOfDocument, filterOfQuery, queryOfFilter } from './filter.js';
+import { search, typesOf } from './search.js';
+
+export const lwsQuery = 'application/lws-query+json';
+const indexPath = '{prefix}/type-index';
+const searchPath = '{prefix}/type-search';
+
+/** Bytes of a filter that is sent as a body; 256 IRIs of the length that a request target may have do not fit a GET. */
+const longestFilter = 1 << 20;
+
+export const endpointOf = ({ baseUri, systemPrefix }: House, path: string): string =>
+  baseUri + path.replace('{prefix}', systemPrefix);
+export const indexEndpoint = (house: House): string => endpointOf(house, indexPath);
+export const searchEndpoint = (house: House): string => endpointOf(house, searchPath);
+
+export const searchRoutes = (house: House, pageSize: number): readonly Route[] => [
+  {
+    methods: ['GET', 'HEAD'],
+    path: indexPath,
+    access: 'filtered',
+    handle: (request) => answerIndex(house, request, pageSize),
+  },
+  {
+    methods: ['GET', 'HEAD'],
+    path: searchPath,
+    access: 'filtered',
+    handle: (request) => answerSearch(house, request, filterOfQuery(request.query), pageSize),
+  },
+  {
+    methods: ['POST', 'QUERY'],
+    path: searchPath,
+    access: 'filtered',
+    handle: async (request) => answerSearch(house, request, await filterOfBody(request), pageSize),
+  },
+  {
+    methods: ['OPTIONS'],
+    path: searchPath,
+    access: 'filtered',
+    handle: () => ({
+      status: 204,
+      fields: { Allow: 'GET, HEAD, POST, QUERY, OPTIONS', 'Accept-Query': lwsQuery, 'Accept-Post': lwsJson },
+    }),
+  },
+];
+
+async function answerIndex(house: House, request: RouteRequest, pageSize: number): Promise<Reply> {
+  const types = await typesOf(house, request.access);
+  const page = pageNumber(request.query);
+  const items = types.slice((page - 1) * pageSize, page * pageSize).map((id) => ({ id }));
+  const document = { '@context': lwsContext, type: 'TypeIndex', totalItems: types.length, items };
+  return pageReply(house, request, document, indexEndpoint(house), page, pageSize);
+}
+
+async function answerSearch(house: House, request: RouteRequest, filter: Filter, pageSize: number): Promise<Reply> {
+  const page = pageNumber(request.query);
+  const { items, total } = await search(house, request.access, filter, (page - 1) * pageSize, pageSize);
+  const document = { '@context': lwsContext, type: 'ContainerPage', totalItems: total, items: items.map(item) };
+  const query = queryOfFilter(filter);
+  const url = query === undefined ? undefined : `${searchEndpoint(house)}${query === '' ? '' : `?${query}`}`;
+  return pageReply(house, request, document, url, page, pageSize);
+}
+
+/** @throws LwsError `page-not-found`, also for a page that is no number (open-points 5) */
+function pageNumber(query: URLSearchParams): number {
+  const values = query.getAll('page');
+  if (values.length === 0) return 1;
+  if (values.length > 1 || !/^[1-9]\d{0,8}$/.test(values[0]!)) throw noSuchPage();
+  return Number(values[0]);
+}
+
+const noSuchPage = (): LwsError => new LwsError('page-not-found', 'There is no such page.');
+
+/** @param url the answer's own URL without a page; `undefined` when no GET can say it, and then there are no links */
+function pageReply(
+  { storage }: House,
+  { req }: RouteRequest,
+  document: { readonly totalItems: number },
+  url: string | undefined,
+  page: number,
+  pageSize: number,
+): Reply {
+  const last = Math.max(1, Math.ceil(document.totalItems / pageSize));
+  if (page > last) throw noSuchPage();
+  const listing = chooseListing(req.headers.accept);
+  return {
+    status: 200,
+    fields: {
+      'Content-Type': listing.as === 'json' ? listing.contentType : lwsJson,
+      'Cache-Control': 'private, no-store',
+      Vary: 'Accept, Authorization',
+      Link: [formatLink(storage, lws.storage), ...(url === undefined ? [] : [pageLinks(url, page, last)])].join(', '),
+      'X-Content-Type-Options': 'nosniff',
+    },
+    body: Buffer.from(JSON.stringify(document)),
+  };
+}
+
+/** The filter of a POST or QUERY. @throws LwsError as open-points 5 says */
+async function filterOfBody({ req, body: open }: RouteRequest): Promise<Filter> {
+  const isQuery = req.method === 'QUERY';
+  if (isQuery && req.headers['content-type'] === undefined)
+    throw new LwsError('bad-request', `A QUERY needs a Content-Type: ${lwsQuery}.`);
+  const body = open();
+  const accepted = isQuery ? [lwsQuery, lwsJson] : [lwsJson];
+  if (!accepted.includes(body.mediaType))
+    throw new LwsError('unsupported-media-type', `A filter is sent as ${accepted.join(' or ')}.`, {
+      fields: isQuery ? { 'Accept-Query': lwsQuery } : { 'Accept-Post': lwsJson },
+    });
+  if (isQuery && !isAcceptable(req.headers.accept))
+    throw new LwsError('not-acceptable', `The answer is ${lwsJson}, application/ld+json or application/json.`);
+  const bytes = await readBody(body, longestFilter);
+  return filterOfDocument(parseJson(decodeUtf8(bytes)), isQuery ? 'too-complex' : 'malformed-filter');
+}
+
+function isAcceptable(accept: string | undefined): boolean {
+  const ranges = accept === undefined ? undefined : parseAccept(accept);
+  return !ranges || [lwsJson, 'application/ld+json', 'application/json'].some((type) => qualityOf(ranges, type) > 0);
+}

@@ -1,0 +1,110 @@
+/**
+ * Answers from the index, over what the caller may read now. It must not know HTTP.
+ */
+import type { ReadScope } from '../../lib/authorization/authorizer.js';
+import type { Access } from '../../lib/authorization/principal.js';
+import type { House } from '../../lib/component.js';
+import { lws } from '../../lib/rdf/vocabulary.js';
+import type { SortedStream } from '../../lib/storage/entry-cursor.js';
+import { entryRange, type ResourceRecord } from '../../lib/storage/records.js';
+import { StoreSnapshot } from '../../lib/storage/snapshot.js';
+import type { Filter } from './filter.js';
+import { intersection, union } from './merge.js';
+import { ownedSpace, postingSpace, typeRelation } from './postings.js';
+
+/** One page of an answer. */
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Of all pages, in the caller's view. */
+  readonly total: number;
+}
+
+/** Runs `read` on one state of the store. */
+async function onSnapshot<T>({ store }: House, read: (snapshot: StoreSnapshot) => Promise<T>): Promise<T> {
+  const snapshot = new StoreSnapshot(store.level);
+  try {
+    return await read(snapshot);
+  } finally {
+    await snapshot.close();
+  }
+}
+
+/** The resources that match a filter and that the caller may read, in the order of their IRIs. */
+export function search(
+  house: House,
+  access: Access,
+  filter: Filter,
+  from: number,
+  count: number,
+): Promise<Page<ResourceRecord>> {
+  return onSnapshot(house, async (snapshot) => {
+    const scope = house.authorizer.readScope(access);
+    if (scope === 'nothing') return { items: [], total: 0 };
+    const iris: string[] = [];
+    let total = 0;
+    for await (const block of intersection(streamsOf(snapshot, filter, scope))) {
+      const readable = scope === 'decide' ? await readableOf(house, access, snapshot, block) : block;
+      if (iris.length < count && total + readable.length > from)
+        iris.push(...readable.slice(Math.max(0, from - total), from + count - total));
+      total += readable.length;
+    }
+    const records = await snapshot.records(iris);
+    return { items: records.filter((record) => record !== undefined), total };
+  });
+}
+
+function streamsOf(snapshot: StoreSnapshot, filter: Filter, scope: ReadScope): readonly SortedStream[] {
+  const streams = filter.map(({ relation, values }) =>
+    union(values.map((value) => snapshot.cursor(postingSpace, relation, value))),
+  );
+  if (typeof scope === 'object') streams.push(snapshot.cursor(ownedSpace, scope.owner));
+  return streams.length > 0 ? streams : [everything(snapshot)];
+}
+
+/** Every resource has exactly one structural type. */
+const everything = (snapshot: StoreSnapshot): SortedStream =>
+  union([lws.Container, lws.DataResource].map((type) => snapshot.cursor(postingSpace, typeRelation, type)));
+
+async function readableOf(
+  { authorizer }: House,
+  access: Access,
+  snapshot: StoreSnapshot,
+  iris: readonly string[],
+): Promise<readonly string[]> {
+  const records = await snapshot.records(iris);
+  const readable: string[] = [];
+  for (const record of records)
+    if (record && (await authorizer.allows(access, 'read', record.iri, record))) readable.push(record.iri);
+  return readable;
+}
+
+/** The distinct types of the resources that the caller may read, in order. */
+export async function typesOf(house: House, access: Access): Promise<readonly string[]> {
+  const scope = house.authorizer.readScope(access);
+  if (scope === 'nothing') return [];
+  return onSnapshot(house, async (snapshot) => {
+    const types = new Set<string>();
+    if (typeof scope === 'object') await collectOwned(snapshot, scope.owner, types);
+    else
+      for await (const type of snapshot.distinct(postingSpace, typeRelation))
+        if (scope === 'everything' || (await anyReadable(house, access, snapshot, type))) types.add(type);
+    return [...types].sort();
+  });
+}
+
+/** What somebody owns is listed with its types, and many resources have the same ones. */
+async function collectOwned(snapshot: StoreSnapshot, owner: string, types: Set<string>): Promise<void> {
+  const seen = new Set<string>();
+  for await (const entries of snapshot.entries(entryRange(ownedSpace, owner)))
+    for (const [, value] of entries) {
+      if (seen.has(value)) continue;
+      seen.add(value);
+      for (const type of JSON.parse(value) as string[]) types.add(type);
+    }
+}
+
+async function anyReadable(house: House, access: Access, snapshot: StoreSnapshot, type: string): Promise<boolean> {
+  for await (const block of intersection([snapshot.cursor(postingSpace, typeRelation, type)]))
+    if ((await readableOf(house, access, snapshot, block)).length > 0) return true;
+  return false;
+}

@@ -1,0 +1,23 @@
+/** Whose a store is: the format and the storage IRI that it was made for. It must not know what it holds. */
+import { type Level, writeBatch } from './durable-level.js';
+import { metaKey } from './records.js';
+
+const storeVersion = '1';
+
+/** Marks a new store with its format and storage IRI, and checks those of an old one. */
+export async function adopt(level: Level, storage: string): Promise<void> {
+  const version = await level.get(metaKey('version'));
+  if (version === undefined) {
+    const fill = (batch: { put(key: string, value: string): unknown }) => batch.put(metaKey('version'), storeVersion);
+    await writeBatch(level, fill, () => [metaKey('storage'), storage]);
+    return;
+  }
+  if (version !== storeVersion)
+    throw new Error(`The storage was written by a later version (format ${version}); this one reads ${storeVersion}.`);
+  const owner = await level.get(metaKey('storage'));
+  if (owner !== storage)
+    throw new Error(
+      `The storage was made for ${owner}, and lws.base-uri says ${storage}. The IRIs of all resources begin with it, ` +
+        'so it cannot change: set lws.base-uri back, or choose another lws.data-dir.',
+    );
+}

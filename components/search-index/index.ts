@@ -2,6 +2,7 @@
 import { defineComponent } from '../../lib/component.js';
 import { flag, integer, setting } from '../../lib/settings.js';
 import { abandon, faultsOf, indexChanges, isComplete, rebuild } from './indexer.js';
+import { PostingLists } from './posting-lists.js';
 import { indexEndpoint, searchEndpoint, searchRoutes } from './routes.js';
 
 const settings = {
@@ -17,17 +18,23 @@ const settings = {
     100,
     'Items on one page of the type index and the type search.',
   ),
+  cacheBytes: setting(
+    'lws.search-index.cache-bytes',
+    integer(0),
+    32 << 20,
+    'Bytes of the index to keep in memory for searches that are repeated.',
+  ),
 };
 
 export default defineComponent({
   name: 'search-index',
   settings,
   isEnabled: ({ enabled }) => enabled,
-  async install(house, { pageSize }) {
+  async install(house, { pageSize, cacheBytes }) {
     if (!isComplete(house.store)) await rebuild(house.store, house.progress('Rebuilding the type index'));
     house.store.onTransaction(indexChanges);
     return {
-      routes: searchRoutes(house, pageSize),
+      routes: searchRoutes({ house, lists: new PostingLists(house.store, cacheBytes), pageSize }),
       services: [
         { type: 'TypeIndexService', serviceEndpoint: indexEndpoint(house) },
         { type: 'TypeSearchService', serviceEndpoint: searchEndpoint(house) },

@@ -3,6 +3,7 @@
  * the index is asked.
  */
 import { clientLinks } from '../../lib/resources/metadata.js';
+import { countRecords, recordBlocks } from '../../lib/storage/all-records.js';
 import { entryRange, type ResourceRecord } from '../../lib/storage/records.js';
 import type { Store } from '../../lib/storage/store.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
@@ -62,9 +63,9 @@ export async function abandon(store: Store): Promise<void> {
 export async function rebuild(store: Store, progress: Progress): Promise<number> {
   await abandon(store);
   for (const space of [postingSpace, ownedSpace]) await clear(store, space);
-  const total = await store.countRecords();
+  const total = await countRecords(store);
   let done = 0;
-  for await (const records of store.records()) {
+  for await (const records of recordBlocks(store)) {
     for (let at = 0; at < records.length; at += resourcesAtATime) {
       const slice = records.slice(at, at + resourcesAtATime);
       await store.transact(async (tx) => {
@@ -100,7 +101,7 @@ async function clear(store: Store, space: string): Promise<void> {
 export async function* faultsOf(store: Store): AsyncGenerator<string> {
   if (!isComplete(store)) return;
   let expected = 0;
-  for await (const records of store.records())
+  for await (const records of recordBlocks(store))
     for (const record of records) {
       const keys = record.kind === 'rdf' ? ((await store.graph(record.iri))?.keys ?? []) : [];
       for (const [key, value] of await entriesOf({ record, keys, links: clientLinks(store, record.iri) })) {

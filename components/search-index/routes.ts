@@ -13,6 +13,7 @@ import { lws } from '../../lib/rdf/vocabulary.js';
 import { readBody } from '../../lib/resources/body.js';
 import { item } from '../../lib/resources/membership.js';
 import { type Filter, filterOfDocument, filterOfQuery, queryOfFilter } from './filter.js';
+import type { PostingLists } from './posting-lists.js';
 import { search, typesOf } from './search.js';
 
 export const lwsQuery = 'application/lws-query+json';
@@ -27,24 +28,31 @@ export const endpointOf = ({ baseUri, systemPrefix }: House, path: string): stri
 export const indexEndpoint = (house: House): string => endpointOf(house, indexPath);
 export const searchEndpoint = (house: House): string => endpointOf(house, searchPath);
 
-export const searchRoutes = (house: House, pageSize: number): readonly Route[] => [
+/** What the endpoints answer with. */
+export interface SearchEndpoints {
+  readonly house: House;
+  readonly lists: PostingLists;
+  readonly pageSize: number;
+}
+
+export const searchRoutes = (endpoints: SearchEndpoints): readonly Route[] => [
   {
     methods: ['GET', 'HEAD'],
     path: indexPath,
     access: 'filtered',
-    handle: (request) => answerIndex(house, request, pageSize),
+    handle: (request) => answerIndex(endpoints, request),
   },
   {
     methods: ['GET', 'HEAD'],
     path: searchPath,
     access: 'filtered',
-    handle: (request) => answerSearch(house, request, filterOfQuery(request.query), pageSize),
+    handle: (request) => answerSearch(endpoints, request, filterOfQuery(request.query)),
   },
   {
     methods: ['POST', 'QUERY'],
     path: searchPath,
     access: 'filtered',
-    handle: async (request) => answerSearch(house, request, await filterOfBody(request), pageSize),
+    handle: async (request) => answerSearch(endpoints, request, await filterOfBody(request)),
   },
   {
     methods: ['OPTIONS'],
@@ -57,7 +65,7 @@ export const searchRoutes = (house: House, pageSize: number): readonly Route[] =
   },
 ];
 
-async function answerIndex(house: House, request: RouteRequest, pageSize: number): Promise<Reply> {
+async function answerIndex({ house, pageSize }: SearchEndpoints, request: RouteRequest): Promise<Reply> {
   const types = await typesOf(house, request.access);
   const page = pageNumber(request.query);
   const items = types.slice((page - 1) * pageSize, page * pageSize).map((id) => ({ id }));
@@ -65,9 +73,13 @@ async function answerIndex(house: House, request: RouteRequest, pageSize: number
   return pageReply(house, request, document, indexEndpoint(house), page, pageSize);
 }
 
-async function answerSearch(house: House, request: RouteRequest, filter: Filter, pageSize: number): Promise<Reply> {
+async function answerSearch(
+  { house, lists, pageSize }: SearchEndpoints,
+  request: RouteRequest,
+  filter: Filter,
+): Promise<Reply> {
   const page = pageNumber(request.query);
-  const { items, total } = await search(house, request.access, filter, (page - 1) * pageSize, pageSize);
+  const { items, total } = await search(house, lists, request.access, filter, (page - 1) * pageSize, pageSize);
   const document = { '@context': lwsContext, type: 'ContainerPage', totalItems: total, items: items.map(item) };
   const query = queryOfFilter(filter);
   const url = query === undefined ? undefined : `${searchEndpoint(house)}${query === '' ? '' : `?${query}`}`;

@@ -10,6 +10,7 @@ import { entryRange, type ResourceRecord } from '../../lib/storage/records.js';
 import { StoreSnapshot } from '../../lib/storage/snapshot.js';
 import type { Filter } from './filter.js';
 import { intersection, union } from './merge.js';
+import type { PostingLists } from './posting-lists.js';
 import { ownedSpace, postingSpace, typeRelation } from './postings.js';
 
 /** One page of an answer. */
@@ -32,6 +33,7 @@ async function onSnapshot<T>({ store }: House, read: (snapshot: StoreSnapshot) =
 /** The resources that match a filter and that the caller may read, in the order of their IRIs. */
 export function search(
   house: House,
+  lists: PostingLists,
   access: Access,
   filter: Filter,
   from: number,
@@ -42,7 +44,7 @@ export function search(
     if (scope === 'nothing') return { items: [], total: 0 };
     const iris: string[] = [];
     let total = 0;
-    for await (const block of intersection(streamsOf(snapshot, filter, scope))) {
+    for await (const block of intersection(await streamsOf(lists, snapshot, filter, scope))) {
       const readable = scope === 'decide' ? await readableOf(house, access, snapshot, block) : block;
       if (iris.length < count && total + readable.length > from)
         iris.push(...readable.slice(Math.max(0, from - total), from + count - total));
@@ -53,11 +55,17 @@ export function search(
   });
 }
 
-function streamsOf(snapshot: StoreSnapshot, filter: Filter, scope: ReadScope): readonly SortedStream[] {
-  const streams = filter.map(({ relation, values }) =>
-    union(values.map((value) => snapshot.cursor(postingSpace, relation, value))),
-  );
+async function streamsOf(
+  lists: PostingLists,
+  snapshot: StoreSnapshot,
+  filter: Filter,
+  scope: ReadScope,
+): Promise<readonly SortedStream[]> {
+  const streams: SortedStream[] = [];
+  // What somebody owns is mostly less than what has a type, and the first stream leads.
   if (typeof scope === 'object') streams.push(snapshot.cursor(ownedSpace, scope.owner));
+  for (const { relation, values } of filter)
+    streams.push(union(await Promise.all(values.map((value) => lists.stream(snapshot, relation, value)))));
   return streams.length > 0 ? streams : [everything(snapshot)];
 }
 

@@ -1,6 +1,7 @@
 /** The client-managed links of a resource, as they are kept: an entry of their own, and the declared types in the record. */
 import { LwsError } from '../errors.js';
 import type { Link } from '../fields/link.js';
+import { recordBlocks } from '../storage/all-records.js';
 import { entryKey, entryRange, partsOfEntry, type ResourceRecord } from '../storage/records.js';
 import type { Store } from '../storage/store.js';
 import type { Transaction } from '../storage/transaction.js';
@@ -77,7 +78,7 @@ export async function* linksetFaults(store: Store): AsyncGenerator<string> {
       else if (JSON.stringify(record.types ?? []) !== JSON.stringify(declaredTypes(JSON.parse(value) as ClientLinks)))
         yield `The record of ${iri} has other types than its linkset declares.`;
     }
-  for await (const records of store.records())
+  for await (const records of recordBlocks(store))
     for (const { iri, types } of records)
       if (types && !described.has(iri)) yield `${iri} has declared types and no linkset.`;
 }

@@ -63,6 +63,23 @@ export class EntryCursor implements SortedStream {
   }
 }
 
+/** A stream over texts in memory, which are in order. */
+export class ListStream implements SortedStream {
+  private at = 0;
+
+  constructor(private readonly texts: readonly string[]) {}
+
+  seek(target: string): string | undefined {
+    this.at = lowerBound(this.texts, target, this.at);
+    return this.texts[this.at];
+  }
+
+  /** Where a text is, or would be. */
+  indexOf(text: string): number {
+    return lowerBound(this.texts, text, 0);
+  }
+}
+
 /** The index of the first text that is not below `target`, at or after `from`, where the answer mostly lies near. */
 function lowerBound(texts: readonly string[], target: string, from: number): number {
   let step = 1;

@@ -11,7 +11,6 @@ import { entryBlocks, keyBlocks, type Level, type LevelSnapshot } from './durabl
 import { graphPrefix } from './quad-keys.js';
 import {
   allGarbage,
-  allRecords,
   blobKey,
   garbageKey,
   iriOfRecordKey,
@@ -123,6 +122,11 @@ export class Store {
     yield* entryBlocks(this.level, range);
   }
 
+  /** The committed keys of a range, in order. */
+  keys(range: KeyRange): AsyncGenerator<string[]> {
+    return keyBlocks(this.level, range);
+  }
+
   /** An RDF resource and the GSPO keys of its graph, of one committed state. */
   async graph(iri: string): Promise<{ record: ResourceRecord; keys: readonly string[] } | undefined> {
     const known = this.record(iri);
@@ -166,19 +170,6 @@ export class Store {
   async *members(container: string): AsyncGenerator<ResourceRecord[]> {
     for await (const entries of entryBlocks(this.level, memberRange(container)))
       yield entries.map(([key, value]) => readRecord(iriOfRecordKey(key), value));
-  }
-
-  /** All records, in the order of their keys, of one committed state. */
-  async *records(): AsyncGenerator<ResourceRecord[]> {
-    for await (const entries of entryBlocks(this.level, allRecords()))
-      yield entries.map(([key, value]) => readRecord(iriOfRecordKey(key), value));
-  }
-
-  /** How many resources there are; reads all their keys. */
-  async countRecords(): Promise<number> {
-    let count = 0;
-    for await (const keys of keyBlocks(this.level, allRecords())) count += keys.length;
-    return count;
   }
 
   /**

@@ -1,0 +1,107 @@
+/**
+ * Postings that searches keep asking for, in memory: reading them from the disk is nine tenths of a search. They are kept
+ * current with every commit, so that they are never older than what was acknowledged. It must not know who asks.
+ */
+import { LRUCache } from 'lru-cache';
+import { ListStream, type SortedStream } from '../../lib/storage/entry-cursor.js';
+import { entryKey, entryRange } from '../../lib/storage/records.js';
+import type { StoreSnapshot } from '../../lib/storage/snapshot.js';
+import type { Store } from '../../lib/storage/store.js';
+import type { Transaction } from '../../lib/storage/transaction.js';
+import { postingSpace } from './postings.js';
+
+/** A longer list stays on the disk and is walked there. */
+const longestList = 20_000;
+
+interface List {
+  readonly iris: readonly string[];
+  /** Asked for since it changed last; a list that nobody asks for is not kept current but let go. */
+  used: boolean;
+}
+
+type Change = readonly [iri: string, isThere: boolean];
+
+export class PostingLists {
+  private readonly lists: LRUCache<string, List>;
+  private readonly tooLong = new LRUCache<string, true>({ max: 1_000 });
+  /** Lists that are being read, with what was committed meanwhile. */
+  private readonly reading = new Map<string, { readonly list: Promise<List | undefined>; changes: Change[] }>();
+  private readonly keyPrefix = `${entryKey(postingSpace)}\u0000`;
+
+  /** @param maxBytes how much to keep in all, about */
+  constructor(
+    private readonly store: Store,
+    maxBytes: number,
+  ) {
+    this.lists = new LRUCache({
+      maxSize: Math.max(1, maxBytes),
+      sizeCalculation: ({ iris }) => Math.ceil(bytesOf(iris)),
+    });
+    store.onCommit((transaction) => this.apply(transaction));
+  }
+
+  /** The resources that have a relation to a value, as a stream; of the snapshot's state or of a later one. */
+  async stream(snapshot: StoreSnapshot, relation: string, value: string): Promise<SortedStream> {
+    const list = await this.obtain(relation, value);
+    return list ? new ListStream(list.iris) : snapshot.cursor(postingSpace, relation, value);
+  }
+
+  private async obtain(relation: string, value: string): Promise<List | undefined> {
+    const prefix = entryRange(postingSpace, relation, value).gte;
+    const known = this.lists.get(prefix);
+    if (known) {
+      known.used = true;
+      return known;
+    }
+    if (this.tooLong.has(prefix)) return undefined;
+    const running = this.reading.get(prefix);
+    if (running) return running.list;
+    const entry = { changes: [] as Change[], list: Promise.resolve<List | undefined>(undefined) };
+    this.reading.set(prefix, entry);
+    entry.list = this.read(relation, value, prefix, entry.changes).finally(() => this.reading.delete(prefix));
+    return entry.list;
+  }
+
+  private async read(relation: string, value: string, prefix: string, changes: Change[]): Promise<List | undefined> {
+    let iris: string[] = [];
+    for await (const keys of this.store.keys(entryRange(postingSpace, relation, value))) {
+      for (const key of keys) iris.push(key.slice(prefix.length));
+      if (iris.length > longestList) {
+        this.tooLong.set(prefix, true);
+        return undefined;
+      }
+    }
+    // A slice keeps the whole key in memory; what comes from JSON does not.
+    iris = JSON.parse(JSON.stringify(iris)) as string[];
+    const list: List = { iris: changes.reduce(changed, iris as readonly string[]), used: true };
+    this.lists.set(prefix, list);
+    return list;
+  }
+
+  private apply({ entries }: Transaction): void {
+    if (this.lists.size === 0 && this.reading.size === 0) return;
+    for (const [key, value] of entries) {
+      if (!key.startsWith(this.keyPrefix)) continue;
+      const cut = key.lastIndexOf('\u0000') + 1;
+      const prefix = key.slice(0, cut);
+      const change: Change = [key.slice(cut), value !== null];
+      this.reading.get(prefix)?.changes.push(change);
+      const list = this.lists.peek(prefix);
+      if (!list) continue;
+      if (list.used) this.lists.set(prefix, { iris: changed(list.iris, change), used: false });
+      else this.lists.delete(prefix);
+    }
+  }
+}
+
+/** The memory of a list, from its first and last text: to look at all of them would cost what the list saves. */
+const bytesOf = (iris: readonly string[]): number =>
+  100 + iris.length * (24 + ((iris[0]?.length ?? 0) + (iris[iris.length - 1]?.length ?? 0)) / 2);
+
+/** A new list: searches under way go on with the old one. */
+function changed(iris: readonly string[], [iri, isThere]: Change): readonly string[] {
+  const at = new ListStream(iris).indexOf(iri);
+  const has = iris[at] === iri;
+  if (has === isThere) return iris;
+  return isThere ? [...iris.slice(0, at), iri, ...iris.slice(at)] : [...iris.slice(0, at), ...iris.slice(at + 1)];
+}

@@ -11,6 +11,10 @@ export interface VerifiedCredential {
 
 export interface Suite {
   readonly name: string;
+  /** The `subject_token_type` values under which the token endpoint takes its credentials; none: it does not. */
+  readonly tokenTypes?: readonly string[];
+  /** The schemes of `Authorization` that carry its credentials, in lower case; absent: `bearer` alone. */
+  readonly schemes?: readonly string[];
   /** Whether the credential has this suite's shape. It must be cheap, and safe for any text. */
   recognises(credential: string): boolean;
   /** @throws LwsError `invalid-token` with a full `reason` for the log */

@@ -97,12 +97,14 @@ const prefixes = {
 };
 
 async function render(
-  { documents, storage }: Storage,
+  { documents, storage, systemPrefix }: Storage,
   { bytes }: StorageDescription,
   format: RdfFormat,
 ): Promise<Buffer> {
   const { keys } = await documents.parse(bytes, jsonLd, storage);
-  const rendered = await documents.render(keys, format, storage, prefixes);
+  // Relative IRIs are relative to where it is read; at the root it is only read as JSON.
+  const place = `${storage.slice(0, -1)}${systemPrefix}/storage-description`;
+  const rendered = await documents.render(keys, format, place, prefixes);
   if (!rendered) throw new Error(`The storage description cannot be written as ${format}.`);
   return Buffer.from(rendered.buffer, rendered.byteOffset, rendered.byteLength);
 }

@@ -114,7 +114,9 @@ function pageReply(
       'Content-Type': listing.as === 'json' ? listing.contentType : lwsJson,
       'Cache-Control': 'private, no-store',
       Vary: 'Accept, Authorization',
-      Link: [formatLink(storage, lws.storage), ...(url === undefined ? [] : [pageLinks(url, page, last)])].join(', '),
+      Link: [formatLink(storage, lws.storage), url === undefined ? '' : pageLinks(url, page, last)]
+        .filter(Boolean)
+        .join(', '),
       'X-Content-Type-Options': 'nosniff',
     },
     body: Buffer.from(JSON.stringify(document)),

@@ -20,12 +20,16 @@ const notInRelation = /[^\x20-\x7e]+/g;
 const notInExtended = /[^\w!#$&+\-.^`|~]+/g;
 const printable = /^[\x20-\x7e]*$/;
 
+// RFC 8288 3.4: once in a link; `hreflang` and extensions may be repeated.
+const single: ReadonlySet<string> = new Set(['rel', 'anchor', 'rev', 'media', 'title', 'title*', 'type']);
+
 // RFC 5988 let `type=text/turtle` and `rel=http://...` stand unquoted, and clients still write them so.
-const linkPairs: PairRules = { loose: true, valueEnd: unquotedEnd };
+const linkPairs: PairRules = { loose: true, valueEnd: unquotedEnd, repeats: (name) => !single.has(name) };
 
 /**
  * The links of a field; undefined when malformed, none when empty. Registered relations and attribute names are
- * lower-cased, the first of a repeated attribute wins, a link without `rel` has no relations, and extended
+ * lower-cased, the values of a repeated attribute are joined by line feeds (of those that may not be repeated the first
+ * wins), a link without `rel` has no relations, and extended
  * attributes (`title*`) are kept undecoded (RFC 8288 3, 3.3, 3.4).
  */
 export function parseLinks(field: string): readonly Link[] | undefined {

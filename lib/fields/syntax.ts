@@ -22,6 +22,8 @@ export interface PairRules {
   readonly loose: boolean;
   /** The index behind the unquoted value that starts at `start`. */
   readonly valueEnd: (field: string, start: number) => number;
+  /** Names that may be repeated: their values are joined by line feeds, which no value has. Of others the first wins. */
+  readonly repeats?: (name: string) => boolean;
 }
 
 const tab = 0x09;
@@ -110,7 +112,9 @@ export function readParameters(
     if (at === field.length || field.charCodeAt(at) === semicolon || field.charCodeAt(at) === comma) continue;
     const pair = readPair(field, at, rules);
     if (!pair) return undefined;
-    if (!parameters.has(pair.name)) parameters.set(pair.name, pair.value);
+    const before = parameters.get(pair.name);
+    if (before === undefined) parameters.set(pair.name, pair.value);
+    else if (rules.repeats?.(pair.name)) parameters.set(pair.name, `${before}\n${pair.value}`);
     at = skipSpace(field, pair.end);
   }
   return { parameters, end: at };

@@ -14,6 +14,7 @@ import { readTarget, type Target } from '../resources/names.js';
 import type { Storage } from '../resources/storage.js';
 import { reservedName } from '../resources/write.js';
 import { type CorsPolicy, corsFields, preflightReply } from './cors.js';
+import { withDigests } from './digests.js';
 import { problemReply, statusOf } from './problem.js';
 import { ClientGone, requestBody } from './request.js';
 import { resourceReply } from './resource-routes.js';
@@ -54,7 +55,7 @@ export function createApp(site: Site): RequestListener {
     let reply: Reply;
     let failure: unknown;
     try {
-      reply = await answer(site, route, req, res, exchange);
+      reply = withDigests(req, await answer(site, route, req, res, exchange));
     } catch (error) {
       failure = error;
       reply = problemReply(error, exchange.id, site.storage.storage);
@@ -109,7 +110,8 @@ const isSystemPath = ({ storage, systemPrefix }: Storage, iri: string): boolean 
 function fixedRoutes(site: Site): RouteFinder {
   const { storage } = site;
   const basePath = new URL(storage.storage).pathname.replace(/\/$/, '');
-  const router = new Router<{ reply?: Reply; access: Access }>();
+  // A document has one IRI: no other case, no slash behind it.
+  const router = new Router<{ reply?: Reply; access: Access }>({ sensitive: true, strict: true });
   for (const { path, methods, access: needed, handle } of site.routes)
     router.register(basePath + path.replace('{prefix}', storage.systemPrefix), [...methods], async (ctx) => {
       const { access } = ctx.state;

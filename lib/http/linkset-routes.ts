@@ -13,6 +13,7 @@ import { linksetDocument, type RelationFilter, relationName } from '../resources
 import { type LinksetState, linksetState, writeLinkset } from '../resources/linkset-write.js';
 import { jsonPatch, linksetJson, mergePatch } from '../resources/methods.js';
 import { assertPreconditions, isNotModified } from '../resources/preconditions.js';
+import { wantContentDigest } from './digests.js';
 import { preconditions, preferences, requestBody } from './request.js';
 import type { ResourceExchange } from './resource-routes.js';
 import type { Reply } from './respond.js';
@@ -28,7 +29,7 @@ export async function linksetReply(exchange: ResourceExchange, described: string
     const body = requestBody(req, res, idleMs);
     const request = { iri: described, access, preconditions: preconditions(req), body };
     const written = await writeLinkset(storage, request, req.method === 'PUT');
-    return { status: 204, fields: commonFields(exchange, written) };
+    return { status: 204, fields: { ...commonFields(exchange, written), 'Want-Content-Digest': wantContentDigest } };
   }
   const record = await requireAccess(storage, storage.store, access, 'read', described);
   if (isWrite) throw new LwsError('bad-request', 'A linkset is written at its own IRI, without a query.');

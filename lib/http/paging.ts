@@ -11,14 +11,32 @@ export function pageOf(query: string | undefined): number | undefined {
   return Number(values[0]);
 }
 
-/** `first`, `prev`, `next` and `last` of a page; `url` may have a query already. */
+/** Characters of page links that an answer may have: HTTP clients refuse 16 KiB of header fields. */
+const longestLinks = 12_000;
+
+/**
+ * `first`, `prev`, `next` and `last` of a page; `url` may have a query already. When it is so long that not all fit, those
+ * that lead on come first, and relations to one page share a link.
+ */
 export function pageLinks(url: string, page: number, last: number): string {
-  const link = (number: number, relation: string): string =>
-    formatLink(`${url}${url.includes('?') ? '&' : '?'}page=${number}`, relation);
-  return [
-    link(1, 'first'),
-    ...(page > 1 ? [link(page - 1, 'prev')] : []),
-    ...(page < last ? [link(page + 1, 'next')] : []),
-    link(last, 'last'),
-  ].join(', ');
+  const relations: readonly (readonly [number, string])[] = [
+    ...(page < last ? [[page + 1, 'next'] as const] : []),
+    ...(page > 1 ? [[page - 1, 'prev'] as const] : []),
+    [1, 'first'],
+    [last, 'last'],
+  ];
+  const shared = url.length * relations.length > longestLinks / 2;
+  const pages = new Map<string, string[]>();
+  for (const [number, relation] of relations) {
+    const key = shared ? String(number) : `${number} ${relation}`;
+    pages.set(key, [...(pages.get(key) ?? []), relation]);
+  }
+  let links = '';
+  for (const [key, names] of pages) {
+    const target = `${url}${url.includes('?') ? '&' : '?'}page=${Number.parseInt(key, 10)}`;
+    const link = formatLink(target, names.join(' '));
+    if (links.length + link.length > longestLinks) break;
+    links += links === '' ? link : `, ${link}`;
+  }
+  return links;
 }

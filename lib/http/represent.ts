@@ -1,10 +1,8 @@
 /** From a resource to the answer of a GET or HEAD: representation, validators, ranges, digests. It must not read bodies. */
-import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
 import { formatHttpDate, parseHttpDate } from '../fields/date.js';
-import { chooseDigest, type DigestAlgorithm, formatDigest } from '../fields/digest.js';
 import { formatEntityTag, parseEntityTags } from '../fields/etag.js';
 import { type ByteRange, formatContentRange, parseByteRange } from '../fields/range.js';
 import { jsonListing, type Listing, rdfListing } from '../resources/membership.js';
@@ -14,6 +12,7 @@ import { blobStream, rdfRepresentation, smallBlob } from '../resources/read.js';
 import type { Representation } from '../resources/representations.js';
 import type { Storage } from '../resources/storage.js';
 import type { ResourceRecord } from '../storage/records.js';
+import { digestFields, digestOf } from './digests.js';
 import { resourceLinks } from './links.js';
 import { chooseListing, chooseRdfFormat } from './negotiate.js';
 import { pageLinks, pageOf } from './paging.js';
@@ -69,7 +68,7 @@ async function representRdf(
   const current = representation.revision === record.revision ? record : (storage.store.record(record.iri) ?? record);
   const reply = wholeReply(storage, current, representation);
   // Nearly every request asks for nothing else, so the answer is made once.
-  if (!isConditional(req) && !wantsDigests(req)) return reply;
+  if (!isConditional(req)) return reply;
   return selected(req, representation, current.modified, { ...(reply.fields as Record<string, string>) });
 }
 
@@ -92,10 +91,7 @@ function wholeReply(storage: Storage, record: ResourceRecord, representation: Re
   return reply;
 }
 
-const wantsDigests = ({ headers }: IncomingMessage): boolean =>
-  headers['want-repr-digest'] !== undefined || headers['want-content-digest'] !== undefined;
-
-/** A representation whose bytes are at hand: 304, or 200 with the digests that are wanted. */
+/** A representation whose bytes are at hand: 304 or 200. */
 function selected(
   req: IncomingMessage,
   { tag, bytes }: Pick<Representation, 'tag' | 'bytes'>,
@@ -104,7 +100,6 @@ function selected(
 ): Reply {
   fields['ETag'] = formatEntityTag(tag);
   if (isConditional(req) && isNotModified(preconditions(req), tag, modified)) return notModified(fields);
-  addDigests(req, fields, (algorithm) => [algorithm, digestOf(algorithm, bytes)], true);
   return { status: 200, fields, body: bytes };
 }
 
@@ -115,26 +110,6 @@ const isConditional = ({ headers }: IncomingMessage): boolean =>
 function notModified(fields: Record<string, string>): Reply {
   const { 'Content-Type': _type, 'Content-Length': _length, 'Accept-Ranges': _ranges, ...kept } = fields;
   return { status: 304, fields: kept };
-}
-
-const digestOf = (algorithm: DigestAlgorithm, bytes: Buffer): Buffer =>
-  createHash(algorithm.replace('-', '')).update(bytes).digest();
-
-/** `Want-Repr-Digest` and `Want-Content-Digest` (RFC 9530; service.md, "Integrity"). */
-function addDigests(
-  req: IncomingMessage,
-  fields: Record<string, string>,
-  digest: (algorithm: DigestAlgorithm) => [DigestAlgorithm, Buffer],
-  whole: boolean,
-): void {
-  const wantedOf = (name: string): DigestAlgorithm | undefined => {
-    const value = field(req, name);
-    return value === undefined ? undefined : chooseDigest(value);
-  };
-  const repr = wantedOf('want-repr-digest');
-  if (repr) fields['Repr-Digest'] = formatDigest(...digest(repr));
-  const content = whole ? wantedOf('want-content-digest') : undefined;
-  if (content) fields['Content-Digest'] = formatDigest(...digest(content));
 }
 
 async function representBytes(
@@ -191,9 +166,8 @@ async function bytesReply(
 ): Promise<Reply> {
   const { size, sha256 } = record;
   const small = await smallBlob(storage, record);
-  addDigests(
+  const digests = digestFields(
     req,
-    fields,
     (algorithm) =>
       // Only the SHA-256 is kept from the time of writing; the other one needs the bytes.
       algorithm === 'sha-512' && small
@@ -201,6 +175,7 @@ async function bytesReply(
         : ['sha-256', Buffer.from(sha256!, 'base64')],
     range === undefined,
   );
+  Object.assign(fields, digests);
   if (range) {
     fields['Content-Range'] = formatContentRange(range, size);
     fields['Content-Length'] = String(range.end - range.start + 1);

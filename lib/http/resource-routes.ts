@@ -18,6 +18,7 @@ import type { Storage } from '../resources/storage.js';
 import { requestedModel } from '../resources/types.js';
 import { variantOf } from '../resources/variants.js';
 import type { ResourceRecord } from '../storage/records.js';
+import { wantContentDigest } from './digests.js';
 import { resourceLinks } from './links.js';
 import { linksetReply } from './linkset-routes.js';
 import { prefersDescription } from './negotiate.js';
@@ -46,9 +47,6 @@ const methods: Readonly<Record<string, (exchange: ResourceExchange) => Promise<R
   DELETE: del,
   OPTIONS: options,
 };
-
-/** Both digest algorithms; SHA-256 preferred, because it is hashed anyway (service.md, "Integrity" 5). */
-const wantContentDigest = 'sha-512=3, sha-256=10';
 
 /** Answers a request for a resource. @throws LwsError whatever refuses it */
 export async function resourceReply(exchange: ResourceExchange): Promise<Reply> {
@@ -192,7 +190,6 @@ async function options({ storage, access, target }: ResourceExchange): Promise<R
       Allow: allowedMethods(record, storage.storage).join(', '),
       ...(patches.length > 0 ? { 'Accept-Patch': patches.join(', ') } : {}),
       ...(record.kind === 'container' ? { 'Accept-Post': acceptPost } : {}),
-      'Want-Content-Digest': wantContentDigest,
       Link: resourceLinks(record, storage.storage),
     },
   };

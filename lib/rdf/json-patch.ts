@@ -13,7 +13,8 @@ export function patchJson(document: Uint8Array, patch: Uint8Array, merge: boolea
   const before = JSON.parse(decodeUtf8(document)) as unknown;
   const change = parseJson(decodeUtf8(patch));
   const unchanged = JSON.stringify(before);
-  const after = writeJson(merge ? mergePatch(before, change) : applyOperations(before, change));
+  const room = 8 * (document.length + patch.length) + (1 << 20);
+  const after = writeJson(merge ? mergePatch(before, change) : applyOperations(before, change, room));
   return after === unchanged ? document : Buffer.from(after);
 }
 
@@ -31,16 +32,19 @@ export function mergePatch(target: unknown, patch: unknown): unknown {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** Applies the operations of a JSON Patch to a copy of the document. */
-export function applyOperations(document: unknown, patch: unknown): unknown {
+/**
+ * Applies the operations of a JSON Patch to a copy of the document.
+ * @param room characters of JSON that its `copy` operations may copy: thirty that double a value would fill any memory
+ */
+export function applyOperations(document: unknown, patch: unknown, room: number): unknown {
   if (!Array.isArray(patch)) throw new LwsError('malformed-body', 'A JSON Patch is an array of operations (RFC 6902).');
   patch.forEach(assertOperation);
   let result = fastJsonPatch.deepClone(document);
-  let room = mostCopied;
+  let left = room;
   for (const [index, operation] of (patch as Operation[]).entries())
     try {
-      if (operation.op === 'copy') room -= sizeAt(result, operation.from);
-      if (room < 0) throw new LwsError('malformed-body', 'The copy operations of the JSON Patch copy too much.');
+      if (operation.op === 'copy') left -= sizeAt(result, operation.from);
+      if (left < 0) throw new LwsError('malformed-body', 'The copy operations of the JSON Patch copy too much.');
       result = fastJsonPatch.applyOperation(result, operation, true, true, true, index).newDocument;
     } catch (error) {
       if (error instanceof LwsError) throw error;
@@ -52,9 +56,6 @@ export function applyOperations(document: unknown, patch: unknown): unknown {
     }
   return result;
 }
-
-/** Characters of JSON that one patch may copy: 30 operations that double a value would fill any memory. */
-const mostCopied = 16 << 20;
 
 const sizeAt = (document: unknown, pointer: string): number =>
   JSON.stringify(fastJsonPatch.getValueByPointer(document, pointer))?.length ?? 0;

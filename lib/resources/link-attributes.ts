@@ -11,7 +11,7 @@ export function targetAttributes(attributes: ReadonlyMap<string, string>): Reado
 
 function memberOf(name: string, value: string): unknown {
   if (single.has(name)) return value;
-  return [name.endsWith('*') ? internationalized(value) : value];
+  return name.endsWith('*') ? value.split('\n').map(internationalized) : value.split('\n');
 }
 
 /** RFC 9264 4.2.4.2: `UTF-8'en'...` of RFC 8187 as value and language. */

@@ -1,0 +1,47 @@
+/** `Want-Repr-Digest` and `Want-Content-Digest` (RFC 9530; service.md, "Integrity") on answers. It must not know resources. */
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { chooseDigest, type DigestAlgorithm, formatDigest } from '../fields/digest.js';
+import { field } from './request.js';
+import type { Reply } from './respond.js';
+
+/** Both algorithms; SHA-256 preferred, because it is hashed anyway (service.md, "Integrity" 5). */
+export const wantContentDigest = 'sha-512=3, sha-256=10';
+
+const wantsDigests = ({ headers }: IncomingMessage): boolean =>
+  headers['want-repr-digest'] !== undefined || headers['want-content-digest'] !== undefined;
+
+export const digestOf = (algorithm: DigestAlgorithm, bytes: Buffer): Buffer =>
+  createHash(algorithm.replace('-', '')).update(bytes).digest();
+
+/**
+ * The digest fields that a read asks for.
+ * @param whole the content is the whole representation; a part has no Content-Digest (rule 4)
+ */
+export function digestFields(
+  req: IncomingMessage,
+  digest: (algorithm: DigestAlgorithm) => [DigestAlgorithm, Buffer],
+  whole: boolean,
+): Record<string, string> {
+  const wantedOf = (name: string): DigestAlgorithm | undefined => {
+    const value = field(req, name);
+    return value === undefined ? undefined : chooseDigest(value);
+  };
+  const repr = wantedOf('want-repr-digest');
+  const content = whole ? wantedOf('want-content-digest') : undefined;
+  return {
+    ...(repr ? { 'Repr-Digest': formatDigest(...digest(repr)) } : {}),
+    ...(content ? { 'Content-Digest': formatDigest(...digest(content)) } : {}),
+  };
+}
+
+/** A reply with what rules 3 and 5 add, for every endpoint; replies that have their digests already are left alone. */
+export function withDigests(req: IncomingMessage, reply: Reply): Reply {
+  const { status, fields, body } = reply;
+  if (req.method === 'OPTIONS' && status === 204 && !fields['Want-Content-Digest'])
+    return { ...reply, fields: { ...fields, 'Want-Content-Digest': wantContentDigest } };
+  const isRead = req.method === 'GET' || req.method === 'HEAD';
+  if (!isRead || status !== 200 || !Buffer.isBuffer(body) || !wantsDigests(req)) return reply;
+  if (fields['Repr-Digest'] || fields['Content-Digest']) return reply;
+  return { ...reply, fields: { ...fields, ...digestFields(req, (name) => [name, digestOf(name, body)], true) } };
+}

@@ -1,0 +1,181 @@
+/** service.md, "Type index document" and "Type index and type search rules"; open-points 5: the index of types. */
+import { expect } from 'chai';
+import { describeStorage, lws } from '../support/conformance.js';
+import { expectChallenge, expectProblem, linked, listOf } from '../support/expectations.js';
+import { putLinks } from '../support/linkset.js';
+import { mediaType } from '../support/rdf.js';
+import { allItems, indexed, indexOf, lwsContext, lwsJson, pageOf, searchOf, uniqueIri } from '../support/search.js';
+
+const update = 'application/sparql-update';
+const structural = [`${lws}Container`, `${lws}DataResource`];
+
+describeStorage('Type index', (s) => {
+  it('service.md Type index document: it has context, type, totalItems and items of ids', async () => {
+    await s.stored('text/plain', 'x');
+    const answer = await s.get(indexOf(s));
+    const page = pageOf(answer);
+    expect([page['@context']].flat()).to.include(lwsContext);
+    expect(page.type).to.equal('TypeIndex');
+    expect(page.totalItems).to.be.a('number').and.at.least(2);
+    for (const item of page.items) expect(item.id).to.match(/^[a-z][a-z0-9+.-]*:/i);
+  });
+
+  it('service.md rule 1: Content-Type, Cache-Control and Vary', async () => {
+    const answer = await s.get(indexOf(s));
+    expect(mediaType(answer)).to.equal(lwsJson);
+    expect(listOf(answer, 'cache-control')).to.have.members(['private', 'no-store']);
+    expect(listOf(answer, 'vary')).to.include.members(['accept', 'authorization']);
+    expect(linked(answer, `${lws}storage`)).to.deep.equal([s.root]);
+  });
+
+  it('open-points 5: the structural types are in it', async () => {
+    await s.stored('text/plain', 'x');
+    expect(await indexed(s)).to.include.members(structural);
+  });
+
+  it('open-points 5: types are distinct, however many resources have them and say so', async () => {
+    const type = uniqueIri();
+    for (let i = 0; i < 3; i++) {
+      const { iri } = await s.stored('text/turtle', `<> a <${type}> . <#me> a <${type}> .`);
+      await putLinks(s, iri, { type: [{ href: type }] });
+    }
+    expect((await indexed(s)).filter((each) => each === type)).to.deep.equal([type]);
+  });
+
+  it('service.md Resource kinds: types come from the representation, its fragments and the linkset', async () => {
+    const [own, fragment, other, blank, declared] = [1, 2, 3, 4, 5].map(() => uniqueIri());
+    const { iri } = await s.stored(
+      'text/turtle',
+      `<> a <${own}> . <#me> a <${fragment}> . <http://elsewhere.example/> a <${other}> . [] a <${blank}> .`,
+    );
+    await putLinks(s, iri, { type: [{ href: declared! }] });
+    const types = await indexed(s);
+    expect(types).to.include.members([own, fragment, declared]);
+    expect(types).not.to.include(other).and.not.to.include(blank);
+  });
+
+  it('service.md rule 5: it follows writes: a type is there as long as a resource has it', async () => {
+    const [type, second] = [uniqueIri(), uniqueIri()];
+    const { iri } = await s.stored('text/turtle', `<> a <${type}> .`);
+    expect(await indexed(s)).to.include(type);
+    await s.patch(iri, update, `DELETE DATA { <> a <${type}> } ; INSERT DATA { <> a <${second}> }`);
+    expect(await indexed(s))
+      .to.include(second)
+      .and.not.to.include(type);
+    await s.put(iri, 'text/plain', 'x', { 'If-Match': '*' });
+    expect(await indexed(s)).not.to.include(second);
+    await putLinks(s, iri, { type: [{ href: type }] });
+    expect(await indexed(s)).to.include(type);
+    await s.delete(iri);
+    expect(await indexed(s)).not.to.include(type);
+  });
+
+  it('service.md rule 5: a type stays as long as another resource has it', async () => {
+    const type = uniqueIri();
+    const { iri } = await s.stored('text/turtle', `<> a <${type}> .`);
+    await s.stored('text/turtle', `<#x> a <${type}> .`);
+    await s.delete(iri);
+    expect(await indexed(s)).to.include(type);
+  });
+
+  it('open-points 1.1: it is open to everybody, and shows what the caller may read', async () => {
+    const type = uniqueIri();
+    await s.stored('text/turtle', `<> a <${type}> .`);
+    for (const sender of ['anonymous', s.stranger] as const) {
+      const page = pageOf(await s.send('GET', indexOf(s), {}, undefined, sender));
+      expect([page.totalItems, page.items]).to.deep.equal([0, []]);
+    }
+  });
+
+  it('open-points 1.4: a refused credential is 401 here too', async () => {
+    const wrong = { token: 'a.b.c' };
+    for (const iri of [indexOf(s), searchOf(s)])
+      expectChallenge(await s.send('GET', iri, {}, undefined, wrong), s, 'invalid_token');
+  });
+
+  it('open-points 5: without further pages first and last are linked, prev and next are not', async () => {
+    const answer = await s.send('GET', indexOf(s), {}, undefined, 'anonymous');
+    expect(linked(answer, 'first').concat(linked(answer, 'last'))).to.have.length(2);
+    expect(linked(answer, 'prev').concat(linked(answer, 'next'))).to.deep.equal([]);
+  });
+
+  it('open-points 2.3: OPTIONS is 204 with Allow, and other methods are 405 with Allow', async () => {
+    const options = await s.options(indexOf(s));
+    expect(options.status).to.equal(204);
+    expect(listOf(options, 'allow')).to.include.members(['get', 'options']);
+    for (const method of ['POST', 'PATCH', 'DELETE']) {
+      const answer = await s.send(method, indexOf(s));
+      expectProblem(answer, 405, s);
+      expect(listOf(answer, 'allow'), method).to.include('get').and.not.to.include(method.toLowerCase());
+    }
+  });
+
+  it('service.md PUT rule 3: PUT at its place is 409', async () => {
+    expectProblem(await s.put(indexOf(s), 'text/plain', 'x'), 409, s);
+  });
+
+  for (const page of ['0', '-1', '1.5', 'x', '', '999999999', '99999999999999999999999'])
+    it(`open-points 5: ?page=${page} is 404`, async () => {
+      expectProblem(await s.get(`${indexOf(s)}?page=${page}`), 404, s);
+    });
+});
+
+describeStorage(
+  'Type index, paged',
+  (s) => {
+    it('service.md rule 1: its pages hold every type once, and count all', async () => {
+      const types = [1, 2, 3, 4, 5].map(() => uniqueIri());
+      await s.stored('text/turtle', types.map((type) => `<> a <${type}> .`).join('\n'));
+      const expected = [...structural, ...types];
+      const at = `${indexOf(s)}?page=1`;
+      const first = await s.get(at);
+      expect(pageOf(first)).to.deep.include({ totalItems: 7 });
+      expect((await allItems(s, first, at)).map(({ id }) => id)).to.have.members(expected);
+      expect((await indexed(s)).sort()).to.deep.equal(expected.sort());
+      for (const [page, size, relations] of [
+        [1, 3, ['first', 'last', 'next']],
+        [2, 3, ['first', 'last', 'prev', 'next']],
+        [3, 1, ['first', 'last', 'prev']],
+      ] as const) {
+        const answer = await s.get(`${indexOf(s)}?page=${page}`);
+        expect([pageOf(answer).items.length, pageOf(answer).totalItems]).to.deep.equal([size, 7]);
+        const present = ['first', 'last', 'prev', 'next'].filter((rel) => linked(answer, rel).length === 1);
+        expect(present, `page ${page}`).to.have.members([...relations]);
+      }
+      expectProblem(await s.get(`${indexOf(s)}?page=4`), 404, s);
+    });
+
+    it('open-points 5: pages without items are none, but for the first', async () => {
+      expect((await s.send('GET', `${indexOf(s)}?page=1`, {}, undefined, 'anonymous')).status).to.equal(200);
+      expectProblem(await s.send('GET', `${indexOf(s)}?page=2`, {}, undefined, 'anonymous'), 404, s);
+    });
+  },
+  { settings: { 'search-index.page-size': '3' } },
+);
+
+describeStorage(
+  'Type index switched off',
+  (s) => {
+    it('open-points 4: with lws.search-index.enabled=false neither endpoint is there', async () => {
+      for (const iri of [indexOf(s), searchOf(s)])
+        for (const method of ['GET', 'HEAD', 'POST', 'QUERY']) {
+          const headers: Record<string, string> = method === 'POST' ? { 'Content-Type': lwsJson } : {};
+          const answer = await s.send(method, iri, headers, method === 'POST' ? '{}' : undefined);
+          expect(answer.status, `${method} ${iri}`).to.equal(404);
+        }
+    });
+
+    it('open-points 4: nor are they advertised, nor the capability', async () => {
+      const { text } = await s.get(`${s.root}.lws/storage-description`);
+      for (const name of ['TypeIndexService', 'TypeSearchService', 'lws10-index', 'type-index', 'type-search'])
+        expect(text).not.to.include(name);
+      expect(text).to.include('lws10-core').and.to.include('StorageRoot');
+    });
+
+    it('open-points 4: metadata works as before', async () => {
+      const { iri } = await s.stored('text/turtle', '<> a <#C> .');
+      expect((await putLinks(s, iri, { type: [{ href: uniqueIri() }] })).status).to.equal(204);
+    });
+  },
+  { settings: { 'search-index.enabled': 'false' } },
+);

@@ -75,4 +75,4 @@ export function queryOfFilter(filter: Filter): string | undefined {
 
 /** What a query may hold as it is stays readable, and short (RFC 3986 3.4). */
 const encode = (text: string): string =>
-  encodeURIComponent(text).replace(/%(?:2C|2F|3A|3B|3F|40|24)/g, (escape) => decodeURIComponent(escape));
+  encodeURIComponent(text).replace(/%(?:2C|2F|3A|3B|3F|40|24)/g, (escaped) => decodeURIComponent(escaped));

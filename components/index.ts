@@ -1,8 +1,13 @@
 /** The components that every installation has; `lws.components` adds others. */
 import type { Component } from '../lib/component.js';
+import authnOpenId from './authn-openid/index.js';
 import authnSelfSigned from './authn-self-signed/index.js';
+import authorizationServer from './authorization-server/index.js';
 import searchIndex from './search-index/index.js';
 
-export const standardComponents: readonly Component[] = [authnSelfSigned, searchIndex].map(
-  (component) => component as unknown as Component,
-);
+export const standardComponents: readonly Component[] = [
+  authorizationServer,
+  authnOpenId,
+  authnSelfSigned,
+  searchIndex,
+].map((component) => component as unknown as Component);

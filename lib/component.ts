@@ -2,12 +2,17 @@
  * What a component is: a feature on top of the floors that can be switched off. It returns what it adds, as data, and
  * never receives the application. A third party's module default-exports one and is named in `lws.components`.
  */
+import type { TrustedIssuer } from './authentication/access-token.js';
+import type { IdentifierResolver } from './authentication/controlled-identifier.js';
+import type { DpopVerifier } from './authentication/dpop.js';
 import type { Suite } from './authentication/suite.js';
 import type { Authorizer } from './authorization/authorizer.js';
 import type { Route } from './http/route.js';
 import type { CapabilityEntry, ServiceEntry } from './http/storage-description.js';
 import type { Log } from './log.js';
+import type { GuardedFetch } from './outbound/guarded-fetch.js';
 import type { SettingsOf, SettingsTable } from './settings.js';
+import type { Documents } from './storage/documents.js';
 import type { Store } from './storage/store.js';
 
 /** All that a component may use of the house. */
@@ -19,6 +24,20 @@ export interface House {
   readonly systemPrefix: string;
   readonly store: Store;
   readonly authorizer: Authorizer;
+  /** The folder of everything that is kept; secrets in it have mode 0600. */
+  readonly dataDir: string;
+  readonly documents: Documents;
+  /** For every URL that somebody else named. */
+  readonly fetch: GuardedFetch;
+  /** What the documents of subjects say of their keys and providers. */
+  readonly identifiers: IdentifierResolver;
+  readonly dpop: DpopVerifier;
+  /** `lws.dpop.require` */
+  readonly dpopRequired: boolean;
+  /** The installed suites; to be asked when requests come, not while components are installed. */
+  readonly suites: () => readonly Suite[];
+  /** Where tokens are exchanged, whether or not there is such an endpoint. */
+  readonly tokenEndpoint: string;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: Log;
@@ -34,13 +53,17 @@ export interface Installation {
   readonly services?: readonly ServiceEntry[];
   readonly capabilities?: readonly CapabilityEntry[];
   readonly suites?: readonly Suite[];
+  /** An authorization server of our own, whose tokens are accepted. */
+  readonly authorizationServer?: TrustedIssuer;
   start?(): Promise<void> | void;
   stop?(): Promise<void> | void;
 }
 
-/** A command of a component works on a storage that no server has open. */
+/** What a command of a component works with. */
 export interface CommandContext {
-  readonly store: Store;
+  readonly dataDir: string;
+  /** Runs work on the store. @throws StoreUnavailableError while a server has it open */
+  readonly onStore: <T>(work: (store: Store) => Promise<T>) => Promise<T>;
   readonly progress: House['progress'];
   /** Prints a line of the result. */
   readonly print: (line: string) => void;
@@ -62,7 +85,7 @@ export interface Component<T extends SettingsTable = SettingsTable> {
   /** Called instead of `install` at a start at which it is off: what it keeps is not maintained from here on. */
   retire?(house: House): Promise<void>;
   /** What `quadpod check` finds wrong with what the component keeps: one sentence each. */
-  check?(context: Pick<CommandContext, 'store'>): AsyncIterable<string>;
+  check?(store: Store): AsyncIterable<string>;
   readonly commands?: Readonly<Record<string, Command>>;
 }
 

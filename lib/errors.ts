@@ -41,9 +41,11 @@ export type ErrorCode =
   | 'storage-full'
   | 'too-complex'
   | 'too-large'
+  | 'too-many-requests'
   | 'too-busy'
   | 'unauthenticated'
   | 'unsupported-media-type'
+  | 'use-dpop-nonce'
   | 'unsupported-rdf'
   | 'update-timeout'
   | 'https-required';
@@ -53,6 +55,8 @@ export interface ErrorDetails {
   cause?: unknown;
   /** Why, in full, for the log alone: never part of an answer. */
   reason?: string;
+  /** The scheme of `Authorization` that a refused credential came with, when the challenge has to say so. */
+  scheme?: 'DPoP';
   /** Header fields that belong to the refusal (`Allow`, `Accept-Patch`, `Content-Range` ...). */
   fields?: Readonly<Record<string, string>>;
 }
@@ -61,6 +65,7 @@ export interface ErrorDetails {
 export class LwsError extends Error {
   readonly code: ErrorCode;
   readonly reason: string | undefined;
+  readonly scheme: 'DPoP' | undefined;
   readonly fields: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
@@ -68,6 +73,13 @@ export class LwsError extends Error {
     this.name = 'LwsError';
     this.code = code;
     this.reason = details.reason;
+    this.scheme = details.scheme;
     this.fields = details.fields ?? {};
+  }
+
+  /** The same refusal of a credential that came with that scheme. */
+  withScheme(scheme: 'DPoP'): LwsError {
+    const { code, message, cause, reason, fields } = this;
+    return new LwsError(code, message, { cause, fields, scheme, ...(reason === undefined ? {} : { reason }) });
   }
 }

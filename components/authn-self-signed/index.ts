@@ -1,10 +1,12 @@
 /**
- * The authentication suite of self-signed credentials of did:key subjects: a JWT that the key in the subject's own name
- * verifies (service.md, "Suites"). Nothing is looked up anywhere.
+ * The authentication suites of self-signed credentials: a JWT that a key of its own subject verifies, the subject being an
+ * HTTPS URL, a did:web or a did:key (service.md, "Suites").
  */
-import { decodeJwt, decodeProtectedHeader, errors, importJWK, type JWTPayload, jwtVerify } from 'jose';
-import { assertAudience, assertLifetime, clockSkew } from '../../lib/authentication/audience.js';
-import { algorithmOf, expandDidKey, type PublicJwk } from '../../lib/authentication/did-key.js';
+import type { CryptoKey, JWK, JWTPayload } from 'jose';
+import { assertAudience, assertLifetime } from '../../lib/authentication/audience.js';
+import type { AuthenticationMethod } from '../../lib/authentication/controlled-identifier.js';
+import { fits, importPublicKey } from '../../lib/authentication/issuer-keys.js';
+import { readJwt, type UnverifiedJwt, verifyJwt } from '../../lib/authentication/jwt.js';
 import { refusedCredential, type Suite, type VerifiedCredential } from '../../lib/authentication/suite.js';
 import { defineComponent, type House } from '../../lib/component.js';
 import { integer, setting } from '../../lib/settings.js';
@@ -18,91 +20,115 @@ const settings = {
   ),
 };
 
+const tokenTypes = ['urn:ietf:params:oauth:token-type:jwt'];
+
 export default defineComponent({
   name: 'authn-self-signed',
   settings,
   isEnabled: () => true,
   install: (house, { maxLifetime }) => ({
     capabilities: [{ type: 'https://w3c.github.io/lws-protocol/lws10-authn-ssi-cid/' }],
-    suites: [didKeySuite(house, maxLifetime)],
+    suites: [
+      {
+        name: 'self-signed',
+        tokenTypes,
+        recognises: (credential) => isSelfIssued(readJwt(credential), true),
+        verify: (credential) => verify(house, credential, maxLifetime),
+      },
+      // Deprecated and unadvertised: a did:key subject without a kid; its only key is meant.
+      {
+        name: 'did:key without kid',
+        tokenTypes,
+        recognises: (credential) => isSelfIssued(readJwt(credential), false),
+        verify: (credential) => verify(house, credential, maxLifetime),
+      },
+    ] satisfies Suite[],
   }),
 });
 
-function didKeySuite(house: House, maxLifetime: number): Suite {
+/** A JWT whose issuer and subject are the same, and that is no access token. */
+function isSelfIssued(jwt: UnverifiedJwt | undefined, withKid: boolean): boolean {
+  if (!jwt || /at\+jwt$/i.test(String(jwt.header['typ'] ?? ''))) return false;
+  const { iss, sub } = jwt.payload;
+  if (typeof sub !== 'string' || iss !== sub) return false;
+  return withKid === (jwt.header['kid'] !== undefined) && (withKid || sub.startsWith('did:key:'));
+}
+
+/** Cheap checks come first: a document is only fetched for a credential that could be accepted. */
+async function verify(house: House, credential: string, maxLifetime: number): Promise<VerifiedCredential> {
+  const { header, payload } = readJwt(credential)!;
+  const { sub, client_id: client } = payload as JWTPayload & { client_id?: unknown };
+  if (sub !== client)
+    throw refusedCredential(
+      'The claims sub, iss and client_id must be the same.',
+      `client_id is ${String(client).slice(0, 200)}, sub ${String(sub).slice(0, 200)}`,
+    );
+  assertAudience(payload['aud'], house.audience);
+  const { exp, iat } = payload as { exp?: unknown; iat?: unknown };
+  if (typeof exp !== 'number' || typeof iat !== 'number')
+    throw refusedCredential(
+      'The claims exp and iat are missing or no numbers.',
+      `exp ${String(exp)}, iat ${String(iat)}`,
+    );
+  assertLifetime(iat, exp, maxLifetime);
+  const { authentication } = await house.identifiers(sub!);
+  const method = methodFor(authentication, header, sub!);
+  const key = await keyOf(method, String(header['alg']));
+  await verifyJwt(credential, key, { required: ['exp', 'iat', 'sub', 'iss', 'client_id'] });
   return {
-    name: 'self-signed did:key',
-    recognises: isOwnJwt,
-    async verify(credential) {
-      const { key, method } = subjectKey(credential);
-      const payload = await verifySignature(credential, key);
-      const { kid } = decodeProtectedHeader(credential);
-      if (kid !== method && kid !== method.slice(method.indexOf('#')) && kid !== method.slice(method.indexOf('#') + 1))
-        throw refusedCredential(
-          'The kid names no key of the subject.',
-          `kid is ${String(kid).slice(0, 200)}, expected ${method}`,
-        );
-      return verifiedBy(payload, house, maxLifetime);
-    },
+    principal: { subject: sub!, issuer: sub!, client: sub! },
+    expires: exp * 1000,
+    ...(sub!.startsWith('did:key:') ? {} : { verifyAgain: Date.now() + 300_000 }),
   };
 }
 
-/** A JWT whose issuer and subject are the same did:key. */
-function isOwnJwt(credential: string): boolean {
-  if (credential.length > 16_384 || !/^[\w-]+\.[\w-]+\.[\w-]+$/.test(credential)) return false;
-  try {
-    const { iss, sub } = decodeJwt(credential);
+/** The one that `kid` names: by its full id, its fragment, or the JWK's own kid (open-points 7). */
+function methodFor(
+  methods: readonly AuthenticationMethod[],
+  { kid }: UnverifiedJwt['header'],
+  subject: string,
+): AuthenticationMethod {
+  const named = (method: AuthenticationMethod): boolean => {
+    const fragment = method.id.includes('#') ? method.id.slice(method.id.indexOf('#') + 1) : undefined;
+    const own = (method.jwk as JWK | undefined)?.kid;
     return (
-      iss === sub &&
-      typeof sub === 'string' &&
-      sub.startsWith('did:key:') &&
-      decodeProtectedHeader(credential).kid !== undefined
+      kid === method.id ||
+      (fragment !== undefined && (kid === fragment || kid === `#${fragment}`)) ||
+      (own !== undefined && kid === own)
     );
-  } catch {
-    // Not a JWT: another suite's, or nobody's.
-    return false;
-  }
-}
-
-function subjectKey(credential: string): { key: PublicJwk; method: string } {
-  const { sub } = decodeJwt(credential);
-  const expanded = expandDidKey(String(sub));
-  if (!expanded)
-    throw refusedCredential('The subject is no did:key of a supported kind.', `sub is ${String(sub).slice(0, 200)}`);
-  return expanded;
-}
-
-async function verifySignature(credential: string, key: PublicJwk): Promise<JWTPayload> {
-  const algorithm = algorithmOf(key);
-  // RFC 9864 calls Ed25519 by its name; both names are one algorithm here.
-  const algorithms = algorithm === 'EdDSA' ? ['EdDSA', 'Ed25519'] : [algorithm];
-  try {
-    const { payload } = await jwtVerify(credential, await importJWK({ ...key }, algorithm), {
-      algorithms,
-      clockTolerance: clockSkew,
-      requiredClaims: ['exp', 'iat', 'sub', 'iss', 'client_id'],
-    });
-    return payload;
-  } catch (error) {
-    if (error instanceof errors.JOSEError)
-      throw refusedCredential(describe(error), `${error.code}: ${error.message}`, error);
-    throw error;
-  }
-}
-
-function describe(error: errors.JOSEError): string {
-  if (error instanceof errors.JWTExpired) return 'The credential has expired.';
-  if (error instanceof errors.JWTClaimValidationFailed) return `The claim ${error.claim} is missing or wrong.`;
-  return 'The signature of the credential does not hold.';
-}
-
-function verifiedBy(payload: JWTPayload, house: House, maxLifetime: number): VerifiedCredential {
-  const { sub, iss, client_id: client, iat, exp, aud } = payload;
-  if (sub !== iss || sub !== client)
+  };
+  const method = kid === undefined ? methods[0] : methods.find(named);
+  if (!method)
     throw refusedCredential(
-      'The claims sub, iss and client_id must be the same.',
-      `client_id is ${String(client).slice(0, 200)}`,
+      'The kid names no key that the subject authenticates with.',
+      `kid is ${String(kid).slice(0, 200)}, ${subject} has ${
+        methods
+          .map(({ id }) => id)
+          .join(' ')
+          .slice(0, 500) || 'none'
+      }`,
     );
-  assertAudience(aud, house.audience);
-  assertLifetime(iat!, exp!, maxLifetime);
-  return { principal: { subject: sub!, issuer: sub!, client: sub! }, expires: (exp! + clockSkew) * 1000 };
+  assertUsable(method, subject);
+  return method;
+}
+
+function assertUsable({ id, controller, revoked, expires }: AuthenticationMethod, subject: string): void {
+  if (controller !== subject)
+    throw refusedCredential(
+      'The key is not controlled by the subject.',
+      `${id} is controlled by ${String(controller).slice(0, 200)}`,
+    );
+  // A date that cannot be read is NaN, and that is not in the future.
+  if (revoked !== undefined && !(revoked > Date.now()))
+    throw refusedCredential('The key was revoked.', `${id} was revoked at ${revoked}`);
+  if (expires !== undefined && !(expires > Date.now()))
+    throw refusedCredential('The key has expired.', `${id} expired at ${expires}`);
+}
+
+async function keyOf({ id, jwk }: AuthenticationMethod, algorithm: string): Promise<CryptoKey> {
+  if (!jwk)
+    throw refusedCredential('The key is of no kind that is supported.', `${id} is no usable JsonWebKey or Multikey`);
+  if (!fits(jwk as JWK, algorithm))
+    throw refusedCredential('The algorithm does not fit the key.', `alg is ${algorithm.slice(0, 20)}, the key ${id}`);
+  return importPublicKey(jwk as JWK, algorithm);
 }

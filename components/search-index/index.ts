@@ -43,12 +43,12 @@ export default defineComponent({
     };
   },
   retire: ({ store }) => abandon(store),
-  check: ({ store }) => faultsOf(store),
+  check: faultsOf,
   commands: {
     reindex: {
       help: 'rebuild the type index of a server that is stopped, from its records and graphs',
-      async run({ store, progress, print }) {
-        const count = await rebuild(store, progress('Rebuilding the type index'));
+      async run({ onStore, progress, print }) {
+        const count = await onStore((store) => rebuild(store, progress('Rebuilding the type index')));
         print(`The type index tells of ${count} resources.`);
         return 0;
       },

@@ -6,46 +6,131 @@ import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
-import { parseAuthorization } from '../fields/authorization.js';
+import { type Credentials, parseAuthorization } from '../fields/authorization.js';
+import { clockSkew } from './audience.js';
+import type { DpopVerifier } from './dpop.js';
 import { refusedCredential, type Suite, type VerifiedCredential } from './suite.js';
+import type { Throttle } from './throttle.js';
+
+/** What authentication looks at of a request. */
+export interface PresentedRequest {
+  /** The field `Authorization`. */
+  readonly authorization: string | undefined;
+  /** The field `DPoP`; a list when it was repeated. */
+  readonly proof: string | undefined;
+  readonly method: string;
+  /** The target's IRI, from `lws.base-uri`. */
+  readonly url: string;
+  /** The client's address. */
+  readonly address: string;
+}
 
 export interface Authenticator {
   /**
-   * @param field the `Authorization` field of the request
    * @throws LwsError `invalid-token` for a refused credential, also where none is needed; `invalid-request` for an
-   *   unknown or malformed scheme (open-points 1.4)
+   *   unknown or malformed scheme (open-points 1.4); `use-dpop-nonce`; `too-many-requests`
    */
-  authenticate(field: string | undefined): Access | Promise<Access>;
+  authenticate(request: PresentedRequest): Access | Promise<Access>;
+}
+
+export interface AuthenticatorOptions {
+  readonly suites: readonly Suite[];
+  readonly dpop: DpopVerifier;
+  /** `lws.dpop.require` */
+  readonly dpopOnly: boolean;
+  /** Of failed attempts. */
+  readonly failures: Throttle;
 }
 
 const anonymous: Access = {};
 
-export function createAuthenticator(suites: readonly Suite[]): Authenticator {
+interface Known extends VerifiedCredential {
+  readonly access: Access;
+  readonly suite: Suite;
+}
+
+export function createAuthenticator({ suites, dpop, dpopOnly, failures }: AuthenticatorOptions): Authenticator {
   // Verified credentials by hash until they expire, so that a signature is checked once and not per request.
-  const verified = new LRUCache<string, VerifiedCredential & { access: Access }>({ max: 10_000 });
+  const verified = new LRUCache<string, Known>({ max: 10_000 });
+  const refused = new LRUCache<string, LwsError>({ max: 10_000, ttl: 30_000 });
 
-  const verify = async (credential: string): Promise<Access> => {
-    const hash = createHash('sha256').update(credential).digest('base64');
-    const known = verified.get(hash);
-    if (known && known.expires > Date.now()) return known.access;
-    const suite = suites.find((candidate) => candidate.recognises(credential));
+  const verify = async (token: string, scheme: string, hash: string): Promise<Known> => {
+    const suite = suites.find(({ schemes = ['bearer'], recognises }) => schemes.includes(scheme) && recognises(token));
     if (!suite)
-      throw refusedCredential('The credential is of no kind that this server accepts.', 'no suite recognises it');
-    const result = await suite.verify(credential);
-    const access = { principal: result.principal };
-    verified.set(hash, { ...result, access });
-    return access;
+      throw refusedCredential(
+        'The credential is of no kind that this server accepts.',
+        `no suite recognises it as ${scheme}`,
+      );
+    const result = await suite.verify(token);
+    const known = { ...result, suite, access: { principal: result.principal } };
+    verified.set(hash, known);
+    return known;
   };
 
-  return {
-    authenticate(field) {
-      if (field === undefined) return anonymous;
-      const credentials = parseAuthorization(field);
-      if (credentials?.scheme !== 'bearer')
-        throw new LwsError('invalid-request', 'The Authorization field must be "Bearer" and one credential.', {
-          reason: credentials ? `unknown scheme ${credentials.scheme}` : 'malformed Authorization field',
-        });
-      return verify(credentials.token);
-    },
+  /** The same bad credential again costs a hash; and after too many bad ones nothing is verified for that address. */
+  const verifyOnce = async (token: string, scheme: string, address: string): Promise<Known> => {
+    const hash = createHash('sha256').update(`${scheme} ${token}`).digest('base64');
+    const known = verified.get(hash);
+    if (known && isCurrent(known)) return known;
+    await failures.assertOpen(address);
+    const refusal = refused.get(hash);
+    if (refusal) throw refusal;
+    try {
+      return await verify(token, scheme, hash);
+    } catch (error) {
+      if (error instanceof LwsError) {
+        await failures.count(address);
+        refused.set(hash, error);
+      }
+      throw error;
+    }
   };
+
+  const authenticate = async (request: PresentedRequest): Promise<Access> => {
+    const { scheme, token } = requireScheme(request.authorization!);
+    if (scheme === 'dpop') return authenticateBound(request, token);
+    if (dpopOnly)
+      throw refusedCredential('This server takes tokens with a DPoP proof only.', `${scheme} with lws.dpop.require`);
+    const known = await verifyOnce(token, scheme, request.address);
+    if (known.boundTo !== undefined)
+      throw refusedCredential('The token is bound to a key and needs a DPoP proof.', 'a DPoP-bound token as Bearer');
+    return known.access;
+  };
+
+  const authenticateBound = async (request: PresentedRequest, token: string): Promise<Access> => {
+    const { method, url, address } = request;
+    try {
+      await failures.assertOpen(address);
+      const proof = await dpop.verify(request.proof, { method, url, token });
+      const known = await verifyOnce(token, 'dpop', address);
+      if (known.boundTo !== proof.thumbprint)
+        throw refusedCredential(
+          'The token is not bound to the key of the proof.',
+          `cnf.jkt is ${known.boundTo}, the proof's key ${proof.thumbprint}`,
+        ).withScheme('DPoP');
+      // service.md: consumed only after the token validated and matched the proof's key.
+      proof.consume();
+      return known.access;
+    } catch (error) {
+      if (!(error instanceof LwsError) || error.code !== 'invalid-token') throw error;
+      // What is wrong with the token has been counted; this is about the proof.
+      if (error.scheme) await failures.count(address);
+      throw error.withScheme('DPoP');
+    }
+  };
+
+  return { authenticate: (request) => (request.authorization === undefined ? anonymous : authenticate(request)) };
+}
+
+const isCurrent = ({ expires, verifyAgain = Number.POSITIVE_INFINITY }: VerifiedCredential): boolean =>
+  Math.min(expires + clockSkew * 1000, verifyAgain) > Date.now();
+
+const schemes = new Set(['bearer', 'dpop', 'saml2']);
+
+function requireScheme(field: string): Credentials {
+  const credentials = parseAuthorization(field);
+  if (credentials && schemes.has(credentials.scheme)) return credentials;
+  throw new LwsError('invalid-request', 'The Authorization field must be "Bearer" or "DPoP" and one credential.', {
+    reason: credentials ? `unknown scheme ${credentials.scheme}` : 'malformed Authorization field',
+  });
 }

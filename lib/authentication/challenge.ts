@@ -1,11 +1,32 @@
-/** The challenges of a 401 (service.md, "Challenge"; RFC 6750 section 3). Pure text. */
+/** The challenges of a 401 (service.md, "Challenge"; RFC 6750 section 3, RFC 9449 section 7). Pure text. */
 import type { LwsError } from '../errors.js';
+import { signatureAlgorithms } from './jwt.js';
+
+export interface ChallengePolicy {
+  /** The storage's URI. */
+  readonly realm: string;
+  /** The authorization server to get a token of; absent: there is none. */
+  readonly authorizationServer: string | undefined;
+  /** `lws.dpop.require`: bearer tokens are refused, so they are not asked for. */
+  readonly dpopOnly: boolean;
+}
 
 const quoted = (text: string): string => `"${text.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, "'")}"`;
 
+const errors: Readonly<Record<string, string>> = {
+  'invalid-token': 'invalid_token',
+  'invalid-request': 'invalid_request',
+  'use-dpop-nonce': 'use_dpop_nonce',
+  forbidden: 'insufficient_scope',
+};
+
 /** The `WWW-Authenticate` values for a request without a credential, or with one that was refused. */
-export function challenges(storage: string, error: LwsError): string[] {
-  const refused = { 'invalid-token': 'invalid_token', 'invalid-request': 'invalid_request' }[error.code as string];
-  const detail = refused ? `, error="${refused}", error_description=${quoted(error.message)}` : '';
-  return [`Bearer realm=${quoted(storage)}${detail}`];
+export function challenges({ realm, authorizationServer, dpopOnly }: ChallengePolicy, error: LwsError): string[] {
+  const code = errors[error.code];
+  const detail = code === undefined ? '' : `, error="${code}", error_description=${quoted(error.message)}`;
+  const server = authorizationServer === undefined ? '' : `as_uri=${quoted(authorizationServer)}, `;
+  const ofDpop = dpopOnly || error.scheme === 'DPoP';
+  const bearer = `Bearer ${server}realm=${quoted(realm)}${ofDpop ? '' : detail}`;
+  const dpop = `DPoP ${server}realm=${quoted(realm)}, algs="${signatureAlgorithms.join(' ')}"${ofDpop ? detail : ''}`;
+  return dpopOnly ? [dpop] : [bearer, dpop];
 }

@@ -5,13 +5,20 @@ import { LwsError } from '../errors.js';
 
 export interface VerifiedCredential {
   readonly principal: Principal;
-  /** Milliseconds since the epoch after which the credential is not to be believed any more. */
+  /** Milliseconds since the epoch: when the credential itself expires. */
   readonly expires: number;
+  /** Milliseconds since the epoch after which it has to be verified again, because keys are looked up elsewhere. */
+  readonly verifyAgain?: number;
+  /** The thumbprint of the key that a presenter must prove to have (RFC 9449 6.1). */
+  readonly boundTo?: string;
 }
 
 export interface Suite {
   readonly name: string;
-  /** The `subject_token_type` values under which the token endpoint takes its credentials; none: it does not. */
+  /**
+   * The `subject_token_type` values under which the token endpoint takes its credentials, the first of them advertised;
+   * none: it does not.
+   */
   readonly tokenTypes?: readonly string[];
   /** The schemes of `Authorization` that carry its credentials, in lower case; absent: `bearer` alone. */
   readonly schemes?: readonly string[];

@@ -9,8 +9,8 @@ export interface Credentials {
   readonly token: string;
 }
 
-/** The longest field considered, in characters: as much as Node lets all fields of a request take together. */
-const maxLength = 16_384;
+/** The longest field considered, in characters: as much as the server lets all fields of a request take together. */
+const maxLength = 65_536;
 
 // No two neighbours share a character, so what fails has only one way to fail: the time is linear in the length.
 const credentialsPattern = /^([\w!#$%&'*+\-.^`|~]+) +([\w\-.~+/]+=*)$/;

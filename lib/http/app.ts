@@ -4,6 +4,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import Router from '@koa/router';
 import Koa from 'koa';
 import type { Authenticator } from '../authentication/authenticate.js';
+import type { ChallengePolicy } from '../authentication/challenge.js';
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
@@ -16,7 +17,7 @@ import { reservedName } from '../resources/write.js';
 import { type CorsPolicy, corsFields, preflightReply } from './cors.js';
 import { withDigests } from './digests.js';
 import { problemReply, statusOf } from './problem.js';
-import { ClientGone, requestBody } from './request.js';
+import { ClientGone, field, requestBody } from './request.js';
 import { resourceReply } from './resource-routes.js';
 import { type Fields, type Reply, respond } from './respond.js';
 import type { Route } from './route.js';
@@ -28,6 +29,7 @@ export interface Site {
   readonly description: StorageDescription;
   readonly routes: readonly Route[];
   readonly cors: CorsPolicy;
+  readonly challenge: ChallengePolicy;
   /** Refuse requests that did not come over TLS (to the proxy, when there is one). */
   readonly requireHttps: boolean;
   /** 0: no Strict-Transport-Security. */
@@ -36,6 +38,8 @@ export interface Site {
   readonly behindProxy: boolean;
   /** Milliseconds that a client may pause within a body. */
   readonly idleMs: number;
+  /** The base URI's scheme and authority. */
+  readonly origin: string;
   readonly log: Log;
 }
 
@@ -58,7 +62,7 @@ export function createApp(site: Site): RequestListener {
       reply = withDigests(req, await answer(site, route, req, res, exchange));
     } catch (error) {
       failure = error;
-      reply = problemReply(error, exchange.id, site.storage.storage);
+      reply = problemReply(error, exchange.id, site.challenge);
     }
     if (failure instanceof ClientGone) res.destroy();
     else {
@@ -74,7 +78,11 @@ export function createApp(site: Site): RequestListener {
   return (req, res) => void serve(req, res);
 }
 
-type RouteFinder = (req: IncomingMessage, res: ServerResponse, access: Access) => Promise<Reply | undefined>;
+interface RouteFinder {
+  (req: IncomingMessage, res: ServerResponse, access: Access): Promise<Reply | undefined>;
+  /** Paths of routes that do not lie below the storage. */
+  readonly elsewhere: ReadonlySet<string>;
+}
 
 async function answer(
   site: Site,
@@ -94,7 +102,18 @@ async function answer(
     throw new LwsError('method-not-allowed', 'TRACE is not supported.', { fields: { Allow: 'GET, HEAD, OPTIONS' } });
   if (req.method === 'OPTIONS' && req.url === '*')
     return { status: 204, fields: { Allow: 'GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE' } };
-  exchange.access = await site.authenticator.authenticate(req.headers.authorization);
+  const path = pathOf(req);
+  exchange.access = await site.authenticator.authenticate({
+    authorization: req.headers.authorization,
+    proof: field(req, 'dpop'),
+    method: req.method ?? 'GET',
+    url: site.origin + path,
+    address: addressOf(site, req) ?? '',
+  });
+  if (route.elsewhere.has(path)) {
+    const reply = await route(req, res, exchange.access);
+    if (reply) return reply;
+  }
   const target: Target = readTarget(req.url ?? '/', site.storage.storage);
   const { storage, idleMs, description } = site;
   return (
@@ -102,6 +121,10 @@ async function answer(
     resourceReply({ storage, description, req, res, access: exchange.access, target, idleMs })
   );
 }
+
+/** The path of the request target, which may be in absolute form. */
+const pathOf = ({ url = '/' }: IncomingMessage): string =>
+  (url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/]*/i, '') || '/').split('?', 1)[0]!;
 
 const isSystemPath = ({ storage, systemPrefix }: Storage, iri: string): boolean =>
   iri.startsWith(`${systemPrefix.slice(1)}/`, storage.length) || iri.startsWith('.well-known/', storage.length);
@@ -112,23 +135,32 @@ function fixedRoutes(site: Site): RouteFinder {
   const basePath = new URL(storage.storage).pathname.replace(/\/$/, '');
   // A document has one IRI: no other case, no slash behind it.
   const router = new Router<{ reply?: Reply; access: Access }>({ sensitive: true, strict: true });
-  for (const { path, methods, access: needed, handle } of site.routes)
-    router.register(basePath + path.replace('{prefix}', storage.systemPrefix), [...methods], async (ctx) => {
+  const fullPath = ({ path, place }: Route): string =>
+    place === 'origin' ? path : basePath + path.replace('{prefix}', storage.systemPrefix);
+  for (const route of site.routes) {
+    const { methods, access: needed, handle } = route;
+    router.register(fullPath(route), [...methods], async (ctx) => {
       const { access } = ctx.state;
       if (needed === 'authenticated' && !access.principal)
         throw new LwsError('unauthenticated', 'This needs a credential: send an Authorization header field.');
       if (needed === 'controller') await requireAccess(storage, storage.store, access, 'control', storage.storage);
       const query = new URLSearchParams(ctx.querystring);
       const body = () => requestBody(ctx.req, ctx.res, site.idleMs);
-      ctx.state.reply = await handle({ req: ctx.req, access, query, body, parameters: ctx['params'] ?? {} });
+      ctx.state.reply = await handle({
+        req: ctx.req,
+        access,
+        address: addressOf(site, ctx.req) ?? '',
+        query,
+        body,
+        parameters: ctx['params'] ?? {},
+      });
     });
+  }
   const dispatch = router.routes();
   const known = (path: string): readonly string[] =>
-    site.routes
-      .filter((route) => basePath + route.path.replace('{prefix}', storage.systemPrefix) === path)
-      .flatMap(({ methods }) => methods);
+    site.routes.filter((route) => fullPath(route) === path).flatMap(({ methods }) => methods);
   const koa = new Koa();
-  return async (req, res, access) => {
+  const find = async (req: IncomingMessage, res: ServerResponse, access: Access): Promise<Reply | undefined> => {
     const ctx = koa.createContext(req, res);
     ctx.state = { access };
     await dispatch(ctx as never, async () => {});
@@ -141,15 +173,18 @@ function fixedRoutes(site: Site): RouteFinder {
     if (ctx.method === 'OPTIONS') return { status: 204, fields: { Allow } };
     throw new LwsError('method-not-allowed', 'The method is not supported here.', { fields: { Allow } });
   };
+  const elsewhere = new Set(site.routes.filter(({ place }) => place === 'origin').map(fullPath));
+  return Object.assign(find, { elsewhere });
 }
 
 const isHttps = ({ behindProxy }: Site, req: IncomingMessage): boolean =>
   behindProxy && forwarded(req, 'x-forwarded-proto') === 'https';
 
-/** What the first proxy says of its client. */
+/** What the proxy in front of us says: it appends to what its own client may have claimed. */
 const forwarded = (req: IncomingMessage, name: string): string =>
   String(req.headers[name] ?? '')
-    .split(',')[0]!
+    .split(',')
+    .at(-1)!
     .trim();
 
 /** The fields of every answer. */

@@ -1,5 +1,5 @@
 /** Refusals as `application/problem+json` (RFC 9457). It owns the only table from code to status, title and type. */
-import { challenges } from '../authentication/challenge.js';
+import { type ChallengePolicy, challenges } from '../authentication/challenge.js';
 import { type ErrorCode, LwsError } from '../errors.js';
 import type { Reply } from './respond.js';
 
@@ -43,6 +43,8 @@ const problems: Readonly<Record<ErrorCode, readonly [status: number, title: stri
   'too-complex': [422, 'The query is too complex'],
   'too-large': [413, 'The body is too large'],
   unauthenticated: [401, 'A credential is needed'],
+  'too-many-requests': [429, 'Too many attempts'],
+  'use-dpop-nonce': [401, 'A nonce is needed'],
   'unsupported-media-type': [415, 'The media type is not supported here'],
   'unsupported-rdf': [400, 'The RDF cannot be stored'],
   'update-timeout': [422, 'The work took too long'],
@@ -55,7 +57,7 @@ export const statusOf = (error: unknown): number => (error instanceof LwsError ?
  * The answer to an error. Anything but an `LwsError` is a 500 that says nothing but the request's id.
  * @param instance the request's id, a `urn:uuid:`, which is also in the log
  */
-export function problemReply(error: unknown, instance: string, storage: string): Reply {
+export function problemReply(error: unknown, instance: string, policy: ChallengePolicy): Reply {
   const refusal = error instanceof LwsError ? error : undefined;
   const [status, title] = refusal ? problems[refusal.code] : [500, 'Something went wrong in the server'];
   const body = Buffer.from(
@@ -71,7 +73,9 @@ export function problemReply(error: unknown, instance: string, storage: string):
     status,
     fields: {
       ...refusal?.fields,
-      ...(status === 401 && refusal ? { 'WWW-Authenticate': challenges(storage, refusal) } : {}),
+      ...(refusal && (status === 401 || refusal.code === 'forbidden')
+        ? { 'WWW-Authenticate': challenges(policy, refusal) }
+        : {}),
       'Content-Type': 'application/problem+json',
       'Cache-Control': 'no-store',
       'X-Content-Type-Options': 'nosniff',

@@ -13,6 +13,8 @@ export type RouteAccess = 'public' | 'authenticated' | 'controller' | 'filtered'
 export interface RouteRequest {
   readonly req: IncomingMessage;
   readonly access: Access;
+  /** The client's address. */
+  readonly address: string;
   readonly query: URLSearchParams;
   /** The body, to be read or not. @throws LwsError `bad-request` for a malformed Content-Type */
   readonly body: () => RequestBody;
@@ -22,6 +24,8 @@ export interface RouteRequest {
 
 export interface Route {
   readonly methods: readonly string[];
+  /** `origin`: the path is below the origin of the base URI and not below its path (RFC 8414 3.1). */
+  readonly place?: 'origin';
   /** Below the base URI; `{prefix}` stands for the system prefix: `{prefix}/jwks`. */
   readonly path: string;
   readonly access: RouteAccess;

@@ -96,7 +96,8 @@ export async function main(words: readonly string[], standard: readonly Componen
       return await entry.run({ settings, flags: Object.fromEntries(Object.entries(flags).filter(isOwn)), components });
     const added = componentCommands(components).get(command);
     if (!added) throw new SettingsError(`Unknown command ${command}. ${usageWith(components)}`);
-    return await onStore(settings, (store) => added.run({ store, progress, print }));
+    const { dataDir } = settings.of(coreSettings);
+    return await added.run({ dataDir, onStore: (work) => onStore(settings, work), progress, print });
   } catch (error) {
     return explain(error);
   }
@@ -209,7 +210,7 @@ async function check({ settings, flags, components }: Context): Promise<number> 
     if (onProgress) process.stderr.write('\r');
     let count = faults.length;
     for (const fault of faults) print(fault);
-    for (const found of [linksetFaults(store), ...components.map((component) => component.check?.({ store }) ?? [])])
+    for (const found of [linksetFaults(store), ...components.map((component) => component.check?.(store) ?? [])])
       for await (const fault of found) {
         print(fault);
         count++;

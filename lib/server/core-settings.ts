@@ -1,5 +1,6 @@
 /** The settings of the floors, and the combinations of them that the server refuses to start with (open-points 1.5, 10). */
 import { logLevels } from '../log.js';
+import { hostList } from '../outbound/address-policy.js';
 import { flag, integer, list, oneOf, optional, SettingsError, type SettingsOf, setting, text } from '../settings.js';
 
 export const coreSettings = {
@@ -101,6 +102,50 @@ export const coreSettings = {
   corsMaxAge: setting('lws.cors.max-age-seconds', integer(0), 600, 'Seconds that a browser may remember a preflight.'),
   audience: setting('lws.audience', list, [], 'Further audiences that a credential may name besides the base URI.'),
   audienceRequired: setting('lws.audience.require', flag, true, 'Refuse a credential that names no audience.'),
+  acceptCredentials: setting(
+    'lws.oauth.accept-authentication-credentials',
+    flag,
+    true,
+    'Take authentication credentials directly, not only access tokens.',
+  ),
+  trustedIssuers: setting(
+    'lws.oauth.trusted-issuers',
+    list,
+    [],
+    'Other authorization servers (their issuer URIs) whose access tokens are accepted.',
+  ),
+  dpopOnly: setting('lws.dpop.require', flag, false, 'Refuse bearer tokens: every token needs a DPoP proof.'),
+  dpopNonce: setting('lws.dpop.require-nonce', flag, false, 'Require a nonce of this server in every DPoP proof.'),
+  dpopCache: setting(
+    'lws.dpop.jti-cache-size',
+    integer(1),
+    100_000,
+    'How many used DPoP proofs to remember against replay.',
+  ),
+  failures: setting(
+    'lws.rate-limit.failed-authentications',
+    integer(0),
+    600,
+    'Refused credentials of one address in a minute before it has to wait; 0: no limit.',
+  ),
+  fetchBlock: setting(
+    'lws.fetch.block-private-addresses',
+    flag,
+    true,
+    'Fetch nothing from addresses that are not public.',
+  ),
+  fetchAllowed: setting(
+    'lws.fetch.allowed-hosts',
+    hostList,
+    [],
+    'Hosts (host or host:port) that may be fetched from whatever their address.',
+  ),
+  fetchCertificates: setting(
+    'lws.fetch.ca-certificates',
+    list,
+    [],
+    'Files with certificates (PEM) of authorities to trust beside the well-known ones.',
+  ),
 } as const;
 
 export type CoreSettings = SettingsOf<typeof coreSettings>;

@@ -1,7 +1,8 @@
 /** Owners that need no identity provider: a did:key identity and bearer credentials of it (service.md, "Owner bootstrapping"). */
 import { randomUUID } from 'node:crypto';
 import { importJWK, SignJWT } from 'jose';
-import { algorithmOf, didKeyOf, expandDidKey } from '../authentication/did-key.js';
+import { didKeyOf, expandDidKey } from '../authentication/did.js';
+import { algorithmOf } from '../authentication/multikey.js';
 import { keptKey, makeKey, type PrivateJwk, readKey } from './kept-key.js';
 
 export interface Identity {

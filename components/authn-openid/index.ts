@@ -1,0 +1,85 @@
+/**
+ * The authentication suite of OpenID Connect: an ID token of a provider that the subject's own document names (service.md,
+ * "Suites"). Who else names a provider does not count.
+ */
+
+import { LRUCache } from 'lru-cache';
+import { assertAudience, clockSkew } from '../../lib/authentication/audience.js';
+import { type IssuerKeys, issuerKeys } from '../../lib/authentication/issuer-keys.js';
+import { readJwt, type UnverifiedJwt, verifyJwt } from '../../lib/authentication/jwt.js';
+import { refusedCredential, type Suite, type VerifiedCredential } from '../../lib/authentication/suite.js';
+import { defineComponent, type House } from '../../lib/component.js';
+
+export default defineComponent({
+  name: 'authn-openid',
+  settings: {},
+  isEnabled: () => true,
+  install: (house) => ({
+    capabilities: [{ type: 'https://w3c.github.io/lws-protocol/lws10-authn-openid/' }],
+    suites: [openIdSuite(house)],
+  }),
+});
+
+function openIdSuite(house: House): Suite {
+  // A provider is only remembered after a subject named it; strangers cannot fill this with less than a document each.
+  const providers = new LRUCache<string, IssuerKeys>({ max: 1_000 });
+  return {
+    name: 'OpenID Connect',
+    // The hyphen is a common misspelling, and accepted (open-points 7).
+    tokenTypes: ['urn:ietf:params:oauth:token-type:id_token', 'urn:ietf:params:oauth:token-type:id-token'],
+    recognises: (credential) => isIdToken(readJwt(credential)),
+    async verify(credential) {
+      const { header, payload } = readJwt(credential)!;
+      const { iss, sub } = payload as { iss: string; sub: string };
+      assertPlausible(payload, house);
+      const { openIdProviders } = await house.identifiers(sub);
+      if (!openIdProviders.includes(iss))
+        throw refusedCredential(
+          'The subject does not name this identity provider.',
+          `iss is ${iss.slice(0, 300)}, ${sub.slice(0, 300)} names ${openIdProviders.join(' ').slice(0, 500) || 'none'}`,
+        );
+      const keys = providers.get(iss) ?? providerKeys(house, iss);
+      providers.set(iss, keys);
+      const key = await keys.key(header['kid'] as string | undefined, String(header['alg']));
+      if (!key)
+        throw refusedCredential(
+          'The ID token is signed with a key that its provider does not have.',
+          `kid is ${String(header['kid']).slice(0, 200)}, alg ${String(header['alg']).slice(0, 20)}`,
+        );
+      return verifiedBy(await verifyJwt(credential, key, { required: ['exp', 'iat', 'iss', 'sub'] }));
+    },
+  };
+}
+
+/** `iss` differs from `sub`, and it is no access token. */
+function isIdToken(jwt: UnverifiedJwt | undefined): boolean {
+  if (!jwt || /at\+jwt$/i.test(String(jwt.header['typ'] ?? ''))) return false;
+  const { iss, sub } = jwt.payload;
+  return typeof iss === 'string' && typeof sub === 'string' && iss !== sub;
+}
+
+/** What can be refused without asking anybody. */
+function assertPlausible({ aud, exp, iss, sub }: UnverifiedJwt['payload'], house: House): void {
+  assertAudience(aud, house.audience);
+  if (typeof exp !== 'number' || exp < Date.now() / 1000 - clockSkew)
+    throw refusedCredential('The credential has expired.', `exp is ${String(exp)}`);
+  if (!/^https:\/\//i.test(String(iss)) || !URL.canParse(String(iss)))
+    throw refusedCredential(
+      'The identity provider is no HTTPS URL.',
+      `iss is ${String(iss).slice(0, 300)}, sub ${String(sub).slice(0, 300)}`,
+    );
+}
+
+/** OpenID Connect Discovery 1.0, 4: below the issuer, and not inserted before its path. */
+const providerKeys = ({ fetch, clock }: House, issuer: string): IssuerKeys =>
+  issuerKeys({ fetch, issuer, metadataUrl: `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, clock });
+
+function verifiedBy(claims: Awaited<ReturnType<typeof verifyJwt>>): VerifiedCredential {
+  const { sub, iss, exp, azp } = claims;
+  return {
+    principal: { subject: sub!, issuer: iss!, ...(typeof azp === 'string' ? { client: azp } : {}) },
+    expires: exp! * 1000,
+    // The subject may stop naming the provider, and the provider's keys rotate.
+    verifyAgain: Date.now() + 300_000,
+  };
+}

@@ -1,0 +1,60 @@
+/**
+ * The embedded authorization server: RFC 8693 token exchange for tokens of this storage, RFC 8414 metadata, a JWKS (service.md,
+ * "Authentication"). Nothing else of OAuth: no authorization codes, no refresh tokens, no client registration.
+ */
+import { join } from 'node:path';
+import { throttle } from '../../lib/authentication/throttle.js';
+import { defineComponent } from '../../lib/component.js';
+import { flag, integer, setting } from '../../lib/settings.js';
+import { tokenRoutes } from './routes.js';
+import { SigningKeys } from './signing-keys.js';
+
+const settings = {
+  enabled: setting(
+    'lws.oauth.enabled',
+    flag,
+    true,
+    'Embed an authorization server that exchanges credentials for access tokens.',
+  ),
+  lifetime: setting(
+    'lws.oauth.access-token-lifetime-seconds',
+    integer(1, 86_400),
+    300,
+    'Seconds that an access token is valid; never longer than the credential that it was exchanged for.',
+  ),
+  requests: setting(
+    'lws.rate-limit.token-requests',
+    integer(0),
+    600,
+    'Requests of one address to the token endpoint in a minute before it has to wait; 0: no limit.',
+  ),
+};
+
+const keysIn = (dataDir: string): string => join(dataDir, 'oauth-keys.json');
+/** The longest lifetime that the setting allows: so long a token of an old key may still be about. */
+const longestLifetime = 86_400;
+
+export default defineComponent({
+  name: 'authorization-server',
+  settings,
+  isEnabled: ({ enabled }) => enabled,
+  async install(house, { lifetime, requests }) {
+    const keys = await SigningKeys.open(keysIn(house.dataDir), longestLifetime);
+    return {
+      routes: tokenRoutes({ house, keys, lifetime, requests: throttle(requests) }),
+      authorizationServer: { issuer: house.baseUri, key: (kid, algorithm) => keys.verificationKey(kid, algorithm) },
+    };
+  },
+  commands: {
+    'rotate-keys': {
+      help: 'sign access tokens with a new key from now on; the old one verifies for another day',
+      async run({ dataDir, print }) {
+        const keys = await SigningKeys.open(keysIn(dataDir), longestLifetime);
+        print(
+          `Access tokens are signed with the key ${await keys.rotate()} now; a running server takes it up by itself.`,
+        );
+        return 0;
+      },
+    },
+  },
+});

@@ -1,0 +1,180 @@
+/** The endpoints of the authorization server: metadata, keys, and the token endpoint (service.md, "Authentication"). */
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { SignJWT } from 'jose';
+import type { DpopProof } from '../../lib/authentication/dpop.js';
+import { wellKnownOf } from '../../lib/authentication/issuer-keys.js';
+import { signatureAlgorithms } from '../../lib/authentication/jwt.js';
+import type { VerifiedCredential } from '../../lib/authentication/suite.js';
+import type { Throttle } from '../../lib/authentication/throttle.js';
+import type { House } from '../../lib/component.js';
+import { LwsError } from '../../lib/errors.js';
+import { field } from '../../lib/http/request.js';
+import type { Reply } from '../../lib/http/respond.js';
+import type { Route, RouteRequest } from '../../lib/http/route.js';
+import { isAbsoluteIri } from '../../lib/rdf/iri.js';
+import { readBody } from '../../lib/resources/body.js';
+import { OAuthError, oauthErrorReply, uncached } from './oauth-error.js';
+import type { SigningKeys } from './signing-keys.js';
+import { accessTokenType, readTokenRequest, tokenExchange } from './token-request.js';
+
+export interface TokenIssuer {
+  readonly house: House;
+  readonly keys: SigningKeys;
+  /** Seconds. */
+  readonly lifetime: number;
+  readonly requests: Throttle;
+}
+
+/** Bytes: an assertion in base64, percent-encoded, and the rest. */
+const longestForm = 256 << 10;
+const wellKnown = '/.well-known/lws-configuration';
+
+export function tokenRoutes(issuer: TokenIssuer): readonly Route[] {
+  const { house, keys } = issuer;
+  const metadata = { methods: ['GET', 'HEAD'], access: 'public', handle: () => json(metadataOf(house)) } as const;
+  const inserted = new URL(wellKnownOf(house.baseUri, 'lws-configuration')).pathname;
+  return [
+    { ...metadata, path: wellKnown },
+    // RFC 8414 3.1: before the path of the issuer, which is not below the storage then.
+    ...(inserted === wellKnown ? [] : [{ ...metadata, place: 'origin', path: inserted } as const]),
+    { methods: ['GET', 'HEAD'], path: '{prefix}/jwks', access: 'public', handle: () => json(keys.jwks()) },
+    { methods: ['POST'], path: '{prefix}/token', access: 'public', handle: (request) => answer(issuer, request) },
+  ];
+}
+
+const json = (document: object): Reply => ({
+  status: 200,
+  fields: { 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=60' },
+  body: Buffer.from(JSON.stringify(document)),
+});
+
+const metadataOf = ({ baseUri, systemPrefix, tokenEndpoint, suites }: House): object => ({
+  issuer: baseUri,
+  token_endpoint: tokenEndpoint,
+  jwks_uri: `${baseUri}${systemPrefix}/jwks`,
+  grant_types_supported: [tokenExchange],
+  response_types_supported: ['token'],
+  token_endpoint_auth_methods_supported: ['none'],
+  subject_token_types_supported: [...new Set(suites().flatMap(({ tokenTypes = [] }) => tokenTypes.slice(0, 1)))],
+  subject_identifier_types_supported: ['https', 'did:key', 'did:web'],
+  claims_supported: ['iss', 'sub', 'client_id', 'aud', 'jti', 'exp', 'nbf', 'iat', 'cnf'],
+  dpop_signing_alg_values_supported: signatureAlgorithms,
+});
+
+async function answer(issuer: TokenIssuer, request: RouteRequest): Promise<Reply> {
+  const { log } = issuer.house;
+  await issuer.requests.assertOpen(request.address);
+  await issuer.requests.count(request.address);
+  try {
+    return await exchange(issuer, request);
+  } catch (error) {
+    const refusal = asOAuthError(error);
+    log.info({
+      endpoint: 'token',
+      error: refusal.code,
+      reason: refusal.reason ?? refusal.message,
+      address: request.address,
+    });
+    return oauthErrorReply(refusal);
+  }
+}
+
+/** Refusals of suites are `invalid_request` here; anything unexpected stays what it is. */
+function asOAuthError(error: unknown): OAuthError {
+  if (error instanceof OAuthError) return error;
+  if (!(error instanceof LwsError) || error.code === 'too-many-requests') throw error;
+  return new OAuthError('invalid_request', error.message, error.reason);
+}
+
+async function exchange({ house, keys, lifetime }: TokenIssuer, request: RouteRequest): Promise<Reply> {
+  const { subjectToken, subjectTokenType } = readTokenRequest(await readForm(request), house.storage);
+  const proof = await proofOf(house, request.req);
+  const credential = await verified(house, subjectToken, subjectTokenType);
+  const client = assertUris(credential);
+  const now = Math.floor(Date.now() / 1000);
+  const expires = Math.min(now + lifetime, Math.floor(credential.expires / 1000));
+  if (expires <= now) throw new OAuthError('invalid_request', 'The credential has expired.');
+  proof?.consume();
+  const { kid, key } = keys.signingKey();
+  const token = await new SignJWT({
+    client_id: client,
+    ...(proof ? { cnf: { jkt: proof.thumbprint } } : {}),
+  })
+    .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid })
+    .setIssuer(house.baseUri)
+    .setSubject(credential.principal.subject)
+    .setAudience(house.storage)
+    .setJti(randomUUID())
+    .setIssuedAt(now)
+    .setNotBefore(now)
+    .setExpirationTime(expires)
+    .sign(key);
+  const body = {
+    access_token: token,
+    issued_token_type: accessTokenType,
+    token_type: proof ? 'DPoP' : 'Bearer',
+    expires_in: expires - now,
+  };
+  return { status: 200, fields: uncached, body: Buffer.from(JSON.stringify(body)) };
+}
+
+async function readForm({ body: open }: RouteRequest): Promise<URLSearchParams> {
+  const body = open();
+  if (body.mediaType !== 'application/x-www-form-urlencoded')
+    throw new OAuthError('invalid_request', 'The request is sent as application/x-www-form-urlencoded.');
+  return new URLSearchParams((await readBody(body, longestForm)).toString('utf8'));
+}
+
+/** @throws OAuthError `invalid_dpop_proof`, also for none where one is required; `use_dpop_nonce` */
+async function proofOf(
+  { dpop, dpopRequired, tokenEndpoint }: House,
+  req: IncomingMessage,
+): Promise<DpopProof | undefined> {
+  const proof = field(req, 'dpop');
+  if (proof === undefined && !dpopRequired) return undefined;
+  try {
+    return consumable(await dpop.verify(proof, { method: 'POST', url: tokenEndpoint }));
+  } catch (error) {
+    throw dpopError(error);
+  }
+}
+
+/** A proof that was used before is as bad as a wrong one. */
+const consumable = ({ thumbprint, consume }: DpopProof): DpopProof => ({
+  thumbprint,
+  consume() {
+    try {
+      consume();
+    } catch (error) {
+      throw dpopError(error);
+    }
+  },
+});
+
+function dpopError(error: unknown): unknown {
+  if (!(error instanceof LwsError)) return error;
+  const code = error.code === 'use-dpop-nonce' ? 'use_dpop_nonce' : 'invalid_dpop_proof';
+  return new OAuthError(code, error.message, error.reason, error.fields);
+}
+
+async function verified(house: House, token: string, type: string): Promise<VerifiedCredential> {
+  const ofType = house.suites().filter(({ tokenTypes = [] }) => tokenTypes.includes(type));
+  if (ofType.length === 0)
+    throw new OAuthError('invalid_request', 'The subject_token_type is not supported.', `it is ${type.slice(0, 200)}`);
+  const suite = ofType.find(({ recognises }) => recognises(token));
+  if (!suite) throw new OAuthError('invalid_request', 'The subject_token is not of its subject_token_type.');
+  return suite.verify(token);
+}
+
+/** Token endpoint rule 3: subject and client are URIs. @returns the client */
+function assertUris({ principal: { subject, client } }: VerifiedCredential): string {
+  if (!isAbsoluteIri(subject)) throw new OAuthError('invalid_request', 'The subject of the credential is no URI.');
+  if (client === undefined || !isAbsoluteIri(client))
+    throw new OAuthError(
+      'invalid_request',
+      'The credential names no client, or one that is no URI.',
+      `client is ${String(client).slice(0, 200)}`,
+    );
+  return client;
+}

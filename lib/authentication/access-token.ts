@@ -1,0 +1,80 @@
+/**
+ * Access tokens of RFC 9068: of the embedded authorization server, and of those that are trusted (service.md, "Access-token
+ * validation at the storage"). It must not know how keys are found.
+ */
+import type { CryptoKey } from 'jose';
+import { readJwt, verifyJwt } from './jwt.js';
+import { refusedCredential, type Suite, type VerifiedCredential } from './suite.js';
+
+/** An authorization server whose tokens are accepted. */
+export interface TrustedIssuer {
+  /** As the `iss` claim has it. */
+  readonly issuer: string;
+  /** The verification key of that id; `undefined` when the issuer has none. @throws LwsError when it cannot be asked */
+  key(kid: string | undefined, algorithm: string): Promise<CryptoKey | undefined>;
+}
+
+export interface AccessTokenOptions {
+  readonly issuers: () => readonly TrustedIssuer[];
+  /** The storage, with and without the slash at its end. */
+  readonly audiences: ReadonlySet<string>;
+}
+
+/** RFC 9068 4: `at+jwt`, with or without `application/`. */
+const isAccessTokenType = (typ: unknown): boolean =>
+  typeof typ === 'string' && /^(?:application\/)?at\+jwt$/i.test(typ);
+
+export function accessTokenSuite({ issuers, audiences }: AccessTokenOptions): Suite {
+  return {
+    name: 'access token',
+    schemes: ['bearer', 'dpop'],
+    recognises: (credential) => isAccessTokenType(readJwt(credential)?.header['typ']),
+    async verify(credential) {
+      const { header, payload } = readJwt(credential)!;
+      const issuer = issuers().find((candidate) => candidate.issuer === payload['iss']);
+      if (!issuer)
+        throw refusedCredential(
+          'The access token is of an authorization server that is not trusted here.',
+          `iss is ${String(payload['iss']).slice(0, 300)}`,
+        );
+      assertAudience(payload['aud'], audiences);
+      const key = await issuer.key(header['kid'] as string | undefined, String(header['alg']));
+      if (!key)
+        throw refusedCredential(
+          'The access token is signed with a key that its issuer does not have.',
+          `kid is ${String(header['kid']).slice(0, 200)}, alg ${String(header['alg']).slice(0, 20)}`,
+        );
+      const claims = await verifyJwt(credential, key, {
+        required: ['exp', 'iat', 'sub', 'client_id', 'jti', 'iss', 'aud'],
+      });
+      return verifiedBy(claims);
+    },
+  };
+}
+
+/** Exactly one value, this storage. */
+function assertAudience(aud: unknown, audiences: ReadonlySet<string>): void {
+  const values: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
+  if (values.length !== 1 || !audiences.has(values[0] as string))
+    throw refusedCredential(
+      'The access token is not for this storage alone.',
+      `aud is ${String(JSON.stringify(aud)).slice(0, 300)}, expected ${[...audiences][0]}`,
+    );
+}
+
+function verifiedBy(claims: Awaited<ReturnType<typeof verifyJwt>>): VerifiedCredential {
+  const { sub, iss, client_id: client, exp, cnf } = claims;
+  const boundTo = (cnf as { jkt?: unknown } | undefined)?.jkt;
+  if (cnf !== undefined && typeof boundTo !== 'string')
+    throw refusedCredential(
+      'The access token is bound in a way that is not supported.',
+      `cnf is ${JSON.stringify(cnf).slice(0, 200)}`,
+    );
+  return {
+    principal: { subject: sub!, client: client as string, issuer: iss! },
+    expires: exp! * 1000,
+    // Keys rotate, and a token should not outlive its key by more than this.
+    verifyAgain: Date.now() + 300_000,
+    ...(typeof boundTo === 'string' ? { boundTo } : {}),
+  };
+}

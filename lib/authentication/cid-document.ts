@@ -1,0 +1,134 @@
+/**
+ * The meaning of a controlled identifier document, from JSON by the names of its context or from RDF by their IRIs
+ * (W3C Controlled Identifiers 1.0). Pure; it must not know where the document comes from.
+ */
+import type { Quad, Term } from '@rdfjs/types';
+import { lws, rdf } from '../rdf/vocabulary.js';
+import type { AuthenticationMethod, ControlledIdentifier } from './controlled-identifier.js';
+import { readMultikey } from './multikey.js';
+import { refusedCredential } from './suite.js';
+
+type Members = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const list = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+/** An IRI as a text, or as the object of JSON-LD that has it as its id. */
+const reference = (value: unknown): string | undefined =>
+  text(value) ?? (isObject(value) ? text(value['id']) : undefined);
+
+/** @throws LwsError `invalid-token` when the document is not the subject's */
+export function interpret(document: unknown, subject: string): ControlledIdentifier {
+  const id = isObject(document) ? text(document['id']) : undefined;
+  if (!isObject(document) || id !== subject)
+    throw refusedCredential(
+      "The subject's document is another's.",
+      `its id is ${String(id).slice(0, 300)}, expected ${subject}`,
+    );
+  const methods = new Map(
+    list(document['verificationMethod'])
+      .filter(isObject)
+      .map((method) => [absolute(text(method['id']), subject), method]),
+  );
+  const authentication = list(document['authentication']).flatMap((entry): AuthenticationMethod[] => {
+    const method =
+      isObject(entry) && Object.keys(entry).length > 1 ? entry : methods.get(absolute(reference(entry), subject));
+    return method ? [methodOf(method, subject)] : [];
+  });
+  return { id: subject, authentication, openIdProviders: providersOf(document) };
+}
+
+/** `#key` is relative to the subject. */
+const absolute = (id: string | undefined, subject: string): string | undefined =>
+  id?.startsWith('#') ? subject.replace(/#.*$/s, '') + id : id;
+
+function methodOf(method: Members, subject: string): AuthenticationMethod {
+  const date = (value: unknown): number | undefined => (value === undefined ? undefined : Date.parse(String(value)));
+  return {
+    id: absolute(text(method['id']), subject) ?? '',
+    controller: reference(method['controller']),
+    jwk: keyOf(method),
+    revoked: date(method['revoked']),
+    expires: date(method['expires']),
+  };
+}
+
+const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
+
+/** The 2020 types are read as JsonWebKey and Multikey (service.md, "Suites"). */
+function keyOf(method: Members): AuthenticationMethod['jwk'] {
+  const types = list(method['type']).map((type) => String(type).replace(/^.*[#/]/, ''));
+  if (types.some((type) => type === 'JsonWebKey' || type === 'JsonWebKey2020')) {
+    const jwk = method['publicKeyJwk'];
+    return isObject(jwk) && !privateMembers.some((member) => member in jwk) ? jwk : undefined;
+  }
+  if (types.some((type) => type === 'Multikey' || type === 'Ed25519VerificationKey2020'))
+    return readMultikey(text(method['publicKeyMultibase']) ?? '');
+  return undefined;
+}
+
+const providerTypes: ReadonlySet<unknown> = new Set([
+  'OpenIdProvider',
+  'lws:OpenIdProvider',
+  `${lws.namespace}OpenIdProvider`,
+]);
+
+const providersOf = (document: Members): readonly string[] =>
+  list(document['service'])
+    .filter(isObject)
+    .filter(({ type }) => list(type).some((name) => providerTypes.has(name)))
+    .flatMap(({ serviceEndpoint }) => list(serviceEndpoint).flatMap((endpoint) => reference(endpoint) ?? []));
+
+const security = 'https://w3id.org/security#';
+const did = 'https://www.w3.org/ns/did#';
+const names: Readonly<Record<string, string>> = {
+  [`${security}authenticationMethod`]: 'authentication',
+  [`${security}verificationMethod`]: 'verificationMethod',
+  [`${did}service`]: 'service',
+  [`${did}serviceEndpoint`]: 'serviceEndpoint',
+  [`${security}controller`]: 'controller',
+  [`${security}publicKeyJwk`]: 'publicKeyJwk',
+  [`${security}publicKeyMultibase`]: 'publicKeyMultibase',
+  [`${security}revoked`]: 'revoked',
+  [`${security}expiration`]: 'expires',
+  [rdf.type]: 'type',
+};
+
+/** Members that are nodes with members of their own. */
+const nested = new Set(['authentication', 'verificationMethod', 'service']);
+
+/** The same document as RDF: what the graph says of the subject, and of what that links to. */
+export function documentOfQuads(quads: readonly Quad[], subject: string): unknown {
+  const bySubject = new Map<string, Quad[]>();
+  for (const quad of quads) {
+    const key = keyOfTerm(quad.subject);
+    bySubject.set(key, [...(bySubject.get(key) ?? []), quad]);
+  }
+  const node = (term: Term, depth: number): Members => {
+    const members = new Map<string, unknown[]>();
+    for (const { predicate, object } of bySubject.get(keyOfTerm(term)) ?? []) {
+      const name = names[predicate.value];
+      if (name === undefined) continue;
+      const value = nested.has(name) && depth === 0 ? node(object, 1) : memberOf(name, object);
+      members.set(name, [...(members.get(name) ?? []), value]);
+    }
+    const entries = [...members].map(([name, values]) => [name, values.length === 1 ? values[0] : values]);
+    return Object.fromEntries([['id', term.value], ...entries]);
+  };
+  const about = quads.find(({ subject: term }) => term.termType === 'NamedNode' && term.value === subject);
+  return about ? node(about.subject, 0) : undefined;
+}
+
+const keyOfTerm = (term: Term): string => `${term.termType} ${term.value}`;
+
+function memberOf(name: string, term: Term): unknown {
+  if (name !== 'publicKeyJwk') return term.value;
+  try {
+    return JSON.parse(term.value);
+  } catch {
+    // No JWK, and then no key.
+    return undefined;
+  }
+}

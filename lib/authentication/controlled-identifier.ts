@@ -1,0 +1,114 @@
+/**
+ * Controlled identifiers: what a subject's own document says of its keys and identity providers (service.md, "Suites";
+ * open-points 7). Documents come through the outbound guard and are kept for a while. It must not know tokens.
+ */
+import { LRUCache } from 'lru-cache';
+import { LwsError } from '../errors.js';
+import { parseMediaType } from '../fields/media-type.js';
+import type { GuardedFetch } from '../outbound/guarded-fetch.js';
+import { OutboundError } from '../outbound/outbound-error.js';
+import { isRdfFormat, jsonLd } from '../rdf/formats.js';
+import { decodeUtf8, parseJson } from '../rdf/json.js';
+import type { Documents } from '../storage/documents.js';
+import { decodeGraph } from '../storage/quad-keys.js';
+import { documentOfQuads, interpret } from './cid-document.js';
+import { didWebUrl, expandDidKey } from './did.js';
+import type { PublicJwk } from './multikey.js';
+import { refusedCredential } from './suite.js';
+
+/** A key that a subject may authenticate with. */
+export interface AuthenticationMethod {
+  readonly id: string;
+  readonly controller: string | undefined;
+  /** The public key; absent when it is of a kind that is not known, or holds private members. */
+  readonly jwk: (PublicJwk | Readonly<Record<string, unknown>>) | undefined;
+  /** Milliseconds since the epoch; NaN for what is no date. */
+  readonly revoked: number | undefined;
+  readonly expires: number | undefined;
+}
+
+export interface ControlledIdentifier {
+  readonly id: string;
+  /** The verification methods of the `authentication` relationship, and no others. */
+  readonly authentication: readonly AuthenticationMethod[];
+  /** The endpoints of the subject's own services of type `lws:OpenIdProvider`. */
+  readonly openIdProviders: readonly string[];
+}
+
+/** @throws LwsError `invalid-token` when the document cannot be had, cannot be read, or is another's */
+export type IdentifierResolver = (subject: string) => Promise<ControlledIdentifier>;
+
+export interface ResolverOptions {
+  readonly fetch: GuardedFetch;
+  readonly documents: Documents;
+}
+
+const keptMs = 300_000;
+const failureKeptMs = 30_000;
+const accept =
+  'application/lws+cid, application/did+json, application/ld+json, application/json;q=0.9, text/turtle;q=0.8, application/n-triples;q=0.5, application/trig;q=0.5, application/rdf+xml;q=0.4';
+const request = { maxBytes: 2 << 20, timeoutMs: 10_000, maxRedirects: 5, accept } as const;
+
+export function identifierResolver(options: ResolverOptions): IdentifierResolver {
+  const known = new LRUCache<string, Promise<ControlledIdentifier>>({ max: 5_000, ttl: keptMs });
+  return (subject) => {
+    const own = expandDidKey(subject);
+    if (own) return Promise.resolve(ofDidKey(subject, own));
+    let found = known.get(subject);
+    if (!found) {
+      found = resolve(subject, options);
+      known.set(subject, found);
+      // Who asks hears of it; the others find it for a while.
+      found.catch(() => known.set(subject, found!, { ttl: failureKeptMs }));
+    }
+    return found;
+  };
+}
+
+const ofDidKey = (subject: string, { key, method }: { key: PublicJwk; method: string }): ControlledIdentifier => ({
+  id: subject,
+  authentication: [{ id: method, controller: subject, jwk: key, revoked: undefined, expires: undefined }],
+  openIdProviders: [],
+});
+
+async function resolve(subject: string, { fetch, documents }: ResolverOptions): Promise<ControlledIdentifier> {
+  const url = didWebUrl(subject) ?? (/^https:\/\//i.test(subject) && URL.canParse(subject) ? subject : undefined);
+  if (url === undefined)
+    throw refusedCredential(
+      'The subject is no identifier that can be looked up here.',
+      `sub is ${subject.slice(0, 300)}`,
+    );
+  try {
+    const { status, headers, body } = await fetch(withoutFragment(url), request);
+    if (status !== 200) throw unreadable(subject, `${url} answered ${status}`);
+    const document = await readDocument(documents, subject, headers['content-type'], body, withoutFragment(url));
+    return interpret(document, subject);
+  } catch (error) {
+    if (error instanceof OutboundError) throw unreadable(subject, `${error.code}: ${error.message}`, error);
+    if (error instanceof LwsError && error.code !== 'invalid-token') throw unreadable(subject, error.message, error);
+    throw error;
+  }
+}
+
+const withoutFragment = (url: string): string => url.replace(/#.*$/s, '');
+
+/** JSON is read by the names of the context, RDF by their IRIs; anything else is no document. */
+async function readDocument(
+  documents: Documents,
+  subject: string,
+  contentType: string | undefined,
+  body: Buffer,
+  base: string,
+): Promise<unknown> {
+  const mediaType = parseMediaType(contentType ?? '')?.essence ?? '';
+  if (isRdfFormat(mediaType) && mediaType !== jsonLd) {
+    const { keys } = await documents.parse(body, mediaType, base);
+    return documentOfQuads(decodeGraph(keys), subject);
+  }
+  if (mediaType !== 'application/json' && mediaType !== 'application/lws+cid' && !mediaType.endsWith('+json'))
+    throw unreadable(subject, `the document is ${mediaType || 'of no media type'}`);
+  return parseJson(decodeUtf8(body));
+}
+
+const unreadable = (subject: string, reason: string, cause?: unknown): LwsError =>
+  refusedCredential("The subject's document cannot be had.", `${subject.slice(0, 300)}: ${reason}`, cause);

@@ -1,0 +1,146 @@
+/**
+ * DPoP: the proof that whoever presents an access token has the key that it is bound to (RFC 9449; service.md, "DPoP").
+ * It must not know access tokens beyond the thumbprint.
+ */
+import { createHash } from 'node:crypto';
+import { type CryptoKey, calculateJwkThumbprint, type JWK } from 'jose';
+import { LRUCache } from 'lru-cache';
+import { LwsError } from '../errors.js';
+import { type DpopNonces, dpopNonces } from './dpop-nonce.js';
+import { fits, importPublicKey } from './issuer-keys.js';
+import { readJwt, signatureAlgorithms, verifyJwt } from './jwt.js';
+import { replayCache } from './replay-cache.js';
+import { refusedCredential } from './suite.js';
+
+export interface DpopOptions {
+  readonly requireNonce: boolean;
+  readonly cacheSize: number;
+  readonly clock: () => number;
+}
+
+/** What a proof is checked against. */
+export interface ProvenRequest {
+  readonly method: string;
+  /** The target's IRI from `lws.base-uri`; its query does not matter. */
+  readonly url: string;
+  /** The access token; absent at the token endpoint. */
+  readonly token?: string;
+}
+
+/** A proof that holds. `consume` uses it up, and is called when the token it goes with has been validated. */
+export interface DpopProof {
+  readonly thumbprint: string;
+  /** @throws LwsError `invalid-token` when it was used before */
+  consume(): void;
+}
+
+export interface DpopVerifier {
+  readonly nonces: DpopNonces;
+  /** @throws LwsError `invalid-token`; `use-dpop-nonce` with a `DPoP-Nonce` field */
+  verify(field: string | undefined, request: ProvenRequest): Promise<DpopProof>;
+}
+
+/** Seconds: how old a proof may be, and how far ahead of our clock (open-points 7). */
+const oldest = 300;
+const ahead = 60;
+
+interface ProofKey {
+  readonly key: CryptoKey;
+  readonly thumbprint: string;
+}
+
+export function dpopVerifier({ requireNonce, cacheSize, clock }: DpopOptions): DpopVerifier {
+  const nonces = dpopNonces(clock);
+  const used = replayCache(cacheSize, (oldest + ahead) * 1000);
+  // Importing a key costs as much as a signature, and clients use one key for many proofs. The proofs are never kept.
+  const keys = new LRUCache<string, ProofKey>({ max: 10_000 });
+
+  const keyOf = async (jwk: JWK, algorithm: string): Promise<ProofKey> => {
+    const { kty, crv, x, y, e, n } = jwk;
+    const id = JSON.stringify([algorithm, kty, crv, x, y, e, n]);
+    let found = keys.get(id);
+    if (!found) {
+      found = { key: await importPublicKey(jwk, algorithm), thumbprint: await calculateJwkThumbprint(jwk) };
+      keys.set(id, found);
+    }
+    return found;
+  };
+
+  return {
+    nonces,
+    async verify(field, request) {
+      const proof = field === undefined || field.includes(',') ? undefined : readJwt(field);
+      if (!proof) throw refused('There is not exactly one proof.', 'the DPoP field is missing, repeated or no JWT');
+      const { header, payload } = proof;
+      const { key, thumbprint } = await keyOf(...keyIn(header));
+      await verifyJwt(field!, key, { required: ['jti', 'htm', 'htu', 'iat'] });
+      assertClaims(payload, request, clock() / 1000);
+      assertNonce(payload['nonce'], nonces, requireNonce);
+      return {
+        thumbprint,
+        consume() {
+          const id = createHash('sha256')
+            .update(`${thumbprint} ${String(payload['jti'])}`)
+            .digest('base64');
+          if (!used.consume(id))
+            throw refused('The proof was used before.', `jti ${String(payload['jti']).slice(0, 100)} is known`);
+        },
+      };
+    },
+  };
+}
+
+/** The public key and the algorithm that a proof names (RFC 9449 4.3, checks 3 to 7). */
+function keyIn({ typ, alg, jwk, crit }: Readonly<Record<string, unknown>>): [JWK, string] {
+  if (typ !== 'dpop+jwt') throw refused('The proof is of another type.', `typ is ${String(typ).slice(0, 100)}`);
+  if (!(signatureAlgorithms as readonly unknown[]).includes(alg) && alg !== 'Ed25519')
+    throw refused('The proof has an algorithm that is not accepted.', `alg is ${String(alg).slice(0, 100)}`);
+  if (crit !== undefined) throw refused('The proof has critical extensions.', 'crit is present');
+  if (typeof jwk !== 'object' || jwk === null) throw refused('The proof has no public key.', 'no jwk in the header');
+  const privateMember = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'].find((member) => member in jwk);
+  if (privateMember) throw refused('The proof reveals a private key.', `jwk has the member ${privateMember}`);
+  if (!fits(jwk as JWK, alg as string))
+    throw refused('The key of the proof does not fit its algorithm.', `alg is ${String(alg)}`);
+  return [jwk as JWK, alg as string];
+}
+
+function assertClaims(payload: Readonly<Record<string, unknown>>, request: ProvenRequest, now: number): void {
+  const { htm, htu, iat, ath } = payload;
+  if (htm !== request.method)
+    throw refused('The proof is for another method.', `htm is ${String(htm).slice(0, 20)}, expected ${request.method}`);
+  if (typeof htu !== 'string' || withoutQuery(htu) !== withoutQuery(request.url))
+    throw refused(
+      'The proof is for another URI.',
+      `htu is ${String(htu).slice(0, 300)}, expected ${withoutQuery(request.url)}`,
+    );
+  if (typeof iat !== 'number' || now - iat > oldest || iat - now > ahead)
+    throw refused('The proof is too old or from the future.', `iat is ${String(iat)}, now is ${Math.floor(now)}`);
+  if (request.token === undefined) return;
+  const expected = createHash('sha256').update(request.token).digest('base64url');
+  if (ath !== expected)
+    throw refused('The proof is for another access token.', 'ath is missing or not the hash of the token');
+}
+
+/** RFC 9449 4.3, check 9: normalized, without query and fragment. */
+function withoutQuery(url: string): string | undefined {
+  if (!URL.canParse(url)) return undefined;
+  const parsed = new URL(url);
+  parsed.search = '';
+  parsed.hash = '';
+  return parsed.href;
+}
+
+function assertNonce(nonce: unknown, nonces: DpopNonces, required: boolean): void {
+  if (nonce === undefined && !required) return;
+  if (typeof nonce === 'string' && nonces.accepts(nonce)) return;
+  throw new LwsError('use-dpop-nonce', 'The proof needs the nonce of the DPoP-Nonce field.', {
+    reason: nonce === undefined ? 'no nonce' : 'the nonce is not ours, or older than 300 s',
+    scheme: 'DPoP',
+    fields: { 'DPoP-Nonce': nonces.issue() },
+  });
+}
+
+const refused = (description: string, reason: string): LwsError => {
+  const { message } = refusedCredential(description, reason);
+  return new LwsError('invalid-token', message, { reason: `DPoP: ${reason}`, scheme: 'DPoP' });
+};

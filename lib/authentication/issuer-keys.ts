@@ -1,0 +1,130 @@
+/**
+ * Keys of other servers: their metadata and JWKS through the outbound guard, cached, and asked for again when a token names
+ * a key that is not known, at most once a minute (open-points 7). It must not know tokens.
+ */
+import { type CryptoKey, importJWK, type JWK } from 'jose';
+import type { GuardedFetch } from '../outbound/guarded-fetch.js';
+import { OutboundError } from '../outbound/outbound-error.js';
+import { refusedCredential } from './suite.js';
+
+export interface IssuerKeys {
+  /** The key of that id. @throws LwsError `invalid-token` when the issuer cannot be asked */
+  key(kid: string | undefined, algorithm: string): Promise<CryptoKey | undefined>;
+}
+
+export interface IssuerKeysOptions {
+  readonly fetch: GuardedFetch;
+  readonly issuer: string;
+  /** Where the metadata lies, whose `issuer` must be the issuer and whose `jwks_uri` names the keys. */
+  readonly metadataUrl: string;
+  readonly clock: () => number;
+}
+
+/** The well-known location of an issuer's metadata: inserted before its path (RFC 8414 3.1). */
+export function wellKnownOf(issuer: string, name: string): string {
+  const { origin, pathname } = new URL(issuer);
+  return `${origin}/.well-known/${name}${pathname.replace(/\/+$/, '')}`;
+}
+
+const keptMs = 600_000;
+/** After a failure or for an unknown key: how soon the issuer is asked again. */
+const againMs = 60_000;
+const request = { maxBytes: 1 << 20, timeoutMs: 10_000, maxRedirects: 5, accept: 'application/json' } as const;
+
+interface Fetched {
+  readonly keys: readonly JWK[];
+  readonly at: number;
+}
+
+export function issuerKeys(options: IssuerKeysOptions): IssuerKeys {
+  const { clock } = options;
+  let fetched: Promise<Fetched> | undefined;
+  let askedAt = Number.NEGATIVE_INFINITY;
+  const imported = new Map<string, Promise<CryptoKey>>();
+
+  const ask = (): Promise<Fetched> => {
+    askedAt = clock();
+    imported.clear();
+    const asked = fetchKeys(options);
+    fetched = asked;
+    asked.catch(() => {});
+    return asked;
+  };
+  const current = async (): Promise<Fetched> => {
+    if (!fetched) return ask();
+    // A failure is remembered for a while: an issuer that is down is not asked once per request.
+    const known = await fetched.catch((error: unknown) => {
+      if (clock() - askedAt < againMs) throw error;
+      return undefined;
+    });
+    return known && clock() - known.at < keptMs ? known : ask();
+  };
+
+  return {
+    async key(kid, algorithm) {
+      let jwk = select((await current()).keys, kid, algorithm);
+      if (!jwk && clock() - askedAt >= againMs) jwk = select((await ask()).keys, kid, algorithm);
+      if (!jwk) return undefined;
+      const name = `${algorithm} ${JSON.stringify(jwk)}`;
+      const key = imported.get(name) ?? importPublicKey(jwk, algorithm);
+      imported.set(name, key);
+      return key;
+    },
+  };
+}
+
+/** With a kid exactly that key; without one the only key that fits the algorithm. */
+function select(keys: readonly JWK[], kid: string | undefined, algorithm: string): JWK | undefined {
+  const fitting = keys.filter((key) => fits(key, algorithm));
+  if (kid !== undefined) return fitting.find((key) => key.kid === kid);
+  return fitting.length === 1 ? fitting[0] : undefined;
+}
+
+const kinds: Readonly<Record<string, string>> = { ES: 'EC', RS: 'RSA', PS: 'RSA', Ed: 'OKP' };
+
+/** A public key for signatures of that algorithm. */
+export const fits = ({ kty, use, alg, d, k }: JWK, algorithm: string): boolean =>
+  kty === kinds[algorithm.slice(0, 2)] &&
+  (use === undefined || use === 'sig') &&
+  (alg === undefined || alg === algorithm || (kty === 'OKP' && alg !== undefined)) &&
+  d === undefined &&
+  k === undefined;
+
+/** @throws LwsError `invalid-token` for a key that is none */
+export async function importPublicKey(jwk: JWK, algorithm: string): Promise<CryptoKey> {
+  try {
+    return (await importJWK({ ...jwk }, algorithm)) as CryptoKey;
+  } catch (error) {
+    throw refusedCredential('The verification key cannot be used.', (error as Error).message, error);
+  }
+}
+
+async function fetchKeys({ fetch, issuer, metadataUrl, clock }: IssuerKeysOptions): Promise<Fetched> {
+  const metadata = await fetchJson(fetch, metadataUrl, issuer);
+  if (metadata['issuer'] !== issuer)
+    throw unavailable(
+      issuer,
+      `its metadata at ${metadataUrl} say that the issuer is ${String(metadata['issuer']).slice(0, 200)}`,
+    );
+  const location = metadata['jwks_uri'];
+  if (typeof location !== 'string') throw unavailable(issuer, 'its metadata have no jwks_uri');
+  const { keys } = await fetchJson(fetch, location, issuer);
+  if (!Array.isArray(keys)) throw unavailable(issuer, `${location} is no JWKS`);
+  return { keys: keys.filter((key) => typeof key === 'object' && key !== null) as JWK[], at: clock() };
+}
+
+async function fetchJson(fetch: GuardedFetch, url: string, issuer: string): Promise<Record<string, unknown>> {
+  try {
+    const { status, body } = await fetch(url, request);
+    if (status !== 200) throw unavailable(issuer, `${url} answered ${status}`);
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
+  } catch (error) {
+    if (error instanceof OutboundError) throw unavailable(issuer, `${error.code}: ${error.message}`, error);
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw unavailable(issuer, `${url} is no JSON object`);
+}
+
+const unavailable = (issuer: string, reason: string, cause?: unknown) =>
+  refusedCredential('The keys of the issuer cannot be had.', `${issuer}: ${reason}`, cause);

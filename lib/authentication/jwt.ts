@@ -1,0 +1,119 @@
+/**
+ * JSON Web Tokens as they come from strangers: read strictly before anything is believed, and verified with a key that
+ * somebody else has chosen. It must not know what a claim means.
+ */
+import { type CryptoKey, errors, type JWTPayload, jwtVerify } from 'jose';
+import { clockSkew } from './audience.js';
+import { hasDuplicateMembers } from './json-members.js';
+import { refusedCredential } from './suite.js';
+
+/** The ten algorithms of the challenge (open-points 7); never `none`, never a shared secret. */
+export const signatureAlgorithms = [
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+] as const;
+
+// RFC 9864 calls EdDSA with Ed25519 by its name; both names are one algorithm here.
+const accepted: readonly string[] = [...signatureAlgorithms, 'Ed25519'];
+
+/** Longer ones have no purpose; a header field may be four times as long. */
+const longestJwt = 16_384;
+
+export interface UnverifiedJwt {
+  readonly header: Readonly<Record<string, unknown>>;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+/** Header and payload of a compact JWS; `undefined` for any other text, and for members that are given twice. */
+export function readJwt(text: string): UnverifiedJwt | undefined {
+  if (text.length > longestJwt || !/^[\w-]+\.[\w-]+\.[\w-]*$/.test(text)) return undefined;
+  const [first, second] = text.split('.') as [string, string];
+  const header = readObject(first);
+  const payload = header && readObject(second);
+  return payload && { header, payload };
+}
+
+function readObject(part: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const json = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(part, 'base64url'));
+    // RFC 7519 4: parsers differ in which of two equal names they take.
+    if (hasDuplicateMembers(json)) return undefined;
+    const value: unknown = JSON.parse(json);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    // Neither UTF-8 nor JSON: no JWT.
+    return undefined;
+  }
+}
+
+export interface JwtExpectations {
+  /** Claims that must be there. */
+  readonly required: readonly string[];
+  /** The media type in the header, such as `at+jwt`. */
+  readonly typ?: string;
+}
+
+/**
+ * Verifies signature, `exp` and `nbf`, the presence of claims, and the types of the registered ones.
+ * @throws LwsError `invalid-token`
+ */
+export async function verifyJwt(text: string, key: CryptoKey, { required, typ }: JwtExpectations): Promise<JWTPayload> {
+  let payload: JWTPayload;
+  try {
+    ({ payload } = await jwtVerify(text, key, {
+      algorithms: [...accepted],
+      clockTolerance: clockSkew,
+      requiredClaims: [...required],
+      ...(typ === undefined ? {} : { typ }),
+    }));
+  } catch (error) {
+    // A key of another kind than the algorithm is a TypeError of the library.
+    if (error instanceof errors.JOSEError || error instanceof TypeError)
+      throw refusedCredential(
+        describe(error),
+        `${(error as { code?: string }).code ?? error.name}: ${error.message}`,
+        error,
+      );
+    throw error;
+  }
+  assertTypes(payload);
+  return payload;
+}
+
+function describe(error: Error): string {
+  if (error instanceof errors.JWTExpired) return 'The credential has expired.';
+  if (error instanceof errors.JWTClaimValidationFailed) return `The claim ${error.claim} is missing or wrong.`;
+  return 'The signature of the credential does not hold.';
+}
+
+/** Numbers as strings and the like pass no check by accident. */
+function assertTypes(payload: JWTPayload): void {
+  for (const name of ['exp', 'iat', 'nbf'])
+    if (payload[name] !== undefined && (typeof payload[name] !== 'number' || !Number.isFinite(payload[name])))
+      throw refusedCredential(
+        `The claim ${name} is no number.`,
+        `${name} is ${JSON.stringify(payload[name]).slice(0, 100)}`,
+      );
+  for (const name of ['sub', 'iss', 'client_id', 'azp', 'jti'])
+    if (payload[name] !== undefined && (typeof payload[name] !== 'string' || payload[name] === ''))
+      throw refusedCredential(
+        `The claim ${name} is no text.`,
+        `${name} is ${JSON.stringify(payload[name]).slice(0, 100)}`,
+      );
+  const now = Date.now() / 1000;
+  if (payload.iat !== undefined && payload.iat > now + clockSkew)
+    throw refusedCredential(
+      'The credential was issued in the future.',
+      `iat is ${payload.iat}, now is ${Math.floor(now)}`,
+    );
+}

@@ -1,0 +1,136 @@
+/** Puts the floors and the components together from the settings. It must not know any component. */
+import { accessTokenSuite, type TrustedIssuer } from '../authentication/access-token.js';
+import { createAuthenticator } from '../authentication/authenticate.js';
+import { identifierResolver } from '../authentication/controlled-identifier.js';
+import { dpopVerifier } from '../authentication/dpop.js';
+import { issuerKeys, wellKnownOf } from '../authentication/issuer-keys.js';
+import type { Suite } from '../authentication/suite.js';
+import { throttle } from '../authentication/throttle.js';
+import { ownerAuthorizer } from '../authorization/authorizer.js';
+import type { Component, House, Installation } from '../component.js';
+import type { Site } from '../http/app.js';
+import { describeStorage, type VerificationMethod } from '../http/storage-description.js';
+import type { Log } from '../log.js';
+import type { GuardedFetch } from '../outbound/guarded-fetch.js';
+import { Representations } from '../resources/representations.js';
+import type { Storage } from '../resources/storage.js';
+import type { Settings } from '../settings.js';
+import { Documents } from '../storage/documents.js';
+import type { Store } from '../storage/store.js';
+import type { CoreSettings } from './core-settings.js';
+import { outboundFetch } from './outbound-fetch.js';
+import { progressOn } from './progress.js';
+import { systemRoutes } from './system-routes.js';
+
+export function assembleStorage(core: CoreSettings, iri: string, store: Store, owners: readonly string[]): Storage {
+  const { requestBytes, binaryBytes, linksetBytes, quotaBytes, pageSize } = core;
+  return {
+    storage: iri,
+    systemPrefix: core.systemPrefix,
+    store,
+    documents: new Documents({ updateTimeoutMs: core.updateTimeout * 1000 }),
+    representations: new Representations(store, core.cacheBytes),
+    authorizer: ownerAuthorizer({ owners, publicRead: core.publicRead, open: core.devOpen }),
+    mask: core.mask,
+    limits: { requestBytes, binaryBytes, linksetBytes, quotaBytes, pageSize },
+    requireConditionalWrites: core.requireConditionalWrites,
+    clock: Date.now,
+  };
+}
+
+/** @param installations filled later; the house tells of the suites in it when it is asked */
+export function assembleHouse(
+  core: CoreSettings,
+  { storage, systemPrefix, store, documents, authorizer, clock }: Storage,
+  log: Log,
+  installations: readonly Installation[],
+): House {
+  const baseUri = storage.slice(0, -1);
+  const fetch = outboundFetch(core);
+  const tokenEndpoint = `${baseUri}${systemPrefix}/token`;
+  // RFC 7519 4.1.3 compares audiences as texts; people write the base URI with and without its slash.
+  const accepted = new Set([baseUri, storage, tokenEndpoint, ...core.audience]);
+  return {
+    baseUri,
+    storage,
+    systemPrefix,
+    store,
+    documents,
+    authorizer,
+    clock,
+    log,
+    dataDir: core.dataDir,
+    fetch,
+    identifiers: identifierResolver({ fetch, documents }),
+    dpop: dpopVerifier({ requireNonce: core.dpopNonce, cacheSize: core.dpopCache, clock }),
+    dpopRequired: core.dpopOnly,
+    suites: () => installations.flatMap(({ suites = [] }) => suites),
+    tokenEndpoint,
+    progress: (label) => progressOn(process.stderr, label),
+    audience: { accepted, required: core.audienceRequired },
+  };
+}
+
+/** Installs what is switched on, and tells what is off that it is. */
+export async function installAll(
+  components: readonly Component[],
+  settings: Settings,
+  house: House,
+  installations: Installation[],
+): Promise<void> {
+  for (const component of components) {
+    const own = settings.of(component.settings);
+    if (component.isEnabled(own)) installations.push(await component.install(house, own));
+    else await component.retire?.(house);
+  }
+}
+
+const trustedIssuer = (issuer: string, fetch: GuardedFetch, clock: () => number): TrustedIssuer => ({
+  issuer,
+  ...issuerKeys({ fetch, issuer, metadataUrl: wellKnownOf(issuer, 'lws-configuration'), clock }),
+});
+
+/** The suites that the storage itself takes credentials of: access tokens, and when they may be presented directly, all. */
+function storageSuites(core: CoreSettings, house: House, issuers: readonly TrustedIssuer[]): Suite[] {
+  const audiences = new Set([house.storage, house.baseUri]);
+  const tokens = accessTokenSuite({ issuers: () => issuers, audiences });
+  return core.acceptCredentials ? [tokens, ...house.suites()] : [tokens];
+}
+
+export function assembleSite(
+  core: CoreSettings,
+  storage: Storage,
+  house: House,
+  installations: readonly Installation[],
+  verificationMethods: readonly VerificationMethod[],
+): Site {
+  const description = describeStorage(storage.storage, {
+    services: installations.flatMap(({ services = [] }) => services),
+    capabilities: installations.flatMap(({ capabilities = [] }) => capabilities),
+    verificationMethods,
+  });
+  const embedded = installations.flatMap(({ authorizationServer }) => authorizationServer ?? []);
+  const issuers = [
+    ...embedded,
+    ...core.trustedIssuers.map((issuer) => trustedIssuer(issuer, house.fetch, house.clock)),
+  ];
+  return {
+    storage,
+    description,
+    authenticator: createAuthenticator({
+      suites: storageSuites(core, house, issuers),
+      dpop: house.dpop,
+      dpopOnly: core.dpopOnly,
+      failures: throttle(core.failures),
+    }),
+    routes: [...systemRoutes(storage, description), ...installations.flatMap(({ routes = [] }) => routes)],
+    cors: { allowedOrigins: core.corsOrigins, maxAgeSeconds: core.corsMaxAge },
+    challenge: { realm: storage.storage, authorizationServer: issuers[0]?.issuer, dpopOnly: core.dpopOnly },
+    requireHttps: core.requireHttps,
+    hstsSeconds: core.hstsMaxAge,
+    behindProxy: core.behindProxy,
+    idleMs: core.idleSeconds * 1000,
+    origin: new URL(storage.storage).origin,
+    log: house.log,
+  };
+}

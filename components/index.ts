@@ -1,6 +1,7 @@
 /** The components that every installation has; `lws.components` adds others. */
 import type { Component } from '../lib/component.js';
 import authnOpenId from './authn-openid/index.js';
+import authnSaml from './authn-saml/index.js';
 import authnSelfSigned from './authn-self-signed/index.js';
 import authorizationServer from './authorization-server/index.js';
 import searchIndex from './search-index/index.js';
@@ -9,5 +10,6 @@ export const standardComponents: readonly Component[] = [
   authorizationServer,
   authnOpenId,
   authnSelfSigned,
+  authnSaml,
   searchIndex,
 ].map((component) => component as unknown as Component);

@@ -6,7 +6,7 @@ import type { TrustedIssuer } from './authentication/access-token.js';
 import type { IdentifierResolver } from './authentication/controlled-identifier.js';
 import type { DpopVerifier } from './authentication/dpop.js';
 import type { Suite } from './authentication/suite.js';
-import type { Authorizer } from './authorization/authorizer.js';
+import type { Authorizer, PermissionSource } from './authorization/authorizer.js';
 import type { Route } from './http/route.js';
 import type { CapabilityEntry, ServiceEntry } from './http/storage-description.js';
 import type { Log } from './log.js';
@@ -53,6 +53,8 @@ export interface Installation {
   readonly services?: readonly ServiceEntry[];
   readonly capabilities?: readonly CapabilityEntry[];
   readonly suites?: readonly Suite[];
+  /** What allows more than the base model does. */
+  readonly permissions?: readonly PermissionSource[];
   /** An authorization server of our own, whose tokens are accepted. */
   readonly authorizationServer?: TrustedIssuer;
   start?(): Promise<void> | void;

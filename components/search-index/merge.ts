@@ -4,8 +4,11 @@
  */
 import type { SortedStream } from '../../lib/storage/entry-cursor.js';
 
-/** All texts that are in every stream, in order, in blocks. */
-export async function* intersection(streams: readonly SortedStream[]): AsyncGenerator<readonly string[]> {
+/** All texts that are in every stream, in order, in blocks of at most so many. */
+export async function* intersection(
+  streams: readonly SortedStream[],
+  blockSize = 1000,
+): AsyncGenerator<readonly string[]> {
   let found: string[] = [];
   let target = '';
   for (let agreeing = 0, index = 0; ; index = (index + 1) % streams.length) {
@@ -19,7 +22,7 @@ export async function* intersection(streams: readonly SortedStream[]): AsyncGene
     // The next text there can be.
     target = `${head}\u0000`;
     agreeing = 0;
-    if (found.length < 1000) continue;
+    if (found.length < blockSize) continue;
     yield found;
     found = [];
   }

@@ -53,7 +53,7 @@ async function* quadsOf(
 ): AsyncGenerator<Quad> {
   for await (const [relation, value, iri] of postings(house, iriOf(predicate), iriOf(object), iriOf(subject))) {
     const record = house.store.record(iri);
-    if (!record || !(await house.authorizer.allows(access, 'read', iri, record))) continue;
+    if (!record || !(await house.authorizer.allows({ view: house.store, access, mode: 'read', iri, record }))) continue;
     yield factory.quad(factory.namedNode(iri), factory.namedNode(predicateOf(relation)), factory.namedNode(value));
   }
 }

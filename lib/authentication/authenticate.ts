@@ -128,6 +128,9 @@ const isCurrent = ({ expires, verifyAgain = Number.POSITIVE_INFINITY }: Verified
 const schemes = new Set(['bearer', 'dpop', 'saml2']);
 
 function requireScheme(field: string): Credentials {
+  // An assertion may be raw XML, which no token68 is (open-points 7).
+  const assertion = /^saml2 +(?=<)/i.exec(field);
+  if (assertion) return { scheme: 'saml2', token: field.slice(assertion[0].length) };
   const credentials = parseAuthorization(field);
   if (credentials && schemes.has(credentials.scheme)) return credentials;
   throw new LwsError('invalid-request', 'The Authorization field must be "Bearer" or "DPoP" and one credential.', {

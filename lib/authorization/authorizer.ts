@@ -1,54 +1,124 @@
 /**
  * May they? One authorizer decides for every operation; it is asked before a body is read and again inside the
- * transaction. It must not know HTTP; it never says why to a client, only to the log.
+ * transaction. A base model decides, and permission sources may only widen. It must not know HTTP; it never says why to a
+ * client, only to the log.
  */
-import type { ResourceRecord } from '../storage/records.js';
+import { parentOf, type ResourceRecord } from '../storage/records.js';
+import { type IriRange, isWholeStorage, unionOfRanges } from './iri-ranges.js';
 import type { Mode } from './mode.js';
 import type { Access } from './principal.js';
 
+/** A state of the storage to decide on: committed, or a transaction's. */
+export interface View {
+  record(iri: string): ResourceRecord | undefined;
+  entry(key: string): string | undefined;
+  /** An entry as `parse` makes it, which is remembered while the entry stays as it is. */
+  derived<T extends object>(key: string, parse: (value: string) => T): T | undefined;
+  /** Nothing outside of the storage may be asked while all other writers wait. */
+  readonly isTransaction: boolean;
+}
+
+/** Whether a mode is allowed, and the rule that says so, for logs and `explain`. */
+export interface Decision {
+  readonly allowed: boolean;
+  readonly rule: string;
+}
+
+export interface Question {
+  readonly view: View;
+  readonly access: Access;
+  readonly mode: Mode;
+  readonly iri: string;
+  /** The resource's record, when the asker has it. */
+  readonly record?: ResourceRecord | undefined;
+}
+
 /**
  * How those who enumerate may know what a caller may read without asking for each resource: everything, nothing, exactly
- * what an identity owns; or each has to be decided.
+ * what an identity owns, exactly what lies in some ranges; or each has to be decided.
  */
-export type ReadScope = 'everything' | 'nothing' | { readonly owner: string } | 'decide';
+export type ReadScope =
+  | 'everything'
+  | 'nothing'
+  | 'decide'
+  | { readonly owner: string }
+  | { readonly ranges: readonly IriRange[] };
 
-export interface Authorizer {
-  /** Whether the caller has the mode on the resource. An absent resource has no record. */
-  allows(access: Access, mode: Mode, iri: string, record: ResourceRecord | undefined): boolean | Promise<boolean>;
-  /** True when the caller may read all there is, so that nothing needs to be filtered. May be false to be safe. */
-  readsEverything(access: Access): boolean;
-  /** What the caller may read, as one set. */
-  readScope(access: Access): ReadScope;
+/** A way to decide that needs no other: owner mode, Web Access Control. */
+export interface BaseModel {
+  decide(question: Question): Decision | Promise<Decision>;
+  /** Whether the caller may read every member of a container, now and later of this state. May be false to be safe. */
+  readsAllMembers(view: View, access: Access, container: string): boolean | Promise<boolean>;
+  readScope(access: Access): ReadScope | Promise<ReadScope>;
+}
+
+/** Something that allows what the base model does not, such as access grants. It can never refuse. */
+export interface PermissionSource {
+  /** The rule that allows; `undefined` when none does. */
+  widen(question: Question, base: BaseModel): Decision | undefined | Promise<Decision | undefined>;
+  /** What it adds to what the caller may read; `undefined`: nothing. */
+  readRanges(
+    access: Access,
+    base: BaseModel,
+  ): readonly IriRange[] | 'decide' | undefined | Promise<readonly IriRange[] | 'decide' | undefined>;
+}
+
+export interface Authorizer extends BaseModel {
+  allows(question: Question): boolean | Promise<boolean>;
   /** The identity to record as the owner of something that the caller creates in a container. */
   ownerOfNew(access: Access, parent: ResourceRecord): string | undefined;
 }
 
-export interface OwnerModeOptions {
-  readonly owners: readonly string[];
-  readonly publicRead: boolean;
-  /** Everybody may read and write, nobody has control. Only when there are no owners. */
-  readonly open: boolean;
-}
-
-/** Owner mode and open mode (open-points 1.2). */
-export function ownerAuthorizer({ owners, publicRead, open }: OwnerModeOptions): Authorizer {
-  const known = new Set(owners);
-  const everybody = open && known.size === 0;
-  const readsEverything = ({ principal }: Access): boolean =>
-    everybody || publicRead || (principal !== undefined && known.has(principal.subject));
+/** The base model and what widens it. */
+export function createAuthorizer(
+  base: BaseModel,
+  storage: string,
+  sources: () => readonly PermissionSource[] = () => [],
+): Authorizer {
+  const widened = async (question: Question, refusal: Decision): Promise<Decision> => {
+    for (const source of sources()) {
+      const found = await source.widen(question, base);
+      if (found) return found;
+    }
+    return refusal;
+  };
+  const consider = (question: Question, decision: Decision): Decision | Promise<Decision> =>
+    // Grants never give control (open-points 9).
+    decision.allowed || question.mode === 'control' || sources().length === 0 ? decision : widened(question, decision);
+  const decide = (question: Question): Decision | Promise<Decision> => {
+    const decision = base.decide(question);
+    return decision instanceof Promise
+      ? decision.then((found) => consider(question, found))
+      : consider(question, decision);
+  };
   return {
-    allows({ principal }, mode, _iri, record) {
-      if (everybody) return mode !== 'control';
-      if (mode === 'read' && publicRead) return true;
-      if (!principal) return false;
-      return known.has(principal.subject) || (record?.owner !== undefined && record.owner === principal.subject);
+    decide,
+    allows(question) {
+      const decision = decide(question);
+      return decision instanceof Promise ? decision.then(({ allowed }) => allowed) : decision.allowed;
     },
-    readsEverything,
-    readScope(access) {
-      if (readsEverything(access)) return 'everything';
-      return access.principal ? { owner: access.principal.subject } : 'nothing';
+    readsAllMembers: (view, access, container) => base.readsAllMembers(view, access, container),
+    async readScope(access) {
+      const scope = await base.readScope(access);
+      if (scope === 'everything') return scope;
+      const added = await Promise.all(sources().map((source) => source.readRanges(access, base)));
+      const found = added.filter((ranges) => ranges !== undefined);
+      if (found.length === 0) return scope;
+      if (scope === 'decide' || found.includes('decide') || (typeof scope === 'object' && 'owner' in scope))
+        return 'decide';
+      const own = typeof scope === 'object' ? scope.ranges : [];
+      const ranges = unionOfRanges([...own, ...(found as (readonly IriRange[])[]).flat()]);
+      return isWholeStorage(ranges, storage) ? 'everything' : { ranges };
     },
     // An anonymous creation takes the parent's recorded owner.
     ownerOfNew: ({ principal }, parent) => principal?.subject ?? parent.owner,
   };
+}
+
+/** The containers that an IRI lies in, the nearest first; the root's own none. */
+export function* ancestorsOf(iri: string, storage: string): Generator<string> {
+  for (let at = iri; at !== storage && at.startsWith(storage); ) {
+    at = parentOf(at);
+    yield at;
+  }
 }

@@ -4,14 +4,9 @@
  */
 import { LwsError } from '../errors.js';
 import { parentOf, type ResourceRecord } from '../storage/records.js';
-import type { Authorizer } from './authorizer.js';
+import type { Authorizer, View } from './authorizer.js';
 import type { Mode } from './mode.js';
 import type { Access } from './principal.js';
-
-/** A state of the storage to decide on: committed, or a transaction's. */
-export interface View {
-  record(iri: string): ResourceRecord | undefined;
-}
 
 export interface Guard {
   readonly authorizer: Authorizer;
@@ -33,8 +28,8 @@ export async function requireAccess(
 ): Promise<ResourceRecord> {
   const record = view.record(iri);
   if (!record) throw await refusalOfAbsent(guard, view, access, iri);
-  if (await guard.authorizer.allows(access, mode, iri, record)) return record;
-  const readable = mode !== 'read' && (await guard.authorizer.allows(access, 'read', iri, record));
+  if (await guard.authorizer.allows({ view, access, mode, iri, record })) return record;
+  const readable = mode !== 'read' && (await guard.authorizer.allows({ view, access, mode: 'read', iri, record }));
   throw refusal(guard, access, mode, readable);
 }
 
@@ -51,8 +46,10 @@ export async function requirePut(
 ): Promise<ResourceRecord | undefined> {
   const { authorizer } = guard;
   const record = view.record(iri);
-  if (record && (await authorizer.allows(access, 'write', iri, record))) return record;
-  if (record && (await authorizer.allows(access, 'read', iri, record))) throw refusal(guard, access, 'write', true);
+  const may = (mode: Mode, of: ResourceRecord): boolean | Promise<boolean> =>
+    authorizer.allows({ view, access, mode, iri: of.iri, record: of });
+  if (record && (await may('write', record))) return record;
+  if (record && (await may('read', record))) throw refusal(guard, access, 'write', true);
   // From here on the target is absent, or hidden and to be answered as if it were absent.
   const parent = parentOf(iri);
   const container = view.record(parent);
@@ -62,8 +59,8 @@ export async function requirePut(
       ? new LwsError('parent-not-found', 'The container that this resource would lie in does not exist.')
       : refused;
   }
-  if (!record && (await authorizer.allows(access, 'append', parent, container))) return undefined;
-  throw refusal(guard, access, 'append', await authorizer.allows(access, 'read', parent, container));
+  if (!record && (await may('append', container))) return undefined;
+  throw refusal(guard, access, 'append', await may('read', container));
 }
 
 /** The answer for something that is not there: anonymous callers learn that only where they may read the container. */
@@ -72,7 +69,7 @@ export async function refusalOfAbsent(guard: Guard, view: View, access: Access, 
   for (let parent = parentOf(iri); parent.startsWith(guard.storage); parent = parentOf(parent)) {
     const record = view.record(parent);
     if (!record) continue;
-    if (await guard.authorizer.allows(access, 'read', parent, record)) return notFound('absent');
+    if (await guard.authorizer.allows({ view, access, mode: 'read', iri: parent, record })) return notFound('absent');
     break;
   }
   return unauthenticated('absent, and the anonymous caller may not read the container');

@@ -7,8 +7,12 @@ export interface Principal {
   readonly issuer?: string;
 }
 
-/** What a decision may depend on beside the resource: one per request. */
+/** What a decision may depend on beside the resource: one object per request, to which decisions may be memoised. */
 export interface Access {
   /** Absent: anonymous. */
   readonly principal?: Principal;
+  /** The field `Origin`. */
+  readonly origin?: string;
+  /** The field `LWS-Purpose` (open-points 9). */
+  readonly purpose?: string;
 }

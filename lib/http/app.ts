@@ -103,13 +103,20 @@ async function answer(
   if (req.method === 'OPTIONS' && req.url === '*')
     return { status: 204, fields: { Allow: 'GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE' } };
   const path = pathOf(req);
-  exchange.access = await site.authenticator.authenticate({
+  const { origin, 'lws-purpose': purpose } = req.headers;
+  const asked = await site.authenticator.authenticate({
     authorization: req.headers.authorization,
     proof: field(req, 'dpop'),
     method: req.method ?? 'GET',
     url: site.origin + path,
     address: addressOf(site, req) ?? '',
   });
+  // One object per request: what it is asked of is remembered with it.
+  exchange.access = {
+    ...asked,
+    ...(origin === undefined ? {} : { origin }),
+    ...(purpose === undefined ? {} : { purpose: String(purpose) }),
+  };
   if (route.elsewhere.has(path)) {
     const reply = await route(req, res, exchange.access);
     if (reply) return reply;

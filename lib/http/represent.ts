@@ -34,7 +34,7 @@ function recordFields(storage: Storage, record: ResourceRecord): Record<string, 
   if (!fields) {
     fields = {
       'Last-Modified': formatHttpDate(record.modified),
-      Link: resourceLinks(record, storage.storage),
+      Link: resourceLinks(record, storage),
       // Also for RDF: a browser runs the XHTML elements that a graph's predicates can spell in RDF/XML.
       'X-Content-Type-Options': 'nosniff',
       'Content-Security-Policy': "sandbox; default-src 'none'",

@@ -10,7 +10,7 @@ import { create } from '../resources/create.js';
 import { remove } from '../resources/delete.js';
 import { jsonListing, stateOf } from '../resources/membership.js';
 import { acceptedPatches, acceptPost, allowedMethods } from '../resources/methods.js';
-import { describedBy, type Target } from '../resources/names.js';
+import { controlledBy, describedBy, type Target } from '../resources/names.js';
 import { patch } from '../resources/patch.js';
 import { assertPreconditions } from '../resources/preconditions.js';
 import { replace } from '../resources/replace.js';
@@ -18,6 +18,7 @@ import type { Storage } from '../resources/storage.js';
 import { requestedModel } from '../resources/types.js';
 import { variantOf } from '../resources/variants.js';
 import type { ResourceRecord } from '../storage/records.js';
+import { aclReply } from './acl-routes.js';
 import { wantContentDigest } from './digests.js';
 import { resourceLinks } from './links.js';
 import { linksetReply } from './linkset-routes.js';
@@ -55,6 +56,8 @@ export async function resourceReply(exchange: ResourceExchange): Promise<Reply> 
   const described = describedBy(target.iri);
   // PUT at a reserved path is 409, and a linkset is none of the resources; anything else of it is the linkset's.
   if (described?.startsWith(storage.storage)) return linksetReply(exchange, described);
+  const controlled = storage.acls && controlledBy(target.iri);
+  if (storage.acls && controlled?.startsWith(storage.storage)) return aclReply(exchange, storage.acls, controlled);
   const method = Object.hasOwn(methods, req.method ?? '') ? methods[req.method!] : undefined;
   if (!method) throw await unsupportedMethod(storage, access, target.iri);
   if (isWrite && target.query !== undefined)
@@ -175,7 +178,7 @@ async function writtenFields(
   return {
     ETag: formatEntityTag(tag),
     'Last-Modified': formatHttpDate(modified),
-    Link: resourceLinks(record, storage.storage),
+    Link: resourceLinks(record, storage),
     'Want-Content-Digest': wantContentDigest,
     ...(setsLinkset(req) ? { 'Preference-Applied': 'set-linkset' } : {}),
   };
@@ -190,7 +193,7 @@ async function options({ storage, access, target }: ResourceExchange): Promise<R
       Allow: allowedMethods(record, storage.storage).join(', '),
       ...(patches.length > 0 ? { 'Accept-Patch': patches.join(', ') } : {}),
       ...(record.kind === 'container' ? { 'Accept-Post': acceptPost } : {}),
-      Link: resourceLinks(record, storage.storage),
+      Link: resourceLinks(record, storage),
     },
   };
 }

@@ -66,3 +66,25 @@ export const lws = {
 
 export const dcterms = { namespace: DCTERMS, format: `${DCTERMS}format`, modified: `${DCTERMS}modified` } as const;
 export const schema = { namespace: SCHEMA, size: `${SCHEMA}size` } as const;
+
+const ACL = 'http://www.w3.org/ns/auth/acl#';
+
+export const acl = {
+  namespace: ACL,
+  Authorization: `${ACL}Authorization`,
+  AuthenticatedAgent: `${ACL}AuthenticatedAgent`,
+  accessTo: `${ACL}accessTo`,
+  default: `${ACL}default`,
+  agent: `${ACL}agent`,
+  agentClass: `${ACL}agentClass`,
+  agentGroup: `${ACL}agentGroup`,
+  origin: `${ACL}origin`,
+  mode: `${ACL}mode`,
+  Read: `${ACL}Read`,
+  Append: `${ACL}Append`,
+  Write: `${ACL}Write`,
+  Control: `${ACL}Control`,
+} as const;
+
+export const foaf = { Agent: 'http://xmlns.com/foaf/0.1/Agent' } as const;
+export const vcard = { hasMember: 'http://www.w3.org/2006/vcard/ns#hasMember' } as const;

@@ -1,4 +1,5 @@
 /** DELETE: a resource, an empty container, or with `Depth: infinity` a whole subtree in one transaction. */
+import { aclKey } from '../authorization/acl.js';
 import { requireAccess } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
 import { newRevision, parentOf, type ResourceRecord } from '../storage/records.js';
@@ -54,7 +55,7 @@ async function stageDeletion(
     if (record.kind === 'container' && record.members)
       for await (const members of tx.members(record.iri))
         for (const member of members) {
-          if (!(await storage.authorizer.allows(access, 'delete', member.iri, member)))
+          if (!(await storage.authorizer.allows({ view: tx, access, mode: 'delete', iri: member.iri, record: member })))
             // Names nothing: the descendant may be one that the caller must not know of.
             throw new LwsError('forbidden', 'Not everything in this container may be deleted. Nothing was.', {
               reason: `${member.iri} refuses delete`,
@@ -64,6 +65,7 @@ async function stageDeletion(
   for (const record of found) {
     if (record.kind === 'rdf') tx.deleteGraph(record.iri, await tx.graph(record));
     deleteLinks(tx, record);
+    if (record.acl) tx.deleteEntry(aclKey(record.iri));
     tx.deleteRecord(record);
     tx.changed({ before: record });
   }

@@ -1,4 +1,5 @@
 /** Writing a linkset: PUT of a document, and the two patches (service.md, "Linkset endpoint rules"; open-points 3). */
+import type { View } from '../authorization/authorizer.js';
 import { requireAccess } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
 import { decodeUtf8, parseJson } from '../rdf/json.js';
@@ -75,7 +76,7 @@ function stage(storage: Storage, tx: Transaction, current: LinksetState, links: 
 /** What can be said without the body, asked before it is read and inside the transaction (endpoint rule 3). */
 async function admit(
   storage: Storage,
-  view: { record(iri: string): ResourceRecord | undefined; entry(key: string): string | undefined },
+  view: View,
   { iri, access, preconditions, body }: LinksetRequest,
   put: boolean,
 ): Promise<LinksetState> {

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
+import type { View } from '../authorization/authorizer.js';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
 import { lwsContext } from '../rdf/contexts.js';
@@ -32,28 +33,32 @@ interface Membership {
   readonly modified: number;
 }
 
+/** A state of the storage whose members can be listed. */
+export type MemberView = View & { members(container: string): AsyncIterable<readonly ResourceRecord[]> };
+
 /**
  * The state of a container for the tags of a caller: its revision for one who may read everything; for others a hash of
  * what they see, which tells nothing of what they do not see.
  */
 export async function containerState(
   storage: Storage,
-  view: { members(container: string): AsyncIterable<readonly ResourceRecord[]> },
+  view: MemberView,
   access: Access,
   container: ResourceRecord,
 ): Promise<string> {
-  if (storage.authorizer.readsEverything(access)) return container.revision;
+  if (await storage.authorizer.readsAllMembers(view, access, container.iri)) return container.revision;
   const visible: string[] = [];
   for await (const members of view.members(container.iri))
     for (const member of members)
-      if (await storage.authorizer.allows(access, 'read', member.iri, member)) visible.push(member.iri);
+      if (await storage.authorizer.allows({ view, access, mode: 'read', iri: member.iri, record: member }))
+        visible.push(member.iri);
   return viewState(visible.sort());
 }
 
 /** The opaque state of any resource, as the caller may see it; what `If-Match` is compared with. */
 export const stateOf = async (
   storage: Storage,
-  view: Parameters<typeof containerState>[1],
+  view: MemberView,
   access: Access,
   record: ResourceRecord,
 ): Promise<string> => (record.kind === 'container' ? containerState(storage, view, access, record) : record.revision);
@@ -98,7 +103,7 @@ export async function jsonListing(
       ...(last > 1 || page !== undefined ? { pages: { page: page ?? 1, last } } : {}),
     };
   };
-  if (!storage.authorizer.readsEverything(access)) return build();
+  if (!(await seesAll(storage, access, container))) return build();
   const variant = page === undefined ? 'json' : `json ${page}`;
   return (await storage.representations.obtain(container.iri, variant, container.revision, build)) as Listing;
 }
@@ -125,9 +130,12 @@ export async function rdfListing(
     const tag = `${state}.${variantOf(format)}-${hashOf(bytes)}`;
     return { revision: container.revision, tag, mediaType: format, bytes, modified: latest(modified, members) };
   };
-  if (!storage.authorizer.readsEverything(access)) return build();
+  if (!(await seesAll(storage, access, container))) return build();
   return (await storage.representations.obtain(container.iri, format, container.revision, build)) as Listing;
 }
+
+const seesAll = ({ authorizer, store }: Storage, access: Access, { iri }: ResourceRecord): boolean | Promise<boolean> =>
+  authorizer.readsAllMembers(store, access, iri);
 
 /** The members between two positions of the caller's view, and what is known of the rest. */
 async function collect(
@@ -137,13 +145,15 @@ async function collect(
   from: number,
   count: number,
 ): Promise<Membership> {
-  const everything = storage.authorizer.readsEverything(access);
+  const everything = await seesAll(storage, access, container);
+  const mayRead = (record: ResourceRecord): boolean | Promise<boolean> =>
+    storage.authorizer.allows({ view: storage.store, access, mode: 'read', iri: record.iri, record });
   const members: ResourceRecord[] = [];
   const visible: string[] = [];
   let seen = 0;
   for await (const records of storage.store.members(container.iri)) {
     for (const record of records) {
-      if (!everything && !(await storage.authorizer.allows(access, 'read', record.iri, record))) continue;
+      if (!everything && !(await mayRead(record))) continue;
       if (seen >= from && members.length < count) members.push(record);
       if (!everything) visible.push(record.iri);
       seen++;

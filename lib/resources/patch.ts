@@ -1,4 +1,5 @@
 /** PATCH: SPARQL Update on RDF, JSON Merge Patch and JSON Patch on JSON (service.md, "PATCH format matrix"). */
+import type { View } from '../authorization/authorizer.js';
 import { requireAccess } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
 import { decodeUtf8 } from '../rdf/json.js';
@@ -70,7 +71,7 @@ const outdatedTooOften = (): LwsError =>
 /** What can be said before the body is read, and again inside the transaction. */
 async function admit(
   storage: Storage,
-  view: { record(iri: string): ResourceRecord | undefined },
+  view: View,
   { iri, access, preconditions, body }: PatchRequest,
 ): Promise<ResourceRecord> {
   const record = await requireAccess(storage, view, access, 'write', iri);

@@ -1,5 +1,6 @@
 /** PUT: creating or replacing a resource at exactly that IRI (service.md, "PUT rules"; open-points 2.3). */
-import { requirePut, type View } from '../authorization/guard.js';
+import type { View } from '../authorization/authorizer.js';
+import { requirePut } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
 import { isContainerIri, parentOf, type ResourceRecord } from '../storage/records.js';
 import { assertNoBody, type Content, discard, type RequestBody, receiveContent, roomFor } from './body.js';
@@ -86,7 +87,7 @@ async function requireTarget(
     if (!(error instanceof LwsError) || error.code !== 'parent-not-found') throw error;
     // PUT rule 2: below a data resource there is nothing to create in. Said only to those who may see that resource.
     const parent = view.record(counterpart(parentOf(iri)));
-    if (parent && (await storage.authorizer.allows(access, 'read', parent.iri, parent)))
+    if (parent && (await storage.authorizer.allows({ view, access, mode: 'read', iri: parent.iri, record: parent })))
       throw new LwsError('parent-not-a-container', 'The parent of this IRI is not a container.');
     throw error;
   }

@@ -1,4 +1,5 @@
 /** The storage as the operations on resources see it: the engine, the authorizer, the limits, the caches. */
+import type { AclIndex } from '../authorization/acl-index.js';
 import type { Guard } from '../authorization/guard.js';
 import type { Documents } from '../storage/documents.js';
 import type { Store } from '../storage/store.js';
@@ -26,6 +27,8 @@ export interface Storage extends Guard {
   readonly documents: Documents;
   readonly representations: Representations;
   readonly limits: StorageLimits;
+  /** Which resources have an ACL of their own; absent but in Web Access Control, where there are ACLs at all. */
+  readonly acls?: AclIndex | undefined;
   /** Refuse an unconditional PUT on an existing resource with 428. */
   readonly requireConditionalWrites: boolean;
   /** Milliseconds since the epoch. */

@@ -83,7 +83,7 @@ export async function stageContent(
   content: Content,
   links?: { readonly given: readonly Link[] | undefined; readonly partial: boolean },
 ): Promise<ResourceRecord> {
-  const { created, owner, types, linked } = before;
+  const { created, owner, types, linked, acl } = before;
   const replaced: ResourceRecord = {
     iri: before.iri,
     ...describe(content),
@@ -93,6 +93,7 @@ export async function stageContent(
     ...(owner === undefined ? {} : { owner }),
     ...(types === undefined ? {} : { types }),
     ...(linked === undefined ? {} : { linked }),
+    ...(acl === undefined ? {} : { acl }),
   };
   const record = stageHeaderLinks(storage, tx, replaced, links?.given, links?.partial);
   const keys = before.kind === 'rdf' ? await tx.graph(before) : [];

@@ -6,47 +6,81 @@ import { dpopVerifier } from '../authentication/dpop.js';
 import { issuerKeys, wellKnownOf } from '../authentication/issuer-keys.js';
 import type { Suite } from '../authentication/suite.js';
 import { throttle } from '../authentication/throttle.js';
-import { ownerAuthorizer } from '../authorization/authorizer.js';
+import { AclIndex } from '../authorization/acl-index.js';
+import { createAuthorizer } from '../authorization/authorizer.js';
+import { createGroups } from '../authorization/groups.js';
+import { ownerModel } from '../authorization/owner-mode.js';
+import { wacModel } from '../authorization/wac.js';
 import type { Component, House, Installation } from '../component.js';
 import type { Site } from '../http/app.js';
 import { describeStorage, type VerificationMethod } from '../http/storage-description.js';
 import type { Log } from '../log.js';
 import type { GuardedFetch } from '../outbound/guarded-fetch.js';
 import { Representations } from '../resources/representations.js';
+import { ensureRootAcl } from '../resources/root-acl.js';
 import type { Storage } from '../resources/storage.js';
 import type { Settings } from '../settings.js';
 import { Documents } from '../storage/documents.js';
 import type { Store } from '../storage/store.js';
 import type { CoreSettings } from './core-settings.js';
-import { outboundFetch } from './outbound-fetch.js';
 import { progressOn } from './progress.js';
 import { systemRoutes } from './system-routes.js';
 
-export function assembleStorage(core: CoreSettings, iri: string, store: Store, owners: readonly string[]): Storage {
+/** What the storage needs of the rest of the server. */
+export interface Surroundings {
+  readonly fetch: GuardedFetch;
+  readonly log: Log;
+  /** Filled later; asked when requests come. */
+  readonly installations: readonly Installation[];
+}
+
+export async function assembleStorage(
+  core: CoreSettings,
+  iri: string,
+  store: Store,
+  owners: readonly string[],
+  { fetch, log, installations }: Surroundings,
+): Promise<Storage> {
   const { requestBytes, binaryBytes, linksetBytes, quotaBytes, pageSize } = core;
-  return {
+  const documents = new Documents({ updateTimeoutMs: core.updateTimeout * 1000 });
+  const acls = core.accessControl === 'wac' ? await AclIndex.open(store) : undefined;
+  const groups = createGroups({
+    storage: iri,
+    store,
+    documents,
+    fetch,
+    keptMs: core.groupCache * 1000,
+    failureKeptMs: core.groupFailureCache * 1000,
+    log,
+  });
+  const base = acls
+    ? wacModel({ storage: iri, view: store, index: acls, groups, mostFetches: core.groupFetches })
+    : ownerModel({ owners, publicRead: core.publicRead, open: core.devOpen });
+  const permissions = () => installations.flatMap((installation) => installation.permissions ?? []);
+  const storage = {
     storage: iri,
     systemPrefix: core.systemPrefix,
     store,
-    documents: new Documents({ updateTimeoutMs: core.updateTimeout * 1000 }),
+    documents,
     representations: new Representations(store, core.cacheBytes),
-    authorizer: ownerAuthorizer({ owners, publicRead: core.publicRead, open: core.devOpen }),
+    authorizer: createAuthorizer(base, iri, permissions),
+    acls,
     mask: core.mask,
     limits: { requestBytes, binaryBytes, linksetBytes, quotaBytes, pageSize },
     requireConditionalWrites: core.requireConditionalWrites,
     clock: Date.now,
   };
+  if (acls) await ensureRootAcl(storage, acls, owners, core.publicRead);
+  return storage;
 }
 
-/** @param installations filled later; the house tells of the suites in it when it is asked */
+/** All that components may use. */
 export function assembleHouse(
   core: CoreSettings,
   { storage, systemPrefix, store, documents, authorizer, clock }: Storage,
-  log: Log,
-  installations: readonly Installation[],
+  { fetch, log, installations }: Surroundings,
 ): House {
   const baseUri = storage.slice(0, -1);
-  const fetch = outboundFetch(core);
   const tokenEndpoint = `${baseUri}${systemPrefix}/token`;
   // RFC 7519 4.1.3 compares audiences as texts; people write the base URI with and without its slash.
   const accepted = new Set([baseUri, storage, tokenEndpoint, ...core.audience]);

@@ -47,7 +47,25 @@ export const coreSettings = {
   owners: setting('lws.owners', list, [], 'The identities (URIs) that may do everything.'),
   devOpen: setting('lws.dev.open', flag, false, 'Without owners: everybody may read and write. For development alone.'),
   publicRead: setting('lws.public-read', flag, false, 'Everybody may read everything.'),
-  accessControl: setting('lws.access-control', oneOf(['owner'] as const), 'owner', 'How access is decided: owner.'),
+  accessControl: setting(
+    'lws.access-control',
+    oneOf(['owner', 'wac'] as const),
+    'owner',
+    'How access is decided: by owners and creators, or by ACLs (Web Access Control).',
+  ),
+  groupCache: setting('lws.wac.group-cache-seconds', integer(0), 300, 'Seconds that a remote group document is kept.'),
+  groupFailureCache: setting(
+    'lws.wac.group-failure-cache-seconds',
+    integer(0),
+    30,
+    'Seconds until a remote group document that could not be had is asked for again.',
+  ),
+  groupFetches: setting(
+    'lws.wac.max-group-fetches-per-decision',
+    integer(0, 100),
+    8,
+    'Remote group documents that one decision may fetch.',
+  ),
   mask: setting(
     'lws.mask-forbidden-as-not-found',
     flag,

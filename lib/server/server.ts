@@ -11,6 +11,7 @@ import { assertUsable, coreSettings, readBaseUri } from './core-settings.js';
 import { createHttpServer, drain, listen } from './http-server.js';
 import { keptKey } from './kept-key.js';
 import { openStore } from './open-store.js';
+import { outboundFetch } from './outbound-fetch.js';
 import { keptIdentity } from './owner-credential.js';
 import { verificationMethodOf } from './verification-method.js';
 
@@ -41,9 +42,10 @@ export async function startServer(
   try {
     await ensureRoot(store, iri, Date.now());
     const owners = mintedOwner ? [keptIdentity(mintedOwner).did] : core.owners;
-    const storage = assembleStorage(core, iri, store, owners);
     const installations: Installation[] = [];
-    const house = assembleHouse(core, storage, log, installations);
+    const surroundings = { fetch: outboundFetch(core), log, installations };
+    const storage = await assembleStorage(core, iri, store, owners, surroundings);
+    const house = assembleHouse(core, storage, surroundings);
     await installAll(components, settings, house, installations);
     const verificationMethods = [await verificationMethodOf(keptKey(join(core.dataDir, 'webhook.key')), iri)];
     const site = assembleSite(core, storage, house, installations, verificationMethods);

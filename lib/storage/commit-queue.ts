@@ -14,6 +14,7 @@ export interface CommittedState {
   record(iri: string): ResourceRecord | undefined;
   graph(record: ResourceRecord): Promise<readonly string[]>;
   entry(key: string): string | undefined;
+  derived<T extends object>(key: string, parse: (value: string) => T): T | undefined;
   members(container: string): AsyncIterable<readonly ResourceRecord[]>;
 }
 
@@ -76,6 +77,12 @@ export class CommitQueue implements TransactionBase {
   entry(key: string): string | undefined {
     const overlaid = this.entries.get(key);
     return overlaid ? (overlaid.value ?? undefined) : this.options.committed.entry(key);
+  }
+
+  derived<T extends object>(key: string, parse: (value: string) => T): T | undefined {
+    const overlaid = this.entries.get(key);
+    if (!overlaid) return this.options.committed.derived(key, parse);
+    return overlaid.value === null ? undefined : parse(overlaid.value);
   }
 
   async members(container: string): Promise<ResourceRecord[]> {

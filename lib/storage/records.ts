@@ -34,6 +34,8 @@ export interface ResourceRecord {
   readonly types?: readonly string[];
   /** When the client-managed links, which lie in an entry of their own, were written last (ms); absent: never. */
   readonly linked?: number;
+  /** It has an access control list of its own, an entry that goes with it. */
+  readonly acl?: true;
 }
 
 /** A new revision: 72 random bits, because a counter would tell a stranger how much the storage is written to. */

@@ -10,8 +10,6 @@ import { CommitQueue, type TransactionListener } from './commit-queue.js';
 import { entryBlocks, keyBlocks, type Level, type LevelSnapshot } from './durable-level.js';
 import { graphPrefix } from './quad-keys.js';
 import {
-  allGarbage,
-  blobKey,
   garbageKey,
   iriOfRecordKey,
   type KeyRange,
@@ -22,6 +20,7 @@ import {
   readRecord,
   recordKey,
 } from './records.js';
+import { sweepBlobs } from './sweep-blobs.js';
 import type { Transaction } from './transaction.js';
 
 export interface StoreOptions {
@@ -33,6 +32,7 @@ export interface StoreOptions {
 const prefetchedTriples = 2_000;
 
 export class Store {
+  readonly isTransaction = false;
   private readonly recordCache = new LRUCache<string, ResourceRecord>({ max: 20_000 });
   /** Small graphs by resource, valid for one revision; its size is counted in keys. */
   private readonly graphCache = new LRUCache<string, { revision: string; keys: readonly string[] }>({
@@ -40,6 +40,7 @@ export class Store {
     maxEntrySize: prefetchedTriples,
     sizeCalculation: ({ keys }) => keys.length + 1,
   });
+  private readonly derivations = new LRUCache<string, object>({ max: 5_000 });
   private readonly queue: CommitQueue;
   private readonly commitListeners: ((transaction: Transaction) => void)[] = [];
   private readonly transactionListeners: TransactionListener[] = [];
@@ -57,6 +58,7 @@ export class Store {
         record: (iri) => this.record(iri),
         graph: (record) => this.graphOf(record),
         entry: (key) => this.entry(key),
+        derived: (key, parse) => this.derived(key, parse),
         members: (container) => this.members(container),
       },
       listeners: this.transactionListeners,
@@ -79,21 +81,8 @@ export class Store {
     await blobs.open();
     await adopt(level, storage);
     const store = new Store(level, blobs, options, Number((await level.get(metaKey('bytes'))) ?? 0));
-    await store.sweep();
+    await sweepBlobs(level, blobs);
     return store;
-  }
-
-  /** Removes files of uploads that never committed, and of blobs that nothing refers to any more. */
-  private async sweep(): Promise<void> {
-    for (const blob of await this.blobs.inDoubt()) {
-      if ((await this.level.get(blobKey(blob))) === undefined) await this.blobs.remove(blob);
-      else await this.blobs.confirm(blob);
-    }
-    for await (const keys of keyBlocks(this.level, allGarbage()))
-      for (const key of keys) {
-        await this.blobs.remove(key.slice(garbageKey('').length));
-        await this.level.del(key);
-      }
   }
 
   /** Bytes that count against the quota, those of commits under way included. */
@@ -115,6 +104,20 @@ export class Store {
   /** The committed value of an entry (see `entryKey`). */
   entry(key: string): string | undefined {
     return this.level.getSync(key);
+  }
+
+  /**
+   * A committed entry as `parse` makes it. It is remembered until the entry changes, so a key must always be asked for
+   * with the same `parse`.
+   */
+  derived<T extends object>(key: string, parse: (value: string) => T): T | undefined {
+    const known = this.derivations.get(key);
+    if (known) return known as T;
+    const value = this.entry(key);
+    if (value === undefined) return undefined;
+    const made = parse(value);
+    this.derivations.set(key, made);
+    return made;
   }
 
   /** The committed entries of a range, in the order of their keys. */
@@ -212,6 +215,7 @@ export class Store {
       if (record && keys && !isNew) this.graphCache.set(iri, { revision: record.revision, keys });
       else this.graphCache.delete(iri);
     }
+    for (const key of transaction.entries.keys()) this.derivations.delete(key);
     for (const listener of this.commitListeners) listener(transaction);
     if (transaction.addedBlobs.size > 0 || transaction.removedBlobs.size > 0) void this.settleBlobs(transaction);
   }

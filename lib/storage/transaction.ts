@@ -10,6 +10,7 @@ export interface TransactionBase {
   record(iri: string): ResourceRecord | undefined;
   graph(record: ResourceRecord): Promise<readonly string[]>;
   entry(key: string): string | undefined;
+  derived<T extends object>(key: string, parse: (value: string) => T): T | undefined;
   /** Records of the members of a container, in no particular order. */
   members(container: string): Promise<ResourceRecord[]>;
   readonly bytes: number;
@@ -38,6 +39,7 @@ export interface ResourceChange {
 }
 
 export class Transaction {
+  readonly isTransaction = true;
   readonly records = new Map<string, ResourceRecord | null>();
   readonly graphs = new Map<string, GraphChange>();
   readonly addedBlobs = new Map<string, string>();
@@ -92,6 +94,13 @@ export class Transaction {
   entry(key: string): string | undefined {
     const staged = this.entries.get(key);
     return staged === undefined ? this.base.entry(key) : (staged ?? undefined);
+  }
+
+  /** An entry as `parse` makes it, which is remembered while the entry stays as it is. */
+  derived<T extends object>(key: string, parse: (value: string) => T): T | undefined {
+    const staged = this.entries.get(key);
+    if (staged === undefined) return this.base.derived(key, parse);
+    return staged === null ? undefined : parse(staged);
   }
 
   putEntry(key: string, value: string): void {

@@ -1,0 +1,67 @@
+/**
+ * The algorithms that a signature may name: an allow-list, each bound to one kind of key. It must not know XML.
+ *
+ * Never HMAC: with it a public key would be the secret (RFC 6931 2.2). SHA-1 only where it is asked for.
+ */
+import { constants, createHash, type KeyObject, verify } from 'node:crypto';
+
+export interface SignatureMethod {
+  readonly key: 'rsa' | 'ec';
+  readonly hash: string;
+  readonly pss?: true;
+}
+
+export interface Algorithms {
+  /** By the URI of `SignatureMethod`. */
+  readonly signatures: ReadonlyMap<string, SignatureMethod>;
+  /** By the URI of `DigestMethod`: the name of the hash. */
+  readonly digests: ReadonlyMap<string, string>;
+}
+
+const signatures: readonly (readonly [string, SignatureMethod])[] = [
+  // RFC 9231 2.3.2 to 2.3.4: PKCS #1 v1.5; 2.3.6: ECDSA; 2.3.10: PSS with the hash's length as salt length.
+  ['http://www.w3.org/2001/04/xmldsig-more#rsa-sha256', { key: 'rsa', hash: 'sha256' }],
+  ['http://www.w3.org/2001/04/xmldsig-more#rsa-sha384', { key: 'rsa', hash: 'sha384' }],
+  ['http://www.w3.org/2001/04/xmldsig-more#rsa-sha512', { key: 'rsa', hash: 'sha512' }],
+  ['http://www.w3.org/2007/05/xmldsig-more#sha256-rsa-MGF1', { key: 'rsa', hash: 'sha256', pss: true }],
+  ['http://www.w3.org/2007/05/xmldsig-more#sha384-rsa-MGF1', { key: 'rsa', hash: 'sha384', pss: true }],
+  ['http://www.w3.org/2007/05/xmldsig-more#sha512-rsa-MGF1', { key: 'rsa', hash: 'sha512', pss: true }],
+  ['http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha256', { key: 'ec', hash: 'sha256' }],
+  ['http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha384', { key: 'ec', hash: 'sha384' }],
+  ['http://www.w3.org/2001/04/xmldsig-more#ecdsa-sha512', { key: 'ec', hash: 'sha512' }],
+];
+
+const digests: readonly (readonly [string, string])[] = [
+  ['http://www.w3.org/2001/04/xmlenc#sha256', 'sha256'],
+  ['http://www.w3.org/2001/04/xmldsig-more#sha384', 'sha384'],
+  ['http://www.w3.org/2001/04/xmlenc#sha512', 'sha512'],
+];
+
+/** @param allowSha1 `lws.saml.allow-sha1` */
+export const createAlgorithms = (allowSha1: boolean): Algorithms => ({
+  signatures: new Map([
+    ...signatures,
+    ...(allowSha1
+      ? [
+          [
+            'http://www.w3.org/2000/09/xmldsig#rsa-sha1',
+            { key: 'rsa', hash: 'sha1' } satisfies SignatureMethod,
+          ] as const,
+        ]
+      : []),
+  ]),
+  digests: new Map([...digests, ...(allowSha1 ? [['http://www.w3.org/2000/09/xmldsig#sha1', 'sha1'] as const] : [])]),
+});
+
+export const digestOf = (hash: string, octets: string): Buffer => createHash(hash).update(octets, 'utf8').digest();
+
+/** Whether a signature of octets holds under a key; a key of another kind holds nothing. */
+export function holds(method: SignatureMethod, key: KeyObject, octets: string, signature: Uint8Array): boolean {
+  if (key.asymmetricKeyType !== method.key) return false;
+  const padding = method.pss
+    ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }
+    : { padding: constants.RSA_PKCS1_PADDING };
+  // RFC 9231 2.3.6: r and s side by side, not DER.
+  const parameters = method.key === 'ec' ? { dsaEncoding: 'ieee-p1363' as const } : padding;
+  return verify(method.hash, Buffer.from(octets, 'utf8'), { key, ...parameters }, signature);
+}

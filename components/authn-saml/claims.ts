@@ -1,0 +1,150 @@
+/**
+ * The claims of an assertion, read from the direct children of what was signed (SAML 2.0 Core 2.3 to 2.7). It must not
+ * know signatures, nor what this server accepts.
+ */
+import { isAbsoluteIri } from '../../lib/rdf/iri.js';
+import { attributeOf, childrenOf, isNamed, onlyChild, textOf, type XmlElement } from './document.js';
+import { readInstant } from './instant.js';
+import { assertionNamespace as saml } from './names.js';
+import { refuse, shown } from './refusal.js';
+
+/** One bound of the assertion's validity: which attribute, and its time in milliseconds since the epoch. */
+export interface Bound {
+  readonly name: string;
+  readonly time: number;
+}
+
+export interface Claims {
+  readonly issuer: string;
+  readonly subject: string;
+  readonly client: string;
+  readonly issued: number;
+  readonly notBefore: readonly Bound[];
+  /** Of Conditions or SubjectConfirmationData, one at least; of AuthnStatement, when there. */
+  readonly notOnOrAfter: readonly Bound[];
+  /** One list for each AudienceRestriction. */
+  readonly audiences: readonly (readonly string[])[];
+}
+
+const notBuilt = 'The assertion is not built as expected.';
+const entityFormat = 'urn:oasis:names:tc:SAML:2.0:nameid-format:entity';
+const bearer = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
+/** SAML 2.0 Core 8.3.6: the most characters of an entity's identifier, taken for every identifier here. */
+const maxIdentifierLength = 1024;
+
+const known =
+  'Issuer Subject Conditions Advice Statement AuthnStatement AuthzDecisionStatement AttributeStatement'.split(' ');
+
+/**
+ * @param assertion the root of the signed content
+ * @param id what the signature's reference names
+ * @throws LwsError `invalid-token`
+ */
+export function readClaims(assertion: XmlElement, id: string): Claims {
+  assertAssertion(assertion, id);
+  const subject = onlyChild(assertion, saml, 'Subject');
+  const confirmation = readConfirmation(subject);
+  const [conditions, ...more] = childrenOf(assertion).filter((child) => isNamed(child, saml, 'Conditions'));
+  if (more.length > 0) refuse(notBuilt, 'the assertion has more than one Conditions');
+  const sessions = childrenOf(assertion).filter((child) => isNamed(child, saml, 'AuthnStatement'));
+  return {
+    issuer: readIssuer(onlyChild(assertion, saml, 'Issuer')),
+    subject: readSubject(subject),
+    client: readUri(attributeOf(confirmation, 'Recipient'), 'Recipient'),
+    issued: readInstant(attributeOf(assertion, 'IssueInstant') ?? '', 'IssueInstant'),
+    notBefore: [...bounds(conditions, 'NotBefore'), ...bounds(confirmation, 'NotBefore')],
+    notOnOrAfter: [
+      ...readExpiry(conditions, confirmation),
+      ...sessions.flatMap((session) => bounds(session, 'SessionNotOnOrAfter')),
+    ],
+    audiences: conditions ? readConditions(conditions) : [],
+  };
+}
+
+function assertAssertion(assertion: XmlElement, id: string): void {
+  if (!isNamed(assertion, saml, 'Assertion') || attributeOf(assertion, 'ID') !== id)
+    refuse(notBuilt, `the signed content is ${shown(assertion.localName)}, expected the Assertion ${shown(id)}`);
+  const version = attributeOf(assertion, 'Version');
+  if (version !== '2.0') refuse(notBuilt, `Version is ${shown(version)}, expected "2.0"`);
+  for (const child of childrenOf(assertion))
+    if (child.namespaceURI !== saml || !known.includes(child.localName))
+      refuse(notBuilt, `the assertion holds ${shown(child.localName)}, which is no part of a SAML 2.0 assertion`);
+}
+
+/** Core 2.2.5: an issuer is an entity unless it says otherwise; 8.3.6: the identifier of an entity is a URI. */
+function readIssuer(issuer: XmlElement): string {
+  const format = attributeOf(issuer, 'Format');
+  if (format !== undefined && format !== entityFormat)
+    refuse('The issuer of the assertion is no entity.', `the Format of Issuer is ${shown(format)}`);
+  return readUri(textOf(issuer), 'Issuer');
+}
+
+/** One name, in the clear: an EncryptedID or BaseID beside it or in its place names nobody here. */
+function readSubject(subject: XmlElement): string {
+  for (const { localName } of childrenOf(subject))
+    if (!['NameID', 'SubjectConfirmation'].includes(localName))
+      refuse(notBuilt, `Subject holds ${shown(localName)}, expected NameID and SubjectConfirmation alone`);
+  return readUri(textOf(onlyChild(subject, saml, 'NameID')), 'NameID');
+}
+
+/** Profiles 3.3: who bears the assertion is its subject. One confirmation, so that none is true of somebody else. */
+function readConfirmation(subject: XmlElement): XmlElement {
+  const confirmation = onlyChild(subject, saml, 'SubjectConfirmation');
+  const method = attributeOf(confirmation, 'Method');
+  if (method !== bearer)
+    refuse(
+      'The subject of the assertion is not confirmed by bearer.',
+      `the Method of SubjectConfirmation is ${shown(method)}, expected ${bearer}`,
+    );
+  const data = onlyChild(confirmation, saml, 'SubjectConfirmationData');
+  // Another NameID would be that of somebody who may act for the subject (Core 2.4.1.1); a key, of holder-of-key.
+  if (childrenOf(confirmation).length > 1 || childrenOf(data).length > 0)
+    refuse(notBuilt, 'SubjectConfirmation holds more than a SubjectConfirmationData without content');
+  return data;
+}
+
+/** RFC 7522 section 3, item 6: an assertion has an end, of Conditions or of the confirmation. */
+function readExpiry(conditions: XmlElement | undefined, confirmation: XmlElement): Bound[] {
+  const ends = [...bounds(conditions, 'NotOnOrAfter'), ...bounds(confirmation, 'NotOnOrAfter')];
+  if (ends.length === 0)
+    refuse('The assertion has no end.', 'neither Conditions nor SubjectConfirmationData has a NotOnOrAfter');
+  return ends;
+}
+
+/** Core 2.5.1: a condition that is not understood makes the assertion's validity indeterminate, and so it is refused. */
+function readConditions(conditions: XmlElement): string[][] {
+  const children = childrenOf(conditions);
+  for (const child of children) {
+    // Nothing here issues assertions on the strength of another, which is all that a ProxyRestriction limits (2.5.1.6).
+    if (isNamed(child, saml, 'AudienceRestriction') || isNamed(child, saml, 'ProxyRestriction')) continue;
+    // 2.5.1.5: it would take a memory of the assertions that were used, and this server has none (open-points 7).
+    refuse(
+      'The assertion has a condition that this server does not support.',
+      `Conditions holds ${shown(child.localName)}`,
+    );
+  }
+  return children.filter((child) => child.localName === 'AudienceRestriction').map(readAudiences);
+}
+
+function readAudiences(restriction: XmlElement): string[] {
+  const audiences = childrenOf(restriction);
+  if (audiences.length === 0 || audiences.some((audience) => !isNamed(audience, saml, 'Audience')))
+    refuse(notBuilt, 'an AudienceRestriction holds something other than at least one Audience');
+  return audiences.map(textOf);
+}
+
+function bounds(element: XmlElement | undefined, name: string): Bound[] {
+  const value = element && attributeOf(element, name);
+  return element && value !== undefined
+    ? [{ name: `${element.localName}/@${name}`, time: readInstant(value, name) }]
+    : [];
+}
+
+function readUri(value: string | undefined, name: string): string {
+  if (value === undefined || value.length > maxIdentifierLength || !isAbsoluteIri(value))
+    return refuse(
+      `The ${name} of the assertion is no URI.`,
+      `${name} is ${shown(value)}, expected an absolute URI of at most ${maxIdentifierLength} characters`,
+    );
+  return value;
+}

@@ -1,0 +1,61 @@
+/**
+ * The authentication suite of SAML 2.0 assertions: signed by an identity provider whose certificate is configured, for
+ * who bears them (service.md, "Suites"). It fetches nothing, and no key comes from an assertion.
+ */
+import { defineComponent, type House } from '../../lib/component.js';
+import { flag, list, optional, setting, text } from '../../lib/settings.js';
+import { isValidAt, readCertificates, type TrustedCertificate } from './certificates.js';
+
+const settings = {
+  certificates: setting(
+    'lws.saml.idp-certificates',
+    list,
+    [] as readonly string[],
+    'Files with the certificates of the trusted identity providers, PEM or DER; without one SAML is off.',
+  ),
+  trustedIssuers: setting(
+    'lws.saml.trusted-issuers',
+    list,
+    [] as readonly string[],
+    'The issuers whose assertions are accepted; empty: any that a configured certificate signs for.',
+  ),
+  audience: setting(
+    'lws.saml.audience',
+    optional(text()),
+    null,
+    'The audience that every audience restriction of an assertion must name; empty: as for other credentials.',
+  ),
+  allowSha1: setting('lws.saml.allow-sha1', flag, false, 'Accept assertions that are signed or hashed with SHA-1.'),
+};
+
+export default defineComponent({
+  name: 'authn-saml',
+  settings,
+  isEnabled: ({ certificates }) => certificates.length > 0,
+  async install(house, { certificates: files, trustedIssuers, audience, allowSha1 }) {
+    const certificates = readCertificates(files);
+    warn(house, certificates, allowSha1);
+    const [{ createSuite }, { createAlgorithms }] = await Promise.all([
+      import('./suite.js'),
+      import('./algorithms.js'),
+    ]);
+    const suite = createSuite({
+      certificates,
+      trustedIssuers,
+      audience: { own: audience, general: house.audience },
+      algorithms: createAlgorithms(allowSha1),
+      clock: house.clock,
+    });
+    return { capabilities: [{ type: 'https://w3c.github.io/lws-protocol/lws10-authn-saml/' }], suites: [suite] };
+  },
+});
+
+/** What lets the server start and will surprise later. */
+function warn({ log, clock }: House, certificates: readonly TrustedCertificate[], allowSha1: boolean): void {
+  for (const { file, validFrom, validTo } of certificates.filter((certificate) => !isValidAt(certificate, clock())))
+    log.warn(
+      { file, validFrom: new Date(validFrom), validTo: new Date(validTo) },
+      'certificate of an identity provider is not valid now',
+    );
+  if (allowSha1) log.warn('lws.saml.allow-sha1 is on: assertions signed with SHA-1 are accepted');
+}

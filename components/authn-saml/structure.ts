@@ -1,0 +1,92 @@
+/**
+ * How a signed assertion is built, and nothing else is accepted: one assertion as the root, one signature as its child, no
+ * identifier twice. This is what signature wrapping needs otherwise. It must not know keys, nor read a claim.
+ */
+import { attributeOf, childrenOf, elementsOf, isNamed, type XmlElement } from './document.js';
+import { assertionNamespace, protocolNamespace, signatureNamespace } from './names.js';
+import { refuse, shown } from './refusal.js';
+
+export interface SignedAssertion {
+  readonly id: string;
+  readonly signature: XmlElement;
+  readonly signedInfo: XmlElement;
+  readonly signatureValue: XmlElement;
+}
+
+/** No colon (NCName), no quote: the identifier becomes part of an XPath expression in xml-crypto. */
+const identifier = /^[A-Za-z_][\w.-]{0,255}$/;
+
+/** Looked up by their local names somewhere in xml-crypto, which takes the first of them in the document. */
+const onceAlone = [
+  'Signature',
+  'SignedInfo',
+  'SignatureValue',
+  'CanonicalizationMethod',
+  'SignatureMethod',
+  'Transforms',
+  'DigestMethod',
+  'DigestValue',
+];
+
+const notAlone = 'The credential must be one assertion with one signature of its own.';
+
+/**
+ * Finds the assertion's parts in a parsed credential.
+ * @throws LwsError `invalid-token`
+ */
+export function dissectAssertion(root: XmlElement): SignedAssertion {
+  assertRoot(root);
+  const elements = [...elementsOf(root)];
+  assertCounts(elements);
+  const id = attributeOf(root, 'ID') ?? '';
+  if (!identifier.test(id)) refuse(notAlone, `the ID of the assertion is ${shown(id)}, expected an NCName`);
+  assertUniqueIds(elements);
+  const signature = childrenOf(root).find((child) => isNamed(child, signatureNamespace, 'Signature'));
+  if (!signature) refuse(notAlone, 'the Signature is not a child of the assertion');
+  return { id, signature, ...dissectSignature(signature) };
+}
+
+/** A `Response` is refused: what it says beside the assertion (status, destination) would have to be judged, too. */
+function assertRoot(root: XmlElement): void {
+  if (isNamed(root, assertionNamespace, 'Assertion')) return;
+  if (isNamed(root, protocolNamespace, 'Response'))
+    refuse(
+      'A SAML response is no credential; send the assertion alone.',
+      'the root element is a Response, expected Assertion',
+    );
+  refuse(notAlone, `the root element is ${shown(`{${root.namespaceURI ?? ''}}${root.localName}`)}, expected Assertion`);
+}
+
+function assertCounts(elements: readonly XmlElement[]): void {
+  const count = (localName: string): number => elements.filter((element) => element.localName === localName).length;
+  if (count('Assertion') !== 1) refuse(notAlone, `${count('Assertion')} Assertion elements, expected one`);
+  if (count('EncryptedAssertion') > 0) refuse(notAlone, 'an EncryptedAssertion, expected none');
+  if (count('Signature') === 0) refuse('The assertion is not signed.', 'no Signature');
+  for (const name of onceAlone)
+    if (count(name) !== 1) refuse(notAlone, `${count(name)} ${name} elements, expected one`);
+}
+
+/** Whatever an identifier is called: `ID` of SAML, `Id` of XML Signature, `id`, `xml:id` (never passes the reader). */
+function assertUniqueIds(elements: readonly XmlElement[]): void {
+  const seen = new Set<string>();
+  for (const { attributes } of elements)
+    for (const { localName, value } of Array.from(attributes)) {
+      if (localName.toLowerCase() !== 'id') continue;
+      if (seen.has(value)) refuse(notAlone, `the identifier ${shown(value)} stands twice`);
+      seen.add(value);
+    }
+}
+
+/** XML Signature 4.1: SignedInfo, SignatureValue, KeyInfo (ignored). An Object could hide anything, and is refused. */
+function dissectSignature(signature: XmlElement): Pick<SignedAssertion, 'signedInfo' | 'signatureValue'> {
+  const children = childrenOf(signature);
+  const names = children.map(({ localName }) => localName).join(' ');
+  if (!/^SignedInfo SignatureValue(?: KeyInfo)?$/.test(names) || children.some((child) => !isOfSignature(child)))
+    refuse(
+      'The signature is not built as expected.',
+      `the Signature holds ${shown(names)}, expected "SignedInfo SignatureValue" and at most one KeyInfo`,
+    );
+  return { signedInfo: children[0]!, signatureValue: children[1]! };
+}
+
+const isOfSignature = (element: XmlElement): boolean => element.namespaceURI === signatureNamespace;

@@ -1,0 +1,90 @@
+/**
+ * Access control lists of Web Access Control: from the triples of an `.acl` to rules (open-points 1.3). Pure; it must not
+ * know where they are kept nor who asks.
+ */
+import type { Quad } from '@rdfjs/types';
+import { acl, foaf, rdf } from '../rdf/vocabulary.js';
+import { decodeGraph } from '../storage/quad-keys.js';
+import { entryKey } from '../storage/records.js';
+import type { Mode } from './mode.js';
+
+/** An authorization of an ACL. */
+export interface AclRule {
+  /** The authorization's own IRI or label, for the log. */
+  readonly id: string;
+  readonly modes: ReadonlySet<Mode>;
+  readonly agents: ReadonlySet<string>;
+  readonly everybody: boolean;
+  readonly authenticated: boolean;
+  readonly groups: readonly string[];
+  /** Empty: whatever the origin. */
+  readonly origins: ReadonlySet<string>;
+  /** For the resource itself, and for what lies below a container that has no nearer ACL. */
+  readonly accessTo: boolean;
+  readonly inherited: boolean;
+}
+
+export interface Acl {
+  /** The resource that it belongs to. */
+  readonly of: string;
+  readonly rules: readonly AclRule[];
+}
+
+/** What is kept of an ACL: a graph of which the resource is the base. */
+export interface AclDocument {
+  readonly revision: string;
+  /** Milliseconds since the epoch. */
+  readonly modified: number;
+  readonly prefixes: Readonly<Record<string, string>>;
+  /** GSPO keys. */
+  readonly keys: readonly string[];
+}
+
+export const aclSpace = 'acl';
+export const aclKey = (iri: string): string => entryKey(aclSpace, iri);
+export const readAclDocument = (value: string): AclDocument => JSON.parse(value) as AclDocument;
+
+/** The rules of a kept ACL. */
+export const readAcl = (of: string, value: string): Acl => ({
+  of,
+  rules: rulesOf(of, decodeGraph(readAclDocument(value).keys)),
+});
+
+const granted: Readonly<Record<string, readonly Mode[]>> = {
+  [acl.Read]: ['read'],
+  [acl.Append]: ['append'],
+  // Write implies Append, and covers `delete`.
+  [acl.Write]: ['append', 'write', 'delete'],
+  [acl.Control]: ['control'],
+};
+
+/** The authorizations that speak of the resource; others have no effect here. */
+function rulesOf(of: string, quads: readonly Quad[]): AclRule[] {
+  const bySubject = new Map<string, Quad[]>();
+  for (const quad of quads) bySubject.set(quad.subject.value, [...(bySubject.get(quad.subject.value) ?? []), quad]);
+  return [...bySubject].flatMap(([id, own]) => {
+    const values = (predicate: string): string[] =>
+      own
+        .filter((quad) => quad.predicate.value === predicate && quad.object.termType === 'NamedNode')
+        .map(({ object }) => object.value);
+    if (!values(rdf.type).includes(acl.Authorization)) return [];
+    const classes = values(acl.agentClass);
+    const rule: AclRule = {
+      id,
+      modes: new Set(values(acl.mode).flatMap((mode) => granted[mode] ?? [])),
+      agents: new Set(values(acl.agent)),
+      everybody: classes.includes(foaf.Agent),
+      authenticated: classes.includes(acl.AuthenticatedAgent),
+      groups: values(acl.agentGroup),
+      origins: new Set(
+        own.filter(({ predicate }) => predicate.value === acl.origin).map(({ object }) => originOf(object.value)),
+      ),
+      accessTo: values(acl.accessTo).includes(of),
+      inherited: values(acl.default).includes(of),
+    };
+    return rule.accessTo || rule.inherited ? [rule] : [];
+  });
+}
+
+/** Origins are written with and without a slash; the field never has one. */
+export const originOf = (text: string): string => text.replace(/\/$/, '').toLowerCase();

@@ -1,0 +1,109 @@
+/**
+ * Groups of agents (`vcard:hasMember`): documents of this storage, read as they are, and remote ones through the outbound
+ * guard, kept for a while (open-points 1.3). A group that cannot be had matches nobody. It must not know ACLs.
+ */
+
+import type { Quad } from '@rdfjs/types';
+import { LRUCache } from 'lru-cache';
+import { parseMediaType } from '../fields/media-type.js';
+import type { Log } from '../log.js';
+import type { GuardedFetch } from '../outbound/guarded-fetch.js';
+import { isRdfFormat } from '../rdf/formats.js';
+import { vcard } from '../rdf/vocabulary.js';
+import type { Documents } from '../storage/documents.js';
+import { decodeGraph } from '../storage/quad-keys.js';
+import type { Store } from '../storage/store.js';
+
+export interface GroupOptions {
+  readonly storage: string;
+  readonly store: Store;
+  readonly documents: Documents;
+  readonly fetch: GuardedFetch;
+  /** Milliseconds. */
+  readonly keptMs: number;
+  readonly failureKeptMs: number;
+  readonly log: Log;
+}
+
+export interface Groups {
+  /**
+   * The members of a group.
+   * @param mayFetch a remote document may be asked for; otherwise what is known counts
+   */
+  members(group: string, mayFetch: boolean): Promise<ReadonlySet<string>>;
+  /** Whether `members` would have to fetch. */
+  isRemote(group: string): boolean;
+}
+
+const nobody: ReadonlySet<string> = new Set();
+const accept =
+  'text/turtle, application/ld+json;q=0.9, application/n-triples;q=0.8, application/trig;q=0.5, application/rdf+xml;q=0.5';
+const request = { maxBytes: 2 << 20, timeoutMs: 10_000, maxRedirects: 5, accept } as const;
+
+export function createGroups({ storage, store, documents, fetch, keptMs, failureKeptMs, log }: GroupOptions): Groups {
+  const remote = new LRUCache<string, Promise<ReadonlyMap<string, ReadonlySet<string>>>>({ max: 1_000, ttl: keptMs });
+  // A transaction must not wait for anybody: what was known a moment ago still counts there.
+  const last = new LRUCache<string, ReadonlyMap<string, ReadonlySet<string>>>({ max: 1_000, ttl: keptMs + 60_000 });
+  const local = new LRUCache<string, { revision: string; groups: ReadonlyMap<string, ReadonlySet<string>> }>({
+    max: 500,
+  });
+
+  const localGroups = async (document: string): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
+    const revision = store.record(document)?.revision;
+    const known = local.get(document);
+    if (known && known.revision === revision) return known.groups;
+    const found = await store.graph(document);
+    if (found?.record.kind !== 'rdf') return new Map();
+    const groups = groupsOf(decodeGraph(found.keys));
+    local.set(document, { revision: found.record.revision, groups });
+    return groups;
+  };
+
+  const fetchGroups = async (document: string): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
+    const { status, headers, body } = await fetch(document, request);
+    const mediaType = parseMediaType(headers['content-type'] ?? '')?.essence ?? '';
+    if (status !== 200 || !isRdfFormat(mediaType))
+      throw new Error(`${document} answered ${status} with ${mediaType || 'no media type'}`);
+    const { keys } = await documents.parse(body, mediaType, document);
+    const groups = groupsOf(decodeGraph(keys));
+    last.set(document, groups);
+    return groups;
+  };
+
+  const remoteGroups = (document: string): Promise<ReadonlyMap<string, ReadonlySet<string>>> => {
+    const known = remote.get(document);
+    if (known) return known;
+    const fetched = fetchGroups(document).catch((error: unknown) => {
+      log.info({ group: document, reason: (error as Error).message }, 'a group cannot be had; it matches nobody');
+      last.delete(document);
+      remote.set(document, Promise.resolve(new Map()), { ttl: failureKeptMs });
+      return new Map<string, ReadonlySet<string>>();
+    });
+    remote.set(document, fetched);
+    return fetched;
+  };
+
+  const isRemote = (group: string): boolean => !group.startsWith(storage);
+  return {
+    isRemote: (group) => isRemote(group) && !remote.has(documentOf(group)),
+    async members(group, mayFetch) {
+      const document = documentOf(group);
+      if (!isRemote(group)) return (await localGroups(document)).get(group) ?? nobody;
+      const groups = mayFetch ? await remoteGroups(document) : last.get(document);
+      return groups?.get(group) ?? nobody;
+    },
+  };
+}
+
+const documentOf = (group: string): string => group.replace(/#.*$/s, '');
+
+function groupsOf(quads: readonly Quad[]): ReadonlyMap<string, ReadonlySet<string>> {
+  const groups = new Map<string, Set<string>>();
+  for (const { subject, predicate, object } of quads) {
+    if (predicate.value !== vcard.hasMember || object.termType !== 'NamedNode') continue;
+    const members = groups.get(subject.value) ?? new Set();
+    members.add(object.value);
+    groups.set(subject.value, members);
+  }
+  return groups;
+}

@@ -1,0 +1,43 @@
+/** Owner mode and open mode (open-points 1.2): owners may do everything, creators everything with what they created. */
+import { type Authorizer, type BaseModel, createAuthorizer, type Decision } from './authorizer.js';
+import type { Access } from './principal.js';
+
+export interface OwnerModeOptions {
+  readonly owners: readonly string[];
+  readonly publicRead: boolean;
+  /** Everybody may read and write, nobody has control. Only when there are no owners. */
+  readonly open: boolean;
+}
+
+const decision = (allowed: boolean, rule: string): Decision => ({ allowed, rule });
+const openMode = decision(true, 'open mode (lws.dev.open)');
+const noControl = decision(false, 'open mode: nobody has control');
+const publicReading = decision(true, 'lws.public-read');
+const isOwner = decision(true, 'an owner (lws.owners)');
+const isCreator = decision(true, 'created it');
+const anonymous = decision(false, 'anonymous');
+const neither = decision(false, 'neither an owner nor the creator');
+
+export function ownerModel({ owners, publicRead, open }: OwnerModeOptions): BaseModel {
+  const known = new Set(owners);
+  const everybody = open && known.size === 0;
+  const readsEverything = ({ principal }: Access): boolean =>
+    everybody || publicRead || (principal !== undefined && known.has(principal.subject));
+  return {
+    decide({ view, access: { principal }, mode, iri, record = view.record(iri) }) {
+      if (everybody) return mode === 'control' ? noControl : openMode;
+      if (mode === 'read' && publicRead) return publicReading;
+      if (!principal) return anonymous;
+      if (known.has(principal.subject)) return isOwner;
+      return record?.owner === principal.subject ? isCreator : neither;
+    },
+    readsAllMembers: (_view, access) => readsEverything(access),
+    readScope(access) {
+      if (readsEverything(access)) return 'everything';
+      return access.principal ? { owner: access.principal.subject } : 'nothing';
+    },
+  };
+}
+
+/** Owner mode with nothing that widens it. */
+export const ownerAuthorizer = (options: OwnerModeOptions): Authorizer => createAuthorizer(ownerModel(options), '');

@@ -1,0 +1,76 @@
+/** Access control resources over HTTP, in the mode of Web Access Control (open-points 1.3). It must not know rules. */
+import type { AclDocument } from '../authorization/acl.js';
+import type { AclIndex } from '../authorization/acl-index.js';
+import { LwsError } from '../errors.js';
+import { formatHttpDate } from '../fields/date.js';
+import { formatEntityTag } from '../fields/etag.js';
+import { formatLink } from '../fields/link.js';
+import { type RdfFormat, rdfFormats, turtle } from '../rdf/formats.js';
+import { lws } from '../rdf/vocabulary.js';
+import { deleteAcl, noAcl, putAcl, requireControl } from '../resources/acl.js';
+import { aclOf } from '../resources/names.js';
+import { assertPreconditions, isNotModified } from '../resources/preconditions.js';
+import { variantOf } from '../resources/variants.js';
+import { wantContentDigest } from './digests.js';
+import { chooseRdfFormat } from './negotiate.js';
+import { preconditions, requestBody } from './request.js';
+import type { ResourceExchange } from './resource-routes.js';
+import type { Reply } from './respond.js';
+
+const allowed = 'GET, HEAD, PUT, DELETE, OPTIONS';
+
+/** Answers a request for the ACL of `iri`. @throws LwsError as an absent resource for who has no control and may not read */
+export async function aclReply(exchange: ResourceExchange, index: AclIndex, iri: string): Promise<Reply> {
+  const { storage, req, res, access, target, idleMs } = exchange;
+  const { method } = req;
+  const fixed = { Allow: allowed, Link: formatLink(storage.storage, lws.storage) };
+  if (method === 'GET' || method === 'HEAD') return read(exchange, iri, fixed);
+  if (target.query !== undefined && (method === 'PUT' || method === 'DELETE')) {
+    await requireControl(storage, storage.store, access, iri);
+    throw new LwsError('bad-request', 'An ACL is written at its own IRI, without a query.');
+  }
+  const request = { iri, access, preconditions: preconditions(req) };
+  if (method === 'PUT') {
+    const { acl, created } = await putAcl(storage, index, { ...request, body: requestBody(req, res, idleMs) });
+    const fields = { ...fixed, ...validators(acl, turtle), 'Want-Content-Digest': wantContentDigest };
+    return created ? { status: 201, fields: { ...fields, Location: aclOf(iri) } } : { status: 204, fields };
+  }
+  if (method === 'DELETE') {
+    await deleteAcl(storage, request);
+    return { status: 204, fields: { ...fixed, 'Want-Content-Digest': wantContentDigest } };
+  }
+  await requireControl(storage, storage.store, access, iri);
+  if (method === 'OPTIONS') return { status: 204, fields: { ...fixed, 'Accept-Put': rdfFormats.join(', ') } };
+  throw new LwsError('method-not-allowed', 'An ACL is read, replaced and deleted.', { fields: { Allow: allowed } });
+}
+
+const validators = ({ revision, modified }: AclDocument, format: RdfFormat): Record<string, string> => ({
+  ETag: formatEntityTag(`${revision}.${variantOf(format)}`),
+  'Last-Modified': formatHttpDate(modified),
+});
+
+/** A base that no IRI is relative to: references in an ACL are relative to its resource, and clients would take the ACL's. */
+const nowhere = 'urn:x-quadpod:nowhere';
+
+async function read(exchange: ResourceExchange, iri: string, fixed: Record<string, string>): Promise<Reply> {
+  const { storage, req, access } = exchange;
+  const { acl, record } = await requireControl(storage, storage.store, access, iri);
+  if (!acl) throw noAcl();
+  const wanted = chooseRdfFormat(req.headers.accept);
+  const rendered = await storage.documents.render(acl.keys, wanted, nowhere, acl.prefixes);
+  const format = rendered ? wanted : turtle;
+  const bytes = rendered ?? (await storage.documents.render(acl.keys, turtle, nowhere, acl.prefixes))!;
+  const conditions = preconditions(req);
+  assertPreconditions({ ...conditions, ifNoneMatch: undefined }, { ...record, modified: acl.modified }, acl.revision);
+  const fields = {
+    ...fixed,
+    ...validators(acl, format),
+    'Content-Type': format,
+    Vary: 'Accept',
+    'Cache-Control': 'private, no-cache',
+    'X-Content-Type-Options': 'nosniff',
+    'Content-Security-Policy': "sandbox; default-src 'none'",
+  };
+  if (isNotModified(conditions, `${acl.revision}.${variantOf(format)}`, acl.modified)) return { status: 304, fields };
+  return { status: 200, fields, body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
+}

@@ -1,0 +1,114 @@
+/**
+ * The operations on access control resources, `X.acl` (open-points 1.3): read, replaced and deleted by whoever has control of
+ * X, in the same transactions as everything else. It must not know what a rule means.
+ */
+import { type AclDocument, aclKey, readAclDocument } from '../authorization/acl.js';
+import type { AclIndex } from '../authorization/acl-index.js';
+import type { View } from '../authorization/authorizer.js';
+import { requireAccess } from '../authorization/guard.js';
+import type { Access } from '../authorization/principal.js';
+import { LwsError } from '../errors.js';
+import { isRdfFormat } from '../rdf/formats.js';
+import { newRevision, type ResourceRecord } from '../storage/records.js';
+import type { Transaction } from '../storage/transaction.js';
+import { type RequestBody, readBody } from './body.js';
+import { assertPreconditions, type Preconditions } from './preconditions.js';
+import type { Storage } from './storage.js';
+
+/** Longer ones would make every decision slow that they are read for. */
+const longestAcl = 256 << 10;
+
+export interface AclRequest {
+  /** The described resource. */
+  readonly iri: string;
+  readonly access: Access;
+  readonly preconditions: Preconditions;
+}
+
+/** A resource that the caller controls, and its own ACL, if it has one. */
+export interface ControlledResource {
+  readonly record: ResourceRecord;
+  readonly acl: AclDocument | undefined;
+}
+
+/** @throws LwsError as `requireAccess`: the ACL of an absent resource is answered as that resource */
+export async function requireControl(
+  storage: Storage,
+  view: View,
+  access: Access,
+  iri: string,
+): Promise<ControlledResource> {
+  const record = await requireAccess(storage, view, access, 'control', iri);
+  const value = view.entry(aclKey(iri));
+  return { record, acl: value === undefined ? undefined : readAclDocument(value) };
+}
+
+/**
+ * Creates or replaces an ACL.
+ * @throws LwsError `precondition-required`, `precondition-failed`, `unsupported-media-type`, `too-large`, `malformed-body`
+ */
+export async function putAcl(
+  storage: Storage,
+  index: AclIndex,
+  request: AclRequest & { readonly body: RequestBody },
+): Promise<{ readonly acl: AclDocument; readonly created: boolean }> {
+  const { iri, access, body } = request;
+  const admit = async (view: View): Promise<ControlledResource> => {
+    const found = await requireControl(storage, view, access, iri);
+    assertState(request, found, true);
+    return found;
+  };
+  await admit(storage.store);
+  if (!isRdfFormat(body.mediaType))
+    throw new LwsError('unsupported-media-type', 'An ACL is RDF: Turtle, JSON-LD, N-Triples, RDF/XML or TriG.');
+  const bytes = await readBody(body, longestAcl);
+  const { keys, prefixes } = await storage.documents.parse(bytes, body.mediaType, iri);
+  return storage.store.transact(async (tx) => {
+    const { record, acl: before } = await admit(tx);
+    const acl = { revision: newRevision(), modified: storage.clock(), prefixes, keys };
+    stageAcl(tx, index, record, acl);
+    return { acl, created: before === undefined };
+  });
+}
+
+/** Stages an ACL; its resource's record says that there is one, so that it goes with the resource. */
+export function stageAcl(tx: Transaction, index: AclIndex, record: ResourceRecord, acl: AclDocument): void {
+  index.add(record.iri);
+  tx.putEntry(aclKey(record.iri), JSON.stringify(acl));
+  if (!record.acl) tx.putRecord({ ...record, acl: true });
+}
+
+/**
+ * Deletes an ACL, so that the nearest container's counts again.
+ * @throws LwsError `not-found` without one, `root-not-deletable`, `precondition-failed`
+ */
+export async function deleteAcl(storage: Storage, request: AclRequest): Promise<void> {
+  const { iri, access } = request;
+  await storage.store.transact(
+    async (tx) => {
+      const found = await requireControl(storage, tx, access, iri);
+      if (!found.acl) throw noAcl();
+      if (iri === storage.storage)
+        throw new LwsError(
+          'root-not-deletable',
+          'The ACL of the root is the last one that counts, and cannot be deleted.',
+        );
+      assertState(request, found, false);
+      const { acl: _flag, ...record } = found.record;
+      tx.putRecord(record);
+      tx.deleteEntry(aclKey(iri));
+    },
+    { frees: true },
+  );
+}
+
+export const noAcl = (): LwsError =>
+  new LwsError('not-found', 'The resource has no ACL of its own; the one of the nearest container counts.', {
+    reason: 'no own ACL',
+  });
+
+/** The preconditions are about the ACL, not about the resource. */
+function assertState({ preconditions }: AclRequest, { record, acl }: ControlledResource, required: boolean): void {
+  const state = acl && { ...record, modified: acl.modified };
+  assertPreconditions(preconditions, state, acl?.revision, required);
+}

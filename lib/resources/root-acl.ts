@@ -1,0 +1,38 @@
+/** The root's ACL: written at the first start in Web Access Control, from the owners (open-points 1.3). */
+
+import { aclKey } from '../authorization/acl.js';
+import type { AclIndex } from '../authorization/acl-index.js';
+import { turtle } from '../rdf/formats.js';
+import { acl, foaf } from '../rdf/vocabulary.js';
+import { newRevision } from '../storage/records.js';
+import { stageAcl } from './acl.js';
+import type { Storage } from './storage.js';
+
+/** Writes the root's ACL when there is none: the owners may do everything, with `lws.public-read` everybody may read. */
+export async function ensureRootAcl(
+  { storage, store, documents, clock }: Storage,
+  index: AclIndex,
+  owners: readonly string[],
+  publicRead: boolean,
+): Promise<void> {
+  if (store.entry(aclKey(storage)) !== undefined) return;
+  const rules = [
+    ...(owners.length > 0
+      ? [
+          `<#owners> a acl:Authorization ; acl:agent ${owners.map((owner) => `<${owner}>`).join(', ')} ;
+           acl:accessTo <> ; acl:default <> ; acl:mode acl:Read, acl:Write, acl:Control .`,
+        ]
+      : []),
+    ...(publicRead
+      ? [
+          `<#public> a acl:Authorization ; acl:agentClass <${foaf.Agent}> ;
+           acl:accessTo <> ; acl:default <> ; acl:mode acl:Read .`,
+        ]
+      : []),
+  ];
+  const text = `@prefix acl: <${acl.namespace}> . ${rules.join(' ')}`;
+  const { keys, prefixes } = await documents.parse(Buffer.from(text), turtle, storage);
+  await store.transact((tx) =>
+    stageAcl(tx, index, tx.record(storage)!, { revision: newRevision(), modified: clock(), prefixes, keys }),
+  );
+}

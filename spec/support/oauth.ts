@@ -1,0 +1,121 @@
+/** The authorization server as its clients use it, and other ones that a storage may trust. */
+import { randomUUID } from 'node:crypto';
+import { expect } from 'chai';
+import type { StorageUnderTest } from './conformance.js';
+import { type Answer, request } from './http.js';
+import { credential, type Identity, nowSeconds } from './identity.js';
+import { type Json, jws, type SigningKey, signingKey } from './jwt.js';
+import { mediaType } from './rdf.js';
+import { type RemoteHost, remote } from './remote.js';
+
+export const tokenType = 'urn:ietf:params:oauth:token-type:';
+export const exchangeGrant = 'urn:ietf:params:oauth:grant-type:token-exchange';
+
+/** The base URI of a storage: its root without the slash. */
+export const baseOf = ({ root }: { root: string }): string => root.slice(0, -1);
+
+/** Where RFC 8414 section 3.1 puts the metadata of an issuer. */
+export function metadataIri(issuer: string, name = 'lws-configuration'): string {
+  const { origin, pathname } = new URL(issuer);
+  return `${origin}/.well-known/${name}${pathname === '/' ? '' : pathname}`;
+}
+
+type Fields = Readonly<Record<string, string>>;
+export type Form = readonly [string, string][];
+
+/** The form of a request that is granted, for the subject token. */
+export const form = (s: StorageUnderTest, subjectToken: string, kind = 'jwt'): Form => [
+  ['grant_type', exchangeGrant],
+  ['resource', s.root],
+  ['subject_token', subjectToken],
+  ['subject_token_type', tokenType + kind],
+];
+
+/** The same with other values; undefined takes a parameter away. */
+export const changed = (fields: Form, changes: Readonly<Record<string, string | undefined>>): Form => [
+  ...fields.filter(([name]) => !(name in changes)),
+  ...Object.entries(changes).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as [string, string]],
+  ),
+];
+
+export function requestToken(s: StorageUnderTest, fields: Form, headers: Fields = {}): Promise<Answer> {
+  return request(`${s.root}.lws/token`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...headers },
+    body: new URLSearchParams([...fields]).toString(),
+  });
+}
+
+/** An access token for the owner of a did:key. */
+export async function accessToken(s: StorageUnderTest, owner: Identity, headers: Fields = {}): Promise<string> {
+  const answer = await requestToken(s, form(s, credential(owner, { aud: baseOf(s) })), headers);
+  expect(answer.status, answer.text).to.equal(200);
+  return (JSON.parse(answer.text) as { access_token: string }).access_token;
+}
+
+/** Asserts an error answer of RFC 6749 section 5.2; the error is one of the given. */
+export function expectOauthError(answer: Answer, ...errors: string[]): void {
+  expect(answer.status, answer.text).to.equal(400);
+  expect(mediaType(answer), answer.text).to.equal('application/json');
+  expect(answer.headers['cache-control']).to.equal('no-store');
+  const body = JSON.parse(answer.text) as Record<string, unknown>;
+  expect(body['error'], answer.text).to.be.oneOf(errors);
+  // The characters of RFC 6749, section 5.2.
+  expect(body['error_description']).to.match(/^[\x20-\x21\x23-\x5b\x5d-\x7e]+$/);
+  expect(body).not.to.have.any.keys('access_token', 'stack');
+}
+
+/** Asserts a refusal of a presented credential for any of the reasons that a refusal of credentials has. */
+export function expectRefused(answer: Answer, error = 'invalid_token'): void {
+  expect(answer.status, answer.text).to.equal(401);
+  expect(answer.headers['www-authenticate']).to.include(`error="${error}"`);
+}
+
+export const bearer = (iri: string, token: string, headers: Fields = {}): Promise<Answer> =>
+  request(iri, { headers: { Authorization: `Bearer ${token}`, ...headers } });
+
+/** Another authorization server, whose access tokens are good unless something else is asked for. */
+export class TrustedIssuer {
+  readonly issuer: string;
+  key: SigningKey;
+
+  constructor(
+    readonly host: RemoteHost = remote,
+    readonly path = host.path('issuer'),
+    alg = 'ES256',
+  ) {
+    this.issuer = host.origin + path;
+    this.key = signingKey(alg);
+    host.serve(this.metadataPath, this.metadata);
+    this.publish([this.key.jwk]);
+  }
+
+  get metadataPath(): string {
+    return new URL(metadataIri(this.issuer)).pathname;
+  }
+
+  get jwksPath(): string {
+    return `${this.path}/jwks`;
+  }
+
+  get metadata(): Json {
+    const { issuer, host } = this;
+    return { issuer, jwks_uri: host.origin + this.jwksPath, token_endpoint: `${issuer}/token` };
+  }
+
+  publish(keys: readonly Json[]): void {
+    this.host.serve(this.jwksPath, { keys });
+  }
+
+  claims(aud: unknown, sub: string): Json {
+    const iat = nowSeconds();
+    const jti = randomUUID();
+    return { iss: this.issuer, sub, client_id: 'https://app.example/id', aud, jti, iat, nbf: iat, exp: iat + 300 };
+  }
+
+  /** @param changes over the claims of a good token; undefined takes one away */
+  token(aud: unknown, sub: string, changes: Json = {}, header: Json = {}, key = this.key): string {
+    return jws(key, { typ: 'at+jwt', ...header }, { ...this.claims(aud, sub), ...changes });
+  }
+}

@@ -1,5 +1,6 @@
 /** The components that every installation has; `lws.components` adds others. */
 import type { Component } from '../lib/component.js';
+import accessGrants from './access-grants/index.js';
 import authnOpenId from './authn-openid/index.js';
 import authnSaml from './authn-saml/index.js';
 import authnSelfSigned from './authn-self-signed/index.js';
@@ -12,4 +13,5 @@ export const standardComponents: readonly Component[] = [
   authnSelfSigned,
   authnSaml,
   searchIndex,
+  accessGrants,
 ].map((component) => component as unknown as Component);

@@ -64,13 +64,22 @@ async function streamsOf(
 ): Promise<readonly SortedStream[]> {
   const streams: SortedStream[] = [];
   // What somebody owns is mostly less than what has a type, and the first stream leads.
-  if (typeof scope === 'object' && 'owner' in scope) streams.push(snapshot.cursor(ownedSpace, scope.owner));
+  const readable = typeof scope === 'object' ? readableStreams(snapshot, scope) : [];
+  if (typeof scope === 'object' && scope.ranges.length === 0) streams.push(...readable);
   for (const { relation, values } of filter)
     streams.push(union(await Promise.all(values.map((value) => lists.stream(snapshot, relation, value)))));
   if (streams.length === 0) streams.push(everything(snapshot));
-  if (typeof scope === 'object' && 'ranges' in scope) streams.push(new RangeStream(scope.ranges));
+  if (typeof scope === 'object' && scope.ranges.length > 0) streams.push(union(readable));
   return streams;
 }
+
+type Readable = Extract<ReadScope, object>;
+
+/** What somebody owns, and what lies in the ranges; ranges name no resources and are of use beside other streams only. */
+const readableStreams = (snapshot: StoreSnapshot, { owner, ranges }: Readable): readonly SortedStream[] => [
+  ...(owner === undefined ? [] : [snapshot.cursor(ownedSpace, owner)]),
+  ...(ranges.length > 0 ? [new RangeStream(ranges)] : []),
+];
 
 /** Every resource has exactly one structural type. */
 const everything = (snapshot: StoreSnapshot): SortedStream =>
@@ -96,10 +105,11 @@ export async function typesOf(house: House, access: Access): Promise<readonly st
   if (scope === 'nothing') return [];
   return onSnapshot(house, async (snapshot) => {
     const types = new Set<string>();
-    if (typeof scope === 'object' && 'owner' in scope) await collectOwned(snapshot, scope.owner, types);
-    else
+    if (typeof scope === 'object' && scope.owner !== undefined) await collectOwned(snapshot, scope.owner, types);
+    if (typeof scope !== 'object' || scope.ranges.length > 0)
       for await (const type of snapshot.distinct(postingSpace, typeRelation))
-        if (scope === 'everything' || (await anyReadable(house, access, scope, snapshot, type))) types.add(type);
+        if (scope === 'everything' || types.has(type) || (await anyReadable(house, access, scope, snapshot, type)))
+          types.add(type);
     return [...types].sort();
   });
 }
@@ -124,7 +134,7 @@ async function anyReadable(
   type: string,
 ): Promise<boolean> {
   const streams: SortedStream[] = [snapshot.cursor(postingSpace, typeRelation, type)];
-  if (typeof scope === 'object' && 'ranges' in scope) streams.push(new RangeStream(scope.ranges));
+  if (typeof scope === 'object') streams.push(new RangeStream(scope.ranges));
   for await (const block of intersection(streams, 20)) {
     const readable = scope === 'decide' ? await readableOf(house, access, block) : block;
     if (readable.length > 0) return true;

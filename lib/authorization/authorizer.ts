@@ -35,14 +35,13 @@ export interface Question {
 
 /**
  * How those who enumerate may know what a caller may read without asking for each resource: everything, nothing, exactly
- * what an identity owns, exactly what lies in some ranges; or each has to be decided.
+ * what an identity owns and what lies in some ranges; or each has to be decided.
  */
 export type ReadScope =
   | 'everything'
   | 'nothing'
   | 'decide'
-  | { readonly owner: string }
-  | { readonly ranges: readonly IriRange[] };
+  | { readonly owner?: string; readonly ranges: readonly IriRange[] };
 
 /** A way to decide that needs no other: owner mode, Web Access Control. */
 export interface BaseModel {
@@ -104,11 +103,10 @@ export function createAuthorizer(
       const added = await Promise.all(sources().map((source) => source.readRanges(access, base)));
       const found = added.filter((ranges) => ranges !== undefined);
       if (found.length === 0) return scope;
-      if (scope === 'decide' || found.includes('decide') || (typeof scope === 'object' && 'owner' in scope))
-        return 'decide';
-      const own = typeof scope === 'object' ? scope.ranges : [];
-      const ranges = unionOfRanges([...own, ...(found as (readonly IriRange[])[]).flat()]);
-      return isWholeStorage(ranges, storage) ? 'everything' : { ranges };
+      if (scope === 'decide' || found.includes('decide')) return 'decide';
+      const own = typeof scope === 'object' ? scope : { ranges: [] };
+      const ranges = unionOfRanges([...own.ranges, ...(found as (readonly IriRange[])[]).flat()]);
+      return isWholeStorage(ranges, storage) ? 'everything' : { ...own, ranges };
     },
     // An anonymous creation takes the parent's recorded owner.
     ownerOfNew: ({ principal }, parent) => principal?.subject ?? parent.owner,

@@ -4,7 +4,8 @@
  */
 import { LwsError } from '../errors.js';
 import { parentOf, type ResourceRecord } from '../storage/records.js';
-import type { Authorizer, View } from './authorizer.js';
+import { recordDecision } from './audit.js';
+import type { Authorizer, Decision, Question, View } from './authorizer.js';
 import type { Mode } from './mode.js';
 import type { Access } from './principal.js';
 
@@ -28,7 +29,7 @@ export async function requireAccess(
 ): Promise<ResourceRecord> {
   const record = view.record(iri);
   if (!record) throw await refusalOfAbsent(guard, view, access, iri);
-  if (await guard.authorizer.allows({ view, access, mode, iri, record })) return record;
+  if (await decided(guard, { view, access, mode, iri, record })) return record;
   const readable = mode !== 'read' && (await guard.authorizer.allows({ view, access, mode: 'read', iri, record }));
   throw refusal(guard, access, mode, readable);
 }
@@ -44,10 +45,9 @@ export async function requirePut(
   access: Access,
   iri: string,
 ): Promise<ResourceRecord | undefined> {
-  const { authorizer } = guard;
   const record = view.record(iri);
   const may = (mode: Mode, of: ResourceRecord): boolean | Promise<boolean> =>
-    authorizer.allows({ view, access, mode, iri: of.iri, record: of });
+    decided(guard, { view, access, mode, iri: of.iri, record: of });
   if (record && (await may('write', record))) return record;
   if (record && (await may('read', record))) throw refusal(guard, access, 'write', true);
   // From here on the target is absent, or hidden and to be answered as if it were absent.
@@ -61,6 +61,16 @@ export async function requirePut(
   }
   if (!record && (await may('append', container))) return undefined;
   throw refusal(guard, access, 'append', await may('read', container));
+}
+
+/** The decision, which is told in the log of the request. */
+function decided({ authorizer }: Guard, question: Question): boolean | Promise<boolean> {
+  const told = (decision: Decision): boolean => {
+    recordDecision(question.access, question.mode, question.iri, decision);
+    return decision.allowed;
+  };
+  const decision = authorizer.decide(question);
+  return decision instanceof Promise ? decision.then(told) : told(decision);
 }
 
 /** The answer for something that is not there: anonymous callers learn that only where they may read the container. */

@@ -34,7 +34,7 @@ export function ownerModel({ owners, publicRead, open }: OwnerModeOptions): Base
     readsAllMembers: (_view, access) => readsEverything(access),
     readScope(access) {
       if (readsEverything(access)) return 'everything';
-      return access.principal ? { owner: access.principal.subject } : 'nothing';
+      return access.principal ? { owner: access.principal.subject, ranges: [] } : 'nothing';
     },
   };
 }

@@ -5,6 +5,7 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import type { Authenticator } from '../authentication/authenticate.js';
 import type { ChallengePolicy } from '../authentication/challenge.js';
+import { decisionOf } from '../authorization/audit.js';
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
@@ -221,7 +222,9 @@ function logRequest(
 ): void {
   const ms = Math.round((performance.now() - startedAt) * 100) / 100;
   const path = (req.url ?? '').slice(0, 500);
-  const line = { method: req.method, path, status, ms, id, subject: access.principal?.subject };
+  const { subject, client } = access.principal ?? {};
+  // The audit: every write, granted or refused, with the rule that decided.
+  const line = { method: req.method, path, status, ms, id, subject, client, ...decisionOf(access) };
   if (failure === undefined) site.log.info(line);
   else if (failure instanceof LwsError)
     site.log.info({

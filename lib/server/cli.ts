@@ -1,27 +1,21 @@
 /** The command line: `quadpod [command] [--setting=value ...]`. It reads settings, runs a command, and says what went wrong. */
 import { join } from 'node:path';
 import type { Command, Component } from '../component.js';
-import { createLog, type Log } from '../log.js';
 import { packageRoot } from '../package-root.js';
-import { linksetFaults } from '../resources/metadata.js';
 import { loadSettings, readSettingsFile, type Settings, SettingsError, type SettingsTable } from '../settings.js';
-import { checkStore } from '../storage/check.js';
 import { StoreUnavailableError } from '../storage/durable-level.js';
-import type { Store } from '../storage/store.js';
-import { banner } from './banner.js';
-import { coreSettings, readBaseUri } from './core-settings.js';
-import { openStore } from './open-store.js';
-import { keptIdentity, makeIdentity, signCredential } from './owner-credential.js';
-import { progressOn } from './progress.js';
-import { startServer } from './server.js';
+import { commands, onStore, print, progress } from './commands.js';
+import { coreSettings } from './core-settings.js';
 
 export interface CommandLine {
   readonly command: string;
+  /** What the command is about, such as an IRI. */
+  readonly operands: readonly string[];
   readonly flags: Readonly<Record<string, string>>;
 }
 
-/** Exit codes: 2 for a mistake of the operator, 1 for a fault, 3 for a storage that is damaged. */
-const exitCode = { usage: 2, fault: 1, damaged: 3 } as const;
+/** Exit codes: 2 for a mistake of the operator, 1 for a fault. */
+const exitCode = { usage: 2, fault: 1 } as const;
 
 /** Reads `command --flag=value --flag value --flag`. @throws SettingsError for a second command */
 export function readCommandLine(words: readonly string[]): CommandLine {
@@ -34,8 +28,10 @@ export function readCommandLine(words: readonly string[]): CommandLine {
     else if (words[i + 1] !== undefined && !words[i + 1]!.startsWith('--')) flags[word.slice(2)] = words[++i]!;
     else flags[word.slice(2)] = 'true';
   }
-  if (commands.length > 1) throw new SettingsError(`One command at a time: ${commands.join(', ')}.`);
-  return { command: commands[0] ?? ('help' in flags ? 'help' : 'serve'), flags };
+  const [command = 'help' in flags ? 'help' : 'serve', ...operands] = commands;
+  if (operands.length > 0 && command !== 'explain')
+    throw new SettingsError(`One command at a time: ${commands.join(', ')}.`);
+  return { command, operands, flags };
 }
 
 const usage = `quadpod [command] [--setting=value ...]
@@ -46,6 +42,9 @@ const usage = `quadpod [command] [--setting=value ...]
                --ttl SECONDS   validity of the credential (3600)
                --audience URI  the storage that it is for (lws.base-uri)
   check      verify the storage of a server that is stopped; --content also reads every blob
+  explain    print whether a request would be allowed, and by which rule: explain --as URI --method PUT IRI
+               --as URI        the subject; without it an anonymous client
+               --client URI    --origin URI    --purpose TEXT    what else the request says
   settings   print the effective settings and where each came from
   help       print this
 COMPONENTS
@@ -62,38 +61,26 @@ function usageWith(components: readonly Component[]): string {
   return usage.replace('COMPONENTS', lines.join(''));
 }
 
-interface Context {
-  readonly settings: Settings;
-  readonly flags: Readonly<Record<string, string>>;
-  readonly components: readonly Component[];
-}
-
-const commands: Readonly<
-  Record<string, { readonly flags: readonly string[]; run(context: Context): Promise<number> }>
-> = {
-  serve: { flags: [], run: serve },
-  owner: { flags: ['key', 'ttl', 'audience'], run: owner },
-  check: { flags: ['content'], run: check },
-  settings: { flags: [], run: printSettings },
-  help: {
-    flags: ['help'],
-    run: async ({ components }) => {
-      process.stdout.write(usageWith(components));
-      return 0;
-    },
-  },
-};
-
 /** Runs the command line and returns the exit code; `undefined` while a server runs. */
 export async function main(words: readonly string[], standard: readonly Component[]): Promise<number | undefined> {
   try {
-    const { command, flags } = readCommandLine(words);
+    const { command, operands, flags } = readCommandLine(words);
     const entry = Object.hasOwn(commands, command) ? commands[command] : undefined;
-    const isOwn = ([name]: [string, string]): boolean => entry?.flags.includes(name) === true;
+    const isOwn = ([name]: [string, string]): boolean =>
+      entry?.flags.includes(name) === true || (command === 'help' && name === 'help');
     const rest = Object.fromEntries(Object.entries(flags).filter((flag) => !isOwn(flag)));
     const { settings, components } = await effectiveSettings(rest, standard);
+    if (command === 'help') {
+      process.stdout.write(usageWith(components));
+      return 0;
+    }
     if (entry)
-      return await entry.run({ settings, flags: Object.fromEntries(Object.entries(flags).filter(isOwn)), components });
+      return await entry.run({
+        settings,
+        flags: Object.fromEntries(Object.entries(flags).filter(isOwn)),
+        operands,
+        components,
+      });
     const added = componentCommands(components).get(command);
     if (!added) throw new SettingsError(`Unknown command ${command}. ${usageWith(components)}`);
     const { dataDir } = settings.of(coreSettings);
@@ -149,82 +136,4 @@ async function importComponent(module: string): Promise<Component> {
   } catch (cause) {
     throw new SettingsError(`lws.components names ${module}, which cannot be loaded: ${(cause as Error).message}.`);
   }
-}
-
-async function serve({ settings, components }: Context): Promise<number> {
-  const core = settings.of(coreSettings);
-  const log: Log = createLog(core.logLevel);
-  // A fault in one request must not end the others; it is in the log with its stack.
-  process.on('unhandledRejection', (error) => log.fatal({ err: error }, 'unhandled rejection'));
-  const server = await startServer(settings, components, log);
-  process.stderr.write(await banner(server, core));
-  return new Promise((resolve) => {
-    const stop = (signal: string): void => {
-      process.once('SIGINT', () => process.exit(130));
-      log.info({ signal }, 'stopping');
-      server.stop().then(
-        () => resolve(0),
-        (error) => resolve(explain(error)),
-      );
-    };
-    process.once('SIGTERM', stop).once('SIGINT', stop);
-  });
-}
-
-async function owner({ settings, flags }: Context): Promise<number> {
-  const { storage } = readBaseUri(settings.of(coreSettings));
-  const ttl = Number(flags['ttl'] ?? 3600);
-  if (!Number.isSafeInteger(ttl) || ttl < 1) throw new SettingsError(`--ttl is ${flags['ttl']}; expected seconds.`);
-  const identity = flags['key'] === undefined ? makeIdentity() : keptIdentity(flags['key']);
-  const credential = await signCredential(identity, flags['audience'] ?? storage.slice(0, -1), ttl);
-  const lines = [`Owner:      ${identity.did}`, `Credential: ${credential}`, `Valid for:  ${ttl} seconds`];
-  if (flags['key'] === undefined)
-    lines.push(`Key (keep it secret; --key FILE reads it again): ${JSON.stringify(identity.key)}`);
-  process.stdout.write(`${lines.join('\n')}\n`);
-  return 0;
-}
-
-const progress = (label: string) => progressOn(process.stderr, label);
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
-
-/** Runs work on the storage while no server has it open. */
-async function onStore<T>(settings: Settings, work: (store: Store) => Promise<T>): Promise<T> {
-  const core = settings.of(coreSettings);
-  const store = await openStore(core.dataDir, readBaseUri(core).storage, (message) =>
-    process.stderr.write(`${message}\n`),
-  );
-  try {
-    return await work(store);
-  } finally {
-    await store.close();
-  }
-}
-
-async function check({ settings, flags, components }: Context): Promise<number> {
-  return onStore(settings, async (store) => {
-    const onProgress = process.stderr.isTTY
-      ? (what: string, done: number) => void process.stderr.write(`\r${done} ${what}   `)
-      : undefined;
-    const options = { content: flags['content'] === 'true', ...(onProgress ? { onProgress } : {}) };
-    const { faults, resources, triples, blobs, bytes } = await checkStore(store, options);
-    if (onProgress) process.stderr.write('\r');
-    let count = faults.length;
-    for (const fault of faults) print(fault);
-    for (const found of [linksetFaults(store), ...components.map((component) => component.check?.(store) ?? [])])
-      for await (const fault of found) {
-        print(fault);
-        count++;
-      }
-    print(
-      `${resources} resources, ${triples} triples, ${blobs} blobs, ${bytes} bytes: ` +
-        `${count === 0 ? 'all in order' : `${count} faults`}.`,
-    );
-    return count === 0 ? 0 : exitCode.damaged;
-  });
-}
-
-async function printSettings({ settings }: Context): Promise<number> {
-  for (const { setting, value, source } of settings.all())
-    process.stdout.write(`${setting.name} = ${JSON.stringify(value)}  (${source})\n`);
-  return 0;
 }

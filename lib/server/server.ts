@@ -1,13 +1,14 @@
 /** The server as a whole: opens the storage, installs the components, listens, and drains when it is told to stop. */
 import { join } from 'node:path';
 import type { Component, Installation } from '../component.js';
-import { createApp } from '../http/app.js';
+import { createApp, type Site } from '../http/app.js';
 import type { Log } from '../log.js';
+import type { Storage } from '../resources/storage.js';
 import { ensureRoot } from '../resources/storage-root.js';
 import type { Settings } from '../settings.js';
 import type { Store } from '../storage/store.js';
 import { assembleHouse, assembleSite, assembleStorage, installAll } from './assemble.js';
-import { assertUsable, coreSettings, readBaseUri } from './core-settings.js';
+import { assertUsable, type CoreSettings, coreSettings, readBaseUri } from './core-settings.js';
 import { createHttpServer, drain, listen } from './http-server.js';
 import { keptKey } from './kept-key.js';
 import { openStore } from './open-store.js';
@@ -25,18 +26,28 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
+/** The storage with everything that is installed on it, before anybody can ask. */
+export interface PreparedServer {
+  readonly core: CoreSettings;
+  readonly storage: Storage;
+  readonly site: Site;
+  readonly installations: readonly Installation[];
+  readonly mintedOwner: string | undefined;
+  close(): Promise<void>;
+}
+
 /**
- * Starts the server.
+ * Opens the storage and installs the components.
  * @throws SettingsError for settings that cannot work, StoreUnavailableError when the storage cannot be opened
  */
-export async function startServer(
+export async function prepareServer(
   settings: Settings,
   components: readonly Component[],
   log: Log,
-): Promise<RunningServer> {
+): Promise<PreparedServer> {
   const core = settings.of(coreSettings);
   assertUsable(core);
-  const { url, storage: iri, loopback } = readBaseUri(core);
+  const { storage: iri } = readBaseUri(core);
   const mintedOwner = core.owners.length === 0 && !core.devOpen ? join(core.dataDir, 'owner.key') : undefined;
   const store = await openStore(core.dataDir, iri, (message, error) => log.error({ err: error }, message));
   try {
@@ -49,24 +60,46 @@ export async function startServer(
     await installAll(components, settings, house, installations);
     const verificationMethods = [await verificationMethodOf(keptKey(join(core.dataDir, 'webhook.key')), iri)];
     const site = assembleSite(core, storage, house, installations, verificationMethods);
+    const close = async (): Promise<void> => {
+      await storage.documents.close();
+      await store.close();
+    };
+    return { core, storage, site, installations, mintedOwner, close };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/**
+ * Starts the server.
+ * @throws as `prepareServer`; the error of the socket when the port cannot be had
+ */
+export async function startServer(
+  settings: Settings,
+  components: readonly Component[],
+  log: Log,
+): Promise<RunningServer> {
+  const { core, storage, site, installations, mintedOwner, close } = await prepareServer(settings, components, log);
+  try {
+    const { url, loopback } = readBaseUri(core);
     const server = createHttpServer(createApp(site), site.challenge);
     const port = await listen(server, core, url, loopback);
     for (const { start } of installations) await start?.();
     storage.documents.warm();
     return {
-      baseUri: house.baseUri,
+      baseUri: storage.storage.slice(0, -1),
       port,
-      store,
+      store: storage.store,
       mintedOwner,
       async stop() {
         await drain(server);
         for (const installation of [...installations].reverse()) await installation.stop?.();
-        await storage.documents.close();
-        await store.close();
+        await close();
       },
     };
   } catch (error) {
-    await store.close();
+    await close();
     throw error;
   }
 }

@@ -15,11 +15,13 @@ describe('server/cli', () => {
   it('reads a command and flags in every spelling', () => {
     expect(readCommandLine(['check', '--a=b', '--c', 'd', '--e'])).to.deep.equal({
       command: 'check',
+      operands: [],
       flags: { a: 'b', c: 'd', e: 'true' },
     });
     expect(readCommandLine([]).command).to.equal('serve');
     expect(readCommandLine(['--help']).command).to.equal('help');
     expect(() => readCommandLine(['a', 'b'])).to.throw(SettingsError);
+    expect(readCommandLine(['explain', '--as', 'urn:x', 'http://a/b']).operands).to.deep.equal(['http://a/b']);
   });
 });
 

@@ -1,0 +1,127 @@
+/**
+ * Access requests and grants as documents (open-points 9): read strictly where access depends on it, kept as they are
+ * otherwise. Pure; it must not know who may do what.
+ */
+import { LwsError } from '../../lib/errors.js';
+import { lwsContext } from '../../lib/rdf/contexts.js';
+import { isAbsoluteIri } from '../../lib/rdf/iri.js';
+
+export type DocumentType = 'AccessRequest' | 'AccessGrant';
+export type Action = 'read' | 'modify' | 'create' | 'delete';
+export type TargetType = 'Container' | 'DataResource' | 'StorageResource';
+
+export interface Constraint {
+  readonly leftOperand: string;
+  readonly operator: string;
+  readonly rightOperand: readonly string[];
+}
+
+/** One policy of a document, with arrays where the document may have single texts. */
+export interface Policy {
+  readonly actions: readonly Action[];
+  readonly assignees: readonly string[];
+  readonly targetType: TargetType;
+  readonly targets: readonly string[];
+  readonly constraints: readonly Constraint[];
+}
+
+/** A document as it is kept and shown. */
+export interface AccessDocument {
+  readonly id: string;
+  readonly type: readonly string[];
+  readonly access: readonly Members[];
+  readonly [member: string]: unknown;
+}
+
+type Members = Readonly<Record<string, unknown>>;
+
+const actions: ReadonlySet<unknown> = new Set<Action>(['read', 'modify', 'create', 'delete']);
+const targetTypes: ReadonlySet<unknown> = new Set<TargetType>(['Container', 'DataResource', 'StorageResource']);
+
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const list = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
+
+const malformed = (detail: string): LwsError => new LwsError('malformed-body', detail);
+
+/**
+ * The document that is kept of one that was sent.
+ * @param storage the storage's URI
+ * @throws LwsError `malformed-body`
+ */
+export function acceptDocument(sent: unknown, type: DocumentType, id: string, storage: string): AccessDocument {
+  if (!isObject(sent)) throw malformed(`An ${type} is a JSON object.`);
+  if (!list(sent['type']).includes(type)) throw malformed(`The type of the document has to be ${type}.`);
+  if (sent['storage'] !== storage && `${String(sent['storage'])}/` !== storage)
+    throw malformed(`The member storage has to be ${storage}.`);
+  if (sent['inbox'] !== undefined && !isWebUrl(sent['inbox'])) throw malformed('The inbox is no http or https URL.');
+  if (sent['request'] !== undefined && !isIri(sent['request'])) throw malformed('The member request is no IRI.');
+  const access = list(sent['access']);
+  if (access.length === 0) throw malformed('The document gives no access: the member access is missing or empty.');
+  for (const policy of access) assertPolicy(policy, storage);
+  return {
+    '@context': lwsContext,
+    ...sent,
+    id,
+    type: list(sent['type']) as readonly string[],
+    access: access.map((policy) => ({ ...(policy as Members), type: withPolicyType((policy as Members)['type']) })),
+  };
+}
+
+const withPolicyType = (type: unknown): readonly unknown[] =>
+  list(type).includes('AccessPolicy') ? list(type) : ['AccessPolicy', ...list(type)];
+
+const isIri = (value: unknown): value is string => typeof value === 'string' && isAbsoluteIri(value);
+const isWebUrl = (value: unknown): boolean =>
+  typeof value === 'string' && /^https?:\/\//i.test(value) && URL.canParse(value) && isAbsoluteIri(value);
+
+function assertPolicy(policy: unknown, storage: string): void {
+  if (!isObject(policy)) throw malformed('Every policy of access is an object.');
+  const { action, assignee, target, constraint } = policy;
+  const unknown = list(action).find((name) => !actions.has(name));
+  if (list(action).length === 0 || unknown !== undefined)
+    throw malformed('The action of a policy is read, modify, create or delete, or several of them.');
+  if (list(assignee).length === 0 || !list(assignee).every(isIri))
+    throw malformed('A policy needs an assignee, which is a URI.');
+  assertTarget(target, storage);
+  for (const entry of list(constraint))
+    if (
+      !isObject(entry) ||
+      ['leftOperand', 'operator', 'rightOperand'].some((member) => list(entry[member]).length === 0)
+    )
+      throw malformed('A constraint has a leftOperand, an operator and a rightOperand.');
+}
+
+function assertTarget(target: unknown, storage: string): void {
+  if (!isObject(target)) throw malformed('A policy needs a target, which is an object with type and value.');
+  if (list(target['type']).length === 0 || !list(target['type']).every((type) => targetTypes.has(type)))
+    throw malformed('The type of a target is Container, DataResource or StorageResource.');
+  const values = list(target['value']);
+  if (values.length === 0) throw malformed('A target needs a value: the IRIs that the policy is about.');
+  for (const value of values)
+    if (!isIri(value) || !(value.startsWith(storage) || `${value}/` === storage))
+      throw malformed('A target lies outside of the storage, or is no IRI.');
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+/** The policies of a document that was accepted. */
+export const policiesOf = ({ access }: AccessDocument, storage: string): readonly Policy[] =>
+  access.flatMap(({ action, assignee, target, constraint }) => {
+    const { type, value } = target as Members;
+    return list(type).map((targetType) => ({
+      actions: list(action) as readonly Action[],
+      assignees: list(assignee) as readonly string[],
+      targetType: targetType as TargetType,
+      targets: list(value).map((iri) => (`${String(iri)}/` === storage ? storage : String(iri))),
+      constraints: list(constraint).map((entry) => {
+        const { leftOperand, operator, rightOperand } = entry as Members;
+        return {
+          leftOperand: text(leftOperand),
+          operator: text(operator),
+          rightOperand: list(rightOperand).map(text),
+        };
+      }),
+    }));
+  });

@@ -1,0 +1,172 @@
+/**
+ * The grants in force, by assignee and target, so that a decision looks only at those that could match however many there
+ * are; and what they allow beyond the base model (open-points 9). It must not know HTTP.
+ */
+import type { BaseModel, Decision, PermissionSource, Question } from '../../lib/authorization/authorizer.js';
+import { ancestorsOf } from '../../lib/authorization/authorizer.js';
+import { type IriRange, only, subtree } from '../../lib/authorization/iri-ranges.js';
+import type { Mode } from '../../lib/authorization/mode.js';
+import type { Access } from '../../lib/authorization/principal.js';
+import type { House } from '../../lib/component.js';
+import { parseMediaType } from '../../lib/fields/media-type.js';
+import { foaf, rdf } from '../../lib/rdf/vocabulary.js';
+import { structuralType } from '../../lib/resources/types.js';
+import { ownStatements } from '../../lib/storage/own-statements.js';
+import type { ResourceRecord } from '../../lib/storage/records.js';
+import { isOfRequest, type ResourceFacts, requestFulfils, resourceFulfils } from './constraints.js';
+import { type Action, type Policy, policiesOf } from './documents.js';
+import type { KeptDocument } from './kept-documents.js';
+
+interface Grant {
+  readonly id: string;
+  /** Who issued it, and must still be a controller when it is used. */
+  readonly issuer: string;
+  readonly policy: Policy;
+}
+
+const modeOf: Readonly<Record<Action, Mode>> = { read: 'read', create: 'append', modify: 'write', delete: 'delete' };
+
+export class GrantIndex implements PermissionSource {
+  private readonly grants = new Map<string, Map<string, Grant[]>>();
+  private readonly controllers = new WeakMap<Access, Map<string, boolean | Promise<boolean>>>();
+
+  constructor(private readonly house: House) {}
+
+  add({ document, creator }: KeptDocument): void {
+    this.each(document, (targets, target, policy) => {
+      const grant = { id: document.id, issuer: creator, policy };
+      targets.set(target, [...(targets.get(target) ?? []), grant]);
+    });
+  }
+
+  remove({ document }: KeptDocument): void {
+    this.each(document, (targets, target) => {
+      const left = (targets.get(target) ?? []).filter(({ id }) => id !== document.id);
+      if (left.length > 0) targets.set(target, left);
+      else targets.delete(target);
+    });
+  }
+
+  private each(
+    document: KeptDocument['document'],
+    work: (targets: Map<string, Grant[]>, target: string, policy: Policy) => void,
+  ): void {
+    for (const policy of policiesOf(document, this.house.storage))
+      for (const assignee of policy.assignees) {
+        const targets = this.grants.get(assignee) ?? new Map<string, Grant[]>();
+        for (const target of policy.targets) work(targets, target, policy);
+        if (targets.size > 0) this.grants.set(assignee, targets);
+        else this.grants.delete(assignee);
+      }
+  }
+
+  widen(question: Question, base: BaseModel): Decision | undefined | Promise<Decision | undefined> {
+    const assigned = this.assignedTo(question.access);
+    if (assigned.length === 0) return undefined;
+    const candidates = this.candidates(assigned, question);
+    return candidates.length === 0 ? undefined : this.firstThatHolds(candidates, question, base);
+  }
+
+  private assignedTo({ principal }: Access): readonly ReadonlyMap<string, readonly Grant[]>[] {
+    const assignees = principal ? [principal.subject, foaf.Agent] : [foaf.Agent];
+    return assignees.flatMap((assignee) => this.grants.get(assignee) ?? []);
+  }
+
+  /** Grants of the mode whose target is the resource or a container above it. */
+  private candidates(
+    assigned: readonly ReadonlyMap<string, readonly Grant[]>[],
+    { mode, iri }: Question,
+  ): readonly Grant[] {
+    const found: Grant[] = [];
+    const { storage } = this.house;
+    const consider = (target: string): void => {
+      for (const targets of assigned)
+        for (const grant of targets.get(target) ?? [])
+          if (grant.policy.actions.some((action) => modeOf[action] === mode) && covers(grant.policy, target, iri))
+            found.push(grant);
+    };
+    consider(iri);
+    for (const ancestor of ancestorsOf(iri, storage)) consider(ancestor);
+    return found;
+  }
+
+  private async firstThatHolds(
+    grants: readonly Grant[],
+    question: Question,
+    base: BaseModel,
+  ): Promise<Decision | undefined> {
+    const { access, view, iri, record = view.record(iri) } = question;
+    const now = this.house.clock();
+    for (const { id, issuer, policy } of grants) {
+      const { constraints } = policy;
+      if (!constraints.filter(isOfRequest).every((constraint) => requestFulfils(constraint, access, now))) continue;
+      const further = constraints.filter((constraint) => !isOfRequest(constraint));
+      if (further.length > 0) {
+        const facts = record && (await this.factsOf(record));
+        if (!facts || !further.every((constraint) => resourceFulfils(constraint, facts))) continue;
+      }
+      if (await this.isController(question, issuer, base)) return { allowed: true, rule: `grant ${id}` };
+    }
+    return undefined;
+  }
+
+  private async factsOf(record: ResourceRecord): Promise<ResourceFacts> {
+    const { kind, types = [], iri, mediaType } = record;
+    const asserted: string[] = [];
+    if (kind === 'rdf')
+      for await (const statements of ownStatements(iri, (await this.house.store.graph(iri))?.keys ?? []))
+        for (const [predicate, object] of statements) if (predicate === rdf.type) asserted.push(object);
+    return {
+      format: kind === 'container' ? undefined : (parseMediaType(mediaType)?.essence ?? mediaType),
+      types: [kind === 'container' ? 'Container' : 'DataResource', structuralType(kind), ...types, ...asserted],
+    };
+  }
+
+  /** Whether the issuer controls the storage still; asked once per request. */
+  private isController(
+    { access, view }: Pick<Question, 'access' | 'view'>,
+    issuer: string,
+    base: BaseModel,
+  ): boolean | Promise<boolean> {
+    const known = this.controllers.get(access) ?? new Map<string, boolean | Promise<boolean>>();
+    this.controllers.set(access, known);
+    const found = known.get(issuer);
+    if (found !== undefined) return found;
+    const question = {
+      view,
+      access: { principal: { subject: issuer } },
+      mode: 'control',
+      iri: this.house.storage,
+    } as const;
+    const decision = base.decide(question);
+    const answer = decision instanceof Promise ? decision.then(({ allowed }) => allowed) : decision.allowed;
+    known.set(issuer, answer);
+    return answer;
+  }
+
+  async readRanges(access: Access, base: BaseModel): Promise<readonly IriRange[] | 'decide' | undefined> {
+    const ranges: IriRange[] = [];
+    const now = this.house.clock();
+    const view = this.house.store;
+    for (const targets of this.assignedTo(access))
+      for (const [target, grants] of targets)
+        for (const { issuer, policy } of grants) {
+          const { actions, constraints, targetType } = policy;
+          if (!actions.includes('read')) continue;
+          if (!constraints.filter(isOfRequest).every((constraint) => requestFulfils(constraint, access, now))) continue;
+          if (!(await this.isController({ access, view }, issuer, base))) continue;
+          // What depends on each resource is in no range.
+          if (constraints.some((constraint) => !isOfRequest(constraint))) return 'decide';
+          if (targetType === 'DataResource' && target.endsWith('/')) return 'decide';
+          if (covers(policy, target, target)) ranges.push(target.endsWith('/') ? subtree(target) : only(target));
+        }
+    return ranges.length > 0 ? ranges : undefined;
+  }
+}
+
+/** A container covers its subtree; a target of one kind only what is of that kind (open-points 9). */
+function covers({ targetType }: Policy, target: string, iri: string): boolean {
+  if (iri !== target && !target.endsWith('/')) return false;
+  if (targetType === 'DataResource') return !iri.endsWith('/');
+  return targetType === 'StorageResource' || target.endsWith('/');
+}

@@ -1,0 +1,24 @@
+/** What was decided of a request's writes and refusals, to be told in its log line. It must not know the log. */
+import type { Decision } from './authorizer.js';
+import type { Mode } from './mode.js';
+import type { Access } from './principal.js';
+
+export interface DecisionRecord {
+  readonly mode: Mode;
+  readonly target: string;
+  readonly granted: boolean;
+  readonly rule: string;
+}
+
+const records = new WeakMap<Access, DecisionRecord>();
+
+/**
+ * Remembers a decision; of several of one request the last one counts, which is the one inside the transaction. Whether a
+ * refused caller may at least read only decides how it is told.
+ */
+export function recordDecision(access: Access, mode: Mode, target: string, { allowed, rule }: Decision): void {
+  if (mode === 'read' && (allowed || records.has(access))) return;
+  records.set(access, { mode, target, granted: allowed, rule });
+}
+
+export const decisionOf = (access: Access): DecisionRecord | undefined => records.get(access);

@@ -1,0 +1,136 @@
+/** The commands of the house: each works on settings and says what came of it. */
+
+import type { Component } from '../component.js';
+import { createLog, type Log } from '../log.js';
+import { linksetFaults } from '../resources/metadata.js';
+import { type Settings, SettingsError } from '../settings.js';
+import { checkStore } from '../storage/check.js';
+import type { Store } from '../storage/store.js';
+import { banner } from './banner.js';
+import { coreSettings, readBaseUri } from './core-settings.js';
+import { explain } from './explain.js';
+import { openStore } from './open-store.js';
+import { keptIdentity, makeIdentity, signCredential } from './owner-credential.js';
+import { progressOn } from './progress.js';
+import { prepareServer, startServer } from './server.js';
+
+/** Exit code of `check` for a storage that is damaged. */
+const damaged = 3;
+
+/** What a command works with. */
+export interface Context {
+  readonly settings: Settings;
+  readonly flags: Readonly<Record<string, string>>;
+  readonly operands: readonly string[];
+  readonly components: readonly Component[];
+}
+
+export interface HouseCommand {
+  readonly flags: readonly string[];
+  /** @returns the exit code */
+  run(context: Context): Promise<number>;
+}
+
+/** The commands of the house, with the flags that are theirs and no settings. */
+export const commands: Readonly<Record<string, HouseCommand>> = {
+  serve: { flags: [], run: serve },
+  owner: { flags: ['key', 'ttl', 'audience'], run: owner },
+  check: { flags: ['content'], run: check },
+  explain: { flags: ['as', 'method', 'client', 'origin', 'purpose'], run: explainRequest },
+  settings: { flags: [], run: printSettings },
+};
+
+async function serve({ settings, components }: Context): Promise<number> {
+  const core = settings.of(coreSettings);
+  const log: Log = createLog(core.logLevel);
+  // A fault in one request must not end the others; it is in the log with its stack.
+  process.on('unhandledRejection', (error) => log.fatal({ err: error }, 'unhandled rejection'));
+  const server = await startServer(settings, components, log);
+  process.stderr.write(await banner(server, core));
+  return new Promise((resolve, reject) => {
+    const stop = (signal: string): void => {
+      process.once('SIGINT', () => process.exit(130));
+      log.info({ signal }, 'stopping');
+      server.stop().then(() => resolve(0), reject);
+    };
+    process.once('SIGTERM', stop).once('SIGINT', stop);
+  });
+}
+
+async function owner({ settings, flags }: Context): Promise<number> {
+  const { storage } = readBaseUri(settings.of(coreSettings));
+  const ttl = Number(flags['ttl'] ?? 3600);
+  if (!Number.isSafeInteger(ttl) || ttl < 1) throw new SettingsError(`--ttl is ${flags['ttl']}; expected seconds.`);
+  const identity = flags['key'] === undefined ? makeIdentity() : keptIdentity(flags['key']);
+  const credential = await signCredential(identity, flags['audience'] ?? storage.slice(0, -1), ttl);
+  const lines = [`Owner:      ${identity.did}`, `Credential: ${credential}`, `Valid for:  ${ttl} seconds`];
+  if (flags['key'] === undefined)
+    lines.push(`Key (keep it secret; --key FILE reads it again): ${JSON.stringify(identity.key)}`);
+  process.stdout.write(`${lines.join('\n')}\n`);
+  return 0;
+}
+
+export const progress = (label: string) => progressOn(process.stderr, label);
+export const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** Runs work on the storage while no server has it open. */
+export async function onStore<T>(settings: Settings, work: (store: Store) => Promise<T>): Promise<T> {
+  const core = settings.of(coreSettings);
+  const store = await openStore(core.dataDir, readBaseUri(core).storage, (message) =>
+    process.stderr.write(`${message}\n`),
+  );
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+async function check({ settings, flags, components }: Context): Promise<number> {
+  return onStore(settings, async (store) => {
+    const onProgress = process.stderr.isTTY
+      ? (what: string, done: number) => void process.stderr.write(`\r${done} ${what}   `)
+      : undefined;
+    const options = { content: flags['content'] === 'true', ...(onProgress ? { onProgress } : {}) };
+    const { faults, resources, triples, blobs, bytes } = await checkStore(store, options);
+    if (onProgress) process.stderr.write('\r');
+    let count = faults.length;
+    for (const fault of faults) print(fault);
+    for (const found of [linksetFaults(store), ...components.map((component) => component.check?.(store) ?? [])])
+      for await (const fault of found) {
+        print(fault);
+        count++;
+      }
+    print(
+      `${resources} resources, ${triples} triples, ${blobs} blobs, ${bytes} bytes: ` +
+        `${count === 0 ? 'all in order' : `${count} faults`}.`,
+    );
+    return count === 0 ? 0 : damaged;
+  });
+}
+
+async function explainRequest({ settings, flags, operands, components }: Context): Promise<number> {
+  const [iri, ...rest] = operands;
+  if (iri === undefined || rest.length > 0)
+    throw new SettingsError('explain is about one IRI: explain --as URI --method GET IRI.');
+  const { as: subject, client, origin, purpose } = flags;
+  const access = {
+    ...(subject === undefined ? {} : { principal: { subject, ...(client === undefined ? {} : { client }) } }),
+    ...(origin === undefined ? {} : { origin }),
+    ...(purpose === undefined ? {} : { purpose }),
+  };
+  const { storage, close } = await prepareServer(settings, components, createLog('warn'));
+  try {
+    for (const line of await explain(storage, { access, method: (flags['method'] ?? 'GET').toUpperCase(), iri }))
+      print(line);
+    return 0;
+  } finally {
+    await close();
+  }
+}
+
+async function printSettings({ settings }: Context): Promise<number> {
+  for (const { setting, value, source } of settings.all())
+    process.stdout.write(`${setting.name} = ${JSON.stringify(value)}  (${source})\n`);
+  return 0;
+}

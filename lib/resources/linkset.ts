@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { LwsError } from '../errors.js';
 import type { Link } from '../fields/link.js';
-import { isAbsoluteIri } from '../rdf/iri.js';
+import { isAbsoluteIri, isWellFormed } from '../rdf/iri.js';
 import { ldp, lws, rdf } from '../rdf/vocabulary.js';
 import { parentOf, type ResourceRecord } from '../storage/records.js';
 import { targetAttributes } from './link-attributes.js';
@@ -175,20 +175,32 @@ export function mergeLinks(links: ClientLinks, change: ClientLinks): ClientLinks
 export const declaredTypes = (links: ClientLinks): readonly string[] =>
   ((links['type'] as Target[] | undefined) ?? []).map(({ href }) => href);
 
-/** A relation with the absolute IRI of one of its targets. */
-export type RelationTarget = readonly [relation: string, target: string];
+/** A value of a relation: the absolute IRI of a target, or a text. */
+export type LinkedValue =
+  | { readonly href: string; readonly literal?: never }
+  | { readonly href?: never; readonly literal: string };
+
+/** The values of the client's relations, without the types; references are relative to the linkset. */
+export function linkedValues(links: ClientLinks, iri: string): (readonly [relation: string, value: LinkedValue])[] {
+  const base = linksetOf(iri);
+  return Object.entries(links).flatMap(([name, value]) => {
+    if (name === 'type') return [];
+    return [value].flat().flatMap((entry: unknown) => {
+      const found = linkedValue(entry, base);
+      return found ? [[relationName(name), found] as const] : [];
+    });
+  });
+}
+
+function linkedValue(entry: unknown, base: string): LinkedValue | undefined {
+  if (typeof entry === 'string') return isWellFormed(entry) ? { literal: entry } : undefined;
+  const href = isObject(entry) ? resolve(String(entry['href']), base) : undefined;
+  return href !== undefined && isAbsoluteIri(href) ? { href } : undefined;
+}
 
 /** The targets of the client's relations by `href`, without the types and without literals. */
-export function relationTargets(links: ClientLinks, iri: string): RelationTarget[] {
-  return Object.entries(links).flatMap(([name, value]) =>
-    name === 'type' || !Array.isArray(value)
-      ? []
-      : value.flatMap((target: unknown): RelationTarget[] => {
-          const href = isObject(target) ? resolve(target['href'] as string, linksetOf(iri)) : undefined;
-          return href !== undefined && isAbsoluteIri(href) ? [[relationName(name), href]] : [];
-        }),
-  );
-}
+export const relationTargets = (links: ClientLinks, iri: string): (readonly [relation: string, target: string])[] =>
+  linkedValues(links, iri).flatMap(([relation, { href }]) => (href === undefined ? [] : [[relation, href] as const]));
 
 /** A reference as an absolute IRI; one that is absolute stays as it is spelled. */
 function resolve(reference: string, base: string): string | undefined {

@@ -2,10 +2,13 @@
 import { LwsError } from '../errors.js';
 import type { Link } from '../fields/link.js';
 import { recordBlocks } from '../storage/all-records.js';
-import { entryKey, entryRange, partsOfEntry, type ResourceRecord } from '../storage/records.js';
+import { graphPrefix } from '../storage/quad-keys.js';
+import { entryKey, entryRange, partsOfEntry, type ResourceRecord, rangeOf } from '../storage/records.js';
 import type { Store } from '../storage/store.js';
 import type { Transaction } from '../storage/transaction.js';
 import { type ClientLinks, declaredTypes, linksOfHeader, mergeLinks } from './linkset.js';
+import { linksetGraph } from './linkset-graph.js';
+import { linksetOf } from './names.js';
 import type { Storage } from './storage.js';
 
 const linksKey = (iri: string): string => entryKey('links', iri);
@@ -28,6 +31,8 @@ export function stageLinks<T extends ResourceRecord>(
 ): T {
   const value = JSON.stringify(links);
   assertLinksetSize(storage, Buffer.byteLength(value));
+  const before = record.linked === undefined ? {} : clientLinks(tx, record.iri);
+  stageLinksetGraph(tx, record.iri, before, links);
   if (value !== '{}') tx.putEntry(linksKey(record.iri), value);
   else if (record.linked !== undefined) tx.deleteEntry(linksKey(record.iri));
   const types = declaredTypes(links);
@@ -37,7 +42,17 @@ export function stageLinks<T extends ResourceRecord>(
 
 /** The links go with their resource (linkset rule 4). */
 export function deleteLinks(tx: Transaction, { iri, linked }: ResourceRecord): void {
-  if (linked !== undefined) tx.deleteEntry(linksKey(iri));
+  if (linked === undefined) return;
+  stageLinksetGraph(tx, iri, clientLinks(tx, iri), {});
+  tx.deleteEntry(linksKey(iri));
+}
+
+/** The graph follows the links: it is what queries see of them. */
+function stageLinksetGraph(tx: Transaction, iri: string, before: ClientLinks, after: ClientLinks): void {
+  const old = linksetGraph(before, iri);
+  const fresh = linksetGraph(after, iri);
+  if (fresh.length > 0) tx.putGraph(linksetOf(iri), old, fresh);
+  else if (old.length > 0) tx.deleteGraph(linksetOf(iri), old);
 }
 
 /**
@@ -75,10 +90,18 @@ export async function* linksetFaults(store: Store): AsyncGenerator<string> {
       const record = store.record(iri);
       described.add(iri);
       if (!record) yield `The linkset of ${iri} belongs to no resource.`;
+      else if (!(await hasGraph(store, linksetOf(iri), linksetGraph(JSON.parse(value) as ClientLinks, iri))))
+        yield `The graph of the linkset of ${iri} is not what the linkset says.`;
       else if (JSON.stringify(record.types ?? []) !== JSON.stringify(declaredTypes(JSON.parse(value) as ClientLinks)))
         yield `The record of ${iri} has other types than its linkset declares.`;
     }
   for await (const records of recordBlocks(store))
     for (const { iri, types } of records)
       if (types && !described.has(iri)) yield `${iri} has declared types and no linkset.`;
+}
+
+async function hasGraph(store: Store, graph: string, keys: readonly string[]): Promise<boolean> {
+  const found: string[] = [];
+  for await (const block of store.keys(rangeOf(graphPrefix(graph)))) found.push(...block);
+  return found.length === keys.length && found.every((key, index) => key === keys[index]);
 }

@@ -1,0 +1,30 @@
+/**
+ * The client-managed links of a resource as a graph named by its linkset (open-points 6): kept beside the links, so that
+ * queries meet it like any other graph. Pure.
+ */
+import type { Quad } from '@rdfjs/types';
+import { DataFactory } from 'rdf-data-factory';
+import { isAbsoluteIri } from '../rdf/iri.js';
+import { rdf } from '../rdf/vocabulary.js';
+import { encodeGraph } from '../storage/quad-keys.js';
+import { type ClientLinks, declaredTypes, linkedValues } from './linkset.js';
+import { linksetOf } from './names.js';
+
+/** Where the names of registered relations are IRIs. */
+const registered = 'http://www.iana.org/assignments/relation/';
+
+const factory = new DataFactory<Quad>();
+
+/** The GSPO keys of the graph: declared types as `rdf:type`, targets as IRIs, literals as texts. */
+export function linksetGraph(links: ClientLinks, iri: string): string[] {
+  const subject = factory.namedNode(iri);
+  const type = factory.namedNode(rdf.type);
+  const quads = declaredTypes(links).map((name) => factory.quad(subject, type, factory.namedNode(name)));
+  for (const [relation, { href, literal }] of linkedValues(links, iri)) {
+    const predicate = relation.includes(':') ? relation : registered + relation;
+    if (!isAbsoluteIri(predicate)) continue;
+    const object = href === undefined ? factory.literal(literal!) : factory.namedNode(href);
+    quads.push(factory.quad(subject, factory.namedNode(predicate), object));
+  }
+  return encodeGraph(linksetOf(iri), quads);
+}

@@ -6,6 +6,7 @@ import authnSaml from './authn-saml/index.js';
 import authnSelfSigned from './authn-self-signed/index.js';
 import authorizationServer from './authorization-server/index.js';
 import searchIndex from './search-index/index.js';
+import sparql from './sparql/index.js';
 
 export const standardComponents: readonly Component[] = [
   authorizationServer,
@@ -14,4 +15,5 @@ export const standardComponents: readonly Component[] = [
   authnSaml,
   searchIndex,
   accessGrants,
+  sparql,
 ].map((component) => component as unknown as Component);

@@ -7,7 +7,7 @@ import type { IdentifierResolver } from './authentication/controlled-identifier.
 import type { DpopVerifier } from './authentication/dpop.js';
 import type { Suite } from './authentication/suite.js';
 import type { Authorizer, PermissionSource } from './authorization/authorizer.js';
-import type { Route } from './http/route.js';
+import type { ResourceQuery, Route } from './http/route.js';
 import type { CapabilityEntry, ServiceEntry } from './http/storage-description.js';
 import type { Log } from './log.js';
 import type { GuardedFetch } from './outbound/guarded-fetch.js';
@@ -53,6 +53,8 @@ export interface Installation {
   readonly services?: readonly ServiceEntry[];
   readonly capabilities?: readonly CapabilityEntry[];
   readonly suites?: readonly Suite[];
+  /** Answers QUERY on resources. */
+  readonly resourceQuery?: ResourceQuery;
   /** What allows more than the base model does. */
   readonly permissions?: readonly PermissionSource[];
   /** An authorization server of our own, whose tokens are accepted. */

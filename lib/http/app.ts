@@ -21,7 +21,7 @@ import { problemReply, statusOf } from './problem.js';
 import { ClientGone, field, requestBody } from './request.js';
 import { resourceReply } from './resource-routes.js';
 import { type Fields, type Reply, respond } from './respond.js';
-import type { Route } from './route.js';
+import type { ResourceQuery, Route } from './route.js';
 import type { StorageDescription } from './storage-description.js';
 
 export interface Site {
@@ -29,6 +29,7 @@ export interface Site {
   readonly authenticator: Authenticator;
   readonly description: StorageDescription;
   readonly routes: readonly Route[];
+  readonly resourceQuery: ResourceQuery | undefined;
   readonly cors: CorsPolicy;
   readonly challenge: ChallengePolicy;
   /** Refuse requests that did not come over TLS (to the proxy, when there is one). */
@@ -123,10 +124,20 @@ async function answer(
     if (reply) return reply;
   }
   const target: Target = readTarget(req.url ?? '/', site.storage.storage);
-  const { storage, idleMs, description } = site;
+  const { storage, idleMs, description, resourceQuery } = site;
   return (
     (isSystemPath(storage, target.iri) ? await route(req, res, exchange.access) : undefined) ??
-    resourceReply({ storage, description, req, res, access: exchange.access, target, idleMs })
+    resourceReply({
+      storage,
+      description,
+      resourceQuery,
+      req,
+      res,
+      access: exchange.access,
+      address: addressOf(site, req) ?? '',
+      target,
+      idleMs,
+    })
   );
 }
 

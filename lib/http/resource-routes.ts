@@ -26,14 +26,18 @@ import { prefersDescription } from './negotiate.js';
 import { representContainer, representData } from './represent.js';
 import { field, preconditions, preferences, requestBody, requestLinks } from './request.js';
 import type { Reply } from './respond.js';
+import type { ResourceQuery } from './route.js';
 import { descriptionReply, type StorageDescription } from './storage-description.js';
 
 export interface ResourceExchange {
   readonly storage: Storage;
   readonly description: StorageDescription;
+  readonly resourceQuery: ResourceQuery | undefined;
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
   readonly access: Access;
+  /** The client's address. */
+  readonly address: string;
   readonly target: Target;
   /** Milliseconds that a client may pause within a body. */
   readonly idleMs: number;
@@ -47,6 +51,7 @@ const methods: Readonly<Record<string, (exchange: ResourceExchange) => Promise<R
   PATCH: change,
   DELETE: del,
   OPTIONS: options,
+  QUERY: query,
 };
 
 /** Answers a request for a resource. @throws LwsError whatever refuses it */
@@ -184,7 +189,17 @@ async function writtenFields(
   };
 }
 
-async function options({ storage, access, target }: ResourceExchange): Promise<Reply> {
+/** A query of the resource itself, or of all below a container (open-points 6). */
+async function query(exchange: ResourceExchange): Promise<Reply> {
+  const { storage, resourceQuery, req, res, access, address, target, idleMs } = exchange;
+  if (!resourceQuery) throw await unsupportedMethod(storage, access, target.iri);
+  const { iri } = await requireAccess(storage, storage.store, access, 'read', target.iri);
+  const body = requestBody(req, res, idleMs);
+  const hasContentType = req.headers['content-type'] !== undefined;
+  return resourceQuery.ask({ access, address, accept: req.headers.accept, body, hasContentType, iri });
+}
+
+async function options({ storage, resourceQuery, access, target }: ResourceExchange): Promise<Reply> {
   const record = await requireAccess(storage, storage.store, access, 'read', target.iri);
   const patches = acceptedPatches(record);
   return {
@@ -193,6 +208,7 @@ async function options({ storage, access, target }: ResourceExchange): Promise<R
       Allow: allowedMethods(record, storage.storage).join(', '),
       ...(patches.length > 0 ? { 'Accept-Patch': patches.join(', ') } : {}),
       ...(record.kind === 'container' ? { 'Accept-Post': acceptPost } : {}),
+      ...(resourceQuery ? { 'Accept-Query': resourceQuery.mediaType } : {}),
       Link: resourceLinks(record, storage),
     },
   };

@@ -22,6 +22,20 @@ export interface RouteRequest {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
+/** The method QUERY on resources (open-points 6): a component answers it, after the guard let the caller read. */
+export interface ResourceQuery {
+  /** The value of `Accept-Query`. */
+  readonly mediaType: string;
+  ask(question: {
+    readonly access: Access;
+    readonly address: string;
+    readonly accept: string | undefined;
+    readonly body: RequestBody;
+    readonly hasContentType: boolean;
+    readonly iri: string;
+  }): Promise<Reply>;
+}
+
 export interface Route {
   readonly methods: readonly string[];
   /** `origin`: the path is below the origin of the base URI and not below its path (RFC 8414 3.1). */

@@ -158,6 +158,7 @@ export function assembleSite(
       failures: throttle(core.failures),
     }),
     routes: [...systemRoutes(storage, description), ...installations.flatMap(({ routes = [] }) => routes)],
+    resourceQuery: installations.find((installation) => installation.resourceQuery)?.resourceQuery,
     cors: { allowedOrigins: core.corsOrigins, maxAgeSeconds: core.corsMaxAge },
     challenge: { realm: storage.storage, authorizationServer: issuers[0]?.issuer, dpopOnly: core.dpopOnly },
     requireHttps: core.requireHttps,

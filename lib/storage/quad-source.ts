@@ -39,11 +39,21 @@ export async function* matchQuads(
   pattern: QuadPattern,
   options: { snapshot?: LevelSnapshot } = {},
 ): AsyncGenerator<Quad> {
+  for await (const quads of matchQuadBlocks(level, pattern, options)) yield* quads;
+}
+
+/** The same in blocks. */
+export async function* matchQuadBlocks(
+  level: Level,
+  pattern: QuadPattern,
+  options: { snapshot?: LevelSnapshot } = {},
+): AsyncGenerator<Quad[]> {
   const { index, range } = planOf(pattern);
   const bound = Object.values(positions).filter((position) => pattern[position] !== undefined);
   for await (const keys of keyBlocks(level, range, options))
-    for (const quad of decodeKeys(index, keys))
-      if (bound.every((position) => quad[position].equals(pattern[position]))) yield quad;
+    yield [...decodeKeys(index, keys)].filter((quad) =>
+      bound.every((position) => quad[position].equals(pattern[position])),
+    );
 }
 
 /**

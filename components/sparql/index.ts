@@ -1,0 +1,67 @@
+/** The SPARQL Query Service: queries over exactly what the asking client may read (open-points 6). */
+import { availableParallelism } from 'node:os';
+import { join, resolve } from 'node:path';
+import { defineComponent } from '../../lib/component.js';
+import { flag, integer, optional, setting } from '../../lib/settings.js';
+import { sparqlQuery } from './protocol.js';
+import { QueryPool } from './query-pool.js';
+import { askResource, endpointUrl, sparqlRoutes } from './routes.js';
+
+const settings = {
+  enabled: setting('lws.sparql.endpoint.enabled', flag, true, 'Answer SPARQL queries.'),
+  timeout: setting(
+    'lws.sparql.endpoint.timeout-seconds',
+    integer(1, 3600),
+    30,
+    'Seconds after which a query is ended.',
+  ),
+  mostResults: setting(
+    'lws.sparql.endpoint.max-results',
+    integer(1),
+    1_000_000,
+    'Rows or triples that a query may have.',
+  ),
+  workers: setting(
+    'lws.sparql.endpoint.max-concurrent',
+    optional(integer(1, 64)),
+    null,
+    'Queries that run at once; nothing: as many as processors, at least two.',
+  ),
+  mostBytes: setting('lws.sparql.endpoint.max-query-bytes', integer(1), 64 << 10, 'The longest query, in bytes.'),
+  memoryMb: setting('lws.sparql.endpoint.memory-mb', integer(64), 512, 'Memory of one query, in MiB.'),
+};
+
+/** Queries that may wait for each that may run. */
+const queuedPerWorker = 16;
+
+export default defineComponent({
+  name: 'sparql',
+  settings,
+  isEnabled: ({ enabled }) => enabled,
+  install(house, { timeout, mostResults, workers, mostBytes, memoryMb }) {
+    const size = workers ?? Math.max(2, availableParallelism());
+    const pool = new QueryPool({
+      folder: join(resolve(house.dataDir), 'level'),
+      storage: house.storage,
+      size,
+      timeoutMs: timeout * 1000,
+      memoryMb,
+      queue: size * queuedPerWorker,
+    });
+    const endpoint = { house, pool, mostBytes, mostResults };
+    const serviceEndpoint = endpointUrl(house);
+    return {
+      routes: sparqlRoutes(endpoint),
+      services: [
+        { type: 'SparqlQueryService', serviceEndpoint },
+        { type: 'http://www.w3.org/ns/sparql-service-description#Service', serviceEndpoint },
+      ],
+      resourceQuery: {
+        mediaType: sparqlQuery,
+        ask: ({ access, address, accept, body, hasContentType, iri }) =>
+          askResource(endpoint, { access, address }, accept, body, hasContentType, iri),
+      },
+      stop: () => pool.close(),
+    };
+  },
+});

@@ -1,0 +1,51 @@
+/** What the HTTP thread and a query worker say to each other. */
+import type { IriRange } from '../../lib/authorization/iri-ranges.js';
+import type { ErrorCode } from '../../lib/errors.js';
+import type { AcceptedFormats } from './protocol.js';
+
+/** Which graphs the caller may read, as far as it can be said at once. */
+export type WorkerScope =
+  | 'everything'
+  | 'nothing'
+  | 'decide'
+  | { readonly owner?: string; readonly ranges: readonly IriRange[] };
+
+export interface QueryTask {
+  readonly query: string;
+  /** What relative references in the query are relative to. */
+  readonly base: string;
+  readonly scope: WorkerScope;
+  /** A container's subtree, or one resource; absent: the whole storage. */
+  readonly within?: string;
+  readonly defaultGraphs?: readonly string[];
+  readonly namedGraphs?: readonly string[];
+  readonly formats: AcceptedFormats;
+  readonly maxResults: number;
+}
+
+export type ToQueryWorker =
+  | { readonly task: QueryTask }
+  /** The answer to `decide`, in its order. */
+  | { readonly decided: readonly boolean[] }
+  /** A chunk has been taken. */
+  | { readonly more: true };
+
+export type FromQueryWorker =
+  | { readonly ready: true }
+  | { readonly mediaType: string }
+  | { readonly chunk: Uint8Array }
+  | { readonly end: true }
+  | { readonly decide: readonly string[] }
+  | {
+      readonly fault: {
+        readonly code: ErrorCode | undefined;
+        readonly message: string;
+        readonly stack?: string | undefined;
+      };
+    };
+
+export interface QueryWorkerData {
+  /** The folder of the LevelDB, which the worker opens for itself. */
+  readonly folder: string;
+  readonly storage: string;
+}

@@ -1,0 +1,99 @@
+/**
+ * The request forms of the SPARQL 1.1 Protocol and of the QUERY method (open-points 6): what is asked, of which graphs, in
+ * which formats. It must not know how a query is answered.
+ */
+import { LwsError } from '../../lib/errors.js';
+import { chooseMediaType, type MediaRange, parseAccept } from '../../lib/fields/accept.js';
+import { type RdfFormat, rdfFormats } from '../../lib/rdf/formats.js';
+import { decodeUtf8 } from '../../lib/rdf/json.js';
+import { type RequestBody, readBody } from '../../lib/resources/body.js';
+
+export const sparqlQuery = 'application/sparql-query';
+const form = 'application/x-www-form-urlencoded';
+
+export const resultFormats = [
+  'application/sparql-results+json',
+  'application/sparql-results+xml',
+  'text/csv',
+  'text/tab-separated-values',
+] as const;
+export type ResultFormat = (typeof resultFormats)[number];
+
+/** Names that tools send for the same formats. */
+const aliases: Readonly<Record<string, ResultFormat>> = {
+  'application/json': 'application/sparql-results+json',
+  'application/xml': 'application/sparql-results+xml',
+  'text/xml': 'application/sparql-results+xml',
+};
+
+export interface SparqlRequest {
+  readonly query: string;
+  /** FROM and FROM NAMED of the request, which win over the query's; absent: not said. */
+  readonly defaultGraphs?: readonly string[];
+  readonly namedGraphs?: readonly string[];
+}
+
+const request = (query: string, parameters: URLSearchParams): SparqlRequest => {
+  const graphs = (name: string): readonly string[] | undefined =>
+    parameters.has(name) ? parameters.getAll(name) : undefined;
+  const [defaultGraphs, namedGraphs] = [graphs('default-graph-uri'), graphs('named-graph-uri')];
+  return { query, ...(defaultGraphs ? { defaultGraphs } : {}), ...(namedGraphs ? { namedGraphs } : {}) };
+};
+
+/** `GET ?query=`; `undefined` without a query. @throws LwsError `bad-request`, `too-large` */
+export function requestOfUrl(parameters: URLSearchParams, mostBytes: number): SparqlRequest | undefined {
+  if (parameters.has('update')) throw new LwsError('bad-request', 'Updates are not possible here. PATCH a resource.');
+  const queries = parameters.getAll('query');
+  if (queries.length === 0) return undefined;
+  if (queries.length > 1) throw new LwsError('bad-request', 'The parameter query is given twice.');
+  assertLength(Buffer.byteLength(queries[0]!), mostBytes);
+  return request(queries[0]!, parameters);
+}
+
+/**
+ * POST directly or as a form, and QUERY.
+ * @throws LwsError `bad-request` without a Content-Type, `unsupported-media-type`, `too-large`
+ */
+export async function requestOfBody(
+  body: RequestBody,
+  hasContentType: boolean,
+  parameters: URLSearchParams,
+  mostBytes: number,
+  isQuery: boolean,
+): Promise<SparqlRequest> {
+  if (!hasContentType) throw new LwsError('bad-request', `The query needs a Content-Type: ${sparqlQuery}.`);
+  if (body.mediaType !== sparqlQuery && (isQuery || body.mediaType !== form))
+    throw new LwsError('unsupported-media-type', `A query is sent as ${sparqlQuery}${isQuery ? '' : ` or ${form}`}.`, {
+      fields: { 'Accept-Query': sparqlQuery },
+    });
+  // A form is percent-encoded, and three times as long for that.
+  const text = decodeUtf8(await readBody(body, body.mediaType === form ? mostBytes * 3 + 4096 : mostBytes));
+  if (body.mediaType === sparqlQuery) return request(text, parameters);
+  const found = requestOfUrl(new URLSearchParams(text), mostBytes);
+  if (!found) throw new LwsError('bad-request', 'The form has no parameter query.');
+  return found;
+}
+
+function assertLength(bytes: number, mostBytes: number): void {
+  if (bytes > mostBytes) throw new LwsError('too-large', `A query may be ${mostBytes} bytes long.`);
+}
+
+/** The formats that the client takes for each kind of result; absent: none that there is. */
+export interface AcceptedFormats {
+  readonly results?: ResultFormat;
+  readonly graph?: RdfFormat;
+}
+
+export function acceptedFormats(accept: string | undefined): AcceptedFormats {
+  const ranges = accept === undefined ? undefined : parseAccept(accept);
+  if (!ranges) return { results: resultFormats[0], graph: rdfFormats[0] };
+  const results = choose(ranges, [...resultFormats, ...Object.keys(aliases)]);
+  const graph = choose(ranges, rdfFormats);
+  return {
+    ...(results === undefined ? {} : { results: aliases[results] ?? (results as ResultFormat) }),
+    ...(graph === undefined ? {} : { graph: graph as RdfFormat }),
+  };
+}
+
+const choose = (ranges: readonly MediaRange[], offered: readonly string[]): string | undefined =>
+  chooseMediaType(ranges, offered);

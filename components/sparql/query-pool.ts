@@ -1,0 +1,214 @@
+/**
+ * The threads that queries run in: bounded in number, time and memory, shared fairly between clients, one of them ready. It
+ * must not know what a query means.
+ */
+import { Readable } from 'node:stream';
+import { Worker } from 'node:worker_threads';
+import { type ErrorCode, LwsError } from '../../lib/errors.js';
+import type { FromQueryWorker, QueryTask, QueryWorkerData, ToQueryWorker } from './messages.js';
+
+export interface PoolOptions extends QueryWorkerData {
+  readonly size: number;
+  readonly timeoutMs: number;
+  readonly memoryMb: number;
+  /** Queries that may wait. */
+  readonly queue: number;
+}
+
+export interface QueryJob {
+  readonly task: QueryTask;
+  /** Whose query it is. */
+  readonly client: string;
+  /** Answers what the worker cannot decide. */
+  readonly decide: (iris: readonly string[]) => Promise<readonly boolean[]>;
+}
+
+export interface QueryAnswer {
+  readonly mediaType: string;
+  readonly body: Readable;
+}
+
+interface Waiting {
+  readonly job: QueryJob;
+  readonly resolve: (answer: QueryAnswer) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A worker that nobody needs for so long is let go. */
+const idleMs = 600_000;
+
+export class QueryPool {
+  private readonly idle = new Map<Worker, NodeJS.Timeout>();
+  private readonly all = new Set<Worker>();
+  private readonly waiting: Waiting[] = [];
+  private readonly running = new Map<string, number>();
+  private closed = false;
+
+  constructor(private readonly options: PoolOptions) {}
+
+  /**
+   * Runs a query, and resolves when its answer begins.
+   * @throws LwsError `too-busy` over the waiting queue; `query-limit` at a limit; what the worker refuses
+   */
+  run(job: QueryJob): Promise<QueryAnswer> {
+    if (this.closed || this.waiting.length >= this.options.queue) return Promise.reject(tooBusy());
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ job, resolve, reject });
+      this.next();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    for (const { reject } of this.waiting.splice(0)) reject(tooBusy());
+    for (const timer of this.idle.values()) clearTimeout(timer);
+    await Promise.all([...this.all].map((worker) => worker.terminate()));
+  }
+
+  /** One client never holds the last worker, unless there is only one. */
+  private mayRun({ job: { client } }: Waiting): boolean {
+    return (this.running.get(client) ?? 0) < Math.max(1, this.options.size - 1);
+  }
+
+  private next(): void {
+    const busy = this.all.size - this.idle.size;
+    if (busy >= this.options.size) return;
+    const at = this.waiting.findIndex((waiting) => this.mayRun(waiting));
+    if (at < 0) return;
+    const [waiting] = this.waiting.splice(at, 1);
+    const [ready] = this.idle.keys();
+    const worker = ready ?? this.spawn();
+    clearTimeout(this.idle.get(worker));
+    this.idle.delete(worker);
+    this.count(waiting!.job.client, 1);
+    this.work(worker, waiting!);
+    // The next query, or the one after a killed worker, should not wait for the engine to load.
+    if (this.idle.size === 0 && this.all.size <= this.options.size) this.rest(this.spawn());
+    this.next();
+  }
+
+  private count(client: string, change: 1 | -1): void {
+    const count = (this.running.get(client) ?? 0) + change;
+    if (count > 0) this.running.set(client, count);
+    else this.running.delete(client);
+  }
+
+  private spawn(): Worker {
+    const { folder, storage, memoryMb } = this.options;
+    const workerData: QueryWorkerData = { folder, storage };
+    const worker = new Worker(new URL('./query-worker.js', import.meta.url), {
+      workerData,
+      resourceLimits: { maxOldGenerationSizeMb: memoryMb },
+    });
+    worker.unref();
+    worker.on('error', () => {});
+    worker.once('exit', () => {
+      clearTimeout(this.idle.get(worker));
+      this.all.delete(worker);
+      this.idle.delete(worker);
+      if (!this.closed) this.next();
+    });
+    this.all.add(worker);
+    return worker;
+  }
+
+  private rest(worker: Worker): void {
+    if (!this.all.has(worker)) return;
+    const end = (): void => {
+      this.idle.delete(worker);
+      void worker.terminate();
+    };
+    this.idle.set(worker, setTimeout(end, idleMs).unref());
+  }
+
+  private work(worker: Worker, { job, resolve, reject }: Waiting): void {
+    let body: Readable | undefined;
+    let deadline: NodeJS.Timeout | undefined;
+    let failure: LwsError | undefined;
+    let settled = false;
+    /** Chunks that are pushed and not yet taken. */
+    let untaken = 0;
+    const post = (message: ToQueryWorker): void => worker.postMessage(message);
+    const settle = (error: unknown, reuse: boolean): void => {
+      settled = true;
+      clearTimeout(deadline);
+      worker.off('message', onMessage).off('error', onError).off('exit', onExit);
+      this.count(job.client, -1);
+      if (reuse) this.rest(worker);
+      if (error === undefined) body?.push(null);
+      // After the first byte only a broken connection says that the answer is not whole.
+      else if (body) body.destroy(error as Error);
+      else reject(error);
+      this.next();
+    };
+    const kill = (error: LwsError): void => {
+      failure = error;
+      void worker.terminate();
+    };
+    const begin = (mediaType: string): void => {
+      body = new Readable({
+        read: () => {
+          for (; untaken > 0; untaken--) post({ more: true });
+        },
+        highWaterMark: 256 << 10,
+        // A client that goes away ends its query.
+        destroy: (error, done) => {
+          if (!settled) kill(gone());
+          done(error);
+        },
+      });
+      body.on('error', () => {});
+      resolve({ mediaType, body });
+    };
+    const take = (chunk: Uint8Array): void => {
+      untaken++;
+      if (body!.push(chunk)) for (; untaken > 0; untaken--) post({ more: true });
+    };
+    const onMessage = (message: FromQueryWorker): void => {
+      if ('ready' in message) deadline = setTimeout(() => kill(timeout(this.options)), this.options.timeoutMs);
+      else if ('mediaType' in message) begin(message.mediaType);
+      else if ('chunk' in message) take(message.chunk);
+      else if ('end' in message) settle(undefined, true);
+      else if ('decide' in message)
+        job.decide(message.decide).then(
+          (decided) => post({ decided }),
+          (error: unknown) => kill(new LwsError('query-limit', 'The query was interrupted.', { cause: error })),
+        );
+      else settle(refusalOf(message.fault), true);
+    };
+    const onError = (error: Error & { code?: string }): void => {
+      failure ??= error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? outOfMemory(error) : interrupted(error);
+    };
+    const onExit = (): void => settle(failure ?? interrupted(), false);
+    worker.on('message', onMessage).on('error', onError).on('exit', onExit);
+    post({ task: job.task });
+  }
+}
+
+function refusalOf({
+  code,
+  message,
+  stack,
+}: {
+  code: ErrorCode | undefined;
+  message: string;
+  stack?: string | undefined;
+}): Error {
+  if (code !== undefined) return new LwsError(code, message);
+  const error = new Error(message);
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}
+
+const tooBusy = (): LwsError =>
+  new LwsError('too-busy', 'Too many queries are waiting. Try again in a moment.', { fields: { 'Retry-After': '5' } });
+const timeout = ({ timeoutMs }: PoolOptions): LwsError =>
+  new LwsError(
+    'query-limit',
+    `The query took longer than ${timeoutMs / 1000} seconds and was ended. Make it narrower.`,
+  );
+const outOfMemory = (cause: Error): LwsError =>
+  new LwsError('query-limit', 'The query needed too much memory and was ended. Make it narrower.', { cause });
+const interrupted = (cause?: Error): LwsError =>
+  new LwsError('too-busy', 'The query was interrupted. Try again.', { cause, fields: { 'Retry-After': '1' } });
+const gone = (): LwsError => new LwsError('query-limit', 'The client went away.');

@@ -1,0 +1,73 @@
+/**
+ * The thread that queries run in: it opens the server's LevelDB for itself, answers one query at a time, and may be killed
+ * at any moment. It must not know who asks.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { LwsError } from '../../lib/errors.js';
+import { openLevel } from '../../lib/storage/durable-level.js';
+import { loadEngine, loadParser } from '../../lib/storage/sparql-update.js';
+import type { FromQueryWorker, QueryTask, QueryWorkerData, ToQueryWorker } from './messages.js';
+import { readableGraphs } from './readable-graphs.js';
+import { runQuery } from './run-query.js';
+
+/** Chunks that may be on their way without the reader having taken them. */
+const mostUnderWay = 4;
+
+const port = parentPort!;
+const send = (message: FromQueryWorker, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
+const { folder } = workerData as QueryWorkerData;
+
+let decided: ((answers: readonly boolean[]) => void) | undefined;
+let taken: (() => void) | undefined;
+let underWay = 0;
+
+const opened = Promise.all([openLevel(folder), loadParser(), loadEngine()]);
+
+port.on('message', (message: ToQueryWorker) => {
+  if ('decided' in message) decided?.(message.decided);
+  else if ('more' in message) {
+    underWay--;
+    taken?.();
+  } else void answer(message.task);
+});
+
+const decide = (iris: readonly string[]): Promise<readonly boolean[]> =>
+  new Promise((resolve) => {
+    decided = resolve;
+    send({ decide: iris });
+  });
+
+/** Waits until the reader has room. */
+async function room(): Promise<void> {
+  while (underWay >= mostUnderWay)
+    await new Promise<void>((resolve) => {
+      taken = resolve;
+    });
+}
+
+async function answer(task: QueryTask): Promise<void> {
+  const [level] = await opened;
+  send({ ready: true });
+  const snapshot = level.snapshot();
+  underWay = 0;
+  try {
+    const readable = readableGraphs({ level, snapshot, scope: task.scope, within: task.within, decide });
+    const { mediaType, chunks } = await runQuery(task, level, snapshot, readable);
+    let started = false;
+    for await (const text of chunks) {
+      if (!started) send({ mediaType });
+      started = true;
+      await room();
+      const bytes = new TextEncoder().encode(text);
+      underWay++;
+      send({ chunk: bytes }, [bytes.buffer as ArrayBuffer]);
+    }
+    if (!started) send({ mediaType });
+    send({ end: true });
+  } catch (error) {
+    const { message, stack } = error as Error;
+    send({ fault: { code: error instanceof LwsError ? error.code : undefined, message, stack } });
+  } finally {
+    await snapshot.close();
+  }
+}

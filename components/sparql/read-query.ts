@@ -1,0 +1,110 @@
+/**
+ * A query read and guarded: what is refused, the dataset that it names, and the algebra that is left. It must not know who
+ * asks, nor run anything.
+ */
+import { LwsError } from '../../lib/errors.js';
+import { loadParser } from '../../lib/storage/sparql-update.js';
+import { resolveReferences } from '../../lib/storage/update-references.js';
+
+interface Node {
+  readonly type?: string;
+  readonly subType?: string;
+  readonly [member: string]: unknown;
+}
+
+export type QueryForm = 'select' | 'ask' | 'construct' | 'describe';
+
+export interface ReadQuery {
+  readonly form: QueryForm;
+  /** The algebra without its dataset clauses. */
+  readonly algebra: Node;
+  /** The graphs of FROM and FROM NAMED; absent: no clause. */
+  readonly from: { readonly defaultGraphs: readonly string[]; readonly namedGraphs: readonly string[] } | undefined;
+  /** The names of a SELECT's variables, in their order. */
+  readonly variables: readonly string[];
+  readonly prefixes: Readonly<Record<string, string>>;
+}
+
+/**
+ * Parses a query.
+ * @throws LwsError `malformed-query` with line and column, also for an update; `too-complex` for SERVICE
+ */
+export async function readQuery(text: string, base: string): Promise<ReadQuery> {
+  const { parser, toAlgebra } = await loadParser();
+  let syntax: Node;
+  try {
+    syntax = parser.parse(resolveReferences(text, base), { baseIRI: base }) as unknown as Node;
+  } catch (error) {
+    throw new LwsError('malformed-query', `The query cannot be read: ${explain(text, error as Error)}`, {
+      cause: error,
+    });
+  }
+  if (syntax.type === 'update')
+    throw new LwsError(
+      'malformed-query',
+      'This is an update. Queries are asked here; a resource is changed with PATCH.',
+    );
+  assertLocal(syntax);
+  let algebra: Node;
+  try {
+    algebra = toAlgebra(syntax as never, { quads: true, baseIRI: base, blankToVariable: true }) as unknown as Node;
+  } catch (error) {
+    throw new LwsError('malformed-query', `The query has no meaning: ${oneLine((error as Error).message)}`, {
+      cause: error,
+    });
+  }
+  const from = algebra.type === 'from' ? datasetOf(algebra) : undefined;
+  const input = algebra.type === 'from' ? (algebra['input'] as Node) : algebra;
+  return {
+    form: syntax.subType as QueryForm,
+    algebra: input,
+    from,
+    variables: variablesOf(input),
+    prefixes: prefixesOf(syntax),
+  };
+}
+
+const oneLine = (message: string): string => message.replace(/\s+/g, ' ').slice(0, 300);
+
+/** Where the fault is, as far as the parser tells: an offset, a token, or the end. */
+function explain(text: string, error: Error): string {
+  if (error instanceof RangeError) return 'it is nested too deeply.';
+  const [, offset] = /at offset: (\d+)/.exec(error.message) ?? [];
+  const [, found] = /but found:? '([^']*)'/.exec(error.message) ?? [];
+  const at = offset !== undefined ? Number(offset) : found ? text.lastIndexOf(found) : text.length;
+  const lines = text.slice(0, Math.max(0, at)).split(/\r\n|\r|\n/);
+  return `${oneLine(error.message)} (near line ${lines.length}, column ${lines.at(-1)!.length + 1})`;
+}
+
+/** SERVICE would ask others in the server's name. Walked without recursion: a query is as deep as its text is long. */
+function assertLocal(root: Node): void {
+  const left: unknown[] = [root];
+  while (left.length > 0) {
+    const node = left.pop();
+    if (Array.isArray(node)) left.push(...node);
+    else if (typeof node === 'object' && node !== null) {
+      if ((node as Node).subType === 'service')
+        throw new LwsError('too-complex', 'SERVICE is not possible here: a query is answered from this storage alone.');
+      left.push(...Object.values(node));
+    }
+  }
+}
+
+const datasetOf = (from: Node): NonNullable<ReadQuery['from']> => ({
+  defaultGraphs: ((from['default'] as { value: string }[] | undefined) ?? []).map(({ value }) => value),
+  namedGraphs: ((from['named'] as { value: string }[] | undefined) ?? []).map(({ value }) => value),
+});
+
+/** Of the outermost projection. */
+function variablesOf(algebra: Node): readonly string[] {
+  for (let node: Node | undefined = algebra; node; node = node['input'] as Node | undefined)
+    if (node.type === 'project') return (node['variables'] as { value: string }[]).map(({ value }) => value);
+  return [];
+}
+
+function prefixesOf({ context }: Node): Record<string, string> {
+  const prefixes: Record<string, string> = {};
+  for (const { subType, key, value } of (context as Node[] | undefined) ?? [])
+    if (subType === 'prefix' && typeof key === 'string') prefixes[key] = (value as { value: string }).value;
+  return prefixes;
+}

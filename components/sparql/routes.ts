@@ -1,0 +1,111 @@
+/** The SPARQL Query Service over HTTP (open-points 6). It must not know how a query runs. */
+import type { Access } from '../../lib/authorization/principal.js';
+import type { House } from '../../lib/component.js';
+import { formatLink } from '../../lib/fields/link.js';
+import type { Reply } from '../../lib/http/respond.js';
+import type { Route, RouteRequest } from '../../lib/http/route.js';
+import { lws } from '../../lib/rdf/vocabulary.js';
+import type { RequestBody } from '../../lib/resources/body.js';
+import type { QueryTask } from './messages.js';
+import { acceptedFormats, requestOfBody, requestOfUrl, type SparqlRequest, sparqlQuery } from './protocol.js';
+import type { QueryPool } from './query-pool.js';
+import { serviceDescription } from './service-description.js';
+
+export interface SparqlEndpoint {
+  readonly house: House;
+  readonly pool: QueryPool;
+  readonly mostBytes: number;
+  readonly mostResults: number;
+}
+
+const path = '{prefix}/sparql';
+export const endpointUrl = ({ baseUri, systemPrefix }: House): string => `${baseUri}${systemPrefix}/sparql`;
+
+export function sparqlRoutes(endpoint: SparqlEndpoint): readonly Route[] {
+  const route = (methods: readonly string[], handle: Route['handle']): Route => ({
+    methods,
+    path,
+    access: 'filtered',
+    handle,
+  });
+  return [
+    route(['GET', 'HEAD'], (request) => {
+      const asked = requestOfUrl(request.query, endpoint.mostBytes);
+      return asked ? ask(endpoint, request, asked) : serviceDescription(endpoint.house, request.req.headers.accept);
+    }),
+    route(['POST', 'QUERY'], async (request) => {
+      const { req, query, body } = request;
+      const isQuery = req.method === 'QUERY';
+      const hasType = req.headers['content-type'] !== undefined;
+      return ask(endpoint, request, await requestOfBody(body(), hasType, query, endpoint.mostBytes, isQuery));
+    }),
+    route(['OPTIONS'], () => ({
+      status: 204,
+      fields: {
+        Allow: 'GET, HEAD, POST, QUERY, OPTIONS',
+        'Accept-Query': sparqlQuery,
+        'Accept-Post': `${sparqlQuery}, application/x-www-form-urlencoded`,
+      },
+    })),
+  ];
+}
+
+/** Who asks, for what is fair: the subject, or the address of somebody unknown. */
+interface Asker {
+  readonly access: Access;
+  readonly address: string;
+}
+
+const ask = (endpoint: SparqlEndpoint, request: RouteRequest, asked: SparqlRequest): Promise<Reply> =>
+  answer(endpoint, request, request.req.headers.accept, asked, endpointUrl(endpoint.house));
+
+/** A query of one resource, or of a container's subtree (open-points 6). */
+export async function askResource(
+  endpoint: SparqlEndpoint,
+  asker: Asker,
+  accept: string | undefined,
+  body: RequestBody,
+  hasType: boolean,
+  iri: string,
+): Promise<Reply> {
+  const asked = await requestOfBody(body, hasType, new URLSearchParams(), endpoint.mostBytes, true);
+  const within = iri === endpoint.house.storage ? {} : { within: iri };
+  return answer(endpoint, asker, accept, asked, iri, within);
+}
+
+async function answer(
+  { house, pool, mostResults }: SparqlEndpoint,
+  { access, address }: Asker,
+  accept: string | undefined,
+  asked: SparqlRequest,
+  base: string,
+  within: { readonly within?: string } = {},
+): Promise<Reply> {
+  const { authorizer, store } = house;
+  const task: QueryTask = {
+    ...asked,
+    ...within,
+    base,
+    scope: await authorizer.readScope(access),
+    formats: acceptedFormats(accept),
+    maxResults: mostResults,
+  };
+  const decide = (iris: readonly string[]): Promise<boolean[]> =>
+    Promise.all(iris.map((iri) => authorizer.allows({ view: store, access, mode: 'read', iri })));
+  const { mediaType, body } = await pool.run({ task, client: access.principal?.subject ?? address, decide });
+  return {
+    status: 200,
+    fields: {
+      'Content-Type':
+        mediaType === 'text/csv' || mediaType === 'text/tab-separated-values'
+          ? `${mediaType}; charset=utf-8`
+          : mediaType,
+      'Cache-Control': 'private, no-store',
+      Vary: 'Accept, Authorization',
+      'X-Content-Type-Options': 'nosniff',
+      'Content-Security-Policy': "sandbox; default-src 'none'",
+      Link: formatLink(house.storage, lws.storage),
+    },
+    body,
+  };
+}

@@ -39,7 +39,7 @@ function recordFields(storage: Storage, record: ResourceRecord): Record<string, 
       'X-Content-Type-Options': 'nosniff',
       'Content-Security-Policy': "sandbox; default-src 'none'",
     };
-    fields['Allow'] = allowedMethods(record, storage.storage).join(', ');
+    fields['Allow'] = allowedMethods(record, storage).join(', ');
     const patches = acceptedPatches(record);
     if (patches.length > 0) fields['Accept-Patch'] = patches.join(', ');
     if (record.kind === 'container') fields['Accept-Post'] = acceptPost;

@@ -73,7 +73,7 @@ export async function resourceReply(exchange: ResourceExchange): Promise<Reply> 
 async function unsupportedMethod(storage: Storage, access: Access, iri: string): Promise<LwsError> {
   const record = await requireAccess(storage, storage.store, access, 'read', iri);
   return new LwsError('method-not-allowed', 'The method is not supported.', {
-    fields: { Allow: allowedMethods(record, storage.storage).join(', ') },
+    fields: { Allow: allowedMethods(record, storage).join(', ') },
   });
 }
 
@@ -205,7 +205,7 @@ async function options({ storage, resourceQuery, access, target }: ResourceExcha
   return {
     status: 204,
     fields: {
-      Allow: allowedMethods(record, storage.storage).join(', '),
+      Allow: allowedMethods(record, storage).join(', '),
       ...(patches.length > 0 ? { 'Accept-Patch': patches.join(', ') } : {}),
       ...(record.kind === 'container' ? { 'Accept-Post': acceptPost } : {}),
       ...(resourceQuery ? { 'Accept-Query': resourceQuery.mediaType } : {}),

@@ -107,7 +107,7 @@ const commit = (
     return stageNew(storage, tx, request, parent, iri, content);
   });
 
-const notAContainer = ({ storage }: Storage, record: ResourceRecord): LwsError =>
+const notAContainer = (storage: Storage, record: ResourceRecord): LwsError =>
   new LwsError('method-not-allowed', 'Only a container takes POST. Use PUT or PATCH to change this resource.', {
     fields: { Allow: allowedMethods(record, storage).join(', ') },
   });

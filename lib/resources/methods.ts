@@ -1,6 +1,7 @@
 /** Which methods and patch types a resource supports: the values of Allow, Accept-Patch and Accept-Post. */
 import { rdfFormats } from '../rdf/formats.js';
 import type { ResourceRecord } from '../storage/records.js';
+import type { Storage } from './storage.js';
 
 export const sparqlUpdate = 'application/sparql-update';
 export const mergePatch = 'application/merge-patch+json';
@@ -17,10 +18,11 @@ export function acceptedPatches({ kind }: ResourceRecord): readonly string[] {
 export const acceptPost = [...rdfFormats, 'application/json', '*/*'].join(', ');
 
 /** The methods that a resource supports now, whoever asks. */
-export function allowedMethods(record: ResourceRecord, storage: string): readonly string[] {
-  if (record.kind !== 'container')
-    return record.kind === 'binary'
-      ? ['GET', 'HEAD', 'OPTIONS', 'PUT', 'DELETE']
-      : ['GET', 'HEAD', 'OPTIONS', 'PUT', 'PATCH', 'DELETE'];
-  return record.iri === storage ? ['GET', 'HEAD', 'OPTIONS', 'POST'] : ['GET', 'HEAD', 'OPTIONS', 'POST', 'DELETE'];
+export function allowedMethods(
+  { kind, iri }: ResourceRecord,
+  { storage, queries }: Pick<Storage, 'storage' | 'queries'>,
+): readonly string[] {
+  const reading = ['GET', 'HEAD', 'OPTIONS', ...(queries ? ['QUERY'] : [])];
+  if (kind === 'container') return [...reading, 'POST', ...(iri === storage ? [] : ['DELETE'])];
+  return [...reading, 'PUT', ...(kind === 'binary' ? [] : ['PATCH']), 'DELETE'];
 }

@@ -27,6 +27,8 @@ export interface Storage extends Guard {
   readonly documents: Documents;
   readonly representations: Representations;
   readonly limits: StorageLimits;
+  /** Whether resources answer QUERY. */
+  readonly queries?: boolean;
   /** Which resources have an ACL of their own; absent but in Web Access Control, where there are ACLs at all. */
   readonly acls?: AclIndex | undefined;
   /** Refuse an unconditional PUT on an existing resource with 428. */

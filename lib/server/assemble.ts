@@ -65,6 +65,9 @@ export async function assembleStorage(
     representations: new Representations(store, core.cacheBytes),
     authorizer: createAuthorizer(base, iri, permissions),
     acls,
+    get queries() {
+      return installations.some(({ resourceQuery }) => resourceQuery);
+    },
     mask: core.mask,
     limits: { requestBytes, binaryBytes, linksetBytes, quotaBytes, pageSize },
     requireConditionalWrites: core.requireConditionalWrites,

@@ -5,6 +5,7 @@ import authnOpenId from './authn-openid/index.js';
 import authnSaml from './authn-saml/index.js';
 import authnSelfSigned from './authn-self-signed/index.js';
 import authorizationServer from './authorization-server/index.js';
+import notifications from './notifications/index.js';
 import searchIndex from './search-index/index.js';
 import sparql from './sparql/index.js';
 
@@ -15,5 +16,6 @@ export const standardComponents: readonly Component[] = [
   authnSaml,
   searchIndex,
   accessGrants,
+  notifications,
   sparql,
 ].map((component) => component as unknown as Component);

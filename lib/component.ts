@@ -2,6 +2,7 @@
  * What a component is: a feature on top of the floors that can be switched off. It returns what it adds, as data, and
  * never receives the application. A third party's module default-exports one and is named in `lws.components`.
  */
+import type { KeyObject } from 'node:crypto';
 import type { TrustedIssuer } from './authentication/access-token.js';
 import type { IdentifierResolver } from './authentication/controlled-identifier.js';
 import type { DpopVerifier } from './authentication/dpop.js';
@@ -10,6 +11,7 @@ import type { Authorizer, PermissionSource } from './authorization/authorizer.js
 import type { ResourceQuery, Route } from './http/route.js';
 import type { CapabilityEntry, ServiceEntry } from './http/storage-description.js';
 import type { Log } from './log.js';
+import type { AdmissionOptions } from './outbound/admission.js';
 import type { GuardedFetch } from './outbound/guarded-fetch.js';
 import type { SettingsOf, SettingsTable } from './settings.js';
 import type { Documents } from './storage/documents.js';
@@ -31,6 +33,10 @@ export interface House {
   readonly fetch: GuardedFetch;
   /** What the documents of subjects say of their keys and providers. */
   readonly identifiers: IdentifierResolver;
+  /** The same under another address policy. */
+  readonly fetchUnder: (policy: Pick<AdmissionOptions, 'blockPrivateAddresses' | 'allowedHosts'>) => GuardedFetch;
+  /** The key of the storage's verification method. */
+  readonly signingKey: { readonly keyId: string; readonly key: KeyObject };
   readonly dpop: DpopVerifier;
   /** `lws.dpop.require` */
   readonly dpopRequired: boolean;
@@ -61,10 +67,16 @@ export interface Installation {
   readonly authorizationServer?: TrustedIssuer;
   start?(): Promise<void> | void;
   stop?(): Promise<void> | void;
+  /** Ends answers that would go on for ever; called when the server is told to stop, before it waits for the others. */
+  drain?(): void;
 }
 
 /** What a command of a component works with. */
 export interface CommandContext {
+  readonly baseUri: string;
+  readonly systemPrefix: string;
+  /** A credential of the owner that this server made. @throws SettingsError when there is none */
+  readonly ownerCredential: () => Promise<string>;
   readonly dataDir: string;
   /** Runs work on the store. @throws StoreUnavailableError while a server has it open */
   readonly onStore: <T>(work: (store: Store) => Promise<T>) => Promise<T>;
@@ -76,6 +88,8 @@ export interface CommandContext {
 export interface Command {
   /** One line for `quadpod help`. */
   readonly help: string;
+  /** Flags that are the command's and no settings. */
+  readonly flags?: readonly string[];
   /** @returns the exit code */
   run(context: CommandContext): Promise<number>;
 }

@@ -1,7 +1,7 @@
 /** Access requests, and grants that widen what the base model allows (open-points 9). */
 import type { House } from '../../lib/component.js';
 import { defineComponent } from '../../lib/component.js';
-import { flag, setting } from '../../lib/settings.js';
+import { flag, optional, setting, text } from '../../lib/settings.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
 import { GrantIndex } from './grant-index.js';
 import { allKept, type KeptDocument, keyOf, readKept } from './kept-documents.js';
@@ -9,6 +9,12 @@ import { documentRoutes, type Endpoint, endpointUrl } from './routes.js';
 
 const settings = {
   enabled: setting('lws.access-requests.enabled', flag, true, 'Take access requests, and grants, which are enforced.'),
+  controllerInbox: setting(
+    'lws.access-requests.controller-inbox',
+    optional(text('an http or https URL')),
+    null,
+    'An inbox that is told of every access request and grant.',
+  ),
 };
 
 const conformsTo = ['https://www.w3.org/ns/lws#AccessProfile'];
@@ -17,9 +23,9 @@ export default defineComponent({
   name: 'access-grants',
   settings,
   isEnabled: ({ enabled }) => enabled,
-  async install(house) {
-    const requests: Endpoint = { house, space: 'access-requests', type: 'AccessRequest' };
-    const grants: Endpoint = { house, space: 'access-grants', type: 'AccessGrant' };
+  async install(house, { controllerInbox }) {
+    const requests: Endpoint = { house, space: 'access-requests', type: 'AccessRequest', controllerInbox };
+    const grants: Endpoint = { house, space: 'access-grants', type: 'AccessGrant', controllerInbox };
     return {
       routes: [...documentRoutes(requests), ...documentRoutes(grants)],
       services: [

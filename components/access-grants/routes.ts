@@ -16,14 +16,17 @@ import { decodeUtf8, parseJson } from '../../lib/rdf/json.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
 import { readBody } from '../../lib/resources/body.js';
 import { isNotModified } from '../../lib/resources/preconditions.js';
+import type { Transaction } from '../../lib/storage/transaction.js';
 import { requestFulfils } from './constraints.js';
-import { acceptDocument, type DocumentType, policiesOf } from './documents.js';
+import { type AccessDocument, acceptDocument, type DocumentType, policiesOf } from './documents.js';
 import { allKept, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';
 
 export interface Endpoint {
   readonly house: House;
   readonly space: Space;
   readonly type: DocumentType;
+  /** Told of every document. */
+  readonly controllerInbox: string | null;
 }
 
 const longestDocument = 256 << 10;
@@ -123,12 +126,27 @@ async function post(endpoint: Endpoint, { access, body: open }: RouteRequest): P
   await house.store.transact(async (tx) => {
     await mayPost();
     tx.putEntry(keyOf(space, name), JSON.stringify(kept));
+    tx.actor = kept.creator;
+    tx.announcements.push({
+      id: document.id,
+      types: ['DataResource', type],
+      inboxes: inboxesOf(endpoint, document, tx),
+    });
   });
   return {
     status: 201,
     fields: { ...documentFields, ...validators(kept), Location: document.id, Link: links(endpoint) },
     body: bytesOf(kept),
   };
+}
+
+/** Who is told of a document: its own inbox, the controllers', and for a grant the inbox of the request that it names. */
+function inboxesOf({ house, controllerInbox }: Endpoint, document: AccessDocument, tx: Transaction): string[] {
+  const prefix = `${house.baseUri}${house.systemPrefix}/access-requests/`;
+  const named = typeof document['request'] === 'string' ? document['request'] : '';
+  const value = named.startsWith(prefix) ? tx.entry(keyOf('access-requests', named.slice(prefix.length))) : undefined;
+  const requested = value === undefined ? undefined : readKept(value).document['inbox'];
+  return [document['inbox'], controllerInbox, requested].filter((inbox): inbox is string => typeof inbox === 'string');
 }
 
 const links = (endpoint: Endpoint): string =>

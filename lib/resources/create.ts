@@ -102,6 +102,7 @@ const commit = (
   content: Content | undefined,
 ): Promise<ResourceRecord> =>
   storage.store.transact(async (tx) => {
+    tx.actor = request.access.principal?.subject;
     const parent = await requireFreeName(storage, tx, request.access, iri);
     await assertContainerState(storage, tx, request, parent);
     return stageNew(storage, tx, request, parent, iri, content);

@@ -26,6 +26,7 @@ export async function remove(storage: Storage, request: DeleteRequest): Promise<
   if (iri === storage.storage)
     throw new LwsError('root-not-deletable', 'The root container is the storage itself and cannot be deleted.');
   const work = async (tx: Transaction): Promise<void> => {
+    tx.actor = access.principal?.subject;
     const record = await requireAccess(storage, tx, access, 'delete', iri);
     const state = await stateOf(storage, tx, access, record);
     assertPreconditions(preconditions, record, state);

@@ -52,6 +52,7 @@ export async function writeLinkset(storage: Storage, request: LinksetRequest, pu
       : await patchLinks(storage, seen, bytes, request.body.mediaType === mergePatch);
     await storage.store.prefetch(seen.record);
     const written = await storage.store.transact(async (tx): Promise<LinksetState | undefined> => {
+      tx.actor = request.access.principal?.subject;
       const current = await admit(storage, tx, request, put);
       // Only `If-Match: *` lets a change in between through; a patch is then computed again.
       if (!put && current.tag !== seen.tag) return undefined;

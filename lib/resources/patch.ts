@@ -99,6 +99,7 @@ async function commitGraph(
   compute: (tx: Transaction, record: ResourceRecord) => GraphResult | Promise<GraphResult>,
 ): Promise<WriteResult> {
   const { record, content } = await storage.store.transact(async (tx) => {
+    tx.actor = request.access.principal?.subject;
     const before = await admit(storage, tx, request);
     const { before: keys, document } = await compute(tx, before);
     if (sameKeys(keys, document.keys))
@@ -147,6 +148,7 @@ async function patchJson(storage: Storage, request: PatchRequest, change: Buffer
       : await storeBytes(storage, patched, seen.mediaType, roomFor(storage, seen.size));
     try {
       const record = await storage.store.transact(async (tx) => {
+        tx.actor = request.access.principal?.subject;
         const before = await admit(storage, tx, request);
         if (before.revision !== seen.revision) throw new OutdatedState();
         return content

@@ -47,6 +47,7 @@ export async function replace(storage: Storage, request: ReplaceRequest): Promis
   try {
     if (admitted) await storage.store.prefetch(admitted);
     const result = await storage.store.transact(async (tx): Promise<WriteResult> => {
+      tx.actor = request.access.principal?.subject;
       const before = await admit(storage, tx, request);
       if (before && content) {
         const links = { given: request.links, partial: false };

@@ -28,7 +28,8 @@ import { systemRoutes } from './system-routes.js';
 
 /** What the storage needs of the rest of the server. */
 export interface Surroundings {
-  readonly fetch: GuardedFetch;
+  readonly fetchUnder: (policy?: Parameters<House['fetchUnder']>[0]) => GuardedFetch;
+  readonly signingKey: House['signingKey'];
   readonly log: Log;
   /** Filled later; asked when requests come. */
   readonly installations: readonly Installation[];
@@ -39,7 +40,7 @@ export async function assembleStorage(
   iri: string,
   store: Store,
   owners: readonly string[],
-  { fetch, log, installations }: Surroundings,
+  { fetchUnder, log, installations }: Surroundings,
 ): Promise<Storage> {
   const { requestBytes, binaryBytes, linksetBytes, quotaBytes, pageSize } = core;
   const documents = new Documents({ updateTimeoutMs: core.updateTimeout * 1000 });
@@ -48,7 +49,7 @@ export async function assembleStorage(
     storage: iri,
     store,
     documents,
-    fetch,
+    fetch: fetchUnder(),
     keptMs: core.groupCache * 1000,
     failureKeptMs: core.groupFailureCache * 1000,
     log,
@@ -81,9 +82,10 @@ export async function assembleStorage(
 export function assembleHouse(
   core: CoreSettings,
   { storage, systemPrefix, store, documents, authorizer, clock }: Storage,
-  { fetch, log, installations }: Surroundings,
+  { fetchUnder, signingKey, log, installations }: Surroundings,
 ): House {
   const baseUri = storage.slice(0, -1);
+  const fetch = fetchUnder();
   const tokenEndpoint = `${baseUri}${systemPrefix}/token`;
   // RFC 7519 4.1.3 compares audiences as texts; people write the base URI with and without its slash.
   const accepted = new Set([baseUri, storage, tokenEndpoint, ...core.audience]);
@@ -98,6 +100,8 @@ export function assembleHouse(
     log,
     dataDir: core.dataDir,
     fetch,
+    fetchUnder,
+    signingKey,
     identifiers: identifierResolver({ fetch, documents }),
     dpop: dpopVerifier({ requireNonce: core.dpopNonce, cacheSize: core.dpopCache, clock }),
     dpopRequired: core.dpopOnly,

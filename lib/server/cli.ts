@@ -4,7 +4,7 @@ import type { Command, Component } from '../component.js';
 import { packageRoot } from '../package-root.js';
 import { loadSettings, readSettingsFile, type Settings, SettingsError, type SettingsTable } from '../settings.js';
 import { StoreUnavailableError } from '../storage/durable-level.js';
-import { commands, onStore, print, progress } from './commands.js';
+import { commandContext, commands } from './commands.js';
 import { coreSettings } from './core-settings.js';
 
 export interface CommandLine {
@@ -56,6 +56,10 @@ Settings come from config.json (or --config FILE), the environment (LWS_BASE_URI
 const componentCommands = (components: readonly Component[]): ReadonlyMap<string, Command> =>
   new Map(components.flatMap(({ commands = {} }) => Object.entries(commands)));
 
+/** Of components that are named in `lws.components` the flags are not known before the settings are. */
+const ownFlags = (standard: readonly Component[], command: string): readonly string[] =>
+  componentCommands(standard).get(command)?.flags ?? [];
+
 function usageWith(components: readonly Component[]): string {
   const lines = [...componentCommands(components)].map(([name, { help }]) => `  ${name.padEnd(9)}  ${help}\n`);
   return usage.replace('COMPONENTS', lines.join(''));
@@ -67,7 +71,9 @@ export async function main(words: readonly string[], standard: readonly Componen
     const { command, operands, flags } = readCommandLine(words);
     const entry = Object.hasOwn(commands, command) ? commands[command] : undefined;
     const isOwn = ([name]: [string, string]): boolean =>
-      entry?.flags.includes(name) === true || (command === 'help' && name === 'help');
+      entry?.flags.includes(name) === true ||
+      ownFlags(standard, command).includes(name) ||
+      (command === 'help' && name === 'help');
     const rest = Object.fromEntries(Object.entries(flags).filter((flag) => !isOwn(flag)));
     const { settings, components } = await effectiveSettings(rest, standard);
     if (command === 'help') {
@@ -83,8 +89,7 @@ export async function main(words: readonly string[], standard: readonly Componen
       });
     const added = componentCommands(components).get(command);
     if (!added) throw new SettingsError(`Unknown command ${command}. ${usageWith(components)}`);
-    const { dataDir } = settings.of(coreSettings);
-    return await added.run({ dataDir, onStore: (work) => onStore(settings, work), progress, print });
+    return await added.run(commandContext(settings));
   } catch (error) {
     return explain(error);
   }

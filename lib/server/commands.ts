@@ -1,6 +1,8 @@
 /** The commands of the house: each works on settings and says what came of it. */
 
-import type { Component } from '../component.js';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CommandContext, Component } from '../component.js';
 import { createLog, type Log } from '../log.js';
 import { linksetFaults } from '../resources/metadata.js';
 import { type Settings, SettingsError } from '../settings.js';
@@ -10,7 +12,7 @@ import { banner } from './banner.js';
 import { coreSettings, readBaseUri } from './core-settings.js';
 import { explain } from './explain.js';
 import { openStore } from './open-store.js';
-import { keptIdentity, makeIdentity, signCredential } from './owner-credential.js';
+import { keptIdentity, makeIdentity, readIdentity, signCredential } from './owner-credential.js';
 import { progressOn } from './progress.js';
 import { prepareServer, startServer } from './server.js';
 
@@ -70,11 +72,31 @@ async function owner({ settings, flags }: Context): Promise<number> {
   return 0;
 }
 
-export const progress = (label: string) => progressOn(process.stderr, label);
-export const print = (line: string): void => void process.stdout.write(`${line}\n`);
+const progress = (label: string) => progressOn(process.stderr, label);
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** What a component's command works with. */
+export function commandContext(settings: Settings): CommandContext {
+  const core = settings.of(coreSettings);
+  const baseUri = readBaseUri(core).storage.slice(0, -1);
+  const keyFile = join(core.dataDir, 'owner.key');
+  return {
+    baseUri,
+    systemPrefix: core.systemPrefix,
+    dataDir: core.dataDir,
+    ownerCredential: async () => {
+      if (!existsSync(keyFile))
+        throw new SettingsError(`There is no ${keyFile}: the owners of this storage are named in lws.owners.`);
+      return signCredential(readIdentity(keyFile), baseUri, 3600);
+    },
+    onStore: (work) => onStore(settings, work),
+    progress,
+    print,
+  };
+}
 
 /** Runs work on the storage while no server has it open. */
-export async function onStore<T>(settings: Settings, work: (store: Store) => Promise<T>): Promise<T> {
+async function onStore<T>(settings: Settings, work: (store: Store) => Promise<T>): Promise<T> {
   const core = settings.of(coreSettings);
   const store = await openStore(core.dataDir, readBaseUri(core).storage, (message) =>
     process.stderr.write(`${message}\n`),

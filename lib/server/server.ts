@@ -1,4 +1,5 @@
 /** The server as a whole: opens the storage, installs the components, listens, and drains when it is told to stop. */
+import { createPrivateKey } from 'node:crypto';
 import { join } from 'node:path';
 import type { Component, Installation } from '../component.js';
 import { createApp, type Site } from '../http/app.js';
@@ -54,12 +55,14 @@ export async function prepareServer(
     await ensureRoot(store, iri, Date.now());
     const owners = mintedOwner ? [keptIdentity(mintedOwner).did] : core.owners;
     const installations: Installation[] = [];
-    const surroundings = { fetch: outboundFetch(core), log, installations };
+    const webhookKey = keptKey(join(core.dataDir, 'webhook.key'));
+    const method = await verificationMethodOf(webhookKey, iri);
+    const signingKey = { keyId: method.id, key: createPrivateKey({ key: { ...webhookKey }, format: 'jwk' }) };
+    const surroundings = { fetchUnder: outboundFetch(core), signingKey, log, installations };
     const storage = await assembleStorage(core, iri, store, owners, surroundings);
     const house = assembleHouse(core, storage, surroundings);
     await installAll(components, settings, house, installations);
-    const verificationMethods = [await verificationMethodOf(keptKey(join(core.dataDir, 'webhook.key')), iri)];
-    const site = assembleSite(core, storage, house, installations, verificationMethods);
+    const site = assembleSite(core, storage, house, installations, [method]);
     const close = async (): Promise<void> => {
       await storage.documents.close();
       await store.close();
@@ -93,6 +96,7 @@ export async function startServer(
       store: storage.store,
       mintedOwner,
       async stop() {
+        for (const installation of installations) installation.drain?.();
         await drain(server);
         for (const installation of [...installations].reverse()) await installation.stop?.();
         await close();

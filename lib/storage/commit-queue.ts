@@ -48,6 +48,7 @@ const quadsAtATime = 1000;
 const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export class CommitQueue implements TransactionBase {
+  readonly isTransaction = true;
   private readonly records = new Map<string, Overlaid<ResourceRecord | null>>();
   private readonly graphs = new Map<string, Overlaid<readonly string[] | undefined>>();
   private readonly entries = new Map<string, Overlaid<string | null>>();
@@ -106,7 +107,8 @@ export class CommitQueue implements TransactionBase {
       if (this.failure !== undefined) throw this.refusal();
       const transaction = new Transaction(this);
       const result = await work(transaction);
-      if (transaction.changes.length > 0) for (const listener of this.options.listeners) await listener(transaction);
+      if (transaction.changes.length > 0 || transaction.announcements.length > 0)
+        for (const listener of this.options.listeners) await listener(transaction);
       // The batch before it may have failed meanwhile, and with it the state that this one saw.
       if (this.failure !== undefined) throw this.refusal();
       return { result, committed: this.stage(transaction) };

@@ -5,8 +5,17 @@
 import { compareKeys } from './key-order.js';
 import { parentOf, type ResourceRecord } from './records.js';
 
+/** Something that the storage itself tells named inboxes of, beside what it tells subscribers. */
+export interface Announcement {
+  /** The IRI of the document that was created. */
+  readonly id: string;
+  readonly types: readonly string[];
+  readonly inboxes: readonly string[];
+}
+
 /** What the transaction reads of the state before it; the store's view that includes batches still being written. */
 export interface TransactionBase {
+  readonly isTransaction: boolean;
   record(iri: string): ResourceRecord | undefined;
   graph(record: ResourceRecord): Promise<readonly string[]>;
   entry(key: string): string | undefined;
@@ -47,6 +56,9 @@ export class Transaction {
   /** Values of entries; `null`: deleted. */
   readonly entries = new Map<string, string | null>();
   readonly changes: ResourceChange[] = [];
+  readonly announcements: Announcement[] = [];
+  /** The subject whose request this is. */
+  actor: string | undefined;
   /** What was read of the state before; it cannot change while this transaction runs. */
   private readonly read = new Map<string, ResourceRecord | undefined>();
   private bytesDelta = 0;
@@ -54,7 +66,7 @@ export class Transaction {
   constructor(private readonly base: TransactionBase) {}
 
   /** The state before this transaction. */
-  get before(): Pick<TransactionBase, 'record' | 'entry'> {
+  get before(): TransactionBase {
     return this.base;
   }
 

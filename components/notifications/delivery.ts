@@ -1,0 +1,213 @@
+/**
+ * Delivers the outbox: one line of deliveries for each inbox, in order, each tried again until it succeeds or is given up. A
+ * slow inbox holds up nobody else. It must not know how events come about.
+ */
+import { lwsJson } from '../../lib/http/negotiate.js';
+import type { Log } from '../../lib/log.js';
+import type { GuardedFetch } from '../../lib/outbound/guarded-fetch.js';
+import { OutboundError } from '../../lib/outbound/outbound-error.js';
+import type { Store } from '../../lib/storage/store.js';
+import { notificationOf } from './events.js';
+import { type Delivery, inboxOfKey, outboxRange } from './outbox.js';
+import { type SigningKey, signedFields } from './signature.js';
+import type { Subscription } from './subscription.js';
+import { type Subscriptions, subscriptionKey } from './subscriptions.js';
+
+export interface DeliveryOptions {
+  readonly store: Store;
+  readonly storage: string;
+  readonly subscriptions: Subscriptions;
+  readonly fetch: GuardedFetch;
+  readonly key: SigningKey;
+  readonly clock: () => number;
+  readonly log: Log;
+  readonly mostAttempts: number;
+  /** Milliseconds, times the attempt. */
+  readonly backoffMs: number;
+  readonly mostFailures: number;
+  readonly mostPerHost: number;
+}
+
+/** Deliveries that are read ahead of one inbox, and marked as done together at most. */
+const batch = 50;
+const connectTimeoutMs = 10_000;
+const timeoutMs = 15_000;
+/** Of a response, which nobody reads. */
+const mostBytes = 64 << 10;
+
+type Outcome = 'done' | 'gone' | 'again' | 'failed';
+
+export class Deliveries {
+  private readonly lines = new Map<string, Promise<void>>();
+  private readonly again = new Set<string>();
+  private readonly perHost = new Map<string, { running: number; waiting: (() => void)[] }>();
+  private readonly sleeping = new Set<() => void>();
+  private stopped = false;
+
+  constructor(private readonly options: DeliveryOptions) {}
+
+  /** Takes up what is left of an earlier process, and follows commits. */
+  async start(): Promise<void> {
+    const { store } = this.options;
+    store.onCommit(({ entries }) => {
+      for (const [key, value] of entries) {
+        const name = value === null ? undefined : inboxOfKey(key);
+        if (name !== undefined) this.wake(name);
+      }
+    });
+    const names = new Set<string>();
+    for await (const entries of store.entries(outboxRange())) for (const [key] of entries) names.add(inboxOfKey(key)!);
+    for (const name of names) this.wake(name);
+  }
+
+  /** Ends what is under way; what is not delivered stays in the outbox. */
+  async stop(): Promise<void> {
+    this.stopped = true;
+    for (const wake of this.sleeping) wake();
+    for (const { waiting } of this.perHost.values()) for (const wake of waiting.splice(0)) wake();
+    await Promise.all(this.lines.values());
+  }
+
+  private wake(name: string): void {
+    if (this.stopped) return;
+    if (this.lines.has(name)) {
+      this.again.add(name);
+      return;
+    }
+    const line = this.deliverLine(name)
+      .catch((error: unknown) => this.options.log.error({ err: error }, 'deliveries to an inbox were interrupted'))
+      .finally(() => {
+        this.lines.delete(name);
+        if (this.again.delete(name)) this.wake(name);
+      });
+    this.lines.set(name, line);
+  }
+
+  private async deliverLine(name: string): Promise<void> {
+    for (;;) {
+      this.again.delete(name);
+      const entries: [string, string][] = [];
+      for await (const block of this.options.store.entries(outboxRange(name))) {
+        entries.push(...block.slice(0, batch - entries.length));
+        if (entries.length >= batch) break;
+      }
+      if (entries.length === 0 || this.stopped) return;
+      const done: string[] = [];
+      const told = new Map<string, Subscription>();
+      for (const [key, value] of entries) {
+        if (!(await this.deliver(JSON.parse(value) as Delivery, told))) break;
+        done.push(key);
+      }
+      await this.forget(done, told);
+      if (this.stopped) return;
+    }
+  }
+
+  /** What was delivered or given up leaves the outbox, and its subscriptions remember how it went, in one transaction. */
+  private async forget(keys: readonly string[], told: ReadonlyMap<string, Subscription>): Promise<void> {
+    if (keys.length === 0) return;
+    await this.options.store.transact(
+      (tx) => {
+        for (const key of keys) tx.deleteEntry(key);
+        // One that was cancelled meanwhile stays cancelled.
+        for (const [id, state] of told)
+          if (tx.entry(subscriptionKey(id)) !== undefined) tx.putEntry(subscriptionKey(id), JSON.stringify(state));
+      },
+      { frees: true },
+    );
+  }
+
+  /** @returns false when it was interrupted and stays in the outbox */
+  private async deliver(delivery: Delivery, told: Map<string, Subscription>): Promise<boolean> {
+    const { subscriptions, clock, mostAttempts, backoffMs, mostFailures } = this.options;
+    const { subscription: id } = delivery;
+    const current = (): Subscription | undefined =>
+      id === undefined ? undefined : (told.get(id) ?? subscriptions.get(id));
+    for (let attempt = 1; ; attempt++) {
+      if (this.stopped) return false;
+      // Cancelled or deactivated meanwhile: nobody waits for it any more.
+      if (id !== undefined && (!subscriptions.get(id) || current()?.active !== true)) return true;
+      const outcome = await this.send(delivery);
+      const state = current();
+      if (outcome === 'done') {
+        if (state) told.set(id!, { ...state, lastSuccess: clock(), failures: 0 });
+        return true;
+      }
+      if (outcome === 'again' && attempt < mostAttempts) {
+        await this.sleep(backoffMs * attempt);
+        continue;
+      }
+      if (state) {
+        const failures = state.failures + 1;
+        const active = outcome !== 'gone' && failures < mostFailures;
+        told.set(id!, { ...state, lastFailure: clock(), failures, active });
+      }
+      return true;
+    }
+  }
+
+  private async send({ inbox, activity, subscription }: Delivery): Promise<Outcome> {
+    const { fetch, key, storage, clock, log } = this.options;
+    const url = new URL(inbox);
+    const body = Buffer.from(JSON.stringify(notificationOf(activity, storage)));
+    const headers = signedFields(key, url, lwsJson, body, Math.floor(clock() / 1000));
+    const release = await this.slot(url.host);
+    try {
+      const { status } = await fetch(url, {
+        method: 'POST',
+        headers,
+        body,
+        maxBytes: mostBytes,
+        timeoutMs,
+        connectTimeoutMs,
+        maxRedirects: 0,
+        discardBody: true,
+      });
+      if (status < 200 || status > 299) log.info({ inbox: url.host, status, subscription }, 'a delivery was not taken');
+      return outcomeOf(status);
+    } catch (error) {
+      if (!(error instanceof OutboundError)) throw error;
+      log.info({ inbox: url.host, reason: error.message, subscription }, 'a delivery failed');
+      // An address that is not public today may be tomorrow, but nobody should be made to try.
+      return error.code === 'address' || error.code === 'scheme' || error.code === 'credentials-in-url'
+        ? 'failed'
+        : 'again';
+    } finally {
+      release();
+    }
+  }
+
+  /** At most so many at once to one host. */
+  private async slot(host: string): Promise<() => void> {
+    const state = this.perHost.get(host) ?? { running: 0, waiting: [] };
+    this.perHost.set(host, state);
+    while (state.running >= this.options.mostPerHost && !this.stopped)
+      await new Promise<void>((resolve) => state.waiting.push(resolve));
+    state.running++;
+    return () => {
+      state.running--;
+      state.waiting.shift()?.();
+      if (state.running === 0 && state.waiting.length === 0) this.perHost.delete(host);
+    };
+  }
+
+  private sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        clearTimeout(timer);
+        this.sleeping.delete(wake);
+        resolve();
+      };
+      const timer = setTimeout(wake, ms);
+      this.sleeping.add(wake);
+      if (this.stopped) wake();
+    });
+  }
+}
+
+/** 2xx done; 410 for good; 429 and 5xx later; whatever else is refused, redirects included (open-points 8). */
+function outcomeOf(status: number): Outcome {
+  if (status >= 200 && status < 300) return 'done';
+  if (status === 410) return 'gone';
+  return status === 429 || status >= 500 ? 'again' : 'failed';
+}

@@ -1,0 +1,23 @@
+/** `quadpod events --follow`: the running server's events on the standard output, for a pipe. */
+import type { CommandContext } from '../../lib/component.js';
+
+/** Connects to the server at its base URI with the owner's credential, and prints until either ends. */
+export async function printEvents({ baseUri, systemPrefix, ownerCredential, print }: CommandContext): Promise<number> {
+  const credential = await ownerCredential();
+  const response = await fetch(`${baseUri}${systemPrefix}/events`, {
+    headers: { Authorization: `Bearer ${credential}` },
+  });
+  if (response.status !== 200 || !response.body) {
+    process.stderr.write(
+      `quadpod: ${baseUri} answered ${response.status}. Is the server running, and is this its owner?\n`,
+    );
+    return 1;
+  }
+  let rest = '';
+  for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + chunk).split('\n');
+    rest = lines.pop()!;
+    for (const line of lines) if (line !== '') print(line);
+  }
+  return 0;
+}

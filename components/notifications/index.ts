@@ -1,0 +1,133 @@
+/** Telling others: subscriptions, a durable outbox, signed webhooks, and a stream of events for people (open-points 8). */
+
+import { defineComponent } from '../../lib/component.js';
+import { hostList } from '../../lib/outbound/address-policy.js';
+import { createAdmission } from '../../lib/outbound/admission.js';
+import { flag, integer, setting } from '../../lib/settings.js';
+import { Deliveries } from './delivery.js';
+import type { Activity } from './events.js';
+import { printEvents } from './follow-command.js';
+import { Outbox } from './outbox.js';
+import { endpointUrl, subscriptionRoutes } from './routes.js';
+import { Subscriptions, subscriptionKey } from './subscriptions.js';
+
+const settings = {
+  enabled: setting('lws.notifications.enabled', flag, true, 'Take subscriptions, and tell subscribers of changes.'),
+  includeActor: setting('lws.notifications.include-actor', flag, false, 'Tell subscribers who made a change.'),
+  longest: setting(
+    'lws.subscriptions.max-lifetime-seconds',
+    integer(1),
+    2_592_000,
+    'The longest life of a subscription, in seconds.',
+  ),
+  purge: setting(
+    'lws.subscription.purge-interval-seconds',
+    integer(1),
+    3600,
+    'Seconds between clearings of expired subscriptions.',
+  ),
+  block: setting(
+    'lws.webhook.block-private-addresses',
+    flag,
+    true,
+    'Deliver to nothing at addresses that are not public.',
+  ),
+  allowed: setting(
+    'lws.webhook.allowed-hosts',
+    hostList,
+    [],
+    'Hosts (host or host:port) that may be delivered to whatever their address.',
+  ),
+  attempts: setting('lws.webhook.max-attempts', integer(1, 100), 5, 'Attempts of one delivery.'),
+  backoff: setting(
+    'lws.webhook.retry-backoff-ms',
+    integer(0),
+    2000,
+    'Milliseconds before an attempt is repeated, times its number.',
+  ),
+  failures: setting(
+    'lws.webhook.max-consecutive-failures',
+    integer(1),
+    10,
+    'Failed deliveries in a row that deactivate a subscription.',
+  ),
+  perHost: setting('lws.webhook.max-in-flight-per-host', integer(1, 1000), 4, 'Deliveries to one host at once.'),
+};
+
+export default defineComponent({
+  name: 'notifications',
+  settings,
+  isEnabled: ({ enabled }) => enabled,
+  async install(house, given) {
+    const { store, storage, clock, authorizer, log } = house;
+    const guard = { blockPrivateAddresses: given.block, allowedHosts: given.allowed };
+    const subscriptions = await Subscriptions.open(store, storage, clock);
+    const followers = new Set<(activity: Activity) => void>();
+    const outbox = new Outbox({
+      storage,
+      authorizer,
+      subscriptions,
+      clock,
+      includeActor: given.includeActor,
+      onActivity: (activity) => {
+        for (const tell of followers) tell(activity);
+      },
+    });
+    await outbox.open(store);
+    const deliveries = new Deliveries({
+      store,
+      storage,
+      subscriptions,
+      fetch: house.fetchUnder(guard),
+      key: house.signingKey,
+      clock,
+      log,
+      mostAttempts: given.attempts,
+      backoffMs: given.backoff,
+      mostFailures: given.failures,
+      mostPerHost: given.perHost,
+    });
+    const purge = async (): Promise<void> => {
+      const expired = subscriptions.expired();
+      if (expired.length === 0) return;
+      await store.transact((tx) => {
+        for (const { id } of expired) tx.deleteEntry(subscriptionKey(id));
+      });
+    };
+    let timer: NodeJS.Timeout | undefined;
+    return {
+      routes: subscriptionRoutes({
+        house,
+        subscriptions,
+        admit: createAdmission(guard),
+        longestMs: given.longest * 1000,
+        followers,
+      }),
+      services: [
+        { type: 'NotificationService', serviceEndpoint: endpointUrl(house), subscriptionType: ['WebhookSubscription'] },
+      ],
+      capabilities: [{ type: 'https://w3c.github.io/lws-protocol/lws10-notifications-webhook/' }],
+      async start() {
+        await deliveries.start();
+        const tidy = (): void => {
+          purge().catch((error: unknown) => log.error({ err: error }, 'expired subscriptions could not be cleared'));
+        };
+        tidy();
+        timer = setInterval(tidy, given.purge * 1000).unref();
+      },
+      async stop() {
+        clearInterval(timer);
+        await deliveries.stop();
+      },
+      // A stream of events ends when the server does; it would hold it up for as long as somebody listens.
+      drain: () => followers.clear(),
+    };
+  },
+  commands: {
+    events: {
+      help: 'print the committed events of the running server as JSON lines, as they come (--follow)',
+      flags: ['follow'],
+      run: printEvents,
+    },
+  },
+});

@@ -1,0 +1,188 @@
+/** The endpoints of subscriptions, and the stream of events for people (open-points 8). It must not know deliveries. */
+import { randomUUID } from 'node:crypto';
+import { PassThrough } from 'node:stream';
+import { requireAccess } from '../../lib/authorization/guard.js';
+import type { Access } from '../../lib/authorization/principal.js';
+import type { House } from '../../lib/component.js';
+import { LwsError } from '../../lib/errors.js';
+import { formatLink } from '../../lib/fields/link.js';
+import { lwsJson } from '../../lib/http/negotiate.js';
+import type { Reply } from '../../lib/http/respond.js';
+import type { Route, RouteRequest } from '../../lib/http/route.js';
+import type { Admission } from '../../lib/outbound/admission.js';
+import { OutboundError } from '../../lib/outbound/outbound-error.js';
+import { lwsContext } from '../../lib/rdf/contexts.js';
+import { decodeUtf8, parseJson } from '../../lib/rdf/json.js';
+import { lws } from '../../lib/rdf/vocabulary.js';
+import { readBody } from '../../lib/resources/body.js';
+import type { Activity } from './events.js';
+import { readSubscription, type Subscription, subscriptionDocument } from './subscription.js';
+import { type Subscriptions, subscriptionKey } from './subscriptions.js';
+
+export interface SubscriptionEndpoint {
+  readonly house: House;
+  readonly subscriptions: Subscriptions;
+  /** Whether an inbox may be delivered to. */
+  readonly admit: Admission;
+  readonly longestMs: number;
+  /** Those who follow the stream of events. */
+  readonly followers: Set<(activity: Activity) => void>;
+}
+
+const path = '{prefix}/subscriptions';
+const longestDocument = 64 << 10;
+const mostPerSubscriber = 100;
+const accepted = [lwsJson, 'application/ld+json', 'application/json'];
+const admissionMs = 5_000;
+
+export const endpointUrl = ({ baseUri, systemPrefix }: House): string => `${baseUri}${systemPrefix}/subscriptions`;
+const urlOf = (house: House, id: string): string => `${endpointUrl(house)}/${id}`;
+
+export function subscriptionRoutes(endpoint: SubscriptionEndpoint): readonly Route[] {
+  const route = (methods: readonly string[], of: string, handle: Route['handle']): Route => ({
+    methods,
+    path: of,
+    access: 'authenticated',
+    handle,
+  });
+  return [
+    route(['GET', 'HEAD'], path, (request) => listing(endpoint, request)),
+    route(['POST'], path, (request) => subscribe(endpoint, request)),
+    route(['GET', 'HEAD'], `${path}/:id`, async (request) =>
+      documentReply(endpoint, await own(endpoint, request), 200),
+    ),
+    route(['DELETE'], `${path}/:id`, (request) => cancel(endpoint, request)),
+    route(['OPTIONS'], `${path}/:id`, async (request) => {
+      await own(endpoint, request);
+      return { status: 204, fields: { Allow: 'GET, HEAD, DELETE, OPTIONS' } };
+    }),
+    { methods: ['GET'], path: '{prefix}/events', access: 'controller', handle: () => follow(endpoint) },
+  ];
+}
+
+const controls = async ({ authorizer, store, storage }: House, access: Access): Promise<boolean> =>
+  authorizer.allows({ view: store, access, mode: 'control', iri: storage });
+
+const fields = {
+  'Content-Type': lwsJson,
+  'Cache-Control': 'private, no-store',
+  'X-Content-Type-Options': 'nosniff',
+} as const;
+
+const links = (house: House, up: boolean): string =>
+  [formatLink(house.storage, lws.storage), ...(up ? [formatLink(endpointUrl(house), 'up')] : [])].join(', ');
+
+function documentReply({ house }: SubscriptionEndpoint, subscription: Subscription, status: number): Reply {
+  const url = urlOf(house, subscription.id);
+  const body = Buffer.from(JSON.stringify(subscriptionDocument(subscription, url)));
+  return {
+    status,
+    fields: { ...fields, Link: links(house, true), ...(status === 201 ? { Location: url } : {}) },
+    body,
+  };
+}
+
+/** The caller's own subscriptions; a controller sees all. */
+async function listing({ house, subscriptions }: SubscriptionEndpoint, { access }: RouteRequest): Promise<Reply> {
+  const controller = await controls(house, access);
+  const { subject } = access.principal!;
+  const items = [...subscriptions.all()]
+    .filter(({ subscriber }) => controller || subscriber === subject)
+    .map(({ id, created }) => ({
+      id: urlOf(house, id),
+      type: ['DataResource', 'WebhookSubscription'],
+      format: lwsJson,
+      modified: new Date(created).toISOString(),
+    }));
+  const url = endpointUrl(house);
+  const document = { '@context': lwsContext, id: url, type: 'Container', totalItems: items.length, items };
+  return { status: 200, fields: { ...fields, Link: links(house, false) }, body: Buffer.from(JSON.stringify(document)) };
+}
+
+async function subscribe(endpoint: SubscriptionEndpoint, { access, body: open }: RouteRequest): Promise<Reply> {
+  const { house, longestMs, admit } = endpoint;
+  const body = open();
+  if (!accepted.includes(body.mediaType))
+    throw new LwsError('unsupported-media-type', `A subscription is sent as ${accepted.join(' or ')}.`, {
+      fields: { 'Accept-Post': accepted.join(', ') },
+    });
+  const sent = parseJson(decodeUtf8(await readBody(body, longestDocument)));
+  const now = house.clock();
+  const wish = readSubscription(sent, now, longestMs);
+  await assertInbox(admit, wish.inbox);
+  const { subject, client } = access.principal!;
+  const subscription: Subscription = {
+    id: randomUUID(),
+    subscriber: subject,
+    ...(client === undefined ? {} : { client }),
+    ...wish,
+    created: now,
+    active: true,
+    failures: 0,
+  };
+  await house.store.transact(async (tx) => {
+    // Each topic exists, and the subscriber may read it; an absent one looks like a hidden one.
+    const guard = { authorizer: house.authorizer, storage: house.storage, mask: true };
+    for (const topic of wish.topics) await requireAccess(guard, tx, access, 'read', topic);
+    assertRoom(endpoint, subject);
+    tx.putEntry(subscriptionKey(subscription.id), JSON.stringify(subscription));
+  });
+  return documentReply(endpoint, subscription, 201);
+}
+
+function assertRoom({ subscriptions, house }: SubscriptionEndpoint, subject: string): void {
+  const now = house.clock();
+  const own = [...subscriptions.all()].filter(({ subscriber, expires }) => subscriber === subject && expires > now);
+  if (own.length >= mostPerSubscriber)
+    throw new LwsError('too-many-requests', `You have ${own.length} subscriptions already. Cancel some first.`);
+}
+
+/** Said at once, and checked again at every delivery. @throws LwsError `malformed-body` */
+async function assertInbox(admit: Admission, inbox: string): Promise<void> {
+  try {
+    await admit(new URL(inbox), AbortSignal.timeout(admissionMs));
+  } catch (error) {
+    if (!(error instanceof OutboundError)) throw error;
+    throw new LwsError('malformed-body', 'The inbox is no place that this server delivers to.', {
+      reason: error.message,
+    });
+  }
+}
+
+/** @throws LwsError `not-found` for anybody but its creator and controllers */
+async function own(
+  { house, subscriptions }: SubscriptionEndpoint,
+  { access, parameters }: RouteRequest,
+): Promise<Subscription> {
+  const found = subscriptions.get(parameters['id']!);
+  if (found && (found.subscriber === access.principal!.subject || (await controls(house, access)))) return found;
+  throw new LwsError('not-found', 'There is nothing here, or nothing that you may see.', {
+    reason: found ? 'neither the subscriber nor a controller' : 'absent',
+  });
+}
+
+async function cancel(endpoint: SubscriptionEndpoint, request: RouteRequest): Promise<Reply> {
+  const { id } = await own(endpoint, request);
+  await endpoint.house.store.transact((tx) => tx.deleteEntry(subscriptionKey(id)), { frees: true });
+  return { status: 204, fields: {} };
+}
+
+/** Lines that a follower who does not read may be behind, before the stream ends. */
+const mostBehind = 1 << 20;
+
+/** Committed events as they come, one JSON document a line. */
+function follow({ followers, house }: SubscriptionEndpoint): Reply {
+  const body = new PassThrough({ highWaterMark: mostBehind });
+  const tell = (activity: Activity): void => {
+    if (!body.write(`${JSON.stringify(activity)}\n`)) body.destroy();
+  };
+  followers.add(tell);
+  body.once('close', () => followers.delete(tell));
+  // Proxies and clients show that the stream is open only when something came.
+  body.write('\n');
+  return {
+    status: 200,
+    fields: { 'Content-Type': 'application/x-ndjson', 'Cache-Control': 'private, no-store', Link: links(house, false) },
+    body,
+  };
+}

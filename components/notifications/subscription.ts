@@ -1,0 +1,91 @@
+/**
+ * Subscriptions as documents (open-points 8): read strictly, kept with how their deliveries went. Pure; it must not know who
+ * may read what, nor how anything is delivered.
+ */
+import { LwsError } from '../../lib/errors.js';
+import { lwsContext } from '../../lib/rdf/contexts.js';
+import { isAbsoluteIri } from '../../lib/rdf/iri.js';
+
+export interface Subscription {
+  readonly id: string;
+  readonly subscriber: string;
+  readonly client?: string;
+  readonly topics: readonly string[];
+  readonly inbox: string;
+  /** Milliseconds since the epoch. */
+  readonly created: number;
+  readonly expires: number;
+  readonly active: boolean;
+  /** Milliseconds since the epoch; absent: never. */
+  readonly lastSuccess?: number;
+  readonly lastFailure?: number;
+  /** Deliveries that failed since the last one that did not. */
+  readonly failures: number;
+}
+
+export interface SubscriptionWish {
+  readonly topics: readonly string[];
+  readonly inbox: string;
+  readonly expires: number;
+}
+
+const type = 'WebhookSubscription';
+const mostTopics = 64;
+
+const list = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
+const malformed = (detail: string): LwsError => new LwsError('malformed-body', detail);
+
+/**
+ * What a document asks for.
+ * @param now milliseconds since the epoch
+ * @param longestMs how long a subscription may live
+ * @throws LwsError `malformed-body`
+ */
+export function readSubscription(document: unknown, now: number, longestMs: number): SubscriptionWish {
+  if (typeof document !== 'object' || document === null || Array.isArray(document))
+    throw malformed('A subscription is a JSON object.');
+  const { type: types, topic, inbox, expires } = document as Readonly<Record<string, unknown>>;
+  if (!list(types).includes(type)) throw malformed(`The type of the subscription has to be ${type}.`);
+  const topics = [...new Set(list(topic))];
+  if (topics.length === 0 || topics.length > mostTopics)
+    throw malformed(`A subscription has 1 to ${mostTopics} topics.`);
+  if (!topics.every((iri): iri is string => typeof iri === 'string' && isAbsoluteIri(iri)))
+    throw malformed('Every topic is an absolute IRI.');
+  if (typeof inbox !== 'string' || !isAbsoluteIri(inbox) || !URL.canParse(inbox) || !/^https?:/i.test(inbox))
+    throw malformed('The inbox is no http or https URL.');
+  return {
+    topics: topics as string[],
+    inbox: new URL(inbox).href,
+    expires: Math.min(expiryOf(expires, now, longestMs), now + longestMs),
+  };
+}
+
+function expiryOf(expires: unknown, now: number, longestMs: number): number {
+  if (expires === undefined) return now + longestMs;
+  // xsd:dateTime with a zone; Date.parse alone takes much more, and reads some of it in the server's zone.
+  const isDate =
+    typeof expires === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/.test(expires);
+  const time = isDate ? Date.parse(expires) : Number.NaN;
+  if (!(time > now)) throw malformed('The member expires is no date and time with a zone, or lies in the past.');
+  return time;
+}
+
+/** The document of a subscription, as its owner sees it. */
+export function subscriptionDocument(subscription: Subscription, url: string): object {
+  const { topics, inbox, expires, active, lastSuccess, lastFailure } = subscription;
+  const date = (time: number | undefined): string | undefined =>
+    time === undefined ? undefined : new Date(time).toISOString();
+  return {
+    '@context': lwsContext,
+    id: url,
+    type: [type],
+    subscription: url,
+    topic: topics,
+    inbox,
+    expires: date(expires),
+    active,
+    lastSuccess: date(lastSuccess),
+    lastFailure: date(lastFailure),
+  };
+}

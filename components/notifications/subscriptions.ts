@@ -1,0 +1,73 @@
+/**
+ * The subscriptions in force, by topic, so that an event finds those that cover it without a look at the others. They follow
+ * every commit. It must not know HTTP nor deliveries.
+ */
+import { ancestorsOf } from '../../lib/authorization/authorizer.js';
+import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/records.js';
+import type { Store } from '../../lib/storage/store.js';
+import type { Subscription } from './subscription.js';
+
+const space = 'subscriptions';
+export const subscriptionKey = (id: string): string => entryKey(space, id);
+
+export class Subscriptions {
+  private readonly byId = new Map<string, Subscription>();
+  private readonly byTopic = new Map<string, Set<string>>();
+
+  private constructor(
+    private readonly storage: string,
+    private readonly clock: () => number,
+  ) {}
+
+  static async open(store: Store, storage: string, clock: () => number): Promise<Subscriptions> {
+    const subscriptions = new Subscriptions(storage, clock);
+    for await (const entries of store.entries(entryRange(space)))
+      for (const [key, value] of entries) subscriptions.set(partsOfEntry(key)[1]!, value);
+    const prefix = subscriptionKey('');
+    store.onCommit(({ entries }) => {
+      for (const [key, value] of entries)
+        if (key.startsWith(prefix)) subscriptions.set(key.slice(prefix.length), value);
+    });
+    return subscriptions;
+  }
+
+  get(id: string): Subscription | undefined {
+    return this.byId.get(id);
+  }
+
+  all(): Iterable<Subscription> {
+    return this.byId.values();
+  }
+
+  get size(): number {
+    return this.byId.size;
+  }
+
+  /** Those whose topic is the resource or a container above it, each once. */
+  covering(iri: string): Subscription[] {
+    if (this.byId.size === 0) return [];
+    const ids = new Set<string>();
+    const now = this.clock();
+    for (const topic of [iri, ...ancestorsOf(iri, this.storage)])
+      for (const id of this.byTopic.get(topic) ?? []) ids.add(id);
+    return [...ids].map((id) => this.byId.get(id)!).filter(({ active, expires }) => active && expires > now);
+  }
+
+  expired(): Subscription[] {
+    const now = this.clock();
+    return [...this.byId.values()].filter(({ expires }) => expires <= now);
+  }
+
+  private set(id: string, value: string | null): void {
+    for (const topic of this.byId.get(id)?.topics ?? []) {
+      const ids = this.byTopic.get(topic);
+      ids?.delete(id);
+      if (ids?.size === 0) this.byTopic.delete(topic);
+    }
+    this.byId.delete(id);
+    if (value === null) return;
+    const subscription = JSON.parse(value) as Subscription;
+    this.byId.set(id, subscription);
+    for (const topic of subscription.topics) this.byTopic.set(topic, (this.byTopic.get(topic) ?? new Set()).add(id));
+  }
+}

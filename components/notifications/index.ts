@@ -5,10 +5,9 @@ import { hostList } from '../../lib/outbound/address-policy.js';
 import { createAdmission } from '../../lib/outbound/admission.js';
 import { flag, integer, setting } from '../../lib/settings.js';
 import { Deliveries } from './delivery.js';
-import type { Activity } from './events.js';
 import { printEvents } from './follow-command.js';
 import { Outbox } from './outbox.js';
-import { endpointUrl, subscriptionRoutes } from './routes.js';
+import { endpointUrl, type Follower, subscriptionRoutes } from './routes.js';
 import { Subscriptions, subscriptionKey } from './subscriptions.js';
 
 const settings = {
@@ -62,7 +61,7 @@ export default defineComponent({
     const { store, storage, clock, authorizer, log } = house;
     const guard = { blockPrivateAddresses: given.block, allowedHosts: given.allowed };
     const subscriptions = await Subscriptions.open(store, storage, clock);
-    const followers = new Set<(activity: Activity) => void>();
+    const followers = new Set<Follower>();
     const outbox = new Outbox({
       storage,
       authorizer,
@@ -70,7 +69,7 @@ export default defineComponent({
       clock,
       includeActor: given.includeActor,
       onActivity: (activity) => {
-        for (const tell of followers) tell(activity);
+        for (const { tell } of followers) tell(activity);
       },
     });
     await outbox.open(store);
@@ -120,7 +119,9 @@ export default defineComponent({
         await deliveries.stop();
       },
       // A stream of events ends when the server does; it would hold it up for as long as somebody listens.
-      drain: () => followers.clear(),
+      drain() {
+        for (const { end } of followers) end();
+      },
     };
   },
   commands: {

@@ -19,6 +19,12 @@ import type { Activity } from './events.js';
 import { readSubscription, type Subscription, subscriptionDocument } from './subscription.js';
 import { type Subscriptions, subscriptionKey } from './subscriptions.js';
 
+/** A stream of events that somebody reads. */
+export interface Follower {
+  readonly tell: (activity: Activity) => void;
+  readonly end: () => void;
+}
+
 export interface SubscriptionEndpoint {
   readonly house: House;
   readonly subscriptions: Subscriptions;
@@ -26,7 +32,7 @@ export interface SubscriptionEndpoint {
   readonly admit: Admission;
   readonly longestMs: number;
   /** Those who follow the stream of events. */
-  readonly followers: Set<(activity: Activity) => void>;
+  readonly followers: Set<Follower>;
 }
 
 const path = '{prefix}/subscriptions';
@@ -173,11 +179,14 @@ const mostBehind = 1 << 20;
 /** Committed events as they come, one JSON document a line. */
 function follow({ followers, house }: SubscriptionEndpoint): Reply {
   const body = new PassThrough({ highWaterMark: mostBehind });
-  const tell = (activity: Activity): void => {
-    if (!body.write(`${JSON.stringify(activity)}\n`)) body.destroy();
+  const follower: Follower = {
+    tell(activity) {
+      if (!body.write(`${JSON.stringify(activity)}\n`)) body.destroy();
+    },
+    end: () => void body.end(),
   };
-  followers.add(tell);
-  body.once('close', () => followers.delete(tell));
+  followers.add(follower);
+  body.once('close', () => followers.delete(follower));
   // Proxies and clients show that the stream is open only when something came.
   body.write('\n');
   return {

@@ -5,7 +5,6 @@ import Router from '@koa/router';
 import Koa from 'koa';
 import type { Authenticator } from '../authentication/authenticate.js';
 import type { ChallengePolicy } from '../authentication/challenge.js';
-import { decisionOf } from '../authorization/audit.js';
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
@@ -17,8 +16,9 @@ import type { Storage } from '../resources/storage.js';
 import { reservedName } from '../resources/write.js';
 import { type CorsPolicy, corsFields, preflightReply } from './cors.js';
 import { withDigests } from './digests.js';
-import { problemReply, statusOf } from './problem.js';
+import { problemReply } from './problem.js';
 import { ClientGone, field, requestBody } from './request.js';
+import { addressOf, type Exchange, forwarded, logRequest } from './request-log.js';
 import { resourceReply } from './resource-routes.js';
 import { type Fields, type Reply, respond } from './respond.js';
 import type { ResourceQuery, Route } from './route.js';
@@ -43,13 +43,6 @@ export interface Site {
   /** The base URI's scheme and authority. */
   readonly origin: string;
   readonly log: Log;
-}
-
-/** What is known of a request while it is answered; it ends up in the log. */
-interface Exchange {
-  readonly id: string;
-  readonly startedAt: number;
-  access: Access;
 }
 
 /** Makes the application, as a listener for requests. */
@@ -199,13 +192,6 @@ function fixedRoutes(site: Site): RouteFinder {
 const isHttps = ({ behindProxy }: Site, req: IncomingMessage): boolean =>
   behindProxy && forwarded(req, 'x-forwarded-proto') === 'https';
 
-/** What the proxy in front of us says: it appends to what its own client may have claimed. */
-const forwarded = (req: IncomingMessage, name: string): string =>
-  String(req.headers[name] ?? '')
-    .split(',')
-    .at(-1)!
-    .trim();
-
 /** The fields of every answer. */
 function commonFields(site: Site): (req: IncomingMessage) => Fields {
   const { storage } = site.storage;
@@ -221,33 +207,4 @@ function commonFields(site: Site): (req: IncomingMessage) => Fields {
     const path = (req.url ?? '').slice(basePath.length);
     return /^\/(?:app|callback)(?:[/?]|$)/i.test(path) ? fixed : { ...fixed, ...corsFields(site.cors, req) };
   };
-}
-
-/** One line a request. Never a header field: credentials are among them. */
-function logRequest(
-  site: Site,
-  req: IncomingMessage,
-  status: number,
-  { id, startedAt, access }: Exchange,
-  failure: unknown,
-): void {
-  const ms = Math.round((performance.now() - startedAt) * 100) / 100;
-  const path = (req.url ?? '').slice(0, 500);
-  const { subject, client } = access.principal ?? {};
-  // The audit: every write, granted or refused, with the rule that decided.
-  const line = { method: req.method, path, status, ms, id, subject, client, ...decisionOf(access) };
-  if (failure === undefined) site.log.info(line);
-  else if (failure instanceof LwsError)
-    site.log.info({
-      ...line,
-      code: failure.code,
-      reason: failure.reason ?? failure.message,
-      address: addressOf(site, req),
-    });
-  else if (failure instanceof ClientGone) site.log.info({ ...line, status: 499, reason: failure.message });
-  else site.log.error({ ...line, status: statusOf(failure), err: failure });
-}
-
-function addressOf({ behindProxy }: Site, req: IncomingMessage): string | undefined {
-  return (behindProxy && forwarded(req, 'x-forwarded-for')) || req.socket.remoteAddress;
 }

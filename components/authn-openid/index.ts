@@ -6,7 +6,7 @@
 import { LRUCache } from 'lru-cache';
 import { assertAudience, clockSkew } from '../../lib/authentication/audience.js';
 import { type IssuerKeys, issuerKeys } from '../../lib/authentication/issuer-keys.js';
-import { readJwt, type UnverifiedJwt, verifyJwt } from '../../lib/authentication/jwt.js';
+import { boundKey, readJwt, type UnverifiedJwt, verifyJwt } from '../../lib/authentication/jwt.js';
 import { refusedCredential, type Suite, type VerifiedCredential } from '../../lib/authentication/suite.js';
 import { defineComponent, type House } from '../../lib/component.js';
 
@@ -81,5 +81,6 @@ function verifiedBy(claims: Awaited<ReturnType<typeof verifyJwt>>): VerifiedCred
     expires: exp! * 1000,
     // The subject may stop naming the provider, and the provider's keys rotate.
     verifyAgain: Date.now() + 300_000,
+    ...boundKey(claims),
   };
 }

@@ -6,7 +6,7 @@ import type { CryptoKey, JWK, JWTPayload } from 'jose';
 import { assertAudience, assertLifetime } from '../../lib/authentication/audience.js';
 import type { AuthenticationMethod } from '../../lib/authentication/controlled-identifier.js';
 import { fits, importPublicKey } from '../../lib/authentication/issuer-keys.js';
-import { readJwt, type UnverifiedJwt, verifyJwt } from '../../lib/authentication/jwt.js';
+import { boundKey, readJwt, type UnverifiedJwt, verifyJwt } from '../../lib/authentication/jwt.js';
 import { refusedCredential, type Suite, type VerifiedCredential } from '../../lib/authentication/suite.js';
 import { defineComponent, type House } from '../../lib/component.js';
 import { integer, setting } from '../../lib/settings.js';
@@ -74,11 +74,21 @@ async function verify(house: House, credential: string, maxLifetime: number): Pr
   const { authentication } = await house.identifiers(sub!);
   const method = methodFor(authentication, header, sub!);
   const key = await keyOf(method, String(header['alg']));
-  await verifyJwt(credential, key, { required: ['exp', 'iat', 'sub', 'iss', 'client_id'] });
+  const claims = await verifyJwt(credential, key, { required: ['exp', 'iat', 'sub', 'iss', 'client_id'] });
   return {
     principal: { subject: sub!, issuer: sub!, client: sub! },
     expires: exp * 1000,
-    ...(sub!.startsWith('did:key:') ? {} : { verifyAgain: Date.now() + 300_000 }),
+    // The document may change, and the key may end before the credential does.
+    ...(sub!.startsWith('did:key:')
+      ? {}
+      : {
+          verifyAgain: Math.min(
+            Date.now() + 300_000,
+            method.expires ?? Number.POSITIVE_INFINITY,
+            method.revoked ?? Number.POSITIVE_INFINITY,
+          ),
+        }),
+    ...boundKey(claims),
   };
 }
 

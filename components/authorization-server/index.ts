@@ -39,7 +39,9 @@ export default defineComponent({
   settings,
   isEnabled: ({ enabled }) => enabled,
   async install(house, { lifetime, requests }) {
-    const keys = await SigningKeys.open(keysIn(house.dataDir), longestLifetime);
+    const keys = await SigningKeys.open(keysIn(house.dataDir), longestLifetime, (error) =>
+      house.log.error({ err: error }, 'the signing keys cannot be read again'),
+    );
     return {
       routes: tokenRoutes({ house, keys, lifetime, requests: throttle(requests) }),
       authorizationServer: { issuer: house.baseUri, key: (kid, algorithm) => keys.verificationKey(kid, algorithm) },

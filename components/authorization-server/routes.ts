@@ -92,6 +92,8 @@ async function exchange({ house, keys, lifetime }: TokenIssuer, request: RouteRe
   const proof = await proofOf(house, request.req);
   const credential = await verified(house, subjectToken, subjectTokenType);
   const client = assertUris(credential);
+  if (credential.boundTo !== undefined && credential.boundTo !== proof?.thumbprint)
+    throw new OAuthError('invalid_dpop_proof', 'The credential is bound to a key, and needs a proof of that key.');
   const now = Math.floor(Date.now() / 1000);
   const expires = Math.min(now + lifetime, Math.floor(credential.expires / 1000));
   if (expires <= now) throw new OAuthError('invalid_request', 'The credential has expired.');
@@ -161,7 +163,11 @@ function dpopError(error: unknown): unknown {
 async function verified(house: House, token: string, type: string): Promise<VerifiedCredential> {
   const ofType = house.suites().filter(({ tokenTypes = [] }) => tokenTypes.includes(type));
   if (ofType.length === 0)
-    throw new OAuthError('invalid_request', 'The subject_token_type is not supported.', `it is ${type.slice(0, 200)}`);
+    throw new OAuthError(
+      'invalid_request',
+      'The subject_token_type is not supported.',
+      /^urn:[\w:.-]{1,80}$/.test(type) ? `it is ${type}` : 'it is no URN',
+    );
   const suite = ofType.find(({ recognises }) => recognises(token));
   if (!suite) throw new OAuthError('invalid_request', 'The subject_token is not of its subject_token_type.');
   return suite.verify(token);

@@ -40,11 +40,12 @@ export class SigningKeys {
     private readonly file: string,
     /** Seconds that a retired key verifies. */
     private readonly retention: number,
+    private readonly onTrouble: ((error: Error) => void) | undefined,
   ) {}
 
   /** Reads the keys, or makes a first one. @throws SettingsError when the file holds something else */
-  static async open(file: string, retention: number): Promise<SigningKeys> {
-    const keys = new SigningKeys(file, retention);
+  static async open(file: string, retention: number, onTrouble?: (error: Error) => void): Promise<SigningKeys> {
+    const keys = new SigningKeys(file, retention, onTrouble);
     if (existsSync(file)) keys.read();
     else await keys.rotate();
     return keys;
@@ -92,7 +93,12 @@ export class SigningKeys {
 
   /** A command may have rotated the keys meanwhile. */
   private refresh(): void {
-    if (statSync(this.file).mtimeMs !== this.readAt) this.read();
+    try {
+      if (statSync(this.file).mtimeMs !== this.readAt) this.read();
+    } catch (error) {
+      // The keys in memory are as good as ever; what happened to the file matters at the next start.
+      this.onTrouble?.(error as Error);
+    }
   }
 
   private read(): void {

@@ -14,8 +14,7 @@ export interface TokenRequest {
  * @throws OAuthError `invalid_request`, `unsupported_grant_type`, `invalid_target`
  */
 export function readTokenRequest(form: URLSearchParams, storage: string): TokenRequest {
-  const repeated = [...new Set(form.keys())].find((name) => form.getAll(name).length > 1);
-  if (repeated !== undefined) throw invalid(`The parameter ${repeated.slice(0, 50)} is given twice.`);
+  assertSimple(form);
   const get = (name: string): string | undefined => form.get(name) || undefined;
   const grant = get('grant_type');
   if (grant === undefined) throw invalid('The parameter grant_type is missing.');
@@ -31,6 +30,18 @@ export function readTokenRequest(form: URLSearchParams, storage: string): TokenR
   if (subjectToken === undefined || subjectTokenType === undefined)
     throw invalid('The parameters subject_token and subject_token_type are needed.');
   return { subjectToken, subjectTokenType };
+}
+
+const mostParameters = 100;
+
+/** RFC 6749 3.2: no parameter is given twice. One pass: a form may have as many names as it has characters. */
+function assertSimple(form: URLSearchParams): void {
+  const names = new Set<string>();
+  for (const name of form.keys()) {
+    if (names.has(name)) throw invalid(`The parameter ${name.slice(0, 50)} is given twice.`);
+    names.add(name);
+    if (names.size > mostParameters) throw invalid(`The request has more than ${mostParameters} parameters.`);
+  }
 }
 
 /** RFC 8707 2: tokens are for this storage only. */

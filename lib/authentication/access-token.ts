@@ -2,8 +2,8 @@
  * Access tokens of RFC 9068: of the embedded authorization server, and of those that are trusted (service.md, "Access-token
  * validation at the storage"). It must not know how keys are found.
  */
-import type { CryptoKey } from 'jose';
-import { readJwt, verifyJwt } from './jwt.js';
+import type { CryptoKey, JWTPayload } from 'jose';
+import { boundKey, readJwt, verifyJwt } from './jwt.js';
 import { refusedCredential, type Suite, type VerifiedCredential } from './suite.js';
 
 /** An authorization server whose tokens are accepted. */
@@ -62,19 +62,13 @@ function assertAudience(aud: unknown, audiences: ReadonlySet<string>): void {
     );
 }
 
-function verifiedBy(claims: Awaited<ReturnType<typeof verifyJwt>>): VerifiedCredential {
-  const { sub, iss, client_id: client, exp, cnf } = claims;
-  const boundTo = (cnf as { jkt?: unknown } | undefined)?.jkt;
-  if (cnf !== undefined && typeof boundTo !== 'string')
-    throw refusedCredential(
-      'The access token is bound in a way that is not supported.',
-      `cnf is ${JSON.stringify(cnf).slice(0, 200)}`,
-    );
+function verifiedBy(claims: JWTPayload): VerifiedCredential {
+  const { sub, iss, client_id: client, exp } = claims;
   return {
     principal: { subject: sub!, client: client as string, issuer: iss! },
     expires: exp! * 1000,
     // Keys rotate, and a token should not outlive its key by more than this.
     verifyAgain: Date.now() + 300_000,
-    ...(typeof boundTo === 'string' ? { boundTo } : {}),
+    ...boundKey(claims),
   };
 }

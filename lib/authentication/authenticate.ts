@@ -67,9 +67,15 @@ export function createAuthenticator({ suites, dpop, dpopOnly, failures }: Authen
     return known;
   };
 
+  /** A token that was verified before is not held up by what others do at the same address. */
+  const isKnown = (token: string): boolean => {
+    const known = verified.get(hashOf('dpop', token));
+    return known !== undefined && isCurrent(known);
+  };
+
   /** The same bad credential again costs a hash; and after too many bad ones nothing is verified for that address. */
   const verifyOnce = async (token: string, scheme: string, address: string): Promise<Known> => {
-    const hash = createHash('sha256').update(`${scheme} ${token}`).digest('base64');
+    const hash = hashOf(scheme, token);
     const known = verified.get(hash);
     if (known && isCurrent(known)) return known;
     await failures.assertOpen(address);
@@ -100,7 +106,7 @@ export function createAuthenticator({ suites, dpop, dpopOnly, failures }: Authen
   const authenticateBound = async (request: PresentedRequest, token: string): Promise<Access> => {
     const { method, url, address } = request;
     try {
-      await failures.assertOpen(address);
+      if (!isKnown(token)) await failures.assertOpen(address);
       const proof = await dpop.verify(request.proof, { method, url, token });
       const known = await verifyOnce(token, 'dpop', address);
       if (known.boundTo !== proof.thumbprint)
@@ -121,6 +127,9 @@ export function createAuthenticator({ suites, dpop, dpopOnly, failures }: Authen
 
   return { authenticate: (request) => (request.authorization === undefined ? anonymous : authenticate(request)) };
 }
+
+const hashOf = (scheme: string, token: string): string =>
+  createHash('sha256').update(`${scheme} ${token}`).digest('base64');
 
 const isCurrent = ({ expires, verifyAgain = Number.POSITIVE_INFINITY }: VerifiedCredential): boolean =>
   Math.min(expires + clockSkew * 1000, verifyAgain) > Date.now();

@@ -5,6 +5,7 @@
 import type { Quad, Term } from '@rdfjs/types';
 import { lws, rdf } from '../rdf/vocabulary.js';
 import type { AuthenticationMethod, ControlledIdentifier } from './controlled-identifier.js';
+import { privateMembers } from './jwt.js';
 import { readMultikey } from './multikey.js';
 import { refusedCredential } from './suite.js';
 
@@ -55,10 +56,10 @@ function methodOf(method: Members, subject: string): AuthenticationMethod {
   };
 }
 
-const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'];
-
 /** The 2020 types are read as JsonWebKey and Multikey (service.md, "Suites"). */
 function keyOf(method: Members): AuthenticationMethod['jwk'] {
+  // Whoever publishes the secret has no secret any more.
+  if (method['secretKeyJwk'] !== undefined || method['secretKeyMultibase'] !== undefined) return undefined;
   const types = list(method['type']).map((type) => String(type).replace(/^.*[#/]/, ''));
   if (types.some((type) => type === 'JsonWebKey' || type === 'JsonWebKey2020')) {
     const jwk = method['publicKeyJwk'];
@@ -91,6 +92,8 @@ const names: Readonly<Record<string, string>> = {
   [`${security}controller`]: 'controller',
   [`${security}publicKeyJwk`]: 'publicKeyJwk',
   [`${security}publicKeyMultibase`]: 'publicKeyMultibase',
+  [`${security}secretKeyJwk`]: 'secretKeyJwk',
+  [`${security}secretKeyMultibase`]: 'secretKeyMultibase',
   [`${security}revoked`]: 'revoked',
   [`${security}expiration`]: 'expires',
   [rdf.type]: 'type',
@@ -102,17 +105,22 @@ const nested = new Set(['authentication', 'verificationMethod', 'service']);
 /** The same document as RDF: what the graph says of the subject, and of what that links to. */
 export function documentOfQuads(quads: readonly Quad[], subject: string): unknown {
   const bySubject = new Map<string, Quad[]>();
+  // Only what has a meaning here is looked at: a document may say a great deal else.
   for (const quad of quads) {
+    if (names[quad.predicate.value] === undefined) continue;
     const key = keyOfTerm(quad.subject);
-    bySubject.set(key, [...(bySubject.get(key) ?? []), quad]);
+    const own = bySubject.get(key);
+    if (own) own.push(quad);
+    else bySubject.set(key, [quad]);
   }
   const node = (term: Term, depth: number): Members => {
     const members = new Map<string, unknown[]>();
     for (const { predicate, object } of bySubject.get(keyOfTerm(term)) ?? []) {
-      const name = names[predicate.value];
-      if (name === undefined) continue;
+      const name = names[predicate.value]!;
       const value = nested.has(name) && depth === 0 ? node(object, 1) : memberOf(name, object);
-      members.set(name, [...(members.get(name) ?? []), value]);
+      const values = members.get(name);
+      if (values) values.push(value);
+      else members.set(name, [value]);
     }
     const entries = [...members].map(([name, values]) => [name, values.length === 1 ? values[0] : values]);
     return Object.fromEntries([['id', term.value], ...entries]);

@@ -46,7 +46,7 @@ export interface ResolverOptions {
 const keptMs = 300_000;
 const failureKeptMs = 30_000;
 const accept =
-  'application/lws+cid, application/did+json, application/ld+json, application/json;q=0.9, text/turtle;q=0.8, application/n-triples;q=0.5, application/trig;q=0.5, application/rdf+xml;q=0.4';
+  'application/lws+cid, application/did+json, application/json;q=0.9, text/turtle;q=0.8, application/ld+json;q=0.7, application/n-triples;q=0.5, application/trig;q=0.5, application/rdf+xml;q=0.4';
 const request = { maxBytes: 2 << 20, timeoutMs: 10_000, maxRedirects: 5, accept } as const;
 
 export function identifierResolver(options: ResolverOptions): IdentifierResolver {
@@ -105,9 +105,19 @@ async function readDocument(
     const { keys } = await documents.parse(body, mediaType, base);
     return documentOfQuads(decodeGraph(keys), subject);
   }
+  if (mediaType === jsonLd && !isPlain(body)) {
+    const { keys } = await documents.parse(body, jsonLd, base);
+    return documentOfQuads(decodeGraph(keys), subject);
+  }
   if (mediaType !== 'application/json' && mediaType !== 'application/lws+cid' && !mediaType.endsWith('+json'))
     throw unreadable(subject, `the document is ${mediaType || 'of no media type'}`);
   return parseJson(decodeUtf8(body));
+}
+
+/** JSON-LD in the plain form of its context: an object with an `id`. Any other form is read as the graph that it is. */
+function isPlain(body: Buffer): boolean {
+  const value: unknown = parseJson(decodeUtf8(body));
+  return typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string';
 }
 
 const unreadable = (subject: string, reason: string, cause?: unknown): LwsError =>

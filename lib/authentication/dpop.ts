@@ -8,7 +8,7 @@ import { LRUCache } from 'lru-cache';
 import { LwsError } from '../errors.js';
 import { type DpopNonces, dpopNonces } from './dpop-nonce.js';
 import { fits, importPublicKey } from './issuer-keys.js';
-import { readJwt, signatureAlgorithms, verifyJwt } from './jwt.js';
+import { privateMembers, readJwt, signatureAlgorithms, verifyJwt } from './jwt.js';
 import { replayCache } from './replay-cache.js';
 import { refusedCredential } from './suite.js';
 
@@ -60,7 +60,7 @@ export function dpopVerifier({ requireNonce, cacheSize, clock }: DpopOptions): D
     const id = JSON.stringify([algorithm, kty, crv, x, y, e, n]);
     let found = keys.get(id);
     if (!found) {
-      found = { key: await importPublicKey(jwk, algorithm), thumbprint: await calculateJwkThumbprint(jwk) };
+      found = { key: await importPublicKey(jwk, algorithm), thumbprint: await thumbprintOf(jwk) };
       keys.set(id, found);
     }
     return found;
@@ -90,6 +90,14 @@ export function dpopVerifier({ requireNonce, cacheSize, clock }: DpopOptions): D
   };
 }
 
+async function thumbprintOf(jwk: JWK): Promise<string> {
+  try {
+    return await calculateJwkThumbprint(jwk);
+  } catch (error) {
+    throw refused('The key of the proof is incomplete.', (error as Error).message);
+  }
+}
+
 /** The public key and the algorithm that a proof names (RFC 9449 4.3, checks 3 to 7). */
 function keyIn({ typ, alg, jwk, crit }: Readonly<Record<string, unknown>>): [JWK, string] {
   if (typ !== 'dpop+jwt') throw refused('The proof is of another type.', `typ is ${String(typ).slice(0, 100)}`);
@@ -97,7 +105,7 @@ function keyIn({ typ, alg, jwk, crit }: Readonly<Record<string, unknown>>): [JWK
     throw refused('The proof has an algorithm that is not accepted.', `alg is ${String(alg).slice(0, 100)}`);
   if (crit !== undefined) throw refused('The proof has critical extensions.', 'crit is present');
   if (typeof jwk !== 'object' || jwk === null) throw refused('The proof has no public key.', 'no jwk in the header');
-  const privateMember = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'].find((member) => member in jwk);
+  const privateMember = privateMembers.find((member) => member in jwk);
   if (privateMember) throw refused('The proof reveals a private key.', `jwk has the member ${privateMember}`);
   if (!fits(jwk as JWK, alg as string))
     throw refused('The key of the proof does not fit its algorithm.', `alg is ${String(alg)}`);

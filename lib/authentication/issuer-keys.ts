@@ -38,32 +38,54 @@ interface Fetched {
 
 export function issuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const { clock } = options;
-  let fetched: Promise<Fetched> | undefined;
-  let askedAt = Number.NEGATIVE_INFINITY;
+  let known: Fetched | undefined;
+  let failure: { readonly error: unknown; readonly at: number } | undefined;
+  let underWay: Promise<Fetched> | undefined;
+  /** When the keys were asked for again because of a key that was not known. */
+  let refetchedAt = Number.NEGATIVE_INFINITY;
   const imported = new Map<string, Promise<CryptoKey>>();
 
+  /** Everybody who needs the keys while they are asked for waits for the same answer. */
   const ask = (): Promise<Fetched> => {
-    askedAt = clock();
-    imported.clear();
-    const asked = fetchKeys(options);
-    fetched = asked;
-    asked.catch(() => {});
-    return asked;
+    underWay ??= fetchKeys(options)
+      .then((fetched) => {
+        known = fetched;
+        failure = undefined;
+        imported.clear();
+        return fetched;
+      })
+      .catch((error: unknown) => {
+        failure = { error, at: clock() };
+        throw error;
+      })
+      .finally(() => {
+        underWay = undefined;
+      });
+    return underWay;
   };
   const current = async (): Promise<Fetched> => {
-    if (!fetched) return ask();
-    // A failure is remembered for a while: an issuer that is down is not asked once per request.
-    const known = await fetched.catch((error: unknown) => {
-      if (clock() - askedAt < againMs) throw error;
-      return undefined;
+    if (known && clock() - known.at < keptMs) return known;
+    // A failure is remembered for a while: an issuer that is down is not asked once per request. Its old keys still count.
+    if (failure && clock() - failure.at < againMs) {
+      if (known) return known;
+      throw failure.error;
+    }
+    return ask().catch((error: unknown) => {
+      if (known) return known;
+      throw error;
     });
-    return known && clock() - known.at < keptMs ? known : ask();
+  };
+  /** The keys after another look, at most once a minute. */
+  const again = async (): Promise<Fetched | undefined> => {
+    if (underWay) return underWay.catch(() => known);
+    if (clock() - refetchedAt < againMs) return undefined;
+    refetchedAt = clock();
+    return ask().catch(() => known);
   };
 
   return {
     async key(kid, algorithm) {
-      let jwk = select((await current()).keys, kid, algorithm);
-      if (!jwk && clock() - askedAt >= againMs) jwk = select((await ask()).keys, kid, algorithm);
+      const jwk = select((await current()).keys, kid, algorithm) ?? select((await again())?.keys ?? [], kid, algorithm);
       if (!jwk) return undefined;
       const name = `${algorithm} ${JSON.stringify(jwk)}`;
       const key = imported.get(name) ?? importPublicKey(jwk, algorithm);

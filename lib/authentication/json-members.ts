@@ -10,7 +10,7 @@ export function hasDuplicateMembers(json: string): boolean {
     else if (character === '"') {
       const end = endOfString(json, at);
       const names = scopes[scopes.length - 1];
-      if (names && /^\s*:/.test(json.slice(end + 1, end + 20))) {
+      if (names && isMemberName(json, end + 1)) {
         // Escapes are undone: "sub" and "s\u0075b" are one name.
         const name = nameOf(json.slice(at, end + 1));
         if (name === undefined || names.has(name)) return true;
@@ -20,6 +20,13 @@ export function hasDuplicateMembers(json: string): boolean {
     }
   }
   return false;
+}
+
+/** Whether what ends here is followed by a colon, behind any white space. */
+function isMemberName(json: string, from: number): boolean {
+  let at = from;
+  while (json[at] === ' ' || json[at] === '\t' || json[at] === '\n' || json[at] === '\r') at++;
+  return json[at] === ':';
 }
 
 function nameOf(text: string): string | undefined {

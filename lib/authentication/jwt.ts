@@ -24,6 +24,9 @@ export const signatureAlgorithms = [
 // RFC 9864 calls EdDSA with Ed25519 by its name; both names are one algorithm here.
 const accepted: readonly string[] = [...signatureAlgorithms, 'Ed25519'];
 
+/** Members of a JWK that only its owner may have. */
+export const privateMembers = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'] as const;
+
 /** Longer ones have no purpose; a header field may be four times as long. */
 const longestJwt = 16_384;
 
@@ -68,6 +71,7 @@ export interface JwtExpectations {
  * @throws LwsError `invalid-token`
  */
 export async function verifyJwt(text: string, key: CryptoKey, { required, typ }: JwtExpectations): Promise<JWTPayload> {
+  assertNoPrivateKey(text);
   let payload: JWTPayload;
   try {
     ({ payload } = await jwtVerify(text, key, {
@@ -88,6 +92,24 @@ export async function verifyJwt(text: string, key: CryptoKey, { required, typ }:
   }
   assertTypes(payload);
   return payload;
+}
+
+/** A key in the header is not what verifies, but who sends a private one has lost it. */
+function assertNoPrivateKey(text: string): void {
+  const jwk = readJwt(text)?.header['jwk'];
+  if (typeof jwk === 'object' && jwk !== null && privateMembers.some((member) => member in jwk))
+    throw refusedCredential('The header of the credential reveals a private key.', 'header.jwk has private members');
+}
+
+/** The thumbprint of the key that a credential is bound to. @throws LwsError `invalid-token` for another kind of binding */
+export function boundKey({ cnf }: JWTPayload): { readonly boundTo?: string } {
+  if (cnf === undefined) return {};
+  const { jkt } = cnf as { jkt?: unknown };
+  if (typeof jkt === 'string') return { boundTo: jkt };
+  throw refusedCredential(
+    'The credential is bound in a way that is not supported.',
+    `cnf is ${String(JSON.stringify(cnf)).slice(0, 200)}`,
+  );
 }
 
 function describe(error: Error): string {

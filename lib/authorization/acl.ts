@@ -61,7 +61,11 @@ const granted: Readonly<Record<string, readonly Mode[]>> = {
 /** The authorizations that speak of the resource; others have no effect here. */
 function rulesOf(of: string, quads: readonly Quad[]): AclRule[] {
   const bySubject = new Map<string, Quad[]>();
-  for (const quad of quads) bySubject.set(quad.subject.value, [...(bySubject.get(quad.subject.value) ?? []), quad]);
+  for (const quad of quads) {
+    const own = bySubject.get(quad.subject.value);
+    if (own) own.push(quad);
+    else bySubject.set(quad.subject.value, [quad]);
+  }
   return [...bySubject].flatMap(([id, own]) => {
     const values = (predicate: string): string[] =>
       own

@@ -29,7 +29,11 @@ export function logRequest(
   failure: unknown,
 ): void {
   const ms = Math.round((performance.now() - startedAt) * 100) / 100;
-  const path = (req.url ?? '').slice(0, 500);
+  // RFC 6750 2.3 is not supported, and people send their tokens that way all the same.
+  const path = (req.url ?? '')
+    .slice(0, 2000)
+    .replace(/([?&]access_token=)[^&]*/gi, '$1...')
+    .slice(0, 500);
   const { subject, client } = access.principal ?? {};
   // The audit: every write, granted or refused, with the rule that decided.
   const line = { method: req.method, path, status, ms, id, subject, client, ...decisionOf(access) };

@@ -1,7 +1,29 @@
 /** The settings of the floors, and the combinations of them that the server refuses to start with (open-points 1.5, 10). */
 import { logLevels } from '../log.js';
 import { hostList } from '../outbound/address-policy.js';
-import { flag, integer, list, oneOf, optional, SettingsError, type SettingsOf, setting, text } from '../settings.js';
+import {
+  flag,
+  integer,
+  list,
+  oneOf,
+  optional,
+  type SettingParser,
+  SettingsError,
+  type SettingsOf,
+  setting,
+  text,
+} from '../settings.js';
+
+/** RFC 8414 2: an issuer is an https URL without query and fragment; http is for development alone. */
+const issuerList: SettingParser<readonly string[]> = {
+  expectation: 'a list of https URLs without query and fragment',
+  parse: (raw) => {
+    const issuers = list.parse(raw);
+    return issuers?.every((issuer) => /^https?:\/\/[^?#\s]+$/i.test(issuer) && URL.canParse(issuer))
+      ? issuers
+      : undefined;
+  },
+};
 
 export const coreSettings = {
   baseUri: setting(
@@ -128,7 +150,7 @@ export const coreSettings = {
   ),
   trustedIssuers: setting(
     'lws.oauth.trusted-issuers',
-    list,
+    issuerList,
     [],
     'Other authorization servers (their issuer URIs) whose access tokens are accepted.',
   ),

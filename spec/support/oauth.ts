@@ -1,6 +1,7 @@
 /** The authorization server as its clients use it, and other ones that a storage may trust. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
+import { createLocalJWKSet, type JSONWebKeySet, type JWTPayload, jwtVerify } from 'jose';
 import type { StorageUnderTest } from './conformance.js';
 import { type Answer, request } from './http.js';
 import { credential, type Identity, nowSeconds } from './identity.js';
@@ -11,8 +12,11 @@ import { type RemoteHost, remote } from './remote.js';
 export const tokenType = 'urn:ietf:params:oauth:token-type:';
 export const exchangeGrant = 'urn:ietf:params:oauth:grant-type:token-exchange';
 
+/** What is needed of a storage here: where it is. */
+export type Storage = Pick<StorageUnderTest, 'root'>;
+
 /** The base URI of a storage: its root without the slash. */
-export const baseOf = ({ root }: { root: string }): string => root.slice(0, -1);
+export const baseOf = ({ root }: Storage): string => root.slice(0, -1);
 
 /** Where RFC 8414 section 3.1 puts the metadata of an issuer. */
 export function metadataIri(issuer: string, name = 'lws-configuration'): string {
@@ -24,7 +28,7 @@ type Fields = Readonly<Record<string, string>>;
 export type Form = readonly [string, string][];
 
 /** The form of a request that is granted, for the subject token. */
-export const form = (s: StorageUnderTest, subjectToken: string, kind = 'jwt'): Form => [
+export const form = (s: Storage, subjectToken: string, kind = 'jwt'): Form => [
   ['grant_type', exchangeGrant],
   ['resource', s.root],
   ['subject_token', subjectToken],
@@ -39,7 +43,7 @@ export const changed = (fields: Form, changes: Readonly<Record<string, string | 
   ),
 ];
 
-export function requestToken(s: StorageUnderTest, fields: Form, headers: Fields = {}): Promise<Answer> {
+export function requestToken(s: Storage, fields: Form, headers: Fields = {}): Promise<Answer> {
   return request(`${s.root}.lws/token`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/x-www-form-urlencoded', ...headers },
@@ -48,10 +52,25 @@ export function requestToken(s: StorageUnderTest, fields: Form, headers: Fields 
 }
 
 /** An access token for the owner of a did:key. */
-export async function accessToken(s: StorageUnderTest, owner: Identity, headers: Fields = {}): Promise<string> {
+export async function accessToken(s: Storage, owner: Identity, headers: Fields = {}): Promise<string> {
   const answer = await requestToken(s, form(s, credential(owner, { aud: baseOf(s) })), headers);
   expect(answer.status, answer.text).to.equal(200);
   return (JSON.parse(answer.text) as { access_token: string }).access_token;
+}
+
+/** A JSON document that is public. */
+export async function json<T>(iri: string): Promise<T> {
+  const answer = await request(iri);
+  expect(answer.status, answer.text).to.equal(200);
+  return JSON.parse(answer.text) as T;
+}
+
+export const jwksOf = (s: Storage): Promise<JSONWebKeySet> => json(`${s.root}.lws/jwks`);
+
+/** The claims of a token that verifies, by a library that is not the server's own code. */
+export async function verified(s: Storage, token: string): Promise<JWTPayload> {
+  const options = { issuer: baseOf(s), audience: s.root, typ: 'at+jwt', algorithms: ['ES256'] };
+  return (await jwtVerify(token, createLocalJWKSet(await jwksOf(s)), options)).payload;
 }
 
 /** Asserts an error answer of RFC 6749 section 5.2; the error is one of the given. */
@@ -68,7 +87,7 @@ export function expectOauthError(answer: Answer, ...errors: string[]): void {
 
 /** Asserts a refusal of a presented credential for any of the reasons that a refusal of credentials has. */
 export function expectRefused(answer: Answer, error = 'invalid_token'): void {
-  expect(answer.status, answer.text).to.equal(401);
+  expect(answer.status, answer.text.slice(0, 200)).to.equal(401);
   expect(answer.headers['www-authenticate']).to.include(`error="${error}"`);
 }
 

@@ -1,0 +1,177 @@
+/** Throttling of refused credentials and of the token endpoint: `lws.rate-limit.*`, by client address; RFC 6585 4. */
+import { expect } from 'chai';
+import { expectProblem } from '../support/expectations.js';
+import { type Answer, request } from '../support/http.js';
+import { credential, ed25519Identity, type Identity } from '../support/identity.js';
+import { signingKey } from '../support/jwt.js';
+import { accessToken, baseOf, bearer, form, requestToken } from '../support/oauth.js';
+import { proof } from '../support/proofs.js';
+import { type SpecServer, startSpecServer } from '../support/server.js';
+
+const owner = ed25519Identity();
+const key = signingKey('ES256');
+const limit = 4;
+let s: SpecServer;
+let addresses = 0;
+/** An address that nobody has used; the proxy in front of the server appends it. */
+const newAddress = (): string => `192.0.2.${++addresses}`;
+const of = (address: string): { 'X-Forwarded-For': string } => ({ 'X-Forwarded-For': address });
+const good = (id: Identity = owner): string => credential(id, { aud: baseOf(s) });
+const bad = (): string => credential(owner, { aud: 'https://elsewhere.example' });
+const resource = (): string => `${s.root}?page=1`;
+const statusOf = async (answer: Promise<Answer>): Promise<number> => (await answer).status;
+
+function expectWait(answer: Answer): void {
+  expectProblem(answer, 429);
+  expect(answer.headers['retry-after']).to.match(/^\d+$/);
+  expect(Number(answer.headers['retry-after'])).to.be.within(1, 60);
+}
+
+/** Bad credentials until one is not looked at any more. @returns how many were */
+async function exhaust(headersOf: () => Record<string, string>): Promise<number> {
+  for (let count = 0; count < 3 * limit; count++) {
+    const answer = await bearer(resource(), bad(), headersOf());
+    if (answer.status === 429) {
+      expectWait(answer);
+      return count;
+    }
+    expect(answer.status).to.equal(401);
+  }
+  return Number.POSITIVE_INFINITY;
+}
+
+describe('Throttling behind a proxy', () => {
+  before(async () => {
+    const rates = { 'rate-limit.failed-authentications': String(limit), 'rate-limit.token-requests': String(limit) };
+    s = await startSpecServer({ settings: { owners: owner.did, 'behind-proxy': 'true', ...rates } });
+  });
+  after(() => s.stop());
+
+  it('lws.rate-limit.failed-authentications: so many refusals of an address, then 429 with Retry-After', async () => {
+    const address = newAddress();
+    expect(await exhaust(() => of(address))).to.equal(limit);
+    expectWait(await bearer(resource(), 'x', of(address)));
+  });
+
+  it('Throttling: credentials that are known already go on; others have to wait; nobody else does', async () => {
+    const address = newAddress();
+    const [known, unknown] = [good(), good()];
+    expect(await statusOf(bearer(resource(), known, of(address)))).to.equal(200);
+    await exhaust(() => of(address));
+    expect(await statusOf(bearer(resource(), known, of(address)))).to.equal(200);
+    expectWait(await bearer(resource(), unknown, of(address)));
+    expect(await statusOf(bearer(resource(), unknown, of(newAddress())))).to.equal(200);
+    expect(await statusOf(request(s.root, { headers: of(address) }))).to.equal(200);
+    expect(await statusOf(request(resource(), { headers: of(address) }))).to.equal(401);
+  });
+
+  it('Throttling: a DPoP-bound token that is known goes on, too', async () => {
+    const address = newAddress();
+    const token = await accessToken(s, owner, {
+      DPoP: proof(key, `${s.root}.lws/token`, { method: 'POST' }),
+      ...of(newAddress()),
+    });
+    const present = (): Promise<Answer> =>
+      request(resource(), {
+        headers: { Authorization: `DPoP ${token}`, DPoP: proof(key, s.root, { token }), ...of(address) },
+      });
+    expect(await statusOf(present())).to.equal(200);
+    await exhaust(() => of(address));
+    expect(await statusOf(present())).to.equal(200);
+  });
+
+  it('Throttling: bad proofs count as well', async () => {
+    const address = newAddress();
+    const headers = { Authorization: `DPoP ${good()}`, ...of(address) };
+    const statuses: number[] = [];
+    for (let i = 0; i <= limit; i++) {
+      const DPoP = proof(key, `${s.root}elsewhere`, { token: 'x' });
+      statuses.push(await statusOf(request(resource(), { headers: { ...headers, DPoP } })));
+    }
+    expect(statuses).to.deep.equal([...Array<number>(limit).fill(401), 429]);
+  });
+
+  it('Throttling: what a client writes into X-Forwarded-For does not make another address of it', async () => {
+    const address = newAddress();
+    expect(await exhaust(() => of(`${newAddress()}, ${address}`))).to.equal(limit);
+    // Nor does it lock out whom it names.
+    const victim = newAddress();
+    await exhaust(() => of(`${victim}, ${newAddress()}`));
+    expect(await statusOf(bearer(resource(), bad(), of(victim)))).to.equal(401);
+  });
+
+  it('Throttling: requests that succeed do not count', async () => {
+    const address = newAddress();
+    for (let i = 0; i < 2 * limit; i++) expect(await statusOf(bearer(resource(), good(), of(address)))).to.equal(200);
+    for (let i = 0; i < 2 * limit; i++)
+      expect(await statusOf(request(resource(), { headers: of(address) }))).to.equal(401);
+    expect(await exhaust(() => of(address))).to.equal(limit);
+  });
+
+  it('lws.rate-limit.token-requests: so many requests of an address, good or bad, then 429 with Retry-After', async () => {
+    const address = newAddress();
+    const ask = (from: string, token = good()): Promise<Answer> => requestToken(s, form(s, token), of(from));
+    const statuses: number[] = [];
+    for (let i = 0; i < limit; i++) statuses.push(await statusOf(ask(address, i % 2 ? good() : bad())));
+    expect(statuses).to.deep.equal([400, 200, 400, 200]);
+    const answer = await ask(address);
+    expect(answer.status).to.equal(429);
+    expect(Number(answer.headers['retry-after'])).to.be.within(1, 60);
+    expect(answer.headers['cache-control']).to.equal('no-store');
+    expect(await statusOf(ask(newAddress()))).to.equal(200);
+    // It is another count than that of refused credentials.
+    expect(await statusOf(bearer(resource(), good(), of(address)))).to.equal(200);
+  });
+
+  it('Bad input: odd addresses are no failure of the server', async () => {
+    for (const address of [
+      'unknown',
+      '',
+      ',',
+      ', ,',
+      '[2001:db8::1]:80',
+      '2001:db8::1',
+      '"x"',
+      'x'.repeat(5000),
+      '::',
+      ':'.repeat(99),
+    ]) {
+      const statuses = [await statusOf(bearer(resource(), bad(), of(address)))];
+      statuses.push(await statusOf(requestToken(s, form(s, good()), of(address))));
+      expect(Math.max(...statuses), address.slice(0, 40)).to.be.below(500);
+    }
+  });
+});
+
+describe('Throttling without a proxy', () => {
+  before(async () => {
+    s = await startSpecServer({ settings: { owners: owner.did, 'rate-limit.failed-authentications': String(limit) } });
+  });
+  after(() => s.stop());
+
+  it('lws.behind-proxy=false: X-Forwarded-For is not believed', async () => {
+    const known = good();
+    expect(await statusOf(bearer(resource(), known))).to.equal(200);
+    expect(await exhaust(() => of(newAddress()))).to.equal(limit);
+    expect(await statusOf(bearer(resource(), known, of(newAddress())))).to.equal(200);
+  });
+
+  it('Bad input: a flood of bad credentials leaves the others their requests', async () => {
+    const known = credential(owner, { aud: baseOf(s) });
+    await s.stop(true);
+    s = await startSpecServer({ settings: { owners: owner.did }, again: s });
+    expect(await statusOf(bearer(resource(), known))).to.equal(200);
+    const flood = Promise.all(Array.from({ length: 300 }, () => bearer(resource(), bad())));
+    const statuses = await Promise.all(Array.from({ length: 20 }, () => statusOf(bearer(resource(), known))));
+    expect(new Set(statuses)).to.deep.equal(new Set([200]));
+    expect(new Set((await flood).map(({ status }) => status))).to.deep.equal(new Set([401]));
+  });
+
+  it('lws.rate-limit.failed-authentications=0: there is no bound', async () => {
+    await s.stop(true);
+    const settings = { owners: owner.did, 'rate-limit.failed-authentications': '0', 'rate-limit.token-requests': '0' };
+    s = await startSpecServer({ settings, again: s });
+    expect(await exhaust(() => ({}))).to.equal(Number.POSITIVE_INFINITY);
+    for (let i = 0; i < 10; i++) expect(await statusOf(requestToken(s, form(s, good())))).to.equal(200);
+  });
+});

@@ -1,0 +1,27 @@
+/** DPoP proofs, good and bad, made with node:crypto alone (RFC 9449 4.2). */
+import { createHash, randomUUID } from 'node:crypto';
+import { nowSeconds } from './identity.js';
+import { type Json, jws, type SigningKey } from './jwt.js';
+
+export interface ProofOptions {
+  readonly method?: string;
+  /** The access token that it goes with. */
+  readonly token?: string;
+  /** Over the claims of a good proof; undefined takes one away. */
+  readonly claims?: Json;
+  readonly header?: Json;
+  /** Who signs, when it is not the key in the proof. */
+  readonly signer?: SigningKey;
+}
+
+const publicMembers = ({ jwk: { kty, crv, x, y, n, e } }: SigningKey): Json => ({ kty, crv, x, y, n, e });
+
+export const hashOf = (token: string): string => createHash('sha256').update(token).digest('base64url');
+
+/** A proof of the key for a request, GET if nothing else is said. */
+export function proof(key: SigningKey, iri: string, options: ProofOptions = {}): string {
+  const { method = 'GET', token, claims, header, signer = key } = options;
+  const ath = token === undefined ? {} : { ath: hashOf(token) };
+  const payload = { jti: randomUUID(), htm: method, htu: iri, iat: nowSeconds(), ...ath, ...claims };
+  return jws(signer, { typ: 'dpop+jwt', alg: key.alg, kid: undefined, jwk: publicMembers(key), ...header }, payload);
+}

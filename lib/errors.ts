@@ -71,7 +71,11 @@ export class LwsError extends Error {
   readonly fields: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    // A refusal is no fault: where it was thrown interests nobody, and costs more than all the rest of it.
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0;
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    Error.stackTraceLimit = stackTraceLimit;
     this.name = 'LwsError';
     this.code = code;
     this.reason = details.reason;

@@ -50,7 +50,7 @@ interface Known extends VerifiedCredential {
 }
 
 export function createAuthenticator({ suites, dpop, dpopOnly, failures }: AuthenticatorOptions): Authenticator {
-  // Verified credentials by hash until they expire, so that a signature is checked once and not per request.
+  // Verified credentials until they expire, so that a signature is checked once and not per request.
   const verified = new LRUCache<string, Known>({ max: 10_000 });
   const refused = new LRUCache<string, LwsError>({ max: 10_000, ttl: 30_000 });
 
@@ -69,13 +69,13 @@ export function createAuthenticator({ suites, dpop, dpopOnly, failures }: Authen
 
   /** A token that was verified before is not held up by what others do at the same address. */
   const isKnown = (token: string): boolean => {
-    const known = verified.get(hashOf('dpop', token));
+    const known = verified.get(keyFor('dpop', token));
     return known !== undefined && isCurrent(known);
   };
 
   /** The same bad credential again costs a hash; and after too many bad ones nothing is verified for that address. */
   const verifyOnce = async (token: string, scheme: string, address: string): Promise<Known> => {
-    const hash = hashOf(scheme, token);
+    const hash = keyFor(scheme, token);
     const known = verified.get(hash);
     if (known && isCurrent(known)) return known;
     await failures.assertOpen(address);
@@ -125,11 +125,26 @@ export function createAuthenticator({ suites, dpop, dpopOnly, failures }: Authen
     }
   };
 
-  return { authenticate: (request) => (request.authorization === undefined ? anonymous : authenticate(request)) };
+  return {
+    authenticate(request) {
+      const { authorization } = request;
+      if (authorization === undefined) return anonymous;
+      // Most requests bring a bearer token that was verified before, and need no promise.
+      const known = authorization.startsWith('Bearer ') ? verified.get(`bearer ${authorization.slice(7)}`) : undefined;
+      return known && !dpopOnly && known.boundTo === undefined && isCurrent(known)
+        ? known.access
+        : authenticate(request);
+    },
+  };
 }
 
-const hashOf = (scheme: string, token: string): string =>
-  createHash('sha256').update(`${scheme} ${token}`).digest('base64');
+/** Longer ones are remembered by their hash, so that memory does not grow with them. */
+const shortToken = 2_048;
+
+const keyFor = (scheme: string, token: string): string =>
+  token.length <= shortToken
+    ? `${scheme} ${token}`
+    : createHash('sha256').update(`${scheme} ${token}`).digest('base64');
 
 const isCurrent = ({ expires, verifyAgain = Number.POSITIVE_INFINITY }: VerifiedCredential): boolean =>
   Math.min(expires + clockSkew * 1000, verifyAgain) > Date.now();

@@ -2,13 +2,14 @@
  * DPoP: the proof that whoever presents an access token has the key that it is bound to (RFC 9449; service.md, "DPoP").
  * It must not know access tokens beyond the thumbprint.
  */
-import { createHash } from 'node:crypto';
-import { type CryptoKey, calculateJwkThumbprint, type JWK } from 'jose';
+import { createHash, type KeyObject } from 'node:crypto';
+import { calculateJwkThumbprint, type JWK } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { LwsError } from '../errors.js';
 import { type DpopNonces, dpopNonces } from './dpop-nonce.js';
-import { fits, importPublicKey } from './issuer-keys.js';
-import { privateMembers, readJwt, signatureAlgorithms, verifyJwt } from './jwt.js';
+import { fits } from './issuer-keys.js';
+import { privateMembers, readJwt, signatureAlgorithms } from './jwt.js';
+import { holds, proofKey } from './proof-signature.js';
 import { replayCache } from './replay-cache.js';
 import { refusedCredential } from './suite.js';
 
@@ -45,7 +46,7 @@ const oldest = 300;
 const ahead = 60;
 
 interface ProofKey {
-  readonly key: CryptoKey;
+  readonly key: KeyObject;
   readonly thumbprint: string;
 }
 
@@ -60,7 +61,9 @@ export function dpopVerifier({ requireNonce, cacheSize, clock }: DpopOptions): D
     const id = JSON.stringify([algorithm, kty, crv, x, y, e, n]);
     let found = keys.get(id);
     if (!found) {
-      found = { key: await importPublicKey(jwk, algorithm), thumbprint: await thumbprintOf(jwk) };
+      const key = proofKey(jwk, algorithm);
+      if (!key) throw refused('The key of the proof does not fit its algorithm.', `alg is ${algorithm}`);
+      found = { key, thumbprint: await thumbprintOf(jwk) };
       keys.set(id, found);
     }
     return found;
@@ -72,8 +75,10 @@ export function dpopVerifier({ requireNonce, cacheSize, clock }: DpopOptions): D
       const proof = field === undefined || field.includes(',') ? undefined : readJwt(field);
       if (!proof) throw refused('There is not exactly one proof.', 'the DPoP field is missing, repeated or no JWT');
       const { header, payload } = proof;
-      const { key, thumbprint } = await keyOf(...keyIn(header));
-      await verifyJwt(field!, key, { required: ['jti', 'htm', 'htu', 'iat'] });
+      const [jwk, algorithm] = keyIn(header);
+      const { key, thumbprint } = await keyOf(jwk, algorithm);
+      if (!(await holds(field!, algorithm, key)))
+        throw refused('The signature of the proof does not hold.', 'bad signature');
       assertClaims(payload, request, clock() / 1000);
       assertNonce(payload['nonce'], nonces, requireNonce);
       return {
@@ -113,7 +118,9 @@ function keyIn({ typ, alg, jwk, crit }: Readonly<Record<string, unknown>>): [JWK
 }
 
 function assertClaims(payload: Readonly<Record<string, unknown>>, request: ProvenRequest, now: number): void {
-  const { htm, htu, iat, ath } = payload;
+  const { htm, htu, iat, ath, jti, exp, nbf } = payload;
+  if (typeof jti !== 'string' || jti === '')
+    throw refused('The proof has no jti.', `jti is ${String(jti).slice(0, 50)}`);
   if (htm !== request.method)
     throw refused('The proof is for another method.', `htm is ${String(htm).slice(0, 20)}, expected ${request.method}`);
   if (typeof htu !== 'string' || withoutQuery(htu) !== withoutQuery(request.url))
@@ -123,6 +130,10 @@ function assertClaims(payload: Readonly<Record<string, unknown>>, request: Prove
     );
   if (typeof iat !== 'number' || now - iat > oldest || iat - now > ahead)
     throw refused('The proof is too old or from the future.', `iat is ${String(iat)}, now is ${Math.floor(now)}`);
+  if (exp !== undefined && !(typeof exp === 'number' && exp + ahead > now))
+    throw refused('The proof has expired.', `exp is ${String(exp)}, now is ${Math.floor(now)}`);
+  if (nbf !== undefined && !(typeof nbf === 'number' && nbf - ahead <= now))
+    throw refused('The proof is not valid yet.', `nbf is ${String(nbf)}, now is ${Math.floor(now)}`);
   if (request.token === undefined) return;
   const expected = createHash('sha256').update(request.token).digest('base64url');
   if (ath !== expected)

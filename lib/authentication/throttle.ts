@@ -1,4 +1,5 @@
 /** How often one address may fail: counted per minute, in memory. It must not know what failed. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { LwsError } from '../errors.js';
 
@@ -10,6 +11,8 @@ export interface Throttle {
 }
 
 const seconds = 60;
+/** Milliseconds by which refusals are late. */
+const lateMs = 100;
 
 /** @param perMinute attempts of one address; 0: no bound */
 export function throttle(perMinute: number): Throttle {
@@ -19,6 +22,8 @@ export function throttle(perMinute: number): Throttle {
     async assertOpen(address) {
       const state = await limiter.get(keyOf(address));
       if (!state || state.consumedPoints < perMinute) return;
+      // Who waits for an answer before the next attempt is slowed down by a late one.
+      await sleep(lateMs);
       const wait = Math.max(1, Math.ceil(state.msBeforeNext / 1000));
       throw new LwsError('too-many-requests', `Too many attempts of your address. Try again in ${wait} seconds.`, {
         reason: `${state.consumedPoints} attempts of ${address} within ${seconds} s`,

@@ -1,0 +1,214 @@
+/** open-points 1.3: where an ACL can be, how it goes, how the first one comes; and owner mode, where there is none. */
+import { expect } from 'chai';
+import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
+import { expectChallenge, expectProblem, linked } from '../support/expectations.js';
+import { type Answer, request } from '../support/http.js';
+import { expectGraph } from '../support/rdf.js';
+import { found, indexed, uniqueIri } from '../support/search.js';
+import {
+  acl,
+  aclOf,
+  agent,
+  alice,
+  as,
+  inWac,
+  modesOf,
+  owner,
+  ownerRule,
+  rule,
+  setAcl,
+  turtleOf,
+  wacSettings,
+} from '../support/wac.js';
+
+const turtle = 'text/turtle';
+
+/** An answer without what differs between any two, and without the names in it. */
+function visible({ status, headers: { date, ...headers }, text }: Answer, ...names: string[]): string {
+  let all = JSON.stringify({ status, headers, text }).replace(/urn:uuid:[0-9a-f-]{36}/g, 'ID');
+  for (const name of names) all = all.replaceAll(name, 'NAME');
+  return all;
+}
+
+describeStorage(
+  'ACLs and their resources',
+  (s) => {
+    it('ACL, open-points 1.3: every method on the ACL of an absent resource is 404', async () => {
+      for (const suffix of ['', '/'])
+        for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'POST', 'PATCH']) {
+          const target = aclOf(s.fresh(suffix));
+          const body = method === 'PUT' ? turtleOf(ownerRule) : undefined;
+          const { status } = await s.send(method, target, { 'Content-Type': turtle }, body);
+          expect(status, `${method} ${target}`).to.equal(404);
+        }
+    });
+
+    it('ACL, open-points 1.3: an ACL cannot be written ahead of its resource', async () => {
+      const iri = s.fresh();
+      expectProblem(await s.put(aclOf(iri), turtle, turtleOf(rule('Read Control', agent(alice)))), 404, s);
+      await s.stored(turtle, '', iri);
+      expect(await modesOf(s, iri, as(s, alice))).to.equal('');
+      expectProblem(await s.get(aclOf(iri)), 404, s);
+    });
+
+    it('ACL: the ACL of a container is none of the data resource with the same name, and back', async () => {
+      const container = await s.container();
+      const name = container.slice(0, -1);
+      for (const method of ['GET', 'PUT'])
+        expectProblem(await s.send(method, `${name}.acl`, { 'Content-Type': turtle }, method === 'PUT' ? '' : undefined), 404, s);
+      const { iri } = await s.stored(turtle, '');
+      expectProblem(await s.put(`${iri}/.acl`, turtle, turtleOf(ownerRule)), 404, s);
+    });
+
+    it('ACL, issue 5: the ACL of a linkset, of an ACL and of system paths is as absent', async () => {
+      const { iri } = await s.stored(turtle, '');
+      await setAcl(s, iri);
+      const system = ['.lws/', '.lws', '.lws/type-index', '.lws/storage-description', '.lws/access-grants', 'app', 'app/'];
+      const paths = [`${iri}.meta`, `${iri}.acl`, ...system.map((path) => s.root + path), `${s.root}.well-known/lws-configuration`];
+      for (const path of paths)
+        for (const method of ['GET', 'HEAD', 'PUT', 'DELETE']) {
+          const headers = method === 'PUT' ? { 'Content-Type': turtle } : {};
+          const answer = await s.send(method, `${path}.acl`, headers, method === 'PUT' ? turtleOf(ownerRule) : undefined);
+          expect(answer.status, `${method} ${path}.acl: ${answer.text}`).to.equal(404);
+          const stranger = await s.send(method, `${path}.acl`, headers, method === 'PUT' ? '' : undefined, s.stranger);
+          expect(stranger.status, `${method} ${path}.acl by a stranger`).to.equal(404);
+        }
+    });
+
+    it('ACL, issue 5: an ACL has no linkset', async () => {
+      const { iri } = await s.stored(turtle, '');
+      await setAcl(s, iri);
+      for (const method of ['GET', 'PUT', 'PATCH', 'OPTIONS'])
+        expect((await s.send(method, `${iri}.acl.meta`)).status, method).to.equal(404);
+    });
+
+    it('ACL, service.md "DELETE": it goes with its resource, and a new one by that name has none', async () => {
+      const container = await s.container();
+      for (const path of ['x', 'd/']) {
+        const iri = container + path;
+        const make = () => (path.endsWith('/') ? s.container(iri) : s.stored(turtle, '', iri));
+        await make();
+        await setAcl(s, iri, rule('Read', agent(alice)));
+        expect((await s.delete(iri)).status).to.equal(204);
+        expectProblem(await s.get(aclOf(iri)), 404, s);
+        await make();
+        expectProblem(await s.get(aclOf(iri)), 404, s);
+        expect(await modesOf(s, iri, as(s, alice))).to.equal('');
+      }
+    });
+
+    it('ACL, service.md "DELETE": with Depth the ACLs of all descendants go', async () => {
+      const c = await s.container();
+      await s.container(`${c}d/`);
+      await s.stored(turtle, '', `${c}d/x`);
+      for (const path of ['', 'd/', 'd/x']) await setAcl(s, c + path, rule('Read', agent(alice)));
+      expect((await s.delete(c, { Depth: 'infinity' })).status).to.equal(204);
+      await s.container(c);
+      await s.container(`${c}d/`);
+      await s.stored(turtle, '', `${c}d/x`);
+      for (const path of ['', 'd/', 'd/x']) {
+        expect(await modesOf(s, c + path, as(s, alice)), path).to.equal('');
+        expectProblem(await s.get(aclOf(c + path)), 404, s);
+      }
+    });
+
+    it('ACL: replacing a resource, in another kind as well, leaves its ACL', async () => {
+      const { iri } = await s.stored(turtle, '');
+      await setAcl(s, iri, rule('Read', agent(alice)));
+      for (const [type, body] of [[turtle, '<> a <#D> .'], ['application/json', '{}'], ['text/plain', 'x']] as const)
+        expect((await s.put(iri, type, body, { 'If-Match': '*' })).status).to.equal(204);
+      expect(await modesOf(s, iri, as(s, alice))).to.equal('read');
+    });
+
+    it('ACL: writing one changes no tag and no listing of its resource', async () => {
+      const container = await s.container();
+      const { iri } = await s.stored(turtle, '<> a <#C> .', `${container}x`);
+      const see = async () => Promise.all([iri, `${iri}.meta`, container].map(async (at) => visible(await s.get(at))));
+      const before = await see();
+      await setAcl(s, iri, rule('Read', agent(alice)));
+      await setAcl(s, container);
+      expect(await see()).to.deep.equal(before);
+    });
+
+    it('ACL, open-points 6 and service.md "Container listing": an ACL is no member, no type and no search result', async () => {
+      const container = await s.container();
+      const { iri } = await s.stored(turtle, '', `${container}x`);
+      const type = uniqueIri();
+      await setAcl(s, iri, `<> a <${type}> .`);
+      await setAcl(s, container, `<> a <${type}> .`);
+      expect(await s.members(container)).to.deep.equal([iri]);
+      expect(await found(s, [['type', type]])).to.deep.equal([]);
+      expect(await found(s, [[`${acl}agent`, owner.did]])).to.deep.equal([]);
+      const types = await indexed(s);
+      expect(types).not.to.include(type);
+      expect(types).not.to.include(`${acl}Authorization`);
+      expect((await found(s, [])).filter((id) => /\.(?:acl|meta)$/.test(id))).to.deep.equal([]);
+    });
+
+    it('ACL, open-points 1.3: `/.acl` cannot be deleted, and can be replaced', async () => {
+      expectProblem(await s.delete(aclOf(s.root)), 403, s);
+      const { text, headers } = await s.get(aclOf(s.root));
+      expect((await s.put(aclOf(s.root), turtle, text, { 'If-Match': headers['etag']! })).status).to.equal(204);
+      await expectGraph(await s.get(aclOf(s.root)), s.root, text);
+      expectProblem(await s.send('DELETE', aclOf(s.root), {}, undefined, s.stranger), 404, s);
+    });
+
+    it('ACL, open-points 1.3: the first root ACL gives the owners Read, Write and Control on everything, and nobody else', async () => {
+      expect(await modesOf(s, s.scratch, as(s, owner))).to.equal('read append write delete control');
+      for (const sender of [as(s, alice), 'anonymous'] as const)
+        for (const iri of [s.root, s.scratch]) {
+          const { status } = await s.send('GET', iri, { Accept: turtle }, undefined, sender);
+          expect(status).to.equal(sender === 'anonymous' ? 401 : 404);
+        }
+      const root = (await s.get(aclOf(s.root), { Accept: turtle })).text;
+      for (const word of [owner.did, 'Read', 'Write', 'Control', 'accessTo', 'default']) expect(root).to.include(word);
+      expect(root).not.to.include('Agent>').and.not.to.include('foaf:Agent');
+    });
+
+    it('ACL, open-points 1.3: an ACL cannot be made by POST, whatever its form', async () => {
+      for (const Slug of ['.acl', 'x.acl', '.ACL', 'x.acl/'])
+        expectProblem(await s.post(s.scratch, turtle, turtleOf(ownerRule), { Slug }), 409, s);
+    });
+  },
+  inWac(),
+);
+
+describeStorage(
+  'The root ACL and later settings',
+  (s) => {
+    it('ACL, open-points 1.3: with lws.public-read the first root ACL lets everybody read', async () => {
+      const { iri } = await s.stored(turtle, '');
+      for (const target of [iri, s.scratch, s.root])
+        expect((await request(target, { headers: { Accept: turtle } })).status).to.equal(200);
+      expectChallenge(await request(aclOf(s.root)), s);
+      expectChallenge(await request(iri, { method: 'DELETE' }), s);
+    });
+
+    it('ACL, open-points 1.3: later changes of lws.owners and lws.public-read do not change it', async () => {
+      const { iri } = await s.stored(turtle, '');
+      const before = (await s.get(aclOf(s.root))).text;
+      await s.restart({ settings: { 'access-control': 'wac', owners: alice.did }, owner: alice });
+      expect((await request(iri)).status, 'public').to.equal(200);
+      expect((await s.get(aclOf(s.root))).status, 'the new owner').to.equal(403);
+      expect((await s.delete(iri)).status).to.equal(403);
+      await s.restart({ settings: wacSettings, owner });
+      expect((await s.get(aclOf(s.root))).text).to.equal(before);
+    });
+  },
+  inWac({ 'public-read': 'true' }),
+);
+
+describeStorage(
+  'Owner mode',
+  (s: StorageUnderTest) => {
+    it('open-points 1.3, 2.3: in owner mode there is no Link rel="acl", and `.acl` is only reserved', async () => {
+      const { iri } = await s.stored(turtle, '<> a <#C> .');
+      for (const target of [iri, s.scratch, s.root, `${iri}.meta`])
+        for (const Accept of [turtle, '*/*']) expect(linked(await s.get(target, { Accept }), 'acl'), target).to.deep.equal([]);
+      for (const target of [iri, s.scratch]) {
+        expectProblem(await s.put(aclOf(target), turtle, turtleOf(ownerRule)), 409, s);
+        for (const method of ['GET', 'DELETE']) expectProblem(await s.send(method, aclOf(target)), 404, s);
+      }
+    });
+  },
+);

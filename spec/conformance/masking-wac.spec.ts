@@ -1,0 +1,144 @@
+/** open-points 1.4 with Web Access Control: hidden and absent answer alike, for every method and everything that hangs on a name. */
+import { expect } from 'chai';
+import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
+import { creations, type Probe, probes, visible } from '../support/masking.js';
+import { agent, alice, anybody, as, inWac, ownerRule, rule, setAcl, setBareAcl } from '../support/wac.js';
+
+/** What is hidden: names of the length of `absents`, with something of every kind. */
+const kinds: Readonly<Record<string, (s: StorageUnderTest, iri: string) => Promise<unknown>>> = {
+  hideRDF: (s, iri) => s.stored('text/turtle', '<> a <#C> .', iri),
+  hidJSON: (s, iri) => s.stored('application/json', '{"a":1}', iri),
+  hidByte: (s, iri) => s.stored('text/plain', 'x', iri),
+  'hidBox/': (s, iri) => s.container(iri),
+  'hidAll/': async (s, iri) => {
+    await s.container(iri);
+    await s.stored('text/plain', 'x', `${iri}member`);
+    await s.container(`${iri}inner/`);
+  },
+};
+const absentOf = (name: string): string => (name.endsWith('/') ? 'absent/' : 'absents');
+const ends = ['', '.meta', '.acl', '.meta.acl', '.acl.meta', '?page=7', '?page=x', '/below', '/below/', 'member', 'inner/x.meta'];
+
+/** Rules that leave the owner alone in it, own or inherited. */
+type Hiding = 'by its own ACL' | 'by the ACL of its parent';
+
+async function fill(s: StorageUnderTest, container: string, hiding: Hiding): Promise<void> {
+  for (const [name, make] of Object.entries(kinds)) {
+    await make(s, container + name);
+    if (hiding === 'by its own ACL') await setBareAcl(s, container + name, [ownerRule]);
+  }
+  await s.stored('text/turtle', '', `${container}shown`);
+  await setAcl(s, `${container}shown`, rule('Read', anybody));
+}
+
+const send = (s: StorageUnderTest, { method, headers, body }: Probe, iri: string, sender: Sender) =>
+  s.send(method, iri, headers, body, sender);
+
+/** Asserts that a request sees no difference. */
+async function expectAlike(s: StorageUnderTest, container: string, probe: Probe, sender: Sender): Promise<void> {
+  for (const name of Object.keys(kinds))
+    for (const end of ends) {
+      if (name.endsWith('/') && end.startsWith('/')) continue;
+      const [hidden, absent] = [name + end, absentOf(name) + end];
+      const answer = await send(s, probe, container + hidden, sender);
+      expect(answer.status, hidden).to.be.within(400, 499).and.not.be.oneOf([412, 428, 415]);
+      const wanted = visible(await send(s, probe, container + absent, sender), absentOf(name));
+      expect(visible(answer, name), hidden).to.deep.equal(wanted);
+    }
+}
+
+describeStorage(
+  'Masking with WAC',
+  (s) => {
+    /** A container that nobody but the owner sees, and one that everybody reads but nobody adds to. */
+    let [closed, open] = ['', ''];
+    before(async () => {
+      [closed, open] = [await s.container(), await s.container()];
+      await setAcl(s, open, rule('Read', anybody));
+      await fill(s, closed, 'by the ACL of its parent');
+      await fill(s, open, 'by its own ACL');
+    });
+    const stranger = (): Sender => s.stranger;
+    const everything = { ...probes, ...creations };
+
+    for (const [title, probe] of Object.entries(everything)) {
+      it(`Masking, open-points 1.4: in a hidden container ${title} tells nobody what is there`, async () => {
+        await expectAlike(s, closed, probe, 'anonymous');
+        await expectAlike(s, closed, probe, stranger());
+      });
+
+      it(`Masking, open-points 1.4: in a readable container ${title} tells a principal nothing of the hidden`, async () => {
+        await expectAlike(s, open, probe, stranger());
+      });
+    }
+
+    it('Masking, open-points 1.4: what is shown in a hidden container is shown, and tells nothing of its parent', async () => {
+      for (const sender of ['anonymous', s.stranger] as const) {
+        expect((await s.send('GET', `${closed}shown`, {}, undefined, sender)).status).to.equal(200);
+        const status = sender === 'anonymous' ? 401 : 404;
+        expect((await s.send('GET', closed, {}, undefined, sender)).status).to.equal(status);
+      }
+    });
+
+    for (const [title, probe] of Object.entries(creations))
+      it(`open-points 1.4: ${title}, hidden or absent, is 403 for a reader of the parent who may not add`, async () => {
+        for (const name of [...Object.keys(kinds), 'absents', 'absent/']) {
+          if (title === 'PUT of links') continue;
+          const answer = await send(s, probe, open + name, s.stranger);
+          // A shape that a container cannot have is refused before anybody is asked who he is.
+          if (name.endsWith('/') && [400, 409].includes(answer.status)) continue;
+          expect(answer.status, name).to.equal(403);
+        }
+      });
+
+    it('open-points 1.4: anonymous readers of the parent get 401 for the hidden, 404 for the absent', async () => {
+      for (const method of ['GET', 'HEAD', 'DELETE', 'PATCH', 'OPTIONS'])
+        for (const name of Object.keys(kinds)) {
+          const at = async (path: string) => (await s.send(method, open + path, {}, undefined, 'anonymous')).status;
+          expect([await at(name), await at(absentOf(name))], `${method} ${name}`).to.deep.equal([401, 404]);
+        }
+    });
+
+    it('Masking: who may add but not read is not told by a refusal what is there', async () => {
+      const c = await s.container();
+      await setAcl(s, c, rule('Append', agent(alice)));
+      await s.stored('text/turtle', '<> a <#C> .', `${c}taken`);
+      for (const headers of [{}, { 'If-Match': '*' }, { 'If-Match': '"x"' }, { 'If-None-Match': '*' }]) {
+        const answer = await s.send('PUT', `${c}taken`, { 'Content-Type': 'text/plain', ...headers }, 'x', as(s, alice));
+        expect(answer.status, JSON.stringify(headers)).to.equal(404);
+      }
+      expect((await s.get(`${c}taken`)).text).to.include('#C');
+    });
+
+    it('Masking, open-points 1.1: no method works on a hidden resource, and nothing has changed', async () => {
+      for (const container of [closed, open]) {
+        const names = [...Object.keys(kinds), 'shown'];
+        expect(await s.members(container)).to.have.members(names.map((name) => container + name));
+        expect((await s.get(`${container}hidJSON`)).text).to.equal('{"a":1}');
+        expect(await s.members(`${container}hidAll/`)).to.have.length(2);
+      }
+    });
+  },
+  inWac(),
+);
+
+describeStorage(
+  'Masking with WAC switched off',
+  (s) => {
+    for (const [title, probe] of Object.entries({ ...probes, ...creations }))
+      it(`open-points 1.4: with lws.mask-forbidden-as-not-found=false, ${title} of the hidden is 403 to a principal, 401 to nobody`, async () => {
+        if (['POST', 'QUERY', 'PROPFIND'].includes(title)) return;
+        const { iri } = await s.stored('text/turtle', '<> a <#C> .');
+        for (const end of title === 'PUT of links' ? ['.meta'] : ['', '.acl']) {
+          expect((await send(s, probe, iri + end, s.stranger)).status, end).to.equal(403);
+          expect((await send(s, probe, iri + end, 'anonymous')).status, end).to.equal(401);
+        }
+      });
+
+    it('open-points 1.4: what is absent is 404 still', async () => {
+      for (const end of ['', '.meta', '.acl'])
+        expect((await s.send('GET', s.fresh() + end, {}, undefined, s.stranger)).status, end).to.equal(404);
+    });
+  },
+  inWac({ 'mask-forbidden-as-not-found': 'false' }),
+);

@@ -1,0 +1,224 @@
+/** open-points 1.3: groups of agents, in documents of the storage and of other hosts. */
+import { expect } from 'chai';
+import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
+import { agent, alice, as, bob, inWac, modesOf, owner, ownerRule, rule, setAcl, setBareAcl } from '../support/wac.js';
+import { remote } from '../support/remote.js';
+
+const vcard = 'http://www.w3.org/2006/vcard/ns#';
+const inGroups = (...groups: readonly string[]): string => `acl:agentGroup ${groups.map((g) => `<${g}>`).join(', ')}`;
+const members = (group: string, ...people: readonly { did: string }[]): string =>
+  people.map(({ did }) => `<${group}> <${vcard}hasMember> <${did}> .`).join('\n');
+const turtle = 'text/turtle';
+
+/** A group on the other host, at a path of its own; @returns its IRI */
+const remoteGroup = (...people: readonly { did: string }[]): string => {
+  const path = remote.path('group');
+  remote.serve(path, members('#us', ...people), { type: turtle });
+  return `${remote.origin}${path}#us`;
+};
+const pathOf = (group: string): string => new URL(group).pathname;
+
+/** A resource that these rules are about. */
+async function governed(s: StorageUnderTest, ...rules: readonly string[]): Promise<string> {
+  const { iri } = await s.stored(turtle, '<> a <#C> .');
+  await setAcl(s, iri, ...rules);
+  return iri;
+}
+const reads = async (s: StorageUnderTest, iri: string, who: Sender): Promise<boolean> =>
+  (await s.send('GET', iri, {}, undefined, who)).status === 200;
+
+describeStorage(
+  'WAC, local groups',
+  (s) => {
+    const group = async (...people: readonly { did: string }[]): Promise<string> =>
+      `${(await s.stored(turtle, members('#us', ...people))).iri}#us`;
+
+    it('Groups, open-points 1.3: members of a group have its modes, others and the anonymous do not', async () => {
+      const iri = await governed(s, rule('Read Write', inGroups(await group(alice))));
+      expect(await modesOf(s, iri, as(s, alice))).to.equal('read write delete');
+      for (const who of [as(s, bob), s.stranger, 'anonymous'] as const) expect(await modesOf(s, iri, who)).to.equal('');
+    });
+
+    it('Groups, open-points 1.3: a group document needs not be readable to its members', async () => {
+      const us = await group(alice);
+      const iri = await governed(s, rule('Read', inGroups(us)));
+      expect(await reads(s, iri, as(s, alice))).to.equal(true);
+      expect(await reads(s, us.replace('#us', ''), as(s, alice))).to.equal(false);
+    });
+
+    it('Groups, open-points 1.3: a changed membership takes effect at once', async () => {
+      const us = await group(alice);
+      const iri = await governed(s, rule('Read', inGroups(us)));
+      const document = us.replace('#us', '');
+      const write = (text: string) => s.put(document, turtle, text, { 'If-Match': '*' });
+      const see = async () => [await reads(s, iri, as(s, alice)), await reads(s, iri, as(s, bob))];
+      expect(await see()).to.deep.equal([true, false]);
+      await write(members('#us', alice, bob));
+      expect(await see()).to.deep.equal([true, true]);
+      await s.patch(document, 'application/sparql-update', `DELETE DATA { ${members(us, alice)} }`);
+      expect(await see()).to.deep.equal([false, true]);
+      await write('');
+      expect(await see()).to.deep.equal([false, false]);
+      await write(members('#us', alice));
+      expect(await see()).to.deep.equal([true, false]);
+      await s.delete(document);
+      expect(await see()).to.deep.equal([false, false]);
+      await s.stored(turtle, members('#us', bob), document);
+      expect(await see()).to.deep.equal([false, true]);
+    });
+
+    it('Groups: a group is the IRI with its fragment; another in the same document is another', async () => {
+      const { iri: document } = await s.stored(turtle, `${members('#us', alice)} ${members('#them', bob)} ${members('', bob)}`);
+      const iri = await governed(s, rule('Read', inGroups(`${document}#us`)));
+      expect(await reads(s, iri, as(s, alice))).to.equal(true);
+      expect(await reads(s, iri, as(s, bob))).to.equal(false);
+      const whole = await governed(s, rule('Read', inGroups(document)));
+      expect(await reads(s, whole, as(s, alice))).to.equal(false);
+      expect(await reads(s, whole, as(s, bob))).to.equal(true);
+    });
+
+    it('Groups, open-points 1.3: one that is absent, or no RDF, or says it of something else, matches nobody', async () => {
+      const text = members('#us', alice);
+      const bytes = (await s.stored('text/plain', text)).iri;
+      const json = (await s.stored('application/json', '{}')).iri;
+      const stray = (await s.stored(turtle, `${members('urn:us', alice)} <#us> <${vcard}member> <${alice.did}> .`)).iri;
+      const literal = (await s.stored(turtle, `<#us> <${vcard}hasMember> "${alice.did}" .`)).iri;
+      for (const document of [bytes, json, stray, literal, s.fresh(), `${stray}.meta`, `${stray}.acl`, s.scratch, 'urn:us'])
+        expect(await reads(s, await governed(s, rule('Read', inGroups(`${document}#us`))), as(s, alice)), document).to.equal(
+          false,
+        );
+    });
+
+    it('Groups: a foaf:Agent among the members is not everybody', async () => {
+      const { iri: document } = await s.stored(turtle, `<#us> <${vcard}hasMember> <http://xmlns.com/foaf/0.1/Agent> .`);
+      const iri = await governed(s, rule('Read', inGroups(`${document}#us`)));
+      for (const who of [as(s, alice), 'anonymous'] as const) expect(await reads(s, iri, who)).to.equal(false);
+    });
+
+    it('Groups: acl:origin restricts them too', async () => {
+      const iri = await governed(s, rule('Read', `${inGroups(await group(alice))} ; acl:origin <https://app.example>`));
+      expect(await modesOf(s, iri, as(s, alice))).to.equal('');
+      expect(await modesOf(s, iri, as(s, alice), { Origin: 'https://app.example' })).to.equal('read');
+    });
+  },
+  inWac(),
+);
+
+describeStorage(
+  'WAC, remote groups',
+  (s) => {
+    it('Groups, open-points 1.3: a remote group counts, and is fetched once', async () => {
+      const us = remoteGroup(alice);
+      const iri = await governed(s, rule('Read Write', inGroups(us)));
+      for (let i = 0; i < 3; i++) expect(await modesOf(s, iri, as(s, alice))).to.equal('read write delete');
+      expect(await modesOf(s, iri, as(s, bob))).to.equal('');
+      expect(remote.count(pathOf(us))).to.equal(1);
+    });
+
+    it('Groups: nothing is fetched for the anonymous, nor for whom another rule lets in', async () => {
+      const us = remoteGroup(alice);
+      const iri = await governed(s, rule('Read', inGroups(us)), rule('Read', agent(bob)));
+      await reads(s, iri, 'anonymous');
+      expect(await reads(s, iri, as(s, bob))).to.equal(true);
+      expect(remote.count(pathOf(us))).to.equal(0);
+    });
+
+    it('Groups, open-points 1.3: failures match nobody, and are kept too', async () => {
+      const served = (content: string, how: object): string => {
+        const path = remote.path('bad');
+        remote.serve(path, content, { type: turtle, ...how });
+        return `${remote.origin}${path}#us`;
+      };
+      const good = members('#us', alice);
+      const bad = [
+        `${remote.origin}${remote.path('none')}#us`,
+        served(good, { status: 404 }),
+        served(good, { status: 500 }),
+        served(good, { type: 'text/html' }),
+        served(good, { type: 'application/json' }),
+        served(`${good} <>`, {}),
+        served('', { status: 302, headers: { Location: '/elsewhere' } }),
+        served(good, { status: 302, headers: { Location: 'http://127.0.0.1:1/' } }),
+      ];
+      for (const group of bad) {
+        const iri = await governed(s, rule('Read', inGroups(group)));
+        for (let i = 0; i < 2; i++) expect(await reads(s, iri, as(s, alice)), group).to.equal(false);
+        expect(remote.count(pathOf(group)), group).to.equal(1);
+      }
+    });
+
+    it('Groups, service.md "Outbound-fetch guard": hosts that are not allowed are not asked', async () => {
+      for (const group of ['https://127.0.0.1:1/g#us', 'http://169.254.169.254/g#us', 'file:///etc/passwd#us', 'data:,x#us'])
+        expect(await reads(s, await governed(s, rule('Read', inGroups(group))), as(s, alice)), group).to.equal(false);
+    });
+
+    it('Groups: one that cannot be had does not spoil the others', async () => {
+      const iri = await governed(s, rule('Read', inGroups(`${remote.origin}/none#us`, remoteGroup(alice))));
+      expect(await reads(s, iri, as(s, alice))).to.equal(true);
+    });
+
+    it('Groups, open-points 1.3: at most lws.wac.max-group-fetches-per-decision are fetched', async () => {
+      const before = remote.total();
+      const groups = Array.from({ length: 9 }, () => remoteGroup(bob));
+      const iri = await governed(s, rule('Read', inGroups(...groups)));
+      expect(await reads(s, iri, as(s, alice))).to.equal(false);
+      // A read that is refused is one decision.
+      expect(remote.total() - before).to.be.within(1, 3);
+    });
+
+    const writes: Readonly<Record<string, (iri: string) => [string, string, Record<string, string>, string?]>> = {
+      'PUT that replaces': (iri) => ['PUT', iri, { 'Content-Type': turtle, 'If-Match': '*' }, ''],
+      PATCH: (iri) => ['PATCH', iri, { 'Content-Type': 'application/sparql-update' }, 'INSERT DATA { <> a <#D> }'],
+      DELETE: (iri) => ['DELETE', iri, {}],
+      'PUT of the ACL': (iri) => ['PUT', `${iri}.acl`, { 'Content-Type': turtle, 'If-Match': '*' }, '<> a <#none> .'],
+      'DELETE of the ACL': (iri) => ['DELETE', `${iri}.acl`, {}],
+      'PUT of the linkset': (iri) => [
+        'PUT',
+        `${iri}.meta`,
+        { 'Content-Type': 'application/linkset+json', 'If-Match': '*' },
+        '{"linkset":[{}]}',
+      ],
+    };
+    for (const [title, request] of Object.entries(writes))
+      it(`Groups, open-points 1.3: a remote group is fetched before the transaction of a ${title}`, async () => {
+        const iri = await governed(s, rule('Read Write Control', inGroups(remoteGroup(alice))));
+        const [method, target, headers, body] = request(iri);
+        const answer = await s.send(method, target, headers, body, as(s, alice));
+        expect(answer.status, answer.text).to.equal(204);
+      });
+
+    it('Groups, open-points 1.1: a recursive DELETE asks for the groups of the ACLs of all descendants', async () => {
+      const c = await s.container();
+      await s.stored(turtle, '', `${c}x`);
+      await setAcl(s, c, rule('Write', agent(alice)));
+      await setBareAcl(s, `${c}x`, [ownerRule, rule('Write', inGroups(remoteGroup(alice)))]);
+      const answer = await s.send('DELETE', c, { Depth: 'infinity' }, undefined, as(s, alice));
+      expect(answer.status, answer.text).to.equal(204);
+    });
+  },
+  inWac({ ...remote.settings, 'wac.max-group-fetches-per-decision': '3' }),
+);
+
+describeStorage(
+  'WAC, remote groups, kept for no time',
+  (s) => {
+    it('Groups, open-points 1.3: what is kept is asked for again after its time, good and bad', async () => {
+      const us = remoteGroup(alice);
+      const path = pathOf(us);
+      const iri = await governed(s, rule('Read', inGroups(us)));
+      const see = () => reads(s, iri, as(s, alice));
+      expect(await see()).to.equal(true);
+      remote.serve(path, members('#us', bob), { type: turtle });
+      await new Promise((resolve) => setTimeout(resolve, 1100));
+      expect(await see()).to.equal(false);
+      remote.remove(path);
+      await new Promise((resolve) => setTimeout(resolve, 1100));
+      expect(await see()).to.equal(false);
+      remote.serve(path, members('#us', alice), { type: turtle });
+      await new Promise((resolve) => setTimeout(resolve, 1100));
+      expect(await see()).to.equal(true);
+      expect(owner.did).to.be.a('string');
+    });
+  },
+  inWac({ ...remote.settings, 'wac.group-cache-seconds': '1', 'wac.group-failure-cache-seconds': '1' }),
+);

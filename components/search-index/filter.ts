@@ -4,7 +4,7 @@
  */
 import { LwsError } from '../../lib/errors.js';
 import { isAbsoluteIri } from '../../lib/rdf/iri.js';
-import { relationName } from '../../lib/resources/linkset.js';
+import { searchedRelation } from '../../lib/resources/linkset.js';
 
 /** Resources that have the relation to any of the values. */
 export interface FilterGroup {
@@ -50,7 +50,7 @@ function group(key: string, values: readonly unknown[]): FilterGroup {
   for (const value of values)
     if (typeof value !== 'string' || !isAbsoluteIri(value))
       throw malformed(`${String(JSON.stringify(value)).slice(0, 100)} is not an absolute IRI.`);
-  return { relation: relationName(key), values: [...new Set(values as string[])] };
+  return { relation: searchedRelation(key), values: [...new Set(values as string[])] };
 }
 
 function bounded(filter: Filter, refusal: 'malformed-filter' | 'too-complex'): Filter {

@@ -2,8 +2,9 @@
  * Keeps the index: in every transaction for what it changes, and anew from all records and graphs. It must not know how
  * the index is asked.
  */
-import { clientLinks } from '../../lib/resources/metadata.js';
+import { changesLinks, clientLinks } from '../../lib/resources/metadata.js';
 import { countRecords, recordBlocks } from '../../lib/storage/all-records.js';
+import { ownStatements } from '../../lib/storage/own-statements.js';
 import { entryRange, type ResourceRecord } from '../../lib/storage/records.js';
 import type { Store } from '../../lib/storage/store.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
@@ -12,11 +13,22 @@ import { currentState, entriesOf, ownedSpace, postingSpace, stateKey } from './p
 /** Stages what a transaction changes of the index: whatever is acknowledged is found, after a crash too. */
 export async function indexChanges(tx: Transaction): Promise<void> {
   for (const { before, after } of tx.changes) {
+    if (before && after && !(await concernsIndex(tx, before, after))) continue;
     const old = before ? await entriesBefore(tx, before) : none;
     const fresh = after ? await entriesAfter(tx, before, after) : none;
     for (const key of old.keys()) if (!fresh.has(key)) tx.deleteEntry(key);
     for (const [key, value] of fresh) if (old.get(key) !== value) tx.putEntry(key, value);
   }
+}
+
+/** Whether an update changes what the index tells of: mostly it changes literals. */
+async function concernsIndex(tx: Transaction, before: ResourceRecord, after: ResourceRecord): Promise<boolean> {
+  if (before.kind !== after.kind || before.owner !== after.owner || changesLinks(tx, after.iri)) return true;
+  const change = tx.graphs.get(after.iri);
+  if (!change) return false;
+  for (const keys of [change.added, change.removed])
+    for await (const statements of ownStatements(after.iri, keys)) if (statements.length > 0) return true;
+  return false;
 }
 
 const none: ReadonlyMap<string, string> = new Map();
@@ -52,7 +64,7 @@ export const isComplete = (store: Store): boolean => store.entry(stateKey) === c
 
 /** The index is no longer maintained, and must not be trusted when it is again. */
 export async function abandon(store: Store): Promise<void> {
-  if (store.entry(stateKey) !== undefined) await store.transact((tx) => tx.deleteEntry(stateKey));
+  if (store.entry(stateKey) !== undefined) await store.transact((tx) => tx.deleteEntry(stateKey), { frees: true });
 }
 
 /**
@@ -88,9 +100,12 @@ async function clear(store: Store, space: string): Promise<void> {
       if (keys.length >= keysAtATime) break;
     }
     if (keys.length === 0) return;
-    await store.transact((tx) => {
-      for (const key of keys) tx.deleteEntry(key);
-    });
+    await store.transact(
+      (tx) => {
+        for (const key of keys) tx.deleteEntry(key);
+      },
+      { frees: true },
+    );
   }
 }
 

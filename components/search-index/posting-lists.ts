@@ -37,13 +37,37 @@ export class PostingLists {
       maxSize: Math.max(1, maxBytes),
       sizeCalculation: ({ iris }) => Math.ceil(bytesOf(iris)),
     });
+    store.onTransaction((transaction) => this.expect(transaction, 1));
     store.onCommit((transaction) => this.apply(transaction));
   }
 
-  /** The resources that have a relation to a value, as a stream; of the snapshot's state or of a later one. */
-  async stream(snapshot: StoreSnapshot, relation: string, value: string): Promise<SortedStream> {
-    const list = await this.obtain(relation, value);
-    return list ? new ListStream(list.iris) : snapshot.cursor(postingSpace, relation, value);
+  /**
+   * The resources that have a relation to a value, as a stream, of exactly the state of a snapshot that was taken in the
+   * same turn: from memory when no commit that changes them is under way, which the snapshot may have already or not.
+   */
+  stream(snapshot: StoreSnapshot, relation: string, value: string): SortedStream {
+    const prefix = entryRange(postingSpace, relation, value).gte;
+    const list = this.underWay.has(prefix) ? undefined : this.lists.get(prefix);
+    if (list) {
+      list.used = true;
+      return new ListStream(list.iris);
+    }
+    // For the next one who asks.
+    this.obtain(relation, value).catch(() => {});
+    return snapshot.cursor(postingSpace, relation, value);
+  }
+
+  /** How many commits under way change a list. */
+  private readonly underWay = new Map<string, number>();
+
+  private expect({ entries }: Transaction, by: 1 | -1): void {
+    for (const key of entries.keys()) {
+      if (!key.startsWith(this.keyPrefix)) continue;
+      const prefix = key.slice(0, key.lastIndexOf('\u0000') + 1);
+      const count = (this.underWay.get(prefix) ?? 0) + by;
+      if (count === 0) this.underWay.delete(prefix);
+      else this.underWay.set(prefix, count);
+    }
   }
 
   private async obtain(relation: string, value: string): Promise<List | undefined> {
@@ -78,7 +102,9 @@ export class PostingLists {
     return list;
   }
 
-  private apply({ entries }: Transaction): void {
+  private apply(transaction: Transaction): void {
+    this.expect(transaction, -1);
+    const { entries } = transaction;
     if (this.lists.size === 0 && this.reading.size === 0) return;
     for (const [key, value] of entries) {
       if (!key.startsWith(this.keyPrefix)) continue;

@@ -3,7 +3,7 @@
  * IRI, and one below its owner that lists its types. Pure; it must not know how entries are written.
  */
 import { ldp, lws, rdf } from '../../lib/rdf/vocabulary.js';
-import { type ClientLinks, declaredTypes, relationTargets } from '../../lib/resources/linkset.js';
+import { type ClientLinks, declaredTypes, relationTargets, searchedRelation } from '../../lib/resources/linkset.js';
 import { structuralType } from '../../lib/resources/types.js';
 import { ownStatements } from '../../lib/storage/own-statements.js';
 import { entryKey, type ResourceRecord } from '../../lib/storage/records.js';
@@ -43,8 +43,11 @@ export async function entriesOf({ record, keys, links }: IndexedResource): Promi
   for await (const statements of ownStatements(iri, keys))
     for (const [predicate, object] of statements)
       if (predicate === rdf.type) types.add(object);
-      else if (!isStructural(predicate)) add(predicate, object);
-  for (const [relation, target] of relationTargets(links, iri)) if (!isStructural(relation)) add(relation, target);
+      else if (!isStructural(searchedRelation(predicate))) add(searchedRelation(predicate), object);
+  for (const [name, target] of relationTargets(links, iri)) {
+    const relation = searchedRelation(name);
+    if (!isStructural(relation)) add(relation, target);
+  }
   for (const type of types) add(typeRelation, type);
   if (owner !== undefined && !owner.includes('\u0000'))
     entries.set(entryKey(ownedSpace, owner, iri), JSON.stringify([...types]));

@@ -32,7 +32,7 @@ async function onSnapshot<T>({ store }: House, read: (snapshot: StoreSnapshot) =
 }
 
 /** The resources that match a filter and that the caller may read, in the order of their IRIs. */
-export function search(
+export async function search(
   house: House,
   lists: PostingLists,
   access: Access,
@@ -40,12 +40,12 @@ export function search(
   from: number,
   count: number,
 ): Promise<Page<ResourceRecord>> {
+  const scope = await house.authorizer.readScope(access);
+  if (scope === 'nothing') return { items: [], total: 0 };
   return onSnapshot(house, async (snapshot) => {
-    const scope = await house.authorizer.readScope(access);
-    if (scope === 'nothing') return { items: [], total: 0 };
     const iris: string[] = [];
     let total = 0;
-    for await (const block of intersection(await streamsOf(lists, snapshot, filter, scope))) {
+    for await (const block of intersection(streamsOf(lists, snapshot, filter, scope))) {
       const readable = scope === 'decide' ? await readableOf(house, access, block) : block;
       if (iris.length < count && total + readable.length > from)
         iris.push(...readable.slice(Math.max(0, from - total), from + count - total));
@@ -56,18 +56,18 @@ export function search(
   });
 }
 
-async function streamsOf(
+function streamsOf(
   lists: PostingLists,
   snapshot: StoreSnapshot,
   filter: Filter,
   scope: ReadScope,
-): Promise<readonly SortedStream[]> {
+): readonly SortedStream[] {
   const streams: SortedStream[] = [];
   // What somebody owns is mostly less than what has a type, and the first stream leads.
   const readable = typeof scope === 'object' ? readableStreams(snapshot, scope) : [];
   if (typeof scope === 'object' && scope.ranges.length === 0) streams.push(...readable);
   for (const { relation, values } of filter)
-    streams.push(union(await Promise.all(values.map((value) => lists.stream(snapshot, relation, value)))));
+    streams.push(union(values.map((value) => lists.stream(snapshot, relation, value))));
   if (streams.length === 0) streams.push(everything(snapshot));
   if (typeof scope === 'object' && scope.ranges.length > 0) streams.push(union(readable));
   return streams;

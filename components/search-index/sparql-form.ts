@@ -17,7 +17,14 @@ const registered = 'http://www.iana.org/assignments/relation/';
 
 /** A relation as the predicate of the index graph, and back. */
 const predicateOf = (relation: string): string =>
-  relation === typeRelation ? rdf.type : relation.includes(':') ? relation : registered + relation;
+  // The key rdf:type is no type, and a registered relation is searched by its name: neither is indexed.
+  relation === rdf.type || relation.startsWith(registered)
+    ? 'urn:x-quadpod:not-indexed'
+    : relation === typeRelation
+      ? rdf.type
+      : relation.includes(':')
+        ? relation
+        : registered + relation;
 const relationOf = (predicate: string): string =>
   predicate === rdf.type
     ? typeRelation

@@ -9,7 +9,7 @@ import { formatHttpDate } from '../fields/date.js';
 import { formatEntityTag } from '../fields/etag.js';
 import { formatLink } from '../fields/link.js';
 import { lws } from '../rdf/vocabulary.js';
-import { linksetDocument, type RelationFilter, relationName } from '../resources/linkset.js';
+import { linksetBytes, type RelationFilter, relationName } from '../resources/linkset.js';
 import { type LinksetState, linksetState, writeLinkset } from '../resources/linkset-write.js';
 import { jsonPatch, linksetJson, mergePatch } from '../resources/methods.js';
 import { assertPreconditions, isNotModified } from '../resources/preconditions.js';
@@ -63,8 +63,7 @@ function read(exchange: ResourceExchange, state: LinksetState): Reply {
   const { filter, applied } = wantedRelations(exchange);
   const conditions = preconditions(req);
   assertPreconditions({ ...conditions, ifNoneMatch: undefined }, record, state.tag);
-  const bytes =
-    applied === '' ? state.bytes : Buffer.from(JSON.stringify(linksetDocument(record, links, storage.storage, filter)));
+  const bytes = applied === '' ? state.bytes : linksetBytes(record, links, storage.storage, filter);
   // A view of the same state: with a tag of its own, good for If-Match all the same (open-points 2.5, 3).
   const tag = applied === '' ? state.tag : `${state.tag}.${hashOf(applied)}`;
   const fields = {

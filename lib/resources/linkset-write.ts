@@ -6,8 +6,8 @@ import { decodeUtf8, parseJson } from '../rdf/json.js';
 import type { ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
 import { readBody } from './body.js';
-import { type ClientLinks, linksetDocument, linksetTag, readContextObject, readLinkset } from './linkset.js';
-import { assertLinksetSize, clientLinks, sameLinks, stageLinks } from './metadata.js';
+import { type ClientLinks, linksetBytes, linksetTag, readContextObject, readLinkset } from './linkset.js';
+import { clientLinks, linksetTooLarge, sameLinks, stageLinks } from './metadata.js';
 import { jsonPatch, linksetJson, mergePatch } from './methods.js';
 import type { PatchRequest } from './patch.js';
 import { assertPreconditions } from './preconditions.js';
@@ -28,7 +28,7 @@ export function linksetState(
   record: ResourceRecord,
 ): LinksetState {
   const links = clientLinks(view, record.iri);
-  const bytes = Buffer.from(JSON.stringify(linksetDocument(record, links, storage.storage)));
+  const bytes = linksetBytes(record, links, storage.storage);
   return { record, links, bytes, tag: linksetTag(bytes) };
 }
 
@@ -94,14 +94,18 @@ async function admit(
   return state;
 }
 
-/** @throws LwsError `linkset-too-large` */
+/** Beside the clients' part a document has the server's links: what was read can be written back. */
+const serverPart = 16_384;
+
+/** @throws LwsError `linkset-too-large`; the clients' part alone is measured when it is staged */
 async function readLinksetBody(storage: Storage, { body }: LinksetRequest): Promise<Buffer> {
-  assertLinksetSize(storage, body.length ?? 0);
+  const most = storage.limits.linksetBytes + serverPart;
+  const tooLarge = (): LwsError => linksetTooLarge(storage);
+  if ((body.length ?? 0) > most) throw tooLarge();
   try {
-    return await readBody(body, storage.limits.linksetBytes);
+    return await readBody(body, most);
   } catch (error) {
-    if (error instanceof LwsError && error.code === 'too-large')
-      assertLinksetSize(storage, storage.limits.linksetBytes + 1);
+    if (error instanceof LwsError && error.code === 'too-large') throw tooLarge();
     throw error;
   }
 }

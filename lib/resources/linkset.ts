@@ -26,6 +26,10 @@ const interactionModels: ReadonlySet<string> = new Set(Object.values(ldp));
 /** Registered relation names are compared without case, IRIs as they are (RFC 8288 2.1). */
 export const relationName = (name: string): string => (name.includes(':') ? name : name.toLowerCase());
 
+/** The one name under which a relation is searched: a registered one also has an IRI. */
+export const searchedRelation = (name: string): string =>
+  relationName(name.startsWith(registered) ? name.slice(registered.length) : name);
+
 /** Whether a relation is the server's, also under its registered IRI. */
 const isManaged = (name: string): boolean =>
   managed.has(name) || (name.startsWith(registered) && isManagedOrType(name.slice(registered.length)));
@@ -52,18 +56,23 @@ export interface RelationFilter {
   readonly omit?: ReadonlySet<string> | undefined;
 }
 
-/** The linkset as a document; `filter` leaves relations out, never the anchor (endpoint rule 5). */
-export function linksetDocument(
+/**
+ * The linkset as a document; `filter` leaves relations out, never the anchor (endpoint rule 5). Written member by member:
+ * an object would put names of digits first.
+ */
+export function linksetBytes(
   record: ResourceRecord,
   links: ClientLinks,
   storage: string,
   { include, omit }: RelationFilter = {},
-): { readonly linkset: readonly [object] } {
-  const members = contextObject(record, links, storage).filter(
-    ([name]) =>
-      name === 'anchor' || (include?.has(relationName(name)) !== false && omit?.has(relationName(name)) !== true),
-  );
-  return { linkset: [Object.fromEntries(members)] };
+): Buffer {
+  const members = contextObject(record, links, storage)
+    .filter(
+      ([name]) =>
+        name === 'anchor' || (include?.has(relationName(name)) !== false && omit?.has(relationName(name)) !== true),
+    )
+    .map(([name, value]) => `${JSON.stringify(name)}:${JSON.stringify(value)}`);
+  return Buffer.from(`{"linkset":[{${members.join(',')}}]}`);
 }
 
 /** The opaque tag of a linkset: of what it says, so that a write that changes nothing leaves it. */
@@ -136,8 +145,8 @@ function assertHeaderRoom(types: readonly Target[]): void {
 /** The value of a client's relation: an RFC 9264 target array, or a literal. */
 function readValue(name: string, value: unknown): unknown {
   // Prefer lists relations between blanks.
-  if (name === '' || /[\s\u0000-\u001f\u007f]/.test(name))
-    throw malformed('A relation has no name, or one with blanks.');
+  const isName = name !== '' && !/[\s\u0000-\u001f\u007f]/.test(name) && isWellFormed(name);
+  if (!isName) throw malformed('A relation has no name, or one with blanks.');
   if (typeof value === 'string') return value;
   if (!Array.isArray(value)) throw malformed(`The value of "${name.slice(0, 100)}" is neither an array nor a string.`);
   for (const target of value)
@@ -157,6 +166,7 @@ export function linksOfHeader(links: readonly Link[], iri: string): ClientLinks 
     const anchor = attributes.get('anchor');
     if (anchor !== undefined && resolve(anchor, iri) !== iri) continue;
     for (const name of names) {
+      if (name === 'anchor') continue;
       const href = name === 'type' ? target : (resolve(target, iri) ?? target);
       relations.set(name, [...(relations.get(name) ?? []), { href, ...targetAttributes(attributes) }]);
     }

@@ -1,6 +1,7 @@
 /** The client-managed links of a resource, as they are kept: an entry of their own, and the declared types in the record. */
 import { LwsError } from '../errors.js';
 import type { Link } from '../fields/link.js';
+import { parseJson } from '../rdf/json.js';
 import { recordBlocks } from '../storage/all-records.js';
 import { graphPrefix } from '../storage/quad-keys.js';
 import { entryKey, entryRange, partsOfEntry, type ResourceRecord, rangeOf } from '../storage/records.js';
@@ -30,7 +31,9 @@ export function stageLinks<T extends ResourceRecord>(
   links: ClientLinks,
 ): T {
   const value = JSON.stringify(links);
-  assertLinksetSize(storage, Buffer.byteLength(value));
+  if (Buffer.byteLength(value) > storage.limits.linksetBytes) throw linksetTooLarge(storage);
+  // As deep as it may be sent again, which is within a document.
+  parseJson(`{"linkset":[${value}]}`);
   const before = record.linked === undefined ? {} : clientLinks(tx, record.iri);
   stageLinksetGraph(tx, record.iri, before, links);
   if (value !== '{}') tx.putEntry(linksKey(record.iri), value);
@@ -39,6 +42,9 @@ export function stageLinks<T extends ResourceRecord>(
   const { types: _before, ...rest } = record;
   return { ...rest, ...(types.length > 0 ? { types } : {}), linked: storage.clock() } as T;
 }
+
+/** Whether a transaction writes the links of a resource. (Their date does not tell: two writes fit a millisecond.) */
+export const changesLinks = (tx: Transaction, iri: string): boolean => tx.entries.has(linksKey(iri));
 
 /** The links go with their resource (linkset rule 4). */
 export function deleteLinks(tx: Transaction, { iri, linked }: ResourceRecord): void {
@@ -75,11 +81,8 @@ export function stageHeaderLinks<T extends ResourceRecord>(
 
 export const sameLinks = (a: ClientLinks, b: ClientLinks): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-/** @throws LwsError `linkset-too-large` */
-export function assertLinksetSize({ limits }: Storage, bytes: number): void {
-  if (bytes > limits.linksetBytes)
-    throw new LwsError('linkset-too-large', `A linkset may be ${limits.linksetBytes} bytes long.`);
-}
+export const linksetTooLarge = ({ limits }: Storage): LwsError =>
+  new LwsError('linkset-too-large', `A linkset may be ${limits.linksetBytes} bytes long.`);
 
 /** For the check of a storage: every linkset belongs to a resource whose record has its declared types, and back. */
 export async function* linksetFaults(store: Store): AsyncGenerator<string> {

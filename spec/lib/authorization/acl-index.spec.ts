@@ -1,0 +1,104 @@
+/** The index of ACLs: it may name one that is gone, it never misses one, in whatever order writes are committed. */
+import { expect } from 'chai';
+import { aclKey } from '../../../lib/authorization/acl.js';
+import { AclIndex } from '../../../lib/authorization/acl-index.js';
+import { stageAcl } from '../../../lib/resources/acl.js';
+import type { ResourceRecord } from '../../../lib/storage/records.js';
+import type { Transaction } from '../../../lib/storage/transaction.js';
+import { type MemoryStore, memoryStore, root } from '../../support/memory-store.js';
+
+const document = { revision: 'r', modified: 0, prefixes: {}, keys: [] };
+const record = (iri: string): ResourceRecord => ({
+  iri,
+  kind: 'container',
+  mediaType: 'application/lws+json',
+  size: 0,
+  members: 0,
+  revision: 'r',
+  created: 0,
+  modified: 0,
+});
+
+describe('The index of ACLs', () => {
+  let memory: MemoryStore;
+  let index: AclIndex;
+  beforeEach(async () => {
+    memory = await memoryStore();
+    index = await AclIndex.open(memory.store);
+  });
+  afterEach(() => memory.dispose());
+
+  const write = (...iris: string[]): Promise<void> =>
+    memory.store.transact((tx) => {
+      for (const iri of iris) stageAcl(tx, index, tx.record(iri) ?? record(iri), document);
+    });
+  const erase = (iri: string) => (tx: Transaction) => tx.deleteEntry(aclKey(iri));
+  const has = (iri: string): boolean => index.mayHave(iri);
+
+  it('has what was there when it was opened, and nothing else', async () => {
+    await write(root, `${root}a/`, `${root}a/x`);
+    const reopened = await AclIndex.open(memory.store);
+    expect(reopened.sorted).to.deep.equal([root, `${root}a/`, `${root}a/x`]);
+    expect(reopened.size).to.equal(3);
+    expect(reopened.mayHave(`${root}a`)).to.equal(false);
+  });
+
+  it('follows what is written and deleted', async () => {
+    await write(`${root}a/`);
+    expect(has(`${root}a/`)).to.equal(true);
+    await memory.store.transact(erase(`${root}a/`));
+    expect(has(`${root}a/`)).to.equal(false);
+    expect(index.sorted).to.deep.equal([]);
+    await write(`${root}a/`);
+    expect(has(`${root}a/`)).to.equal(true);
+  });
+
+  it('keeps one that is written again while its deletion is still on its way to the disk', async () => {
+    await write(`${root}a/`);
+    await Promise.all([memory.store.transact(erase(`${root}a/`)), write(`${root}a/`)]);
+    expect(memory.store.entry(aclKey(`${root}a/`))).to.be.a('string');
+    expect(has(`${root}a/`)).to.equal(true);
+    expect(index.members(root)).to.deep.equal([`${root}a/`]);
+  });
+
+  it('keeps one that is written again in the transaction that deletes it', async () => {
+    await write(`${root}a/`);
+    await memory.store.transact((tx) => {
+      erase(`${root}a/`)(tx);
+      stageAcl(tx, index, record(`${root}a/`), document);
+    });
+    expect(has(`${root}a/`)).to.equal(true);
+  });
+
+  it('may name one whose transaction failed, and still has those that were there', async () => {
+    await write(`${root}a/`);
+    const failing = memory.store.transact((tx) => {
+      erase(`${root}a/`)(tx);
+      stageAcl(tx, index, record(`${root}b/`), document);
+      throw new Error('refused');
+    });
+    await failing.catch(() => {});
+    expect(has(`${root}a/`)).to.equal(true);
+    expect(memory.store.entry(aclKey(`${root}b/`))).to.equal(undefined);
+  });
+
+  it('knows the members of a container alone, whatever their names are like', async () => {
+    const members = ['a', 'a-b', 'a!', 'a/', 'a0/', 'a.b/'].map((name) => root + name);
+    await write(root, ...members, `${root}a/x`, `${root}a/y/`, `${root}a/y/z`);
+    expect([...index.members(root)].filter((iri) => iri !== root).sort()).to.deep.equal([...members].sort());
+    expect([...index.members(`${root}a/`)].sort()).to.deep.equal([`${root}a/x`, `${root}a/y/`]);
+    expect(index.members(`${root}a/y/`)).to.deep.equal([`${root}a/y/z`]);
+    expect(index.members(`${root}none/`)).to.deep.equal([]);
+  });
+
+  it('sorts a container before what lies in it, and what lies in it before its neighbours', async () => {
+    await write(`${root}a0`, `${root}a/x`, `${root}a-b/`, `${root}a/`, `${root}a`, root);
+    const names = ['', 'a', 'a-b/', 'a/', 'a/x', 'a0'];
+    expect(index.sorted).to.deep.equal(names.map((name) => root + name));
+  });
+
+  it('does not take other entries for ACLs', async () => {
+    await memory.store.transact((tx) => tx.putEntry(`${aclKey(`${root}a/`).replace('acl', 'aclx')}`, 'x'));
+    expect((await AclIndex.open(memory.store)).size).to.equal(0);
+  });
+});

@@ -1,0 +1,145 @@
+/** Authorization against a model of it: whatever the tree, the ACLs, the grants and the client, every decision and every view agree. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { filterOfDocument } from '../../components/search-index/filter.js';
+import { typesOf as indexOf, search } from '../../components/search-index/search.js';
+import type { View } from '../../lib/authorization/authorizer.js';
+import { requireAccess, requirePut } from '../../lib/authorization/guard.js';
+import type { Access } from '../../lib/authorization/principal.js';
+import { LwsError } from '../../lib/errors.js';
+import { jsonListing } from '../../lib/resources/membership.js';
+import { Documents } from '../../lib/storage/documents.js';
+import { allows, type Client, type Mode, outcome, parentOf, root, typesOf, type World } from './authorization-model.js';
+import { type BuiltWorld, build, client, types, world } from './authorization-worlds.js';
+
+const statuses: Readonly<Record<string, number>> = {
+  unauthenticated: 401,
+  forbidden: 403,
+  'not-found': 404,
+  'parent-not-found': 404,
+};
+
+const accessOf = ({ subject, client: app, origin, purpose }: Client): Access => ({
+  ...(subject === undefined ? {} : { principal: { subject, ...(app === undefined ? {} : { client: app }) } }),
+  ...(origin === undefined ? {} : { origin }),
+  ...(purpose === undefined ? {} : { purpose }),
+});
+/** Only who is authenticated has a client. */
+const clean = (who: Client): Client => (who.subject === undefined ? { ...who, client: undefined } : who);
+
+async function answered(work: () => Promise<unknown>): Promise<number> {
+  try {
+    await work();
+    return 200;
+  } catch (error) {
+    if (!(error instanceof LwsError)) throw error;
+    return statuses[error.code] ?? -1;
+  }
+}
+
+const needs: readonly (Mode | 'put')[] = ['read', 'append', 'write', 'delete', 'control', 'put'];
+
+describe('Authorization against a model', function () {
+  this.timeout(60_000);
+  let documents: Documents;
+  const folder = mkdtempSync(join(tmpdir(), 'quadpod-authorization-'));
+  before(() => {
+    documents = new Documents({ updateTimeoutMs: 10_000 });
+  });
+  after(async () => {
+    await documents.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const inWorlds = (
+    numRuns: number,
+    check: (built: BuiltWorld, like: World, clients: readonly Client[]) => Promise<void>,
+  ): Promise<void> =>
+    fc.assert(
+      fc.asyncProperty(world, fc.array(client.map(clean), { minLength: 5, maxLength: 5 }), async (like, clients) => {
+        const built = await build(like, documents, folder);
+        try {
+          await check(built, like, clients);
+        } finally {
+          await built.dispose();
+        }
+      }),
+      { numRuns },
+    );
+
+  it('answers every operation on every name as the model does, outside and inside of a transaction', async () => {
+    const seen = new Map<number, number>();
+    await inWorlds(200, async ({ storage }, like, clients) => {
+      const iris = [...like.resources.keys()];
+      const absent = iris.filter((iri) => iri.endsWith('/')).flatMap((iri) => [`${iri}absent`, `${iri}absent/`]);
+      const decide = async (view: View): Promise<void> => {
+        for (const who of clients) {
+          const access = accessOf(who);
+          for (const iri of [...iris, ...absent, `${root}absent/below`])
+            for (const need of needs) {
+              // The nearest container decides for who is anonymous, and there may be none.
+              if (iri.endsWith('below') && who.subject === undefined) continue;
+              if (iri === root && need === 'put') continue;
+              const got = await answered(async () =>
+                need === 'put'
+                  ? requirePut(storage, view, access, iri)
+                  : requireAccess(storage, view, access, need, iri),
+              );
+              const wanted = outcome(like, who, need, iri);
+              seen.set(wanted, (seen.get(wanted) ?? 0) + 1);
+              expect(got, `${need} ${iri} by ${JSON.stringify(who)}`).to.equal(wanted);
+            }
+        }
+      };
+      await decide(storage.store);
+      await storage.store.transact((tx) => decide(tx));
+    });
+    for (const status of [200, 401, 403, 404]) expect(seen.get(status), `${status}s`).to.be.above(1000);
+  });
+
+  it('shows in listings, index and search what the model lets read, and nothing else', async () => {
+    let shown = 0;
+    await inWorlds(200, async ({ storage, house, lists }, like, clients) => {
+      for (const who of clients) {
+        const access = (): Access => accessOf(who);
+        const why = JSON.stringify(who);
+        const readable = [...like.resources].filter(([iri]) => allows(like, who, 'read', iri));
+        const iris = readable.map(([iri]) => iri).sort();
+        shown += iris.length;
+        const found = await search(house, lists, access(), [], 0, 1000);
+        expect(
+          found.items.map(({ iri }) => iri),
+          why,
+        ).to.deep.equal(iris);
+        expect(found.total, why).to.equal(iris.length);
+        for (const type of types) {
+          const ofType = readable.filter(([, each]) => typesOf(each).includes(type)).map(([iri]) => iri);
+          const filter = filterOfDocument({ type: [type] }, 'malformed-filter');
+          const { items } = await search(house, lists, access(), filter, 0, 1000);
+          expect(
+            items.map(({ iri }) => iri),
+            `${type} ${why}`,
+          ).to.deep.equal(ofType.sort());
+        }
+        const index = [...new Set(readable.flatMap(([, each]) => typesOf(each)))].sort();
+        expect(await indexOf(house, access()), why).to.deep.equal(index);
+        for (const [iri, { kind }] of like.resources) {
+          if (kind !== 'container') continue;
+          const listing = JSON.parse(
+            (await jsonListing(storage, access(), storage.store.record(iri)!, undefined)).bytes.toString(),
+          );
+          const members = iris.filter((each) => each !== root && parentOf(each) === iri);
+          expect(
+            listing.items.map(({ id }: { id: string }) => id),
+            `${iri} ${why}`,
+          ).to.deep.equal(members);
+          expect(listing.totalItems).to.equal(members.length);
+        }
+      }
+    });
+    expect(shown).to.be.above(1000);
+  });
+});

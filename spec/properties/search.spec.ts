@@ -1,0 +1,248 @@
+/**
+ * The search index against a model in memory and against SPARQL: whatever was written in whatever order, everybody finds
+ * exactly what the resources say that they may read. It must not know how entries look.
+ */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { faultsOf, indexChanges, rebuild } from '../../components/search-index/indexer.js';
+import { PostingLists } from '../../components/search-index/posting-lists.js';
+import { search, typesOf } from '../../components/search-index/search.js';
+import { searchBySparql } from '../../components/search-index/sparql-form.js';
+import { type Authorizer, createAuthorizer, type PermissionSource } from '../../lib/authorization/authorizer.js';
+import { only, subtree, unionOfRanges } from '../../lib/authorization/iri-ranges.js';
+import { ownerModel } from '../../lib/authorization/owner-mode.js';
+import type { House } from '../../lib/component.js';
+import { linksetFaults } from '../../lib/resources/metadata.js';
+import { checkStore } from '../../lib/storage/check.js';
+import { Documents } from '../../lib/storage/documents.js';
+import { entryRange } from '../../lib/storage/records.js';
+import type { Store } from '../../lib/storage/store.js';
+import { root } from '../support/memory-store.js';
+import { type SpecStorage, specStorage } from '../support/storage.js';
+import { type Filter, isGranted, ldp, lws, Model, rdfType, storageOwner, type Viewer } from './search-model.js';
+import { modelOf } from './search-readback.js';
+import { beginning, perform, predicates, principals, step, targets } from './search-steps.js';
+
+const relations = ['type', 'type', 'describedby', 'license', ...predicates];
+const unindexed = [
+  'up',
+  'linkset',
+  'acl',
+  'self',
+  'nothing',
+  rdfType,
+  `${lws}storage`,
+  `${lws}other`,
+  `${ldp}contains`,
+];
+const value = fc.constantFrom(...targets, `${lws}DataResource`, root, `${root}a.meta#me`, `${root}x`, 'urn:none');
+const group = fc.record({
+  relation: fc.oneof({ weight: 5, arbitrary: fc.constantFrom(...relations) }, fc.constantFrom(...unindexed)),
+  values: fc.uniqueArray(value, { minLength: 1, maxLength: 3 }),
+});
+const filter: fc.Arbitrary<Filter> = fc.array(group, { maxLength: 3 });
+
+interface Question {
+  readonly filter: Filter;
+  readonly viewer: Viewer;
+  /** Whether the authorizer can only be asked for one resource after the other. */
+  readonly decides: boolean;
+  readonly pageSize: number;
+}
+const question: fc.Arbitrary<Question> = fc.record({
+  filter,
+  viewer: fc.record({
+    principal: fc.constantFrom(...principals, 'https://id.example/stranger'),
+    publicRead: fc.integer({ min: 0, max: 3 }).map((dice) => dice === 0),
+    granted: fc.oneof(
+      { weight: 2, arbitrary: fc.constant([]) },
+      fc.uniqueArray(
+        fc.constantFrom(...['a', 'c/', 'c/a', 'c/d/', 'c/d/a', 'none/'].map((name) => root + name), root),
+        {
+          maxLength: 3,
+        },
+      ),
+    ),
+  }),
+  decides: fc.boolean(),
+  pageSize: fc.integer({ min: 1, max: 4 }),
+});
+
+const accessOf = ({ principal }: Viewer) => (principal === undefined ? {} : { principal: { subject: principal } });
+
+function houseOf(store: Store, { viewer, decides }: Question): House {
+  const base = ownerModel({ owners: [storageOwner], publicRead: viewer.publicRead, open: false });
+  const rule = { allowed: true, rule: 'granted' };
+  const source: PermissionSource = {
+    widen: ({ mode, iri }) => (mode === 'read' && isGranted(viewer, iri) ? rule : undefined),
+    readRanges: () => unionOfRanges(viewer.granted.map((iri) => (iri.endsWith('/') ? subtree(iri) : only(iri)))),
+  };
+  const known = createAuthorizer(base, root, () => (viewer.granted.length > 0 ? [source] : []));
+  const authorizer: Authorizer = decides ? { ...known, readScope: () => 'decide' } : known;
+  return { store, authorizer } as unknown as House;
+}
+
+interface Asked {
+  readonly house: House;
+  readonly lists: PostingLists;
+}
+
+/** All pages, one after the other; each has to tell the same total. */
+async function allPages({ house, lists }: Asked, { filter: asked, viewer, pageSize }: Question): Promise<string[]> {
+  const found: string[] = [];
+  for (let from = 0; ; from += pageSize) {
+    const { items, total } = await search(house, lists, accessOf(viewer), asked, from, pageSize);
+    found.push(...items.map(({ iri }) => iri));
+    for (const item of items) expect(item).to.deep.equal(house.store.record(item.iri));
+    expect(found.length, 'items so far').to.equal(Math.min(total, from + pageSize));
+    if (from > total) return found;
+  }
+}
+
+async function allEntries(store: Store): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  for (const space of ['index', 'owned'])
+    for await (const entries of store.entries(entryRange(space)))
+      for (const [key, text] of entries) found.set(key, text);
+  return found;
+}
+
+async function expectInOrder(store: Store): Promise<void> {
+  const faults = [...(await checkStore(store)).faults];
+  for (const found of [faultsOf(store), linksetFaults(store)]) for await (const fault of found) faults.push(fault);
+  expect(faults).to.deep.equal([]);
+  const kept = await allEntries(store);
+  await rebuild(store, () => {});
+  expect(await allEntries(store)).to.deep.equal(kept);
+}
+
+describe('The search index against a model', function () {
+  this.timeout(60_000);
+  /** Shared, because it takes a second until its workers know SPARQL. */
+  let documents: Documents;
+  before(() => {
+    documents = new Documents({ updateTimeoutMs: 10_000 });
+  });
+  after(() => documents.close());
+
+  async function withStorage(work: (spec: SpecStorage) => Promise<void>): Promise<void> {
+    const spec = await specStorage();
+    await spec.storage.documents.close();
+    await rebuild(spec.storage.store, () => {});
+    spec.storage.store.onTransaction(indexChanges);
+    try {
+      await work({ ...spec, storage: { ...spec.storage, documents } });
+    } finally {
+      await spec.memory.dispose();
+    }
+  }
+
+  async function expectAnswers(store: Store, lists: PostingLists, model: Model, asked: Question): Promise<number> {
+    const house = houseOf(store, asked);
+    const [why, wanted] = [JSON.stringify(asked), model.search(asked.filter, asked.viewer)];
+    expect(await allPages({ house, lists }, asked), why).to.deep.equal(wanted);
+    expect(await typesOf(house, accessOf(asked.viewer)), why).to.deep.equal(model.types(asked.viewer));
+    return wanted.length;
+  }
+
+  const questions = fc.array(question, { minLength: 4, maxLength: 4 });
+  /** A write, or the number of a question, so that the same is asked again and again. */
+  const event = fc.oneof({ weight: 2, arbitrary: step }, { weight: 1, arbitrary: fc.nat(3) });
+  const events = fc.array(event, { minLength: 5, maxLength: 40 });
+  /** Bytes for lists in memory: none, a few, all. */
+  const cacheBytes = fc.constantFrom(0, 500, 1 << 20, 1 << 20);
+
+  it('finds what the model finds, for everybody, whatever was written before', async () => {
+    let [done, found] = [0, 0];
+    await fc.assert(
+      fc.asyncProperty(beginning, events, cacheBytes, questions, (first, then, bytes, asked) =>
+        withStorage(async ({ storage }) => {
+          const { store } = storage;
+          const [model, lists] = [new Model(root), new PostingLists(store, bytes)];
+          for (const each of [...first, ...then, ...asked.keys()])
+            if (typeof each === 'number') found += await expectAnswers(store, lists, model, asked[each]!);
+            else if (await perform(storage, model, each)) done++;
+          for (const relation of unindexed) {
+            const nothing: Question = { ...asked[0]!, filter: [{ relation, values: targets }] };
+            expect(await allPages({ house: houseOf(store, nothing), lists }, nothing), relation).to.deep.equal([]);
+          }
+          await expectInOrder(store);
+        }),
+      ),
+      { numRuns: 60 },
+    );
+    expect(
+      [done, found].every((count) => count > 300),
+      `${done} writes done, ${found} resources found`,
+    ).to.equal(true);
+  });
+
+  it('finds what SPARQL finds', async () => {
+    await fc.assert(
+      fc.asyncProperty(beginning, fc.array(step, { maxLength: 15 }), questions, (first, then, asked) =>
+        withStorage(async ({ storage }) => {
+          const [model, lists] = [new Model(root), new PostingLists(storage.store, 0)];
+          for (const each of [...first, ...then]) await perform(storage, model, each);
+          // The SPARQL form has a name for types that is none of a relation (a spec of its own).
+          for (const each of asked.filter(({ filter }) => filter.every(({ relation }) => relation !== rdfType))) {
+            const house = houseOf(storage.store, each);
+            const bySparql = await searchBySparql(house, accessOf(each.viewer), each.filter);
+            expect(await allPages({ house, lists }, each), JSON.stringify(each)).to.deep.equal(bySparql);
+          }
+        }),
+      ),
+      { numRuns: 10 },
+    );
+  });
+
+  it('finds what is there after writes and searches at the same time', async () => {
+    const batches = fc.array(fc.array(event, { minLength: 2, maxLength: 8 }), { minLength: 1, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(beginning, batches, questions, (first, then, last) =>
+        withStorage(async ({ storage }) => {
+          const { store } = storage;
+          const [rough, lists] = [new Model(root), new PostingLists(store, 1 << 20)];
+          for (const each of first) await perform(storage, rough, each);
+          for (const batch of then)
+            await Promise.all(
+              batch.map((each) =>
+                typeof each === 'number'
+                  ? search(houseOf(store, last[each]!), lists, accessOf(last[each]!.viewer), last[each]!.filter, 0, 3)
+                  : perform(storage, rough, each),
+              ),
+            );
+          const model = await modelOf(storage);
+          for (const each of last) await expectAnswers(store, lists, model, each);
+          await expectInOrder(store);
+        }),
+      ),
+      { numRuns: 30 },
+    );
+  });
+
+  it('shows pages of thousands of resources, whoever asks', async () => {
+    await withStorage(async ({ storage: { store } }) => {
+      const model = new Model(root);
+      await store.transact((tx) => {
+        for (let number = 0; number < 2500; number++) {
+          const owner = principals[number % 2];
+          const iri = `${root}${number}`;
+          const after = { ...store.record(root)!, iri, kind: 'json' as const, revision: 'r', owner: owner! };
+          tx.putRecord(after);
+          tx.changed({ after });
+          model.put(iri, { owner });
+        }
+      });
+      const filter = [{ relation: 'type', values: [`${lws}DataResource`, 'urn:none'] }];
+      for (const viewer of [
+        { principal: principals[0], publicRead: false, granted: [] },
+        { principal: principals[1], publicRead: false, granted: [] },
+        { principal: undefined, publicRead: false, granted: [`${root}17`] },
+        { principal: undefined, publicRead: true, granted: [] },
+      ])
+        for (const decides of [false, true])
+          for (const pageSize of [299, 1000, 1001, 2400])
+            await expectAnswers(store, new PostingLists(store, 1 << 20), model, { filter, viewer, decides, pageSize });
+    });
+  });
+});

@@ -1,0 +1,226 @@
+/** open-points 1.4 with Web Access Control: what listings, indexes, searches, tags and dates tell of what is hidden. */
+import { expect } from 'chai';
+import { describeStorage, lws, type Sender } from '../support/conformance.js';
+import { expectProblem } from '../support/expectations.js';
+import { visible } from '../support/masking.js';
+import { putLinks } from '../support/linkset.js';
+import { rdfTypes } from '../support/rdf.js';
+import { found, indexed, searchFor, uniqueIri } from '../support/search.js';
+import { agent, alice, anybody, as, inWac, modesOf, ownerRule, rule, setAcl, setBareAcl } from '../support/wac.js';
+
+const turtle = 'text/turtle';
+const tick = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 1100));
+
+describeStorage(
+  'Views with WAC',
+  (s) => {
+    const get = (iri: string, headers: Record<string, string> = {}, who: Sender = s.stranger) =>
+      s.send('GET', iri, headers, undefined, who);
+    /** A container that everybody reads, but whose new members nobody does. */
+    const shutInside = async (...rules: string[]): Promise<string> => {
+      const container = await s.container();
+      await setAcl(s, container, rule('Read', anybody, 'accessTo'), ...rules);
+      return container;
+    };
+    /** A member that everybody reads. */
+    const shown = async (iri: string): Promise<string> => {
+      if (iri.endsWith('/')) await s.container(iri);
+      else await s.stored(turtle, '<> a <#C> .', iri);
+      await setAcl(s, iri, rule('Read', anybody, 'accessTo'));
+      return iri;
+    };
+    /** All that somebody may see of these, whole. */
+    const see = async (...iris: string[]): Promise<unknown[]> => {
+      const seen: unknown[] = [];
+      for (const iri of iris)
+        for (const Accept of ['application/lws+json', 'application/ld+json', ...rdfTypes])
+          for (const who of [s.stranger, 'anonymous'] as const) seen.push(visible(await get(iri, { Accept }, who)));
+      return seen;
+    };
+
+    it('Container listing: it shows what the client may read, and counts that alone', async () => {
+      const c = await shutInside();
+      const shownOnes = [await shown(`${c}b`), await shown(`${c}d/`)];
+      await s.stored(turtle, '', `${c}secret1`);
+      await s.container(`${c}secret2/`);
+      const { items, totalItems } = JSON.parse((await get(c)).text);
+      expect(items.map(({ id }: { id: string }) => id)).to.deep.equal(shownOnes);
+      expect(totalItems).to.equal(2);
+      for (const Accept of rdfTypes) {
+        const { text } = await get(c, { Accept });
+        expect(text).not.to.include('secret');
+      }
+      expect(JSON.parse((await s.get(c)).text).totalItems).to.equal(4);
+    });
+
+    it('Masking, open-points 1.4: hidden members that come, change and go leave no trace in a container', async () => {
+      const c = await shutInside();
+      await shown(`${c}shown`);
+      const before = await see(c, `${c}.meta`, `${c}shown`, s.scratch);
+      await tick();
+      await s.stored(turtle, '', `${c}hidden`);
+      expect(await see(c, `${c}.meta`, `${c}shown`, s.scratch)).to.deep.equal(before);
+      await s.put(`${c}hidden`, turtle, '<> a <#D> .', { 'If-Match': '*' });
+      await putLinks(s, `${c}hidden`, { type: [{ href: uniqueIri() }] });
+      expect(await see(c)).to.deep.equal(before.slice(0, 14));
+      await s.delete(`${c}hidden`);
+      expect(await see(c)).to.deep.equal(before.slice(0, 14));
+    });
+
+    it('Masking, open-points 1.4: nor do they in the listing that the container is a member of, nor in searches', async () => {
+      const outer = await s.container();
+      await setAcl(s, outer, rule('Read', anybody, 'accessTo'));
+      const inner = await shown(`${outer}inner/`);
+      const search = searchFor(s, [['type', `${lws}Container`]]);
+      const lists = async () => [...(await see(outer)), visible(await get(search))];
+      const before = await lists();
+      await tick();
+      await s.stored(turtle, '', `${inner}hidden`);
+      expect(await lists()).to.deep.equal(before);
+    });
+
+    it('Masking, open-points 1.4: If-Unmodified-Since does not tell when a hidden member came', async () => {
+      const c = await shutInside();
+      const since = { 'If-Unmodified-Since': (await get(c)).headers['last-modified']! };
+      expect((await get(c, since)).status).to.equal(200);
+      await tick();
+      await s.stored(turtle, '', `${c}hidden`);
+      expect((await get(c, since)).status).to.equal(200);
+      expect((await get(c, { 'If-Modified-Since': since['If-Unmodified-Since'] })).status).to.equal(304);
+    });
+
+    it('Masking, open-points 1.4: the form of a tag does not tell whether something is hidden', async () => {
+      const make = async (hides: boolean): Promise<string> => {
+        const c = await s.container();
+        await setAcl(s, c, rule('Read', anybody));
+        await s.stored(turtle, '', `${c}x`);
+        if (hides) {
+          await s.stored(turtle, '', `${c}hidden`);
+          await setBareAcl(s, `${c}hidden`, [ownerRule]);
+        }
+        return c;
+      };
+      const form = async (c: string, Accept: string): Promise<string> =>
+        ((await get(c, { Accept })).headers['etag'] ?? '').replace(/[A-Za-z0-9_]/g, '-').replace(/\.-*/, '.');
+      const [open, hiding] = [await make(false), await make(true)];
+      for (const Accept of ['application/lws+json', turtle])
+        expect(await form(hiding, Accept), Accept).to.equal(await form(open, Accept));
+    });
+
+    it('service.md "Response headers" 5: the tag of a filtered view is good for If-Match on the container', async () => {
+      const c = await shutInside();
+      await setAcl(s, c, rule('Read Write', agent(alice), 'accessTo'), rule('Write', agent(alice), 'default'));
+      await s.stored(turtle, '', `${c}hidden`);
+      for (const Accept of ['application/lws+json', turtle]) {
+        const tag = (await get(c, { Accept }, as(s, alice))).headers['etag']!;
+        const remove = (etag: string) => s.send('DELETE', c, { 'If-Match': etag }, undefined, as(s, alice));
+        expect((await remove('"stale"')).status).to.equal(412);
+        // It is not empty, whatever she sees of it.
+        expect((await remove(tag)).status).to.equal(409);
+      }
+      const tag = (await get(c, {}, as(s, alice))).headers['etag']!;
+      const headers = { Depth: 'infinity', 'If-Match': tag };
+      expect((await s.send('DELETE', c, headers, undefined, as(s, alice))).status).to.equal(204);
+    });
+
+    it('Masking, open-points 1.4: a recursive DELETE with a hidden descendant is 403 that names nothing', async () => {
+      const c = await s.container();
+      await setAcl(s, c, rule('Read Write', agent(alice)));
+      await s.container(`${c}d/`);
+      await s.stored(turtle, '', `${c}d/secretly`);
+      await setBareAcl(s, `${c}d/secretly`, [ownerRule]);
+      const answer = await s.send('DELETE', c, { Depth: 'infinity' }, undefined, as(s, alice));
+      expectProblem(answer, 403, s);
+      expect(JSON.stringify(answer.headers) + answer.text).not.to.include('secretly').and.not.include('d/');
+      expect(await s.members(`${c}d/`)).to.have.length(1);
+    });
+
+    it('Masking, open-points 1.4: whether a resource has an ACL of its own is not told to who has no control', async () => {
+      const c = await s.container();
+      await setAcl(s, c, rule('Read', anybody));
+      for (const path of ['ownacls', 'without']) await s.stored(turtle, '<> a <#C> .', c + path);
+      await setAcl(s, `${c}ownacls`, rule('Read', anybody));
+      for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'POST', 'PATCH'])
+        for (const headers of [{}, { 'If-Match': '*' }, { 'If-None-Match': '*' }])
+          for (const who of [s.stranger, 'anonymous'] as const) {
+            const at = async (name: string) => {
+              const fields = { 'Content-Type': turtle, ...headers };
+              const body = method === 'PUT' ? '' : undefined;
+              return visible(await s.send(method, `${c + name}.acl`, fields, body, who), name);
+            };
+            expect(await at('ownacls'), method).to.deep.equal(await at('without'));
+          }
+    });
+
+    it('Masking, open-points 1.4: an answer to a write by who may not read tells nothing of what was there', async () => {
+      const { iri } = await s.stored(turtle, '<> a <#C> .');
+      const type = uniqueIri('secret');
+      await putLinks(s, iri, { type: [{ href: type }] });
+      await setAcl(s, iri, rule('Write', agent(alice)));
+      for (const answer of [
+        await s.send('PATCH', iri, { 'Content-Type': 'application/sparql-update' }, 'INSERT DATA {}', as(s, alice)),
+        await s.send('PUT', iri, { 'Content-Type': turtle, 'If-Match': '*' }, '', as(s, alice)),
+      ]) {
+        expect(answer.status).to.equal(204);
+        expect(JSON.stringify(answer.headers) + answer.text).not.to.include(type);
+      }
+    });
+
+    it('service.md, type index rule 2: index and search are over what the client may read, by ACLs on every level', async () => {
+      const c = await s.container();
+      const [type, secret] = [uniqueIri('open'), uniqueIri('secret')];
+      await setAcl(s, c, rule('Read', agent(alice)));
+      for (const path of ['a', 'd/', 'd/b', 'd/e/', 'd/e/f', 'd-g', 'd0'])
+        if (path.endsWith('/')) await s.container(c + path);
+        else await s.stored(turtle, `<> a <${type}>, <${path.startsWith('d/') ? secret : type}> .`, c + path);
+      const find = (filter = type) => found(s, [['type', filter]], as(s, alice));
+      const at = (...paths: string[]) => paths.map((path) => c + path);
+      expect(await find()).to.deep.equal(at('a', 'd-g', 'd/b', 'd/e/f', 'd0'));
+      await setAcl(s, `${c}d/`, rule('Read', agent(alice), 'accessTo'));
+      expect(await find()).to.deep.equal(at('a', 'd-g', 'd0'));
+      expect(await indexed(s, as(s, alice))).to.include(type).and.not.include(secret);
+      expect(await find(`${lws}Container`)).to.include.members(at('', 'd/')).and.not.include(`${c}d/e/`);
+      await setAcl(s, `${c}d/e/f`, rule('Read', agent(alice)));
+      expect(await find()).to.deep.equal(at('a', 'd-g', 'd/e/f', 'd0'));
+      expect(await indexed(s, as(s, alice))).to.include.members([type, secret]);
+      await setAcl(s, c);
+      expect(await find()).to.deep.equal(at('d/e/f'));
+      for (const who of [s.stranger, 'anonymous'] as const) {
+        expect(await found(s, [['type', type]], who)).to.deep.equal([]);
+        expect(await indexed(s, who)).not.to.include.oneOf([type, secret]);
+      }
+    });
+
+    it('WAC, open-points 1.3: an ACL whose rules speak of something else is no empty one: it shuts everybody out', async () => {
+      const c = await s.container();
+      await setAcl(s, c, rule('Read', anybody));
+      await s.stored(turtle, '', `${c}x`);
+      const mistyped = ownerRule.replaceAll('<>', '<other>');
+      await setBareAcl(s, `${c}x`, [mistyped]);
+      expect(await modesOf(s, `${c}x`, 'anonymous')).to.equal('');
+      expect(await modesOf(s, `${c}x`, as(s, alice))).to.equal('');
+    });
+  },
+  inWac(),
+);
+
+describeStorage(
+  'Views in pages',
+  (s) => {
+    it('Container listing: hidden members make no pages, and page links lead nowhere near them', async () => {
+      const c = await s.container();
+      await setAcl(s, c, rule('Read', anybody, 'accessTo'));
+      for (let i = 0; i < 7; i++) {
+        await s.stored(turtle, '', `${c}m${i}`);
+        if (i % 3 === 0) await setAcl(s, `${c}m${i}`, rule('Read', anybody));
+      }
+      const page = (n: number) => s.send('GET', `${c}?page=${n}`, {}, undefined, s.stranger);
+      const ids = async (n: number) =>
+        (JSON.parse((await page(n)).text).items as { id: string }[]).map(({ id }) => id.replace(c, ''));
+      expect([await ids(1), await ids(2)]).to.deep.equal([['m0', 'm3'], ['m6']]);
+      expectProblem(await page(3), 404, s);
+      expect((await page(3)).text).to.not.match(/\b[47] pages/);
+    });
+  },
+  inWac({ 'container.page-size': '2' }),
+);

@@ -1,0 +1,56 @@
+/** Requests one after another on one connection, and a request whose body comes late. */
+import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
+
+type Fields = Readonly<Record<string, string>>;
+
+export class KeptConnection {
+  private readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  /** Local ports that were used: one, when the connection was kept. */
+  readonly ports = new Set<number | undefined>();
+
+  status(method: string, iri: string, headers: Fields = {}): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const req = request(iri, { method, headers, agent: this.agent });
+      req.on('socket', (socket) => {
+        if (socket.connecting) socket.once('connect', () => this.ports.add(socket.localPort));
+        else this.ports.add(socket.localPort);
+      });
+      req.on('response', (res) => {
+        res.resume();
+        res.on('end', () => resolve(res.statusCode ?? 0));
+      });
+      req.on('error', reject);
+      req.end();
+    });
+  }
+
+  close(): void {
+    this.agent.destroy();
+  }
+}
+
+export interface LateBody {
+  /** Sends the rest; @returns the status */
+  finish(rest: string): Promise<number>;
+}
+
+/** Sends a head and the first part of a body; resolves when the server has had time to read them. */
+export async function beginRequest(method: string, iri: string, headers: Fields, first: string): Promise<LateBody> {
+  const req: ClientRequest = request(iri, { method, headers, agent: false });
+  const answered = new Promise<number>((resolve, reject) => {
+    req.on('response', (res: IncomingMessage) => {
+      res.resume();
+      resolve(res.statusCode ?? 0);
+    });
+    req.on('error', reject);
+  });
+  answered.catch(() => {});
+  req.write(first);
+  await new Promise((resolve) => setTimeout(resolve, 150));
+  return {
+    finish(rest) {
+      req.end(rest);
+      return answered;
+    },
+  };
+}

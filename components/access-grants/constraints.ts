@@ -3,6 +3,7 @@
  * Pure; it must not know where a resource's types come from.
  */
 import type { Access } from '../../lib/authorization/principal.js';
+import { parseDateTime } from '../../lib/fields/date.js';
 import type { Constraint } from './documents.js';
 
 /** Those that depend on the request alone are known before any resource is. */
@@ -17,8 +18,9 @@ export function requestFulfils(
   access: Access,
   now: number,
 ): boolean {
+  if (!rightOperand) return false;
   if (leftOperand === 'dateTime')
-    return rightOperand.length === 1 && compareTimes(operator, now, Date.parse(rightOperand[0]!));
+    return rightOperand.length === 1 && compareTimes(operator, now, parseDateTime(rightOperand[0]!));
   const value = leftOperand === 'client' ? access.principal?.client : access.purpose;
   return compareSets(operator, value === undefined ? [] : purposes(leftOperand, value), rightOperand);
 }
@@ -36,7 +38,7 @@ export interface ResourceFacts {
 
 /** Whether a constraint on the resource holds; an operand that nobody knows never does. */
 export function resourceFulfils({ leftOperand, operator, rightOperand }: Constraint, facts: ResourceFacts): boolean {
-  if (!ofResource.has(leftOperand)) return false;
+  if (!rightOperand || !ofResource.has(leftOperand)) return false;
   const left = leftOperand === 'type' ? facts.types : facts.format === undefined ? [] : [facts.format];
   return compareSets(operator, left, rightOperand);
 }

@@ -13,7 +13,8 @@ export type TargetType = 'Container' | 'DataResource' | 'StorageResource';
 export interface Constraint {
   readonly leftOperand: string;
   readonly operator: string;
-  readonly rightOperand: readonly string[];
+  /** Absent: it holds something that is no text, and no comparison with that holds. */
+  readonly rightOperand: readonly string[] | undefined;
 }
 
 /** One policy of a document, with arrays where the document may have single texts. */
@@ -104,6 +105,8 @@ function assertTarget(target: unknown, storage: string): void {
       throw malformed('A target lies outside of the storage, or is no IRI.');
 }
 
+const texts = (values: readonly unknown[]): readonly string[] | undefined =>
+  values.every((value) => typeof value === 'string') ? (values as readonly string[]) : undefined;
 const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** The policies of a document that was accepted. */
@@ -120,7 +123,7 @@ export const policiesOf = ({ access }: AccessDocument, storage: string): readonl
         return {
           leftOperand: text(leftOperand),
           operator: text(operator),
-          rightOperand: list(rightOperand).map(text),
+          rightOperand: texts(list(rightOperand)),
         };
       }),
     }));

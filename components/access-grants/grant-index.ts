@@ -24,11 +24,14 @@ interface Grant {
   readonly policy: Policy;
 }
 
+type Controllers = Map<string, boolean | Promise<boolean>>;
+
 const modeOf: Readonly<Record<Action, Mode>> = { read: 'read', create: 'append', modify: 'write', delete: 'delete' };
 
 export class GrantIndex implements PermissionSource {
   private readonly grants = new Map<string, Map<string, Grant[]>>();
-  private readonly controllers = new WeakMap<Access, Map<string, boolean | Promise<boolean>>>();
+  /** Who controls the storage, for one request: outside of its transaction, and again inside. */
+  private readonly controllers = [new WeakMap<Access, Controllers>(), new WeakMap<Access, Controllers>()] as const;
 
   constructor(private readonly house: House) {}
 
@@ -128,8 +131,9 @@ export class GrantIndex implements PermissionSource {
     issuer: string,
     base: BaseModel,
   ): boolean | Promise<boolean> {
-    const known = this.controllers.get(access) ?? new Map<string, boolean | Promise<boolean>>();
-    this.controllers.set(access, known);
+    const memo = this.controllers[view.isTransaction ? 1 : 0];
+    const known: Controllers = memo.get(access) ?? new Map();
+    memo.set(access, known);
     const found = known.get(issuer);
     if (found !== undefined) return found;
     const question = {

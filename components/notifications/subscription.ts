@@ -3,6 +3,7 @@
  * may read what, nor how anything is delivered.
  */
 import { LwsError } from '../../lib/errors.js';
+import { parseDateTime } from '../../lib/fields/date.js';
 import { lwsContext } from '../../lib/rdf/contexts.js';
 import { isAbsoluteIri } from '../../lib/rdf/iri.js';
 
@@ -63,10 +64,7 @@ export function readSubscription(document: unknown, now: number, longestMs: numb
 
 function expiryOf(expires: unknown, now: number, longestMs: number): number {
   if (expires === undefined) return now + longestMs;
-  // xsd:dateTime with a zone; Date.parse alone takes much more, and reads some of it in the server's zone.
-  const isDate =
-    typeof expires === 'string' && /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/.test(expires);
-  const time = isDate ? Date.parse(expires) : Number.NaN;
+  const time = typeof expires === 'string' ? parseDateTime(expires) : Number.NaN;
   if (!(time > now)) throw malformed('The member expires is no date and time with a zone, or lies in the past.');
   return time;
 }

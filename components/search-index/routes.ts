@@ -12,6 +12,7 @@ import { decodeUtf8, parseJson } from '../../lib/rdf/json.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
 import { readBody } from '../../lib/resources/body.js';
 import { item } from '../../lib/resources/membership.js';
+import { seenItem } from '../../lib/resources/seen-state.js';
 import { type Filter, filterOfDocument, filterOfQuery, queryOfFilter } from './filter.js';
 import type { PostingLists } from './posting-lists.js';
 import { search, typesOf } from './search.js';
@@ -80,7 +81,8 @@ async function answerSearch(
 ): Promise<Reply> {
   const page = pageNumber(request.query);
   const { items, total } = await search(house, lists, request.access, filter, (page - 1) * pageSize, pageSize);
-  const document = { '@context': lwsContext, type: 'ContainerPage', totalItems: total, items: items.map(item) };
+  const seen = await Promise.all(items.map((record) => seenItem(house, request.access, record)));
+  const document = { '@context': lwsContext, type: 'ContainerPage', totalItems: total, items: seen.map(item) };
   const query = queryOfFilter(filter);
   const url = query === undefined ? undefined : `${searchEndpoint(house)}${query === '' ? '' : `?${query}`}`;
   return pageReply(house, request, document, url, page, pageSize);

@@ -8,6 +8,8 @@ import { aclKey, aclSpace } from './acl.js';
 
 export class AclIndex {
   private readonly iris = new Set<string>();
+  /** How many times an ACL was staged that is not committed yet. */
+  private readonly staged = new Map<string, number>();
   private order: readonly string[] | undefined;
   private byParent: Map<string, string[]> | undefined;
 
@@ -19,7 +21,7 @@ export class AclIndex {
     const prefix = aclKey('');
     store.onCommit(({ entries }) => {
       for (const [key, value] of entries)
-        if (value === null && key.startsWith(prefix)) index.remove(key.slice(prefix.length));
+        if (key.startsWith(prefix)) index.committed(key.slice(prefix.length), value !== null);
     });
     return index;
   }
@@ -51,7 +53,20 @@ export class AclIndex {
   }
 
   /** Called when an ACL is staged, before anybody may rely on it. */
-  add(iri: string): void {
+  stage(iri: string): void {
+    this.staged.set(iri, (this.staged.get(iri) ?? 0) + 1);
+    this.add(iri);
+  }
+
+  /** One that was written again while its deletion was on the way to the disk stays. */
+  private committed(iri: string, exists: boolean): void {
+    const staged = (this.staged.get(iri) ?? 0) - (exists ? 1 : 0);
+    if (staged > 0) this.staged.set(iri, staged);
+    else this.staged.delete(iri);
+    if (!exists && staged <= 0) this.remove(iri);
+  }
+
+  private add(iri: string): void {
     if (this.iris.has(iri)) return;
     this.iris.add(iri);
     this.forget();

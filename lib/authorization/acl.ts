@@ -28,6 +28,8 @@ export interface Acl {
   /** The resource that it belongs to. */
   readonly of: string;
   readonly rules: readonly AclRule[];
+  /** It says nothing at all, and is no ACL; one that speaks of other resources alone shuts everybody out. */
+  readonly isEmpty: boolean;
 }
 
 /** What is kept of an ACL: a graph of which the resource is the base. */
@@ -45,10 +47,10 @@ export const aclKey = (iri: string): string => entryKey(aclSpace, iri);
 export const readAclDocument = (value: string): AclDocument => JSON.parse(value) as AclDocument;
 
 /** The rules of a kept ACL. */
-export const readAcl = (of: string, value: string): Acl => ({
-  of,
-  rules: rulesOf(of, decodeGraph(readAclDocument(value).keys)),
-});
+export function readAcl(of: string, value: string): Acl {
+  const { keys } = readAclDocument(value);
+  return { of, rules: rulesOf(of, decodeGraph(keys)), isEmpty: keys.length === 0 };
+}
 
 const granted: Readonly<Record<string, readonly Mode[]>> = {
   [acl.Read]: ['read'],

@@ -53,15 +53,18 @@ export async function requirePut(
   // From here on the target is absent, or hidden and to be answered as if it were absent.
   const parent = parentOf(iri);
   const container = view.record(parent);
-  if (!container) {
-    const refused = await refusalOfAbsent(guard, view, access, parent);
-    throw refused.code === 'not-found'
-      ? new LwsError('parent-not-found', 'The container that this resource would lie in does not exist.')
-      : refused;
-  }
+  if (!container) throw asParent(await refusalOfAbsent(guard, view, access, parent));
   if (!record && (await may('append', container))) return undefined;
-  throw refusal(guard, access, 'append', await may('read', container));
+  throw asParent(refusal(guard, access, 'append', await may('read', container)));
 }
+
+/** A container that is hidden is told in the same words as one that is absent. */
+const asParent = (refused: LwsError): LwsError =>
+  refused.code === 'not-found'
+    ? new LwsError('parent-not-found', 'The container that this resource would lie in does not exist.', {
+        ...(refused.reason === undefined ? {} : { reason: refused.reason }),
+      })
+    : refused;
 
 /** The decision, which is told in the log of the request. */
 function decided({ authorizer }: Guard, question: Question): boolean | Promise<boolean> {

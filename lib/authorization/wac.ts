@@ -21,6 +21,9 @@ export interface WacOptions {
   readonly mostFetches: number;
 }
 
+/** Decisions by ACL, and by mode with the way it was found. */
+type Memo = Map<Acl, Map<string, Decision>>;
+
 interface Effective {
   readonly acl: Acl;
   readonly inherited: boolean;
@@ -35,13 +38,14 @@ const noAcl: Decision = { allowed: false, rule: 'there is no ACL' };
 
 export function wacModel(options: WacOptions): BaseModel {
   const { storage, index } = options;
-  const memo = new WeakMap<Access, Map<Acl, Map<string, Decision>>>();
+  // Inside the transaction everything is decided again: a group may have changed since.
+  const memos = [new WeakMap<Access, Memo>(), new WeakMap<Access, Memo>()] as const;
 
   const aclOf = (view: View, iri: string): Acl | undefined => {
     if (!index.mayHave(iri)) return undefined;
     const acl = view.derived(aclKey(iri), (value) => readAcl(iri, value));
     // An empty ACL is no ACL.
-    return acl && acl.rules.length > 0 ? acl : undefined;
+    return acl?.isEmpty === false ? acl : undefined;
   };
   const effective = (view: View, iri: string): Effective | undefined => {
     const own = aclOf(view, iri);
@@ -60,6 +64,7 @@ export function wacModel(options: WacOptions): BaseModel {
     { acl, inherited }: Effective,
     mode: Mode,
   ): Decision | Promise<Decision> => {
+    const memo = memos[view.isTransaction ? 1 : 0];
     let known = memo.get(access);
     if (!known) {
       known = new Map();

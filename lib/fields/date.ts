@@ -56,3 +56,15 @@ function fullYear(parts: Readonly<Record<string, string>>, digits: number, now: 
   const time = timeOf(parts, year);
   return time === undefined || time <= limit.getTime() ? year : year - 100;
 }
+
+/**
+ * An xsd:dateTime with a zone, in milliseconds since the epoch; NaN for anything else. (Date.parse takes much more, some of
+ * it in the server's zone, and carries the 31st of February over.)
+ */
+export function parseDateTime(text: string): number {
+  const match = /^(\d{4})-(\d\d)-(\d\d)T\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/.exec(text);
+  if (!match) return Number.NaN;
+  const [year, month, day] = match.slice(1).map(Number) as [number, number, number];
+  const isDay = new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
+  return isDay ? Date.parse(text) : Number.NaN;
+}

@@ -169,8 +169,9 @@ function fixedRoutes(site: Site): RouteFinder {
     });
   }
   const dispatch = router.routes();
-  const known = (path: string): readonly string[] =>
-    site.routes.filter((route) => fullPath(route) === path).flatMap(({ methods }) => methods);
+  const known = (path: string, method: string): readonly string[] => [
+    ...new Set(router.match(path, method).path.flatMap(({ methods }) => methods)),
+  ];
   const koa = new Koa();
   const find = async (req: IncomingMessage, res: ServerResponse, access: Access): Promise<Reply | undefined> => {
     const ctx = koa.createContext(req, res);
@@ -178,7 +179,7 @@ function fixedRoutes(site: Site): RouteFinder {
     await dispatch(ctx as never, async () => {});
     const { reply } = ctx.state as { reply?: Reply };
     if (reply) return reply;
-    const methods = known(ctx.path);
+    const methods = known(ctx.path, ctx.method);
     if (methods.length === 0) return undefined;
     if (ctx.method === 'PUT') throw reservedName();
     const Allow = [...new Set([...methods, 'OPTIONS'])].join(', ');

@@ -8,12 +8,13 @@ import { formatEntityTag } from '../fields/etag.js';
 import { turtle } from '../rdf/formats.js';
 import { create } from '../resources/create.js';
 import { remove } from '../resources/delete.js';
-import { jsonListing, stateOf } from '../resources/membership.js';
+import { jsonListing } from '../resources/membership.js';
 import { acceptedPatches, acceptPost, allowedMethods } from '../resources/methods.js';
 import { controlledBy, describedBy, type Target } from '../resources/names.js';
 import { patch } from '../resources/patch.js';
 import { assertPreconditions } from '../resources/preconditions.js';
 import { replace } from '../resources/replace.js';
+import { stateOf } from '../resources/seen-state.js';
 import type { Storage } from '../resources/storage.js';
 import { requestedModel } from '../resources/types.js';
 import { variantOf } from '../resources/variants.js';
@@ -103,7 +104,8 @@ async function assertReadable(
   record: ResourceRecord,
 ): Promise<void> {
   const { ifMatch, ifUnmodifiedSince } = preconditions(req);
-  assertPreconditions({ ifMatch, ifUnmodifiedSince }, record, await stateOf(storage, storage.store, access, record));
+  const { state, modified } = await stateOf(storage, storage.store, access, record);
+  assertPreconditions({ ifMatch, ifUnmodifiedSince }, { ...record, modified }, state);
 }
 
 async function post(exchange: ResourceExchange): Promise<Reply> {
@@ -165,6 +167,15 @@ async function del({ storage, req, access, target }: ResourceExchange): Promise<
   return { status: 204, fields: { 'Want-Content-Digest': wantContentDigest } };
 }
 
+/** Who may write but not read is not told what types others have declared. */
+async function shown(storage: Storage, access: Access, record: ResourceRecord): Promise<ResourceRecord> {
+  const { authorizer, store } = storage;
+  if (!record.types || (await authorizer.allows({ view: store, access, mode: 'read', iri: record.iri, record })))
+    return record;
+  const { types: _types, ...rest } = record;
+  return rest;
+}
+
 /** `Prefer: set-linkset`: the Link fields are to become metadata (service.md, Linkset endpoint rule 6). */
 const setsLinkset = (req: IncomingMessage): boolean => preferences(req).has('set-linkset');
 
@@ -183,7 +194,7 @@ async function writtenFields(
   return {
     ETag: formatEntityTag(tag),
     'Last-Modified': formatHttpDate(modified),
-    Link: resourceLinks(record, storage),
+    Link: resourceLinks(await shown(storage, access, record), storage),
     'Want-Content-Digest': wantContentDigest,
     ...(setsLinkset(req) ? { 'Preference-Applied': 'set-linkset' } : {}),
   };

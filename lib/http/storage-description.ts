@@ -11,7 +11,7 @@ import { cidContext, lwsContext } from '../rdf/contexts.js';
 import { isRdfFormat, jsonLd, type RdfFormat, rdfFormats } from '../rdf/formats.js';
 import { ldp, lws } from '../rdf/vocabulary.js';
 import { jsonPatch, linksetJson, mergePatch, sparqlUpdate } from '../resources/methods.js';
-import { linksetOf } from '../resources/names.js';
+import { aclOf, linksetOf } from '../resources/names.js';
 import { isNotModified } from '../resources/preconditions.js';
 import type { Storage } from '../resources/storage.js';
 import { variantOf } from '../resources/variants.js';
@@ -144,17 +144,18 @@ export async function descriptionReply(
     ETag: formatEntityTag(opaque),
     Vary: 'Accept',
     'Cache-Control': 'public, no-cache',
-    Link: links(storage.storage),
+    Link: links(storage),
   };
   if (isNotModified({ ifNoneMatch: preconditions(req).ifNoneMatch }, opaque, 0)) return { status: 304, fields };
   return { status: 200, fields, body: await bytesOf(storage, description, mediaType) };
 }
 
-const links = (storage: string): string =>
+const links = ({ storage, acls }: Storage): string =>
   [
     formatLink(ldp.Resource, 'type'),
     formatLink(ldp.BasicContainer, 'type'),
     formatLink(lws.Container, 'type'),
     formatLink(storage, lws.storage),
     formatLink(linksetOf(storage), 'linkset', { type: linksetJson }),
+    ...(acls ? [formatLink(aclOf(storage), 'acl')] : []),
   ].join(', ');

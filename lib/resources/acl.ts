@@ -73,7 +73,7 @@ export async function putAcl(
 
 /** Stages an ACL; its resource's record says that there is one, so that it goes with the resource. */
 export function stageAcl(tx: Transaction, index: AclIndex, record: ResourceRecord, acl: AclDocument): void {
-  index.add(record.iri);
+  index.stage(record.iri);
   tx.putEntry(aclKey(record.iri), JSON.stringify(acl));
   if (!record.acl) tx.putRecord({ ...record, acl: true });
 }
@@ -84,6 +84,8 @@ export function stageAcl(tx: Transaction, index: AclIndex, record: ResourceRecor
  */
 export async function deleteAcl(storage: Storage, request: AclRequest): Promise<void> {
   const { iri, access } = request;
+  // Groups of other servers are asked before the transaction, never in it.
+  await requireControl(storage, storage.store, access, iri);
   await storage.store.transact(
     async (tx) => {
       const found = await requireControl(storage, tx, access, iri);

@@ -14,10 +14,10 @@ import {
   receiveContent,
   roomFor,
 } from './body.js';
-import { containerState } from './membership.js';
 import { allowedMethods } from './methods.js';
 import { candidateNames, counterpart, isReserved } from './names.js';
 import { assertPreconditions } from './preconditions.js';
+import { containerState } from './seen-state.js';
 import type { Storage } from './storage.js';
 import { contentKind } from './types.js';
 import { requireFreeName, reservedName, stageNew, type WriteRequest, type WriteResult } from './write.js';
@@ -76,8 +76,8 @@ async function assertContainerState(
   container: ResourceRecord,
 ): Promise<void> {
   if (ifMatch === undefined && ifUnmodifiedSince === undefined) return;
-  const state = await containerState(storage, view, access, container);
-  assertPreconditions({ ifMatch, ifUnmodifiedSince }, container, state);
+  const { state, modified } = await containerState(storage, view, access, container);
+  assertPreconditions({ ifMatch, ifUnmodifiedSince }, { ...container, modified }, state);
 }
 
 const isTaken = (error: unknown): boolean => error instanceof LwsError && error.code === 'already-exists';

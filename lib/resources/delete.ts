@@ -1,12 +1,13 @@
 /** DELETE: a resource, an empty container, or with `Depth: infinity` a whole subtree in one transaction. */
 import { aclKey } from '../authorization/acl.js';
 import { requireAccess } from '../authorization/guard.js';
+import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
 import { newRevision, parentOf, type ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
-import { stateOf } from './membership.js';
 import { deleteLinks } from './metadata.js';
 import { assertPreconditions } from './preconditions.js';
+import { stateOf } from './seen-state.js';
 import type { Storage } from './storage.js';
 import type { WriteRequest } from './write.js';
 
@@ -28,8 +29,8 @@ export async function remove(storage: Storage, request: DeleteRequest): Promise<
   const work = async (tx: Transaction): Promise<void> => {
     tx.actor = access.principal?.subject;
     const record = await requireAccess(storage, tx, access, 'delete', iri);
-    const state = await stateOf(storage, tx, access, record);
-    assertPreconditions(preconditions, record, state);
+    const { state, modified } = await stateOf(storage, tx, access, record);
+    assertPreconditions(preconditions, { ...record, modified }, state);
     if (record.members && !recursive)
       throw new LwsError('not-empty', 'The container is not empty. Delete its members first, or send Depth: infinity.');
     const parent = tx.record(parentOf(iri))!;
@@ -42,7 +43,14 @@ export async function remove(storage: Storage, request: DeleteRequest): Promise<
     });
   };
   await storage.store.prefetch(admitted);
+  if (recursive) await askGroups(storage, access, iri);
   await storage.store.transact(work, { frees: true });
+}
+
+/** Decides by the ACLs of all descendants once before the transaction, in which no group of another server is asked. */
+async function askGroups({ acls, authorizer, store }: Storage, access: Access, container: string): Promise<void> {
+  for (const iri of acls?.sorted ?? [])
+    if (iri.startsWith(container)) await authorizer.allows({ view: store, access, mode: 'delete', iri });
 }
 
 async function stageDeletion(

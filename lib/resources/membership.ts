@@ -2,7 +2,6 @@
 import { createHash } from 'node:crypto';
 import type { Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import type { View } from '../authorization/authorizer.js';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
 import { lwsContext } from '../rdf/contexts.js';
@@ -12,6 +11,7 @@ import { sortKeys } from '../storage/key-order.js';
 import { encodeGraph } from '../storage/quad-keys.js';
 import type { ResourceRecord } from '../storage/records.js';
 import type { Representation } from './representations.js';
+import { latest, seenItem, viewState } from './seen-state.js';
 import type { Storage } from './storage.js';
 import { structuralType } from './types.js';
 import { variantOf } from './variants.js';
@@ -32,42 +32,6 @@ interface Membership {
   /** Milliseconds: when the container, as the caller sees it, changed last. */
   readonly modified: number;
 }
-
-/** A state of the storage whose members can be listed. */
-export type MemberView = View & { members(container: string): AsyncIterable<readonly ResourceRecord[]> };
-
-/**
- * The state of a container for the tags of a caller: its revision for one who may read everything; for others a hash of
- * what they see, which tells nothing of what they do not see.
- */
-export async function containerState(
-  storage: Storage,
-  view: MemberView,
-  access: Access,
-  container: ResourceRecord,
-): Promise<string> {
-  if (await storage.authorizer.readsAllMembers(view, access, container.iri)) return container.revision;
-  const visible: string[] = [];
-  for await (const members of view.members(container.iri))
-    for (const member of members)
-      if (await storage.authorizer.allows({ view, access, mode: 'read', iri: member.iri, record: member }))
-        visible.push(member.iri);
-  return viewState(visible.sort());
-}
-
-/** The opaque state of any resource, as the caller may see it; what `If-Match` is compared with. */
-export const stateOf = async (
-  storage: Storage,
-  view: MemberView,
-  access: Access,
-  record: ResourceRecord,
-): Promise<string> => (record.kind === 'container' ? containerState(storage, view, access, record) : record.revision);
-
-const viewState = (iris: readonly string[]): string => {
-  const hash = createHash('sha256');
-  for (const iri of iris) hash.update(`${iri}\n`);
-  return hash.digest('base64url').slice(0, 16);
-};
 
 /**
  * The listing as JSON, in pages when the membership exceeds one (service.md, "Container listing").
@@ -154,7 +118,8 @@ async function collect(
   for await (const records of storage.store.members(container.iri)) {
     for (const record of records) {
       if (!everything && !(await mayRead(record))) continue;
-      if (seen >= from && members.length < count) members.push(record);
+      if (seen >= from && members.length < count)
+        members.push(everything ? record : await seenItem(storage, access, record));
       if (!everything) visible.push(record.iri);
       seen++;
     }
@@ -165,9 +130,6 @@ async function collect(
   // The container's own date moves with members that the caller must not know of.
   return { members, total: visible.length, state: viewState(visible), modified: latest(container.created, members) };
 }
-
-const latest = (time: number, members: readonly ResourceRecord[]): number =>
-  members.reduce((latestSoFar, { modified }) => Math.max(latestSoFar, modified), time);
 
 const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64url').slice(0, 12);
 

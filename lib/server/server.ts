@@ -9,12 +9,13 @@ import { ensureRoot } from '../resources/storage-root.js';
 import type { Settings } from '../settings.js';
 import type { Store } from '../storage/store.js';
 import { assembleHouse, assembleSite, assembleStorage, installAll } from './assemble.js';
-import { assertUsable, type CoreSettings, coreSettings, readBaseUri } from './core-settings.js';
+import { type CoreSettings, coreSettings, readBaseUri } from './core-settings.js';
 import { createHttpServer, drain, listen } from './http-server.js';
 import { keptKey } from './kept-key.js';
 import { openStore } from './open-store.js';
 import { outboundFetch } from './outbound-fetch.js';
 import { keptIdentity } from './owner-credential.js';
+import { assertUsable } from './usable-settings.js';
 import { verificationMethodOf } from './verification-method.js';
 
 export interface RunningServer {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { describeStorage, lws, type StorageUnderTest } from '../support/conformance.js';
 import { expectChallenge, expectProblem, linked } from '../support/expectations.js';
-import { constraint, documentOf, grantsOf, postDocument, policy, requestsOf, revoke } from '../support/grants.js';
+import { constraint, documentOf, grantsOf, policy, postDocument, requestsOf, revoke } from '../support/grants.js';
 import { mediaType } from '../support/rdf.js';
 import { lwsContext, lwsJson } from '../support/search.js';
 import { alice, as, bob, owner } from '../support/wac.js';
@@ -71,7 +71,13 @@ describeStorage(
     for (const kind of kinds) {
       const endpoint = () => endpointOf(s, kind);
       const post = (changes: object, type?: string) =>
-        postDocument(s, endpoint(), documentOf(s, kind, [policy(alice, 'read', s.scratch)], { ...changes }), undefined, type);
+        postDocument(
+          s,
+          endpoint(),
+          documentOf(s, kind, [policy(alice, 'read', s.scratch)], { ...changes }),
+          undefined,
+          type,
+        );
 
       it(`${kind}, open-points 9: POST is 201 with Location and the document`, async () => {
         const answer = await post({});
@@ -125,7 +131,11 @@ describeStorage(
       it(`${kind}, open-points 9: what is no JSON, or no object, is 400`, async () => {
         for (const text of ['', '{', '[]', 'null', '"x"', '\ufffe'])
           expectProblem(await s.post(endpoint(), lwsJson, text), 400, s);
-        expectProblem(await s.post(endpoint(), lwsJson, Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])), 400, s);
+        expectProblem(
+          await s.post(endpoint(), lwsJson, Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])),
+          400,
+          s,
+        );
       });
 
       it(`${kind}, open-points 9: another media type is 415`, async () => {
@@ -148,7 +158,8 @@ describeStorage(
       it(`${kind}, open-points 9: DELETE is 204, and then it is 404 and not listed`, async () => {
         const made = new URL((await post({})).headers['location']!, s.root).href;
         await revoke(s, made);
-        for (const method of ['GET', 'HEAD', 'DELETE']) expect((await s.send(method, made)).status, method).to.equal(404);
+        for (const method of ['GET', 'HEAD', 'DELETE'])
+          expect((await s.send(method, made)).status, method).to.equal(404);
         expect((await s.get(endpoint())).text).not.to.include(made);
       });
 
@@ -172,7 +183,13 @@ describeStorage(
         const made = new URL((await post({})).headers['location']!, s.root).href;
         for (const iri of [endpoint(), made, `${endpoint()}/none`])
           for (const method of ['GET', 'DELETE', ...(iri === endpoint() ? ['POST'] : [])]) {
-            const answer = await s.send(method, iri, { 'Content-Type': lwsJson }, method === 'POST' ? '{}' : undefined, 'anonymous');
+            const answer = await s.send(
+              method,
+              iri,
+              { 'Content-Type': lwsJson },
+              method === 'POST' ? '{}' : undefined,
+              'anonymous',
+            );
             if (method === 'DELETE' && iri === endpoint()) expect(answer.status).to.be.oneOf([401, 405]);
             else expectChallenge(answer, s);
           }

@@ -12,7 +12,11 @@ const issuer = new TrustedIssuer();
 const trusting = { ...remote.settings, 'oauth.trusted-issuers': issuer.issuer };
 const [app, other] = ['https://app.example/id', 'https://other.example/id'];
 const purpose = 'https://purpose.example/';
-const [asserted, declared, absent] = ['https://e.example/Asserted', 'https://e.example/Declared', 'https://e.example/No'];
+const [asserted, declared, absent] = [
+  'https://e.example/Asserted',
+  'https://e.example/Declared',
+  'https://e.example/No',
+];
 
 interface Request {
   readonly purpose?: string;
@@ -137,7 +141,10 @@ describeStorage(
         const iri = iris[what]!;
         let made: string;
         try {
-          made = await grant(s, policy(anonymous ? everybodyIri : alice, 'read', iri, 'StorageResource', ...constraints));
+          made = await grant(
+            s,
+            policy(anonymous ? everybodyIri : alice, 'read', iri, 'StorageResource', ...constraints),
+          );
         } catch (error) {
           // A value that no comparison takes may be refused as well.
           if (constraints.every(({ rightOperand }) => typeof rightOperand === 'string')) throw error;

@@ -18,7 +18,7 @@ import {
 import { visible } from '../support/masking.js';
 import { TrustedIssuer } from '../support/oauth.js';
 import { remote } from '../support/remote.js';
-import { agent, alice, aclOf, as, bob, inWac, owner, ownerRule, rule, setBareAcl } from '../support/wac.js';
+import { aclOf, agent, alice, as, bob, inWac, owner, ownerRule, rule, setBareAcl } from '../support/wac.js';
 
 const issuer = new TrustedIssuer();
 const trusting = { ...remote.settings, 'oauth.trusted-issuers': issuer.issuer };
@@ -30,7 +30,8 @@ const through = (s: StorageUnderTest, subject: string, client_id: string) => ({
 });
 
 function views(s: StorageUnderTest): void {
-  const see = async (iri: string, who: Parameters<typeof s.send>[4]) => (await s.send('GET', iri, {}, undefined, who)).status;
+  const see = async (iri: string, who: Parameters<typeof s.send>[4]) =>
+    (await s.send('GET', iri, {}, undefined, who)).status;
 
   it('AccessRequest, open-points 9: its creator and controllers see it and list it, nobody else does', async () => {
     const mine = await file(s, policy(bob, 'read', s.scratch), as(s, alice));
@@ -41,7 +42,9 @@ function views(s: StorageUnderTest): void {
       expect(await see(mine, who)).to.equal(404);
       expect(await listed(s, requestsOf(s), who)).to.deep.equal([]);
     }
-    expect(await listed(s, requestsOf(s), as(s, alice))).to.include(mine).and.not.include(owners);
+    expect(await listed(s, requestsOf(s), as(s, alice)))
+      .to.include(mine)
+      .and.not.include(owners);
     expect(await listed(s, requestsOf(s))).to.include.members([mine, owners]);
     expect(await see(owners, as(s, alice)), 'one that asks for her').to.equal(404);
   });
@@ -195,7 +198,9 @@ describeStorage(
       for (const word of ['AccessRequestService', 'AccessGrantService', 'access-grants', 'AccessProfile'])
         expect(description).not.to.include(word);
       await s.restart({ settings: { owners: owner.did }, owner });
-      expect((await s.get(s.root)).text).to.include('AccessRequestService').and.include('AccessGrantService');
+      expect((await s.get(s.root)).text)
+        .to.include('AccessRequestService')
+        .and.include('AccessGrantService');
       expect((await s.send('GET', iri, {}, undefined, as(s, alice))).status).to.equal(200);
     });
   },

@@ -55,7 +55,11 @@ describeStorage(
       const container = await s.container();
       const name = container.slice(0, -1);
       for (const method of ['GET', 'PUT'])
-        expectProblem(await s.send(method, `${name}.acl`, { 'Content-Type': turtle }, method === 'PUT' ? '' : undefined), 404, s);
+        expectProblem(
+          await s.send(method, `${name}.acl`, { 'Content-Type': turtle }, method === 'PUT' ? '' : undefined),
+          404,
+          s,
+        );
       const { iri } = await s.stored(turtle, '');
       expectProblem(await s.put(`${iri}/.acl`, turtle, turtleOf(ownerRule)), 404, s);
     });
@@ -63,12 +67,30 @@ describeStorage(
     it('ACL, issue 5: the ACL of a linkset, of an ACL and of system paths is as absent', async () => {
       const { iri } = await s.stored(turtle, '');
       await setAcl(s, iri);
-      const system = ['.lws/', '.lws', '.lws/type-index', '.lws/storage-description', '.lws/access-grants', 'app', 'app/'];
-      const paths = [`${iri}.meta`, `${iri}.acl`, ...system.map((path) => s.root + path), `${s.root}.well-known/lws-configuration`];
+      const system = [
+        '.lws/',
+        '.lws',
+        '.lws/type-index',
+        '.lws/storage-description',
+        '.lws/access-grants',
+        'app',
+        'app/',
+      ];
+      const paths = [
+        `${iri}.meta`,
+        `${iri}.acl`,
+        ...system.map((path) => s.root + path),
+        `${s.root}.well-known/lws-configuration`,
+      ];
       for (const path of paths)
         for (const method of ['GET', 'HEAD', 'PUT', 'DELETE']) {
           const headers = method === 'PUT' ? { 'Content-Type': turtle } : {};
-          const answer = await s.send(method, `${path}.acl`, headers, method === 'PUT' ? turtleOf(ownerRule) : undefined);
+          const answer = await s.send(
+            method,
+            `${path}.acl`,
+            headers,
+            method === 'PUT' ? turtleOf(ownerRule) : undefined,
+          );
           expect(answer.status, `${method} ${path}.acl: ${answer.text}`).to.equal(404);
           const stranger = await s.send(method, `${path}.acl`, headers, method === 'PUT' ? '' : undefined, s.stranger);
           expect(stranger.status, `${method} ${path}.acl by a stranger`).to.equal(404);
@@ -115,7 +137,11 @@ describeStorage(
     it('ACL: replacing a resource, in another kind as well, leaves its ACL', async () => {
       const { iri } = await s.stored(turtle, '');
       await setAcl(s, iri, rule('Read', agent(alice)));
-      for (const [type, body] of [[turtle, '<> a <#D> .'], ['application/json', '{}'], ['text/plain', 'x']] as const)
+      for (const [type, body] of [
+        [turtle, '<> a <#D> .'],
+        ['application/json', '{}'],
+        ['text/plain', 'x'],
+      ] as const)
         expect((await s.put(iri, type, body, { 'If-Match': '*' })).status).to.equal(204);
       expect(await modesOf(s, iri, as(s, alice))).to.equal('read');
     });
@@ -198,17 +224,15 @@ describeStorage(
   inWac({ 'public-read': 'true' }),
 );
 
-describeStorage(
-  'Owner mode',
-  (s: StorageUnderTest) => {
-    it('open-points 1.3, 2.3: in owner mode there is no Link rel="acl", and `.acl` is only reserved', async () => {
-      const { iri } = await s.stored(turtle, '<> a <#C> .');
-      for (const target of [iri, s.scratch, s.root, `${iri}.meta`])
-        for (const Accept of [turtle, '*/*']) expect(linked(await s.get(target, { Accept }), 'acl'), target).to.deep.equal([]);
-      for (const target of [iri, s.scratch]) {
-        expectProblem(await s.put(aclOf(target), turtle, turtleOf(ownerRule)), 409, s);
-        for (const method of ['GET', 'DELETE']) expectProblem(await s.send(method, aclOf(target)), 404, s);
-      }
-    });
-  },
-);
+describeStorage('Owner mode', (s: StorageUnderTest) => {
+  it('open-points 1.3, 2.3: in owner mode there is no Link rel="acl", and `.acl` is only reserved', async () => {
+    const { iri } = await s.stored(turtle, '<> a <#C> .');
+    for (const target of [iri, s.scratch, s.root, `${iri}.meta`])
+      for (const Accept of [turtle, '*/*'])
+        expect(linked(await s.get(target, { Accept }), 'acl'), target).to.deep.equal([]);
+    for (const target of [iri, s.scratch]) {
+      expectProblem(await s.put(aclOf(target), turtle, turtleOf(ownerRule)), 409, s);
+      for (const method of ['GET', 'DELETE']) expectProblem(await s.send(method, aclOf(target)), 404, s);
+    }
+  });
+});

@@ -1,10 +1,10 @@
 /** open-points 1.3: `.acl` resources, their methods, conditions and life. */
 import { expect } from 'chai';
+import { isomorphic } from '../lib/rdf/isomorphism.js';
 import { describeStorage, ldp, lws } from '../support/conformance.js';
 import { expectChallenge, expectProblem, linked, listOf } from '../support/expectations.js';
 import { expectGraph, graphOf, mediaType, rdfTypes, readRdf } from '../support/rdf.js';
 import { aclOf, agent, alice, anybody, as, inWac, modesOf, ownerRule, rule, setAcl, turtleOf } from '../support/wac.js';
-import { isomorphic } from '../lib/rdf/isomorphism.js';
 
 const turtle = 'text/turtle';
 const document = turtleOf(ownerRule, rule('Read', agent(alice)));
@@ -50,7 +50,9 @@ describeStorage(
         const other = turtleOf(ownerRule);
         const replaced = await s.put(aclOf(iri), turtle, other, { 'If-Match': created.headers['etag']! });
         expect(replaced.status).to.equal(204);
-        expect(replaced.headers['etag']).to.equal(await s.tag(aclOf(iri))).and.not.equal(created.headers['etag']);
+        expect(replaced.headers['etag'])
+          .to.equal(await s.tag(aclOf(iri)))
+          .and.not.equal(created.headers['etag']);
         await expectGraph(await s.get(aclOf(iri)), iri, other);
       });
 
@@ -116,7 +118,9 @@ describeStorage(
           const read = await s.get(target, { Accept: type });
           expect((await s.put(target, type, read.text, { 'If-Match': read.headers['etag']! })).status).to.equal(204);
           const again = await s.get(target, { Accept: type });
-          expect(isomorphic(await graphOf(again, iri), await readRdf(document, turtle, iri)), again.text).to.equal(true);
+          expect(isomorphic(await graphOf(again, iri), await readRdf(document, turtle, iri)), again.text).to.equal(
+            true,
+          );
           expect(await modesOf(s, iri, as(s, alice))).to.equal('read');
         }
       });

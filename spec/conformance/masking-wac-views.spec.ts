@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { describeStorage, lws, type Sender } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
-import { visible } from '../support/masking.js';
 import { putLinks } from '../support/linkset.js';
+import { visible } from '../support/masking.js';
 import { rdfTypes } from '../support/rdf.js';
 import { found, indexed, searchFor, uniqueIri } from '../support/search.js';
 import { agent, alice, anybody, as, inWac, modesOf, ownerRule, rule, setAcl, setBareAcl } from '../support/wac.js';
@@ -131,7 +131,9 @@ describeStorage(
       await setBareAcl(s, `${c}d/secretly`, [ownerRule]);
       const answer = await s.send('DELETE', c, { Depth: 'infinity' }, undefined, as(s, alice));
       expectProblem(answer, 403, s);
-      expect(JSON.stringify(answer.headers) + answer.text).not.to.include('secretly').and.not.include('d/');
+      expect(JSON.stringify(answer.headers) + answer.text)
+        .not.to.include('secretly')
+        .and.not.include('d/');
       expect(await s.members(`${c}d/`)).to.have.length(1);
     });
 
@@ -178,8 +180,12 @@ describeStorage(
       expect(await find()).to.deep.equal(at('a', 'd-g', 'd/b', 'd/e/f', 'd0'));
       await setAcl(s, `${c}d/`, rule('Read', agent(alice), 'accessTo'));
       expect(await find()).to.deep.equal(at('a', 'd-g', 'd0'));
-      expect(await indexed(s, as(s, alice))).to.include(type).and.not.include(secret);
-      expect(await find(`${lws}Container`)).to.include.members(at('', 'd/')).and.not.include(`${c}d/e/`);
+      expect(await indexed(s, as(s, alice)))
+        .to.include(type)
+        .and.not.include(secret);
+      expect(await find(`${lws}Container`))
+        .to.include.members(at('', 'd/'))
+        .and.not.include(`${c}d/e/`);
       await setAcl(s, `${c}d/e/f`, rule('Read', agent(alice)));
       expect(await find()).to.deep.equal(at('a', 'd-g', 'd/e/f', 'd0'));
       expect(await indexed(s, as(s, alice))).to.include.members([type, secret]);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { grant, policy, revoke } from '../support/grants.js';
 import { beginRequest, KeptConnection } from '../support/kept-connection.js';
-import { agent, alice, aclOf, as, bob, inWac, ownerRule, rule, setAcl, setBareAcl } from '../support/wac.js';
+import { aclOf, agent, alice, as, bob, inWac, ownerRule, rule, setAcl, setBareAcl } from '../support/wac.js';
 
 const hasMember = '<http://www.w3.org/2006/vcard/ns#hasMember>';
 const turtle = 'text/turtle';
@@ -46,7 +46,9 @@ const ways: Readonly<Record<string, (s: StorageUnderTest, container: string) => 
 describeStorage(
   'Revocation',
   (s) => {
-    const credentials = (): Record<string, string> => ({ Authorization: `Bearer ${(as(s, alice) as { token: string }).token}` });
+    const credentials = (): Record<string, string> => ({
+      Authorization: `Bearer ${(as(s, alice) as { token: string }).token}`,
+    });
     const make = async (): Promise<string> => {
       const container = await s.container();
       await s.container(`${container}d/`);

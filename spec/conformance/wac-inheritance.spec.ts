@@ -146,7 +146,8 @@ describeStorage(
       await make(s, c, '', 'd/', 'd/x', 'd/-', 'd/!', 'd/~', 'd/0', ...neighbours);
       await setAcl(s, `${c}d/`, rule('Read', anybody));
       for (const path of neighbours) expect(await modes(c + path), path).to.equal('');
-      for (const path of ['d/', 'd/x', 'd/-', 'd/!', 'd/~', 'd/0']) expect(await modes(c + path), path).to.equal('read');
+      for (const path of ['d/', 'd/x', 'd/-', 'd/!', 'd/~', 'd/0'])
+        expect(await modes(c + path), path).to.equal('read');
       const listed = JSON.parse((await s.send('GET', `${c}d/`, {}, undefined, as(s, alice))).text);
       expect(listed.totalItems).to.equal(5);
     });

@@ -91,3 +91,12 @@ export async function listed(s: StorageUnderTest, endpoint: string, by?: Sender)
   expect(totalItems).to.equal(items.length);
   return items.map(({ id }) => id);
 }
+
+/** A tree with something of every kind; @returns its container */
+export async function tree(s: StorageUnderTest, base = s.fresh('/')): Promise<string> {
+  for (const path of ['', 'd/', 'd/e/']) await s.container(base + path);
+  for (const path of ['x', 'd/y', 'd/e/z', 'd-b', 'd0']) await s.stored('text/turtle', '<> a <#C> .', base + path);
+  return base;
+}
+/** What lies in it, itself included. */
+export const paths = ['', 'x', 'd/', 'd/y', 'd/e/', 'd/e/z', 'd-b', 'd0'];

@@ -45,7 +45,11 @@ export const creations: Readonly<Record<string, Probe>> = {
   'PUT of malformed RDF': { method: 'PUT', headers: turtle, body: '<> a' },
   'PUT of bytes': { method: 'PUT', headers: { 'Content-Type': 'text/plain' }, body: 'x' },
   'PUT without a body': { method: 'PUT' },
-  'PUT with a wrong digest': { method: 'PUT', headers: { ...turtle, 'Content-Digest': `sha-256=:${'A'.repeat(43)}=:` }, body: '' },
+  'PUT with a wrong digest': {
+    method: 'PUT',
+    headers: { ...turtle, 'Content-Digest': `sha-256=:${'A'.repeat(43)}=:` },
+    body: '',
+  },
   'PUT with If-Match': { method: 'PUT', headers: { ...turtle, 'If-Match': '"x"' }, body: '' },
   'PUT with If-Match: *': { method: 'PUT', headers: { ...turtle, 'If-Match': '*' }, body: '' },
   'PUT with If-None-Match: *': { method: 'PUT', headers: { ...turtle, 'If-None-Match': '*' }, body: '' },

@@ -28,7 +28,8 @@ export function as({ root }: StorageUnderTest, who: Identity): Sender {
 }
 
 /** Whom a rule is for, as predicates and objects in Turtle. */
-export const agent = (...people: readonly Identity[]): string => `acl:agent ${people.map((p) => `<${p.did}>`).join(', ')}`;
+export const agent = (...people: readonly Identity[]): string =>
+  `acl:agent ${people.map((p) => `<${p.did}>`).join(', ')}`;
 export const anybody = `acl:agentClass ${everybody}`;
 export const authenticated = 'acl:agentClass acl:AuthenticatedAgent';
 
@@ -51,7 +52,12 @@ export const ownerRule = rule('Read Write Control', agent(owner));
 export const aclOf = (iri: string): string => `${iri}.acl`;
 
 /** Writes the ACL of a resource as it is given, by somebody who may (the owner unless another is named). */
-export async function setBareAcl(s: StorageUnderTest, iri: string, rules: readonly string[], by?: Sender): Promise<void> {
+export async function setBareAcl(
+  s: StorageUnderTest,
+  iri: string,
+  rules: readonly string[],
+  by?: Sender,
+): Promise<void> {
   const there = (await s.send('GET', aclOf(iri), {}, undefined, by)).status === 200;
   const headers = { 'Content-Type': 'text/turtle', ...(there ? { 'If-Match': '*' } : {}) };
   const answer = await s.send('PUT', aclOf(iri), headers, turtleOf(...rules), by);
@@ -98,13 +104,15 @@ export async function modesOf(
     if (!held[mode]) expect(status, `${method} ${target}: ${text}`).to.be.oneOf(refusals);
   }
   // Two ways to need the same mode.
-  if (iri.endsWith('/')) expect(held['post'], `POST to ${iri}, where PUT was ${held['append']}`).to.equal(held['append']);
+  if (iri.endsWith('/'))
+    expect(held['post'], `POST to ${iri}, where PUT was ${held['append']}`).to.equal(held['append']);
   else expect(held['meta'], `PUT of ${iri}.meta`).to.equal(held['write']);
   held['write'] = held['meta']!;
   return ['read', 'append', 'write', 'delete', 'control'].filter((mode) => held[mode]).join(' ');
 }
 
-export const every = (iri: string): string => (iri.endsWith('/') ? 'read append write delete control' : 'read write delete control');
+export const every = (iri: string): string =>
+  iri.endsWith('/') ? 'read append write delete control' : 'read write delete control';
 
 /** The status of a request by somebody. */
 export const statusOf = async (answer: Promise<Answer>): Promise<number> => (await answer).status;

@@ -1,0 +1,51 @@
+/** open-points 9: a grant counts as long as its issuer is a controller. */
+import { expect } from 'chai';
+import { describeStorage } from '../support/conformance.js';
+import { grant, grantsOf, paths, policy, revoke, tree } from '../support/grants.js';
+import { found } from '../support/search.js';
+import { agent, alice, as, bob, inWac, modesOf, owner, ownerRule, rule, setBareAcl } from '../support/wac.js';
+
+describeStorage(
+  'Access grants, issuers with WAC',
+  (s) => {
+    it('AccessGrant, open-points 9: it is of no use when its issuer is no controller any more, at once', async () => {
+      const base = await tree(s);
+      await setBareAcl(s, s.root, [ownerRule, rule('Control', agent(bob))]);
+      const made = await grant(s, policy(alice, 'read', base), as(s, bob));
+      const see = async () => [
+        await modesOf(s, `${base}x`, as(s, alice)),
+        (await found(s, [], as(s, alice))).filter((iri) => iri.startsWith(base)).length,
+      ];
+      expect(await see()).to.deep.equal(['read', paths.length]);
+      await setBareAcl(s, s.root, [ownerRule]);
+      expect(await see()).to.deep.equal(['', 0]);
+      expect(JSON.stringify(await s.send('GET', grantsOf(s), {}, undefined, s.stranger))).not.to.include(made);
+    });
+
+    it('AccessGrant, open-points 9: its issuer need not be able to do himself what he grants', async () => {
+      const base = await tree(s);
+      await setBareAcl(s, base, [rule('Read', agent(bob))]);
+      const made = await grant(s, policy(alice, 'read', base));
+      expect(await modesOf(s, `${base}x`, as(s, alice))).to.equal('read');
+      expect(await modesOf(s, `${base}x`, as(s, owner))).to.equal('');
+      await revoke(s, made);
+    });
+  },
+  inWac(),
+);
+
+describeStorage(
+  'Access grants, issuers',
+  (s) => {
+    it('AccessGrant, open-points 9: in owner mode too, an issuer who is no owner any more gives nothing', async () => {
+      const base = await tree(s);
+      await grant(s, policy(bob, 'read', base), as(s, alice));
+      await grant(s, policy(bob, 'read', `${base}x`));
+      await s.restart({ settings: { owners: owner.did }, owner });
+      expect(await modesOf(s, `${base}x`, as(s, bob))).to.equal('read');
+      expect(await modesOf(s, `${base}d/y`, as(s, bob))).to.equal('');
+      expect(await found(s, [], as(s, bob))).to.deep.equal([`${base}x`]);
+    });
+  },
+  { settings: { owners: `${owner.did},${alice.did}` }, owner },
+);

@@ -1,0 +1,243 @@
+/** open-points 8: what is no subscription, who may not have one, and the switch. */
+import { expect } from 'chai';
+import { openLevel } from '../../lib/storage/durable-level.js';
+import { describeStorage } from '../support/conformance.js';
+import { expectChallenge, expectProblem, listOf } from '../support/expectations.js';
+import { startInboxHost } from '../support/inbox.js';
+import { visible } from '../support/masking.js';
+import { lwsContext, lwsJson } from '../support/search.js';
+import { ask, cancel, subscribe, subscriptionsOf } from '../support/subscriptions.js';
+import { agent, alice, as, bob, inWac, owner, rule, setAcl } from '../support/wac.js';
+
+const host = await startInboxHost();
+after(() => host.close());
+const settings = { 'webhook.allowed-hosts': host.authority };
+
+describeStorage(
+  'Subscriptions that are refused',
+  (s) => {
+    const inbox = host.inbox();
+    const refused = async (changes: Readonly<Record<string, unknown>>, status = 400): Promise<void> => {
+      const answer = await ask(s, s.scratch, inbox, undefined, changes);
+      expect(answer.status, `${JSON.stringify(changes)}: ${answer.text}`).to.equal(status);
+      expectProblem(answer, status, s);
+    };
+
+    it('open-points 8: a past, unreadable or non-Gregorian expires is 400', async () => {
+      for (const expires of [
+        '2020-01-01T00:00:00Z',
+        new Date(Date.now() - 1000).toISOString(),
+        '',
+        'tomorrow',
+        'Tue, 01 Jan 2097 00:00:00 GMT',
+        '2097-02-30T00:00:00Z',
+        '2097-13-01T00:00:00Z',
+        '2097-01-01T25:00:00Z',
+        '2097-01-01T00:00:00+25:00',
+        '2097-01-01T00:00:00[Asia/Tokyo][u-ca=japanese]',
+        '2097-01-01T00:00:00Z[u-ca=hebrew]',
+        '２０９７-01-01T00:00:00Z',
+        '令和79年1月1日',
+        '1515-08-01 AH',
+        'P30D',
+        '2097-W01-1',
+        4_000_000_000,
+        { '@value': '2097-01-01T00:00:00Z' },
+        ['2097-01-01T00:00:00Z', '2098-01-01T00:00:00Z'],
+        true,
+      ])
+        await refused({ expires });
+    });
+
+    it('open-points 8: an unknown or missing type is 400', async () => {
+      for (const type of [
+        undefined,
+        'WebSocketSubscription',
+        [],
+        ['WebhookSubscription', 'Other'].slice(1),
+        7,
+        null,
+        { id: 'x' },
+      ])
+        await refused({ type });
+    });
+
+    it('open-points 8: a bad inbox is 400: none, relative, another scheme, credentials, a fragment', async () => {
+      for (const bad of [
+        undefined,
+        null,
+        7,
+        '',
+        '/inbox',
+        'inbox',
+        'ftp://inbox.example/',
+        'file:///etc/passwd',
+        'javascript:alert(1)',
+        'mailto:a@b.example',
+        'http://',
+        'https://:443/',
+        inbox.replace('http://', 'http://user:secret@'),
+        inbox.replace('http://', 'http://user@'),
+        `${inbox}\u0000`,
+        [inbox, host.inbox()],
+        { id: inbox },
+      ])
+        await refused({ inbox: bad });
+    });
+
+    it('open-points 8: an inbox at an address that is not public is 400, however it is written', async () => {
+      for (const address of [
+        '127.0.0.1:9',
+        'localhost:9',
+        '[::1]:9',
+        '10.0.0.1',
+        '192.168.1.1',
+        '172.16.0.1',
+        '169.254.169.254',
+        '100.64.0.1',
+        '0.0.0.0',
+        '224.0.0.1',
+        '[::]',
+        '[fe80::1]',
+        '[fd00::1]',
+        '[::ffff:127.0.0.1]',
+        '[64:ff9b::7f00:1]',
+        '[2002:7f00:1::]',
+        '2130706433',
+        '0x7f.1',
+        '127.1',
+      ])
+        for (const scheme of ['http', 'https']) await refused({ inbox: `${scheme}://${address}/inbox` });
+    });
+
+    it('open-points 8: topics that are no IRIs are 400', async () => {
+      for (const topic of [undefined, null, 7, '', 'relative', {}, [7], [null], [[s.scratch]], [s.scratch, '']])
+        await refused({ topic });
+    });
+
+    it('open-points 8: a topic that is absent, or in another storage, is 404', async () => {
+      for (const topic of [
+        `${s.scratch}absent`,
+        `${s.scratch}absent/`,
+        'https://another.example/',
+        `${new URL(s.root).origin.replace('localhost', '127.0.0.1')}/`,
+        [s.scratch, `${s.scratch}absent`],
+        s.scratch.slice(0, -1),
+        subscriptionsOf(s),
+        `${s.root}.lws/storage-description`,
+        `${s.scratch}.acl`,
+      ])
+        await refused({ topic }, 404);
+    });
+
+    it('open-points 8: a body that is no JSON object is 400, in another type 415', async () => {
+      for (const body of ['', '{', '[]', 'null', '"x"', '7', '{}', `{"@context":"${lwsContext}"`])
+        expectProblem(await s.post(subscriptionsOf(s), lwsJson, body), 400, s);
+      const good = JSON.stringify({ '@context': lwsContext, type: 'WebhookSubscription', topic: [s.scratch], inbox });
+      for (const type of [
+        'text/turtle',
+        'text/plain',
+        'application/x-www-form-urlencoded',
+        'application/merge-patch+json',
+      ])
+        expectProblem(await s.post(subscriptionsOf(s), type, good), 415, s);
+      expectProblem(await s.send('POST', subscriptionsOf(s), {}, good), [400, 415], s);
+    });
+
+    it('open-points 8: other methods are 405 with Allow', async () => {
+      const { id } = await subscribe(s, s.scratch, inbox);
+      for (const method of ['PUT', 'PATCH', 'DELETE']) {
+        const answer = await s.send(method, subscriptionsOf(s), { 'Content-Type': lwsJson }, '{}');
+        expectProblem(answer, 405, s);
+        expect(listOf(answer, 'allow')).to.include.members(['get', 'post']);
+      }
+      for (const method of ['PUT', 'PATCH', 'POST']) {
+        const answer = await s.send(method, id, { 'Content-Type': lwsJson }, '{}');
+        expectProblem(answer, 405, s);
+        expect(listOf(answer, 'allow')).to.include.members(['get', 'delete']);
+      }
+      await cancel(s, id);
+    });
+
+    it('open-points 1.1, 1.4: nobody is 401; a hidden topic answers like an absent one', async () => {
+      const { iri } = await s.stored('text/turtle', '');
+      expectChallenge(await ask(s, s.scratch, inbox, 'anonymous'), s);
+      expectChallenge(await ask(s, `${iri}absent`, inbox, 'anonymous'), s);
+      expectProblem(await ask(s, iri, inbox, as(s, alice)), 404, s);
+      const see = async (topic: string) => visible(await ask(s, topic, inbox, as(s, alice)), topic);
+      expect(await see(iri)).to.deep.equal(await see(`${iri}absent`));
+      await setAcl(s, iri, rule('Append', agent(alice)));
+      expect((await ask(s, iri, inbox, as(s, alice))).status, 'append without read').to.be.oneOf([403, 404]);
+    });
+
+    it('open-points 1.1: one topic that may not be read refuses the whole subscription', async () => {
+      const [open, hidden] = [(await s.stored('text/turtle', '')).iri, (await s.stored('text/turtle', '')).iri];
+      await setAcl(s, open, rule('Read', agent(alice)));
+      expectProblem(await ask(s, [open, hidden], inbox, as(s, alice)), 404, s);
+      expect(
+        JSON.parse((await s.send('GET', subscriptionsOf(s), {}, undefined, as(s, alice))).text).items,
+      ).to.deep.equal([]);
+    });
+
+    it('open-points 8: a subscriber has 100 at most, 429; another one is not held', async () => {
+      const { iri } = await s.stored('text/turtle', '');
+      await setAcl(s, iri, rule('Read', agent(alice, bob)));
+      const made: string[] = [];
+      for (let i = 0; i < 100; i++) made.push((await subscribe(s, iri, inbox, as(s, bob))).id);
+      expectProblem(await ask(s, iri, inbox, as(s, bob)), 429, s);
+      await subscribe(s, iri, inbox, as(s, alice));
+      await cancel(s, made[0]!, as(s, bob));
+      const many = await Promise.all(Array.from({ length: 5 }, () => ask(s, iri, inbox, as(s, bob))));
+      expect(many.map(({ status }) => status).sort()).to.deep.equal([201, 429, 429, 429, 429]);
+    });
+  },
+  inWac(settings),
+);
+
+describeStorage('Subscriptions, advertised', (s) => {
+  it('service.md Events, open-points 4: the description names the service, the capability and the key', async () => {
+    const description = JSON.parse((await s.get(`${s.root}.lws/storage-description`)).text);
+    expect(description.service).to.deep.include({
+      type: 'NotificationService',
+      serviceEndpoint: subscriptionsOf(s),
+      subscriptionType: ['WebhookSubscription'],
+    });
+    const type = 'https://w3c.github.io/lws-protocol/lws10-notifications-webhook/';
+    expect(description.capability.map((each: { type: string }) => each.type)).to.include(type);
+    const [method] = description.verificationMethod;
+    expect(description.authentication).to.include(method.id);
+    expect(method.id).to.equal(`${s.root}#${method.publicKeyJwk.kid}`);
+    expect(method.publicKeyJwk).to.include({ kty: 'OKP', crv: 'Ed25519', alg: 'EdDSA' });
+  });
+});
+
+describeStorage(
+  'Subscriptions, switched off',
+  (s) => {
+    it('open-points 4: with lws.notifications.enabled=false nothing is routed, advertised or recorded', async () => {
+      const inbox = host.inbox();
+      const { id } = await subscribe(s, s.scratch, inbox);
+      const off = { owners: owner.did, ...settings, 'notifications.enabled': 'false' };
+      await s.restart({ settings: off, owner });
+      for (const at of [id, subscriptionsOf(s)])
+        for (const method of ['GET', 'DELETE', 'OPTIONS']) expect((await s.send(method, at)).status, at).to.equal(404);
+      expect((await ask(s, s.scratch, inbox)).status).to.be.oneOf([404, 409]);
+      const { text } = await s.get(`${s.root}.lws/storage-description`);
+      for (const word of ['NotificationService', 'WebhookSubscription', '/subscriptions', 'lws10-notifications'])
+        expect(text).not.to.include(word);
+      const { iri } = await s.stored('text/plain', 'while it is off');
+      await s.server!.stop(true);
+      const level = await openLevel(`${s.server!.dataDir}/level`);
+      const written = (await level.iterator({ valueEncoding: 'utf8' }).all()).filter(([, value]) =>
+        `${value}`.includes(iri),
+      );
+      await level.close();
+      for (const [key] of written) expect(`${key}`).not.to.match(/outbox|event|notif/i);
+      await s.restart({ settings: { owners: owner.did, ...settings }, owner });
+      const later = await s.stored('text/plain', 'while it is on');
+      const heard = await host.heardOf(inbox, later.iri);
+      expect(heard.map(({ object }) => object.id)).to.deep.equal([later.iri]);
+    });
+  },
+  { settings: { owners: owner.did, ...settings }, owner },
+);

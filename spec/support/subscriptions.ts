@@ -1,0 +1,68 @@
+/** Subscriptions as their clients make them (open-points 8). */
+import { expect } from 'chai';
+import type { Sender, StorageUnderTest } from './conformance.js';
+import type { Answer } from './http.js';
+import { type Description, expectSigned, type InboxHost } from './inbox.js';
+import { lwsContext, lwsJson } from './search.js';
+
+export interface Subscription {
+  readonly '@context': unknown;
+  readonly id: string;
+  readonly type: unknown;
+  readonly subscription: string;
+  readonly topic: readonly string[];
+  readonly inbox: string;
+  readonly expires: string;
+  readonly active: boolean;
+  readonly lastSuccess?: unknown;
+  readonly lastFailure?: unknown;
+}
+
+export const subscriptionsOf = (s: StorageUnderTest): string => `${s.root}.lws/subscriptions`;
+
+type Changes = Readonly<Record<string, unknown>>;
+const documentOf = (topic: unknown, inbox: unknown, changes: Changes): string =>
+  JSON.stringify({ '@context': lwsContext, type: 'WebhookSubscription', topic, inbox, ...changes });
+
+/** Asks for a subscription. @param changes over the members of a good one; undefined takes one away */
+export const ask = (
+  s: StorageUnderTest,
+  topic: unknown,
+  inbox: unknown,
+  by?: Sender,
+  changes: Changes = {},
+  type = lwsJson,
+): Promise<Answer> =>
+  s.send('POST', subscriptionsOf(s), { 'Content-Type': type }, documentOf(topic, inbox, changes), by);
+
+export function subscriptionIn(answer: Answer, status = 200): Subscription {
+  expect(answer.status, answer.text).to.equal(status);
+  return JSON.parse(answer.text) as Subscription;
+}
+
+/** Subscribes. @returns the subscription */
+export const subscribe = async (...args: Parameters<typeof ask>): Promise<Subscription> =>
+  subscriptionIn(await ask(...args), 201);
+
+export const readSubscription = async (s: StorageUnderTest, iri: string, by?: Sender): Promise<Subscription> =>
+  subscriptionIn(await s.send('GET', iri, {}, undefined, by));
+
+export async function cancel(s: StorageUnderTest, iri: string, by?: Sender): Promise<void> {
+  const answer = await s.send('DELETE', iri, {}, undefined, by);
+  expect(answer.status, answer.text).to.equal(204);
+}
+
+/** Asserts the signature of every delivery of a host. */
+export async function expectAllSigned(s: StorageUnderTest, host: InboxHost): Promise<void> {
+  const { text } = await s.send('GET', `${s.root}.lws/storage-description`, { Accept: 'application/lws+cid' });
+  const description = JSON.parse(text) as Description;
+  for (const delivery of host.deliveries) await expectSigned(delivery, description);
+}
+
+/** Looks again and again until something holds. @throws Error when it takes too long */
+export async function eventually(look: () => Promise<boolean>, what: string, milliseconds = 10_000): Promise<void> {
+  for (const limit = performance.now() + milliseconds; !(await look()); ) {
+    if (performance.now() > limit) throw new Error(`waited in vain until ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}

@@ -1,5 +1,6 @@
 /** The endpoints of access requests and access grants (open-points 9). It must not know how grants are used. */
 import { createHash, randomUUID } from 'node:crypto';
+import type { View } from '../../lib/authorization/authorizer.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { House } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
@@ -55,8 +56,8 @@ export function documentRoutes(endpoint: Endpoint): readonly Route[] {
   ];
 }
 
-const controls = async ({ authorizer, store, storage }: House, access: Access): Promise<boolean> =>
-  authorizer.allows({ view: store, access, mode: 'control', iri: storage });
+const controls = async ({ authorizer, store, storage }: House, access: Access, view: View = store): Promise<boolean> =>
+  authorizer.allows({ view, access, mode: 'control', iri: storage });
 
 /** Who sees a document: controllers, its creator, and of a grant its assignees (unless it is bound to another client). */
 function isParty({ house, space }: Endpoint, access: Access, { document, creator }: KeptDocument): boolean {
@@ -107,8 +108,8 @@ const bytesOf = ({ document }: KeptDocument): Buffer => Buffer.from(JSON.stringi
 
 async function post(endpoint: Endpoint, { access, body: open }: RouteRequest): Promise<Reply> {
   const { house, space, type } = endpoint;
-  const mayPost = async (): Promise<void> => {
-    if (type === 'AccessGrant' && !(await controls(house, access)))
+  const mayPost = async (view?: View): Promise<void> => {
+    if (type === 'AccessGrant' && !(await controls(house, access, view)))
       throw new LwsError('forbidden', 'Only who controls the storage may grant access.', {
         reason: 'no control of the root',
       });
@@ -124,7 +125,7 @@ async function post(endpoint: Endpoint, { access, body: open }: RouteRequest): P
   const document = acceptDocument(sent, type, `${endpointUrl(endpoint)}/${name}`, house.storage);
   const kept: KeptDocument = { document, creator: access.principal!.subject, created: house.clock() };
   await house.store.transact(async (tx) => {
-    await mayPost();
+    await mayPost(tx);
     tx.putEntry(keyOf(space, name), JSON.stringify(kept));
     tx.actor = kept.creator;
     tx.announcements.push({

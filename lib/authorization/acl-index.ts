@@ -2,7 +2,7 @@
  * Which resources have an ACL of their own, in memory, so that the nearest one is found without looking for one in every
  * ancestor. It may name one that is gone, never miss one. It must not know what an ACL says.
  */
-import { entryRange, parentOf, partsOfEntry } from '../storage/records.js';
+import { entryRange, partsOfEntry } from '../storage/records.js';
 import type { Store } from '../storage/store.js';
 import { aclKey, aclSpace } from './acl.js';
 
@@ -11,7 +11,6 @@ export class AclIndex {
   /** How many times an ACL was staged that is not committed yet. */
   private readonly staged = new Map<string, number>();
   private order: readonly string[] | undefined;
-  private byParent: Map<string, string[]> | undefined;
 
   /** Reads which there are, and follows what is committed. */
   static async open(store: Store): Promise<AclIndex> {
@@ -40,16 +39,19 @@ export class AclIndex {
     return this.order;
   }
 
-  /** Members of a container that have an ACL. */
-  members(container: string): readonly string[] {
-    if (!this.byParent) {
-      this.byParent = new Map();
-      for (const iri of this.iris) {
-        const parent = parentOf(iri);
-        this.byParent.set(parent, [...(this.byParent.get(parent) ?? []), iri]);
-      }
+  /** Those below a container, in order, at most so many and one more. */
+  below(container: string, most: number): readonly string[] {
+    const { sorted } = this;
+    let [low, high] = [0, sorted.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (sorted[middle]! <= container) low = middle + 1;
+      else high = middle;
     }
-    return this.byParent.get(container) ?? [];
+    const found: string[] = [];
+    for (; low < sorted.length && found.length <= most && sorted[low]!.startsWith(container); low++)
+      found.push(sorted[low]!);
+    return found;
   }
 
   /** Called when an ACL is staged, before anybody may rely on it. */
@@ -78,6 +80,5 @@ export class AclIndex {
 
   private forget(): void {
     this.order = undefined;
-    this.byParent = undefined;
   }
 }

@@ -31,8 +31,8 @@ interface Effective {
 
 /** With more ACLs, enumerations decide for each resource. */
 const mostRanges = 2_000;
-/** With more members that have an ACL, a listing decides for each member. */
-const mostMembers = 200;
+/** With more ACLs below a container, a listing decides for each member. */
+const mostBelow = 200;
 
 const noAcl: Decision = { allowed: false, rule: 'there is no ACL' };
 
@@ -95,12 +95,18 @@ export function wacModel(options: WacOptions): BaseModel {
   return {
     decide,
     async readsAllMembers(view, access, container) {
-      const members = index.members(container);
-      if (members.length > mostMembers) return false;
-      const acl = aclOf(view, container);
-      const found = acl ? { acl, inherited: true } : effective(view, container);
-      if (!found || !(await decideBy(view, access, { ...found, inherited: true }, 'read')).allowed) return false;
-      for (const iri of members) if (!(await decide({ view, access, mode: 'read', iri })).allowed) return false;
+      // All the way down: the date of a member that is a container tells of what is in it.
+      const closer = index.below(container, mostBelow);
+      if (closer.length > mostBelow) return false;
+      const found = effective(view, `${container}\u0000`);
+      if (!found || !(await decideBy(view, access, found, 'read')).allowed) return false;
+      for (const iri of closer) {
+        const acl = aclOf(view, iri);
+        if (!acl) continue;
+        if (!(await decideBy(view, access, { acl, inherited: false }, 'read')).allowed) return false;
+        if (iri.endsWith('/') && !(await decideBy(view, access, { acl, inherited: true }, 'read')).allowed)
+          return false;
+      }
       return true;
     },
     async readScope(access) {

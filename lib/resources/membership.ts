@@ -44,10 +44,11 @@ export async function jsonListing(
   container: ResourceRecord,
   page: number | undefined,
 ): Promise<Listing> {
+  const everything = await seesAll(storage, access, container);
   const build = async (): Promise<Listing> => {
     const { pageSize } = storage.limits;
     const from = ((page ?? 1) - 1) * pageSize;
-    const { members, total, state, modified } = await collect(storage, access, container, from, pageSize);
+    const { members, total, state, modified } = await collect(storage, access, container, everything, from, pageSize);
     const last = Math.max(1, Math.ceil(total / pageSize));
     if ((page ?? 1) > last) throw new LwsError('page-not-found', `The listing has ${last} pages.`);
     const document = {
@@ -67,7 +68,7 @@ export async function jsonListing(
       ...(last > 1 || page !== undefined ? { pages: { page: page ?? 1, last } } : {}),
     };
   };
-  if (!(await seesAll(storage, access, container))) return build();
+  if (!everything) return build();
   const variant = page === undefined ? 'json' : `json ${page}`;
   return (await storage.representations.obtain(container.iri, variant, container.revision, build)) as Listing;
 }
@@ -79,8 +80,9 @@ export async function rdfListing(
   container: ResourceRecord,
   format: RdfFormat,
 ): Promise<Listing> {
+  const everything = await seesAll(storage, access, container);
   const build = async (): Promise<Listing> => {
-    const whole = await collect(storage, access, container, 0, Number.POSITIVE_INFINITY);
+    const whole = await collect(storage, access, container, everything, 0, Number.POSITIVE_INFINITY);
     const { members, total, state, modified } = whole;
     const keys = encodeGraph(container.iri, containerQuads(container, total, modified));
     for (let at = 0; at < members.length; at += 500) {
@@ -94,7 +96,7 @@ export async function rdfListing(
     const tag = `${state}.${variantOf(format)}-${hashOf(bytes)}`;
     return { revision: container.revision, tag, mediaType: format, bytes, modified: latest(modified, members) };
   };
-  if (!(await seesAll(storage, access, container))) return build();
+  if (!everything) return build();
   return (await storage.representations.obtain(container.iri, format, container.revision, build)) as Listing;
 }
 
@@ -106,10 +108,10 @@ async function collect(
   storage: Storage,
   access: Access,
   container: ResourceRecord,
+  everything: boolean,
   from: number,
   count: number,
 ): Promise<Membership> {
-  const everything = await seesAll(storage, access, container);
   const mayRead = (record: ResourceRecord): boolean | Promise<boolean> =>
     storage.authorizer.allows({ view: storage.store, access, mode: 'read', iri: record.iri, record });
   const members: ResourceRecord[] = [];

@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { standardComponents } from '../../components/index.js';
 import { packageRoot } from '../../lib/package-root.js';
-import { assertUsable, coreSettings } from '../../lib/server/core-settings.js';
+import { coreSettings } from '../../lib/server/core-settings.js';
 import { settingsFile, settingsMarkdown } from '../../lib/server/settings-table.js';
+import { assertUsable } from '../../lib/server/usable-settings.js';
 import { loadSettings, type SettingSources, SettingsError } from '../../lib/settings.js';
 
 const tables = [coreSettings, ...standardComponents.map(({ settings }) => settings)];

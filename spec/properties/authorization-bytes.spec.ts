@@ -15,7 +15,8 @@ import { Documents } from '../../lib/storage/documents.js';
 import { type Answer, request } from '../support/http.js';
 import { probes } from '../support/masking.js';
 import { allows, type Client, parentOf, root, type World } from './authorization-model.js';
-import { type BuiltWorld, build, client, world } from './authorization-worlds.js';
+import { type BuiltWorld, build } from './authorization-storage.js';
+import { client, world } from './authorization-worlds.js';
 
 /** The same world with a name for each resource, and a type, that occur nowhere else. */
 function marked(like: World): { like: World; names: ReadonlyMap<string, string>; types: ReadonlyMap<string, string> } {

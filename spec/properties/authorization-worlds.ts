@@ -1,35 +1,11 @@
-/** Random storages with creators, ACLs, groups and grants, random clients, and storages in memory that are like them. */
-
+/** Random storages with creators, ACLs, groups and grants, and random clients of them. */
 import fc from 'fast-check';
-import { MemoryLevel } from 'memory-level';
-import { Parser } from 'n3';
-import accessGrants from '../../components/access-grants/index.js';
-import { keyOf } from '../../components/access-grants/kept-documents.js';
-import { indexChanges, rebuild } from '../../components/search-index/indexer.js';
-import { PostingLists } from '../../components/search-index/posting-lists.js';
-import { AclIndex } from '../../lib/authorization/acl-index.js';
-import { createAuthorizer, type PermissionSource } from '../../lib/authorization/authorizer.js';
-import { createGroups } from '../../lib/authorization/groups.js';
-import { ownerModel } from '../../lib/authorization/owner-mode.js';
-import { wacModel } from '../../lib/authorization/wac.js';
-import type { House } from '../../lib/component.js';
-import { createLog } from '../../lib/log.js';
-import { stageAcl } from '../../lib/resources/acl.js';
-import { stageLinks } from '../../lib/resources/metadata.js';
-import { Representations } from '../../lib/resources/representations.js';
-import type { Storage } from '../../lib/resources/storage.js';
-import type { Documents } from '../../lib/storage/documents.js';
-import type { Level } from '../../lib/storage/durable-level.js';
-import { encodeGraph } from '../../lib/storage/quad-keys.js';
-import type { Transaction } from '../../lib/storage/transaction.js';
-import { memoryStore } from '../support/memory-store.js';
 import {
   type Client,
   everybody,
-  formatOf,
   type Grant,
   type Kind,
-  parentOf,
+  lws,
   type Resource,
   type Rule,
   root,
@@ -117,7 +93,7 @@ const constraint = fc.oneof(
   among('purpose', purposes),
   among('format', ['text/turtle', 'application/json']),
   among('mediaType', ['text/turtle', 'text/plain']),
-  among('type', [...types, 'https://www.w3.org/ns/lws#Container', 'https://www.w3.org/ns/lws#DataResource']),
+  among('type', [...types, `${lws}Container`, `${lws}DataResource`]),
   among('weather', ['fine']),
 );
 const grant = (iris: readonly string[]): fc.Arbitrary<Grant> =>
@@ -173,129 +149,3 @@ export const client: fc.Arbitrary<Client> = fc.record({
   origin: fc.constantFrom(undefined, ...apps),
   purpose: fc.constantFrom(undefined, ...purposes),
 });
-
-const named = (iris: readonly string[]): string => iris.map((iri) => `<${iri}>`).join(', ');
-
-/** The rules of an ACL in Turtle. */
-const turtleOf = (rules: readonly Rule[]): string =>
-  rules
-    .map(({ modes, agents, classes, groups, origins, accessTo, inherited }) =>
-      [
-        '[] a acl:Authorization',
-        `acl:mode ${modes.map((mode) => `acl:${mode}`).join(', ')}`,
-        ...(agents.length > 0 ? [`acl:agent ${named(agents)}`] : []),
-        ...classes.map(
-          (each) => `acl:agentClass ${each === 'everybody' ? `<${everybody}>` : 'acl:AuthenticatedAgent'}`,
-        ),
-        ...(groups.length > 0 ? [`acl:agentGroup ${named(groups)}`] : []),
-        ...(origins.length > 0 ? [`acl:origin ${named(origins)}`] : []),
-        ...(accessTo ? ['acl:accessTo <>'] : []),
-        ...(inherited ? ['acl:default <>'] : []),
-      ].join(' ; '),
-    )
-    .join(' .\n')
-    .replace(/.$/s, '$& .');
-
-const keysOf = (iri: string, text: string): string[] =>
-  encodeGraph(
-    iri,
-    new Parser({ baseIRI: iri }).parse(`@prefix acl: <http://www.w3.org/ns/auth/acl#> .\n${text}`),
-  ).sort();
-
-const contentOf = (iri: string, { asserted }: Resource, { groups }: World): string => {
-  const members = groups[`${iri}#us`] ?? [];
-  const hasMember = 'http://www.w3.org/2006/vcard/ns#hasMember';
-  return [
-    ...asserted.map((type, i) => `<${i % 2 ? '#it' : ''}> a <${type}> .`),
-    ...(members.length > 0 ? [`<#us> <${hasMember}> ${named(members)} .`] : []),
-  ].join('\n');
-};
-
-function stage(storage: Storage, tx: Transaction, { resources, acls, grants, ...world }: World): void {
-  const index = storage.acls;
-  const all = [...resources];
-  for (const [iri, { kind, owner: creator, declared, asserted }] of all) {
-    const members = all.filter(([other]) => other !== root && parentOf(other) === iri).length;
-    const record = {
-      iri,
-      kind,
-      mediaType: formatOf[kind] ?? 'application/lws+json',
-      size: 0,
-      revision: `r${iri.length}`,
-      created: 1,
-      modified: 1,
-      ...(kind === 'container' ? { members } : {}),
-      ...(creator === undefined ? {} : { owner: creator }),
-    };
-    const before = tx.record(iri);
-    if (kind === 'rdf') {
-      const content = contentOf(iri, { kind, declared, asserted }, { resources, acls, grants, ...world });
-      tx.putGraph(iri, [], keysOf(iri, content));
-    }
-    const links = { type: declared.map((href) => ({ href })) };
-    const after = declared.length > 0 ? stageLinks(storage, tx, record, links) : record;
-    tx.putRecord(after);
-    tx.changed(before ? { before, after } : { after });
-  }
-  if (index)
-    for (const [iri, rules] of acls)
-      stageAcl(tx, index, tx.record(iri)!, {
-        revision: 'a',
-        modified: 1,
-        prefixes: {},
-        keys: keysOf(iri, turtleOf(rules)),
-      });
-  grants.forEach(({ issuer, actions, assignee, type, values, constraints }, i) => {
-    const access = [{ action: actions, assignee, target: { type, value: values }, constraint: constraints }];
-    const document = { id: `${root}.lws/access-grants/${i}`, type: ['AccessGrant'], storage: root, access };
-    tx.putEntry(keyOf('access-grants', String(i)), JSON.stringify({ document, creator: issuer, created: 1 }));
-  });
-}
-
-export interface BuiltWorld {
-  readonly storage: Storage;
-  readonly house: House;
-  readonly lists: PostingLists;
-  dispose(): Promise<void>;
-}
-
-const silent = createLog('error');
-
-/**
- * A storage in memory that is like a world.
- * @param folder for blobs; shared, since its subfolders take longer to make than all the rest
- */
-export async function build(like: World, documents: Documents, folder: string): Promise<BuiltWorld> {
-  const level = new MemoryLevel<string, string>({ storeEncoding: 'utf8' as never }) as unknown as Level;
-  const memory = await memoryStore({ level, folder });
-  const { store } = memory;
-  await rebuild(store, () => {});
-  store.onTransaction(indexChanges);
-  const acls = like.wac ? await AclIndex.open(store) : undefined;
-  const fetch = () => Promise.reject(new Error('nothing is fetched here'));
-  const groups = createGroups({ storage: root, store, documents, fetch, keptMs: 1, failureKeptMs: 1, log: silent });
-  const base = acls
-    ? wacModel({ storage: root, view: store, index: acls, groups, mostFetches: 8 })
-    : ownerModel({ owners: like.owners, publicRead: like.publicRead, open: false });
-  const permissions: PermissionSource[] = [];
-  const authorizer = createAuthorizer(base, root, () => permissions);
-  const baseUri = root.slice(0, -1);
-  const house = {
-    store,
-    authorizer,
-    documents,
-    storage: root,
-    baseUri,
-    systemPrefix: '/.lws',
-    clock: Date.now,
-  } as unknown as House;
-  permissions.push(...((await accessGrants.install(house, { controllerInbox: null } as never)).permissions ?? []));
-  const limits = { requestBytes: 1e6, binaryBytes: 0, linksetBytes: 1e6, quotaBytes: 0, pageSize: 1000 };
-  const representations = new Representations(store, 1 << 20);
-  const storage: Storage = {
-    ...{ storage: root, systemPrefix: '/.lws', store, documents, representations, authorizer, acls },
-    ...{ mask: like.mask, limits, requireConditionalWrites: true, clock: Date.now },
-  };
-  await store.transact((tx) => stage(storage, tx, like));
-  return { storage, house, lists: new PostingLists(store, 1 << 20), dispose: () => store.close() };
-}

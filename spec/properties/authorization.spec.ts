@@ -13,7 +13,8 @@ import { LwsError } from '../../lib/errors.js';
 import { jsonListing } from '../../lib/resources/membership.js';
 import { Documents } from '../../lib/storage/documents.js';
 import { allows, type Client, type Mode, outcome, parentOf, root, typesOf, type World } from './authorization-model.js';
-import { type BuiltWorld, build, client, types, world } from './authorization-worlds.js';
+import { type BuiltWorld, build } from './authorization-storage.js';
+import { client, types, world } from './authorization-worlds.js';
 
 const statuses: Readonly<Record<string, number>> = {
   unauthenticated: 401,
@@ -72,7 +73,7 @@ describe('Authorization against a model', function () {
 
   it('answers every operation on every name as the model does, outside and inside of a transaction', async () => {
     const seen = new Map<number, number>();
-    await inWorlds(200, async ({ storage }, like, clients) => {
+    await inWorlds(120, async ({ storage }, like, clients) => {
       const iris = [...like.resources.keys()];
       const absent = iris.filter((iri) => iri.endsWith('/')).flatMap((iri) => [`${iri}absent`, `${iri}absent/`]);
       const decide = async (view: View): Promise<void> => {
@@ -102,7 +103,7 @@ describe('Authorization against a model', function () {
 
   it('shows in listings, index and search what the model lets read, and nothing else', async () => {
     let shown = 0;
-    await inWorlds(200, async ({ storage, house, lists }, like, clients) => {
+    await inWorlds(120, async ({ storage, house, lists }, like, clients) => {
       for (const who of clients) {
         const access = (): Access => accessOf(who);
         const why = JSON.stringify(who);

@@ -58,7 +58,7 @@ describe('The index of ACLs', () => {
     await Promise.all([memory.store.transact(erase(`${root}a/`)), write(`${root}a/`)]);
     expect(memory.store.entry(aclKey(`${root}a/`))).to.be.a('string');
     expect(has(`${root}a/`)).to.equal(true);
-    expect(index.members(root)).to.deep.equal([`${root}a/`]);
+    expect(index.below(root, 10)).to.deep.equal([`${root}a/`]);
   });
 
   it('keeps one that is written again in the transaction that deletes it', async () => {
@@ -82,13 +82,15 @@ describe('The index of ACLs', () => {
     expect(memory.store.entry(aclKey(`${root}b/`))).to.equal(undefined);
   });
 
-  it('knows the members of a container alone, whatever their names are like', async () => {
+  it('knows what lies below a container, whatever the names are like, and stops beyond a number', async () => {
     const members = ['a', 'a-b', 'a!', 'a/', 'a0/', 'a.b/'].map((name) => root + name);
-    await write(root, ...members, `${root}a/x`, `${root}a/y/`, `${root}a/y/z`);
-    expect([...index.members(root)].filter((iri) => iri !== root).sort()).to.deep.equal([...members].sort());
-    expect([...index.members(`${root}a/`)].sort()).to.deep.equal([`${root}a/x`, `${root}a/y/`]);
-    expect(index.members(`${root}a/y/`)).to.deep.equal([`${root}a/y/z`]);
-    expect(index.members(`${root}none/`)).to.deep.equal([]);
+    const deeper = [`${root}a/x`, `${root}a/y/`, `${root}a/y/z`];
+    await write(root, ...members, ...deeper);
+    expect([...index.below(root, 100)]).to.deep.equal([...members, ...deeper].sort());
+    expect(index.below(`${root}a/`, 100)).to.deep.equal(deeper);
+    expect(index.below(`${root}a/y/`, 100)).to.deep.equal([`${root}a/y/z`]);
+    expect(index.below(`${root}none/`, 100)).to.deep.equal([]);
+    expect(index.below(root, 3)).to.have.lengthOf(4);
   });
 
   it('sorts a container before what lies in it, and what lies in it before its neighbours', async () => {

@@ -26,6 +26,8 @@ export interface House {
   readonly systemPrefix: string;
   readonly store: Store;
   readonly authorizer: Authorizer;
+  /** `lws.mask-forbidden-as-not-found` */
+  readonly mask: boolean;
   /** The folder of everything that is kept; secrets in it have mode 0600. */
   readonly dataDir: string;
   readonly documents: Documents;

@@ -92,7 +92,8 @@ function documentReply({ house }: SubscriptionEndpoint, subscription: Subscripti
 async function listing({ house, subscriptions }: SubscriptionEndpoint, { access }: RouteRequest): Promise<Reply> {
   const controller = await controls(house, access);
   const { subject } = access.principal!;
-  const items = [...subscriptions.all()]
+  const items = subscriptions
+    .all()
     .filter(({ subscriber }) => controller || subscriber === subject)
     .map(({ id, created }) => ({
       id: urlOf(house, id),
@@ -128,19 +129,18 @@ async function subscribe(endpoint: SubscriptionEndpoint, { access, body: open }:
   };
   await house.store.transact(async (tx) => {
     // Each topic exists, and the subscriber may read it; an absent one looks like a hidden one.
-    const guard = { authorizer: house.authorizer, storage: house.storage, mask: true };
-    for (const topic of wish.topics) await requireAccess(guard, tx, access, 'read', topic);
+    for (const topic of wish.topics) await requireAccess(house, tx, access, 'read', topic);
     assertRoom(endpoint, subject);
+    endpoint.subscriptions.stage(subject);
     tx.putEntry(subscriptionKey(subscription.id), JSON.stringify(subscription));
   });
   return documentReply(endpoint, subscription, 201);
 }
 
-function assertRoom({ subscriptions, house }: SubscriptionEndpoint, subject: string): void {
-  const now = house.clock();
-  const own = [...subscriptions.all()].filter(({ subscriber, expires }) => subscriber === subject && expires > now);
-  if (own.length >= mostPerSubscriber)
-    throw new LwsError('too-many-requests', `You have ${own.length} subscriptions already. Cancel some first.`);
+function assertRoom({ subscriptions }: SubscriptionEndpoint, subject: string): void {
+  const count = subscriptions.countOf(subject);
+  if (count >= mostPerSubscriber)
+    throw new LwsError('too-many-requests', `You have ${count} subscriptions already. Cancel some first.`);
 }
 
 /** Said at once, and checked again at every delivery. @throws LwsError `malformed-body` */

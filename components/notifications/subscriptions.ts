@@ -13,6 +13,7 @@ export const subscriptionKey = (id: string): string => entryKey(space, id);
 export class Subscriptions {
   private readonly byId = new Map<string, Subscription>();
   private readonly byTopic = new Map<string, Set<string>>();
+  private readonly staged = new Map<string, number>();
 
   private constructor(
     private readonly storage: string,
@@ -31,12 +32,25 @@ export class Subscriptions {
     return subscriptions;
   }
 
+  /** One that has expired is gone, whenever it is cleared. */
   get(id: string): Subscription | undefined {
-    return this.byId.get(id);
+    const found = this.byId.get(id);
+    return found && found.expires > this.clock() ? found : undefined;
   }
 
-  all(): Iterable<Subscription> {
-    return this.byId.values();
+  all(): Subscription[] {
+    const now = this.clock();
+    return [...this.byId.values()].filter(({ expires }) => expires > now);
+  }
+
+  /** How many a subscriber has, those included whose commit is under way. */
+  countOf(subscriber: string): number {
+    return this.all().filter((each) => each.subscriber === subscriber).length + (this.staged.get(subscriber) ?? 0);
+  }
+
+  /** Called when a new one is staged. */
+  stage(subscriber: string): void {
+    this.staged.set(subscriber, (this.staged.get(subscriber) ?? 0) + 1);
   }
 
   get size(): number {
@@ -59,6 +73,7 @@ export class Subscriptions {
   }
 
   private set(id: string, value: string | null): void {
+    const known = this.byId.has(id);
     for (const topic of this.byId.get(id)?.topics ?? []) {
       const ids = this.byTopic.get(topic);
       ids?.delete(id);
@@ -67,6 +82,10 @@ export class Subscriptions {
     this.byId.delete(id);
     if (value === null) return;
     const subscription = JSON.parse(value) as Subscription;
+    const { subscriber } = subscription;
+    const staged = known ? 0 : (this.staged.get(subscriber) ?? 0);
+    if (staged > 1) this.staged.set(subscriber, staged - 1);
+    else if (!known) this.staged.delete(subscriber);
     this.byId.set(id, subscription);
     for (const topic of subscription.topics) this.byTopic.set(topic, (this.byTopic.get(topic) ?? new Set()).add(id));
   }

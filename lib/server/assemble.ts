@@ -81,7 +81,7 @@ export async function assembleStorage(
 /** All that components may use. */
 export function assembleHouse(
   core: CoreSettings,
-  { storage, systemPrefix, store, documents, authorizer, clock }: Storage,
+  { storage, systemPrefix, store, documents, authorizer, mask, clock }: Storage,
   { fetchUnder, signingKey, log, installations }: Surroundings,
 ): House {
   const baseUri = storage.slice(0, -1);
@@ -96,6 +96,7 @@ export function assembleHouse(
     store,
     documents,
     authorizer,
+    mask,
     clock,
     log,
     dataDir: core.dataDir,

@@ -9,6 +9,7 @@ import { lwsContext, lwsJson } from '../support/search.js';
 import {
   ask,
   cancel,
+  eventually,
   readSubscription,
   type Subscription,
   subscribe,
@@ -176,7 +177,7 @@ describeStorage(
   (s) => {
     it('open-points 8: lws.subscriptions.max-lifetime-seconds caps and is the default', async () => {
       const lasts = ({ expires }: Subscription): number => Date.parse(expires) - Date.now();
-      expect(lasts(await subscribe(s, s.scratch, host.inbox()))).to.be.within(500, 3000);
+      expect(lasts(await subscribe(s, s.scratch, host.inbox()))).to.be.within(0, 1000);
       expect(lasts(await subscribe(s, s.scratch, host.inbox(), undefined, { expires: inDays(1) }))).to.be.within(
         500,
         3000,
@@ -186,19 +187,19 @@ describeStorage(
     it('open-points 8: an expired subscription gets nothing more and is purged', async () => {
       const [short, kept] = [host.inbox(), host.inbox()];
       const made = await subscribe(s, s.scratch, short);
-      await new Promise((resolve) => setTimeout(resolve, 3600));
+      await new Promise((resolve) => setTimeout(resolve, Date.parse(made.expires) - Date.now() + 50));
       await subscribe(s, s.scratch, kept);
       const { iri } = await s.stored('text/plain', 'late');
       await host.heardOf(kept, iri);
       expect(host.activities(short)).to.deep.equal([]);
-      expectProblem(await s.get(made.id), 404, s);
+      await eventually(async () => (await s.get(made.id)).status === 404, 'it is purged');
       expect(await listed(s)).not.to.include(made.id);
     });
   },
   {
     settings: {
       ...settings,
-      'subscriptions.max-lifetime-seconds': '3',
+      'subscriptions.max-lifetime-seconds': '1',
       'subscription.purge-interval-seconds': '1',
       owners: owner.did,
     },

@@ -136,6 +136,11 @@ export class InboxHost {
     });
   };
 
+  /** Ends all connections, those that wait for an answer included. */
+  hangUp(): void {
+    this.server.closeAllConnections();
+  }
+
   close(): void {
     this.server.close();
     this.server.closeAllConnections();

@@ -30,18 +30,23 @@ export interface DeliveryOptions {
 
 /** Deliveries that are read ahead of one inbox, and marked as done together at most. */
 const batch = 50;
+/** Milliseconds after which what was delivered leaves the outbox. */
+const longestUnremembered = 200;
+/** After a fault of our own. */
+const interruptedMs = 10_000;
 const connectTimeoutMs = 10_000;
 const timeoutMs = 15_000;
 /** Of a response, which nobody reads. */
 const mostBytes = 64 << 10;
 
-type Outcome = 'done' | 'gone' | 'again' | 'failed';
+type Outcome = 'done' | 'gone' | 'again' | 'failed' | 'cancelled';
 
 export class Deliveries {
   private readonly lines = new Map<string, Promise<void>>();
   private readonly again = new Set<string>();
   private readonly perHost = new Map<string, { running: number; waiting: (() => void)[] }>();
   private readonly sleeping = new Set<() => void>();
+  private readonly ending = new AbortController();
   private stopped = false;
 
   constructor(private readonly options: DeliveryOptions) {}
@@ -63,6 +68,7 @@ export class Deliveries {
   /** Ends what is under way; what is not delivered stays in the outbox. */
   async stop(): Promise<void> {
     this.stopped = true;
+    this.ending.abort();
     for (const wake of this.sleeping) wake();
     for (const { waiting } of this.perHost.values()) for (const wake of waiting.splice(0)) wake();
     await Promise.all(this.lines.values());
@@ -75,7 +81,11 @@ export class Deliveries {
       return;
     }
     const line = this.deliverLine(name)
-      .catch((error: unknown) => this.options.log.error({ err: error }, 'deliveries to an inbox were interrupted'))
+      .catch(async (error: unknown) => {
+        this.options.log.error({ err: error }, 'deliveries to an inbox were interrupted, and begin again');
+        this.again.add(name);
+        await this.sleep(interruptedMs);
+      })
       .finally(() => {
         this.lines.delete(name);
         if (this.again.delete(name)) this.wake(name);
@@ -93,10 +103,14 @@ export class Deliveries {
       }
       if (entries.length === 0 || this.stopped) return;
       const done: string[] = [];
+      const began = performance.now();
       const told = new Map<string, Subscription>();
       for (const [key, value] of entries) {
         if (!(await this.deliver(JSON.parse(value) as Delivery, told))) break;
         done.push(key);
+        // What is told slowly, and what was refused, is remembered at once.
+        if (performance.now() - began > longestUnremembered || [...told.values()].some(({ failures }) => failures > 0))
+          break;
       }
       await this.forget(done, told);
       if (this.stopped) return;
@@ -127,7 +141,8 @@ export class Deliveries {
       if (this.stopped) return false;
       // Cancelled or deactivated meanwhile: nobody waits for it any more.
       if (id !== undefined && (!subscriptions.get(id) || current()?.active !== true)) return true;
-      const outcome = await this.send(delivery);
+      const outcome = await this.send(delivery, () => id === undefined || subscriptions.get(id) !== undefined);
+      if (outcome === 'cancelled') return !this.stopped;
       const state = current();
       if (outcome === 'done') {
         if (state) told.set(id!, { ...state, lastSuccess: clock(), failures: 0 });
@@ -146,13 +161,16 @@ export class Deliveries {
     }
   }
 
-  private async send({ inbox, activity, subscription }: Delivery): Promise<Outcome> {
+  /** @param isWanted asked when it is its turn, which may be late */
+  private async send({ inbox, activity, subscription }: Delivery, isWanted: () => boolean): Promise<Outcome> {
     const { fetch, key, storage, clock, log } = this.options;
     const url = new URL(inbox);
     const body = Buffer.from(JSON.stringify(notificationOf(activity, storage)));
-    const headers = signedFields(key, url, lwsJson, body, Math.floor(clock() / 1000));
     const release = await this.slot(url.host);
     try {
+      if (this.stopped || !isWanted()) return 'cancelled';
+      // Not earlier: a signature that waited for its turn is old.
+      const headers = signedFields(key, url, lwsJson, body, Math.floor(clock() / 1000));
       const { status } = await fetch(url, {
         method: 'POST',
         headers,
@@ -162,11 +180,14 @@ export class Deliveries {
         connectTimeoutMs,
         maxRedirects: 0,
         discardBody: true,
+        signal: this.ending.signal,
       });
       if (status < 200 || status > 299) log.info({ inbox: url.host, status, subscription }, 'a delivery was not taken');
       return outcomeOf(status);
     } catch (error) {
       if (!(error instanceof OutboundError)) throw error;
+      // It stays in the outbox, and is no failure of the inbox.
+      if (this.stopped) return 'cancelled';
       log.info({ inbox: url.host, reason: error.message, subscription }, 'a delivery failed');
       // An address that is not public today may be tomorrow, but nobody should be made to try.
       return error.code === 'address' || error.code === 'scheme' || error.code === 'credentials-in-url'
@@ -181,13 +202,14 @@ export class Deliveries {
   private async slot(host: string): Promise<() => void> {
     const state = this.perHost.get(host) ?? { running: 0, waiting: [] };
     this.perHost.set(host, state);
-    while (state.running >= this.options.mostPerHost && !this.stopped)
-      await new Promise<void>((resolve) => state.waiting.push(resolve));
-    state.running++;
+    if (state.running < this.options.mostPerHost || this.stopped) state.running++;
+    else await new Promise<void>((resolve) => state.waiting.push(resolve));
     return () => {
+      // Handed on, so that it is never free in between.
+      const next = state.waiting.shift();
+      if (next) return next();
       state.running--;
-      state.waiting.shift()?.();
-      if (state.running === 0 && state.waiting.length === 0) this.perHost.delete(host);
+      if (state.running === 0 && this.perHost.get(host) === state) this.perHost.delete(host);
     };
   }
 

@@ -31,6 +31,8 @@ export interface OutboundRequest {
   readonly connectTimeoutMs?: number;
   /** With 0, redirects are not followed but returned. */
   readonly maxRedirects: number;
+  /** Ends the exchange early, as the time for everything does. */
+  readonly signal?: AbortSignal;
   /** The status is all that matters: at most `maxBytes` are read, nothing is kept, and no body is an error. */
   readonly discardBody?: boolean;
 }
@@ -62,10 +64,15 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     setMaxListeners(0, deadline.signal);
     const late = new OutboundError('timeout', `${hop.url.host} took longer than ${request.timeoutMs} ms.`);
     const timer = setTimeout(() => deadline.abort(late), request.timeoutMs);
+    const end = (): void =>
+      deadline.abort(new OutboundError('timeout', `The request to ${hop.url.host} was called off.`));
+    request.signal?.addEventListener('abort', end, { once: true });
+    if (request.signal?.aborted) end();
     try {
       return await follow(hop, request, admit, deadline.signal, options.ca);
     } finally {
       clearTimeout(timer);
+      request.signal?.removeEventListener('abort', end);
     }
   };
 }

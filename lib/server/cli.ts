@@ -45,6 +45,7 @@ const usage = `quadpod [command] [--setting=value ...]
   explain    print whether a request would be allowed, and by which rule: explain --as URI --method PUT IRI
                --as URI        the subject; without it an anonymous client
                --client URI    --origin URI    --purpose TEXT    what else the request says
+  rotate-webhook-key  sign notifications with a new key from the next start on
   settings   print the effective settings and where each came from
   help       print this
 COMPONENTS

@@ -15,6 +15,7 @@ import { openStore } from './open-store.js';
 import { keptIdentity, makeIdentity, readIdentity, signCredential } from './owner-credential.js';
 import { progressOn } from './progress.js';
 import { prepareServer, startServer } from './server.js';
+import { rotateKey } from './verification-method.js';
 
 /** Exit code of `check` for a storage that is damaged. */
 const damaged = 3;
@@ -38,6 +39,7 @@ export const commands: Readonly<Record<string, HouseCommand>> = {
   serve: { flags: [], run: serve },
   owner: { flags: ['key', 'ttl', 'audience'], run: owner },
   check: { flags: ['content'], run: check },
+  'rotate-webhook-key': { flags: [], run: rotateWebhookKey },
   explain: { flags: ['as', 'method', 'client', 'origin', 'purpose'], run: explainRequest },
   settings: { flags: [], run: printSettings },
 };
@@ -149,6 +151,15 @@ async function explainRequest({ settings, flags, operands, components }: Context
   } finally {
     await close();
   }
+}
+
+async function rotateWebhookKey({ settings }: Context): Promise<number> {
+  const { dataDir } = settings.of(coreSettings);
+  rotateKey(join(dataDir, 'webhook.key'), join(dataDir, 'webhook-old.key'));
+  print(
+    'Notifications are signed with a new key from the next start on; the old one is published for five minutes more.',
+  );
+  return 0;
 }
 
 async function printSettings({ settings }: Context): Promise<number> {

@@ -16,7 +16,7 @@ import { openStore } from './open-store.js';
 import { outboundFetch } from './outbound-fetch.js';
 import { keptIdentity } from './owner-credential.js';
 import { assertUsable } from './usable-settings.js';
-import { verificationMethodOf } from './verification-method.js';
+import { oldVerificationMethod, verificationMethodOf } from './verification-method.js';
 
 export interface RunningServer {
   readonly baseUri: string;
@@ -63,7 +63,9 @@ export async function prepareServer(
     const storage = await assembleStorage(core, iri, store, owners, surroundings);
     const house = assembleHouse(core, storage, surroundings);
     await installAll(components, settings, house, installations);
-    const site = assembleSite(core, storage, house, installations, [method]);
+    const oldMethod = await oldVerificationMethod(join(core.dataDir, 'webhook-old.key'), iri, Date.now());
+    const methods = [method, ...(oldMethod ? [oldMethod] : [])];
+    const site = assembleSite(core, storage, house, installations, methods);
     const close = async (): Promise<void> => {
       await storage.documents.close();
       await store.close();

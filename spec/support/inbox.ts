@@ -62,6 +62,7 @@ export class InboxHost {
   /** Deliveries that wait for their answer, and the most there ever were. */
   open = 0;
   mostOpen = 0;
+  private readonly byInbox = new Map<string, Delivery[]>();
   private readonly behaviours = new Map<string, Behaviour>();
   private readonly waiting = new Set<() => void>();
   private unused = 0;
@@ -83,11 +84,11 @@ export class InboxHost {
     this.behaviours.set(inbox, behaviour);
   }
 
-  at = (inbox: string): Delivery[] => this.deliveries.filter(({ to }) => to === inbox);
+  at = (inbox: string): readonly Delivery[] => this.byInbox.get(inbox) ?? [];
   activities = (inbox: string): Activity[] => this.at(inbox).map(activityOf);
 
   /** Waits until an inbox has so many deliveries. @throws Error when it takes too long */
-  async received(inbox: string, count = 1, milliseconds = 10_000): Promise<Delivery[]> {
+  async received(inbox: string, count = 1, milliseconds = 10_000): Promise<readonly Delivery[]> {
     await this.until(() => this.at(inbox).length >= count, `${inbox} to have ${count}`, milliseconds);
     return this.at(inbox);
   }
@@ -130,7 +131,10 @@ export class InboxHost {
       const to = this.origin + req.url;
       const before = this.at(to).length;
       const { method = '', headers } = req;
-      this.deliveries.push({ to, method, headers, bytes: Buffer.concat(chunks), at: performance.now() });
+      const delivery = { to, method, headers, bytes: Buffer.concat(chunks), at: performance.now() };
+      this.deliveries.push(delivery);
+      this.byInbox.set(to, this.byInbox.get(to) ?? []);
+      this.byInbox.get(to)!.push(delivery);
       (this.behaviours.get(to) ?? answering(404))(res, before);
       for (const wake of [...this.waiting]) wake();
     });

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { Sender, StorageUnderTest } from './conformance.js';
 import type { Answer } from './http.js';
-import { type Description, expectSigned, type InboxHost } from './inbox.js';
+import { type Behaviour, type Delivery, type Description, expectSigned, type InboxHost } from './inbox.js';
 import { lwsContext, lwsJson } from './search.js';
 
 export interface Subscription {
@@ -52,11 +52,12 @@ export async function cancel(s: StorageUnderTest, iri: string, by?: Sender): Pro
   expect(answer.status, answer.text).to.equal(204);
 }
 
-/** Asserts the signature of every delivery of a host. */
-export async function expectAllSigned(s: StorageUnderTest, host: InboxHost): Promise<void> {
+/** Asserts that deliveries are signed with the key of a storage. */
+export async function expectAllSigned(s: StorageUnderTest, deliveries: readonly Delivery[]): Promise<void> {
+  expect(deliveries).not.to.deep.equal([]);
   const { text } = await s.send('GET', `${s.root}.lws/storage-description`, { Accept: 'application/lws+cid' });
   const description = JSON.parse(text) as Description;
-  for (const delivery of host.deliveries) await expectSigned(delivery, description);
+  for (const delivery of deliveries) await expectSigned(delivery, description);
 }
 
 /** Looks again and again until something holds. @throws Error when it takes too long */
@@ -65,4 +66,32 @@ export async function eventually(look: () => Promise<boolean>, what: string, mil
     if (performance.now() > limit) throw new Error(`waited in vain until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
+}
+
+export interface Watched {
+  readonly container: string;
+  readonly inbox: string;
+  readonly subscription: Subscription;
+  /** Makes so many resources. @returns what is told of them */
+  make(count?: number): Promise<string[]>;
+}
+
+/** A new container, and an inbox that hears of what happens in it. */
+export async function watchAt(
+  at: InboxHost,
+  s: StorageUnderTest,
+  behaviour?: Behaviour,
+  suffix = '',
+): Promise<Watched> {
+  const container = await s.container();
+  const inbox = at.inbox(behaviour) + suffix;
+  if (suffix && behaviour) at.behave(inbox, behaviour);
+  const subscription = await subscribe(s, container, inbox);
+  let made = 0;
+  const make = async (count = 1): Promise<string[]> => {
+    const iris: string[] = [];
+    for (let i = 0; i < count; i++) iris.push((await s.stored('text/plain', 'x', `${container}r${made++}`)).iri);
+    return iris.map((iri) => `Create ${iri}`);
+  };
+  return { container, inbox, subscription, make };
 }

@@ -1,0 +1,54 @@
+/** open-points 8: how many deliveries are under way to one host. */
+import { expect } from 'chai';
+import { describeStorage } from '../support/conformance.js';
+import { expectProblem } from '../support/expectations.js';
+import { after as later, startInboxHost } from '../support/inbox.js';
+import { cancel, type Watched, watchAt } from '../support/subscriptions.js';
+
+const narrow = await startInboxHost();
+const single = await startInboxHost();
+after(() => {
+  for (const host of [narrow, single]) host.close();
+});
+const settings = { 'webhook.allowed-hosts': `${narrow.authority},${single.authority}` };
+
+describeStorage(
+  'Deliveries to one host',
+  (s) => {
+    it('open-points 8: lws.webhook.max-in-flight-per-host (4) holds', async () => {
+      const several: Watched[] = [];
+      for (let i = 0; i < 9; i++) several.push(await watchAt(narrow, s, later(30)));
+      for (let round = 0; round < 3; round++) for (const { make } of several) await make();
+      for (const { inbox } of several) await narrow.received(inbox, 3);
+      expect(narrow.mostOpen).to.be.within(2, 4);
+    });
+  },
+  { settings },
+);
+
+describeStorage(
+  'Deliveries, one at once to a host',
+  (s) => {
+    it('open-points 8: lws.webhook.max-in-flight-per-host=1 holds, and nobody is forgotten', async () => {
+      single.mostOpen = 0;
+      const several: Watched[] = [];
+      for (let i = 0; i < 2; i++) several.push(await watchAt(single, s, later(20)));
+      for (let round = 0; round < 4; round++) for (const { make } of several) await make();
+      for (const { inbox } of several) await single.received(inbox, 4);
+      expect(single.mostOpen).to.equal(1);
+    });
+
+    it('open-points 8: one that is cancelled while it waits for its turn is not delivered', async () => {
+      const [slow, waiting] = [await watchAt(single, s, later(600)), await watchAt(single, s)];
+      await slow.make();
+      await single.received(slow.inbox);
+      await waiting.make();
+      await cancel(s, waiting.subscription.id);
+      await slow.make();
+      await single.received(slow.inbox, 2);
+      expect(single.activities(waiting.inbox)).to.deep.equal([]);
+      expectProblem(await s.get(waiting.subscription.id), 404, s);
+    });
+  },
+  { settings: { ...settings, 'webhook.max-in-flight-per-host': '1' } },
+);

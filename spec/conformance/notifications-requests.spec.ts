@@ -1,0 +1,89 @@
+/** open-points 8, 9: notifications in owner mode, who did it, and those about access requests and grants. */
+import { expect } from 'chai';
+import { describeStorage } from '../support/conformance.js';
+import { documentOf, file, grant, grantsOf, policy, postDocument, requestsOf, revoke } from '../support/grants.js';
+import { notificationOf, startInboxHost, told } from '../support/inbox.js';
+import { expectAllSigned, subscribe } from '../support/subscriptions.js';
+import { alice, as, bob, owner } from '../support/wac.js';
+
+const host = await startInboxHost();
+const controllers = host.inbox();
+after(() => host.close());
+const settings = { 'webhook.allowed-hosts': host.authority };
+
+describeStorage(
+  'Notifications in owner mode',
+  (s) => {
+    it('open-points 1.2, 8: a creator is told of her own, others of nothing; actor is told when configured', async () => {
+      const container = await s.container();
+      await grant(s, policy(alice, ['create', 'read'], container));
+      const [inbox, owners] = [host.inbox(), host.inbox()];
+      await subscribe(s, container, inbox, as(s, alice));
+      await subscribe(s, container, owners);
+      const made = await s.send('PUT', `${container}a`, { 'Content-Type': 'text/turtle' }, '', as(s, alice));
+      expect(made.status, made.text).to.equal(201);
+      expect((await s.delete(`${container}a`)).status).to.equal(204);
+      for (const at of [inbox, owners]) {
+        const [create, remove] = (await host.received(at, 2)).map((delivery) => notificationOf(delivery).activity);
+        expect([create, remove].map((each) => told(each!))).to.deep.equal([
+          `Create ${container}a`,
+          `Delete ${container}a`,
+        ]);
+        expect([create!.actor, remove!.actor]).to.deep.equal([alice.did, owner.did]);
+      }
+    });
+
+    it('open-points 9: a request is told to its inbox and to that of the controllers', async () => {
+      const inbox = host.inbox();
+      const document = documentOf(s, 'AccessRequest', [policy(alice, 'read', s.scratch)], { inbox });
+      const answer = await postDocument(s, requestsOf(s), document, as(s, alice));
+      const id = new URL(answer.headers['location']!, s.root).href;
+      for (const at of [inbox, controllers]) {
+        const activity = (await host.heardOf(at, id)).at(-1)!;
+        expect(activity.type).to.deep.equal(['Create']);
+        expect(activity.object).to.deep.equal({ id, type: ['DataResource', 'AccessRequest'] });
+      }
+      const at = notificationOf(host.at(inbox)[0]!);
+      expect(at).to.include({ type: 'Notification', storage: s.root });
+    });
+
+    it('open-points 9: a grant is told to its inbox, the controllers, and the inbox of the request it names, each once', async () => {
+      const [asking, granted] = [host.inbox(), host.inbox()];
+      const wish = documentOf(s, 'AccessRequest', [policy(bob, 'read', s.scratch)], { inbox: asking });
+      const request = new URL((await postDocument(s, requestsOf(s), wish, as(s, bob))).headers['location']!, s.root)
+        .href;
+      for (const inbox of [granted, asking]) {
+        const document = documentOf(s, 'AccessGrant', [policy(bob, 'read', s.scratch)], { inbox, request });
+        const answer = await postDocument(s, grantsOf(s), document);
+        expect(answer.status, answer.text).to.equal(201);
+        const id = new URL(answer.headers['location']!, s.root).href;
+        for (const at of [asking, controllers, inbox]) {
+          const activities = (await host.heardOf(at, id)).filter(({ object }) => object.id === id);
+          expect(activities.map(({ object }) => object.type)).to.deep.equal([['DataResource', 'AccessGrant']]);
+        }
+        await revoke(s, id);
+      }
+      await expectAllSigned(s, [...host.at(asking), ...host.at(granted)]);
+    });
+
+    it('open-points 9: subscribers of the root are not told of requests and grants, nor anybody of a refused one', async () => {
+      const inbox = host.inbox();
+      await subscribe(s, s.root, inbox);
+      await file(s, policy(alice, 'read', s.scratch), as(s, alice));
+      const target = { type: 'Container', value: ['https://other.example/'] };
+      const refused = documentOf(s, 'AccessGrant', [{ ...policy(alice, 'read', s.scratch), target }], { inbox });
+      expect((await postDocument(s, grantsOf(s), refused)).status).to.equal(400);
+      const { iri } = await s.stored('text/plain', 'x');
+      expect((await host.heardOf(inbox, iri)).map(told)).to.deep.equal([`Create ${iri}`]);
+    });
+  },
+  {
+    settings: {
+      ...settings,
+      owners: owner.did,
+      'notifications.include-actor': 'true',
+      'access-requests.controller-inbox': controllers,
+    },
+    owner,
+  },
+);

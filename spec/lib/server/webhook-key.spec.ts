@@ -1,0 +1,32 @@
+/** The key of notifications: rotated by a command, the old one published for a while. */
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { keptKey, readKey } from '../../../lib/server/kept-key.js';
+import { oldVerificationMethod, rotateKey, verificationMethodOf } from '../../../lib/server/verification-method.js';
+
+describe('server/verification-method', () => {
+  const storage = 'https://storage.example/';
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'quadpod-webhook-'));
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  it('keeps the old method until its last signature is older than five minutes, from the next start on', async () => {
+    const [file, old] = [join(folder, 'webhook.key'), join(folder, 'webhook-old.key')];
+    const first = await verificationMethodOf(keptKey(file), storage);
+    expect(await oldVerificationMethod(old, storage, 0)).to.equal(undefined);
+    rotateKey(file, old);
+    expect(statSync(file).mode & 0o777).to.equal(0o600);
+    expect(statSync(old).mode & 0o777).to.equal(0o600);
+    expect((await verificationMethodOf(readKey(file), storage)).id).not.to.equal(first.id);
+    // The first start after the rotation, however late, is when the old key stopped signing.
+    expect(await oldVerificationMethod(old, storage, 1_000_000)).to.deep.equal(first);
+    expect(await oldVerificationMethod(old, storage, 1_299_000)).to.deep.equal(first);
+    expect(JSON.stringify(first)).not.to.include('"d"');
+    expect(await oldVerificationMethod(old, storage, 1_301_000)).to.equal(undefined);
+    expect(() => statSync(old)).to.throw('ENOENT');
+  });
+});

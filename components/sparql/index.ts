@@ -58,8 +58,8 @@ export default defineComponent({
       ],
       resourceQuery: {
         mediaType: sparqlQuery,
-        ask: ({ access, address, accept, body, hasContentType, iri }) =>
-          askResource(endpoint, { access, address }, accept, body, hasContentType, iri),
+        ask: ({ access, address, req, accept, body, hasContentType, iri }) =>
+          askResource(endpoint, { access, address, req }, accept, body, hasContentType, iri),
       },
       stop: () => pool.close(),
     };

@@ -14,7 +14,6 @@ export interface QueryTask {
   readonly query: string;
   /** What relative references in the query are relative to. */
   readonly base: string;
-  readonly scope: WorkerScope;
   /** A container's subtree, or one resource; absent: the whole storage. */
   readonly within?: string;
   readonly defaultGraphs?: readonly string[];
@@ -25,17 +24,20 @@ export interface QueryTask {
 
 export type ToQueryWorker =
   | { readonly task: QueryTask }
-  /** The answer to `decide`, in its order. */
-  | { readonly decided: readonly boolean[] }
+  /** The answer to `ready`: decided after the snapshot was taken, so that nothing is shown that was revoked before it. */
+  | { readonly scope: WorkerScope }
+  /** The answers to one `decide`, in its order. */
+  | { readonly decided: { readonly id: number; readonly answers: readonly boolean[] } }
   /** A chunk has been taken. */
   | { readonly more: true };
 
 export type FromQueryWorker =
+  /** It has its snapshot, and begins. */
   | { readonly ready: true }
   | { readonly mediaType: string }
   | { readonly chunk: Uint8Array }
   | { readonly end: true }
-  | { readonly decide: readonly string[] }
+  | { readonly decide: { readonly id: number; readonly iris: readonly string[] } }
   | {
       readonly fault: {
         readonly code: ErrorCode | undefined;

@@ -5,7 +5,7 @@
 import { Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import { type ErrorCode, LwsError } from '../../lib/errors.js';
-import type { FromQueryWorker, QueryTask, QueryWorkerData, ToQueryWorker } from './messages.js';
+import type { FromQueryWorker, QueryTask, QueryWorkerData, ToQueryWorker, WorkerScope } from './messages.js';
 
 export interface PoolOptions extends QueryWorkerData {
   readonly size: number;
@@ -19,6 +19,10 @@ export interface QueryJob {
   readonly task: QueryTask;
   /** Whose query it is. */
   readonly client: string;
+  /** What the client may read, asked when the worker has its snapshot. */
+  readonly scope: () => Promise<WorkerScope>;
+  /** Aborts when the client goes away. */
+  readonly gone: AbortSignal;
   /** Answers what the worker cannot decide. */
   readonly decide: (iris: readonly string[]) => Promise<readonly boolean[]>;
 }
@@ -51,9 +55,23 @@ export class QueryPool {
    * @throws LwsError `too-busy` over the waiting queue; `query-limit` at a limit; what the worker refuses
    */
   run(job: QueryJob): Promise<QueryAnswer> {
-    if (this.closed || this.waiting.length >= this.options.queue) return Promise.reject(tooBusy());
+    const { queue, size } = this.options;
+    const own = this.waiting.filter(({ job: { client } }) => client === job.client).length;
+    // A client fills its own part of the queue, never everybody's.
+    const isFull = own >= queue || this.waiting.length >= queue * 8;
+    const mayStart = this.all.size - this.idle.size < size && own === 0 && this.mayRun(job);
+    if (this.closed || (isFull && !mayStart)) return Promise.reject(tooBusy());
     return new Promise((resolve, reject) => {
-      this.waiting.push({ job, resolve, reject });
+      const waiting = { job, resolve, reject };
+      this.waiting.push(waiting);
+      const leave = (): void => {
+        const at = this.waiting.indexOf(waiting);
+        if (at < 0) return;
+        this.waiting.splice(at, 1);
+        reject(gone());
+      };
+      job.gone.addEventListener('abort', leave, { once: true });
+      if (job.gone.aborted) leave();
       this.next();
     });
   }
@@ -66,14 +84,14 @@ export class QueryPool {
   }
 
   /** One client never holds the last worker, unless there is only one. */
-  private mayRun({ job: { client } }: Waiting): boolean {
+  private mayRun({ client }: QueryJob): boolean {
     return (this.running.get(client) ?? 0) < Math.max(1, this.options.size - 1);
   }
 
   private next(): void {
     const busy = this.all.size - this.idle.size;
     if (busy >= this.options.size) return;
-    const at = this.waiting.findIndex((waiting) => this.mayRun(waiting));
+    const at = this.waiting.findIndex(({ job }) => this.mayRun(job));
     if (at < 0) return;
     const [waiting] = this.waiting.splice(at, 1);
     const [ready] = this.idle.keys();
@@ -131,6 +149,7 @@ export class QueryPool {
     const post = (message: ToQueryWorker): void => worker.postMessage(message);
     const settle = (error: unknown, reuse: boolean): void => {
       settled = true;
+      job.gone.removeEventListener('abort', onGone);
       clearTimeout(deadline);
       worker.off('message', onMessage).off('error', onError).off('exit', onExit);
       this.count(job.client, -1);
@@ -164,23 +183,32 @@ export class QueryPool {
       untaken++;
       if (body!.push(chunk)) for (; untaken > 0; untaken--) post({ more: true });
     };
+    /** What the worker waits for, unless the query has ended meanwhile. */
+    const answered = <T>(promise: Promise<T>, tell: (value: T) => void): void => {
+      promise.then(
+        (value) => settled || tell(value),
+        (cause: unknown) => kill(new LwsError('query-limit', 'The query was interrupted.', { cause })),
+      );
+    };
+    const onGone = (): void => kill(gone());
     const onMessage = (message: FromQueryWorker): void => {
-      if ('ready' in message) deadline = setTimeout(() => kill(timeout(this.options)), this.options.timeoutMs);
-      else if ('mediaType' in message) begin(message.mediaType);
+      if ('ready' in message) {
+        deadline = setTimeout(() => kill(timeout(this.options)), this.options.timeoutMs);
+        answered(job.scope(), (scope) => post({ scope }));
+      } else if ('mediaType' in message) begin(message.mediaType);
       else if ('chunk' in message) take(message.chunk);
       else if ('end' in message) settle(undefined, true);
-      else if ('decide' in message)
-        job.decide(message.decide).then(
-          (decided) => post({ decided }),
-          (error: unknown) => kill(new LwsError('query-limit', 'The query was interrupted.', { cause: error })),
-        );
-      else settle(refusalOf(message.fault), true);
+      else if ('decide' in message) {
+        const { id, iris } = message.decide;
+        answered(job.decide(iris), (answers) => post({ decided: { id, answers } }));
+      } else settle(refusalOf(message.fault), true);
     };
     const onError = (error: Error & { code?: string }): void => {
       failure ??= error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? outOfMemory(error) : interrupted(error);
     };
     const onExit = (): void => settle(failure ?? interrupted(), false);
     worker.on('message', onMessage).on('error', onError).on('exit', onExit);
+    job.gone.addEventListener('abort', onGone, { once: true });
     post({ task: job.task });
   }
 }

@@ -6,7 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { LwsError } from '../../lib/errors.js';
 import { openLevel } from '../../lib/storage/durable-level.js';
 import { loadEngine, loadParser } from '../../lib/storage/sparql-update.js';
-import type { FromQueryWorker, QueryTask, QueryWorkerData, ToQueryWorker } from './messages.js';
+import type { FromQueryWorker, QueryTask, QueryWorkerData, ToQueryWorker, WorkerScope } from './messages.js';
 import { readableGraphs } from './readable-graphs.js';
 import { runQuery } from './run-query.js';
 
@@ -17,24 +17,41 @@ const port = parentPort!;
 const send = (message: FromQueryWorker, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
 const { folder } = workerData as QueryWorkerData;
 
-let decided: ((answers: readonly boolean[]) => void) | undefined;
+/** Those who wait for decisions, by the number of what they asked. */
+const asking = new Map<number, (answers: readonly boolean[]) => void>();
+let asked = 0;
+let scoped: ((scope: WorkerScope) => void) | undefined;
 let taken: (() => void) | undefined;
 let underWay = 0;
 
 const opened = Promise.all([openLevel(folder), loadParser(), loadEngine()]);
 
 port.on('message', (message: ToQueryWorker) => {
-  if ('decided' in message) decided?.(message.decided);
+  if ('decided' in message) {
+    const { id, answers } = message.decided;
+    asking.get(id)?.(answers);
+    asking.delete(id);
+  } else if ('scope' in message) scoped?.(message.scope);
   else if ('more' in message) {
     underWay--;
     taken?.();
   } else void answer(message.task);
 });
 
-const decide = (iris: readonly string[]): Promise<readonly boolean[]> =>
+async function decide(iris: readonly string[]): Promise<readonly boolean[]> {
+  const id = asked++;
+  const answers = await new Promise<readonly boolean[]>((resolve) => {
+    asking.set(id, resolve);
+    send({ decide: { id, iris } });
+  });
+  if (answers.length !== iris.length) throw new Error('The decisions are not those that were asked for.');
+  return answers;
+}
+
+const askScope = (): Promise<WorkerScope> =>
   new Promise((resolve) => {
-    decided = resolve;
-    send({ decide: iris });
+    scoped = resolve;
+    send({ ready: true });
   });
 
 /** Waits until the reader has room. */
@@ -47,11 +64,12 @@ async function room(): Promise<void> {
 
 async function answer(task: QueryTask): Promise<void> {
   const [level] = await opened;
-  send({ ready: true });
   const snapshot = level.snapshot();
   underWay = 0;
+  asking.clear();
   try {
-    const readable = readableGraphs({ level, snapshot, scope: task.scope, within: task.within, decide });
+    const scope = await askScope();
+    const readable = readableGraphs({ level, snapshot, scope, within: task.within, decide });
     const { mediaType, chunks } = await runQuery(task, level, snapshot, readable);
     let started = false;
     for await (const text of chunks) {

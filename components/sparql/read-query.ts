@@ -5,6 +5,7 @@
 import { LwsError } from '../../lib/errors.js';
 import { loadParser } from '../../lib/storage/sparql-update.js';
 import { resolveReferences } from '../../lib/storage/update-references.js';
+import { assertScopes } from './query-scopes.js';
 
 interface Node {
   readonly type?: string;
@@ -53,6 +54,7 @@ export async function readQuery(text: string, base: string): Promise<ReadQuery> 
       cause: error,
     });
   }
+  assertScopes(algebra);
   const from = algebra.type === 'from' ? datasetOf(algebra) : undefined;
   const input = algebra.type === 'from' ? (algebra['input'] as Node) : algebra;
   return {

@@ -109,7 +109,12 @@ const tsvEscapes: Readonly<Record<string, string>> = {
   '"': '\\"',
   '\\': '\\\\',
 };
-const plainNumber = /^[+-]?(?:\d+|\d*\.\d+|(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+)$/;
+/** The numbers of Turtle, each of one datatype only. */
+const plainNumbers: Readonly<Record<string, RegExp>> = {
+  [xsd.integer]: /^[+-]?\d+$/,
+  [xsd.decimal]: /^[+-]?\d*\.\d+$/,
+  [xsd.double]: /^[+-]?(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+$/,
+};
 
 /** As in Turtle, with numbers as they are. */
 function tsvTerm(term: Term): string {
@@ -120,6 +125,5 @@ function tsvTerm(term: Term): string {
   if (term.language) return `${text}@${term.language}`;
   const datatype = term.datatype.value;
   if (datatype === xsd.string) return text;
-  const isNumber = datatype === xsd.integer || datatype === xsd.decimal || datatype === xsd.double;
-  return isNumber && plainNumber.test(term.value) ? term.value : `${text}^^<${datatype}>`;
+  return plainNumbers[datatype]?.test(term.value) ? term.value : `${text}^^<${datatype}>`;
 }

@@ -1,7 +1,9 @@
 /** The SPARQL Query Service over HTTP (open-points 6). It must not know how a query runs. */
+import type { IncomingMessage } from 'node:http';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { House } from '../../lib/component.js';
 import { formatLink } from '../../lib/fields/link.js';
+import { whenGone } from '../../lib/http/request.js';
 import type { Reply } from '../../lib/http/respond.js';
 import type { Route, RouteRequest } from '../../lib/http/route.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
@@ -54,6 +56,7 @@ export function sparqlRoutes(endpoint: SparqlEndpoint): readonly Route[] {
 interface Asker {
   readonly access: Access;
   readonly address: string;
+  readonly req: IncomingMessage;
 }
 
 const ask = (endpoint: SparqlEndpoint, request: RouteRequest, asked: SparqlRequest): Promise<Reply> =>
@@ -75,7 +78,7 @@ export async function askResource(
 
 async function answer(
   { house, pool, mostResults }: SparqlEndpoint,
-  { access, address }: Asker,
+  { access, address, req }: Asker,
   accept: string | undefined,
   asked: SparqlRequest,
   base: string,
@@ -86,13 +89,20 @@ async function answer(
     ...asked,
     ...within,
     base,
-    scope: await authorizer.readScope(access),
     formats: acceptedFormats(accept),
     maxResults: mostResults,
   };
   const decide = (iris: readonly string[]): Promise<boolean[]> =>
     Promise.all(iris.map((iri) => authorizer.allows({ view: store, access, mode: 'read', iri })));
-  const { mediaType, body } = await pool.run({ task, client: access.principal?.subject ?? address, decide });
+  const { signal, release } = whenGone(req);
+  const job = {
+    task,
+    client: access.principal?.subject ?? address,
+    scope: async () => authorizer.readScope(access),
+    gone: signal,
+    decide,
+  };
+  const { mediaType, body } = await pool.run(job).finally(release);
   return {
     status: 200,
     fields: {

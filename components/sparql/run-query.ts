@@ -1,4 +1,5 @@
 /** A query run on the caller's dataset, as chunks of the answer. It belongs into a worker: nothing bounds its time. */
+import { KeysQueryOperation } from '@comunica/context-entries';
 import type { Quad } from '@rdfjs/types';
 import { LwsError } from '../../lib/errors.js';
 import { boundedPrefixes } from '../../lib/rdf/prefixes.js';
@@ -6,8 +7,8 @@ import { serializeRdf } from '../../lib/rdf/serialize.js';
 import { UnwritableError } from '../../lib/rdf/unwritable.js';
 import type { Level, LevelSnapshot } from '../../lib/storage/durable-level.js';
 import { loadEngine } from '../../lib/storage/sparql-update.js';
+import { createQuerySource } from './engine/query-source.js';
 import type { QueryTask } from './messages.js';
-import { datasetSource } from './quad-source.js';
 import { type ReadQuery, readQuery } from './read-query.js';
 import type { ReadableGraphs } from './readable-graphs.js';
 import { type Row, resultWriter } from './result-writers.js';
@@ -31,9 +32,27 @@ export async function runQuery(
   readable: ReadableGraphs,
 ): Promise<QueryRun> {
   const query = await readQuery(task.query, task.base);
-  const source = datasetSource({ level, snapshot, readable, ...graphsOf(task, query) });
+  const source = createQuerySource({ level, snapshot, readable, ...graphsOf(task, query) });
+  const context = { [KeysQueryOperation.querySources.name]: [{ source }], baseIRI: task.base, readOnly: true };
+  try {
+    const { mediaType, chunks } = await startQuery(task, query, context as never);
+    return { mediaType, chunks: endingWith(chunks, () => source.close()) };
+  } catch (error) {
+    await source.close();
+    throw error;
+  }
+}
+
+async function* endingWith(chunks: AsyncIterable<string>, end: () => Promise<void>): AsyncGenerator<string> {
+  try {
+    yield* chunks;
+  } finally {
+    await end();
+  }
+}
+
+async function startQuery(task: QueryTask, query: ReadQuery, context: never): Promise<QueryRun> {
   const engine = await loadEngine();
-  const context = { sources: [source as never], baseIRI: task.base, readOnly: true } as never;
   const { form, algebra } = query;
   if (form === 'construct' || form === 'describe') {
     const { graph } = task.formats;

@@ -133,6 +133,15 @@ export const expectsContinue = ({ headers }: IncomingMessage): boolean =>
 const tooSlow = (idleMs: number): LwsError =>
   new LwsError('request-timeout', `Nothing of the body arrived for ${idleMs / 1000} seconds.`);
 
+/** Aborts when the client goes away before it has an answer; to be released, since connections outlive requests. */
+export function whenGone({ socket }: IncomingMessage): { readonly signal: AbortSignal; readonly release: () => void } {
+  const controller = new AbortController();
+  const onClose = (): void => controller.abort();
+  socket.once('close', onClose);
+  if (socket.destroyed) onClose();
+  return { signal: controller.signal, release: () => void socket.off('close', onClose) };
+}
+
 /** The client closed the connection before its request was complete: there is nobody to answer. */
 export class ClientGone extends Error {
   constructor(cause: unknown) {

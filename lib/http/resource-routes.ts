@@ -207,7 +207,7 @@ async function query(exchange: ResourceExchange): Promise<Reply> {
   const { iri } = await requireAccess(storage, storage.store, access, 'read', target.iri);
   const body = requestBody(req, res, idleMs);
   const hasContentType = req.headers['content-type'] !== undefined;
-  return resourceQuery.ask({ access, address, accept: req.headers.accept, body, hasContentType, iri });
+  return resourceQuery.ask({ access, address, req, accept: req.headers.accept, body, hasContentType, iri });
 }
 
 async function options({ storage, resourceQuery, access, target }: ResourceExchange): Promise<Reply> {

@@ -29,6 +29,7 @@ export interface ResourceQuery {
   ask(question: {
     readonly access: Access;
     readonly address: string;
+    readonly req: IncomingMessage;
     readonly accept: string | undefined;
     readonly body: RequestBody;
     readonly hasContentType: boolean;

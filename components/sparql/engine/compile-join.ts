@@ -1,0 +1,64 @@
+/**
+ * Joins, filters and optional parts put together, so that most rows are never made: patterns of nested groups become one join,
+ * and filters go to where their variables are bound. It must not know the algebra.
+ */
+import {
+  areDisjoint,
+  type Expression,
+  isSubset,
+  type JoinPlan,
+  type LeftJoinPlan,
+  type Pattern,
+  type Plan,
+  slotsOf,
+  unite,
+} from './plan.js';
+
+interface JoinParts {
+  readonly patterns?: readonly Pattern[];
+  readonly parts?: readonly Plan[];
+  readonly filters?: readonly Expression[];
+}
+
+export function makeJoin({ patterns = [], parts = [], filters = [] }: JoinParts): JoinPlan {
+  const own = patterns.map(slotsOf);
+  const certain = unite([...own, ...parts.map((part) => part.certain)]);
+  const possible = unite([...own, ...parts.map((part) => part.possible)]);
+  const isJoinable = parts.every((part) => part.isJoinable) && filters.every(({ slots }) => isSubset(slots, certain));
+  return { kind: 'join', patterns, parts, filters, certain, possible, isJoinable };
+}
+
+export function joinPlans(inputs: readonly Plan[]): Plan {
+  if (inputs.length === 1) return inputs[0]!;
+  const optional = inputs.find((input): input is LeftJoinPlan => input.kind === 'leftJoin');
+  if (optional) {
+    const others = inputs.filter((input) => input !== optional);
+    const maybe = new Set([...optional.right.possible].filter((slot) => !optional.left.certain.has(slot)));
+    // What the others bind does not depend on the optional part, so it may come first.
+    if (others.every(({ possible }) => areDisjoint(possible, maybe)))
+      return makeLeftJoin({ ...optional, left: joinPlans([optional.left, ...others]) });
+  }
+  const flat = inputs.map((input) => (input.kind === 'join' && input.isJoinable ? input : undefined));
+  return makeJoin({
+    patterns: flat.flatMap((join) => join?.patterns ?? []),
+    parts: inputs.flatMap((input, index) => flat[index]?.parts ?? [input]),
+    filters: flat.flatMap((join) => join?.filters ?? []),
+  });
+}
+
+type LeftJoinParts = Pick<LeftJoinPlan, 'left' | 'right' | 'condition' | 'counter'>;
+
+export function makeLeftJoin({ left, right, condition, counter }: LeftJoinParts): LeftJoinPlan {
+  const possible = unite([left.possible, right.possible]);
+  return { kind: 'leftJoin', left, right, condition, counter, certain: left.certain, possible, isJoinable: false };
+}
+
+export function filterPlan(input: Plan, condition: Expression): Plan {
+  if (input.kind === 'join') return makeJoin({ ...input, filters: [...input.filters, condition] });
+  if (input.kind === 'leftJoin' && isSubset(condition.slots, input.left.certain))
+    return makeLeftJoin({ ...input, left: filterPlan(input.left, condition) });
+  if (input.kind === 'semiJoin') return { ...input, left: filterPlan(input.left, condition) };
+  const { certain, possible } = input;
+  const isJoinable = input.isJoinable && isSubset(condition.slots, certain);
+  return { kind: 'filter', input, condition, certain, possible, isJoinable };
+}

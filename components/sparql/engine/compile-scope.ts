@@ -1,0 +1,63 @@
+/** The names of a query's variables as slots, and how often they occur. It must not know plans. */
+import type { Slot } from './plan.js';
+
+/** The query, or a part of it, cannot be compiled: Comunica answers it over patterns and joins. */
+export class NotCompiledError extends Error {}
+
+/** A node of the algebra. */
+export interface Node {
+  readonly type: string;
+  readonly subType?: string;
+  readonly [member: string]: unknown;
+}
+
+export interface Names {
+  /** The slot of a variable, a new one for a new name. */
+  slot(name: string): Slot;
+  /** Whether nobody asks for the variable beside the one pattern that it stands in. */
+  isIdle(name: string): boolean;
+  /** A slot that no variable has. */
+  unnamed(): Slot;
+  /** Names of a subquery, which shares with this scope only those that it gives out. */
+  inner(shared: readonly string[]): Names;
+  readonly width: number;
+}
+
+/** @param root where variables are counted; absent: every variable is asked for */
+export function namesOf(root: Node | undefined): Names {
+  const counts = root && countVariables(root);
+  let width = 0;
+  const scope = (slots: Map<string, Slot>): Names => ({
+    slot(name) {
+      let slot = slots.get(name);
+      if (slot === undefined) {
+        slot = width++;
+        slots.set(name, slot);
+      }
+      return slot;
+    },
+    isIdle: (name) => counts?.get(name) === 1,
+    unnamed: () => width++,
+    inner(shared) {
+      return scope(new Map(shared.map((name) => [name, this.slot(name)])));
+    },
+    get width() {
+      return width;
+    },
+  });
+  return scope(new Map());
+}
+
+function countVariables(root: Node): Map<string, number> {
+  const counts = new Map<string, number>();
+  const left: unknown[] = [root];
+  while (left.length > 0) {
+    const node = left.pop();
+    if (typeof node !== 'object' || node === null) continue;
+    const { termType, value } = node as { termType?: string; value?: string };
+    if (termType === 'Variable') counts.set(value!, (counts.get(value!) ?? 0) + 1);
+    else if (Array.isArray(node)) left.push(...node);
+    else for (const [key, member] of Object.entries(node)) if (key !== 'metadata') left.push(member);
+  }
+  return counts;
+}

@@ -1,0 +1,91 @@
+/** Rows joined with what a plan gives alone, through a table of its rows. It must not know patterns. */
+import { blockLength, type Execution, recall } from './execution.js';
+import type { Blocks, Plan, Row, Slot } from './plan.js';
+import { joinTokens } from './terms.js';
+
+interface Tables {
+  rows: Row[] | undefined;
+  /** By the slots that rows are compared by. */
+  readonly bySlots: Map<string, Map<string, Row[]>>;
+}
+
+export async function* hashJoin(
+  execution: Execution,
+  input: Blocks,
+  plan: Plan,
+  run: () => Blocks,
+): AsyncGenerator<Row[]> {
+  const tables = recall<Tables>(execution, plan, () => ({ rows: undefined, bySlots: new Map() }));
+  const certain = [...plan.certain];
+  const possible = [...plan.possible];
+  let out: Row[] = [];
+  for await (const rows of input) {
+    if (!tables.rows) {
+      tables.rows = [];
+      for await (const block of run()) for (const row of block) tables.rows.push(row);
+    }
+    for (const row of rows) {
+      const slots = certain.filter((slot) => row[slot] !== undefined);
+      for (const partner of tableBy(tables, slots).get(joinTokens(row, slots)) ?? []) {
+        const merged = merge(row, partner, possible);
+        if (merged) out.push(merged);
+        if (out.length < blockLength) continue;
+        execution.assertTime();
+        yield out;
+        out = [];
+      }
+    }
+  }
+  if (out.length > 0) yield out;
+}
+
+/** Rows without a partner that shares a bound variable with them (MINUS). */
+export async function* without(
+  execution: Execution,
+  input: Blocks,
+  plan: Plan,
+  run: () => Blocks,
+): AsyncGenerator<Row[]> {
+  const tables: Tables = { rows: [], bySlots: new Map() };
+  for await (const block of run()) for (const row of block) tables.rows!.push(row);
+  const possible = [...plan.possible];
+  for await (const rows of input) {
+    execution.assertTime();
+    const kept = rows.filter((row) => {
+      const slots = [...plan.certain].filter((slot) => row[slot] !== undefined);
+      const candidates = tableBy(tables, slots).get(joinTokens(row, slots)) ?? [];
+      return !candidates.some(
+        (partner) =>
+          possible.some((slot) => row[slot] !== undefined && partner[slot] !== undefined) &&
+          merge(row, partner, possible) !== undefined,
+      );
+    });
+    if (kept.length > 0) yield kept;
+  }
+}
+
+function tableBy(tables: Tables, slots: readonly Slot[]): Map<string, Row[]> {
+  const name = slots.join();
+  let table = tables.bySlots.get(name);
+  if (table) return table;
+  table = new Map();
+  for (const row of tables.rows!) {
+    const key = joinTokens(row, slots);
+    const own = table.get(key);
+    if (own) own.push(row);
+    else table.set(key, [row]);
+  }
+  tables.bySlots.set(name, table);
+  return table;
+}
+
+function merge(row: Row, partner: Row, slots: readonly Slot[]): Row | undefined {
+  const merged = row.slice();
+  for (const slot of slots) {
+    const token = partner[slot];
+    if (token === undefined) continue;
+    if (merged[slot] === undefined) merged[slot] = token;
+    else if (merged[slot] !== token) return undefined;
+  }
+  return merged;
+}

@@ -1,0 +1,129 @@
+/** What a query is compiled to. Variables are slots of a row. It holds types and what follows from them alone. */
+import type { Token } from './terms.js';
+import type { Value } from './values.js';
+
+export type Row = (Token | undefined)[];
+export type Slot = number;
+export type Blocks = AsyncIterable<Row[]>;
+
+/** What stands in a place of a pattern: a term, a variable, or something that nobody asks for. */
+export type Place = { readonly token: Token } | { readonly slot: Slot } | undefined;
+
+export interface Pattern {
+  /** Subject, predicate, object, graph. */
+  readonly places: readonly Place[];
+  readonly part: 'union' | 'named';
+  /** The places with variables. */
+  readonly wanted: readonly number[];
+}
+
+export type Evaluate = (row: Row) => Value | undefined;
+
+export interface Expression {
+  readonly evaluate: Evaluate;
+  readonly slots: ReadonlySet<Slot>;
+}
+
+export interface Aggregate {
+  readonly slot: Slot;
+  readonly name: 'count' | 'sum' | 'min' | 'max' | 'avg' | 'sample';
+  /** Absent: COUNT(*). */
+  readonly expression: Expression | undefined;
+  readonly isDistinct: boolean;
+}
+
+export interface SortKey {
+  readonly evaluate: Evaluate;
+  readonly isDescending: boolean;
+}
+
+interface Scope {
+  /** Slots that every row has. */
+  readonly certain: ReadonlySet<Slot>;
+  /** Slots that a row may have. */
+  readonly possible: ReadonlySet<Slot>;
+  /** Whether rows of another part may be handed through it, instead of joining with what it gives alone. */
+  readonly isJoinable: boolean;
+}
+
+export interface JoinPlan extends Scope {
+  readonly kind: 'join';
+  readonly patterns: readonly Pattern[];
+  readonly parts: readonly Plan[];
+  readonly filters: readonly Expression[];
+}
+export interface ValuesPlan extends Scope {
+  readonly kind: 'values';
+  readonly rows: readonly (readonly (readonly [Slot, Token])[])[];
+}
+export interface UnionPlan extends Scope {
+  readonly kind: 'union';
+  readonly inputs: readonly Plan[];
+}
+export interface LeftJoinPlan extends Scope {
+  readonly kind: 'leftJoin';
+  readonly left: Plan;
+  readonly right: Plan;
+  readonly condition: Expression | undefined;
+  /** Where rows carry their number through the right side. */
+  readonly counter: Slot;
+}
+/** Rows of the left side with (EXISTS) or without (NOT EXISTS, MINUS) a partner on the right. */
+export interface SemiJoinPlan extends Scope {
+  readonly kind: 'semiJoin';
+  readonly left: Plan;
+  readonly right: Plan;
+  readonly isKept: boolean;
+  /** MINUS where variables may be unbound: only partners that share a bound one count. */
+  readonly isLoose: boolean;
+  readonly counter: Slot;
+}
+export interface FilterPlan extends Scope {
+  readonly kind: 'filter';
+  readonly input: Plan;
+  readonly condition: Expression;
+}
+export interface ExtendPlan extends Scope {
+  readonly kind: 'extend';
+  readonly input: Plan;
+  readonly slot: Slot;
+  readonly expression: Expression;
+}
+export interface GroupPlan extends Scope {
+  readonly kind: 'group';
+  readonly input: Plan;
+  readonly slots: readonly Slot[];
+  readonly aggregates: readonly Aggregate[];
+}
+export interface OrderPlan extends Scope {
+  readonly kind: 'order';
+  readonly input: Plan;
+  readonly keys: readonly SortKey[];
+  /** Rows that are wanted of the order's beginning. */
+  readonly most: number;
+}
+export interface DistinctPlan extends Scope {
+  readonly kind: 'distinct';
+  readonly input: Plan;
+  readonly slots: readonly Slot[];
+}
+export interface SlicePlan extends Scope {
+  readonly kind: 'slice';
+  readonly input: Plan;
+  readonly start: number;
+  readonly length: number;
+}
+
+export type Plan =
+  | (JoinPlan | ValuesPlan | UnionPlan | LeftJoinPlan | SemiJoinPlan | FilterPlan)
+  | (ExtendPlan | GroupPlan | OrderPlan | DistinctPlan | SlicePlan);
+
+export const isSubset = (inner: ReadonlySet<Slot>, outer: ReadonlySet<Slot>): boolean =>
+  [...inner].every((slot) => outer.has(slot));
+export const areDisjoint = (a: ReadonlySet<Slot>, b: ReadonlySet<Slot>): boolean =>
+  [...a].every((slot) => !b.has(slot));
+export const unite = (sets: readonly ReadonlySet<Slot>[]): Set<Slot> => new Set(sets.flatMap((set) => [...set]));
+
+/** The slots of a pattern. */
+export const slotsOf = ({ places }: Pattern): Set<Slot> =>
+  new Set(places.flatMap((place) => (place && 'slot' in place ? [place.slot] : [])));

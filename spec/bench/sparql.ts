@@ -1,0 +1,169 @@
+/**
+ * How long queries take with our engine, below HTTP, and with Oxigraph in memory, in one run over the same quads in graphs of
+ * twenty; and what it costs that half of the graphs may not be read. Run it with `node dist/spec/bench/sparql.js [quads]`;
+ * it is no spec and asserts nothing.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { KeysQueryOperation } from '@comunica/context-entries';
+import type { Quad, Term } from '@rdfjs/types';
+import { Store } from 'oxigraph';
+import { DataFactory } from 'rdf-data-factory';
+import { createQuerySource } from '../../components/sparql/engine/query-source.js';
+import { readQuery } from '../../components/sparql/read-query.js';
+import { type Level, openLevel, writeBatch } from '../../lib/storage/durable-level.js';
+import { encodeGraph, otherKeys } from '../../lib/storage/quad-keys.js';
+import { loadEngine } from '../../lib/storage/sparql-update.js';
+
+const quads = Number(process.argv[2] ?? 100_000);
+const graphs = quads / 20;
+const factory = new DataFactory<Quad>();
+const base = 'http://example.org/';
+const v = `${base}v#`;
+const type = factory.namedNode('http://www.w3.org/1999/02/22-rdf-syntax-ns#type');
+const integer = factory.namedNode('http://www.w3.org/2001/XMLSchema#integer');
+const graphIri = (number: number): string => `${base}r${(number * 7919) % 1_000_003}`;
+const personIri = (number: number): string => `${graphIri(number)}#it`;
+
+/** A person with three acquaintances, and nine more texts. */
+function personTriples(number: number): Quad[] {
+  const subject = factory.namedNode(personIri(number));
+  const triple = (name: string, object: Term): Quad =>
+    factory.quad(subject, factory.namedNode(v + name), object as never);
+  const text = (value: string): Term => factory.literal(value);
+  const whole = (value: number): Term => factory.literal(String(value), integer);
+  return [
+    factory.quad(subject, type, factory.namedNode(`${v}T${number % 50}`)),
+    triple('name', text(`Name ${(number * 7919) % 10_000} x${number % 97}`)),
+    triple('age', whole((number * 31) % 90)),
+    triple('value', whole((number * 13) % graphs)),
+    triple('city', factory.namedNode(`${base}city/${(number * 13) % 50}`)),
+    triple('dept', text(`dept${number % 20}`)),
+    triple('mail', text(`p${number}@example.org`)),
+    ...[3, 7, 11].map((step, at) => triple('knows', factory.namedNode(personIri((number * step + at + 1) % graphs)))),
+    ...Array.from({ length: 10 }, (_, at) => triple(`p${at}`, text(`text ${at} of ${number}`))),
+  ];
+}
+
+const prefix = `PREFIX v: <${v}> `;
+const one = 4321 % graphs;
+const person = `<${personIri(one)}>`;
+const queries: Readonly<Record<string, string>> = {
+  'Q0 one graph': `SELECT * { GRAPH <${graphIri(one)}> { ?s ?p ?o } }`,
+  'Q1 star of three':
+    'SELECT ?s ?n ?a { GRAPH ?g { ?s v:city <http://example.org/city/7> ; v:dept "dept19" ; v:name ?n ; v:age ?a } }',
+  'Q2 COUNT(*)': 'SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } }',
+  'Q3 join of two graphs': 'SELECT ?a ?n { GRAPH ?g { ?a a v:T7 ; v:knows ?b } GRAPH ?h { ?b v:name ?n } }',
+  'Q4 numeric filter': `SELECT ?s ?x { GRAPH ?g { ?s v:value ?x } FILTER(?x >= ${graphs - 99}) }`,
+  'Q5 group, count': 'SELECT ?t (COUNT(*) AS ?n) { GRAPH ?g { ?s a ?t } } GROUP BY ?t',
+  'S1 one subject': `SELECT ?p ?o { ${person} ?p ?o }`,
+  'S2 two hops': `SELECT ?n { ${person} v:knows ?a . ?a v:knows ?b . ?b v:name ?n }`,
+  'S3 filter, order, limit':
+    'SELECT ?s ?n { ?s v:city <http://example.org/city/7> ; v:age ?a ; v:name ?n FILTER(?a > 40) } ORDER BY ?n LIMIT 20',
+  'S4 group, count, avg': 'SELECT ?c (COUNT(?s) AS ?n) (AVG(?a) AS ?m) { ?s v:city ?c ; v:age ?a } GROUP BY ?c',
+  'S5 CONTAINS': 'SELECT ?s { ?s v:name ?n FILTER(CONTAINS(?n, "77 x7")) }',
+  'S6 optional': 'SELECT ?s ?m { ?s v:dept "dept7" OPTIONAL { ?s v:mail ?m } }',
+  'S7 union COUNT(*)': 'SELECT (COUNT(*) AS ?n) { ?s ?p ?o }',
+  'S8 distinct predicates': 'SELECT DISTINCT ?p { ?s ?p ?o }',
+};
+
+const folder = mkdtempSync(join(tmpdir(), 'quadpod-bench-'));
+const level = await openLevel(folder);
+const oxigraph = new Store();
+for (let at = 0; at < graphs; at += 500) {
+  const slice = Array.from({ length: Math.min(500, graphs - at) }, (_, index) => at + index);
+  await write(level, slice);
+  oxigraph.load(slice.map(nquads).join(''), { format: 'application/n-quads', no_transaction: true } as never);
+}
+await (level as never as { compactRange(from: string, to: string): Promise<void> }).compactRange('G', 'T');
+
+async function write(to: Level, slice: readonly number[]): Promise<void> {
+  await writeBatch(
+    to,
+    (batch) => {
+      for (const number of slice)
+        for (const key of encodeGraph(graphIri(number), personTriples(number)))
+          for (const each of [key, ...otherKeys(key)]) batch.put(each, '');
+    },
+    () => ['M\u0000bench', ''],
+  );
+}
+
+function nquads(number: number): string {
+  const write = (term: Term): string => {
+    if (term.termType !== 'Literal') return `<${term.value}>`;
+    const text = JSON.stringify(term.value);
+    return term.datatype.value.endsWith('#string') ? text : `${text}^^<${term.datatype.value}>`;
+  };
+  return personTriples(number)
+    .map(
+      ({ subject, predicate, object }) =>
+        `${[subject, predicate, object].map(write).join(' ')} <${graphIri(number)}> .\n`,
+    )
+    .join('');
+}
+
+const engine = await loadEngine();
+const visible = new Set(
+  Array.from({ length: graphs }, (_, number) => graphIri(number)).filter((_, at) => (at >> 3) % 2 === 0 || at === one),
+);
+const readable = (all: boolean) => ({
+  all,
+  known: (graph: string) => visible.has(graph),
+  resolve: () => Promise.resolve(),
+});
+
+async function ours(text: string, all: boolean): Promise<number> {
+  const snapshot = level.snapshot();
+  const source = createQuerySource({ level, snapshot, readable: readable(all) });
+  const { algebra, variables } = await readQuery(prefix + text, base);
+  const context = { [KeysQueryOperation.querySources.name]: [{ source }], readOnly: true };
+  const bindings = await engine.queryBindings(algebra as never, context as never);
+  let rows = 0;
+  for await (const row of bindings) {
+    for (const name of variables) row.get(name)?.value;
+    rows++;
+  }
+  await source.close();
+  await snapshot.close();
+  return rows;
+}
+
+function theirs(text: string): number {
+  const rows = oxigraph.query(prefix + text, { use_default_graph_as_union: true }) as Map<string, Term>[];
+  for (const row of rows) for (const term of row.values()) term.value;
+  return rows.length;
+}
+
+/** The median of some runs in ms, after two that warm up. */
+async function median(run: () => unknown): Promise<number> {
+  const times: number[] = [];
+  for (let i = 0; i < 9; i++) {
+    const start = performance.now();
+    await run();
+    if (i > 1) times.push(performance.now() - start);
+  }
+  return times.sort((a, b) => a - b)[3]!;
+}
+
+console.log(`${quads} quads in ${graphs} graphs, of which ${visible.size} are readable in the last columns`);
+console.log(
+  '| query | rows | ours ms | Oxigraph ms | ratio | half readable ms | to all |\n|---|---|---|---|---|---|---|',
+);
+for (const [name, text] of Object.entries(queries)) {
+  const [rows, expected] = [await ours(text, true), theirs(text)];
+  const [mine, other] = [await median(() => ours(text, true)), await median(() => theirs(text))];
+  const half = await median(() => ours(text, false));
+  const note = rows === expected ? String(rows) : `${rows}, not ${expected}`;
+  const numbers = [
+    mine.toFixed(2),
+    other.toFixed(2),
+    `${(mine / other).toFixed(2)}x`,
+    half.toFixed(2),
+    `${(half / mine).toFixed(2)}x`,
+  ];
+  console.log(`| ${[name, note, ...numbers].join(' | ')} |`);
+}
+await level.close();
+rmSync(folder, { recursive: true });

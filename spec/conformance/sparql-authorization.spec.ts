@@ -1,0 +1,86 @@
+/** open-points 6, 1.1 and 1.3: a query is computed over what Web Access Control lets the client read. */
+import { expect } from 'chai';
+import { describeStorage, type Sender } from '../support/conformance.js';
+import { ask, graphsSeen, holds } from '../support/sparql.js';
+import { below, build, e, half, wholeTree } from '../support/sparql-views.js';
+import { agent, alice, anybody, as, bob, inWac, rule, setAcl } from '../support/wac.js';
+
+describeStorage(
+  'SPARQL and Web Access Control',
+  (s) => {
+    before(async () => {
+      await build(s);
+      await setAcl(s, `${s.scratch}open/`, rule('Read', agent(alice)));
+    });
+    const seenBy = (sender: Sender): Promise<string[]> => graphsSeen(s, sender);
+
+    describe('for one who may read a half', () => half(s, () => as(s, alice)));
+
+    it('WAC, open-points 1.3: the owner sees all, others nothing', async () => {
+      expect(await graphsSeen(s)).to.deep.equal(below(s, wholeTree));
+      for (const sender of [s.stranger, as(s, bob), 'anonymous'] as const)
+        expect(await seenBy(sender)).to.deep.equal([]);
+    });
+
+    it('WAC, open-points 1.3: the ACL of a resource wins over that of its container, both ways', async () => {
+      await setAcl(s, `${s.scratch}open/c`, rule('Read', agent(bob)));
+      await setAcl(s, `${s.scratch}shut/b`, rule('Read', anybody, 'accessTo'));
+      expect(await seenBy(as(s, alice))).to.deep.equal(below(s, ['open/a', 'open/a.meta', 'shut/b']));
+      expect(await seenBy(as(s, bob))).to.deep.equal(below(s, ['open/c', 'shut/b']));
+      expect(await seenBy('anonymous')).to.deep.equal(below(s, ['shut/b']));
+      for (const path of ['open/c', 'shut/b']) expect((await s.delete(`${s.scratch}${path}.acl`)).status).to.equal(204);
+      expect(await seenBy(as(s, alice))).to.deep.equal(below(s, ['open/a', 'open/a.meta', 'open/c']));
+      expect(await seenBy('anonymous')).to.deep.equal([]);
+    });
+
+    it('WAC, open-points 1.1: Append, Write and Control alone show no graph', async () => {
+      await setAcl(s, `${s.scratch}shut/b`, rule('Append Write Control', agent(bob)));
+      expect(await seenBy(as(s, bob))).to.deep.equal([]);
+      expect((await s.delete(`${s.scratch}shut/b.acl`)).status).to.equal(204);
+    });
+
+    it('WAC, open-points 1.3: accessTo of a container shows its metadata, not its members', async () => {
+      await setAcl(s, `${s.scratch}shut/inner/`, rule('Read', agent(bob), 'accessTo'));
+      expect(await seenBy(as(s, bob))).to.deep.equal(below(s, ['shut/inner/.meta']));
+      expect((await s.delete(`${s.scratch}shut/inner/.acl`)).status).to.equal(204);
+    });
+
+    it('WAC, open-points 1.3: a rule with an origin holds for requests of that origin', async () => {
+      await setAcl(
+        s,
+        `${s.scratch}shut/b`,
+        `${rule('Read', agent(bob)).slice(0, -1)}; acl:origin <https://app.example> .`,
+      );
+      const count = async (headers: Record<string, string>) =>
+        (await ask(s, `ASK { GRAPH <${s.scratch}shut/b> { ?s ?p ?o } }`, headers, as(s, bob))).text.includes('true');
+      expect(await count({})).to.equal(false);
+      expect(await count({ Origin: 'https://app.example' })).to.equal(true);
+      expect(await count({ Origin: 'https://evil.example' })).to.equal(false);
+      expect((await s.delete(`${s.scratch}shut/b.acl`)).status).to.equal(204);
+    });
+
+    it('WAC, open-points 6: a group that changes counts from the next query on', async () => {
+      const group = s.fresh('g');
+      const members = (who: string) => `<#us> <http://www.w3.org/2006/vcard/ns#hasMember> <${who}> .`;
+      await s.stored('text/turtle', members(bob.did), group);
+      await setAcl(s, `${s.scratch}shut/b`, rule('Read', `acl:agentGroup <${group}#us>`));
+      expect(await seenBy(as(s, bob))).to.deep.equal(below(s, ['shut/b']));
+      expect((await s.put(group, 'text/turtle', members(alice.did), { 'If-Match': '*' })).status).to.equal(204);
+      expect(await seenBy(as(s, bob))).to.deep.equal([]);
+      expect((await s.delete(`${s.scratch}shut/b.acl`)).status).to.equal(204);
+      await s.delete(group);
+    });
+
+    it('open-points 6: what a client may not read any more is gone from the next query', async () => {
+      const { iri } = await s.stored('text/turtle', `<${e}r> <${e}revoked> 1 .`);
+      for (let round = 0; round < 3; round++) {
+        await setAcl(s, iri, rule('Read', agent(bob)));
+        expect(await holds(s, `ASK { ?s <${e}revoked> ?o }`, as(s, bob))).to.equal(true);
+        await setAcl(s, iri);
+        expect(await holds(s, `ASK { ?s <${e}revoked> ?o }`, as(s, bob))).to.equal(false);
+      }
+      await s.delete(iri);
+    });
+  },
+  inWac(),
+);

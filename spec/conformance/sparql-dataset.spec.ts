@@ -1,0 +1,138 @@
+/** open-points 6: which graphs there are, what is in them, and what never is. */
+import { expect } from 'chai';
+import { describeStorage } from '../support/conformance.js';
+import { metaOf, putLinks } from '../support/linkset.js';
+import { ask, graphsSeen, holds, rows } from '../support/sparql.js';
+import { agent, alice, as, inWac, rule, setAcl } from '../support/wac.js';
+
+const e = 'https://e.example/dataset/';
+const rdfType = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
+const relation = 'http://www.iana.org/assignments/relation/';
+
+describeStorage('SPARQL dataset', (s) => {
+  let [box, a, b] = ['', '', ''];
+  before(async () => {
+    box = await s.container();
+    a = (await s.stored('text/turtle', `<> <${e}p> 1 . <${e}x> <${e}both> "v" , "V"@en , 01 .`, `${box}a`)).iri;
+    b = (await s.stored('application/ld+json', `{"@id":"${e}x","${e}both":"v"}`, `${box}b`)).iri;
+    await s.stored('application/json', `{"@id":"${e}x","${e}json":1}`, `${box}j`);
+    await s.stored('text/plain', `<${e}x> <${e}text> 1 .`, `${box}t`);
+  });
+
+  it('open-points 6: there is a named graph for each RDF resource, none for JSON, bytes and listings', async () => {
+    expect(await graphsSeen(s, undefined, box)).to.deep.equal([a, b]);
+    expect(await holds(s, `ASK { <${box}> ?p ?o }`)).to.equal(false);
+    expect(await holds(s, `ASK { ?s <${e}json>|<${e}text> ?o }`)).to.equal(false);
+  });
+
+  it('open-points 6: the default graph is their union, a triple in two graphs counting once', async () => {
+    expect(await rows(s, `SELECT (COUNT(*) AS ?n) { <${e}x> <${e}both> ?o }`)).to.deep.equal(['3']);
+    expect(await rows(s, `SELECT (COUNT(*) AS ?n) { <${e}x> <${e}both> "v" }`)).to.deep.equal(['1']);
+    expect(await rows(s, `SELECT (COUNT(*) AS ?n) { GRAPH ?g { <${e}x> <${e}both> "v" } }`)).to.deep.equal(['2']);
+    expect(await rows(s, `SELECT (COUNT(*) AS ?n) FROM <${a}> FROM <${b}> { ?s <${e}both> "v" }`)).to.deep.equal(['1']);
+    expect(await rows(s, `SELECT ?o { <${e}x> <${e}both>/^<${e}both> ?o }`)).to.have.length(3);
+  });
+
+  it('SPARQL 13.3: GRAPH ?g never ranges over the default graph', async () => {
+    expect(await rows(s, `SELECT ?g { GRAPH ?g { ?s <${e}p> ?o } }`)).to.deep.equal([a]);
+    expect(await rows(s, `SELECT ?g FROM <${a}> { GRAPH ?g { ?s ?p ?o } }`)).to.deep.equal([]);
+    expect(await rows(s, `SELECT ?o FROM NAMED <${a}> { ?s <${e}p> ?o }`)).to.deep.equal([]);
+    expect(await rows(s, `SELECT ?g FROM NAMED <${b}> { GRAPH ?g { ?s ?p ?o } }`)).to.deep.equal([b]);
+    expect(await holds(s, `ASK FROM NAMED <${b}> { GRAPH <${a}> { ?s ?p ?o } }`)).to.equal(false);
+    // A triple is in one graph or the other: a pattern in GRAPH ?g is matched within one.
+    expect(await rows(s, `SELECT ?g { GRAPH ?g { ?s <${e}p> ?o . ?t <${e}both> "v" } }`)).to.deep.equal([a]);
+  });
+
+  it('open-points 6: FROM selects and never extends', async () => {
+    for (const iri of [`${e}foreign`, `${box}nothing`, `${box}j`, box, `${s.root}.lws/storage`])
+      for (const clause of [`FROM <${iri}>`, `FROM NAMED <${iri}>`]) {
+        expect(await rows(s, `SELECT * ${clause} { ?s ?p ?o }`), clause).to.deep.equal([]);
+        expect(await rows(s, `SELECT * ${clause} { GRAPH ?g { ?s ?p ?o } }`), clause).to.deep.equal([]);
+      }
+  });
+
+  it('open-points 6: client-managed metadata is a graph with the name of the linkset', async () => {
+    const iri = `${box}t`;
+    const links = {
+      type: [{ href: `${e}Type` }],
+      describedby: [{ href: a, title: 'About' }],
+      [`${e}rel`]: [{ href: `${e}target` }],
+      title: 'A title',
+    };
+    expect((await putLinks(s, iri, links)).status).to.equal(204);
+    const found = await rows(s, `SELECT ?s ?p ?o { GRAPH <${metaOf(iri)}> { ?s ?p ?o } }`);
+    expect(found).to.include.members([
+      `${iri} ${rdfType} ${e}Type`,
+      `${iri} ${relation}describedby ${a}`,
+      `${iri} ${e}rel ${e}target`,
+    ]);
+    expect(found.filter((row) => row.endsWith(' A title'))).to.have.length(1);
+    expect(found.filter((row) => /relation\/(?:up|linkset)|lws#storage|lws#DataResource/.test(row))).to.deep.equal([]);
+    expect(await rows(s, `SELECT ?s { ?s a <${e}Type> }`)).to.deep.equal([iri]);
+    expect((await putLinks(s, iri, {})).status).to.equal(204);
+    expect(await graphsSeen(s, undefined, box)).to.deep.equal([a, b]);
+  });
+
+  it('open-points 6: a write is seen by the next query, and what is deleted is not', async () => {
+    const iri = s.fresh();
+    const values = () => rows(s, `SELECT ?o { <${e}w> <${e}fresh> ?o }`);
+    for (let round = 0; round < 3; round++) {
+      await s.stored('text/turtle', `<${e}w> <${e}fresh> 1 .`, iri);
+      expect(await values()).to.deep.equal(['1']);
+      expect((await s.put(iri, 'text/turtle', `<${e}w> <${e}fresh> 2 .`, { 'If-Match': '*' })).status).to.equal(204);
+      expect(await values()).to.deep.equal(['2']);
+      expect(
+        (await s.patch(iri, 'application/sparql-update', `INSERT DATA { <${e}w> <${e}fresh> 3 }`)).status,
+      ).to.equal(204);
+      expect(await values()).to.deep.equal(['2', '3']);
+      expect((await s.delete(iri)).status).to.equal(204);
+      expect(await values()).to.deep.equal([]);
+      expect(await holds(s, `ASK { GRAPH <${iri}> { ?s ?p ?o } }`)).to.equal(false);
+    }
+  });
+
+  it('open-points 6: a recursive deletion takes all graphs and metadata below', async () => {
+    const top = await s.container();
+    await s.stored('text/turtle', `<${e}d> <${e}deep> 1 .`, `${top}x`);
+    expect((await putLinks(s, `${top}x`, { type: [{ href: `${e}Deep` }] })).status).to.equal(204);
+    expect(await graphsSeen(s, undefined, top)).to.have.length(2);
+    expect((await s.delete(top, { Depth: 'infinity' })).status).to.equal(204);
+    expect(await graphsSeen(s, undefined, top)).to.deep.equal([]);
+    expect(await holds(s, `ASK { { ?s <${e}deep> ?o } UNION { ?s a <${e}Deep> } }`)).to.equal(false);
+  });
+
+  it('open-points 6: nothing of the server itself is in the dataset', async () => {
+    const all = await rows(s, 'SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }');
+    expect(all.filter((iri) => !iri.startsWith(s.root) || iri.startsWith(`${s.root}.lws`))).to.deep.equal([]);
+    const { text } = await ask(s, 'CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }', { Accept: 'application/n-triples' });
+    expect(text).not.to.match(/acl#|ldp#contains|lws#items|lws#owner|privateKey|urn:quadpod/);
+  });
+
+  it('open-points 6: blank nodes of two resources are two', async () => {
+    for (const name of ['x', 'y']) await s.stored('text/turtle', `_:b <${e}blank> 1 .`, `${box}blank-${name}`);
+    expect(await rows(s, `SELECT (COUNT(DISTINCT ?s) AS ?n) { ?s <${e}blank> 1 }`)).to.deep.equal(['2']);
+  });
+});
+
+describeStorage(
+  'SPARQL dataset with ACLs',
+  (s) => {
+    it('open-points 6: ACLs are never graphs, for those who control them either', async () => {
+      const { iri } = await s.stored('text/turtle', `<> <${e}p> 1 .`);
+      await setAcl(s, iri, rule('Read Control', agent(alice)));
+      for (const sender of [undefined, as(s, alice)]) {
+        expect(await holds(s, `ASK { GRAPH <${iri}.acl> { ?s ?p ?o } }`, sender)).to.equal(false);
+        expect(await holds(s, 'ASK { ?s a <http://www.w3.org/ns/auth/acl#Authorization> }', sender)).to.equal(false);
+        expect(
+          await holds(
+            s,
+            `ASK FROM <${iri}.acl> FROM NAMED <${iri}.acl> { { ?s ?p ?o } UNION { GRAPH ?g { ?s ?p ?o } } }`,
+            sender,
+          ),
+        ).to.equal(false);
+        expect(await rows(s, 'SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }', sender)).to.deep.equal([iri]);
+      }
+    });
+  },
+  inWac(),
+);

@@ -1,0 +1,194 @@
+/** open-points 6, 1.2 and 9: SPARQL in owner mode: owners, creators, everybody else, and what grants add. */
+import { expect } from 'chai';
+import { describeStorage, lws } from '../support/conformance.js';
+import { expectChallenge } from '../support/expectations.js';
+import { constraint, everybodyIri, grant, grantsOf, policy, revoke } from '../support/grants.js';
+import { metaOf, putLinks } from '../support/linkset.js';
+import { ask, endpointOf, graphsSeen, holds, rowsOf } from '../support/sparql.js';
+import { below, build, e, half, wholeTree } from '../support/sparql-views.js';
+import { alice, as, bob, owner } from '../support/wac.js';
+
+const owned = { settings: { owners: owner.did }, owner };
+
+describeStorage(
+  'SPARQL and access grants',
+  (s) => {
+    before(() => build(s));
+
+    describe('for one who was granted a half', () => {
+      let made = '';
+      before(async () => {
+        made = await grant(s, policy(alice, 'read', `${s.scratch}open/`));
+      });
+      half(s, () => as(s, alice));
+      it('open-points 9: a grant that is revoked shows nothing from the next query on', async () => {
+        await revoke(s, made);
+        expect(await graphsSeen(s, as(s, alice))).to.deep.equal([]);
+        expect(await graphsSeen(s)).to.deep.equal(below(s, wholeTree));
+      });
+    });
+
+    it('open-points 9: actions other than read show no graph', async () => {
+      const made = await grant(s, policy(alice, ['modify', 'create', 'delete'], s.scratch));
+      expect(await graphsSeen(s, as(s, alice))).to.deep.equal([]);
+      await revoke(s, made);
+    });
+
+    it('open-points 9: a grant on the root shows all, to its assignee alone', async () => {
+      const made = await grant(s, policy(alice, 'read', s.root));
+      expect(await graphsSeen(s, as(s, alice))).to.deep.equal(below(s, wholeTree));
+      for (const sender of [as(s, bob), 'anonymous'] as const) expect(await graphsSeen(s, sender)).to.deep.equal([]);
+      await revoke(s, made);
+      expect(await graphsSeen(s, as(s, alice))).to.deep.equal([]);
+    });
+
+    it('open-points 9: a grant to everybody shows its target to nobody in particular', async () => {
+      const made = await grant(s, policy(everybodyIri, 'read', `${s.scratch}shut/a`));
+      for (const sender of [s.stranger, 'anonymous'] as const)
+        expect(await graphsSeen(s, sender)).to.deep.equal(below(s, ['shut/a', 'shut/a.meta']));
+      await revoke(s, made);
+      expect(await graphsSeen(s, 'anonymous')).to.deep.equal([]);
+    });
+
+    it('open-points 9: target types: data resources, or containers and all below', async () => {
+      for (const [type, paths] of [
+        ['DataResource', ['shut/a', 'shut/a.meta', 'shut/b', 'shut/inner/a']],
+        ['Container', ['shut/a', 'shut/a.meta', 'shut/b', 'shut/inner/.meta', 'shut/inner/a']],
+      ] as const) {
+        const made = await grant(s, policy(alice, 'read', `${s.scratch}shut/`, type));
+        expect(await graphsSeen(s, as(s, alice)), type).to.deep.equal(below(s, paths));
+        await revoke(s, made);
+      }
+    });
+
+    for (const [what, limits, paths] of [
+      [
+        'a declared type',
+        [constraint('type', 'eq', `${e}T`)],
+        ['open/a', 'open/a.meta', 'shut/a', 'shut/a.meta', 'shut/inner/.meta'],
+      ],
+      ['another type', [constraint('type', 'eq', `${e}U`)], []],
+      ['no such type', [constraint('type', 'neq', `${e}T`)], ['open/c', 'shut/b', 'shut/inner/a']],
+      ['a structural type', [constraint('type', 'eq', `${lws}Container`)], ['shut/inner/.meta']],
+      ['a format', [constraint('format', 'eq', 'text/turtle')], wholeTree.filter((path) => !path.includes('inner/.'))],
+      ['another format', [constraint('mediaType', 'eq', 'application/json')], []],
+      [
+        'a format and a type',
+        [constraint('format', 'eq', 'text/turtle'), constraint('type', 'eq', `${e}T`)],
+        ['open/a', 'open/a.meta', 'shut/a', 'shut/a.meta'],
+      ],
+      ['a time that has passed', [constraint('dateTime', 'lt', '2020-01-01T00:00:00Z')], []],
+      ['an unknown operand', [constraint('weather', 'eq', 'fine')], []],
+    ] as const)
+      it(`open-points 9: a grant constrained by ${what}`, async () => {
+        const made = await grant(s, policy(alice, 'read', s.scratch, 'StorageResource', ...limits));
+        const seen = await graphsSeen(s, as(s, alice));
+        const [counted] = rowsOf(
+          await ask(s, 'SELECT (COUNT(DISTINCT ?g) AS ?n) { GRAPH ?g { ?s ?p ?o } }', {}, as(s, alice)),
+        );
+        const reads: string[] = [];
+        for (const path of wholeTree) {
+          const { status } = await s.send('GET', s.scratch + path, {}, undefined, as(s, alice));
+          if (status === 200) reads.push(s.scratch + path);
+        }
+        await revoke(s, made);
+        expect(seen).to.deep.equal(below(s, paths));
+        expect(Number(counted)).to.equal(paths.length);
+        // Each graph is a resource that a read would show.
+        expect(seen.filter((iri) => !reads.includes(iri))).to.deep.equal([]);
+      });
+
+    it('open-points 6: decisions of patterns that run at once are not mixed up', async () => {
+      const limit = constraint('type', 'eq', `${e}T`);
+      const made = await grant(s, policy(alice, 'read', s.scratch, 'StorageResource', limit));
+      const query = `SELECT ?o { { <${e}a> <${e}same> ?o } UNION { ?s <${e}n> ?o } UNION { ?s <${e}secret> ?o } }`;
+      const answer = rowsOf(await ask(s, query, {}, as(s, alice)));
+      await revoke(s, made);
+      expect(answer).to.deep.equal(['1', '10', 's3cret']);
+    });
+
+    it('open-points 9: a purpose counts for the request that states it', async () => {
+      const purpose = 'https://purpose.example/';
+      const limit = constraint('purpose', 'eq', purpose);
+      const made = await grant(s, policy(alice, 'read', `${s.scratch}shut/b`, 'DataResource', limit));
+      const query = `SELECT ?o { ?s <${e}n> ?o }`;
+      const seen = async (headers: Record<string, string>) => rowsOf(await ask(s, query, headers, as(s, alice)));
+      expect(await seen({ 'LWS-Purpose': purpose })).to.deep.equal(['20']);
+      expect(await seen({})).to.deep.equal([]);
+      expect(await seen({ 'LWS-Purpose': `${purpose}x` })).to.deep.equal([]);
+      expect(await seen({ 'LWS-Purpose': purpose })).to.deep.equal(['20']);
+      await revoke(s, made);
+      expect(await seen({ 'LWS-Purpose': purpose })).to.deep.equal([]);
+    });
+
+    it('open-points 9: a type that is taken away takes what it gave', async () => {
+      const { iri } = await s.stored('text/turtle', `<> a <${e}Given> ; <${e}given> 1 .`);
+      const limit = constraint('type', 'eq', `${e}Given`);
+      const made = await grant(s, policy(alice, 'read', s.scratch, 'StorageResource', limit));
+      expect(await graphsSeen(s, as(s, alice))).to.deep.equal([iri]);
+      expect((await s.patch(iri, 'application/sparql-update', `DELETE DATA { <> a <${e}Given> }`)).status).to.equal(
+        204,
+      );
+      expect(await graphsSeen(s, as(s, alice))).to.deep.equal([]);
+      expect((await putLinks(s, iri, { type: [{ href: `${e}Given` }] })).status).to.equal(204);
+      expect(await graphsSeen(s, as(s, alice))).to.deep.equal([iri, metaOf(iri)]);
+      await revoke(s, made);
+      await s.delete(iri);
+    });
+
+    it('open-points 6: grants themselves are never in the dataset, for the owner either', async () => {
+      const made = await grant(s, policy(alice, 'read', `${s.scratch}open/c`));
+      for (const iri of [made, grantsOf(s), `${made}.meta`])
+        for (const query of [
+          `ASK { GRAPH <${iri}> { ?s ?p ?o } }`,
+          `ASK { { <${iri}> ?p ?o } UNION { ?s ?p <${iri}> } }`,
+        ])
+          expect(await holds(s, query), query).to.equal(false);
+      expect(await holds(s, `ASK { { ?s ?p "${alice.did}" } UNION { ?s ?p <${alice.did}> } }`)).to.equal(false);
+      await revoke(s, made);
+    });
+
+    it('open-points 1.1, 6: the endpoint is open to everybody, but a refused credential is 401', async () => {
+      for (const sender of [s.stranger, 'anonymous'] as const) {
+        expect(await holds(s, 'ASK { ?s ?p ?o }', sender)).to.equal(false);
+        expect((await s.send('GET', endpointOf(s), {}, undefined, sender)).status).to.equal(200);
+      }
+      expectChallenge(await ask(s, 'ASK {}', {}, { token: 'a.b.c' }), s, 'invalid_token');
+      expectChallenge(await ask(s, 'SELECT', {}, { token: 'a.b.c' }), s, 'invalid_token');
+    });
+  },
+  owned,
+);
+
+describeStorage(
+  'SPARQL and creators',
+  (s) => {
+    before(async () => {
+      await s.restart({ settings: { owners: `${owner.did} ${alice.did}` }, owner });
+      const turtle = { 'Content-Type': 'text/turtle' };
+      for (const [who, name] of [
+        [alice, 'hers'],
+        [owner, 'mine'],
+      ] as const) {
+        const made = await s.send('PUT', s.scratch + name, turtle, `<> <${e}by> "${name}" .`, as(s, who));
+        expect(made.status, made.text).to.equal(201);
+      }
+      await s.restart({ settings: { owners: owner.did }, owner });
+    });
+
+    it('open-points 1.2: who created a resource sees its graph, and no other', async () => {
+      expect(await graphsSeen(s, as(s, alice))).to.deep.equal([`${s.scratch}hers`]);
+      expect(await graphsSeen(s)).to.deep.equal([`${s.scratch}hers`, `${s.scratch}mine`]);
+      for (const sender of [s.stranger, 'anonymous'] as const) expect(await graphsSeen(s, sender)).to.deep.equal([]);
+    });
+
+    it('open-points 1.2: with public-read everybody sees all, without it nobody does', async () => {
+      await s.restart({ settings: { owners: owner.did, 'public-read': 'true' }, owner });
+      for (const sender of [s.stranger, 'anonymous', as(s, alice)] as const)
+        expect(await graphsSeen(s, sender)).to.deep.equal([`${s.scratch}hers`, `${s.scratch}mine`]);
+      await s.restart({ settings: { owners: owner.did }, owner });
+      expect(await graphsSeen(s, 'anonymous')).to.deep.equal([]);
+    });
+  },
+  owned,
+);

@@ -1,0 +1,241 @@
+/** open-points 6, SPARQL 1.1 Protocol: how a query is sent to the endpoint, and what is refused. */
+import { expect } from 'chai';
+import { describeStorage } from '../support/conformance.js';
+import { expectProblem, linked, listOf } from '../support/expectations.js';
+import { graphOf, mediaType } from '../support/rdf.js';
+import { ask, askByGet, encoded, endpointOf, formType, resultsOf, rowsOf, sparqlQuery } from '../support/sparql.js';
+
+const e = 'https://e.example/protocol/';
+const sd = 'http://www.w3.org/ns/sparql-service-description#';
+
+describeStorage('SPARQL protocol', (s) => {
+  const select = `SELECT ?o { <${e}s> <${e}p> ?o }`;
+  let [one, two] = ['', ''];
+  before(async () => {
+    one = (await s.stored('text/turtle', `<${e}s> <${e}p> 1 .`)).iri;
+    two = (await s.stored('text/turtle', `<${e}s> <${e}p> 2 .`)).iri;
+  });
+  const post = (type: string, body: string, query = '', headers = {}) =>
+    s.send('POST', endpointOf(s) + query, { 'Content-Type': type, ...headers }, body);
+
+  for (const [what, send] of [
+    ['QUERY', () => ask(s, select)],
+    ['QUERY with a charset', () => ask(s, select, { 'Content-Type': `${sparqlQuery}; charset=utf-8` })],
+    ['GET', () => askByGet(s, [['query', select]])],
+    ['POST directly', () => post(sparqlQuery, select)],
+    ['POST of a form', () => post(formType, encoded([['query', select]]))],
+    ['POST of a form with plus signs', () => post(formType, encoded([['query', select]]).replaceAll('%20', '+'))],
+  ] as const)
+    it(`Request forms, open-points 6: ${what}`, async () => {
+      const answer = await send();
+      expect(rowsOf(answer)).to.deep.equal(['1', '2']);
+      expect(listOf(answer, 'cache-control')).to.have.members(['private', 'no-store']);
+      expect(listOf(answer, 'vary')).to.include.members(['accept', 'authorization']);
+      expect(linked(answer, 'https://www.w3.org/ns/lws#storage')).to.deep.equal([s.root]);
+    });
+
+  for (const [what, send] of [
+    ['QUERY', (p: string) => s.send('QUERY', `${endpointOf(s)}?${p}`, { 'Content-Type': sparqlQuery }, select)],
+    ['GET', (p: string) => s.get(`${endpointOf(s)}?${encoded([['query', select]])}&${p}`)],
+    ['POST directly', (p: string) => post(sparqlQuery, select, `?${p}`)],
+    ['POST of a form', (p: string) => post(formType, `${encoded([['query', select]])}&${p}`)],
+  ] as const)
+    it(`SPARQL Protocol 2.1.4: default-graph-uri and named-graph-uri by ${what}`, async () => {
+      const of = (name: string, ...iris: string[]) => send(encoded(iris.map((iri) => [name, iri] as const)));
+      expect(rowsOf(await of('default-graph-uri', one))).to.deep.equal(['1']);
+      expect(rowsOf(await of('default-graph-uri', one, two))).to.deep.equal(['1', '2']);
+      expect(rowsOf(await of('default-graph-uri', `${e}unknown`))).to.deep.equal([]);
+      expect(rowsOf(await of('named-graph-uri', one))).to.deep.equal([]);
+    });
+
+  it('SPARQL Protocol 2.1.4: the dataset of the request wins over that of the query', async () => {
+    const query = `SELECT ?o FROM <${one}> { <${e}s> <${e}p> ?o }`;
+    expect(rowsOf(await ask(s, query))).to.deep.equal(['1']);
+    expect(
+      rowsOf(
+        await askByGet(s, [
+          ['query', query],
+          ['default-graph-uri', two],
+        ]),
+      ),
+    ).to.deep.equal(['2']);
+    const named = `SELECT ?o FROM NAMED <${one}> { GRAPH ?g { <${e}s> <${e}p> ?o } }`;
+    expect(
+      rowsOf(
+        await askByGet(s, [
+          ['query', named],
+          ['named-graph-uri', two],
+        ]),
+      ),
+    ).to.deep.equal(['2']);
+  });
+
+  it('SPARQL Protocol: relative IRIs are relative to the endpoint, or to BASE', async () => {
+    const query = 'SELECT ?x ?y { BIND(<x> AS ?x) BIND(<> AS ?y) }';
+    expect(rowsOf(await ask(s, query))).to.deep.equal([`${s.root}.lws/x ${endpointOf(s)}`]);
+    expect(rowsOf(await ask(s, `BASE <${e}> ${query}`))).to.deep.equal([`${e}x ${e}`]);
+  });
+
+  it('SPARQL Protocol 2.1: a repeated or a missing query is 400', async () => {
+    const twice = encoded([
+      ['query', select],
+      ['query', select],
+    ]);
+    expectProblem(await s.get(`${endpointOf(s)}?${twice}`), 400, s);
+    expectProblem(await post(formType, twice), 400, s);
+    for (const body of ['', 'x=y', encoded([['default-graph-uri', one]])])
+      expectProblem(await post(formType, body), 400, s);
+    for (const body of ['query=', ''] as const) expectProblem(await post(body ? formType : sparqlQuery, body), 400, s);
+    expectProblem(await ask(s, ''), 400, s);
+  });
+
+  for (const update of [
+    'INSERT DATA { <a> <b> <c> }',
+    'DELETE WHERE { ?s ?p ?o }',
+    'LOAD <https://e.example/>',
+    'CLEAR ALL',
+    'DROP ALL',
+    'INSERT { <a> <b> <c> } WHERE {}',
+  ])
+    it(`open-points 6: an update sent as query is 400 and changes nothing: ${update}`, async () => {
+      expectProblem(await ask(s, update), 400, s);
+      expectProblem(await askByGet(s, [['query', update]]), 400, s);
+      expectProblem(await post(formType, encoded([['query', update]])), 400, s);
+      expectProblem(await post(formType, encoded([['update', update]])), 400, s);
+      expect(rowsOf(await ask(s, select))).to.deep.equal(['1', '2']);
+    });
+
+  it('open-points 6: a missing Content-Type is 400', async () => {
+    for (const method of ['QUERY', 'POST']) expectProblem(await s.send(method, endpointOf(s), {}, select), 400, s);
+  });
+
+  for (const type of [
+    'application/sparql-update',
+    'text/plain',
+    'application/json',
+    'application/lws-query+json',
+    'multipart/form-data; boundary=x',
+  ])
+    it(`open-points 6: ${type} is 415 with Accept-Query`, async () => {
+      for (const method of ['QUERY', 'POST']) {
+        const answer = await s.send(method, endpointOf(s), { 'Content-Type': type }, select);
+        expectProblem(answer, 415, s);
+        expect(listOf(answer, 'accept-query')).to.include(sparqlQuery);
+      }
+    });
+
+  it('open-points 6: a form is for POST: QUERY of one is 415', async () => {
+    expectProblem(await ask(s, encoded([['query', select]]), { 'Content-Type': formType }), 415, s);
+  });
+
+  for (const [query, line, column] of [
+    ['SELECT ?o { ?s ?p ?o ', 1, undefined],
+    ['SELECT ?o\n{ ?s ?p ?o }\nORDER NONSENSE', 3, undefined],
+    ['ASK {\n  ?s ?p ~ }', 2, 9],
+    ['SELECT * { ?s e:p ?o }', undefined, undefined],
+    ['SELECT (COUNT(*) AS ?n) ?x { ?s ?p ?x }', undefined, undefined],
+    ['SELECT (1 AS ?x) { BIND(2 AS ?x) }', undefined, undefined],
+  ] as const)
+    it(`open-points 6: a syntax error is 400: ${JSON.stringify(query)}`, async () => {
+      const answer = await ask(s, query);
+      expectProblem(answer, 400, s);
+      const { detail } = JSON.parse(answer.text) as { detail: string };
+      if (line !== undefined) expect(detail).to.match(new RegExp(`line ${line}\\b.*column ${column ?? '\\d+'}`, 'i'));
+    });
+
+  it('open-points 6: SERVICE is 422, SILENT or not, wherever it stands', async () => {
+    for (const service of ['SERVICE <https://e.example/>', 'SERVICE SILENT <https://e.example/>', 'SERVICE ?g'])
+      for (const pattern of [
+        `${service} { ?s ?p ?o }`,
+        `OPTIONAL { ${service} { ?s ?p ?o } }`,
+        `?s ?p ?o FILTER NOT EXISTS { ${service} { ?s ?p ?o } }`,
+        `{ SELECT * { ${service} { ?s ?p ?o } } }`,
+      ])
+        expectProblem(await ask(s, `SELECT * { ${pattern} }`), 422, s);
+  });
+
+  it('open-points 6: a query above max-query-bytes is 413, one of that length is answered', async () => {
+    const query = `${select} #`.padEnd(65_536, 'x');
+    expect((await ask(s, query)).status).to.equal(200);
+    expect((await post(formType, encoded([['query', query]]))).status).to.equal(200);
+    expectProblem(await ask(s, `${query}x`), 413, s);
+    expectProblem(await post(sparqlQuery, `${query}x`), 413, s);
+    expectProblem(await post(formType, encoded([['query', `${query}x`]])), 413, s);
+  });
+
+  it('open-points 6: a client that takes no format of the answer gets 406', async () => {
+    for (const [query, Accept] of [
+      [select, 'text/turtle'],
+      [select, 'image/png'],
+      ['ASK {}', 'application/trig'],
+      ['CONSTRUCT WHERE { ?s ?p ?o }', 'text/csv'],
+      ['DESCRIBE <x>', 'application/sparql-results+json'],
+    ] as const)
+      expectProblem(await ask(s, query, { Accept }), 406, s);
+  });
+
+  it('open-points 6: OPTIONS names the methods and Accept-Query', async () => {
+    const answer = await s.options(endpointOf(s));
+    expect(answer.status).to.equal(204);
+    expect(listOf(answer, 'allow')).to.have.members(['get', 'head', 'post', 'query', 'options']);
+    expect(listOf(answer, 'accept-query')).to.deep.equal([sparqlQuery]);
+  });
+
+  it('open-points 6: other methods are refused: 405, or 409 for a reserved name', async () => {
+    for (const method of ['PUT', 'DELETE', 'PATCH']) {
+      const answer = await s.send(method, endpointOf(s), { 'Content-Type': 'text/turtle' }, '');
+      expectProblem(answer, [405, 409], s);
+    }
+  });
+
+  it('open-points 6: HEAD is GET without a body', async () => {
+    for (const query of ['', `?${encoded([['query', select]])}`]) {
+      const [got, head] = [await s.get(endpointOf(s) + query), await s.head(endpointOf(s) + query)];
+      expect([head.status, head.text]).to.deep.equal([200, '']);
+      for (const name of ['content-type', 'cache-control', 'vary'])
+        expect(head.headers[name]).to.equal(got.headers[name]);
+    }
+    expect((await s.head(`${endpointOf(s)}?query=SELECT`)).status).to.equal(400);
+  });
+
+  for (const type of ['text/turtle', 'application/ld+json', 'application/n-triples'])
+    it(`open-points 6: GET without a query is a service description, as ${type}`, async () => {
+      const answer = await s.get(endpointOf(s), { Accept: type });
+      expect(answer.status, answer.text).to.equal(200);
+      expect(mediaType(answer)).to.equal(type);
+      const quads = (await graphOf(answer, endpointOf(s))).map((q) => `${q.predicate.value} ${q.object.value}`);
+      expect(quads).to.include(`${sd}endpoint ${endpointOf(s)}`);
+      expect(quads).to.include(`${sd}feature ${sd}UnionDefaultGraph`);
+      expect(quads).to.include(`${sd}supportedLanguage ${sd}SPARQL11Query`);
+      expect(listOf(answer, 'vary')).to.include('accept');
+    });
+
+  it('open-points 4: the storage description names two services with this endpoint', async () => {
+    const { service } = JSON.parse(
+      (await s.get(`${s.root}.lws/storage-description`, { Accept: 'application/lws+cid' })).text,
+    );
+    const types = (service as { type: string; serviceEndpoint: string }[])
+      .filter(({ serviceEndpoint }) => serviceEndpoint === endpointOf(s))
+      .map(({ type }) => type);
+    expect(types).to.have.members(['SparqlQueryService', `${sd}Service`]);
+  });
+
+  it('SPARQL Protocol 2.1: a query of every form that is empty of results is 200', async () => {
+    expect(resultsOf(await ask(s, `SELECT * { <${e}x> ?p ?o }`)).results!.bindings).to.deep.equal([]);
+    expect(resultsOf(await ask(s, `ASK { <${e}x> ?p ?o }`)).boolean).to.equal(false);
+  });
+});
+
+describeStorage(
+  'SPARQL protocol, switched off',
+  (s) => {
+    it('open-points 4: it is neither routed nor advertised', async () => {
+      for (const answer of [await s.get(endpointOf(s)), await ask(s, 'ASK {}')]) expectProblem(answer, 404, s);
+      expect((await s.get(`${s.root}.lws/storage-description`, { Accept: 'application/lws+cid' })).text).not.to.match(
+        /sparql-service|SparqlQuery/,
+      );
+      expect(listOf(await s.options(s.root), 'allow')).not.to.include('query');
+    });
+  },
+  { settings: { 'sparql.endpoint.enabled': 'false', 'dev.open': 'true' } },
+);

@@ -1,0 +1,81 @@
+/** open-points 6: QUERY on a resource: the root is all, a container its subtree, a data resource its graph. */
+import { expect } from 'chai';
+import { describeStorage } from '../support/conformance.js';
+import { expectProblem, listOf } from '../support/expectations.js';
+import { metaOf, putLinks } from '../support/linkset.js';
+import { ask, rows, sparqlQuery } from '../support/sparql.js';
+import { agent, alice, as, inWac, rule, setAcl } from '../support/wac.js';
+
+const e = 'https://e.example/resource/';
+const graphs = `SELECT DISTINCT ?g { GRAPH ?g { ?s <${e}p> ?o } }`;
+
+describeStorage(
+  'SPARQL on a resource',
+  (s) => {
+    let [box, a, b, beside] = ['', '', '', ''];
+    before(async () => {
+      box = await s.container();
+      await s.container(`${box}d/`);
+      a = (await s.stored('text/turtle', `<${e}s> <${e}p> 1 .`, `${box}a`)).iri;
+      b = (await s.stored('text/turtle', `<${e}s> <${e}p> 1, 2 .`, `${box}d/b`)).iri;
+      beside = (await s.stored('text/turtle', `<${e}s> <${e}p> 3 .`, `${box.slice(0, -1)}0`)).iri;
+      for (const iri of [a, beside])
+        expect((await putLinks(s, iri, { [`${e}p`]: [{ href: e }] })).status).to.equal(204);
+      await setAcl(s, box, rule('Read', agent(alice)));
+      await setAcl(s, b);
+    });
+
+    it('open-points 6: the root is the whole storage, a container its subtree, a data resource its graph', async () => {
+      for (const [target, expected] of [
+        [s.root, [a, metaOf(a), b, beside, metaOf(beside)].sort()],
+        [box, [a, metaOf(a), b]],
+        [`${box}d/`, [b]],
+        [a, [a, metaOf(a)]],
+        [b, [b]],
+      ] as const)
+        expect(await rows(s, graphs, undefined, target), target).to.deep.equal(expected);
+      expect(await rows(s, `SELECT ?o FROM <${b}> { ?s ?p ?o }`, undefined, a)).to.deep.equal([]);
+    });
+
+    it('open-points 6: a client sees of the subtree what it may read', async () => {
+      expect(await rows(s, graphs, as(s, alice), box)).to.deep.equal([a, metaOf(a)]);
+      expect(await rows(s, `SELECT (COUNT(*) AS ?n) { ?s <${e}p> 2 }`, as(s, alice), box)).to.deep.equal(['0']);
+    });
+
+    it('open-points 1.4, 6: a target that the client may not read fails as a read would', async () => {
+      for (const target of [b, beside, `${box}absent`, `${s.scratch}absent`])
+        for (const sender of [as(s, alice), s.stranger, 'anonymous'] as const) {
+          const read = await s.send('GET', target, {}, undefined, sender);
+          const answer = await ask(s, 'ASK {}', {}, sender, target);
+          expect(answer.status, target).to.equal(read.status);
+          expectProblem(await ask(s, 'ASK', {}, sender, target), read.status);
+          expect(answer.headers['www-authenticate']).to.equal(read.headers['www-authenticate']);
+        }
+    });
+
+    it('open-points 6: OPTIONS names QUERY and what it takes', async () => {
+      for (const target of [s.root, box, a]) {
+        const answer = await s.options(target);
+        expect(listOf(answer, 'allow'), target).to.include('query');
+        expect(listOf(answer, 'accept-query'), target).to.include(sparqlQuery);
+      }
+    });
+
+    it('open-points 6: other formats, no format, errors and SERVICE are refused as at the endpoint', async () => {
+      for (const target of [s.root, box, a]) {
+        expectProblem(await s.send('QUERY', target, {}, 'ASK {}'), 400, s);
+        expectProblem(await ask(s, 'ASK {', {}, undefined, target), 400, s);
+        expectProblem(await ask(s, 'CLEAR ALL', {}, undefined, target), 400, s);
+        expectProblem(await ask(s, 'ASK { SERVICE <https://e.example/> {} }', {}, undefined, target), 422, s);
+        const wrong = await ask(s, 'ASK {}', { 'Content-Type': 'application/sparql-update' }, undefined, target);
+        expectProblem(wrong, 415, s);
+        expect(listOf(wrong, 'accept-query')).to.include(sparqlQuery);
+      }
+    });
+
+    it('open-points 6: relative IRIs are relative to the target', async () => {
+      expect(await rows(s, 'SELECT ?x { BIND(<> AS ?x) }', undefined, a)).to.deep.equal([a]);
+    });
+  },
+  inWac(),
+);

@@ -1,7 +1,7 @@
 /**
  * Which graphs a pattern may look into: those that the caller may read, of those that the dataset has. It must not know keys or queries.
  */
-import type { DatasetOptions } from '../quad-source.js';
+import type { DatasetOptions } from '../dataset.js';
 import type { Token } from './terms.js';
 
 /** The part of the dataset that a pattern is matched in: the union default graph, or the named graphs. */

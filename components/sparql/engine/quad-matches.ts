@@ -4,7 +4,7 @@
  */
 import { graphPrefix, type IndexName } from '../../../lib/storage/quad-keys.js';
 import { rangeOf } from '../../../lib/storage/records.js';
-import type { DatasetOptions } from '../quad-source.js';
+import type { DatasetOptions } from '../dataset.js';
 import { type DistinctTriples, distinctEverywhere, distinctTriples } from './distinct-triples.js';
 import { type DatasetPart, type GraphGate, graphGate } from './graph-gate.js';
 import { type KeyIterators, keyIterators } from './key-iterators.js';
@@ -229,10 +229,15 @@ async function estimate(
 ): Promise<number> {
   const counted = await iterators.lend(index, async (iterator) => {
     iterator.seek(prefix);
-    const keys = await iterator.nextv(mostCounted);
-    return keys.findLastIndex((key) => key.startsWith(prefix)) + 1;
+    // LevelDB gives fewer than are asked for when they are long.
+    for (let count = 0; ; ) {
+      const keys = await iterator.nextv(mostCounted);
+      const own = keys.findLastIndex((key) => key.startsWith(prefix)) + 1;
+      count += own;
+      if (own < keys.length || keys.length === 0 || count >= mostCounted) return count;
+    }
   });
-  if (counted < mostCounted / 2) return counted;
+  if (counted < mostCounted) return counted;
   const sizes = level as { approximateSize?: (from: string, to: string) => Promise<number> };
   const { gte, lt } = rangeOf(prefix);
   const bytes = await sizes.approximateSize?.(gte, lt);

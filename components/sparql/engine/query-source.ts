@@ -4,7 +4,7 @@
  */
 import { KeysInitQuery } from '@comunica/context-entries';
 import type { FragmentSelectorShape, IActionContext, IQuerySource } from '@comunica/types';
-import type { DatasetOptions } from '../quad-source.js';
+import type { DatasetOptions } from '../dataset.js';
 import { RowBindings } from './bindings-stream.js';
 import { type Compiled, compilePart, compileQuery } from './compile.js';
 import { type Node, NotCompiledError } from './compile-scope.js';

@@ -108,7 +108,7 @@ const group = (depth: number): fc.Arbitrary<string> => {
     { weight: 1, arbitrary: inner.map((text) => `{ SELECT DISTINCT ?a ?c { ?a ?q ?c . ${text} } }`) },
     {
       weight: 1,
-      arbitrary: inner.map((text) => `{ SELECT ?a (COUNT(?x) AS ?count) { ?a ?q ?c . ${text} } GROUP BY ?a }`),
+      arbitrary: inner.map((text) => `{ SELECT ?a (COUNT(?x) AS ?count${depth}) { ?a ?q ?c . ${text} } GROUP BY ?a }`),
     },
   );
   return fc.tuple(inner, fc.array(element, { maxLength: 3 })).map(([first, rest]) => [first, ...rest].join(' '));

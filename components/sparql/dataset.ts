@@ -1,0 +1,13 @@
+/** The caller's dataset over one snapshot, as the query engine gets it. It must not know the query. */
+import type { Level, LevelSnapshot } from '../../lib/storage/durable-level.js';
+import type { ReadableGraphs } from './readable-graphs.js';
+
+export interface DatasetOptions {
+  readonly level: Level;
+  readonly snapshot: LevelSnapshot;
+  readonly readable: ReadableGraphs;
+  /** The graphs that the default graph is the union of; absent: all. */
+  readonly defaultGraphs?: readonly string[];
+  /** The graphs that GRAPH ranges over; absent: all. */
+  readonly namedGraphs?: readonly string[];
+}

@@ -44,7 +44,7 @@ interface Measured extends LoadResult {
 async function measure({ server: { root, pid }, bearer }: Setting, path: string): Promise<Measured> {
   const port = Number(new URL(root).port);
   const request = `GET /${path} HTTP/1.1\r\nHost: ${new URL(root).host}\r\n${bearer}\r\n`;
-  await load({ port, head: () => request, connections: 10, seconds: 1 });
+  await load({ port, head: () => request, connections: 10, seconds: 4 });
   const before = cpuOf(pid);
   const result = await load({ port, head: () => request, connections: 10, seconds });
   return { ...result, cpu: (cpuOf(pid) - before) / result.count };

@@ -25,7 +25,7 @@ interface Measured extends LoadResult {
 
 async function measure({ root, pid }: ServerProcess, head: (number: number) => string | undefined): Promise<Measured> {
   const port = Number(new URL(root).port);
-  await load({ port, head, connections: 10, seconds: 1 });
+  await load({ port, head, connections: 10, seconds: 4 });
   const before = cpuOf(pid);
   const result = await load({ port, head, connections: 10, seconds });
   return { ...result, cpu: (cpuOf(pid) - before) / result.count };
@@ -82,8 +82,8 @@ const valid = await measure(closed, () => headOf(closed.root, bearer));
 report('access token', valid, base);
 
 const bound = await tokenOf(closed.root, proofFor('POST', `${closed.root}.lws/token`));
-const wanted = Math.ceil(base.perSecond * (seconds + 1));
-const proofs = Array.from({ length: Math.min(wanted, 60_000) }, () => proofFor('GET', `${closed.root}r`, bound));
+const wanted = Math.ceil(base.perSecond * (seconds + 4));
+const proofs = Array.from({ length: Math.min(wanted, 90_000) }, () => proofFor('GET', `${closed.root}r`, bound));
 let used = 0;
 const dpop = await measure(closed, () => {
   const proof = proofs[used++];

@@ -36,26 +36,6 @@ const mostBelow = 200;
 
 const noAcl: Decision = { allowed: false, rule: 'there is no ACL' };
 
-/** Decisions that no group went into, by subject: as lasting as the ACL as it was read. */
-const settledBySubject = new WeakMap<Acl, Map<string | undefined, Map<string, Decision>>>();
-/** Subjects whose decisions one ACL keeps. */
-const mostSubjects = 200;
-
-function settledOf(acl: Acl, subject: string | undefined): Map<string, Decision> {
-  let bySubject = settledBySubject.get(acl);
-  if (!bySubject || bySubject.size > mostSubjects) {
-    bySubject = new Map();
-    settledBySubject.set(acl, bySubject);
-  }
-  let own = bySubject.get(subject);
-  // Origins are a client's own choice, and must not fill the memory.
-  if (!own || own.size > mostSubjects) {
-    own = new Map();
-    bySubject.set(subject, own);
-  }
-  return own;
-}
-
 export function wacModel(options: WacOptions): BaseModel {
   const { storage, index } = options;
   // Inside the transaction everything is decided again: a group may have changed since.
@@ -84,23 +64,21 @@ export function wacModel(options: WacOptions): BaseModel {
     { acl, inherited }: Effective,
     mode: Mode,
   ): Decision | Promise<Decision> => {
-    const { principal, origin = '' } = access;
-    const own = settledOf(acl, principal?.subject);
-    const key = `${mode}${inherited ? ' inherited ' : ' '}${origin}`;
-    const settled = own.get(key);
-    if (settled) return settled;
     const memo = memos[view.isTransaction ? 1 : 0];
-    const known = memo.get(access) ?? new Map<Acl, Map<string, Decision>>();
-    memo.set(access, known);
+    let known = memo.get(access);
+    if (!known) {
+      known = new Map();
+      memo.set(access, known);
+    }
     const decisions = known.get(acl) ?? new Map<string, Decision>();
     known.set(acl, decisions);
+    const key = `${mode}${inherited ? ' inherited' : ''}`;
     const found = decisions.get(key);
     if (found) return found;
     const rules = acl.rules.filter((rule) => (inherited ? rule.inherited : rule.accessTo) && rule.modes.has(mode));
     const decision = judge(options, access, acl, rules, !view.isTransaction);
     if (!(decision instanceof Promise)) {
-      // No group was asked: nothing but the ACL, the subject and the origin went into it.
-      own.set(key, decision);
+      decisions.set(key, decision);
       return decision;
     }
     return decision.then((made) => {

@@ -22,6 +22,17 @@ export interface QueryTask {
   readonly maxResults: number;
 }
 
+/** What a query asks of another endpoint. */
+export interface ServiceCall {
+  readonly endpoint: string;
+  readonly query: string;
+}
+
+/** Its answer as it came, or why there is none, in words that the client may read. */
+export type ServiceAnswer =
+  | { readonly body: Uint8Array }
+  | { readonly code: 'service-failed' | 'query-limit'; readonly message: string };
+
 export type ToQueryWorker =
   | { readonly task: QueryTask }
   /** The answer to `ready`: decided after the snapshot was taken, so that nothing is shown that was revoked before it. */

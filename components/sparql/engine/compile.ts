@@ -7,6 +7,7 @@ import { compileExpression, constantToken } from './compile-expression.js';
 import { filterPlan, joinPlans, makeJoin, makeLeftJoin } from './compile-join.js';
 import { compileGroup, compileOrder, compileSlice } from './compile-modifiers.js';
 import { type Names, type Node, NotCompiledError, namesOf } from './compile-scope.js';
+import { compileService } from './compile-service.js';
 import {
   type Evaluate,
   isSubset,
@@ -86,6 +87,7 @@ const compilers: Readonly<Record<string, (node: Node, names: Names) => Plan>> = 
   join: (node, names) => joinPlans(inputsOf(node, names)),
   union: (node, names) => unionOf(inputsOf(node, names)),
   values: compileValues,
+  service: compileService,
   filter: compileFilter,
   leftjoin: (node, names) => {
     const [left, right] = inputsOf(node, names) as [Plan, Plan];

@@ -7,6 +7,7 @@ import { grouped } from './group.js';
 import { hashJoin, without } from './hash-join.js';
 import { orderPatterns } from './join-order.js';
 import { joinPattern } from './join-pattern.js';
+import { forService, joinService } from './join-service.js';
 import { distinct, ordered, sliced } from './modifiers.js';
 import {
   type Blocks,
@@ -25,6 +26,8 @@ import {
 import { toToken } from './values.js';
 
 export function execute(execution: Execution, plan: Plan, input?: Blocks): Blocks {
+  if (plan.kind === 'service')
+    return joinService(execution, plan, input, (left, rows) => execute(execution, left, rows));
   if (input && !plan.isJoinable) return hashJoin(execution, input, plan, () => execute(execution, plan));
   switch (plan.kind) {
     case 'join':
@@ -149,7 +152,7 @@ const counted = (rows: readonly Row[], counter: Slot): Row[] =>
 
 async function* leftJoin(execution: Execution, plan: LeftJoinPlan): AsyncGenerator<Row[]> {
   const { left, right, condition, counter } = plan;
-  for await (const rows of execute(execution, left)) {
+  for await (const rows of forService(right, execute(execution, left))) {
     const matched = new Uint8Array(rows.length);
     for await (const block of execute(execution, right, oneBlock(counted(rows, counter)))) {
       const kept = condition ? block.filter((row) => holds(condition, row)) : block;
@@ -167,7 +170,7 @@ async function* leftJoin(execution: Execution, plan: LeftJoinPlan): AsyncGenerat
 async function* semiJoin(execution: Execution, plan: SemiJoinPlan): AsyncGenerator<Row[]> {
   const { left, right, isKept, isLoose, counter } = plan;
   if (isLoose) return yield* without(execution, execute(execution, left), right, () => execute(execution, right));
-  for await (const rows of execute(execution, left)) {
+  for await (const rows of forService(right, execute(execution, left))) {
     const matched = new Uint8Array(rows.length);
     for await (const block of execute(execution, right, oneBlock(counted(rows, counter))))
       for (const row of block) matched[Number(row[counter])] = 1;

@@ -1,4 +1,6 @@
 /** What one execution of a plan holds. */
+
+import type { ServiceAnswer, ServiceCall } from '../messages.js';
 import type { Expression, Pattern, Plan, Row } from './plan.js';
 import type { QuadMatches } from './quad-matches.js';
 import { booleanOf } from './values.js';
@@ -9,6 +11,8 @@ export interface Execution {
   /** What parts of the plan remember from one block to the next. */
   readonly memory: Map<Plan | Pattern, unknown>;
   readonly assertTime: () => void;
+  /** Asks another endpoint. */
+  readonly callService: (call: ServiceCall) => Promise<ServiceAnswer>;
 }
 
 /** Rows of a block, about. */

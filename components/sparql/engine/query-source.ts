@@ -5,6 +5,7 @@
 import { KeysInitQuery } from '@comunica/context-entries';
 import type { FragmentSelectorShape, IActionContext, IQuerySource } from '@comunica/types';
 import type { DatasetOptions } from '../dataset.js';
+import type { ServiceAnswer, ServiceCall } from '../messages.js';
 import { RowBindings } from './bindings-stream.js';
 import { type Compiled, compilePart, compileQuery } from './compile.js';
 import { type Node, NotCompiledError } from './compile-scope.js';
@@ -17,6 +18,8 @@ import { quadMatches } from './quad-matches.js';
 export interface QuerySourceOptions extends DatasetOptions {
   /** Called in every block; throws when the query has to end. */
   readonly assertTime?: () => void;
+  /** Asks another endpoint, in queries that are begun with `start`. */
+  readonly callService?: (call: ServiceCall) => Promise<ServiceAnswer>;
 }
 
 const everything = { type: 'operation', operation: { operationType: 'wildcard' } } as FragmentSelectorShape;
@@ -50,6 +53,8 @@ function takesJoins(query: Node): boolean {
 }
 
 export interface EngineSource extends IQuerySource {
+  /** Begins a whole query without Comunica; nothing when it cannot be compiled. It is the caller who closes it. */
+  start(query: Node): (Run & Pick<Compiled, 'columns'>) | undefined;
   /** Ends what still runs: Comunica leaves streams that it needs no more. To be called before the snapshot is closed. */
   close(): Promise<void>;
 }
@@ -109,6 +114,10 @@ export function createQuerySource(options: QuerySourceOptions): EngineSource {
     },
     queryVoid: () => Promise.reject(new Error('The dataset is read only.')),
     toString: () => 'dataset',
+    start(query) {
+      const compiled = attempt(() => compileQuery(query));
+      return compiled && { ...startRun(options, compiled), columns: compiled.columns };
+    },
     async close() {
       isClosed = true;
       await Promise.all([...streams].map((stream) => stream.end()));
@@ -153,7 +162,8 @@ const noRun: Run = { rows: noRows(), cardinality: async () => 1, close: async ()
 function startRun(options: QuerySourceOptions, { plan, width }: Compiled): Run {
   const assertTime = options.assertTime ?? (() => {});
   const matches = quadMatches(options, assertTime);
-  const execution: Execution = { matches, width, memory: new Map(), assertTime };
+  const callService = options.callService ?? (() => Promise.reject(new Error('No services are asked here.')));
+  const execution: Execution = { matches, width, memory: new Map(), assertTime, callService };
   async function* rows(): AsyncGenerator<Row[]> {
     yield* execute(execution, plan);
   }

@@ -7,7 +7,7 @@ import type { AllowedHost } from '../../lib/outbound/address-policy.js';
 import { loadParser } from '../../lib/storage/sparql-update.js';
 import { resolveReferences } from '../../lib/storage/update-references.js';
 import { assertScopes } from './query-scopes.js';
-import { putServices, takeServices } from './service-clauses.js';
+import { putServices, type ServiceClause, takeServices } from './service-clauses.js';
 
 interface Node {
   readonly type?: string;
@@ -53,7 +53,7 @@ export async function readQuery(
       'malformed-query',
       'This is an update. Queries are asked here; a resource is changed with PATCH.',
     );
-  let services: Awaited<ReturnType<typeof takeServices>>;
+  let services: readonly ServiceClause[];
   let algebra: Node;
   try {
     services = await takeServices(syntax, base, allowedServices);

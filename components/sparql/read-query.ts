@@ -6,6 +6,8 @@ import { LwsError } from '../../lib/errors.js';
 import type { AllowedHost } from '../../lib/outbound/address-policy.js';
 import { loadParser } from '../../lib/storage/sparql-update.js';
 import { resolveReferences } from '../../lib/storage/update-references.js';
+import { decodeEscapes } from './code-point-escapes.js';
+import { nameGraphs } from './graph-names.js';
 import { assertScopes } from './query-scopes.js';
 import { putServices, type ServiceClause, takeServices } from './service-clauses.js';
 
@@ -42,12 +44,16 @@ export async function readQuery(
   const { parser, toAlgebra } = await loadParser();
   let syntax: Node;
   try {
-    syntax = parser.parse(resolveReferences(text, base), { baseIRI: base }) as unknown as Node;
+    const parse = (query: string): Node => parser.parse(query, { baseIRI: base }) as unknown as Node;
+    syntax = parse(resolveReferences(decodeEscapes(text), base));
+    nameGraphs(syntax, parse);
   } catch (error) {
     throw new LwsError('malformed-query', `The query cannot be read: ${explain(text, error as Error)}`, {
       cause: error,
     });
   }
+  if (syntax.type === 'update' && text.replace(/#.*/g, '').trim() === '')
+    throw new LwsError('malformed-query', 'There is no query here. It begins with SELECT, ASK, CONSTRUCT or DESCRIBE.');
   if (syntax.type === 'update')
     throw new LwsError(
       'malformed-query',

@@ -39,8 +39,6 @@ export const otherwise: Reasons = {
 
 /** Faults of this server. */
 export const knownFailing: Reasons = {
-  'a filter in an OPTIONAL sees variables from outside of its group': ['data-r2/algebra#filter-scope-1'],
-  'an ill-formed literal of a known type is not equal to itself': ['data-r2/open-world#open-eq-07'],
   'a call of an unknown function is answered with 500': [
     'data-r2/syntax-sparql1#syntax-expr-05',
     'data-r2/syntax-sparql1#syntax-order-05',
@@ -50,10 +48,6 @@ export const knownFailing: Reasons = {
     'data-r2/syntax-sparql2#syntax-function-03',
     'data-r2/syntax-sparql2#syntax-function-04',
     'data-sparql11/syntax-query#test_4',
-  ],
-  'SPARQL 1.1, 19.2: \\u escapes are read within IRIs and strings only': [
-    'data-r2/syntax-sparql2#syntax-esc-04',
-    'data-r2/syntax-sparql2#syntax-esc-05',
   ],
   'decimals are divided as doubles': ['data-sparql11/aggregates#agg-avg-01'],
   'IRI() is relative to the endpoint, not to BASE': ['data-sparql11/functions#iri01'],

@@ -15,7 +15,8 @@ export function areEqual(a: Value, b: Value): boolean | undefined {
   if (isText(a) && isText(b)) return false;
   if (isDuration(a) && isDuration(b)) return equalDurations(a, b);
   if (a.kind === b.kind && a.kind !== 'other') {
-    if (a.number === undefined || b.number === undefined) return undefined;
+    // A text that is no value of its type is equal to itself alone.
+    if (a.number === undefined || b.number === undefined) return toToken(a) === toToken(b) ? true : undefined;
     return a.number === b.number && (!isLarge(a, b) || BigInt(a.text) === BigInt(b.text));
   }
   return toToken(a) === toToken(b) ? true : undefined;
@@ -32,7 +33,8 @@ const isLarge = (a: Value, b: Value): boolean =>
 
 function equalDurations(a: Value, b: Value): boolean | undefined {
   const [left, right] = [monthsAndSeconds(a.text), monthsAndSeconds(b.text)];
-  return left && right ? left[0] === right[0] && left[1] === right[1] : undefined;
+  if (left && right) return left[0] === right[0] && left[1] === right[1];
+  return toToken(a) === toToken(b) ? true : undefined;
 }
 
 export function isLess(a: Value, b: Value): boolean | undefined {

@@ -30,6 +30,8 @@ export function makeJoin({ patterns = [], parts = [], filters = [] }: JoinParts)
   return { kind: 'join', patterns, parts, filters, certain, possible, isJoinable };
 }
 
+const none: ReadonlySet<number> = new Set();
+
 export function joinPlans(inputs: readonly Plan[]): Plan {
   if (inputs.length === 1) return inputs[0]!;
   const optional = inputs.find((input): input is LeftJoinPlan => input.kind === 'leftJoin');
@@ -37,7 +39,9 @@ export function joinPlans(inputs: readonly Plan[]): Plan {
     const others = inputs.filter((input) => input !== optional);
     const maybe = new Set([...optional.right.possible].filter((slot) => !optional.left.certain.has(slot)));
     // What the others bind does not depend on the optional part, so it may come first.
-    if (others.every(({ possible }) => areDisjoint(possible, maybe)))
+    // Its filter must not come to see what they bind.
+    const sees = optional.condition?.slots ?? none;
+    if (isSubset(sees, optional.possible) && others.every(({ possible }) => areDisjoint(possible, maybe)))
       return makeLeftJoin({ ...optional, left: joinPlans([optional.left, ...others]) });
   }
   const service = inputs.findLast((input): input is ServicePlan => input.kind === 'service');

@@ -127,7 +127,8 @@ async function ask(query: string, context: object): Promise<Answer> {
   const [engine, { algebra, form }] = await Promise.all([loadEngine(), readQuery(query, base)]);
   const full = { ...context, baseIRI: base, readOnly: true } as never;
   if (form === 'ask') return { truth: await engine.queryBoolean(algebra as never, full) };
-  if (form === 'construct') return { rows: await quadRows(await engine.queryQuads(algebra as never, full)) };
+  if (form === 'construct' || form === 'describe')
+    return { rows: await quadRows(await engine.queryQuads(algebra as never, full)) };
   const bindings = await engine.queryBindings(algebra as never, full);
   const rows: ReadonlyMap<string, Term>[] = [];
   for await (const binding of bindings)

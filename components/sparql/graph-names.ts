@@ -1,0 +1,61 @@
+/**
+ * GRAPH around a group without a triple pattern of its own: it holds for each graph that there is (SPARQL 1.1 18.6), of which
+ * the algebra's translation keeps nothing. What finds the graphs is put beside it. It must not know the algebra.
+ */
+
+interface Syntax {
+  readonly type?: string;
+  readonly subType?: string;
+  readonly [member: string]: unknown;
+}
+
+type Parse = (query: string) => Syntax;
+
+/** Changes the syntax tree of a query. */
+export function nameGraphs(root: Syntax, parse: Parse): void {
+  const left: unknown[] = [root];
+  const done = new Set<Syntax>();
+  while (left.length > 0) {
+    const node = left.pop();
+    if (typeof node !== 'object' || node === null) continue;
+    left.push(...Object.values(node));
+    const { patterns } = node as { patterns?: Syntax[] };
+    patterns?.forEach((pattern, index) => {
+      if (pattern.subType !== 'graph' || done.has(pattern) || bindsGraph(pattern)) return;
+      done.add(pattern);
+      patterns[index] = besideNames(pattern, parse);
+    });
+  }
+}
+
+const inside = (node: Syntax): readonly Syntax[] => (node['patterns'] as Syntax[] | undefined) ?? [];
+
+/** Whether every solution comes from a triple, which says the graph. */
+function bindsGraph(node: Syntax): boolean {
+  if (node.type === 'query') return true;
+  if (node.subType === 'bgp') return ((node['triples'] as unknown[] | undefined) ?? []).length > 0;
+  if (node.subType === 'union') return inside(node).every(bindsGraph);
+  return (node.subType === 'group' || node.subType === 'graph') && inside(node).some(bindsGraph);
+}
+
+function besideNames(graph: Syntax, parse: Parse): Syntax {
+  const name = graph['name'] as Syntax;
+  const isVariable = name.subType === 'variable';
+  const any = 'GRAPH ?graph { ?_graph_s ?_graph_p ?_graph_o }';
+  const group = parse(
+    isVariable ? `SELECT * { { SELECT DISTINCT ?graph { ${any} } } }` : `SELECT * { FILTER EXISTS { ${any} } }`,
+  )['where'] as Syntax & { patterns: Syntax[] };
+  rename(group, name);
+  group.patterns.push(graph);
+  return group;
+}
+
+/** Puts the name where `?graph` stands. */
+function rename(root: unknown, name: Syntax): void {
+  if (typeof root !== 'object' || root === null) return;
+  for (const [key, value] of Object.entries(root)) {
+    const { subType, value: text } = (value ?? {}) as Syntax;
+    if (subType === 'variable' && text === 'graph') (root as Record<string, unknown>)[key] = name;
+    else rename(value, name);
+  }
+}

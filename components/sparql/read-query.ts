@@ -3,9 +3,10 @@
  * asks, nor run anything.
  */
 import { LwsError } from '../../lib/errors.js';
+import { resolveIri } from '../../lib/rdf/resolve-iri.js';
 import { loadParser } from '../../lib/storage/sparql-update.js';
 import { resolveReferences } from '../../lib/storage/update-references.js';
-import { assertScopes } from './query-scopes.js';
+import { assertScopes, nameSolutions } from './query-scopes.js';
 
 interface Node {
   readonly type?: string;
@@ -24,6 +25,8 @@ export interface ReadQuery {
   /** The names of a SELECT's variables, in their order. */
   readonly variables: readonly string[];
   readonly prefixes: Readonly<Record<string, string>>;
+  /** What IRI() resolves against. */
+  readonly base: string;
 }
 
 /**
@@ -55,6 +58,7 @@ export async function readQuery(text: string, base: string): Promise<ReadQuery> 
     });
   }
   assertScopes(algebra);
+  nameSolutions(algebra, syntax);
   const from = algebra.type === 'from' ? datasetOf(algebra) : undefined;
   const input = algebra.type === 'from' ? (algebra['input'] as Node) : algebra;
   return {
@@ -63,6 +67,7 @@ export async function readQuery(text: string, base: string): Promise<ReadQuery> 
     from,
     variables: variablesOf(input),
     prefixes: prefixesOf(syntax),
+    base: baseOf(syntax, base),
   };
 }
 
@@ -109,4 +114,12 @@ function prefixesOf({ context }: Node): Record<string, string> {
   for (const { subType, key, value } of (context as Node[] | undefined) ?? [])
     if (subType === 'prefix' && typeof key === 'string') prefixes[key] = (value as { value: string }).value;
   return prefixes;
+}
+
+/** The last BASE, each of which is relative to the one before. */
+function baseOf({ context }: Node, outer: string): string {
+  let base = outer;
+  for (const { subType, value } of (context as Node[] | undefined) ?? [])
+    if (subType === 'base') base = resolveIri((value as { value: string }).value, base);
+  return base;
 }

@@ -33,7 +33,7 @@ export async function runQuery(
 ): Promise<QueryRun> {
   const query = await readQuery(task.query, task.base);
   const source = createQuerySource({ level, snapshot, readable, ...graphsOf(task, query) });
-  const context = { [KeysQueryOperation.querySources.name]: [{ source }], baseIRI: task.base, readOnly: true };
+  const context = { [KeysQueryOperation.querySources.name]: [{ source }], baseIRI: query.base, readOnly: true };
   try {
     const { mediaType, chunks } = await startQuery(task, query, context as never);
     return { mediaType, chunks: endingWith(chunks, () => source.close()) };

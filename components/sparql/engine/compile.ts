@@ -28,9 +28,13 @@ export interface Compiled {
   readonly columns: readonly (readonly [name: string, slot: Slot])[];
 }
 
-/** A whole query. @throws NotCompiledError */
-export function compileQuery(root: Node): Compiled {
-  const names = namesOf(root);
+/**
+ * A whole query, for one execution.
+ * @param base what IRI() resolves against
+ * @throws NotCompiledError
+ */
+export function compileQuery(root: Node, base = ''): Compiled {
+  const names = namesOf(root, base);
   const inner = root.type === 'ask' ? (root['input'] as Node) : root;
   if (root.type !== 'ask' && !isSelect(inner)) throw new NotCompiledError(`query ${root.type}`);
   const plan = compileRoot(inner, names);

@@ -63,7 +63,7 @@ export function createQuerySource(options: QuerySourceOptions): EngineSource {
     const query = context.get(KeysInitQuery.query) as unknown;
     const known = scope && decisions.get(scope);
     if (known || !scope || !isNode(query)) return known ?? { compiled: undefined, shape: patterns };
-    const compiled = attempt(() => compileQuery(query));
+    const compiled = attempt(() => compileQuery(query, context.get(KeysInitQuery.baseIRI)));
     const shape = compiled ? everything : takesJoins(query) ? patternsAndJoins : patterns;
     decisions.set(scope, { compiled, shape });
     return { compiled, shape };

@@ -117,8 +117,8 @@ export async function plainAnswer(data: SpecData, view: SpecView, query: string)
 }
 
 async function ask(query: string, context: object): Promise<Answer> {
-  const [engine, { algebra, form }] = await Promise.all([loadEngine(), readQuery(query, base)]);
-  const full = { ...context, baseIRI: base, readOnly: true } as never;
+  const [engine, { algebra, form, base: own }] = await Promise.all([loadEngine(), readQuery(query, base)]);
+  const full = { ...context, baseIRI: own, readOnly: true } as never;
   if (form === 'ask') return { truth: await engine.queryBoolean(algebra as never, full) };
   if (form === 'construct') return { rows: await quadRows(await engine.queryQuads(algebra as never, full)) };
   const bindings = await engine.queryBindings(algebra as never, full);

@@ -1,9 +1,9 @@
-/** Sums, counts and extremes over the rows of a group. An error leaves the result unbound. It must not know groups. */
+/** Sums, counts, extremes and texts over the rows of a group. An error leaves the result unbound. It must not know groups. */
 import { calculate } from './arithmetic.js';
 import { compareValues } from './comparison.js';
-import type { Aggregate, Row } from './plan.js';
-import type { Token } from './terms.js';
-import { numberValue, toToken, type Value } from './values.js';
+import type { Aggregate, Row, Slot } from './plan.js';
+import { joinTokens, type Token } from './terms.js';
+import { numberValue, textValue, toToken, type Value } from './values.js';
 
 export interface Accumulator {
   add(row: Row): void;
@@ -12,10 +12,12 @@ export interface Accumulator {
 
 interface Fold {
   take(value: Value): void;
+  /** What an error, or a variable that is not bound, does; absent: it is passed over. */
+  fail?(): void;
   result(): Value | undefined;
 }
 
-const folds: Readonly<Record<Aggregate['name'], () => Fold>> = {
+const folds: Readonly<Record<Aggregate['name'], (aggregate: Aggregate) => Fold>> = {
   count: () => {
     let count = 0;
     return { take: () => count++, result: () => numberValue(count, 'integer') };
@@ -46,6 +48,7 @@ const folds: Readonly<Record<Aggregate['name'], () => Fold>> = {
       result: () => first,
     };
   },
+  group_concat: ({ separator }) => texts(separator),
 };
 
 function sum(): Fold {
@@ -71,14 +74,41 @@ function extreme(sign: 1 | -1): Fold {
   };
 }
 
-export function accumulator({ name, expression, isDistinct }: Aggregate): Accumulator {
-  const fold = folds[name]();
+/** One text of all; what has no text is an error, as is an unbound variable (SPARQL 1.1 18.5.1, ListEval). */
+function texts(separator: string): Fold {
+  let text: string | undefined;
+  let hasFailed = false;
+  return {
+    take({ kind, text: next }) {
+      if (kind === 'blank') hasFailed = true;
+      else text = text === undefined ? next : text + separator + next;
+    },
+    fail() {
+      hasFailed = true;
+    },
+    result: () => (hasFailed ? undefined : textValue(text ?? '')),
+  };
+}
+
+/** Different rows, of which some of the slots are looked at. */
+function countOfSolutions(slots: readonly Slot[]): Accumulator {
+  const seen = new Set<string>();
+  return {
+    add: (row) => void seen.add(joinTokens(row, slots)),
+    result: () => toToken(numberValue(seen.size, 'integer')),
+  };
+}
+
+export function accumulator(aggregate: Aggregate): Accumulator {
+  const { name, expression, isDistinct, solution } = aggregate;
+  if (isDistinct && !expression) return countOfSolutions(solution);
+  const fold = folds[name](aggregate);
   const seen = isDistinct ? new Set<Token>() : undefined;
   const anything = numberValue(1, 'integer');
   return {
     add(row) {
       const value = expression ? expression.evaluate(row) : anything;
-      if (!value) return;
+      if (!value) return fold.fail?.();
       if (seen) {
         const token = toToken(value)!;
         if (seen.has(token)) return;

@@ -1,13 +1,10 @@
-/** A query run on the caller's dataset, as chunks of the answer. It belongs into a worker: nothing bounds its time. */
-import { KeysQueryOperation } from '@comunica/context-entries';
+/** A query run on the caller's dataset, as chunks of the answer. It belongs into a worker, which is killed if it must be. */
 import type { Quad } from '@rdfjs/types';
 import { LwsError } from '../../lib/errors.js';
 import { boundedPrefixes } from '../../lib/rdf/prefixes.js';
-import { serializeRdf } from '../../lib/rdf/serialize.js';
-import { UnwritableError } from '../../lib/rdf/unwritable.js';
 import type { Level, LevelSnapshot } from '../../lib/storage/durable-level.js';
-import { loadEngine } from '../../lib/storage/sparql-update.js';
-import { createQuerySource } from './engine/query-source.js';
+import { answersOf, type QueryAnswers } from './answers.js';
+import { graphChunks } from './graph-writer.js';
 import type { QueryTask } from './messages.js';
 import { type ReadQuery, readQuery } from './read-query.js';
 import type { ReadableGraphs } from './readable-graphs.js';
@@ -32,13 +29,12 @@ export async function runQuery(
   readable: ReadableGraphs,
 ): Promise<QueryRun> {
   const query = await readQuery(task.query, task.base);
-  const source = createQuerySource({ level, snapshot, readable, ...graphsOf(task, query) });
-  const context = { [KeysQueryOperation.querySources.name]: [{ source }], baseIRI: query.base, readOnly: true };
+  const answers = answersOf(query, { level, snapshot, readable, ...graphsOf(task, query) });
   try {
-    const { mediaType, chunks } = await startQuery(task, query, context as never);
-    return { mediaType, chunks: endingWith(chunks, () => source.close()) };
+    const { mediaType, chunks } = await startQuery(task, query, answers);
+    return { mediaType, chunks: endingWith(chunks, () => answers.close()) };
   } catch (error) {
-    await source.close();
+    await answers.close();
     throw error;
   }
 }
@@ -51,24 +47,20 @@ async function* endingWith(chunks: AsyncIterable<string>, end: () => Promise<voi
   }
 }
 
-async function startQuery(task: QueryTask, query: ReadQuery, context: never): Promise<QueryRun> {
-  const engine = await loadEngine();
-  const { form, algebra } = query;
+async function startQuery(task: QueryTask, query: ReadQuery, answers: QueryAnswers): Promise<QueryRun> {
+  const { form, prefixes, variables } = query;
+  const { graph, results } = task.formats;
   if (form === 'construct' || form === 'describe') {
-    const { graph } = task.formats;
     if (!graph) throw notAcceptable('graph');
-    const quads = await engine.queryQuads(algebra as never, context);
-    return { mediaType: graph, chunks: graphChunks(quads as never, graph, task, query) };
+    const quads = counted(answers.quads(), task.maxResults);
+    const options = { base: task.base, prefixes: boundedPrefixes(prefixes) };
+    return { mediaType: graph, chunks: graphChunks(quads, graph, options) };
   }
-  const { results } = task.formats;
   if (!results) throw notAcceptable('table or a truth value');
-  if (form === 'ask') {
-    const value = await engine.queryBoolean(algebra as never, context);
-    return { mediaType: results, chunks: once(resultWriter(results, []).boolean(value)) };
-  }
-  const bindings = await engine.queryBindings(algebra as never, context);
-  const writer = resultWriter(results, query.variables);
-  return { mediaType: results, chunks: rowChunks(rowsOf(bindings as never, query.variables), writer, task.maxResults) };
+  if (form === 'ask')
+    return { mediaType: results, chunks: once(resultWriter(results, []).boolean(await answers.truth())) };
+  const rows = counted(answers.rows(), task.maxResults);
+  return { mediaType: results, chunks: rowChunks(rows, resultWriter(results, variables)) };
 }
 
 /** The dataset of the request wins over that of the query (SPARQL 1.1 Protocol 2.1.4). */
@@ -87,55 +79,31 @@ async function* once(text: string): AsyncGenerator<string> {
   yield text;
 }
 
-interface BindingsLike {
-  get(name: string): Row[number];
-}
-
-async function* rowsOf(bindings: AsyncIterable<BindingsLike>, variables: readonly string[]): AsyncGenerator<Row> {
-  for await (const binding of bindings) yield variables.map((name) => binding.get(name));
+/** @throws LwsError `too-complex` over the limit */
+async function* counted<T extends Row | Quad>(blocks: AsyncIterable<T[]>, most: number): AsyncGenerator<T[]> {
+  let count = 0;
+  for await (const block of blocks) {
+    count += block.length;
+    if (count > most)
+      throw new LwsError(
+        'too-complex',
+        `The query has more than ${most} results. Ask for less, or with LIMIT and OFFSET.`,
+      );
+    yield block;
+  }
 }
 
 async function* rowChunks(
-  rows: AsyncIterable<Row>,
+  blocks: AsyncIterable<readonly Row[]>,
   writer: ReturnType<typeof resultWriter>,
-  most: number,
 ): AsyncGenerator<string> {
   let chunk = writer.head();
-  let count = 0;
-  for await (const row of rows) {
-    if (++count > most) throw tooMany(most);
-    chunk += writer.row(row);
-    if (chunk.length < chunkLength) continue;
-    yield chunk;
-    chunk = '';
-  }
+  for await (const rows of blocks)
+    for (const row of rows) {
+      chunk += writer.row(row);
+      if (chunk.length < chunkLength) continue;
+      yield chunk;
+      chunk = '';
+    }
   yield chunk + writer.end();
-}
-
-const tooMany = (most: number): LwsError =>
-  new LwsError('too-complex', `The query has more than ${most} results. Ask for less, or with LIMIT and OFFSET.`);
-
-/** A graph is a set: what is constructed twice is there once. */
-async function* graphChunks(
-  quads: AsyncIterable<Quad>,
-  format: NonNullable<QueryTask['formats']['graph']>,
-  { maxResults, base }: QueryTask,
-  { prefixes }: ReadQuery,
-): AsyncGenerator<string> {
-  const seen = new Map<string, Quad>();
-  for await (const quad of quads) {
-    const { subject, predicate, object } = quad;
-    const key = [subject, predicate, object].map((term) => JSON.stringify(term)).join();
-    if (!seen.has(key)) seen.set(key, quad);
-    if (seen.size > maxResults) throw tooMany(maxResults);
-  }
-  const options = { base, prefixes: boundedPrefixes(prefixes) };
-  let text: string;
-  try {
-    text = serializeRdf([...seen.values()], format, options);
-  } catch (error) {
-    if (!(error instanceof UnwritableError)) throw error;
-    throw new LwsError('not-acceptable', `The graph cannot be written as ${format}. Ask for Turtle.`);
-  }
-  for (let at = 0; at < text.length; at += chunkLength) yield text.slice(at, at + chunkLength);
 }

@@ -62,7 +62,10 @@ export function writeTriG(quads: readonly Quad[], options: WriterOptions): strin
  *
  * @throws UnwritableLiteralError if a language tag is none that N-Triples can write.
  */
-export function writeNTriples(quads: readonly Quad[]): string {
+export const writeNTriples = (quads: readonly Quad[]): string => nTriplesWriter()(quads);
+
+/** A document in parts, which is Turtle and TriG too: a blank node has the same label in all of them. */
+export function nTriplesWriter(): (quads: readonly Quad[]) => string {
   const labels = new Map<string, string>();
   const term = (value: Term): string => {
     if (value.termType === 'NamedNode') return bracketed(value.value);
@@ -71,9 +74,11 @@ export function writeNTriples(quads: readonly Quad[]): string {
     labels.set(value.value, label);
     return label;
   };
-  let text = '';
-  for (const quad of quads) text += `${term(quad.subject)} ${term(quad.predicate)} ${term(quad.object)} .\n`;
-  return text;
+  return (quads) => {
+    let text = '';
+    for (const quad of quads) text += `${term(quad.subject)} ${term(quad.predicate)} ${term(quad.object)} .\n`;
+    return text;
+  };
 }
 
 function isNested(node: GraphNode): boolean {

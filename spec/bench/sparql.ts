@@ -6,15 +6,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { KeysQueryOperation } from '@comunica/context-entries';
 import type { Quad, Term } from '@rdfjs/types';
 import { Store } from 'oxigraph';
 import { DataFactory } from 'rdf-data-factory';
-import { createQuerySource } from '../../components/sparql/engine/query-source.js';
+import { answersOf } from '../../components/sparql/answers.js';
 import { readQuery } from '../../components/sparql/read-query.js';
 import { type Level, openLevel, writeBatch } from '../../lib/storage/durable-level.js';
 import { encodeGraph, otherKeys } from '../../lib/storage/quad-keys.js';
-import { loadEngine } from '../../lib/storage/sparql-update.js';
 
 const quads = Number(process.argv[2] ?? 100_000);
 const graphs = quads / 20;
@@ -104,7 +102,6 @@ function nquads(number: number): string {
     .join('');
 }
 
-const engine = await loadEngine();
 const visible = new Set(
   Array.from({ length: graphs }, (_, number) => graphIri(number)).filter((_, at) => (at >> 3) % 2 === 0 || at === one),
 );
@@ -116,16 +113,11 @@ const readable = (all: boolean) => ({
 
 async function ours(text: string, all: boolean): Promise<number> {
   const snapshot = level.snapshot();
-  const source = createQuerySource({ level, snapshot, readable: readable(all) });
-  const { algebra, variables } = await readQuery(prefix + text, base);
-  const context = { [KeysQueryOperation.querySources.name]: [{ source }], readOnly: true };
-  const bindings = await engine.queryBindings(algebra as never, context as never);
+  const query = await readQuery(prefix + text, base);
+  const answers = answersOf(query, { level, snapshot, readable: readable(all) });
   let rows = 0;
-  for await (const row of bindings) {
-    for (const name of variables) row.get(name)?.value;
-    rows++;
-  }
-  await source.close();
+  for await (const block of answers.rows()) rows += block.length;
+  await answers.close();
   await snapshot.close();
   return rows;
 }

@@ -82,10 +82,9 @@ class Writer {
 }
 
 const firsts = (host: InboxHost, inbox: string): string[] => {
-  const seen = new Set<string>();
-  return host
-    .activities(inbox)
-    .flatMap((activity) => (seen.has(activity.id) ? [] : (seen.add(activity.id), [told(activity)])));
+  const all = host.activities(inbox);
+  const ids = all.map(({ id }) => id);
+  return all.filter(({ id }, index) => ids.indexOf(id) === index).map(told);
 };
 
 describe('The outbox and kill -9', function () {

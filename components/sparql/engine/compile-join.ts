@@ -62,3 +62,9 @@ export function filterPlan(input: Plan, condition: Expression): Plan {
   const isJoinable = input.isJoinable && isSubset(condition.slots, certain);
   return { kind: 'filter', input, condition, certain, possible, isJoinable };
 }
+
+export function unionOf(inputs: readonly Plan[]): Plan {
+  const possible = unite(inputs.map((input) => input.possible));
+  const certain = new Set([...possible].filter((slot) => inputs.every((input) => input.certain.has(slot))));
+  return { kind: 'union', inputs, certain, possible, isJoinable: inputs.every(({ isJoinable }) => isJoinable) };
+}

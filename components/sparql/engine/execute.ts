@@ -2,10 +2,13 @@
  * Plans run as blocks of rows. A plan takes the rows of what it is joined with, or begins with one empty row. It must not know
  * the algebra or Comunica.
  */
-import { type Execution, holds, oneBlock, unit } from './execution.js';
+
+import { closure } from './closure.js';
+import { distinctTermsOf } from './distinct-terms.js';
+import { blockLength, type Execution, gathered, holds, oneBlock, unit } from './execution.js';
 import { grouped } from './group.js';
-import { hashJoin, without } from './hash-join.js';
-import { orderPatterns } from './join-order.js';
+import { compared, hashJoin } from './hash-join.js';
+import { inOrder } from './join-order.js';
 import { joinPattern } from './join-pattern.js';
 import { distinct, ordered, sliced } from './modifiers.js';
 import {
@@ -19,6 +22,7 @@ import {
   type Row,
   type SemiJoinPlan,
   type Slot,
+  slotsOf,
   type UnionPlan,
   type ValuesPlan,
 } from './plan.js';
@@ -33,6 +37,8 @@ export function execute(execution: Execution, plan: Plan, input?: Blocks): Block
       return values(plan, input ?? unit(execution));
     case 'union':
       return union(execution, plan, input);
+    case 'closure':
+      return closure(execution, plan, input ?? unit(execution), (step, rows) => execute(execution, step, rows));
     case 'filter':
       return filtered(execute(execution, plan.input, input), [plan.condition]);
     case 'leftJoin':
@@ -46,7 +52,7 @@ export function execute(execution: Execution, plan: Plan, input?: Blocks): Block
     case 'order':
       return ordered(execution, plan, execute(execution, plan.input));
     case 'distinct':
-      return distinct(execution, plan, execute(execution, plan.input));
+      return distinctTermsOf(execution, plan) ?? distinct(execution, plan, execute(execution, plan.input));
     case 'slice':
       return sliced(plan, execute(execution, plan.input));
   }
@@ -63,7 +69,7 @@ async function* join(execution: Execution, plan: JoinPlan, input: Blocks | undef
     if (ready.length > 0) rows = filtered(rows, ready);
     filters = waiting;
   };
-  const [parts, unions] = split(plan.parts, (part) => !part.isJoinable || part.kind === 'values');
+  const [parts, others] = split(plan.parts, (part) => !part.isJoinable || part.kind === 'values');
   for (const part of parts) {
     rows = execute(execution, part, isFirst ? undefined : rows);
     isFirst = false;
@@ -77,13 +83,11 @@ async function* join(execution: Execution, plan: JoinPlan, input: Blocks | undef
       if (token !== undefined) outer.add(slot);
     });
   }
-  for (const pattern of await orderPatterns(execution, plan.patterns, outer)) {
-    rows = joinPattern(execution, pattern, rows);
-    bind(new Set(pattern.places.flatMap((place) => (place && 'slot' in place ? [place.slot] : []))));
-  }
-  for (const part of unions) {
-    rows = execute(execution, part, rows);
-    bind(part.certain);
+  for (const item of await inOrder(execution, [...plan.patterns, ...others], outer)) {
+    const isPattern = 'places' in item;
+    rows = isPattern ? joinPattern(execution, item, rows) : execute(execution, item, isFirst ? undefined : rows);
+    isFirst = false;
+    bind(isPattern ? slotsOf(item) : item.certain);
   }
   yield* filters.length > 0 ? filtered(rows, filters) : rows;
 }
@@ -139,6 +143,10 @@ async function* extended(input: Blocks, { slot, expression }: ExtendPlan): Async
   }
 }
 
+/** Rows of a left side: many at once, since the right side begins anew with each block. */
+const leftRows = (execution: Execution, plan: Plan): Blocks =>
+  gathered(execute(execution, plan), execution.isHasty ? 1 : 8 * blockLength);
+
 /** Rows of the block with their number in the counter's slot. */
 const counted = (rows: readonly Row[], counter: Slot): Row[] =>
   rows.map((row, index) => {
@@ -149,7 +157,7 @@ const counted = (rows: readonly Row[], counter: Slot): Row[] =>
 
 async function* leftJoin(execution: Execution, plan: LeftJoinPlan): AsyncGenerator<Row[]> {
   const { left, right, condition, counter } = plan;
-  for await (const rows of execute(execution, left)) {
+  for await (const rows of leftRows(execution, left)) {
     const matched = new Uint8Array(rows.length);
     for await (const block of execute(execution, right, oneBlock(counted(rows, counter)))) {
       const kept = condition ? block.filter((row) => holds(condition, row)) : block;
@@ -165,9 +173,10 @@ async function* leftJoin(execution: Execution, plan: LeftJoinPlan): AsyncGenerat
 }
 
 async function* semiJoin(execution: Execution, plan: SemiJoinPlan): AsyncGenerator<Row[]> {
-  const { left, right, isKept, isLoose, counter } = plan;
-  if (isLoose) return yield* without(execution, execute(execution, left), right, () => execute(execution, right));
-  for await (const rows of execute(execution, left)) {
+  const { left, right, isKept, counter } = plan;
+  if (plan.isLoose || plan.isAlone)
+    return yield* compared(execution, execute(execution, left), plan, () => execute(execution, right));
+  for await (const rows of leftRows(execution, left)) {
     const matched = new Uint8Array(rows.length);
     for await (const block of execute(execution, right, oneBlock(counted(rows, counter))))
       for (const row of block) matched[Number(row[counter])] = 1;

@@ -1,5 +1,5 @@
 /** What one execution of a plan holds. */
-import type { Expression, Pattern, Plan, Row } from './plan.js';
+import type { Blocks, Expression, Pattern, Plan, Row, Slot } from './plan.js';
 import type { QuadMatches } from './quad-matches.js';
 import { booleanOf } from './values.js';
 
@@ -9,6 +9,10 @@ export interface Execution {
   /** What parts of the plan remember from one block to the next. */
   readonly memory: Map<Plan | Pattern, unknown>;
   readonly assertTime: () => void;
+  /** A few rows are enough, so that the first are to come soon. */
+  readonly isHasty: boolean;
+  /** Variables that are the subjects of several patterns. */
+  readonly stars: ReadonlySet<Slot>;
 }
 
 /** Rows of a block, about. */
@@ -30,3 +34,16 @@ export function recall<T>({ memory }: Execution, key: Plan | Pattern, make: () =
 }
 
 export const holds = ({ evaluate }: Expression, row: Row): boolean => booleanOf(evaluate(row)) === true;
+
+/** Blocks of about so many rows, for what costs something for each block. */
+export async function* gathered(input: Blocks, most: number): AsyncGenerator<Row[]> {
+  let rows: Row[] = [];
+  for await (const block of input) {
+    if (rows.length === 0) rows = block;
+    else for (const row of block) rows.push(row);
+    if (rows.length < most) continue;
+    yield rows;
+    rows = [];
+  }
+  if (rows.length > 0) yield rows;
+}

@@ -1,6 +1,6 @@
 /** Rows joined with what a plan gives alone, through a table of its rows. It must not know patterns. */
 import { blockLength, type Execution, recall } from './execution.js';
-import type { Blocks, Plan, Row, Slot } from './plan.js';
+import type { Blocks, Plan, Row, SemiJoinPlan, Slot } from './plan.js';
 import { joinTokens } from './terms.js';
 
 interface Tables {
@@ -39,26 +39,28 @@ export async function* hashJoin(
   if (out.length > 0) yield out;
 }
 
-/** Rows without a partner that shares a bound variable with them (MINUS). */
-export async function* without(
+/** Rows with or without a partner; for MINUS, only partners count that share a bound variable. */
+export async function* compared(
   execution: Execution,
   input: Blocks,
-  plan: Plan,
+  { right, isKept, isLoose }: SemiJoinPlan,
   run: () => Blocks,
 ): AsyncGenerator<Row[]> {
-  const tables: Tables = { rows: [], bySlots: new Map() };
-  for await (const block of run()) for (const row of block) tables.rows!.push(row);
-  const possible = [...plan.possible];
+  const tables = recall<Tables>(execution, right, () => ({ rows: undefined, bySlots: new Map() }));
+  const [certain, possible] = [[...right.certain], [...right.possible]];
   for await (const rows of input) {
     execution.assertTime();
+    if (!tables.rows) {
+      tables.rows = [];
+      for await (const block of run()) for (const row of block) tables.rows.push(row);
+    }
     const kept = rows.filter((row) => {
-      const slots = [...plan.certain].filter((slot) => row[slot] !== undefined);
+      const slots = certain.filter((slot) => row[slot] !== undefined);
       const candidates = tableBy(tables, slots).get(joinTokens(row, slots)) ?? [];
-      return !candidates.some(
-        (partner) =>
-          possible.some((slot) => row[slot] !== undefined && partner[slot] !== undefined) &&
-          merge(row, partner, possible) !== undefined,
-      );
+      const isPartner = (partner: Row): boolean =>
+        (!isLoose || possible.some((slot) => row[slot] !== undefined && partner[slot] !== undefined)) &&
+        merge(row, partner, possible) !== undefined;
+      return candidates.some(isPartner) === isKept;
     });
     if (kept.length > 0) yield kept;
   }

@@ -2,47 +2,31 @@
  * Rows joined with a pattern, in whichever way reads least: streamed for one row, looked up where rows bind little, or through
  * a table of all matches, made once. It must not know the order of joins.
  */
-import { blockLength, type Execution, recall } from './execution.js';
+import { blockLength, type Execution } from './execution.js';
 import type { Terms } from './key-reader.js';
+import {
+  batches,
+  boundBy,
+  constants,
+  estimateOf,
+  isLookUpCheaper,
+  memoryOf,
+  type Table,
+  wantedOf,
+} from './pattern-access.js';
 import type { Blocks, Pattern, Row, Slot } from './plan.js';
 import { joinTokens, type Token } from './terms.js';
 
-/** What a lookup costs, in keys of a scan that are made into a table. */
-const keysPerLookup = 20;
 /** Keys that a table may have. */
 const mostInTable = 1_000_000;
-/** Lookups between two outputs. */
-const lookupsAtATime = 512;
-
-interface PatternMemory {
-  /** Lookups made or wanted up to now. */
-  lookups: number;
-  estimate: number | undefined;
-  readonly tables: Map<string, Map<string, Terms[]>>;
-}
-
-const memoryOf = (execution: Execution, pattern: Pattern): PatternMemory =>
-  recall(execution, pattern, () => ({ lookups: 0, estimate: undefined, tables: new Map() }));
-
-/** How many keys the pattern's own terms leave. */
-export async function estimateOf(execution: Execution, pattern: Pattern): Promise<number> {
-  const memory = memoryOf(execution, pattern);
-  memory.estimate ??= await execution.matches.estimate(constants(pattern));
-  return memory.estimate;
-}
-
-const constants = ({ places }: Pattern): Terms =>
-  places.map((place) => (place && 'token' in place ? place.token : undefined));
-
-/** The terms that the pattern has for a row. */
-const boundBy = ({ places }: Pattern, row: Row): Terms =>
-  places.map((place) => (!place ? undefined : 'token' in place ? place.token : row[place.slot]));
+/** Lookups between two outputs, at most. */
+const mostLookups = 1024;
 
 export async function* joinPattern(execution: Execution, pattern: Pattern, input: Blocks): AsyncGenerator<Row[]> {
-  for await (const rows of input) {
+  for await (const { rows, isLast } of batches(execution, pattern, input)) {
     execution.assertTime();
     if (rows.length === 1) yield* streamed(execution, pattern, boundBy(pattern, rows[0]!), rows);
-    else for (const group of byBoundSlots(pattern, rows)) yield* joinGroup(execution, pattern, group);
+    else for (const group of byBoundSlots(pattern, rows)) yield* joinGroup(execution, pattern, group, isLast);
   }
 }
 
@@ -65,8 +49,12 @@ function byBoundSlots({ places, wanted }: Pattern, rows: readonly Row[]): Iterab
   return groups.values();
 }
 
-async function* joinGroup(execution: Execution, pattern: Pattern, group: RowGroup): AsyncGenerator<Row[]> {
-  const { slots, rows } = group;
+async function* joinGroup(
+  execution: Execution,
+  pattern: Pattern,
+  { slots, rows }: RowGroup,
+  isLast: boolean,
+): AsyncGenerator<Row[]> {
   const partners = new Map<string, Row[]>();
   for (const row of rows) {
     const key = joinTokens(row, slots);
@@ -74,43 +62,52 @@ async function* joinGroup(execution: Execution, pattern: Pattern, group: RowGrou
     if (own) own.push(row);
     else partners.set(key, [row]);
   }
-  const groups = [...partners.values()];
-  if (groups.length === 1) return yield* streamed(execution, pattern, boundBy(pattern, rows[0]!), rows);
+  if (partners.size === 1) return yield* streamed(execution, pattern, boundBy(pattern, rows[0]!), rows);
   const memory = memoryOf(execution, pattern);
-  memory.lookups += groups.length;
-  const name = slots.join();
-  const table = memory.tables.get(name) ?? (await tableFor(execution, pattern, memory, slots));
+  const table = memory.tables.get(slots.join());
   if (table) return yield* probed(execution, pattern, table, partners);
-  yield* lookedUp(execution, pattern, groups);
+  if (slots.length === 0 || (await isLookUpCheaper(execution, pattern, slots, partners.size)))
+    return yield* lookedUp(execution, pattern, [...partners.values()]);
+  // What comes later finds the table; for the last rows the matches need not be kept, unless such rows come often.
+  if ((!isLast || memory.scans++ > 0) && (await estimateOf(execution, pattern)) <= mostInTable)
+    yield* probed(execution, pattern, await tableFor(execution, pattern, slots), partners);
+  else yield* scanned(execution, pattern, slots, partners);
 }
 
-/** A table of all matches, when that is cheaper than the lookups. */
-async function tableFor(
-  execution: Execution,
-  pattern: Pattern,
-  memory: PatternMemory,
-  slots: readonly Slot[],
-): Promise<Map<string, Terms[]> | undefined> {
-  if (slots.length === 0 || memory.lookups < 8) return undefined;
-  const estimate = await estimateOf(execution, pattern);
-  if (estimate > mostInTable || estimate > memory.lookups * keysPerLookup) return undefined;
-  const places = slots.map((slot) =>
-    pattern.places.findIndex((place) => place && 'slot' in place && place.slot === slot),
-  );
+const placesOf = ({ places }: Pattern, slots: readonly Slot[]): number[] =>
+  slots.map((slot) => places.findIndex((place) => place && 'slot' in place && place.slot === slot));
+
+async function tableFor(execution: Execution, pattern: Pattern, slots: readonly Slot[]): Promise<Table> {
+  const places = placesOf(pattern, slots);
   const table = new Map<string, Terms[]>();
-  for await (const block of execution.matches.stream(constants(pattern), {
-    part: pattern.part,
-    places: pattern.wanted,
-  })) {
+  for await (const block of execution.matches.stream(constants(pattern), wantedOf(execution, pattern)))
     for (const terms of block) {
       const key = joinTokens(terms, places);
       const own = table.get(key);
       if (own) own.push(terms);
       else table.set(key, [terms]);
     }
-  }
-  memory.tables.set(slots.join(), table);
+  memoryOf(execution, pattern).tables.set(slots.join(), table);
   return table;
+}
+
+/** All matches of the pattern alone, of which only those are kept that have partners. */
+async function* scanned(
+  execution: Execution,
+  pattern: Pattern,
+  slots: readonly Slot[],
+  partners: ReadonlyMap<string, readonly Row[]>,
+): AsyncGenerator<Row[]> {
+  const places = placesOf(pattern, slots);
+  const among = places.length === 1 ? { place: places[0]!, tokens: partners } : undefined;
+  for await (const block of execution.matches.stream(constants(pattern), { ...wantedOf(execution, pattern), among })) {
+    const pairs: (readonly [readonly Terms[], readonly Row[]])[] = [];
+    for (const terms of block) {
+      const rows = partners.get(joinTokens(terms, places));
+      if (rows) pairs.push([[terms], rows]);
+    }
+    yield* combined(execution, pattern, pairs);
+  }
 }
 
 async function* streamed(
@@ -119,30 +116,27 @@ async function* streamed(
   bound: Terms,
   rows: readonly Row[],
 ): AsyncGenerator<Row[]> {
-  for await (const matches of execution.matches.stream(bound, { part: pattern.part, places: pattern.wanted }))
+  for await (const matches of execution.matches.stream(bound, wantedOf(execution, pattern)))
     yield* combined(execution, pattern, [[matches, rows]]);
 }
 
 async function* lookedUp(execution: Execution, pattern: Pattern, groups: readonly Row[][]): AsyncGenerator<Row[]> {
-  const wanted = { part: pattern.part, places: pattern.wanted };
-  for (let at = 0; at < groups.length; at += lookupsAtATime) {
-    const some = groups.slice(at, at + lookupsAtATime);
-    const found = await execution.matches.lookUp(
-      some.map(([row]) => boundBy(pattern, row!)),
-      wanted,
-    );
-    yield* combined(
-      execution,
-      pattern,
-      some.map((rows, index) => [found[index]!, rows]),
-    );
+  const memory = memoryOf(execution, pattern);
+  for (let at = 0; at < groups.length; ) {
+    const some = groups.slice(at, at + memory.lookups);
+    at += memory.lookups;
+    memory.lookups = Math.min(mostLookups, memory.lookups * 2);
+    const bounds = some.map(([row]) => boundBy(pattern, row!));
+    const found = await execution.matches.lookUp(bounds, wantedOf(execution, pattern));
+    const pairs = some.map((rows, index) => [found[index]!, rows] as const);
+    yield* combined(execution, pattern, pairs);
   }
 }
 
 function probed(
   execution: Execution,
   pattern: Pattern,
-  table: ReadonlyMap<string, Terms[]>,
+  table: Table,
   partners: ReadonlyMap<string, Row[]>,
 ): Generator<Row[]> {
   const pairs: (readonly [readonly Terms[], readonly Row[]])[] = [];

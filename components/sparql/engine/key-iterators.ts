@@ -15,6 +15,8 @@ interface Seekable {
 export interface KeyIterators {
   /** The keys that begin with the prefix, which ends with the separator. */
   blocks(prefix: string): AsyncGenerator<readonly string[]>;
+  /** The same, going on behind the target that is given after a block. */
+  leaps(prefix: string, target: () => string | undefined): AsyncGenerator<readonly string[]>;
   /** Gives an iterator over an order to the work, for as long as it lasts. */
   lend<T>(index: IndexName, work: (iterator: Seekable) => Promise<T>): Promise<T>;
   hasKey(key: string): boolean;
@@ -45,6 +47,22 @@ export function keyIterators(level: Level, snapshot: LevelSnapshot, assertTime: 
           next = iterator.nextv(keysAtATime);
           next.catch(() => {});
           yield keys;
+        }
+      } finally {
+        await iterator.close();
+      }
+    },
+    async *leaps(prefix, target) {
+      assertOpen();
+      const iterator = level.keys({ ...rangeOf(prefix), snapshot });
+      try {
+        for (;;) {
+          const keys = await iterator.nextv(keysAtATime);
+          assertTime();
+          if (keys.length === 0) return;
+          yield keys;
+          const next = target();
+          if (next !== undefined) iterator.seek(next);
         }
       } finally {
         await iterator.close();

@@ -26,11 +26,14 @@ const orders: readonly IndexName[] = [
   ...(['GSPO', 'GSPO', 'GSPO', 'GSPO', 'OGSP', 'OGSP', 'POGS', 'GSPO'] as const),
 ];
 
-/** @param grouped the copies of a triple in several graphs have to stand together */
-export function keyPrefix(bound: Terms, grouped: boolean): KeyPrefix {
+/**
+ * @param grouped the copies of a triple in several graphs have to stand together
+ * @param order to be used instead of the one that fits best
+ */
+export function keyPrefix(bound: Terms, grouped: boolean, order?: IndexName): KeyPrefix {
   let mask = 0;
   for (let i = 0; i < 4; i++) if (bound[i] !== undefined) mask |= 1 << i;
-  const index = mask === 0 && grouped ? 'SPOG' : orders[mask]!;
+  const index = order ?? (mask === 0 && grouped ? 'SPOG' : orders[mask]!);
   let prefix = index + separator;
   let suffix = '';
   let length = 0;

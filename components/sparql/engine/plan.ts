@@ -80,6 +80,8 @@ export interface SemiJoinPlan extends Scope {
   readonly isKept: boolean;
   /** MINUS where variables may be unbound: only partners that share a bound one count. */
   readonly isLoose: boolean;
+  /** The right side is found by itself, and rows are compared with it. */
+  readonly isAlone: boolean;
   readonly counter: Slot;
 }
 export interface FilterPlan extends Scope {
@@ -118,8 +120,26 @@ export interface SlicePlan extends Scope {
   readonly length: number;
 }
 
+/** A path of any length. */
+export interface ClosurePlan extends Scope {
+  readonly kind: 'closure';
+  readonly from: Place;
+  readonly to: Place;
+  readonly graph: Place;
+  readonly part: Pattern['part'];
+  /** One step, between two slots of its own. */
+  readonly step: Plan;
+  readonly start: Slot;
+  readonly end: Slot;
+  /** Steps. */
+  readonly least: 0 | 1;
+  readonly most: number;
+  /** Where rows carry their number through a step. */
+  readonly counter: Slot;
+}
+
 export type Plan =
-  | (JoinPlan | ValuesPlan | UnionPlan | LeftJoinPlan | SemiJoinPlan | FilterPlan)
+  | (JoinPlan | ValuesPlan | UnionPlan | ClosurePlan | LeftJoinPlan | SemiJoinPlan | FilterPlan)
   | (ExtendPlan | GroupPlan | OrderPlan | DistinctPlan | SlicePlan);
 
 export const isSubset = (inner: ReadonlySet<Slot>, outer: ReadonlySet<Slot>): boolean =>
@@ -131,3 +151,28 @@ export const unite = (sets: readonly ReadonlySet<Slot>[]): Set<Slot> => new Set(
 /** The slots of a pattern. */
 export const slotsOf = ({ places }: Pattern): Set<Slot> =>
   new Set(places.flatMap((place) => (place && 'slot' in place ? [place.slot] : [])));
+
+/** The plans and patterns that a plan is made of, itself among them. */
+export function* partsOf(plan: Plan): Generator<Plan> {
+  yield plan;
+  const { input, left, right, step, inputs, parts } = plan as Partial<
+    Record<'input' | 'left' | 'right' | 'step', Plan>
+  > &
+    Partial<Record<'inputs' | 'parts', readonly Plan[]>>;
+  for (const part of [input, left, right, step, ...(inputs ?? []), ...(parts ?? [])]) if (part) yield* partsOf(part);
+}
+
+/** Variables that are the subject of several patterns, so that a subject is worth being read whole. */
+export function starsOf(plan: Plan): Set<Slot> {
+  const subjects = new Map<Slot, number>();
+  const others = new Set<Slot>();
+  for (const part of partsOf(plan))
+    for (const { places } of part.kind === 'join' ? part.patterns : [])
+      places.forEach((place, at) => {
+        if (!place || !('slot' in place)) return;
+        if (at === 0) subjects.set(place.slot, (subjects.get(place.slot) ?? 0) + 1);
+        else others.add(place.slot);
+      });
+  // One of them is where the subjects come from, unless they are the objects of another.
+  return new Set([...subjects].flatMap(([slot, count]) => (count > (others.has(slot) ? 1 : 2) ? [slot] : [])));
+}

@@ -2,36 +2,52 @@
  * The quads of the caller's dataset that match given terms: streamed, looked up many at once, counted and estimated. It must
  * not know variables, joins or queries.
  */
-import { graphPrefix, type IndexName } from '../../../lib/storage/quad-keys.js';
+import type { IndexName } from '../../../lib/storage/quad-keys.js';
 import { rangeOf } from '../../../lib/storage/records.js';
 import type { DatasetOptions } from '../dataset.js';
 import { type DistinctTriples, distinctEverywhere, distinctTriples } from './distinct-triples.js';
 import { type DatasetPart, type GraphGate, graphGate } from './graph-gate.js';
 import { type KeyIterators, keyIterators } from './key-iterators.js';
 import { graphAt, type KeyPrefix, KeyReader, keyPrefix, type Terms, wholeKey } from './key-reader.js';
-import { isIri } from './terms.js';
+import { readPrefixes } from './lookups.js';
+import { type Among, canMatch, eachMatch, type Scan, termsOf } from './scan.js';
+import { subjectKeys } from './subject-keys.js';
+import { isIri, type Token } from './terms.js';
 
 /** What is matched: bound terms, and what is wanted of the others. */
 export interface Wanted {
   readonly part: DatasetPart;
   /** The places (S, P, O, G) whose terms are wanted. */
   readonly places: readonly number[];
+  readonly among?: Among | undefined;
+  /** Others will ask for the same subjects. */
+  readonly isStar?: boolean | undefined;
+}
+
+/** What reading costs, in keys of a scan. */
+export interface Costs {
+  readonly lookUp: number;
+  /** A whole quad, which needs no iterator. */
+  readonly quad: number;
+  /** A lookup with `isStar`. */
+  readonly subject: number;
 }
 
 export interface QuadMatches {
+  readonly costs: Costs;
   stream(bound: Terms, wanted: Wanted): AsyncGenerator<Terms[]>;
   /** The matches of each, in the order given. */
   lookUp(bounds: readonly Terms[], wanted: Wanted): Promise<Terms[][]>;
   count(bound: Terms, part: DatasetPart): Promise<number>;
+  /** The terms of the place, which come again now and then; it stands next behind what is bound in an order. */
+  distinct(bound: Terms, place: number, part: DatasetPart): AsyncGenerator<Token[]>;
   /** How many keys there are, readable or not; exact for a few. */
   estimate(bound: Terms): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Lookups that run side by side, each with an iterator of its own. */
-const lanes = 8;
 /** Up to so many keys are counted. */
-const mostCounted = 256;
+const mostCounted = 64;
 /** What LevelDB's compressed tables take for a key, about. */
 const bytesPerKey = 34;
 
@@ -47,7 +63,7 @@ export function quadMatches(options: DatasetOptions, assertTime: () => void): Qu
     }
     return reader;
   };
-  const scanOf = (bound: Terms, part: DatasetPart, unique?: DistinctTriples): Scan => {
+  const scanOf = (bound: Terms, part: DatasetPart, unique?: DistinctTriples, among?: Among): Scan => {
     const grouped = part === 'union' && bound[graphAt] === undefined;
     const range = keyPrefix(bound, grouped);
     return {
@@ -56,33 +72,56 @@ export function quadMatches(options: DatasetOptions, assertTime: () => void): Qu
       reader: readerOf(range.index),
       gate: gates[part].all ? undefined : gates[part],
       unique: unique ?? (grouped ? distinctTriples() : undefined),
+      among,
     };
   };
   /** One scan, or one for each graph when there are few. */
-  const scansOf = (bound: Terms, part: DatasetPart): Scan[] => {
+  const scansOf = (bound: Terms, part: DatasetPart, among?: Among): Scan[] => {
     const { few } = gates[part];
-    if (bound[graphAt] !== undefined || !few) return [scanOf(bound, part)];
+    if (bound[graphAt] !== undefined || !few) return [scanOf(bound, part, undefined, among)];
     const unique = part === 'union' && few.length > 1 ? distinctEverywhere() : undefined;
-    return few.map((graph) => scanOf([bound[0], bound[1], bound[2], graph], part, unique));
+    return few.map((graph) => scanOf([bound[0], bound[1], bound[2], graph], part, unique, among));
   };
+  const ofSubjects = subjectKeys(iterators);
+  /** The matches among the keys of the subject. */
+  const inSubject = (bound: Terms, part: DatasetPart): Scan => ({
+    ...scanOf(bound, part),
+    range: keyPrefix(bound, false, 'SPOG'),
+    reader: readerOf('SPOG'),
+  });
   return {
-    async *stream(bound, { part, places }) {
+    costs: { lookUp: 25, quad: 5, subject: 15 },
+    async *stream(bound, { part, places, among }) {
       if (!canMatch(bound)) return;
-      for (const scan of scansOf(bound, part))
+      for (const scan of scansOf(bound, part, among))
         for await (const keys of iterators.blocks(scan.range.prefix)) {
           const found: Terms[] = [];
-          await eachMatch(scan, keys, () => found.push(termsOf(scan, places)));
+          const rest = eachMatch(scan, keys, () => found.push(termsOf(scan, places)));
+          if (rest) await rest;
           if (found.length > 0) yield found;
         }
     },
-    lookUp: (bounds, { part, places }) => {
+    async lookUp(bounds, { part, places, isStar: isWanted }) {
       if (isComplete(bounds[0]!)) return complete(iterators, gates[part], bounds);
-      const jobs = bounds.map((bound, index) => ({ index, scans: canMatch(bound) ? scansOf(bound, part) : [] }));
-      return inLanes(inKeyOrder(jobs), async (scans, size) => {
-        const found: Terms[] = [];
-        for (const scan of scans) await lookUpOne(iterators, scan, size, () => found.push(termsOf(scan, places)));
-        return found;
-      });
+      const results: Terms[][] = bounds.map(() => []);
+      const isStar = isWanted && bounds[0]![0] !== undefined;
+      const wanted: [KeyPrefix, { scan: Scan; found: Terms[] }][] = [];
+      if (isStar) await ofSubjects.load(bounds.map(([subject]) => subject!).filter(canBeSubject));
+      for (const [index, bound] of bounds.entries()) {
+        if (!canMatch(bound)) continue;
+        const found = results[index]!;
+        const keys = isStar ? ofSubjects.of(bound[0]!) : undefined;
+        if (keys) {
+          const scan = inSubject(bound, part);
+          const own = keys.filter((key) => key.startsWith(scan.range.prefix));
+          const rest = eachMatch(scan, own, () => found.push(termsOf(scan, places)));
+          if (rest) await rest;
+        } else for (const scan of scansOf(bound, part)) wanted.push([scan.range, { scan, found }]);
+      }
+      await readPrefixes(iterators, wanted, (keys, { scan, found }) =>
+        eachMatch(scan, keys, () => found.push(termsOf(scan, places))),
+      );
+      return results;
     },
     async count(bound, part) {
       let count = 0;
@@ -96,12 +135,30 @@ export function quadMatches(options: DatasetOptions, assertTime: () => void): Qu
       }
       return count;
     },
+    async *distinct(bound, place, part) {
+      if (!canMatch(bound)) return;
+      const range = keyPrefix(bound, false, place === graphAt ? 'GSPO' : bound[0] === undefined ? 'POGS' : 'SPOG');
+      const scan = { ...scanOf(bound, part), unique: undefined, range, reader: readerOf(range.index) };
+      let target: string | undefined;
+      for await (const keys of iterators.leaps(range.prefix, () => target)) {
+        const found = new Set<Token>();
+        const rest = eachMatch(scan, keys, () => found.add(scan.reader.token(place)));
+        if (rest) await rest;
+        yield [...found];
+        const [first, last] = [keys[0]!, keys.at(-1)!].map(
+          (key) => scan.reader.read(key, '') && scan.reader.token(place),
+        );
+        // A whole block of one term that is found already: what else has it need not be read.
+        target = first === last && found.has(last as Token) ? `${range.prefix}${last}\u0000\u0001` : undefined;
+      }
+    },
     estimate: (bound) => (canMatch(bound) ? estimate(options, iterators, keyPrefix(bound, false)) : Promise.resolve(0)),
     close: () => iterators.close(),
   };
 }
 
 /** Bounds that are looked up together have the same places bound. */
+const canBeSubject = (token: Token): boolean => canMatch([token, undefined, undefined, undefined]);
 const isComplete = (bound: Terms): boolean => bound.every((token) => token !== undefined);
 
 /** Whole quads are asked for by their keys, which needs no iterator. */
@@ -112,114 +169,6 @@ async function complete(iterators: KeyIterators, gate: GraphGate, bounds: readon
   return bounds.map((bound) =>
     canMatch(bound) && gate.isOpen(bound[graphAt]!) === true && iterators.hasKey(wholeKey(bound)) ? [bound] : [],
   );
-}
-
-interface Scan {
-  readonly range: KeyPrefix;
-  readonly bound: Terms;
-  readonly reader: KeyReader;
-  readonly gate: GraphGate | undefined;
-  readonly unique: DistinctTriples | undefined;
-}
-
-/** Literals are objects only, and predicates and graphs are IRIs. */
-const canMatch = ([subject, predicate, , graph]: Terms): boolean =>
-  (subject === undefined || isIri(subject) || subject.charCodeAt(1) === 49) &&
-  (predicate === undefined || isIri(predicate)) &&
-  (graph === undefined || isIri(graph));
-
-function termsOf({ bound, reader }: Scan, places: readonly number[]): Terms {
-  const terms: Terms = [undefined, undefined, undefined, undefined];
-  for (const place of places) terms[place] = bound[place] ?? reader.token(place);
-  return terms;
-}
-
-/** Calls for each key that matches, the reader being on it. Graphs that are not decided yet are asked for together. */
-async function eachMatch(scan: Scan, keys: readonly string[], take: () => void): Promise<void> {
-  let at = 0;
-  for (;;) {
-    at = takeMatches(scan, keys, at, take);
-    if (at === keys.length) return;
-    await scan.gate!.ask(undecided(scan, keys, at));
-  }
-}
-
-/** Returns where it had to stop for an undecided graph, or the end. */
-function takeMatches(scan: Scan, keys: readonly string[], from: number, take: () => void): number {
-  const { range, bound, reader, gate, unique } = scan;
-  const { suffix, others } = range;
-  // Where the graph comes first, keys of one graph stand together, and need not be read when it is closed.
-  const isByGraph = range.index === 'GSPO';
-  let graphHead = '\u0000';
-  let isOpen: boolean | undefined;
-  for (let i = from; i < keys.length; i++) {
-    const key = keys[i]!;
-    const isSameGraph = isByGraph && gate !== undefined && key.startsWith(graphHead);
-    if (isSameGraph && isOpen === false) continue;
-    if (!reader.read(key, suffix)) continue;
-    if (others.length > 0 && !others.every((place) => reader.token(place) === bound[place])) continue;
-    if (gate && !isSameGraph) {
-      const graph = reader.token(graphAt);
-      isOpen = gate.isOpen(graph);
-      if (isOpen === undefined) return i;
-      if (isByGraph) graphHead = graphPrefix(graph);
-      if (!isOpen) continue;
-    }
-    if (unique && !unique.isNew(reader, key)) continue;
-    take();
-  }
-  return keys.length;
-}
-
-function undecided({ range, reader, gate }: Scan, keys: readonly string[], from: number): string[] {
-  const graphs = new Set<string>();
-  for (const key of keys.slice(from)) if (reader.read(key, range.suffix)) graphs.add(reader.token(graphAt));
-  return [...graphs].filter((graph) => gate!.isOpen(graph) === undefined);
-}
-
-/** Reads what begins with the prefix through a lent iterator. Returns how many keys it read. */
-async function lookUpOne(iterators: KeyIterators, scan: Scan, size: { keys: number }, take: () => void): Promise<void> {
-  const { index, prefix } = scan.range;
-  await iterators.lend(index, async (iterator) => {
-    iterator.seek(prefix);
-    let read = 0;
-    for (let ask = size.keys; ; ask = 1000) {
-      const keys = await iterator.nextv(ask);
-      let count = keys.length;
-      while (count > 0 && !keys[count - 1]!.startsWith(prefix)) count--;
-      read += count;
-      await eachMatch(scan, count === keys.length ? keys : keys.slice(0, count), take);
-      // LevelDB may give fewer than were asked for; only none, or a key behind the prefix, is the end.
-      if (keys.length === 0 || count < keys.length) break;
-    }
-    size.keys = Math.min(1000, Math.max(2, Math.ceil((size.keys + read * 1.5 + 1) / 2)));
-  });
-}
-
-interface Job {
-  readonly index: number;
-  readonly scans: readonly Scan[];
-}
-
-/** Keys that lie near each other are read one after the other. */
-function inKeyOrder(jobs: Job[]): Job[] {
-  const prefixOf = ({ scans }: Job): string => scans[0]?.range.prefix ?? '';
-  return jobs.sort((a, b) => (prefixOf(a) < prefixOf(b) ? -1 : 1));
-}
-
-/** Does the work for all jobs, side by side, and gives the results by their indexes. */
-async function inLanes<Result>(
-  jobs: readonly Job[],
-  work: (scans: readonly Scan[], size: { keys: number }) => Promise<Result>,
-): Promise<Result[]> {
-  const results = new Array<Result>(jobs.length);
-  const share = Math.ceil(jobs.length / lanes);
-  const run = async (from: number): Promise<void> => {
-    const size = { keys: 4 };
-    for (const { index, scans } of jobs.slice(from, from + share)) results[index] = await work(scans, size);
-  };
-  await Promise.all(Array.from({ length: Math.min(lanes, jobs.length) }, (_, lane) => run(lane * share)));
-  return results;
 }
 
 async function estimate(

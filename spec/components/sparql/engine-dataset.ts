@@ -2,11 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { KeysQueryOperation } from '@comunica/context-entries';
 import type { Quad, Term } from '@rdfjs/types';
 import { Store } from 'n3';
 import { DataFactory } from 'rdf-data-factory';
-import { createQuerySource } from '../../../components/sparql/engine/query-source.js';
+import { answersOf } from '../../../components/sparql/answers.js';
 import { readQuery } from '../../../components/sparql/read-query.js';
 import { type Level, openLevel, writeBatch } from '../../../lib/storage/durable-level.js';
 import { encodeGraph, otherKeys } from '../../../lib/storage/quad-keys.js';
@@ -80,11 +79,19 @@ export async function engineAnswer(level: Level, view: SpecView, query: string):
     },
   };
   const { readable: _readable, ...named } = view;
-  const source = createQuerySource({ level, snapshot, readable, ...named });
+  const read = await readQuery(query, base);
+  const answers = answersOf(read, { level, snapshot, readable, ...named });
   try {
-    return await ask(query, { [KeysQueryOperation.querySources.name]: [{ source }] });
+    if (read.form === 'ask') return { truth: await answers.truth() };
+    const rows: ReadonlyMap<string, Term>[] = [];
+    if (read.form === 'select')
+      for await (const block of answers.rows())
+        for (const row of block)
+          rows.push(new Map(read.variables.flatMap((name, at) => (row[at] ? [[name, row[at]] as const] : []))));
+    else for await (const block of answers.quads()) for (const quad of block) rows.push(rowOf(quad));
+    return { rows };
   } finally {
-    await source.close();
+    await answers.close();
     await snapshot.close();
   }
 }
@@ -130,15 +137,18 @@ async function ask(query: string, context: object): Promise<Answer> {
 
 async function quadRows(quads: unknown): Promise<ReadonlyMap<string, Term>[]> {
   const rows: ReadonlyMap<string, Term>[] = [];
-  for await (const { subject, predicate, object } of quads as AsyncIterable<Quad>)
-    rows.push(new Map<string, Term>(Object.entries({ subject, predicate, object })));
+  for await (const quad of quads as AsyncIterable<Quad>) rows.push(rowOf(quad));
   return rows;
 }
+
+const rowOf = ({ subject, predicate, object }: Quad): ReadonlyMap<string, Term> =>
+  new Map<string, Term>(Object.entries({ subject, predicate, object }));
 
 /** A term as a text that says all of it. */
 export function writeTerm(term: Term): string {
   if (term.termType === 'NamedNode') return `<${term.value}>`;
-  if (term.termType === 'BlankNode') return `_:${term.value}`;
+  // Comunica puts the number of the source in front.
+  if (term.termType === 'BlankNode') return `_:${term.value.replace(/^bc_\d+_/, '')}`;
   if (term.termType !== 'Literal') return term.value;
   return `${JSON.stringify(term.value)}${term.language ? `@${term.language}` : `^^<${term.datatype.value}>`}`;
 }

@@ -2,7 +2,7 @@
 import type { Quad, Term } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
-import { compileQuery } from '../../../components/sparql/engine/compile.js';
+import { compileQuery } from '../../../components/sparql/engine/compile-query.js';
 import { readQuery } from '../../../components/sparql/read-query.js';
 import {
   type Answer,

@@ -1,7 +1,7 @@
 /** The functions of the query engine: what SPARQL 1.1 and XPath say that they give, and that the engine has them itself. */
 import type { Term } from '@rdfjs/types';
 import { expect } from 'chai';
-import { compileQuery } from '../../../components/sparql/engine/compile.js';
+import { compileQuery } from '../../../components/sparql/engine/compile-query.js';
 import { readQuery } from '../../../components/sparql/read-query.js';
 import { aggregateCases, castCases } from './engine-cast-cases.js';
 import {

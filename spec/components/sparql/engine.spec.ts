@@ -3,7 +3,7 @@ import type { Quad, Term } from '@rdfjs/types';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { DataFactory } from 'rdf-data-factory';
-import { compileQuery } from '../../../components/sparql/engine/compile.js';
+import { compileQuery } from '../../../components/sparql/engine/compile-query.js';
 import { NotCompiledError } from '../../../components/sparql/engine/compile-scope.js';
 import { readQuery } from '../../../components/sparql/read-query.js';
 import {
@@ -154,8 +154,9 @@ describe('The query engine', () => {
   });
 
   describe('with random data, readers and queries', function () {
-    this.timeout(60_000);
-    const parameters = { numRuns: Number(process.env['ENGINE_RUNS'] ?? 60) };
+    const numRuns = Number(process.env['ENGINE_RUNS'] ?? 60);
+    this.timeout(numRuns * 2000);
+    const parameters = { numRuns };
 
     it('answers as Comunica does', () =>
       fc.assert(
@@ -167,7 +168,7 @@ describe('The query engine', () => {
             for (const [view, { text, whole, most }] of asked) {
               const oracle = await withinTime(plainAnswer(random, view, text)).catch(ifUnable);
               if (!oracle || isPruned(text, oracle)) continue;
-              const answer = await withinTime(engineAnswer(store.level, view, text)).catch((error: Error) => {
+              const answer = await withinTime(engineAnswer(store.level, view, text), 15_000).catch((error: Error) => {
                 // What is not compiled is Comunica's to end.
                 if (!text.includes(notCompiled) && !error.message.includes('RDF joining failed'))
                   throw new Error(text, { cause: error });
@@ -213,10 +214,10 @@ function ifUnable(error: Error): undefined {
 }
 
 /** Comunica waits forever for some unions. */
-async function withinTime(answer: Promise<Answer>): Promise<Answer> {
+async function withinTime(answer: Promise<Answer>, ms = 1500): Promise<Answer> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('no end')), 1500);
+    timer = setTimeout(() => reject(new Error('no end')), ms);
   });
   return Promise.race([answer, late]).finally(() => clearTimeout(timer));
 }

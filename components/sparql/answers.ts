@@ -1,0 +1,105 @@
+/** What a query answers, from the compiled plan or, for what is not compiled, from Comunica. It must not know formats. */
+import { KeysQueryOperation } from '@comunica/context-entries';
+import type { Quad, Term } from '@rdfjs/types';
+import { DataFactory } from 'rdf-data-factory';
+import { loadEngine } from '../../lib/storage/sparql-update.js';
+import { type Compiled, compileQuery } from './engine/compile-query.js';
+import { NotCompiledError } from './engine/compile-scope.js';
+import { graphTriples } from './engine/graph-results.js';
+import { createQuerySource } from './engine/query-source.js';
+import { type RunOptions, startRun } from './engine/run.js';
+import { isIri, type Token, termOf } from './engine/terms.js';
+import type { ReadQuery } from './read-query.js';
+import type { Row } from './result-writers.js';
+
+export interface QueryAnswers {
+  /** Of SELECT, in blocks; terms in the order of the query's variables. */
+  rows(): AsyncIterable<Row[]>;
+  /** Of ASK. */
+  truth(): Promise<boolean>;
+  /** Of CONSTRUCT and DESCRIBE, in blocks, each triple once. */
+  quads(): AsyncIterable<Quad[]>;
+  /** Ends what still runs. To be called before the snapshot is closed. */
+  close(): Promise<void>;
+}
+
+/** Answers a query over one snapshot. */
+export function answersOf(query: ReadQuery, options: RunOptions): QueryAnswers {
+  const compiled = attempt(query);
+  return compiled ? fromPlan(compiled, options) : fromComunica(query, options);
+}
+
+function attempt({ algebra, base }: ReadQuery): Compiled | undefined {
+  try {
+    return compileQuery(algebra as never, base);
+  } catch (error) {
+    if (error instanceof NotCompiledError) return undefined;
+    throw error;
+  }
+}
+
+function fromPlan(compiled: Compiled, options: RunOptions): QueryAnswers {
+  const run = startRun(options, compiled);
+  const slots = compiled.columns.map(([, slot]) => slot);
+  const termAt = termCache();
+  return {
+    async *rows() {
+      for await (const block of run.rows)
+        yield block.map((row) => slots.map((slot) => (row[slot] === undefined ? undefined : termAt(row[slot]))));
+    },
+    truth: async () => !(await run.rows.next()).done,
+    async *quads() {
+      for await (const block of graphTriples(run.execution, compiled.graph!, run.rows))
+        yield block.map(([subject, predicate, object]) =>
+          factory.quad(termAt(subject) as never, termAt(predicate) as never, termAt(object) as never),
+        );
+    },
+    close: () => run.close(),
+  };
+}
+
+const factory = new DataFactory<Quad>();
+/** IRIs that are kept as terms, since they repeat. */
+const mostNodes = 10_000;
+
+function termCache(): (token: Token) => Term {
+  const nodes = new Map<Token, Term>();
+  return (token) => {
+    if (!isIri(token)) return termOf(token);
+    let node = nodes.get(token);
+    if (!node) {
+      if (nodes.size >= mostNodes) nodes.clear();
+      node = termOf(token);
+      nodes.set(token, node);
+    }
+    return node;
+  };
+}
+
+interface BindingsLike {
+  get(name: string): Row[number];
+}
+
+function fromComunica({ algebra, variables, base }: ReadQuery, options: RunOptions): QueryAnswers {
+  const source = createQuerySource(options);
+  const context = { [KeysQueryOperation.querySources.name]: [{ source }], baseIRI: base, readOnly: true } as never;
+  return {
+    async *rows() {
+      const bindings = await (await loadEngine()).queryBindings(algebra as never, context);
+      for await (const binding of bindings as unknown as AsyncIterable<BindingsLike>)
+        yield [variables.map((name) => binding.get(name))];
+    },
+    truth: async () => (await loadEngine()).queryBoolean(algebra as never, context),
+    async *quads() {
+      const quads = await (await loadEngine()).queryQuads(algebra as never, context);
+      const seen = new Set<string>();
+      for await (const quad of quads as unknown as AsyncIterable<Quad>) {
+        const before = seen.size;
+        const { subject, predicate, object } = quad;
+        const key = [subject, predicate, object].map((term) => JSON.stringify(term)).join();
+        if (seen.add(key).size > before) yield [quad];
+      }
+    },
+    close: () => source.close(),
+  };
+}

@@ -1,0 +1,211 @@
+/**
+ * Paths of any length: nodes reached by repeated steps, each once for each beginning, within one graph (ALP of SPARQL 1.1
+ * 18.4). Steps that were taken once are remembered. It must not know the algebra.
+ */
+
+import { distinctTerms } from './distinct-terms.js';
+import { blockLength, type Execution, emptyRow, oneBlock, recall } from './execution.js';
+import type { Blocks, ClosurePlan, Place, Plan, Row, Slot } from './plan.js';
+import { joinTokens, type Token } from './terms.js';
+
+/** A node in a graph; no graph: the union of all. */
+interface Node {
+  readonly token: Token;
+  readonly graph: Token | undefined;
+}
+
+type Run = (plan: Plan, input: Blocks) => Blocks;
+
+interface Direction {
+  readonly start: Slot;
+  readonly end: Slot;
+  /** Where each node leads to; of those that were asked for. */
+  readonly known: Map<string, readonly Node[]>;
+}
+
+interface Memory {
+  readonly forward: Direction;
+  readonly backward: Direction;
+  edges: Promise<readonly (readonly [from: Node, to: Node])[]> | undefined;
+}
+
+export async function* closure(
+  execution: Execution,
+  plan: ClosurePlan,
+  input: Blocks,
+  run: Run,
+): AsyncGenerator<Row[]> {
+  const walker = walkerOf(execution, plan, run);
+  for await (const rows of input) {
+    let out: Row[] = [];
+    for await (const [row, from, to] of walker(rows)) {
+      const merged = mergedWith(row, plan, from, to);
+      if (!merged) continue;
+      out.push(merged);
+      if (out.length < blockLength) continue;
+      execution.assertTime();
+      yield out;
+      out = [];
+    }
+    if (out.length > 0) yield out;
+  }
+}
+
+function mergedWith(row: Row, { from, to, graph }: ClosurePlan, start: Node, end: Node): Row | undefined {
+  const merged = row.slice();
+  const put = (place: Place, token: Token | undefined): boolean => {
+    if (!place || token === undefined) return true;
+    if ('token' in place) return place.token === token;
+    merged[place.slot] ??= token;
+    return merged[place.slot] === token;
+  };
+  return put(from, start.token) && put(to, end.token) && put(graph, end.graph ?? start.graph) ? merged : undefined;
+}
+
+const termAt = (place: Place, row: Row): Token | undefined =>
+  !place ? undefined : 'token' in place ? place.token : row[place.slot];
+
+type Walk = readonly [row: Row, from: Node, to: Node];
+
+function walkerOf(execution: Execution, plan: ClosurePlan, run: Run): (rows: readonly Row[]) => AsyncGenerator<Walk> {
+  const { from, to, graph, least, part } = plan;
+  const memory = recall<Memory>(execution, plan, () => ({
+    forward: { start: plan.start, end: plan.end, known: new Map() },
+    backward: { start: plan.end, end: plan.start, known: new Map() },
+    edges: undefined,
+  }));
+  const steps = stepsOf(execution, plan, run);
+
+  /** What no pattern limits begins everywhere. */
+  async function* beginnings(row: Row): AsyncGenerator<Node> {
+    const own = termAt(graph, row);
+    const seen = new Set<string>();
+    const isNew = (node: Node): boolean => {
+      const before = seen.size;
+      return seen.add(keyOf(node)).size > before;
+    };
+    if (least === 1) {
+      memory.edges ??= steps.all();
+      for (const [node] of await memory.edges) if ((own === undefined || node.graph === own) && isNew(node)) yield node;
+      return;
+    }
+    const bound = [undefined, undefined, undefined, own];
+    for await (const block of execution.matches.stream(bound, { part, places: part === 'named' ? [0, 2, 3] : [0, 2] }))
+      for (const terms of block)
+        for (const token of [terms[0]!, terms[2]!]) {
+          const node = { token, graph: terms[3] };
+          if (isNew(node)) yield node;
+        }
+  }
+
+  return async function* (rows) {
+    for (const row of await withGraphs(execution, plan, rows)) {
+      const [first, last, own] = [termAt(from, row), termAt(to, row), termAt(graph, row)];
+      if (first !== undefined) {
+        const start = { token: first, graph: own };
+        for await (const end of reached(execution, plan, memory.forward, steps.of, start)) yield [row, start, end];
+      } else if (last !== undefined) {
+        const end = { token: last, graph: own };
+        for await (const start of reached(execution, plan, memory.backward, steps.of, end)) yield [row, start, end];
+      } else
+        for await (const start of beginnings(row))
+          for await (const end of reached(execution, plan, memory.forward, steps.of, start)) yield [row, start, end];
+    }
+  };
+}
+
+/** A path of no step is in every graph: where a graph is to be found, each is taken in turn. */
+async function withGraphs(execution: Execution, plan: ClosurePlan, rows: readonly Row[]): Promise<readonly Row[]> {
+  const { graph, least, part, from, to } = plan;
+  if (least === 1 || part !== 'named' || !graph || 'token' in graph) return rows;
+  const out: Row[] = [];
+  let names: Token[] | undefined;
+  for (const row of rows) {
+    const isOpen = termAt(graph, row) === undefined && (termAt(from, row) ?? termAt(to, row)) !== undefined;
+    if (!isOpen) out.push(row);
+    else {
+      names ??= await allOf(distinctTerms(execution, [undefined, undefined, undefined, undefined], 3, 'named'));
+      for (const name of names) {
+        const copy = row.slice();
+        copy[graph.slot] = name;
+        out.push(copy);
+      }
+    }
+  }
+  return out;
+}
+
+async function allOf(blocks: AsyncIterable<readonly Token[]>): Promise<Token[]> {
+  const all: Token[] = [];
+  for await (const block of blocks) for (const token of block) all.push(token);
+  return all;
+}
+
+const keyOf = ({ token, graph }: Node): string => (graph === undefined ? token : `${graph}\u0000${token}`);
+
+/** The nodes that a walk comes to, level by level. */
+async function* reached(
+  { assertTime }: Execution,
+  { least, most }: ClosurePlan,
+  direction: Direction,
+  step: (direction: Direction, nodes: readonly Node[]) => Promise<void>,
+  start: Node,
+): AsyncGenerator<Node> {
+  const seen = new Set<string>();
+  if (least === 0) {
+    seen.add(keyOf(start));
+    yield start;
+  }
+  let frontier: Node[] = [start];
+  for (let length = 0; length < most && frontier.length > 0; length++) {
+    assertTime();
+    const unknown = frontier.filter((node) => !direction.known.has(keyOf(node)));
+    if (unknown.length > 0) await step(direction, unknown);
+    const next: Node[] = [];
+    for (const node of frontier)
+      for (const neighbour of direction.known.get(keyOf(node)) ?? []) {
+        const before = seen.size;
+        if (seen.add(keyOf(neighbour)).size === before) continue;
+        next.push(neighbour);
+        yield neighbour;
+      }
+    frontier = next;
+  }
+}
+
+function stepsOf(execution: Execution, { step, start, end, graph, counter }: ClosurePlan, run: Run) {
+  const slot = graph && 'slot' in graph ? graph.slot : undefined;
+  const nodeAt = (row: Row, at: Slot): Node => ({
+    token: row[at]!,
+    graph: slot === undefined ? undefined : row[slot],
+  });
+  return {
+    /** Takes a step from each node, side by side. */
+    async of(direction: Direction, nodes: readonly Node[]): Promise<void> {
+      const found = nodes.map(() => [] as Node[]);
+      const rows = nodes.map(({ token, graph: own }, index) => {
+        const row = emptyRow(execution);
+        row[direction.start] = token;
+        row[counter] = String(index);
+        if (slot !== undefined) row[slot] = own;
+        return row;
+      });
+      for await (const block of run(step, oneBlock(rows)))
+        for (const row of block) found[Number(row[counter])]!.push(nodeAt(row, direction.end));
+      for (const [index, node] of nodes.entries()) direction.known.set(keyOf(node), found[index]!);
+    },
+    /** All steps that there are. */
+    async all(): Promise<readonly (readonly [Node, Node])[]> {
+      const edges: (readonly [Node, Node])[] = [];
+      const seen = new Set<string>();
+      for await (const block of run(step, oneBlock([emptyRow(execution)])))
+        for (const row of block) {
+          const key = joinTokens(row, slot === undefined ? [start, end] : [start, end, slot]);
+          if (seen.has(key)) continue;
+          seen.add(key);
+          edges.push([nodeAt(row, start), nodeAt(row, end)]);
+        }
+      return edges;
+    },
+  };
+}

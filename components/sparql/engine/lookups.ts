@@ -1,0 +1,60 @@
+/**
+ * Many lookups at once: side by side, each through an iterator that is kept, since a way to LevelDB's threads and back costs
+ * more than what is read there. It must not know joins or queries.
+ */
+import type { KeyIterators } from './key-iterators.js';
+import type { KeyPrefix } from './key-reader.js';
+
+/** Lookups that run side by side, each with an iterator of its own. */
+const lanes = 8;
+/** The largest number of keys that is asked for at a time. */
+const mostAtATime = 1000;
+
+/** How many keys the last lookups had, so that the next asks for about as many. */
+interface Expected {
+  keys: number;
+}
+
+/**
+ * Reads what begins with each prefix, and hands it over in parts.
+ * @param take gives `false` when it wants no more of this one, or something to wait for
+ */
+export async function readPrefixes<Of>(
+  iterators: KeyIterators,
+  wanted: readonly (readonly [prefix: KeyPrefix, of: Of])[],
+  take: (keys: readonly string[], of: Of) => Promise<void> | boolean | undefined,
+): Promise<void> {
+  // Keys that lie near each other are read one after the other.
+  const sorted = [...wanted].sort(([a], [b]) => (a.prefix < b.prefix ? -1 : 1));
+  const share = Math.ceil(sorted.length / lanes);
+  const run = async (from: number): Promise<void> => {
+    const expected: Expected = { keys: 4 };
+    for (const [prefix, of] of sorted.slice(from, from + share))
+      await readPrefix(iterators, prefix, expected, (keys) => take(keys, of));
+  };
+  await Promise.all(Array.from({ length: Math.min(lanes, sorted.length) }, (_, lane) => run(lane * share)));
+}
+
+async function readPrefix(
+  iterators: KeyIterators,
+  { index, prefix }: KeyPrefix,
+  expected: Expected,
+  take: (keys: readonly string[]) => Promise<void> | boolean | undefined,
+): Promise<void> {
+  await iterators.lend(index, async (iterator) => {
+    iterator.seek(prefix);
+    let read = 0;
+    for (let ask = expected.keys; ; ask = Math.min(mostAtATime, 4 * ask)) {
+      const keys = await iterator.nextv(ask);
+      let count = keys.length;
+      while (count > 0 && !keys[count - 1]!.startsWith(prefix)) count--;
+      read += count;
+      const answer = take(count === keys.length ? keys : keys.slice(0, count));
+      if (answer instanceof Promise) await answer;
+      // LevelDB may give fewer than were asked for; only none, or a key behind the prefix, is the end.
+      if (answer === false || keys.length === 0 || count < keys.length) break;
+    }
+    // One more tells the end. Each key that is read for nothing costs a text.
+    expected.keys = Math.min(mostAtATime, Math.max(2, Math.ceil((expected.keys + read + 1) / 2)));
+  });
+}

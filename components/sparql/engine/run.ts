@@ -1,0 +1,37 @@
+/** A compiled query as rows, over one snapshot. It must not know Comunica or formats. */
+import type { DatasetOptions } from '../dataset.js';
+import type { Compiled } from './compile-query.js';
+import { execute } from './execute.js';
+import type { Execution } from './execution.js';
+import { type Row, starsOf } from './plan.js';
+import { quadMatches } from './quad-matches.js';
+
+export interface RunOptions extends DatasetOptions {
+  /** Called in every block; throws when the query has to end. */
+  readonly assertTime?: () => void;
+}
+
+export interface Run {
+  readonly execution: Execution;
+  readonly rows: AsyncGenerator<Row[]>;
+  /** Ends what still runs. To be called before the snapshot is closed. */
+  close(): Promise<void>;
+}
+
+export function startRun(options: RunOptions, { plan, width, isHasty }: Compiled): Run {
+  const assertTime = options.assertTime ?? (() => {});
+  const matches = quadMatches(options, assertTime);
+  const execution: Execution = { matches, width, memory: new Map(), assertTime, isHasty, stars: starsOf(plan) };
+  async function* rows(): AsyncGenerator<Row[]> {
+    yield* execute(execution, plan);
+  }
+  const running = rows();
+  return {
+    execution,
+    rows: running,
+    async close() {
+      await running.return(undefined);
+      await matches.close();
+    },
+  };
+}

@@ -1,0 +1,76 @@
+/**
+ * The W3C SPARQL tests as their manifests list them. Files are named by their paths below `data`, and tests by the folder
+ * of their manifest and the fragment of their IRI: `data-r2/graph#dawg-graph-01`. It must not know a server.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Term } from '@rdfjs/types';
+import { Parser, Store } from 'n3';
+import { packageRoot } from '../../lib/package-root.js';
+
+export interface EvaluationTest {
+  readonly kind: 'evaluation';
+  readonly id: string;
+  readonly name: string;
+  readonly query: string;
+  /** The files of the default graph and of the named graphs. */
+  readonly data: readonly string[];
+  readonly graphs: readonly string[];
+  readonly result: string;
+  /** Duplicates may have been taken out or not (REDUCED). */
+  readonly isLax: boolean;
+}
+
+export interface SyntaxTest {
+  readonly kind: 'positive' | 'negative';
+  readonly id: string;
+  readonly name: string;
+  readonly query: string;
+}
+
+export type W3cTest = EvaluationTest | SyntaxTest;
+
+const folder = join(packageRoot, 'spec/w3c/data');
+/** Stands for `folder` while the manifests are read; nothing is ever asked there. */
+const base = 'https://w3c.example/';
+
+const mf = 'http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#';
+const qt = 'http://www.w3.org/2001/sw/DataAccess/tests/test-query#';
+const rdfType = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
+
+export const readDataFile = (path: string): string => readFileSync(join(folder, path), 'utf8');
+
+/** The tests of all manifests, in their order. */
+export const w3cTests: readonly W3cTest[] = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  .map((path) => path.replaceAll('\\', '/'))
+  .filter((path) => /\/manifest\.ttl$/.test(path))
+  .sort()
+  .flatMap(testsOf);
+
+function testsOf(manifest: string): W3cTest[] {
+  const store = new Store(new Parser({ baseIRI: base + manifest }).parse(readDataFile(manifest)));
+  const objects = (subject: Term, predicate: string): Term[] =>
+    store.getObjects(subject as never, predicate, null) as Term[];
+  const files = (subject: Term, predicate: string): string[] =>
+    objects(subject, predicate).map(({ value }) => value.slice(base.length));
+  const lists = store.extractLists();
+  const entries = store.getObjects(null, `${mf}entries`, null).flatMap(({ value }) => lists[value] ?? []);
+  return entries.map((test): W3cTest => {
+    const [type, action, name] = [rdfType, `${mf}action`, `${mf}name`].map((p) => objects(test, p)[0]!);
+    const id = `${manifest.slice(0, manifest.lastIndexOf('/'))}${test.value.slice(test.value.indexOf('#'))}`;
+    if (type!.value.includes('SyntaxTest')) {
+      const kind = type!.value.includes('Negative') ? 'negative' : 'positive';
+      return { kind, id, name: name!.value, query: action!.value.slice(base.length) };
+    }
+    return {
+      kind: 'evaluation',
+      id,
+      name: name!.value,
+      query: files(action!, `${qt}query`)[0]!,
+      data: files(action!, `${qt}data`),
+      graphs: files(action!, `${qt}graphData`),
+      result: files(test, `${mf}result`)[0]!,
+      isLax: objects(test, `${mf}resultCardinality`).some(({ value }) => value === `${mf}LaxCardinality`),
+    };
+  });
+}

@@ -1,0 +1,74 @@
+/**
+ * Whether a query gave what a test wants: graphs are isomorphic; solutions are the same multiset under one mapping of blank
+ * nodes, in the same order where it counts. It must not know formats.
+ */
+import type { Quad, Term } from '@rdfjs/types';
+import { DataFactory } from 'n3';
+import { isomorphic } from '../lib/rdf/isomorphism.js';
+import type { Outcome, Solution } from './outcomes.js';
+
+const { blankNode, literal, namedNode, quad } = DataFactory;
+
+export interface Comparison {
+  readonly isOrdered?: boolean;
+  /** A solution counts once, however often it is there. */
+  readonly isLax?: boolean;
+  /** Numbers of the same type and value are the same, however they are written; else terms have to be the same. */
+  readonly byValue?: boolean;
+}
+
+type Solutions = readonly Solution[];
+
+export function sameOutcome(actual: Outcome, expected: Outcome, how: Comparison = {}): boolean {
+  if (actual.kind === 'boolean') return expected.kind === 'boolean' && actual.value === expected.value;
+  if (actual.kind === 'graph') return expected.kind === 'graph' && isomorphic(actual.quads, expected.quads);
+  if (expected.kind !== 'solutions') return false;
+  if ([...actual.variables].sort().join() !== [...expected.variables].sort().join()) return false;
+  const [left, right] = [actual.rows, expected.rows].map((rows) => comparable(rows, how)) as [Solutions, Solutions];
+  return left.length === right.length && isomorphic(asGraph(left, how), asGraph(right, how));
+}
+
+function comparable(rows: Solutions, { isLax, byValue }: Comparison): Solutions {
+  const written = byValue ? rows.map((row) => new Map([...row].map(([name, term]) => [name, canonical(term)]))) : rows;
+  return isLax ? [...new Map(written.map((row) => [rowText(row), row])).values()] : written;
+}
+
+const numeric = /#(?:integer|decimal|double|float)$/;
+const canonical = (term: Term): Term =>
+  term.termType === 'Literal' && numeric.test(term.datatype.value)
+    ? literal(String(Number(term.value)), namedNode(term.datatype.value))
+    : term;
+
+/** A blank node stands for each solution, so that a mapping of blank nodes pairs the solutions as well. */
+function asGraph(rows: Solutions, { isOrdered }: Comparison): Quad[] {
+  return rows.flatMap((row, index) => {
+    const subject = blankNode(`row${index}`);
+    return [
+      quad(subject, namedNode('urn:row'), literal(isOrdered ? index : 0)),
+      ...[...row].map(([name, term]) => {
+        const object = term.termType === 'BlankNode' ? blankNode(`of-${term.value}`) : term;
+        return quad(subject, namedNode(`urn:variable:${name}`), object as never);
+      }),
+    ];
+  });
+}
+
+const rowText = (row: Solution): string =>
+  [...row]
+    .map(([name, term]) => `?${name}=${termText(term)}`)
+    .sort()
+    .join(' ');
+
+function termText(term: Term): string {
+  if (term.termType === 'BlankNode') return `_:${term.value}`;
+  if (term.termType !== 'Literal') return `<${term.value}>`;
+  return `${JSON.stringify(term.value)}${term.language ? `@${term.language}` : `^^<${term.datatype.value}>`}`;
+}
+
+/** For the message of a failure. */
+export function outcomeText(outcome: Outcome): string {
+  if (outcome.kind === 'boolean') return String(outcome.value);
+  if (outcome.kind === 'graph')
+    return outcome.quads.map((q) => [q.subject, q.predicate, q.object].map(termText).join(' ')).join('\n');
+  return [`(${outcome.variables.join(' ')})`, ...outcome.rows.map(rowText)].join('\n');
+}

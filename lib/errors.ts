@@ -40,6 +40,7 @@ export type ErrorCode =
   | 'request-timeout'
   | 'reserved-name'
   | 'root-not-deletable'
+  | 'service-failed'
   | 'storage-full'
   | 'too-complex'
   | 'too-large'

@@ -11,6 +11,7 @@ import { type RunOptions, startRun } from './engine/run.js';
 import { isIri, type Token, termOf } from './engine/terms.js';
 import type { ReadQuery } from './read-query.js';
 import type { Row } from './result-writers.js';
+import { refused } from './service-policy.js';
 
 export interface QueryAnswers {
   /** Of SELECT, in blocks; terms in the order of the query's variables. */
@@ -23,10 +24,16 @@ export interface QueryAnswers {
   close(): Promise<void>;
 }
 
-/** Answers a query over one snapshot. */
+/**
+ * Answers a query over one snapshot.
+ * @throws LwsError `too-complex` for SERVICE in what is not compiled: Comunica would ask endpoints itself, past the guard
+ */
 export function answersOf(query: ReadQuery, options: RunOptions): QueryAnswers {
   const compiled = attempt(query);
-  return compiled ? fromPlan(compiled, options) : fromComunica(query, options);
+  if (compiled) return fromPlan(compiled, options);
+  if (query.isFederated)
+    throw refused('SERVICE is not possible here together with something else in this query. Make it simpler.');
+  return fromComunica(query, options);
 }
 
 function attempt({ algebra, base }: ReadQuery): Compiled | undefined {

@@ -2,6 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { defineComponent } from '../../lib/component.js';
+import { hostList, parseAllowedHost } from '../../lib/outbound/address-policy.js';
 import { flag, integer, optional, setting } from '../../lib/settings.js';
 import { sparqlQuery } from './protocol.js';
 import { QueryPool } from './query-pool.js';
@@ -29,6 +30,12 @@ const settings = {
   ),
   mostBytes: setting('lws.sparql.endpoint.max-query-bytes', integer(1), 64 << 10, 'The longest query, in bytes.'),
   memoryMb: setting('lws.sparql.endpoint.memory-mb', integer(64), 512, 'Memory of one query, in MiB.'),
+  allowedServices: setting(
+    'lws.sparql.endpoint.allowed-services',
+    hostList,
+    [],
+    'Hosts (host or host:port) that SERVICE may ask, whatever their address; nothing: SERVICE is refused.',
+  ),
 };
 
 /** Queries that may wait for each that may run. */
@@ -38,7 +45,7 @@ export default defineComponent({
   name: 'sparql',
   settings,
   isEnabled: ({ enabled }) => enabled,
-  install(house, { timeout, mostResults, workers, mostBytes, memoryMb }) {
+  install(house, { timeout, mostResults, workers, mostBytes, memoryMb, allowedServices }) {
     const size = workers ?? Math.max(2, availableParallelism());
     const pool = new QueryPool({
       folder: join(resolve(house.dataDir), 'level'),
@@ -48,7 +55,13 @@ export default defineComponent({
       memoryMb,
       queue: size * queuedPerWorker,
     });
-    const endpoint = { house, pool, mostBytes, mostResults };
+    const services = {
+      fetch: house.fetchUnder({ blockPrivateAddresses: true, allowedHosts: allowedServices }),
+      allowed: allowedServices.map((entry) => parseAllowedHost(entry)!),
+      timeoutMs: timeout * 1000,
+      log: house.log,
+    };
+    const endpoint = { house, pool, mostBytes, mostResults, services };
     const serviceEndpoint = endpointUrl(house);
     return {
       routes: sparqlRoutes(endpoint),

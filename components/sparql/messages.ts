@@ -1,6 +1,7 @@
 /** What the HTTP thread and a query worker say to each other. */
 import type { IriRange } from '../../lib/authorization/iri-ranges.js';
 import type { ErrorCode } from '../../lib/errors.js';
+import type { AllowedHost } from '../../lib/outbound/address-policy.js';
 import type { AcceptedFormats } from './protocol.js';
 
 /** Which graphs the caller may read, as far as it can be said at once. */
@@ -20,7 +21,20 @@ export interface QueryTask {
   readonly namedGraphs?: readonly string[];
   readonly formats: AcceptedFormats;
   readonly maxResults: number;
+  /** Hosts that SERVICE may name. */
+  readonly allowedServices: readonly AllowedHost[];
 }
+
+/** What a query asks of another endpoint. */
+export interface ServiceCall {
+  readonly endpoint: string;
+  readonly query: string;
+}
+
+/** Its answer as it came, or why there is none, in words that the client may read. */
+export type ServiceAnswer =
+  | { readonly body: Uint8Array }
+  | { readonly code: 'service-failed' | 'query-limit'; readonly message: string };
 
 export type ToQueryWorker =
   | { readonly task: QueryTask }
@@ -28,6 +42,8 @@ export type ToQueryWorker =
   | { readonly scope: WorkerScope }
   /** The answers to one `decide`, in its order. */
   | { readonly decided: { readonly id: number; readonly answers: readonly boolean[] } }
+  /** The answer to one `service`. */
+  | { readonly serviced: { readonly id: number; readonly answer: ServiceAnswer } }
   /** A chunk has been taken. */
   | { readonly more: true };
 
@@ -38,6 +54,7 @@ export type FromQueryWorker =
   | { readonly chunk: Uint8Array }
   | { readonly end: true }
   | { readonly decide: { readonly id: number; readonly iris: readonly string[] } }
+  | { readonly service: ServiceCall & { readonly id: number } }
   | {
       readonly fault: {
         readonly code: ErrorCode | undefined;

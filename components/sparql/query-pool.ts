@@ -4,8 +4,16 @@
  */
 import { Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
-import { type ErrorCode, LwsError } from '../../lib/errors.js';
-import type { FromQueryWorker, QueryTask, QueryWorkerData, ToQueryWorker, WorkerScope } from './messages.js';
+import { LwsError } from '../../lib/errors.js';
+import type {
+  FromQueryWorker,
+  QueryTask,
+  QueryWorkerData,
+  ServiceAnswer,
+  ServiceCall,
+  ToQueryWorker,
+  WorkerScope,
+} from './messages.js';
 
 export interface PoolOptions extends QueryWorkerData {
   readonly size: number;
@@ -25,6 +33,8 @@ export interface QueryJob {
   readonly gone: AbortSignal;
   /** Answers what the worker cannot decide. */
   readonly decide: (iris: readonly string[]) => Promise<readonly boolean[]>;
+  /** Asks another endpoint, as long as the query runs. */
+  readonly callService: (call: ServiceCall, ended: AbortSignal) => Promise<ServiceAnswer>;
 }
 
 export interface QueryAnswer {
@@ -146,9 +156,11 @@ export class QueryPool {
     let settled = false;
     /** Chunks that are pushed and not yet taken. */
     let untaken = 0;
+    const ended = new AbortController();
     const post = (message: ToQueryWorker): void => worker.postMessage(message);
     const settle = (error: unknown, reuse: boolean): void => {
       settled = true;
+      ended.abort();
       job.gone.removeEventListener('abort', onGone);
       clearTimeout(deadline);
       worker.off('message', onMessage).off('error', onError).off('exit', onExit);
@@ -201,6 +213,9 @@ export class QueryPool {
       else if ('decide' in message) {
         const { id, iris } = message.decide;
         answered(job.decide(iris), (answers) => post({ decided: { id, answers } }));
+      } else if ('service' in message) {
+        const { id, ...call } = message.service;
+        answered(job.callService(call, ended.signal), (answer) => post({ serviced: { id, answer } }));
       } else settle(refusalOf(message.fault), true);
     };
     const onError = (error: Error & { code?: string }): void => {
@@ -213,15 +228,7 @@ export class QueryPool {
   }
 }
 
-function refusalOf({
-  code,
-  message,
-  stack,
-}: {
-  code: ErrorCode | undefined;
-  message: string;
-  stack?: string | undefined;
-}): Error {
+function refusalOf({ code, message, stack }: Extract<FromQueryWorker, { fault: unknown }>['fault']): Error {
   if (code !== undefined) return new LwsError(code, message);
   const error = new Error(message);
   if (stack !== undefined) error.stack = stack;

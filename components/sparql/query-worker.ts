@@ -6,7 +6,15 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { LwsError } from '../../lib/errors.js';
 import { openLevel } from '../../lib/storage/durable-level.js';
 import { loadEngine, loadParser } from '../../lib/storage/sparql-update.js';
-import type { FromQueryWorker, QueryTask, QueryWorkerData, ToQueryWorker, WorkerScope } from './messages.js';
+import type {
+  FromQueryWorker,
+  QueryTask,
+  QueryWorkerData,
+  ServiceAnswer,
+  ServiceCall,
+  ToQueryWorker,
+  WorkerScope,
+} from './messages.js';
 import { readableGraphs } from './readable-graphs.js';
 import { runQuery } from './run-query.js';
 
@@ -19,6 +27,8 @@ const { folder } = workerData as QueryWorkerData;
 
 /** Those who wait for decisions, by the number of what they asked. */
 const asking = new Map<number, (answers: readonly boolean[]) => void>();
+/** Those who wait for other endpoints. */
+const calling = new Map<number, (answer: ServiceAnswer) => void>();
 let asked = 0;
 let scoped: ((scope: WorkerScope) => void) | undefined;
 let taken: (() => void) | undefined;
@@ -31,6 +41,10 @@ port.on('message', (message: ToQueryWorker) => {
     const { id, answers } = message.decided;
     asking.get(id)?.(answers);
     asking.delete(id);
+  } else if ('serviced' in message) {
+    const { id, answer } = message.serviced;
+    calling.get(id)?.(answer);
+    calling.delete(id);
   } else if ('scope' in message) scoped?.(message.scope);
   else if ('more' in message) {
     underWay--;
@@ -47,6 +61,14 @@ async function decide(iris: readonly string[]): Promise<readonly boolean[]> {
   if (answers.length !== iris.length) throw new Error('The decisions are not those that were asked for.');
   return answers;
 }
+
+/** This thread opens no sockets. */
+const callService = (call: ServiceCall): Promise<ServiceAnswer> =>
+  new Promise((resolve) => {
+    const id = asked++;
+    calling.set(id, resolve);
+    send({ service: { id, ...call } });
+  });
 
 const askScope = (): Promise<WorkerScope> =>
   new Promise((resolve) => {
@@ -67,10 +89,11 @@ async function answer(task: QueryTask): Promise<void> {
   const snapshot = level.snapshot();
   underWay = 0;
   asking.clear();
+  calling.clear();
   try {
     const scope = await askScope();
     const readable = readableGraphs({ level, snapshot, scope, within: task.within, decide });
-    const { mediaType, chunks } = await runQuery(task, level, snapshot, readable);
+    const { mediaType, chunks } = await runQuery(task, level, snapshot, readable, callService);
     let started = false;
     for await (const text of chunks) {
       if (!started) send({ mediaType });

@@ -3,10 +3,12 @@
  * asks, nor run anything.
  */
 import { LwsError } from '../../lib/errors.js';
+import type { AllowedHost } from '../../lib/outbound/address-policy.js';
 import { resolveIri } from '../../lib/rdf/resolve-iri.js';
 import { loadParser } from '../../lib/storage/sparql-update.js';
 import { resolveReferences } from '../../lib/storage/update-references.js';
 import { assertScopes, nameSolutions } from './query-scopes.js';
+import { putServices, type ServiceClause, takeServices } from './service-clauses.js';
 
 interface Node {
   readonly type?: string;
@@ -25,15 +27,21 @@ export interface ReadQuery {
   /** The names of a SELECT's variables, in their order. */
   readonly variables: readonly string[];
   readonly prefixes: Readonly<Record<string, string>>;
+  /** Whether other endpoints are asked for parts of it. */
+  readonly isFederated: boolean;
   /** What IRI() resolves against. */
   readonly base: string;
 }
 
 /**
  * Parses a query.
- * @throws LwsError `malformed-query` with line and column, also for an update; `too-complex` for SERVICE
+ * @throws LwsError `malformed-query` with line and column, also for an update; `too-complex` for a SERVICE that is not allowed
  */
-export async function readQuery(text: string, base: string): Promise<ReadQuery> {
+export async function readQuery(
+  text: string,
+  base: string,
+  allowedServices: readonly AllowedHost[] = [],
+): Promise<ReadQuery> {
   const { parser, toAlgebra } = await loadParser();
   let syntax: Node;
   try {
@@ -48,16 +56,19 @@ export async function readQuery(text: string, base: string): Promise<ReadQuery> 
       'malformed-query',
       'This is an update. Queries are asked here; a resource is changed with PATCH.',
     );
-  assertLocal(syntax);
+  let services: readonly ServiceClause[];
   let algebra: Node;
   try {
+    services = await takeServices(syntax, base, allowedServices);
     algebra = toAlgebra(syntax as never, { quads: true, baseIRI: base, blankToVariable: true }) as unknown as Node;
   } catch (error) {
+    if (error instanceof LwsError) throw error;
     throw new LwsError('malformed-query', `The query has no meaning: ${oneLine((error as Error).message)}`, {
       cause: error,
     });
   }
   assertScopes(algebra);
+  putServices(algebra, services);
   nameSolutions(algebra, syntax);
   const from = algebra.type === 'from' ? datasetOf(algebra) : undefined;
   const input = algebra.type === 'from' ? (algebra['input'] as Node) : algebra;
@@ -67,6 +78,7 @@ export async function readQuery(text: string, base: string): Promise<ReadQuery> 
     from,
     variables: variablesOf(input),
     prefixes: prefixesOf(syntax),
+    isFederated: services.length > 0,
     base: baseOf(syntax, base),
   };
 }
@@ -81,20 +93,6 @@ function explain(text: string, error: Error): string {
   const at = offset !== undefined ? Number(offset) : found ? text.lastIndexOf(found) : text.length;
   const lines = text.slice(0, Math.max(0, at)).split(/\r\n|\r|\n/);
   return `${oneLine(error.message)} (near line ${lines.length}, column ${lines.at(-1)!.length + 1})`;
-}
-
-/** SERVICE would ask others in the server's name. Walked without recursion: a query is as deep as its text is long. */
-function assertLocal(root: Node): void {
-  const left: unknown[] = [root];
-  while (left.length > 0) {
-    const node = left.pop();
-    if (Array.isArray(node)) left.push(...node);
-    else if (typeof node === 'object' && node !== null) {
-      if ((node as Node).subType === 'service')
-        throw new LwsError('too-complex', 'SERVICE is not possible here: a query is answered from this storage alone.');
-      left.push(...Object.values(node));
-    }
-  }
 }
 
 const datasetOf = (from: Node): NonNullable<ReadQuery['from']> => ({

@@ -11,6 +11,7 @@ import type { RequestBody } from '../../lib/resources/body.js';
 import type { QueryTask } from './messages.js';
 import { acceptedFormats, requestOfBody, requestOfUrl, type SparqlRequest, sparqlQuery } from './protocol.js';
 import type { QueryPool } from './query-pool.js';
+import { type ServiceCallsOptions, serviceCalls } from './service-calls.js';
 import { serviceDescription } from './service-description.js';
 
 export interface SparqlEndpoint {
@@ -18,6 +19,7 @@ export interface SparqlEndpoint {
   readonly pool: QueryPool;
   readonly mostBytes: number;
   readonly mostResults: number;
+  readonly services: ServiceCallsOptions;
 }
 
 const path = '{prefix}/sparql';
@@ -33,7 +35,7 @@ export function sparqlRoutes(endpoint: SparqlEndpoint): readonly Route[] {
   return [
     route(['GET', 'HEAD'], (request) => {
       const asked = requestOfUrl(request.query, endpoint.mostBytes);
-      return asked ? ask(endpoint, request, asked) : serviceDescription(endpoint.house, request.req.headers.accept);
+      return asked ? ask(endpoint, request, asked) : serviceDescription(endpoint, request.req.headers.accept);
     }),
     route(['POST', 'QUERY'], async (request) => {
       const { req, query, body } = request;
@@ -77,7 +79,7 @@ export async function askResource(
 }
 
 async function answer(
-  { house, pool, mostResults }: SparqlEndpoint,
+  { house, pool, mostResults, services }: SparqlEndpoint,
   { access, address, req }: Asker,
   accept: string | undefined,
   asked: SparqlRequest,
@@ -91,6 +93,7 @@ async function answer(
     base,
     formats: acceptedFormats(accept),
     maxResults: mostResults,
+    allowedServices: services.allowed,
   };
   const decide = (iris: readonly string[]): Promise<boolean[]> =>
     Promise.all(iris.map((iri) => authorizer.allows({ view: store, access, mode: 'read', iri })));
@@ -101,6 +104,7 @@ async function answer(
     scope: async () => authorizer.readScope(access),
     gone: signal,
     decide,
+    callService: serviceCalls(services),
   };
   const { mediaType, body } = await pool.run(job).finally(release);
   return {

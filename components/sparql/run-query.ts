@@ -5,7 +5,7 @@ import { boundedPrefixes } from '../../lib/rdf/prefixes.js';
 import type { Level, LevelSnapshot } from '../../lib/storage/durable-level.js';
 import { answersOf, type QueryAnswers } from './answers.js';
 import { graphChunks } from './graph-writer.js';
-import type { QueryTask } from './messages.js';
+import type { QueryTask, ServiceAnswer, ServiceCall } from './messages.js';
 import { type ReadQuery, readQuery } from './read-query.js';
 import type { ReadableGraphs } from './readable-graphs.js';
 import { type Row, resultWriter } from './result-writers.js';
@@ -27,9 +27,16 @@ export async function runQuery(
   level: Level,
   snapshot: LevelSnapshot,
   readable: ReadableGraphs,
+  callService: (call: ServiceCall) => Promise<ServiceAnswer>,
 ): Promise<QueryRun> {
-  const query = await readQuery(task.query, task.base);
-  const answers = answersOf(query, { level, snapshot, readable, ...graphsOf(task, query) });
+  const query = await readQuery(task.query, task.base, task.allowedServices);
+  const answers = answersOf(query, {
+    level,
+    snapshot,
+    readable,
+    callService,
+    ...graphsOf(task, query),
+  });
   try {
     const { mediaType, chunks } = await startQuery(task, query, answers);
     return { mediaType, chunks: endingWith(chunks, () => answers.close()) };

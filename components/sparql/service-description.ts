@@ -1,10 +1,9 @@
 /** The SPARQL 1.1 Service Description of the endpoint. It must not know queries. */
-import type { House } from '../../lib/component.js';
 import { chooseRdfFormat } from '../../lib/http/negotiate.js';
 import type { Reply } from '../../lib/http/respond.js';
 import { rdfFormats, turtle } from '../../lib/rdf/formats.js';
 import { resultFormats } from './protocol.js';
-import { endpointUrl } from './routes.js';
+import { endpointUrl, type SparqlEndpoint } from './routes.js';
 
 const sd = 'http://www.w3.org/ns/sparql-service-description#';
 
@@ -21,7 +20,10 @@ const formatNames: Readonly<Record<string, string>> = {
   'application/rdf+xml': 'RDF_XML',
 };
 
-export async function serviceDescription(house: House, accept: string | undefined): Promise<Reply> {
+export async function serviceDescription(
+  { house, services }: SparqlEndpoint,
+  accept: string | undefined,
+): Promise<Reply> {
   const endpoint = endpointUrl(house);
   const formats = [...resultFormats, ...rdfFormats].map(
     (type) => `<http://www.w3.org/ns/formats/${formatNames[type]}>`,
@@ -30,7 +32,7 @@ export async function serviceDescription(house: House, accept: string | undefine
 <${endpoint}> a sd:Service ;
   sd:endpoint <${endpoint}> ;
   sd:supportedLanguage sd:SPARQL11Query ;
-  sd:feature sd:UnionDefaultGraph ;
+  sd:feature sd:UnionDefaultGraph${services.allowed.length > 0 ? ', sd:BasicFederatedQuery' : ''} ;
   sd:resultFormat ${formats.join(', ')} ;
   sd:defaultDataset [ a sd:Dataset ; sd:defaultGraph [ a sd:Graph ] ] .`;
   const { keys, prefixes } = await house.documents.parse(Buffer.from(text), turtle, endpoint);

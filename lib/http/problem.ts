@@ -40,6 +40,7 @@ const problems: Readonly<Record<ErrorCode, readonly [status: number, title: stri
   'request-timeout': [408, 'The request took too long to arrive'],
   'reserved-name': [409, 'The name is reserved'],
   'root-not-deletable': [403, 'The root container cannot be deleted'],
+  'service-failed': [502, 'Another service did not answer as it should'],
   'storage-full': [507, 'The server has no space left'],
   'too-busy': [503, 'The server is busy'],
   'too-complex': [422, 'The query is too complex'],

@@ -9,7 +9,7 @@ import { list, type SettingParser } from '../settings.js';
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Block = readonly [Address, number];
 
-/** An entry of `lws.fetch.allowed-hosts` or `lws.webhook.allowed-hosts`. */
+/** An entry of `lws.fetch.allowed-hosts`, `lws.webhook.allowed-hosts` or `lws.sparql.endpoint.allowed-services`. */
 export interface AllowedHost {
   /** As `URL.hostname` has it, without a trailing dot. */
   readonly host: string;

@@ -2,6 +2,7 @@
  * Joins, filters and optional parts put together, so that most rows are never made: patterns of nested groups become one join,
  * and filters go to where their variables are bound. It must not know the algebra.
  */
+import { withService } from './compile-service.js';
 import {
   areDisjoint,
   type Expression,
@@ -10,6 +11,7 @@ import {
   type LeftJoinPlan,
   type Pattern,
   type Plan,
+  type ServicePlan,
   slotsOf,
   unite,
 } from './plan.js';
@@ -38,6 +40,11 @@ export function joinPlans(inputs: readonly Plan[]): Plan {
     if (others.every(({ possible }) => areDisjoint(possible, maybe)))
       return makeLeftJoin({ ...optional, left: joinPlans([optional.left, ...others]) });
   }
+  const service = inputs.findLast((input): input is ServicePlan => input.kind === 'service');
+  if (service) {
+    const others = inputs.filter((input) => input !== service);
+    return withService(service, joinPlans(service.left ? [service.left, ...others] : others));
+  }
   const flat = inputs.map((input) => (input.kind === 'join' && input.isJoinable ? input : undefined));
   return makeJoin({
     patterns: flat.flatMap((join) => join?.patterns ?? []),
@@ -57,6 +64,8 @@ export function filterPlan(input: Plan, condition: Expression): Plan {
   if (input.kind === 'join') return makeJoin({ ...input, filters: [...input.filters, condition] });
   if (input.kind === 'leftJoin' && isSubset(condition.slots, input.left.certain))
     return makeLeftJoin({ ...input, left: filterPlan(input.left, condition) });
+  if (input.kind === 'service' && input.left && isSubset(condition.slots, input.left.certain))
+    return { ...input, left: filterPlan(input.left, condition) };
   if (input.kind === 'semiJoin') return { ...input, left: filterPlan(input.left, condition) };
   const { certain, possible } = input;
   const isJoinable = input.isJoinable && isSubset(condition.slots, certain);

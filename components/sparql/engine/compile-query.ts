@@ -32,9 +32,13 @@ export function compileQuery(root: Node, base = ''): Compiled {
     const columns = projected(root).map((name) => [name, names.slot(name)] as const);
     return { plan, width: names.width, columns, isHasty: isHasty(plan) };
   }
-  const plan = inputOf(root, names);
-  const graph = graphForm(root, names);
-  const isAsk = root.type === 'ask';
+  // LIMIT of a CONSTRUCT counts solutions.
+  const isCut = root.type === 'slice';
+  const form = isCut ? (root['input'] as Node) : root;
+  const graph = graphForm(form, names);
+  const input = inputOf(form, names);
+  const plan = isCut ? compileSlice(root, input) : input;
+  const isAsk = form.type === 'ask';
   return { plan, width: names.width, columns: [], isHasty: isAsk || isHasty(plan), ...(graph && { graph }) };
 }
 

@@ -9,6 +9,7 @@ import { compileGroup, compileOrder, compileSlice } from './compile-modifiers.js
 import { compilePath } from './compile-path.js';
 import { compilePattern } from './compile-pattern.js';
 import { type Names, type Node, NotCompiledError } from './compile-scope.js';
+import { compileService } from './compile-service.js';
 import { isSubset, type Plan, partsOf, type SemiJoinPlan, type Slot, slotsOf, unite, type ValuesPlan } from './plan.js';
 import type { Token } from './terms.js';
 
@@ -36,6 +37,7 @@ const compilers: Readonly<Record<string, (node: Node, names: Names) => Plan>> = 
   join: (node, names) => joinPlans(inputsOf(node, names)),
   union: (node, names) => unionOf(inputsOf(node, names)),
   values: compileValues,
+  service: compileService,
   filter: compileFilter,
   leftjoin: (node, names) => {
     const [left, right] = inputsOf(node, names) as [Plan, Plan];

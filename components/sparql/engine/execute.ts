@@ -10,6 +10,7 @@ import { grouped } from './group.js';
 import { compared, hashJoin } from './hash-join.js';
 import { inOrder } from './join-order.js';
 import { joinPattern } from './join-pattern.js';
+import { forService, joinService } from './join-service.js';
 import { distinct, ordered, sliced } from './modifiers.js';
 import {
   type Blocks,
@@ -29,6 +30,8 @@ import {
 import { toToken } from './values.js';
 
 export function execute(execution: Execution, plan: Plan, input?: Blocks): Blocks {
+  if (plan.kind === 'service')
+    return joinService(execution, plan, input, (left, rows) => execute(execution, left, rows));
   if (input && !plan.isJoinable) return hashJoin(execution, input, plan, () => execute(execution, plan));
   switch (plan.kind) {
     case 'join':
@@ -157,7 +160,7 @@ const counted = (rows: readonly Row[], counter: Slot): Row[] =>
 
 async function* leftJoin(execution: Execution, plan: LeftJoinPlan): AsyncGenerator<Row[]> {
   const { left, right, condition, counter } = plan;
-  for await (const rows of leftRows(execution, left)) {
+  for await (const rows of forService(right, leftRows(execution, left))) {
     const matched = new Uint8Array(rows.length);
     for await (const block of execute(execution, right, oneBlock(counted(rows, counter)))) {
       const kept = condition ? block.filter((row) => holds(condition, row)) : block;
@@ -176,7 +179,7 @@ async function* semiJoin(execution: Execution, plan: SemiJoinPlan): AsyncGenerat
   const { left, right, isKept, counter } = plan;
   if (plan.isLoose || plan.isAlone)
     return yield* compared(execution, execute(execution, left), plan, () => execute(execution, right));
-  for await (const rows of leftRows(execution, left)) {
+  for await (const rows of forService(right, leftRows(execution, left))) {
     const matched = new Uint8Array(rows.length);
     for await (const block of execute(execution, right, oneBlock(counted(rows, counter))))
       for (const row of block) matched[Number(row[counter])] = 1;

@@ -1,4 +1,6 @@
 /** What one execution of a plan holds. */
+
+import type { ServiceAnswer, ServiceCall } from '../messages.js';
 import type { Blocks, Expression, Pattern, Plan, Row, Slot } from './plan.js';
 import type { QuadMatches } from './quad-matches.js';
 import { booleanOf } from './values.js';
@@ -13,6 +15,8 @@ export interface Execution {
   readonly isHasty: boolean;
   /** Variables that are the subjects of several patterns. */
   readonly stars: ReadonlySet<Slot>;
+  /** Asks another endpoint. */
+  readonly callService: (call: ServiceCall) => Promise<ServiceAnswer>;
 }
 
 /** Rows of a block, about. */

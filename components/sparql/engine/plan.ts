@@ -1,4 +1,5 @@
 /** What a query is compiled to. Variables are slots of a row. It holds types and what follows from them alone. */
+import type { ServiceClause } from '../service-clauses.js';
 import type { Token } from './terms.js';
 import type { Value } from './values.js';
 
@@ -138,9 +139,19 @@ export interface ClosurePlan extends Scope {
   readonly counter: Slot;
 }
 
+/** What another endpoint gives, joined with what is had here. */
+export interface ServicePlan extends Scope {
+  readonly kind: 'service';
+  readonly clause: ServiceClause;
+  /** The variables that the endpoint may bind. */
+  readonly columns: readonly (readonly [name: string, slot: Slot])[];
+  /** Absent: it stands alone. */
+  readonly left: Plan | undefined;
+}
+
 export type Plan =
   | (JoinPlan | ValuesPlan | UnionPlan | ClosurePlan | LeftJoinPlan | SemiJoinPlan | FilterPlan)
-  | (ExtendPlan | GroupPlan | OrderPlan | DistinctPlan | SlicePlan);
+  | (ExtendPlan | GroupPlan | OrderPlan | DistinctPlan | SlicePlan | ServicePlan);
 
 export const isSubset = (inner: ReadonlySet<Slot>, outer: ReadonlySet<Slot>): boolean =>
   [...inner].every((slot) => outer.has(slot));

@@ -1,5 +1,6 @@
 /** A compiled query as rows, over one snapshot. It must not know Comunica or formats. */
 import type { DatasetOptions } from '../dataset.js';
+import type { ServiceAnswer, ServiceCall } from '../messages.js';
 import type { Compiled } from './compile-query.js';
 import { execute } from './execute.js';
 import type { Execution } from './execution.js';
@@ -9,6 +10,8 @@ import { quadMatches } from './quad-matches.js';
 export interface RunOptions extends DatasetOptions {
   /** Called in every block; throws when the query has to end. */
   readonly assertTime?: () => void;
+  /** Asks another endpoint. */
+  readonly callService?: (call: ServiceCall) => Promise<ServiceAnswer>;
 }
 
 export interface Run {
@@ -21,7 +24,15 @@ export interface Run {
 export function startRun(options: RunOptions, { plan, width, isHasty }: Compiled): Run {
   const assertTime = options.assertTime ?? (() => {});
   const matches = quadMatches(options, assertTime);
-  const execution: Execution = { matches, width, memory: new Map(), assertTime, isHasty, stars: starsOf(plan) };
+  const execution: Execution = {
+    matches,
+    width,
+    memory: new Map(),
+    assertTime,
+    isHasty,
+    stars: starsOf(plan),
+    callService: options.callService ?? (() => Promise.reject(new Error('No services are asked here.'))),
+  };
   async function* rows(): AsyncGenerator<Row[]> {
     yield* execute(execution, plan);
   }

@@ -28,17 +28,17 @@ export interface QueryAnswers {
  * Answers a query over one snapshot.
  * @throws LwsError `too-complex` for SERVICE in what is not compiled: Comunica would ask endpoints itself, past the guard
  */
-export function answersOf(query: ReadQuery, base: string, options: RunOptions): QueryAnswers {
+export function answersOf(query: ReadQuery, options: RunOptions): QueryAnswers {
   const compiled = attempt(query);
   if (compiled) return fromPlan(compiled, options);
   if (query.isFederated)
     throw refused('SERVICE is not possible here together with something else in this query. Make it simpler.');
-  return fromComunica(query, base, options);
+  return fromComunica(query, options);
 }
 
-function attempt({ algebra }: ReadQuery): Compiled | undefined {
+function attempt({ algebra, base }: ReadQuery): Compiled | undefined {
   try {
-    return compileQuery(algebra as never);
+    return compileQuery(algebra as never, base);
   } catch (error) {
     if (error instanceof NotCompiledError) return undefined;
     throw error;
@@ -87,7 +87,7 @@ interface BindingsLike {
   get(name: string): Row[number];
 }
 
-function fromComunica({ algebra, variables }: ReadQuery, base: string, options: RunOptions): QueryAnswers {
+function fromComunica({ algebra, variables, base }: ReadQuery, options: RunOptions): QueryAnswers {
   const source = createQuerySource(options);
   const context = { [KeysQueryOperation.querySources.name]: [{ source }], baseIRI: base, readOnly: true } as never;
   return {

@@ -1,5 +1,5 @@
 /**
- * What the grammar does not say of a query's variables (SPARQL 1.1 11.4, 18.2.4.4): checked before anything runs. Pure; it
+ * What the grammar does not say of a query's variables (SPARQL 1.1 11.4, 18.2.4.4): checked and told before anything runs. It
  * walks without recursion, since a query is as deep as its text is long.
  */
 import { LwsError } from '../../lib/errors.js';
@@ -65,6 +65,21 @@ function assertFresh(extend: AlgebraNode): void {
         : node.type === 'project' && namesOf(node['variables']).includes(value);
     if (binds) throw malformed(`?${value} is assigned and is bound already.`);
   }
+}
+
+/**
+ * Tells COUNT(DISTINCT *) which variables the query writes: in the algebra, blank nodes and paths have made others that are of
+ * no solution.
+ */
+export function nameSolutions(algebra: AlgebraNode, syntax: AlgebraNode): void {
+  const isCounted = ({ aggregator, distinct, expression }: AlgebraNode): boolean =>
+    aggregator === 'count' && distinct === true && (expression as AlgebraNode)['subType'] === 'wildcard';
+  const counts = [...nodesOf(algebra, () => true)].filter(isCounted);
+  if (counts.length === 0) return;
+  const names = new Set<string>();
+  for (const { subType, value } of nodesOf(syntax, () => true)) if (subType === 'variable') names.add(String(value));
+  const variables = [...names].map((value) => ({ termType: 'Variable', value }));
+  for (const { expression } of counts) Object.assign(expression as object, { variables });
 }
 
 const malformed = (why: string): LwsError => new LwsError('malformed-query', `The query cannot be asked: ${why}`);

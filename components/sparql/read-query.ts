@@ -4,11 +4,12 @@
  */
 import { LwsError } from '../../lib/errors.js';
 import type { AllowedHost } from '../../lib/outbound/address-policy.js';
+import { resolveIri } from '../../lib/rdf/resolve-iri.js';
 import { loadParser } from '../../lib/storage/sparql-update.js';
 import { resolveReferences } from '../../lib/storage/update-references.js';
 import { decodeEscapes } from './code-point-escapes.js';
 import { nameGraphs } from './graph-names.js';
-import { assertScopes } from './query-scopes.js';
+import { assertScopes, nameSolutions } from './query-scopes.js';
 import { putServices, type ServiceClause, takeServices } from './service-clauses.js';
 
 interface Node {
@@ -30,6 +31,8 @@ export interface ReadQuery {
   readonly prefixes: Readonly<Record<string, string>>;
   /** Whether other endpoints are asked for parts of it. */
   readonly isFederated: boolean;
+  /** What IRI() resolves against. */
+  readonly base: string;
 }
 
 /**
@@ -72,6 +75,7 @@ export async function readQuery(
   }
   assertScopes(algebra);
   putServices(algebra, services);
+  nameSolutions(algebra, syntax);
   const from = algebra.type === 'from' ? datasetOf(algebra) : undefined;
   const input = algebra.type === 'from' ? (algebra['input'] as Node) : algebra;
   return {
@@ -81,6 +85,7 @@ export async function readQuery(
     variables: variablesOf(input),
     prefixes: prefixesOf(syntax),
     isFederated: services.length > 0,
+    base: baseOf(syntax, base),
   };
 }
 
@@ -113,4 +118,12 @@ function prefixesOf({ context }: Node): Record<string, string> {
   for (const { subType, key, value } of (context as Node[] | undefined) ?? [])
     if (subType === 'prefix' && typeof key === 'string') prefixes[key] = (value as { value: string }).value;
   return prefixes;
+}
+
+/** The last BASE, each of which is relative to the one before. */
+function baseOf({ context }: Node, outer: string): string {
+  let base = outer;
+  for (const { subType, value } of (context as Node[] | undefined) ?? [])
+    if (subType === 'base') base = resolveIri((value as { value: string }).value, base);
+  return base;
 }

@@ -30,7 +30,7 @@ export async function runQuery(
   callService: (call: ServiceCall) => Promise<ServiceAnswer>,
 ): Promise<QueryRun> {
   const query = await readQuery(task.query, task.base, task.allowedServices);
-  const answers = answersOf(query, task.base, {
+  const answers = answersOf(query, {
     level,
     snapshot,
     readable,

@@ -114,7 +114,7 @@ const readable = (all: boolean) => ({
 async function ours(text: string, all: boolean): Promise<number> {
   const snapshot = level.snapshot();
   const query = await readQuery(prefix + text, base);
-  const answers = answersOf(query, base, { level, snapshot, readable: readable(all) });
+  const answers = answersOf(query, { level, snapshot, readable: readable(all) });
   let rows = 0;
   for await (const block of answers.rows()) rows += block.length;
   await answers.close();

@@ -50,7 +50,6 @@ export const knownFailing: Reasons = {
     'data-sparql11/syntax-query#test_4',
   ],
   'decimals are divided as doubles': ['data-sparql11/aggregates#agg-avg-01'],
-  'IRI() is relative to the endpoint, not to BASE': ['data-sparql11/functions#iri01'],
 };
 
 export const notRun: Reasons = {

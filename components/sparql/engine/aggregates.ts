@@ -1,9 +1,9 @@
-/** Sums, counts and extremes over the rows of a group. An error leaves the result unbound. It must not know groups. */
+/** Sums, counts, extremes and texts over the rows of a group. An error leaves the result unbound. It must not know groups. */
 import { calculate } from './arithmetic.js';
 import { compareValues } from './comparison.js';
-import type { Aggregate, Row } from './plan.js';
-import type { Token } from './terms.js';
-import { numberValue, toToken, type Value } from './values.js';
+import type { Aggregate, Row, Slot } from './plan.js';
+import { joinTokens, type Token } from './terms.js';
+import { numberValue, textValue, toToken, type Value } from './values.js';
 
 export interface Accumulator {
   add(row: Row): void;
@@ -15,7 +15,7 @@ interface Fold {
   result(): Value | undefined;
 }
 
-const folds: Readonly<Record<Aggregate['name'], () => Fold>> = {
+const folds: Readonly<Record<Aggregate['name'], (aggregate: Aggregate) => Fold>> = {
   count: () => {
     let count = 0;
     return { take: () => count++, result: () => numberValue(count, 'integer') };
@@ -46,6 +46,7 @@ const folds: Readonly<Record<Aggregate['name'], () => Fold>> = {
       result: () => first,
     };
   },
+  group_concat: ({ separator }) => texts(separator),
 };
 
 function sum(): Fold {
@@ -71,8 +72,30 @@ function extreme(sign: 1 | -1): Fold {
   };
 }
 
-export function accumulator({ name, expression, isDistinct }: Aggregate): Accumulator {
-  const fold = folds[name]();
+/** One text of all that have one; what is not bound is passed over, as every other aggregate does. */
+function texts(separator: string): Fold {
+  let text: string | undefined;
+  return {
+    take({ kind, text: next }) {
+      if (kind !== 'blank') text = text === undefined ? next : text + separator + next;
+    },
+    result: () => textValue(text ?? ''),
+  };
+}
+
+/** Different rows, of which some of the slots are looked at. */
+function countOfSolutions(slots: readonly Slot[]): Accumulator {
+  const seen = new Set<string>();
+  return {
+    add: (row) => void seen.add(joinTokens(row, slots)),
+    result: () => toToken(numberValue(seen.size, 'integer')),
+  };
+}
+
+export function accumulator(aggregate: Aggregate): Accumulator {
+  const { name, expression, isDistinct, solution } = aggregate;
+  if (isDistinct && !expression) return countOfSolutions(solution);
+  const fold = folds[name](aggregate);
   const seen = isDistinct ? new Set<Token>() : undefined;
   const anything = numberValue(1, 'integer');
   return {

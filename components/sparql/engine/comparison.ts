@@ -5,7 +5,7 @@
 
 import { xsd } from '../../../lib/rdf/vocabulary.js';
 import { compareKeys } from '../../../lib/storage/key-order.js';
-import { monthsAndSeconds } from './dates.js';
+import { monthsAndSeconds } from './durations.js';
 import { datatypeOf, isLiteral, toToken, type Value } from './values.js';
 
 export function areEqual(a: Value, b: Value): boolean | undefined {

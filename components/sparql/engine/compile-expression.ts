@@ -3,13 +3,16 @@
  * must not know plans.
  */
 import type { Term } from '@rdfjs/types';
-import { type ArithmeticOperator, calculate } from './arithmetic.js';
+import type { ArithmeticOperator } from './arithmetic.js';
+import { casts } from './casts.js';
 import { areEqual, isAtMost, isLess } from './comparison.js';
 import { type Names, type Node, NotCompiledError } from './compile-scope.js';
-import { termFunctions } from './functions.js';
+import type { Make, Makes } from './function-forms.js';
+import { functions } from './functions.js';
+import { calculateAny } from './functions-time.js';
 import type { Evaluate, Expression, Slot } from './plan.js';
 import { type Token, tokenOf } from './terms.js';
-import { booleanOf, isFalse, isTrue, numberValue, toToken, toValue, truth, type Value } from './values.js';
+import { booleanOf, isFalse, isTrue, toToken, toValue, truth, type Value } from './values.js';
 
 /** @throws NotCompiledError */
 export function compileExpression(node: Node, names: Names): Expression {
@@ -28,32 +31,47 @@ export function constantToken(term: Term): Token {
 
 function compile(node: Node, names: Names, slots: Set<Slot>): Evaluate {
   if (node.subType === 'term') return compileTerm(node['term'] as Term, names, slots);
-  if (node.subType !== 'operator') throw new NotCompiledError(`expression ${node.subType}`);
-  const operator = String(node['operator']).toLowerCase();
+  const isCast = node.subType === 'named';
+  if (!isCast && node.subType !== 'operator') throw new NotCompiledError(`expression ${node.subType}`);
+  const name = isCast ? (node['name'] as Term).value : String(node['operator']).toLowerCase();
   const nodes = node['args'] as Node[];
-  if (operator === 'bound') return compileBound(nodes[0]!, names, slots);
+  if (isCast && nodes.length !== 1) throw new NotCompiledError('a cast of no or of several terms');
+  if (name === 'bound') return compileBound(nodes[0]!, names, slots);
   const args = nodes.map((arg) => compile(arg, names, slots));
+  const evaluate = isCast ? make(casts, name)(args, names.facts) : compileOperator(name, args, names);
+  return args.every((arg) => constants.has(arg)) && !changing.has(name) ? constant(evaluate([])) : evaluate;
+}
+
+/** What gives the same for every row. */
+const constants = new WeakSet<Evaluate>();
+/** What does not, without asking the row. */
+const changing: ReadonlySet<string> = new Set(['rand', 'uuid', 'struuid', 'bnode']);
+
+function constant(value: Value | undefined): Evaluate {
+  const evaluate = () => value;
+  constants.add(evaluate);
+  return evaluate;
+}
+
+function compileOperator(operator: string, args: readonly Evaluate[], names: Names): Evaluate {
   const special = specialForms[operator];
   if (special) return special(args);
   const binary = binaryOperators[operator];
-  if (binary && args.length === 2) {
-    const [left, right] = args as [Evaluate, Evaluate];
-    return (row) => {
-      const [a, b] = [left(row), right(row)];
-      return a && b && binary(a, b);
-    };
-  }
-  if (operator === '-' && args.length === 1) return negated(args[0]!);
-  const make = termFunctions[operator];
-  if (!make) throw new NotCompiledError(`operator ${operator}`);
-  return make(args, nodes);
+  if (!binary) return make(functions, operator)(args, names.facts);
+  const [left, right] = args as [Evaluate, Evaluate];
+  return (row) => {
+    const [a, b] = [left(row), right(row)];
+    return a && b && binary(a, b);
+  };
+}
+
+function make(makes: Makes, name: string): Make {
+  if (!Object.hasOwn(makes, name)) throw new NotCompiledError(`function ${name}`);
+  return makes[name]!;
 }
 
 function compileTerm(term: Term, names: Names, slots: Set<Slot>): Evaluate {
-  if (term.termType !== 'Variable') {
-    const value = toValue(constantToken(term));
-    return () => value;
-  }
+  if (term.termType !== 'Variable') return constant(toValue(constantToken(term)));
   const slot = names.slot(term.value);
   slots.add(slot);
   return (row) => {
@@ -76,7 +94,7 @@ const not = (value: boolean | undefined): boolean | undefined => (value === unde
 const arithmetic =
   (operator: ArithmeticOperator) =>
   (a: Value, b: Value): Value | undefined =>
-    calculate(operator, a, b);
+    calculateAny(operator, a, b);
 
 const binaryOperators: Readonly<Record<string, (a: Value, b: Value) => Value | undefined>> = {
   '=': (a, b) => verdict(areEqual(a, b)),
@@ -91,13 +109,6 @@ const binaryOperators: Readonly<Record<string, (a: Value, b: Value) => Value | u
   '/': arithmetic('/'),
   sameterm: (a, b) => truth(toToken(a) === toToken(b)),
 };
-
-const negated =
-  (arg: Evaluate): Evaluate =>
-  (row) => {
-    const value = arg(row);
-    return value && calculate('*', value, numberValue(-1, 'integer'));
-  };
 
 /** Forms that go on after an error of an argument. */
 const specialForms: Readonly<Record<string, (args: readonly Evaluate[]) => Evaluate>> = {

@@ -20,9 +20,13 @@ export interface Compiled {
   readonly graph?: GraphForm;
 }
 
-/** A whole query. @throws NotCompiledError */
-export function compileQuery(root: Node): Compiled {
-  const names = namesOf(root);
+/**
+ * A whole query, for one execution.
+ * @param base what IRI() resolves against
+ * @throws NotCompiledError
+ */
+export function compileQuery(root: Node, base = ''): Compiled {
+  const names = namesOf(root, base);
   if (isSelect(root)) {
     const plan = compileRoot(root, names);
     const columns = projected(root).map((name) => [name, names.slot(name)] as const);

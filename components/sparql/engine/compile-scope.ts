@@ -1,4 +1,4 @@
-/** The names of a query's variables as slots, and how often they occur. It must not know plans. */
+/** What the parts of a query share: the names of its variables as slots, and what its functions know. It must not know plans. */
 import type { Slot } from './plan.js';
 
 /** The query, or a part of it, cannot be compiled: Comunica answers it over patterns and joins. */
@@ -11,6 +11,14 @@ export interface Node {
   readonly [member: string]: unknown;
 }
 
+/** What functions know of the query. */
+export interface Facts {
+  /** What IRI() resolves against. */
+  readonly base: string;
+  /** A plan is made for one execution, in which NOW() is this. */
+  readonly now: Date;
+}
+
 export interface Names {
   /** The slot of a variable, a new one for a new name. */
   slot(name: string): Slot;
@@ -21,10 +29,12 @@ export interface Names {
   /** Names of a subquery, which shares with this scope only those that it gives out. */
   inner(shared: readonly string[]): Names;
   readonly width: number;
+  readonly facts: Facts;
 }
 
 /** @param root where variables are counted; absent: every variable is asked for */
-export function namesOf(root: Node | undefined): Names {
+export function namesOf(root: Node | undefined, base = ''): Names {
+  const facts: Facts = { base, now: new Date() };
   const counts = root && countVariables(root);
   let width = 0;
   const scope = (slots: Map<string, Slot>): Names => ({
@@ -44,6 +54,7 @@ export function namesOf(root: Node | undefined): Names {
     get width() {
       return width;
     },
+    facts,
   });
   return scope(new Map());
 }

@@ -1,49 +1,131 @@
-/** Dates, times and durations of XML Schema as numbers. Pure; it must not know terms. */
+/** Dates and times of XML Schema as numbers and as fields. Pure; it must not know terms. */
 
-const dateForm = /^(-?\d{4,})-(\d\d)-(\d\d)(Z|[+-]\d\d:\d\d)?$/;
-const timeForm = /^(\d\d):(\d\d):(\d\d(?:\.\d+)?)(Z|[+-]\d\d:\d\d)?$/;
+/** What has a place in time. */
+export type Dated = 'dateTime' | 'date' | 'time';
+
+const date = '(-?(?:[1-9]\\d{3,}|0\\d{3}))-(\\d\\d)-(\\d\\d)';
+const time = '(\\d\\d):(\\d\\d):(\\d\\d(?:\\.\\d+)?)';
+const end = '(Z|[+-](?:(?:0\\d|1[0-3]):[0-5]\\d|14:00))?$';
+/** Seven groups each: year, month, day, hours, minutes, seconds, zone. */
+const forms: Readonly<Record<Dated, RegExp>> = {
+  dateTime: new RegExp(`^${date}T${time}${end}`),
+  date: new RegExp(`^${date}()()()${end}`),
+  time: new RegExp(`^()()()${time}${end}`),
+};
+
+/** What is written in a date or time. */
+export interface Fields {
+  readonly year: number;
+  readonly month: number;
+  readonly day: number;
+  readonly hours: number;
+  readonly minutes: number;
+  readonly seconds: number;
+  /** `Z`, hours and minutes with a sign, or nothing. */
+  readonly zone: string;
+}
+
+// Spread into one another, objects take ten times as long.
+const fieldsAt = (day: number, hours: number, minutes: number, seconds: number, zone: string): Fields => {
+  const [year, month, dayOfMonth] = dayAt(day);
+  return { year, month, day: dayOfMonth, hours, minutes, seconds, zone };
+};
+
+/** The fields of a text; `undefined` when it is no such date or time. 24:00:00 is 00:00:00 of the next day. */
+export function fieldsOf(kind: Dated, text: string): Fields | undefined {
+  const found = forms[kind].exec(text);
+  if (!found) return undefined;
+  const [hours, minutes, seconds] = [Number(found[4]), Number(found[5]), Number(found[6])];
+  if (hours > 24 || minutes > 59 || seconds >= 60 || (hours === 24 && (minutes > 0 || seconds > 0))) return undefined;
+  const zone = found[7] ?? '';
+  // Times are compared on this day (XPath Functions and Operators 10.4).
+  if (kind === 'time') return { year: 1972, month: 12, day: 31, hours: hours % 24, minutes, seconds, zone };
+  const [year, month, day] = [Number(found[1]), Number(found[2]), Number(found[3])];
+  if (month < 1 || month > 12 || day < 1 || day > daysOf(year, month)) return undefined;
+  if (hours === 24) return fieldsAt(dayNumber(year, month, day) + 1, 0, 0, 0, zone);
+  return { year, month, day, hours, minutes, seconds, zone };
+}
+
+/** The minutes that a zone is ahead of UTC; `undefined` for none. */
+export function zoneMinutes(zone: string): number | undefined {
+  if (zone === '') return undefined;
+  if (zone === 'Z') return 0;
+  const minutes = Number(zone.slice(1, 3)) * 60 + Number(zone.slice(4));
+  return zone.startsWith('-') ? -minutes : minutes;
+}
 
 /** A time without a zone is one of the server's zone, as everywhere in Comunica. */
 const ownZone = (): number => -new Date().getTimezoneOffset();
 
-function zoneOf(text: string | undefined): number {
-  if (text === undefined) return ownZone();
-  if (text === 'Z') return 0;
-  const minutes = Number(text.slice(1, 3)) * 60 + Number(text.slice(4));
-  return text.startsWith('-') ? -minutes : minutes;
-}
-
 /** Milliseconds since the epoch; `undefined` when the text is no such date or time. */
-export function instantOf(kind: 'dateTime' | 'date' | 'time', text: string): number | undefined {
-  if (kind === 'time') return instantFrom('1972-12-31', text);
-  if (kind === 'dateTime') {
-    const cut = text.indexOf('T');
-    return cut < 0 ? undefined : instantFrom(text.slice(0, cut), text.slice(cut + 1));
-  }
-  const zone = dateForm.exec(text)?.[4] ?? '';
-  return instantFrom(zone === '' ? text : text.slice(0, -zone.length), `00:00:00${zone}`);
+export function instantOf(kind: Dated, text: string): number | undefined {
+  const fields = fieldsOf(kind, text);
+  if (!fields) return undefined;
+  const { year, month, day, hours, minutes, seconds, zone } = fields;
+  const minute = hours * 60 + minutes - (zoneMinutes(zone) ?? ownZone());
+  return dayNumber(year, month, day) * 86_400_000 + (minute * 60 + seconds) * 1000;
 }
 
-function instantFrom(dateText: string, timeText: string): number | undefined {
-  const date = dateForm.exec(dateText);
-  const time = timeForm.exec(timeText);
-  if (!date || !time || date[4] !== undefined) return undefined;
-  const [year, month, day] = [Number(date[1]), Number(date[2]), Number(date[3])];
-  const [hours, minutes, seconds] = [Number(time[1]), Number(time[2]), Number(time[3])];
-  if (hours > 24 || minutes > 59 || seconds >= 60 || (hours === 24 && (minutes > 0 || seconds > 0))) return undefined;
-  const instant = new Date(0);
-  instant.setUTCFullYear(year, month - 1, day);
-  if (instant.getUTCMonth() !== month - 1 || instant.getUTCDate() !== day) return undefined;
-  return instant.getTime() + ((hours * 60 + minutes - zoneOf(time[4])) * 60 + seconds) * 1000;
+const isLeap = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
+const daysOf = (year: number, month: number): number =>
+  month === 2 ? (isLeap(year) ? 29 : 28) : 30 + ((month + (month >> 3)) & 1);
+
+/** Days since the epoch. Years begin with March, so that the leap day is their last. */
+function dayNumber(year: number, month: number, day: number): number {
+  const march = month > 2 ? year : year - 1;
+  const past = Math.floor((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5) + day - 1;
+  return march * 365 + Math.floor(march / 4) - Math.floor(march / 100) + Math.floor(march / 400) + past - 719_468;
 }
 
-const durationForm = /^(-)?P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/;
+/** Days of 400 years, after which the calendar repeats itself. */
+const era = 146_097;
 
-/** The months and the seconds of a duration. */
-export function monthsAndSeconds(text: string): [months: number, seconds: number] | undefined {
-  const parts = durationForm.exec(text);
-  if (!parts || /[PT]$/.test(text)) return undefined;
-  const [years, months, days, hours, minutes, seconds] = parts.slice(2).map((part) => Number(part ?? 0)) as number[];
-  const sign = parts[1] ? -1 : 1;
-  return [sign * (years! * 12 + months!), sign * (((days! * 24 + hours!) * 60 + minutes!) * 60 + seconds!)];
+function dayAt(number: number): [year: number, month: number, day: number] {
+  const days = number + 719_468;
+  const eras = Math.floor(days / era);
+  const dayOfEra = days - eras * era;
+  const leaps = Math.floor(dayOfEra / 1460) - Math.floor(dayOfEra / 36_524) + Math.floor(dayOfEra / 146_096);
+  const yearOfEra = Math.floor((dayOfEra - leaps) / 365);
+  const past = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
+  const march = Math.floor((5 * past + 2) / 153);
+  const month = march < 10 ? march + 3 : march - 9;
+  const day = past - Math.floor((153 * march + 2) / 5) + 1;
+  return [eras * 400 + yearOfEra + (month < 3 ? 1 : 0), month, day];
+}
+
+const digits = (number: number, count = 2): string => String(number).padStart(count, '0');
+
+/** As XPath writes them (Functions and Operators 17.1.5). */
+export function writeFields(kind: Dated, fields: Fields): string {
+  const { year, month, day, hours, minutes, seconds, zone } = fields;
+  const own = zoneMinutes(zone) === 0 ? 'Z' : zone;
+  const calendar = `${year < 0 ? '-' : ''}${digits(Math.abs(year), 4)}-${digits(month)}-${digits(day)}`;
+  if (kind === 'date') return calendar + own;
+  const rest = Math.min(Math.round((seconds % 1) * 1e9), 999_999_999);
+  const fraction = rest === 0 ? '' : `.${digits(rest, 9).replace(/0+$/, '')}`;
+  const clock = `${digits(hours)}:${digits(minutes)}:${digits(Math.floor(seconds))}${fraction}${own}`;
+  return kind === 'time' ? clock : `${calendar}T${clock}`;
+}
+
+/** Whole seconds and what is left of one, without the digits that doubles add. */
+export function splitSeconds(seconds: number): [whole: number, rest: number] {
+  const ticks = Math.abs(seconds) < 9e9 ? 1e6 : 1e3;
+  const all = Math.round(seconds * ticks);
+  const whole = Math.floor(all / ticks);
+  return [whole, (all - whole * ticks) / ticks];
+}
+
+/** Months and seconds later (XML Schema 2 E); `undefined` beyond the years that can be told. */
+export function later(fields: Fields, months: number, seconds: number): Fields | undefined {
+  const month = fields.year * 12 + fields.month - 1 + months;
+  const year = Math.floor(month / 12);
+  const monthOfYear = month - year * 12 + 1;
+  const day = dayNumber(year, monthOfYear, Math.min(fields.day, daysOf(year, monthOfYear)));
+  const [whole, rest] = splitSeconds(fields.seconds + seconds);
+  const all = (fields.hours * 60 + fields.minutes) * 60 + whole;
+  const days = Math.floor(all / 86_400);
+  if (Math.abs(day + days) > 1e8) return undefined;
+  const left = all - days * 86_400;
+  const minutes = Math.floor(left / 60);
+  return fieldsAt(day + days, Math.floor(minutes / 60), minutes % 60, (left % 60) + rest, fields.zone);
 }

@@ -1,7 +1,7 @@
 /** Rows put into groups. It holds a row for each group, and nothing of the rows. It must not know how aggregates count. */
 import { type Accumulator, accumulator } from './aggregates.js';
 import { blockLength, type Execution, emptyRow } from './execution.js';
-import type { Blocks, GroupPlan, Pattern, Plan, Row } from './plan.js';
+import type { Aggregate, Blocks, GroupPlan, Pattern, Plan, Row } from './plan.js';
 import { joinTokens } from './terms.js';
 import { numberValue, toToken } from './values.js';
 
@@ -50,8 +50,8 @@ function* results({ aggregates }: GroupPlan, groups: Iterable<Group>): Generator
   if (out.length > 0) yield out;
 }
 
-const isCountOfRows = ({ name, expression }: { name: string; expression: unknown }): boolean =>
-  name === 'count' && !expression;
+const isCountOfRows = ({ name, expression, isDistinct }: Aggregate): boolean =>
+  name === 'count' && !expression && !isDistinct;
 
 /** The one pattern of a plan, none of whose terms anybody asks for. */
 function onlyPattern(plan: Plan): Pattern | undefined {

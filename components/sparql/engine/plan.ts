@@ -27,10 +27,14 @@ export interface Expression {
 
 export interface Aggregate {
   readonly slot: Slot;
-  readonly name: 'count' | 'sum' | 'min' | 'max' | 'avg' | 'sample';
+  readonly name: 'count' | 'sum' | 'min' | 'max' | 'avg' | 'sample' | 'group_concat';
   /** Absent: COUNT(*). */
   readonly expression: Expression | undefined;
   readonly isDistinct: boolean;
+  /** The variables of a solution, for COUNT(DISTINCT *). */
+  readonly solution: readonly Slot[];
+  /** What stands between the texts of GROUP_CONCAT. */
+  readonly separator: string;
 }
 
 export interface SortKey {

@@ -3,7 +3,8 @@
  * not know rows or queries.
  */
 import { rdf, xsd } from '../../../lib/rdf/vocabulary.js';
-import { instantOf, monthsAndSeconds } from './dates.js';
+import { instantOf } from './dates.js';
+import { monthsOf, secondsOf } from './durations.js';
 import { isBlank, isIri, literalParts, type Token, tokenOf } from './terms.js';
 
 export type NumberType = 'integer' | 'decimal' | 'float' | 'double';
@@ -22,7 +23,7 @@ export interface Value {
   /** Of a literal whose kind does not tell. */
   readonly datatype?: string | undefined;
   readonly language?: string | undefined;
-  readonly token?: Token;
+  readonly token?: Token | undefined;
 }
 
 const integers = [
@@ -48,7 +49,11 @@ export function toValue(token: Token): Value {
   if (isBlank(token)) return { kind: 'blank', text: token.slice(6), token };
   const { text, datatype, language } = literalParts(token);
   if (language !== undefined) return { kind: 'lang', text, language, token };
-  if (datatype === undefined) return { kind: 'string', text, token };
+  return datatype === undefined ? { kind: 'string', text, token } : typedValue(text, datatype, token);
+}
+
+/** A literal of any type but those with languages. */
+export function typedValue(text: string, datatype: string, token?: Token): Value {
   const kind = kinds.get(datatype) ?? 'other';
   if (kind === 'number') {
     const numberType = numberTypes.get(datatype)!;
@@ -61,7 +66,8 @@ const integer = /^[+-]?\d+$/;
 const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)$/;
 const double = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-function parseNumber(text: string, type: NumberType): number | undefined {
+/** The number that a text is; `undefined` when it is none of that type. */
+export function parseNumber(text: string, type: NumberType): number | undefined {
   if (integer.test(text)) return Number(text);
   if (type === 'integer') return undefined;
   if (type === 'decimal') return decimal.test(text) ? Number(text) : undefined;
@@ -73,8 +79,8 @@ function parseNumber(text: string, type: NumberType): number | undefined {
 function parseOther(kind: Kind, text: string): number | undefined {
   if (kind === 'boolean') return text === 'true' || text === '1' ? 1 : text === 'false' || text === '0' ? 0 : undefined;
   if (kind === 'dateTime' || kind === 'date' || kind === 'time') return instantOf(kind, text);
-  if (kind === 'yearMonthDuration') return monthsAndSeconds(text)?.[0];
-  return kind === 'dayTimeDuration' ? monthsAndSeconds(text)?.[1] : undefined;
+  if (kind === 'yearMonthDuration') return monthsOf(text);
+  return kind === 'dayTimeDuration' ? secondsOf(text) : undefined;
 }
 
 export const isTrue: Value = { kind: 'boolean', text: 'true', number: 1, datatype: xsd.boolean };
@@ -83,6 +89,7 @@ export const truth = (value: boolean): Value => (value ? isTrue : isFalse);
 export const textValue = (text: string, language?: string): Value =>
   language === undefined ? { kind: 'string', text } : { kind: 'lang', text, language };
 export const iriValue = (text: string): Value => ({ kind: 'iri', text });
+export const blankValue = (label: string): Value => ({ kind: 'blank', text: label });
 
 /** A computed number in its canonical form. */
 export function numberValue(number: number, numberType: NumberType, exact?: bigint): Value {
@@ -90,16 +97,48 @@ export function numberValue(number: number, numberType: NumberType, exact?: bigi
   return { kind: 'number', text, number, numberType, datatype: xsd.namespace + numberType };
 }
 
+/** An integer in its canonical form, of any number of digits. */
+export function integerOf(digits: string): Value {
+  const number = Number(digits);
+  if (Number.isSafeInteger(number)) return numberValue(number, 'integer');
+  return /\d/.test(digits) ? numberValue(number, 'integer', BigInt(digits)) : numberValue(0, 'integer');
+}
+
+/** A decimal in its canonical form, of any number of digits. */
+export function decimalOf(digits: string): Value {
+  const [, sign, whole, fraction] = /^([+-]?)0*(\d*)(?:\.(\d*?)0*)?$/.exec(digits)!;
+  const text = `${whole || '0'}.${fraction || '0'}`;
+  const number = Number(digits);
+  return {
+    kind: 'number',
+    text: sign === '-' && text !== '0.0' ? `-${text}` : text,
+    number,
+    numberType: 'decimal',
+    datatype: xsd.decimal,
+  };
+}
+
 function writeNumber(number: number, type: NumberType): string {
   if (!Number.isFinite(number)) return String(number).replace('Infinity', 'INF');
-  if (type === 'integer') return number.toFixed(0);
+  if (type === 'integer') return Math.abs(number) < 1e21 ? number.toFixed(0) : String(BigInt(number));
   if (type === 'decimal') {
-    let text = String(number);
-    if (text.includes('e')) text = number.toFixed(20).replace(/([0-9])0*$/, '$1');
+    const shortest = String(number);
+    const text = !shortest.includes('e')
+      ? shortest
+      : number < 1 && number > -1
+        ? small(shortest)
+        : String(BigInt(number));
     return text.includes('.') ? text : `${text}.0`;
   }
+  if (Object.is(number, -0)) return '-0.0E0';
   const [mantissa, exponent] = number.toExponential().split('e') as [string, string];
   return `${mantissa.includes('.') ? mantissa : `${mantissa}.0`}E${exponent.replace('+', '')}`;
+}
+
+/** The digits of what JavaScript writes with a negative exponent. */
+function small(text: string): string {
+  const [, sign, first, others = '', exponent] = /^(-?)(\d)(?:\.(\d+))?e-(\d+)$/.exec(text)!;
+  return `${sign}0.${'0'.repeat(Number(exponent) - 1)}${first}${others}`;
 }
 
 export function datatypeOf(value: Value): string | undefined {
@@ -108,10 +147,11 @@ export function datatypeOf(value: Value): string | undefined {
   return value.datatype ?? xsd.string;
 }
 
-/** The token of a value; `undefined` for a text that is no term of the store. */
+/** The token of a value. @throws LwsError for a text that is longer than the store's terms */
 export function toToken(value: Value | undefined): Token | undefined {
   if (!value || value.token !== undefined) return value?.token;
   if (value.kind === 'iri') return value.text;
+  if (value.kind === 'blank') return tokenOf({ termType: 'BlankNode', value: value.text } as never);
   if (value.kind === 'string' && value.datatype === undefined) return literalToken(value.text, xsd.string, '');
   return literalToken(value.text, datatypeOf(value)!, value.language ?? '');
 }

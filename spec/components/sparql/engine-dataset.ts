@@ -80,7 +80,7 @@ export async function engineAnswer(level: Level, view: SpecView, query: string):
   };
   const { readable: _readable, ...named } = view;
   const read = await readQuery(query, base);
-  const answers = answersOf(read, base, { level, snapshot, readable, ...named });
+  const answers = answersOf(read, { level, snapshot, readable, ...named });
   try {
     if (read.form === 'ask') return { truth: await answers.truth() };
     const rows: ReadonlyMap<string, Term>[] = [];
@@ -124,8 +124,8 @@ export async function plainAnswer(data: SpecData, view: SpecView, query: string)
 }
 
 async function ask(query: string, context: object): Promise<Answer> {
-  const [engine, { algebra, form }] = await Promise.all([loadEngine(), readQuery(query, base)]);
-  const full = { ...context, baseIRI: base, readOnly: true } as never;
+  const [engine, { algebra, form, base: own }] = await Promise.all([loadEngine(), readQuery(query, base)]);
+  const full = { ...context, baseIRI: own, readOnly: true } as never;
   if (form === 'ask') return { truth: await engine.queryBoolean(algebra as never, full) };
   if (form === 'construct' || form === 'describe')
     return { rows: await quadRows(await engine.queryQuads(algebra as never, full)) };

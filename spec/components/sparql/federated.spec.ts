@@ -115,7 +115,7 @@ async function federated({ level }: SpecLevel, remote: Store, text: string): Pro
   let answers: QueryAnswers | undefined;
   try {
     const query = await readQuery(text, base, allowed);
-    answers = answersOf(query, base, {
+    answers = answersOf(query, {
       level,
       snapshot,
       readable: { all: true, known: () => true, resolve: async () => {} },

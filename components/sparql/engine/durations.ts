@@ -1,0 +1,40 @@
+/** Durations of XML Schema as months and seconds. Pure; it must not know terms. */
+import { splitSeconds } from './dates.js';
+
+const durationForm = /^(-)?P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/;
+
+/** The months and the seconds of a duration; `undefined` for what is none, and beyond what can be counted. */
+export function monthsAndSeconds(text: string): [months: number, seconds: number] | undefined {
+  const parts = durationForm.exec(text);
+  if (!parts || /[PT]$/.test(text)) return undefined;
+  const [years, months, days, hours, minutes, seconds] = parts.slice(2).map((part) => Number(part ?? 0)) as number[];
+  const sign = parts[1] ? -1 : 1;
+  const month = years! * 12 + months!;
+  const second = ((days! * 24 + hours!) * 60 + minutes!) * 60 + seconds!;
+  return Math.max(month, second) > Number.MAX_SAFE_INTEGER ? undefined : [sign * month, sign * second];
+}
+
+/** The months of a duration that is written with years and months alone. */
+export const monthsOf = (text: string): number | undefined =>
+  /[DT]/.test(text) ? undefined : monthsAndSeconds(text)?.[0];
+
+/** The seconds of a duration that is written without years and months. */
+export const secondsOf = (text: string): number | undefined =>
+  /^[^T]*[YM]/.test(text) ? undefined : monthsAndSeconds(text)?.[1];
+
+/**
+ * As XPath writes them (Functions and Operators 17.1.4).
+ * @param nothing what a duration of nothing is
+ */
+export function writeDuration(months: number, seconds: number, nothing = 'PT0S'): string {
+  const month = Math.abs(months);
+  const [whole, rest] = splitSeconds(Math.abs(seconds));
+  const unit = (number: number, letter: string): string => (number === 0 ? '' : `${number}${letter}`);
+  const date = unit(Math.floor(month / 12), 'Y') + unit(month % 12, 'M') + unit(Math.floor(whole / 86_400), 'D');
+  const time =
+    unit(Math.floor(whole / 3600) % 24, 'H') +
+    unit(Math.floor(whole / 60) % 60, 'M') +
+    unit(Number(((whole % 60) + rest).toFixed(6)), 'S');
+  if (date === '' && time === '') return nothing;
+  return `${months < 0 || seconds < 0 ? '-' : ''}P${date}${time && `T${time}`}`;
+}

@@ -38,19 +38,7 @@ export const otherwise: Reasons = {
 };
 
 /** Faults of this server. */
-export const knownFailing: Reasons = {
-  'a call of an unknown function is answered with 500': [
-    'data-r2/syntax-sparql1#syntax-expr-05',
-    'data-r2/syntax-sparql1#syntax-order-05',
-    'data-r2/syntax-sparql1#syntax-order-06',
-    'data-r2/syntax-sparql2#syntax-function-01',
-    'data-r2/syntax-sparql2#syntax-function-02',
-    'data-r2/syntax-sparql2#syntax-function-03',
-    'data-r2/syntax-sparql2#syntax-function-04',
-    'data-sparql11/syntax-query#test_4',
-  ],
-  'decimals are divided as doubles': ['data-sparql11/aggregates#agg-avg-01'],
-};
+export const knownFailing: Reasons = {};
 
 export const notRun: Reasons = {
   'a date without a time zone is in that of the server, and so its result depends on where the server runs': [

@@ -17,8 +17,17 @@ export function calculate(operator: ArithmeticOperator, a: Value, b: Value): Val
 }
 
 function divide(a: number, b: number, type: NumberType): Value | undefined {
-  if (b === 0 && (type === 'integer' || type === 'decimal')) return undefined;
-  return numberValue(a / b, type === 'integer' ? 'decimal' : type);
+  if (type === 'float' || type === 'double') return numberValue(a / b, type);
+  return b === 0 ? undefined : numberValue(quotient(a, b), 'decimal');
+}
+
+/** 11.1 / 5 is 2.22: more digits are found than a double holds, so that the nearest one is what is left. */
+function quotient(a: number, b: number): number {
+  const [left, right] = [digitsOf(a), digitsOf(b)];
+  if (!left || !right) return a / b;
+  const places = 40;
+  const digits = (left.digits * 10n ** BigInt(places + right.scale)) / (right.digits * 10n ** BigInt(left.scale));
+  return Number(`${digits}e-${places}`);
 }
 
 const plain = (operator: ArithmeticOperator, a: number, b: number): number =>

@@ -5,19 +5,19 @@
 import { Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import { LwsError } from '../../lib/errors.js';
-import type {
-  FromQueryWorker,
-  QueryTask,
-  QueryWorkerData,
-  ServiceAnswer,
-  ServiceCall,
-  ToQueryWorker,
-  WorkerScope,
+import {
+  type FromQueryWorker,
+  type QueryTask,
+  type QueryWorkerData,
+  type ServiceAnswer,
+  type ServiceCall,
+  type ToQueryWorker,
+  timeoutMessage,
+  type WorkerScope,
 } from './messages.js';
 
 export interface PoolOptions extends QueryWorkerData {
   readonly size: number;
-  readonly timeoutMs: number;
   readonly memoryMb: number;
   /** Queries that may wait. */
   readonly queue: number;
@@ -122,8 +122,8 @@ export class QueryPool {
   }
 
   private spawn(): Worker {
-    const { folder, storage, memoryMb } = this.options;
-    const workerData: QueryWorkerData = { folder, storage };
+    const { folder, storage, timeoutMs, memoryMb } = this.options;
+    const workerData: QueryWorkerData = { folder, storage, timeoutMs };
     const worker = new Worker(new URL('./query-worker.js', import.meta.url), {
       workerData,
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
@@ -237,11 +237,7 @@ function refusalOf({ code, message, stack }: Extract<FromQueryWorker, { fault: u
 
 const tooBusy = (): LwsError =>
   new LwsError('too-busy', 'Too many queries are waiting. Try again in a moment.', { fields: { 'Retry-After': '5' } });
-const timeout = ({ timeoutMs }: PoolOptions): LwsError =>
-  new LwsError(
-    'query-limit',
-    `The query took longer than ${timeoutMs / 1000} seconds and was ended. Make it narrower.`,
-  );
+const timeout = ({ timeoutMs }: PoolOptions): LwsError => new LwsError('query-limit', timeoutMessage(timeoutMs));
 const outOfMemory = (cause: Error): LwsError =>
   new LwsError('query-limit', 'The query needed too much memory and was ended. Make it narrower.', { cause });
 const interrupted = (cause?: Error): LwsError =>

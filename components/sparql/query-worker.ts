@@ -6,14 +6,15 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { LwsError } from '../../lib/errors.js';
 import { openLevel } from '../../lib/storage/durable-level.js';
 import { loadEngine, loadParser } from '../../lib/storage/sparql-update.js';
-import type {
-  FromQueryWorker,
-  QueryTask,
-  QueryWorkerData,
-  ServiceAnswer,
-  ServiceCall,
-  ToQueryWorker,
-  WorkerScope,
+import {
+  type FromQueryWorker,
+  type QueryTask,
+  type QueryWorkerData,
+  type ServiceAnswer,
+  type ServiceCall,
+  type ToQueryWorker,
+  timeoutMessage,
+  type WorkerScope,
 } from './messages.js';
 import { readableGraphs } from './readable-graphs.js';
 import { runQuery } from './run-query.js';
@@ -23,7 +24,7 @@ const mostUnderWay = 4;
 
 const port = parentPort!;
 const send = (message: FromQueryWorker, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
-const { folder } = workerData as QueryWorkerData;
+const { folder, timeoutMs } = workerData as QueryWorkerData;
 
 /** Those who wait for decisions, by the number of what they asked. */
 const asking = new Map<number, (answers: readonly boolean[]) => void>();
@@ -84,6 +85,14 @@ async function room(): Promise<void> {
     });
 }
 
+/** Ends a query between two blocks of rows, before the pool has to end the thread. */
+function deadline(): () => void {
+  const end = performance.now() + timeoutMs;
+  return () => {
+    if (performance.now() > end) throw new LwsError('query-limit', timeoutMessage(timeoutMs));
+  };
+}
+
 async function answer(task: QueryTask): Promise<void> {
   const [level] = await opened;
   const snapshot = level.snapshot();
@@ -93,7 +102,8 @@ async function answer(task: QueryTask): Promise<void> {
   try {
     const scope = await askScope();
     const readable = readableGraphs({ level, snapshot, scope, within: task.within, decide });
-    const { mediaType, chunks } = await runQuery(task, level, snapshot, readable, callService);
+    const run = { level, snapshot, readable, callService, assertTime: deadline() };
+    const { mediaType, chunks } = await runQuery(task, run);
     let started = false;
     for await (const text of chunks) {
       if (!started) send({ mediaType });

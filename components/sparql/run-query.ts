@@ -2,12 +2,11 @@
 import type { Quad } from '@rdfjs/types';
 import { LwsError } from '../../lib/errors.js';
 import { boundedPrefixes } from '../../lib/rdf/prefixes.js';
-import type { Level, LevelSnapshot } from '../../lib/storage/durable-level.js';
 import { answersOf, type QueryAnswers } from './answers.js';
+import type { RunOptions } from './engine/run.js';
 import { graphChunks } from './graph-writer.js';
-import type { QueryTask, ServiceAnswer, ServiceCall } from './messages.js';
+import type { QueryTask } from './messages.js';
 import { type ReadQuery, readQuery } from './read-query.js';
-import type { ReadableGraphs } from './readable-graphs.js';
 import { type Row, resultWriter } from './result-writers.js';
 
 export interface QueryRun {
@@ -22,21 +21,9 @@ const chunkLength = 32_768;
  * Runs a query.
  * @throws LwsError as `readQuery`; `not-acceptable` when the client takes no format of what the query gives
  */
-export async function runQuery(
-  task: QueryTask,
-  level: Level,
-  snapshot: LevelSnapshot,
-  readable: ReadableGraphs,
-  callService: (call: ServiceCall) => Promise<ServiceAnswer>,
-): Promise<QueryRun> {
+export async function runQuery(task: QueryTask, run: RunOptions): Promise<QueryRun> {
   const query = await readQuery(task.query, task.base, task.allowedServices);
-  const answers = answersOf(query, {
-    level,
-    snapshot,
-    readable,
-    callService,
-    ...graphsOf(task, query),
-  });
+  const answers = answersOf(query, { ...run, ...graphsOf(task, query) });
   try {
     const { mediaType, chunks } = await startQuery(task, query, answers);
     return { mediaType, chunks: endingWith(chunks, () => answers.close()) };
@@ -70,13 +57,18 @@ async function startQuery(task: QueryTask, query: ReadQuery, answers: QueryAnswe
   return { mediaType: results, chunks: rowChunks(rows, resultWriter(results, variables)) };
 }
 
-/** The dataset of the request wins over that of the query (SPARQL 1.1 Protocol 2.1.4). */
+/**
+ * The dataset of the request wins over that of the query (SPARQL 1.1 Protocol 2.1.4). A query on one resource needs no look at
+ * others, where it says nothing else; what it may not see is not readable in any case.
+ */
 function graphsOf(
-  { defaultGraphs, namedGraphs }: QueryTask,
+  { defaultGraphs, namedGraphs, within }: QueryTask,
   { from }: ReadQuery,
 ): { defaultGraphs?: readonly string[]; namedGraphs?: readonly string[] } {
   if (defaultGraphs || namedGraphs) return { defaultGraphs: defaultGraphs ?? [], namedGraphs: namedGraphs ?? [] };
-  return from ?? {};
+  if (from || within === undefined || within.endsWith('/')) return from ?? {};
+  const graphs = [within, `${within}.meta`];
+  return { defaultGraphs: graphs, namedGraphs: graphs };
 }
 
 const notAcceptable = (what: string): LwsError =>

@@ -133,7 +133,7 @@ const failures: (readonly [what: string, endpoint: string, status: number])[] = 
 
 const settings = {
   owners: owner.did,
-  'sparql.endpoint.timeout-seconds': '2',
+  'sparql.endpoint.timeout-seconds': '5',
   'sparql.endpoint.max-concurrent': '2',
   'sparql.endpoint.allowed-services': `${remote.authority},127.0.0.1:${closedPort},no-such-name.invalid`,
 };

@@ -54,15 +54,15 @@ export function zoneMinutes(zone: string): number | undefined {
   return zone.startsWith('-') ? -minutes : minutes;
 }
 
-/** A time without a zone is one of the server's zone, as everywhere in Comunica. */
-const ownZone = (): number => -new Date().getTimezoneOffset();
-
-/** Milliseconds since the epoch; `undefined` when the text is no such date or time. */
+/**
+ * Milliseconds since the epoch; `undefined` when the text is no such date or time. One without a zone is UTC, as in the order
+ * of the keys, so that an answer does not depend on where the server stands.
+ */
 export function instantOf(kind: Dated, text: string): number | undefined {
   const fields = fieldsOf(kind, text);
   if (!fields) return undefined;
   const { year, month, day, hours, minutes, seconds, zone } = fields;
-  const minute = hours * 60 + minutes - (zoneMinutes(zone) ?? ownZone());
+  const minute = hours * 60 + minutes - (zoneMinutes(zone) ?? 0);
   return dayNumber(year, month, day) * 86_400_000 + (minute * 60 + seconds) * 1000;
 }
 

@@ -1,5 +1,5 @@
 /**
- * The W3C tests that do not simply pass, each with its reason. All but `notRun` are run: one that stops failing, or no
+ * The W3C tests that do not simply pass, each with its reason. One that stops failing, or no
  * longer needs what is allowed to it, fails the suite, so that its entry goes. Whole folders of the W3C suites that are not
  * here at all are named in data/README.md.
  */
@@ -40,8 +40,6 @@ export const otherwise: Reasons = {
 
 /** Faults of this server. */
 export const knownFailing: Reasons = {};
-
-export const notRun: Reasons = {};
 
 /** Numbers may be written in another way than the result has them: XML Schema gives several for the same value. */
 export const comparedByValue: readonly string[] = [

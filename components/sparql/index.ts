@@ -26,7 +26,7 @@ const settings = {
     'lws.sparql.endpoint.max-concurrent',
     optional(integer(1, 64)),
     null,
-    'Queries that run at once; nothing: as many as processors, at least two.',
+    'Queries that run at once; nothing: one more than processors, since one client never holds the last place.',
   ),
   mostBytes: setting('lws.sparql.endpoint.max-query-bytes', integer(1), 64 << 10, 'The longest query, in bytes.'),
   memoryMb: setting('lws.sparql.endpoint.memory-mb', integer(64), 512, 'Memory of one query, in MiB.'),
@@ -46,7 +46,7 @@ export default defineComponent({
   settings,
   isEnabled: ({ enabled }) => enabled,
   install(house, { timeout, mostResults, workers, mostBytes, memoryMb, allowedServices }) {
-    const size = workers ?? Math.max(2, availableParallelism());
+    const size = workers ?? availableParallelism() + 1;
     const pool = new QueryPool({
       folder: join(resolve(house.dataDir), 'level'),
       storage: house.storage,

@@ -50,9 +50,8 @@ export type ToQueryWorker =
 export type FromQueryWorker =
   /** It has its snapshot, and begins. */
   | { readonly ready: true }
-  | { readonly mediaType: string }
-  | { readonly chunk: Uint8Array }
-  | { readonly end: true }
+  /** A part of the answer; the first one says the format, and the last one that it is the last. */
+  | { readonly chunk: Uint8Array; readonly mediaType: string | undefined; readonly isLast: boolean }
   | { readonly decide: { readonly id: number; readonly iris: readonly string[] } }
   | { readonly service: ServiceCall & { readonly id: number } }
   | {

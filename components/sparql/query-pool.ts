@@ -207,10 +207,11 @@ export class QueryPool {
       if ('ready' in message) {
         deadline = setTimeout(() => kill(timeout(this.options)), this.options.timeoutMs);
         answered(job.scope(), (scope) => post({ scope }));
-      } else if ('mediaType' in message) begin(message.mediaType);
-      else if ('chunk' in message) take(message.chunk);
-      else if ('end' in message) settle(undefined, true);
-      else if ('decide' in message) {
+      } else if ('chunk' in message) {
+        if (message.mediaType !== undefined) begin(message.mediaType);
+        take(message.chunk);
+        if (message.isLast) settle(undefined, true);
+      } else if ('decide' in message) {
         const { id, iris } = message.decide;
         answered(job.decide(iris), (answers) => post({ decided: { id, answers } }));
       } else if ('service' in message) {

@@ -24,14 +24,16 @@ export function assertScopes(root: AlgebraNode): void {
 }
 
 /** A node and all below it; below those that `goOn` refuses nothing is looked at. */
-function* nodesOf(root: unknown, goOn: (node: AlgebraNode) => boolean): Generator<AlgebraNode> {
+export function* nodesOf(root: unknown, goOn: (node: AlgebraNode) => boolean): Generator<AlgebraNode> {
   const left: unknown[] = [root];
   while (left.length > 0) {
     const node = left.pop();
     if (Array.isArray(node)) left.push(...node);
     else if (typeof node === 'object' && node !== null) {
       yield node as AlgebraNode;
-      if (goOn(node as AlgebraNode)) left.push(...Object.values(node));
+      if (!goOn(node as AlgebraNode)) continue;
+      // Where in the text a node stands is much, and holds no other nodes.
+      for (const key in node) if (key !== 'loc' && key !== 'metadata') left.push((node as AlgebraNode)[key]);
     }
   }
 }

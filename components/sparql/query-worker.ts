@@ -104,17 +104,21 @@ async function answer(task: QueryTask): Promise<void> {
     const readable = readableGraphs({ level, snapshot, scope, within: task.within, decide });
     const run = { level, snapshot, readable, callService, assertTime: deadline() };
     const { mediaType, chunks } = await runQuery(task, run);
-    let started = false;
-    for await (const text of chunks) {
-      if (!started) send({ mediaType });
-      started = true;
+    let isFirst = true;
+    const write = async (text: string, isLast: boolean): Promise<void> => {
       await room();
-      const bytes = new TextEncoder().encode(text);
+      const chunk = new TextEncoder().encode(text);
       underWay++;
-      send({ chunk: bytes }, [bytes.buffer as ArrayBuffer]);
+      send({ chunk, mediaType: isFirst ? mediaType : undefined, isLast }, [chunk.buffer as ArrayBuffer]);
+      isFirst = false;
+    };
+    // One part is kept back, so that a small answer is one message.
+    let last: string | undefined;
+    for await (const text of chunks) {
+      if (last !== undefined) await write(last, false);
+      last = text;
     }
-    if (!started) send({ mediaType });
-    send({ end: true });
+    await write(last ?? '', true);
   } catch (error) {
     const { message, stack } = error as Error;
     send({ fault: { code: error instanceof LwsError ? error.code : undefined, message, stack } });

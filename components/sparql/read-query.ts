@@ -40,16 +40,17 @@ export interface ReadQuery {
  * @throws LwsError `malformed-query` with line and column, also for an update; `too-complex` for a SERVICE that is not allowed
  */
 export async function readQuery(
-  text: string,
+  written: string,
   base: string,
   allowedServices: readonly AllowedHost[] = [],
 ): Promise<ReadQuery> {
   const { parser, toAlgebra } = await loadParser();
+  const text = decodeEscapes(written);
   let syntax: Node;
   try {
     const parse = (query: string): Node => parser.parse(query, { baseIRI: base }) as unknown as Node;
-    syntax = parse(resolveReferences(decodeEscapes(text), base));
-    nameGraphs(syntax, parse);
+    syntax = parse(resolveReferences(text, base));
+    if (/graph/i.test(text)) nameGraphs(syntax, parse);
   } catch (error) {
     throw new LwsError('malformed-query', `The query cannot be read: ${explain(text, error as Error)}`, {
       cause: error,
@@ -65,7 +66,7 @@ export async function readQuery(
   let services: readonly ServiceClause[];
   let algebra: Node;
   try {
-    services = await takeServices(syntax, base, allowedServices);
+    services = /service/i.test(text) ? await takeServices(syntax, base, allowedServices) : [];
     algebra = toAlgebra(syntax as never, { quads: true, baseIRI: base, blankToVariable: true }) as unknown as Node;
   } catch (error) {
     if (error instanceof LwsError) throw error;
@@ -75,7 +76,7 @@ export async function readQuery(
   }
   assertScopes(algebra);
   putServices(algebra, services);
-  nameSolutions(algebra, syntax);
+  if (/count/i.test(text)) nameSolutions(algebra, syntax);
   const from = algebra.type === 'from' ? datasetOf(algebra) : undefined;
   const input = algebra.type === 'from' ? (algebra['input'] as Node) : algebra;
   return {

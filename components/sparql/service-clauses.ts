@@ -2,9 +2,11 @@
  * The SERVICE clauses of a query: judged, taken out of its syntax as texts for other endpoints, and put into its algebra. It
  * must not ask anybody, nor know how the rest of the query is answered.
  */
+
 import type { AllowedHost } from '../../lib/outbound/address-policy.js';
 import { loadParser } from '../../lib/storage/sparql-update.js';
 import { certainVariables } from './certain-variables.js';
+import { nodesOf as allNodesOf } from './query-scopes.js';
 import { assertAllowed, mostServices, refused } from './service-policy.js';
 
 interface Node {
@@ -72,15 +74,7 @@ const rename = (node: Node, index: number): void =>
 
 /** Nodes, walked without recursion: a query is as deep as its text is long. */
 function* nodesOf(root: Node, isWanted: (node: Node) => boolean, goOn: (node: Node) => boolean): Generator<Node> {
-  const left: unknown[] = [root];
-  while (left.length > 0) {
-    const node = left.pop();
-    if (Array.isArray(node)) left.push(...node);
-    else if (typeof node === 'object' && node !== null) {
-      if (isWanted(node as Node)) yield node as Node;
-      if (goOn(node as Node)) left.push(...Object.values(node));
-    }
-  }
+  for (const node of allNodesOf(root, (each) => goOn(each as Node))) if (isWanted(node as Node)) yield node as Node;
 }
 
 interface Tools {

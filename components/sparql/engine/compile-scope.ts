@@ -68,7 +68,9 @@ function countVariables(root: Node): Map<string, number> {
     const { termType, value } = node as { termType?: string; value?: string };
     if (termType === 'Variable') counts.set(value!, (counts.get(value!) ?? 0) + 1);
     else if (Array.isArray(node)) left.push(...node);
-    else for (const [key, member] of Object.entries(node)) if (key !== 'metadata') left.push(member);
+    else if (termType === undefined || termType === 'Quad')
+      for (const key in node)
+        if (key !== 'metadata' && key !== 'loc') left.push((node as unknown as Record<string, unknown>)[key]);
   }
   return counts;
 }

@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { defineComponent } from '../../lib/component.js';
 import { flag, integer, optional, setting } from '../../lib/settings.js';
+import { MemoryIndex } from './memory-index.js';
 import { sparqlQuery } from './protocol.js';
 import { QueryPool } from './query-pool.js';
 import { askResource, endpointUrl, sparqlRoutes } from './routes.js';
@@ -29,6 +30,12 @@ const settings = {
   ),
   mostBytes: setting('lws.sparql.endpoint.max-query-bytes', integer(1), 64 << 10, 'The longest query, in bytes.'),
   memoryMb: setting('lws.sparql.endpoint.memory-mb', integer(64), 512, 'Memory of one query, in MiB.'),
+  mostIndexed: setting(
+    'lws.sparql.endpoint.memory-index-quads',
+    integer(0),
+    0,
+    'Keep an index in memory, for faster queries, while there are at most so many quads (about 100 bytes each); 0: never.',
+  ),
 };
 
 /** Queries that may wait for each that may run. */
@@ -38,15 +45,19 @@ export default defineComponent({
   name: 'sparql',
   settings,
   isEnabled: ({ enabled }) => enabled,
-  install(house, { timeout, mostResults, workers, mostBytes, memoryMb }) {
+  install(house, { timeout, mostResults, workers, mostBytes, memoryMb, mostIndexed }) {
     const size = workers ?? Math.max(2, availableParallelism());
+    const folder = join(resolve(house.dataDir), 'level');
+    const { store, log } = house;
+    const memory = mostIndexed > 0 ? new MemoryIndex({ folder, store, log, mostQuads: mostIndexed }) : undefined;
     const pool = new QueryPool({
-      folder: join(resolve(house.dataDir), 'level'),
+      folder,
       storage: house.storage,
       size,
       timeoutMs: timeout * 1000,
       memoryMb,
       queue: size * queuedPerWorker,
+      memory,
     });
     const endpoint = { house, pool, mostBytes, mostResults };
     const serviceEndpoint = endpointUrl(house);
@@ -61,7 +72,10 @@ export default defineComponent({
         ask: ({ access, address, req, accept, body, hasContentType, iri }) =>
           askResource(endpoint, { access, address, req }, accept, body, hasContentType, iri),
       },
-      stop: () => pool.close(),
+      start: () => memory?.start(),
+      stop: async () => {
+        await Promise.all([pool.close(), memory?.close()]);
+      },
     };
   },
 });

@@ -5,6 +5,7 @@
 import { Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import { type ErrorCode, LwsError } from '../../lib/errors.js';
+import type { MemoryIndex } from './memory-index.js';
 import type { FromQueryWorker, QueryTask, QueryWorkerData, ToQueryWorker, WorkerScope } from './messages.js';
 
 export interface PoolOptions extends QueryWorkerData {
@@ -13,6 +14,7 @@ export interface PoolOptions extends QueryWorkerData {
   readonly memoryMb: number;
   /** Queries that may wait. */
   readonly queue: number;
+  readonly memory?: MemoryIndex | undefined;
 }
 
 export interface QueryJob {
@@ -119,6 +121,7 @@ export class QueryPool {
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
     });
     worker.unref();
+    this.options.memory?.serve(worker);
     worker.on('error', () => {});
     worker.once('exit', () => {
       clearTimeout(this.idle.get(worker));
@@ -146,6 +149,8 @@ export class QueryPool {
     let settled = false;
     /** Chunks that are pushed and not yet taken. */
     let untaken = 0;
+    const { memory } = this.options;
+    const asked = memory?.asked;
     const post = (message: ToQueryWorker): void => worker.postMessage(message);
     const settle = (error: unknown, reuse: boolean): void => {
       settled = true;
@@ -194,7 +199,7 @@ export class QueryPool {
     const onMessage = (message: FromQueryWorker): void => {
       if ('ready' in message) {
         deadline = setTimeout(() => kill(timeout(this.options)), this.options.timeoutMs);
-        answered(job.scope(), (scope) => post({ scope }));
+        answered(job.scope(), (scope) => post({ scope, changes: asked && memory?.changes(worker, asked) }));
       } else if ('mediaType' in message) begin(message.mediaType);
       else if ('chunk' in message) take(message.chunk);
       else if ('end' in message) settle(undefined, true);
@@ -209,7 +214,7 @@ export class QueryPool {
     const onExit = (): void => settle(failure ?? interrupted(), false);
     worker.on('message', onMessage).on('error', onError).on('exit', onExit);
     job.gone.addEventListener('abort', onGone, { once: true });
-    post({ task: job.task });
+    post({ task: job.task, asked });
   }
 }
 

@@ -6,7 +6,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { LwsError } from '../../lib/errors.js';
 import { openLevel } from '../../lib/storage/durable-level.js';
 import { loadEngine, loadParser } from '../../lib/storage/sparql-update.js';
-import type { FromQueryWorker, QueryTask, QueryWorkerData, ToQueryWorker, WorkerScope } from './messages.js';
+import { type MemoryAsked, MemoryLayers } from './engine/memory/memory-layers.js';
+import type { FromQueryWorker, QueryTask, QueryWorkerData, ToQueryWorker } from './messages.js';
 import { readableGraphs } from './readable-graphs.js';
 import { runQuery } from './run-query.js';
 
@@ -17,12 +18,15 @@ const port = parentPort!;
 const send = (message: FromQueryWorker, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
 const { folder } = workerData as QueryWorkerData;
 
+type Scope = Extract<ToQueryWorker, { scope: unknown }>;
+
 /** Those who wait for decisions, by the number of what they asked. */
 const asking = new Map<number, (answers: readonly boolean[]) => void>();
 let asked = 0;
-let scoped: ((scope: WorkerScope) => void) | undefined;
+let scoped: ((answer: Scope) => void) | undefined;
 let taken: (() => void) | undefined;
 let underWay = 0;
+const layers = new MemoryLayers();
 
 const opened = Promise.all([openLevel(folder), loadParser(), loadEngine()]);
 
@@ -31,11 +35,12 @@ port.on('message', (message: ToQueryWorker) => {
     const { id, answers } = message.decided;
     asking.get(id)?.(answers);
     asking.delete(id);
-  } else if ('scope' in message) scoped?.(message.scope);
+  } else if ('scope' in message) scoped?.(message);
+  else if ('base' in message) layers.use(message.base);
   else if ('more' in message) {
     underWay--;
     taken?.();
-  } else void answer(message.task);
+  } else void answer(message.task, message.asked);
 });
 
 async function decide(iris: readonly string[]): Promise<readonly boolean[]> {
@@ -48,7 +53,7 @@ async function decide(iris: readonly string[]): Promise<readonly boolean[]> {
   return answers;
 }
 
-const askScope = (): Promise<WorkerScope> =>
+const askScope = (): Promise<Scope> =>
   new Promise((resolve) => {
     scoped = resolve;
     send({ ready: true });
@@ -62,15 +67,16 @@ async function room(): Promise<void> {
     });
 }
 
-async function answer(task: QueryTask): Promise<void> {
+async function answer(task: QueryTask, index: MemoryAsked | undefined): Promise<void> {
   const [level] = await opened;
   const snapshot = level.snapshot();
   underWay = 0;
   asking.clear();
   try {
-    const scope = await askScope();
+    const { scope, changes } = await askScope();
+    const memory = index && changes && (await layers.view(index, changes, level, snapshot));
     const readable = readableGraphs({ level, snapshot, scope, within: task.within, decide });
-    const { mediaType, chunks } = await runQuery(task, level, snapshot, readable);
+    const { mediaType, chunks } = await runQuery(task, level, snapshot, readable, memory);
     let started = false;
     for await (const text of chunks) {
       if (!started) send({ mediaType });

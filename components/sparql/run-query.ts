@@ -4,6 +4,7 @@ import { LwsError } from '../../lib/errors.js';
 import { boundedPrefixes } from '../../lib/rdf/prefixes.js';
 import type { Level, LevelSnapshot } from '../../lib/storage/durable-level.js';
 import { answersOf, type QueryAnswers } from './answers.js';
+import type { MemoryView } from './engine/memory/memory-view.js';
 import { graphChunks } from './graph-writer.js';
 import type { QueryTask } from './messages.js';
 import { type ReadQuery, readQuery } from './read-query.js';
@@ -27,9 +28,10 @@ export async function runQuery(
   level: Level,
   snapshot: LevelSnapshot,
   readable: ReadableGraphs,
+  memory?: MemoryView,
 ): Promise<QueryRun> {
   const query = await readQuery(task.query, task.base);
-  const answers = answersOf(query, task.base, { level, snapshot, readable, ...graphsOf(task, query) });
+  const answers = answersOf(query, task.base, { level, snapshot, readable, memory, ...graphsOf(task, query) });
   try {
     const { mediaType, chunks } = await startQuery(task, query, answers);
     return { mediaType, chunks: endingWith(chunks, () => answers.close()) };

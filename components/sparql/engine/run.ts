@@ -3,6 +3,7 @@ import type { DatasetOptions } from '../dataset.js';
 import type { Compiled } from './compile-query.js';
 import { execute } from './execute.js';
 import type { Execution } from './execution.js';
+import { memoryMatches } from './memory/memory-matches.js';
 import { type Row, starsOf } from './plan.js';
 import { quadMatches } from './quad-matches.js';
 
@@ -20,7 +21,8 @@ export interface Run {
 
 export function startRun(options: RunOptions, { plan, width, isHasty }: Compiled): Run {
   const assertTime = options.assertTime ?? (() => {});
-  const matches = quadMatches(options, assertTime);
+  const { memory } = options;
+  const matches = memory ? memoryMatches(options, memory, assertTime) : quadMatches(options, assertTime);
   const execution: Execution = { matches, width, memory: new Map(), assertTime, isHasty, stars: starsOf(plan) };
   async function* rows(): AsyncGenerator<Row[]> {
     yield* execute(execution, plan);

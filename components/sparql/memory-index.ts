@@ -22,12 +22,12 @@ export interface MemoryIndexOptions {
   readonly fewGraphs?: number;
   /** The shortest time between two builds. */
   readonly pauseMs?: number;
+  /** A build that takes long is done again after so many times as long. */
+  readonly pauseTimes?: number;
   /** When to try again where there were too many quads, or a build failed. */
   readonly retryMs?: number;
 }
 
-/** A build that takes long is done again after so many times as long. */
-const pauseOfBuild = 10;
 /** About as many quads as a resource has. */
 const quadsOfGraph = 20;
 /** Changes that are so many times as many as those that lead to a new build are not read from the index any more. */
@@ -80,7 +80,8 @@ export class MemoryIndex {
       this.builder = undefined;
       if (this.isClosed) return;
       const ms = Math.round(performance.now() - began);
-      this.nextAt = Date.now() + Math.max(this.options.pauseMs ?? 10_000, pauseOfBuild * ms);
+      const { pauseMs = 10_000, pauseTimes = 10 } = this.options;
+      this.nextAt = Date.now() + Math.max(pauseMs, pauseTimes * ms);
       if (answer?.data) this.adopt({ version: ++this.version, sequence, data: answer.data }, ms);
       else this.giveUp(answer ? undefined : (failure ?? new Error('The thread ended.')));
     });

@@ -34,7 +34,7 @@ const settings = {
     'lws.sparql.endpoint.memory-index-quads',
     integer(0),
     0,
-    'Keep an index in memory, for faster queries, while there are at most so many quads (about 100 bytes each); 0: never.',
+    'Keep an index in memory, for faster queries, while there are at most so many quads (about 100 bytes each, and twice that again while it is built anew); 0: never.',
   ),
 };
 

@@ -61,7 +61,7 @@ export class MemoryIndex {
   /** Builds the index in the background. */
   start(): void {
     if (this.isClosed || this.builder) return;
-    const { folder, mostQuads, log } = this.options;
+    const { folder, mostQuads } = this.options;
     const sequence = this.changed.begin();
     const began = performance.now();
     const workerData: BuilderData = { folder, mostQuads };
@@ -85,7 +85,6 @@ export class MemoryIndex {
       if (answer?.data) this.adopt({ version: ++this.version, sequence, data: answer.data }, ms);
       else this.giveUp(answer ? undefined : (failure ?? new Error('The thread ended.')));
     });
-    log.info({ mostQuads }, 'The index in memory is being built.');
   }
 
   /** Gives a new thread the index, now and whenever it changes. */

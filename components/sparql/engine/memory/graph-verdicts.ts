@@ -3,25 +3,33 @@ import type { GraphGate } from '../graph-gate.js';
 import type { TermIds } from './term-ids.js';
 
 const [open, closed] = [1, 2];
+/** Numbers of a page: a query that meets few graphs does not pay for all. */
+const pageBits = 12;
+const pageLength = 1 << pageBits;
 
 export class GraphVerdicts {
   /** By the number of the graph; 0: not known. */
-  private readonly verdicts: Uint8Array;
+  private readonly pages: (Uint8Array | undefined)[];
   private readonly undecided = new Set<number>();
 
   constructor(
     private readonly gate: GraphGate,
     private readonly terms: TermIds,
   ) {
-    this.verdicts = new Uint8Array(terms.size);
+    this.pages = new Array<undefined>((terms.size >>> pageBits) + 1).fill(undefined);
   }
 
   /** `undefined`: it has to be asked for. */
   isOpen(graph: number): boolean | undefined {
-    const verdict = this.verdicts[graph]!;
+    let page = this.pages[graph >>> pageBits];
+    if (!page) {
+      page = new Uint8Array(pageLength);
+      this.pages[graph >>> pageBits] = page;
+    }
+    const verdict = page[graph & (pageLength - 1)]!;
     if (verdict !== 0) return verdict === open;
     const isOpen = this.gate.isOpen(this.terms.tokenOf(graph));
-    if (isOpen !== undefined) this.verdicts[graph] = isOpen ? open : closed;
+    if (isOpen !== undefined) page[graph & (pageLength - 1)] = isOpen ? open : closed;
     return isOpen;
   }
 

@@ -1,5 +1,6 @@
 /** The caller's dataset over one snapshot, as the query engine gets it. It must not know the query. */
 import type { Level, LevelSnapshot } from '../../lib/storage/durable-level.js';
+import type { MemoryView } from './engine/memory/memory-view.js';
 import type { ReadableGraphs } from './readable-graphs.js';
 
 export interface DatasetOptions {
@@ -10,4 +11,6 @@ export interface DatasetOptions {
   readonly defaultGraphs?: readonly string[];
   /** The graphs that GRAPH ranges over; absent: all. */
   readonly namedGraphs?: readonly string[];
+  /** The quads of the snapshot in memory, when they are there. */
+  readonly memory?: MemoryView | undefined;
 }

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { defineComponent } from '../../lib/component.js';
 import { hostList, parseAllowedHost } from '../../lib/outbound/address-policy.js';
 import { flag, integer, optional, setting } from '../../lib/settings.js';
+import { MemoryIndex } from './memory-index.js';
 import { sparqlQuery } from './protocol.js';
 import { QueryPool } from './query-pool.js';
 import { askResource, endpointUrl, sparqlRoutes } from './routes.js';
@@ -36,6 +37,12 @@ const settings = {
     [],
     'Hosts (host or host:port) that SERVICE may ask, whatever their address; nothing: SERVICE is refused.',
   ),
+  mostIndexed: setting(
+    'lws.sparql.endpoint.memory-index-quads',
+    integer(0),
+    0,
+    'Keep an index in memory, for faster queries, while there are at most so many quads (about 100 bytes each, and twice that again while it is built anew); 0: never.',
+  ),
 };
 
 /** Queries that may wait for each that may run. */
@@ -45,15 +52,19 @@ export default defineComponent({
   name: 'sparql',
   settings,
   isEnabled: ({ enabled }) => enabled,
-  install(house, { timeout, mostResults, workers, mostBytes, memoryMb, allowedServices }) {
+  install(house, { timeout, mostResults, workers, mostBytes, memoryMb, allowedServices, mostIndexed }) {
     const size = workers ?? availableParallelism() + 1;
+    const folder = join(resolve(house.dataDir), 'level');
+    const { store, log } = house;
+    const memory = mostIndexed > 0 ? new MemoryIndex({ folder, store, log, mostQuads: mostIndexed }) : undefined;
     const pool = new QueryPool({
-      folder: join(resolve(house.dataDir), 'level'),
+      folder,
       storage: house.storage,
       size,
       timeoutMs: timeout * 1000,
       memoryMb,
       queue: size * queuedPerWorker,
+      memory,
     });
     const services = {
       fetch: house.fetchUnder({ blockPrivateAddresses: true, allowedHosts: allowedServices }),
@@ -74,7 +85,10 @@ export default defineComponent({
         ask: ({ access, address, req, accept, body, hasContentType, iri }) =>
           askResource(endpoint, { access, address, req }, accept, body, hasContentType, iri),
       },
-      stop: () => pool.close(),
+      start: () => memory?.start(),
+      stop: async () => {
+        await Promise.all([pool.close(), memory?.close()]);
+      },
     };
   },
 });

@@ -2,6 +2,7 @@
 import type { IriRange } from '../../lib/authorization/iri-ranges.js';
 import type { ErrorCode } from '../../lib/errors.js';
 import type { AllowedHost } from '../../lib/outbound/address-policy.js';
+import type { GraphChanges, MemoryAsked, MemoryBase } from './engine/memory/memory-layers.js';
 import type { AcceptedFormats } from './protocol.js';
 
 /** Which graphs the caller may read, as far as it can be said at once. */
@@ -37,13 +38,15 @@ export type ServiceAnswer =
   | { readonly code: 'service-failed' | 'query-limit'; readonly message: string };
 
 export type ToQueryWorker =
-  | { readonly task: QueryTask }
+  | { readonly task: QueryTask; readonly asked?: MemoryAsked | undefined }
   /** The answer to `ready`: decided after the snapshot was taken, so that nothing is shown that was revoked before it. */
-  | { readonly scope: WorkerScope }
+  | { readonly scope: WorkerScope; readonly changes?: GraphChanges | undefined }
   /** The answers to one `decide`, in its order. */
   | { readonly decided: { readonly id: number; readonly answers: readonly boolean[] } }
   /** The answer to one `service`. */
   | { readonly serviced: { readonly id: number; readonly answer: ServiceAnswer } }
+  /** The index in memory from here on; absent: there is none. */
+  | { readonly base: MemoryBase | undefined }
   /** A chunk has been taken. */
   | { readonly more: true };
 

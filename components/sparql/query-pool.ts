@@ -5,22 +5,24 @@
 import { Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import { LwsError } from '../../lib/errors.js';
-import {
-  type FromQueryWorker,
-  type QueryTask,
-  type QueryWorkerData,
-  type ServiceAnswer,
-  type ServiceCall,
-  type ToQueryWorker,
-  timeoutMessage,
-  type WorkerScope,
+import type { MemoryIndex } from './memory-index.js';
+import type {
+  FromQueryWorker,
+  QueryTask,
+  QueryWorkerData,
+  ServiceAnswer,
+  ServiceCall,
+  ToQueryWorker,
+  WorkerScope,
 } from './messages.js';
+import { gone, interrupted, outOfMemory, refusalOf, timeout, tooBusy } from './query-errors.js';
 
 export interface PoolOptions extends QueryWorkerData {
   readonly size: number;
   readonly memoryMb: number;
   /** Queries that may wait. */
   readonly queue: number;
+  readonly memory?: MemoryIndex | undefined;
 }
 
 export interface QueryJob {
@@ -129,6 +131,7 @@ export class QueryPool {
       resourceLimits: { maxOldGenerationSizeMb: memoryMb },
     });
     worker.unref();
+    this.options.memory?.serve(worker);
     worker.on('error', () => {});
     worker.once('exit', () => {
       clearTimeout(this.idle.get(worker));
@@ -157,6 +160,8 @@ export class QueryPool {
     /** Chunks that are pushed and not yet taken. */
     let untaken = 0;
     const ended = new AbortController();
+    const { memory } = this.options;
+    const asked = memory?.asked;
     const post = (message: ToQueryWorker): void => worker.postMessage(message);
     const settle = (error: unknown, reuse: boolean): void => {
       settled = true;
@@ -206,7 +211,7 @@ export class QueryPool {
     const onMessage = (message: FromQueryWorker): void => {
       if ('ready' in message) {
         deadline = setTimeout(() => kill(timeout(this.options)), this.options.timeoutMs);
-        answered(job.scope(), (scope) => post({ scope }));
+        answered(job.scope(), (scope) => post({ scope, changes: asked && memory?.changes(worker, asked) }));
       } else if ('chunk' in message) {
         if (message.mediaType !== undefined) begin(message.mediaType);
         take(message.chunk);
@@ -225,22 +230,6 @@ export class QueryPool {
     const onExit = (): void => settle(failure ?? interrupted(), false);
     worker.on('message', onMessage).on('error', onError).on('exit', onExit);
     job.gone.addEventListener('abort', onGone, { once: true });
-    post({ task: job.task });
+    post({ task: job.task, asked });
   }
 }
-
-function refusalOf({ code, message, stack }: Extract<FromQueryWorker, { fault: unknown }>['fault']): Error {
-  if (code !== undefined) return new LwsError(code, message);
-  const error = new Error(message);
-  if (stack !== undefined) error.stack = stack;
-  return error;
-}
-
-const tooBusy = (): LwsError =>
-  new LwsError('too-busy', 'Too many queries are waiting. Try again in a moment.', { fields: { 'Retry-After': '5' } });
-const timeout = ({ timeoutMs }: PoolOptions): LwsError => new LwsError('query-limit', timeoutMessage(timeoutMs));
-const outOfMemory = (cause: Error): LwsError =>
-  new LwsError('query-limit', 'The query needed too much memory and was ended. Make it narrower.', { cause });
-const interrupted = (cause?: Error): LwsError =>
-  new LwsError('too-busy', 'The query was interrupted. Try again.', { cause, fields: { 'Retry-After': '1' } });
-const gone = (): LwsError => new LwsError('query-limit', 'The client went away.');

@@ -6,6 +6,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { LwsError } from '../../lib/errors.js';
 import { openLevel } from '../../lib/storage/durable-level.js';
 import { loadEngine, loadParser } from '../../lib/storage/sparql-update.js';
+import { type MemoryAsked, MemoryLayers } from './engine/memory/memory-layers.js';
 import {
   type FromQueryWorker,
   type QueryTask,
@@ -14,7 +15,6 @@ import {
   type ServiceCall,
   type ToQueryWorker,
   timeoutMessage,
-  type WorkerScope,
 } from './messages.js';
 import { readableGraphs } from './readable-graphs.js';
 import { runQuery } from './run-query.js';
@@ -26,14 +26,17 @@ const port = parentPort!;
 const send = (message: FromQueryWorker, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
 const { folder, timeoutMs } = workerData as QueryWorkerData;
 
+type Scope = Extract<ToQueryWorker, { scope: unknown }>;
+
 /** Those who wait for decisions, by the number of what they asked. */
 const asking = new Map<number, (answers: readonly boolean[]) => void>();
 /** Those who wait for other endpoints. */
 const calling = new Map<number, (answer: ServiceAnswer) => void>();
 let asked = 0;
-let scoped: ((scope: WorkerScope) => void) | undefined;
+let scoped: ((answer: Scope) => void) | undefined;
 let taken: (() => void) | undefined;
 let underWay = 0;
+const layers = new MemoryLayers();
 
 const opened = Promise.all([openLevel(folder), loadParser(), loadEngine()]);
 
@@ -46,11 +49,12 @@ port.on('message', (message: ToQueryWorker) => {
     const { id, answer } = message.serviced;
     calling.get(id)?.(answer);
     calling.delete(id);
-  } else if ('scope' in message) scoped?.(message.scope);
+  } else if ('scope' in message) scoped?.(message);
+  else if ('base' in message) layers.use(message.base);
   else if ('more' in message) {
     underWay--;
     taken?.();
-  } else void answer(message.task);
+  } else void answer(message.task, message.asked);
 });
 
 async function decide(iris: readonly string[]): Promise<readonly boolean[]> {
@@ -71,7 +75,7 @@ const callService = (call: ServiceCall): Promise<ServiceAnswer> =>
     send({ service: { id, ...call } });
   });
 
-const askScope = (): Promise<WorkerScope> =>
+const askScope = (): Promise<Scope> =>
   new Promise((resolve) => {
     scoped = resolve;
     send({ ready: true });
@@ -93,16 +97,17 @@ function deadline(): () => void {
   };
 }
 
-async function answer(task: QueryTask): Promise<void> {
+async function answer(task: QueryTask, index: MemoryAsked | undefined): Promise<void> {
   const [level] = await opened;
   const snapshot = level.snapshot();
   underWay = 0;
   asking.clear();
   calling.clear();
   try {
-    const scope = await askScope();
+    const { scope, changes } = await askScope();
+    const memory = index && changes && (await layers.view(index, changes, level, snapshot));
     const readable = readableGraphs({ level, snapshot, scope, within: task.within, decide });
-    const run = { level, snapshot, readable, callService, assertTime: deadline() };
+    const run = { level, snapshot, readable, memory, callService, assertTime: deadline() };
     const { mediaType, chunks } = await runQuery(task, run);
     let isFirst = true;
     const write = async (text: string, isLast: boolean): Promise<void> => {

@@ -25,6 +25,8 @@ export interface CommitQueueOptions {
   readonly bytes: number;
   /** Called in every transaction that changed something, after its work: what they stage is part of it. */
   readonly listeners: readonly TransactionListener[];
+  /** Called when a transaction is going to be written, before anybody can read of it. */
+  readonly onStage: (transaction: Transaction) => void;
   /** Called when a transaction is on the disk, before it is acknowledged. */
   readonly onCommit: (transaction: Transaction) => void;
   readonly onFailure: (error: unknown) => void;
@@ -127,6 +129,7 @@ export class CommitQueue implements TransactionBase {
   private stage(transaction: Transaction): Promise<void> {
     // What it saw may not be durable yet, and its answer tells of it.
     if (transaction.isEmpty) return this.lastCommit;
+    this.options.onStage(transaction);
     const sequence = ++this.sequence;
     for (const [iri, value] of transaction.records) this.records.set(iri, { value, sequence });
     for (const [iri, { keys }] of transaction.graphs) this.graphs.set(iri, { value: keys, sequence });

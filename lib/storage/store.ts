@@ -43,6 +43,7 @@ export class Store {
   private readonly derivations = new LRUCache<string, object>({ max: 5_000 });
   private readonly queue: CommitQueue;
   private readonly commitListeners: ((transaction: Transaction) => void)[] = [];
+  private readonly stageListeners: ((transaction: Transaction) => void)[] = [];
   private readonly transactionListeners: TransactionListener[] = [];
 
   private constructor(
@@ -62,6 +63,9 @@ export class Store {
         members: (container) => this.members(container),
       },
       listeners: this.transactionListeners,
+      onStage: (transaction) => {
+        for (const listener of this.stageListeners) listener(transaction);
+      },
       onCommit: (transaction) => this.apply(transaction),
       onFailure: (error) =>
         options.onTrouble?.(
@@ -195,6 +199,11 @@ export class Store {
    */
   onTransaction(listener: TransactionListener): void {
     this.transactionListeners.push(listener);
+  }
+
+  /** Calls back before every transaction that is going to be written, before anybody can read of it. */
+  onStage(listener: (transaction: Transaction) => void): void {
+    this.stageListeners.push(listener);
   }
 
   /** Calls back after every commit, before it is acknowledged; for caches. */

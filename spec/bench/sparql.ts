@@ -1,17 +1,22 @@
 /**
  * How long queries take with our engine, below HTTP, and with Oxigraph in memory, in one run over the same quads in graphs of
- * twenty; and what it costs that half of the graphs may not be read. Run it with `node dist/spec/bench/sparql.js [quads]`;
+ * twenty; from LevelDB and from the index in memory; and what it costs that half of the graphs may not be read. Run it with `node dist/spec/bench/sparql.js [quads]`;
  * it is no spec and asserts nothing.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import type { Quad, Term } from '@rdfjs/types';
 import { Store } from 'oxigraph';
 import { DataFactory } from 'rdf-data-factory';
 import { answersOf } from '../../components/sparql/answers.js';
+import { bytesOf, type IndexData } from '../../components/sparql/engine/memory/index-data.js';
+import { MemoryLayers } from '../../components/sparql/engine/memory/memory-layers.js';
+import type { MemoryView } from '../../components/sparql/engine/memory/memory-view.js';
+import type { BuilderData, FromBuilder } from '../../components/sparql/memory-index-builder.js';
 import { readQuery } from '../../components/sparql/read-query.js';
-import { type Level, openLevel, writeBatch } from '../../lib/storage/durable-level.js';
+import { type Level, type LevelSnapshot, openLevel, writeBatch } from '../../lib/storage/durable-level.js';
 import { encodeGraph, otherKeys } from '../../lib/storage/quad-keys.js';
 
 const quads = Number(process.argv[2] ?? 100_000);
@@ -111,10 +116,47 @@ const readable = (all: boolean) => ({
   resolve: () => Promise.resolve(),
 });
 
-async function ours(text: string, all: boolean): Promise<number> {
+const rssBefore = process.memoryUsage().rss;
+const buildBegan = performance.now();
+const index = await new Promise<IndexData>((resolve, reject) => {
+  const workerData: BuilderData = { folder, mostQuads: quads };
+  const builder = new Worker(new URL('../../components/sparql/memory-index-builder.js', import.meta.url), {
+    workerData,
+  });
+  let built: FromBuilder | undefined;
+  builder.on('message', (message: FromBuilder) => {
+    built = message;
+  });
+  builder.once('error', reject);
+  builder.once('exit', () => resolve(built!.data!));
+});
+const megabytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+console.log(
+  `index in memory: built in ${(performance.now() - buildBegan).toFixed(0)} ms with the start of its thread, ` +
+    `${megabytes(bytesOf(index))}, RSS ${megabytes(process.memoryUsage().rss - rssBefore)} more`,
+);
+const layers = new MemoryLayers();
+layers.use({ version: 1, sequence: 0, data: index });
+/** As after writes: so many graphs have changed since. */
+const changed = new MemoryLayers();
+changed.use({ version: 1, sequence: 0, data: index });
+const changedGraphs = Array.from({ length: 200 }, (_, at) => [graphIri((at * 17) % graphs), at + 1] as const);
+
+type From = 'level' | 'memory' | 'changed';
+
+async function viewFrom(from: From, snapshot: LevelSnapshot): Promise<MemoryView | undefined> {
+  if (from === 'level') return undefined;
+  const asked = { version: 1, sequence: 1000 };
+  return from === 'memory'
+    ? layers.view(asked, { graphs: [], unsettled: [] }, level, snapshot)
+    : changed.view(asked, { graphs: changedGraphs, unsettled: [] }, level, snapshot);
+}
+
+async function ours(text: string, all: boolean, from: From = 'level'): Promise<number> {
   const snapshot = level.snapshot();
+  const memory = await viewFrom(from, snapshot);
   const query = await readQuery(prefix + text, base);
-  const answers = answersOf(query, { level, snapshot, readable: readable(all) });
+  const answers = answersOf(query, { level, snapshot, memory, readable: readable(all) });
   let rows = 0;
   for await (const block of answers.rows()) rows += block.length;
   await answers.close();
@@ -141,19 +183,21 @@ async function median(run: () => unknown): Promise<number> {
 
 console.log(`${quads} quads in ${graphs} graphs, of which ${visible.size} are readable in the last columns`);
 console.log(
-  '| query | rows | ours ms | Oxigraph ms | ratio | half readable ms | to all |\n|---|---|---|---|---|---|---|',
+  '| query | rows | ours ms | Oxigraph ms | ratio | half readable ms | to all | memory ms | to ours | to Oxigraph | half readable ms | 200 graphs changed ms |\n|---|---|---|---|---|---|---|---|---|---|---|---|',
 );
 for (const [name, text] of Object.entries(queries)) {
   const [rows, expected] = [await ours(text, true), theirs(text)];
   const [mine, other] = [await median(() => ours(text, true)), await median(() => theirs(text))];
   const half = await median(() => ours(text, false));
-  const note = rows === expected ? String(rows) : `${rows}, not ${expected}`;
+  const memory = await median(() => ours(text, true, 'memory'));
+  const memoryHalf = await median(() => ours(text, false, 'memory'));
+  const memoryChanged = await median(() => ours(text, true, 'changed'));
+  const counts = [rows, await ours(text, true, 'memory'), await ours(text, true, 'changed'), expected];
+  const note = counts.every((count) => count === rows) ? String(rows) : counts.join(', not ');
+  const ratio = (of: number, to: number): string => `${(of / to).toFixed(2)}x`;
   const numbers = [
-    mine.toFixed(2),
-    other.toFixed(2),
-    `${(mine / other).toFixed(2)}x`,
-    half.toFixed(2),
-    `${(half / mine).toFixed(2)}x`,
+    ...[mine.toFixed(2), other.toFixed(2), ratio(mine, other), half.toFixed(2), ratio(half, mine)],
+    ...[memory.toFixed(2), ratio(memory, mine), ratio(memory, other), memoryHalf.toFixed(2), memoryChanged.toFixed(2)],
   ];
   console.log(`| ${[name, note, ...numbers].join(' | ')} |`);
 }

@@ -4,6 +4,7 @@ import type { ServiceAnswer, ServiceCall } from '../messages.js';
 import type { Compiled } from './compile-query.js';
 import { execute } from './execute.js';
 import type { Execution } from './execution.js';
+import { memoryMatches } from './memory/memory-matches.js';
 import { type Row, starsOf } from './plan.js';
 import { quadMatches } from './quad-matches.js';
 
@@ -23,7 +24,8 @@ export interface Run {
 
 export function startRun(options: RunOptions, { plan, width, isHasty }: Compiled): Run {
   const assertTime = options.assertTime ?? (() => {});
-  const matches = quadMatches(options, assertTime);
+  const { memory } = options;
+  const matches = memory ? memoryMatches(options, memory, assertTime) : quadMatches(options, assertTime);
   const execution: Execution = {
     matches,
     width,

@@ -6,8 +6,10 @@ import type { Quad, Term } from '@rdfjs/types';
 import { Store } from 'n3';
 import { DataFactory } from 'rdf-data-factory';
 import { answersOf } from '../../../components/sparql/answers.js';
+import type { DatasetOptions } from '../../../components/sparql/dataset.js';
+import type { MemoryView } from '../../../components/sparql/engine/memory/memory-view.js';
 import { readQuery } from '../../../components/sparql/read-query.js';
-import { type Level, openLevel, writeBatch } from '../../../lib/storage/durable-level.js';
+import { type Level, type LevelSnapshot, openLevel, writeBatch } from '../../../lib/storage/durable-level.js';
 import { encodeGraph, otherKeys } from '../../../lib/storage/quad-keys.js';
 import { loadEngine } from '../../../lib/storage/sparql-update.js';
 
@@ -65,9 +67,8 @@ export interface SpecView {
 
 export type Answer = { readonly rows: readonly ReadonlyMap<string, Term>[] } | { readonly truth: boolean };
 
-/** The answer of the engine under test. Half of the graphs are known to be readable or not only when asked for. */
-export async function engineAnswer(level: Level, view: SpecView, query: string): Promise<Answer> {
-  const snapshot = level.snapshot();
+/** The dataset of a view, over a snapshot. Half of the graphs are known to be readable or not only when asked for. */
+export function datasetOf(level: Level, snapshot: LevelSnapshot, view: SpecView): DatasetOptions {
   const isAll = graphNames.every((name) => view.readable.has(name));
   const asked = new Set<string>();
   const readable = {
@@ -79,8 +80,23 @@ export async function engineAnswer(level: Level, view: SpecView, query: string):
     },
   };
   const { readable: _readable, ...named } = view;
+  return { level, snapshot, readable, ...named };
+}
+
+/** How a snapshot comes into memory; `undefined` leaves it in LevelDB. */
+export type ToMemory = (level: Level, snapshot: LevelSnapshot) => Promise<MemoryView | undefined>;
+
+/** The answer of the engine under test. */
+export async function engineAnswer(
+  level: Level,
+  view: SpecView,
+  query: string,
+  toMemory: ToMemory = async () => undefined,
+): Promise<Answer> {
+  const snapshot = level.snapshot();
+  const memory = await toMemory(level, snapshot);
   const read = await readQuery(query, base);
-  const answers = answersOf(read, { level, snapshot, readable, ...named });
+  const answers = answersOf(read, { ...datasetOf(level, snapshot, view), memory });
   try {
     if (read.form === 'ask') return { truth: await answers.truth() };
     const rows: ReadonlyMap<string, Term>[] = [];

@@ -17,8 +17,10 @@ import {
   type SpecTriple,
   type SpecView,
   specLevel,
+  type ToMemory,
   writeAnswer,
 } from './engine-dataset.js';
+import { halfInMemory } from './engine-memory.js';
 import { notCompiled, randomData, randomOrder, randomQuery, randomView } from './engine-queries.js';
 
 const factory = new DataFactory<Quad>();
@@ -62,7 +64,13 @@ const data: SpecData = new Map(
   ]),
 );
 
-describe('The query engine', () => {
+for (const [name, toMemory] of [
+  ['The query engine', undefined],
+  ['The query engine in memory', halfInMemory],
+] as const)
+  describe(name, () => itAnswers(toMemory));
+
+function itAnswers(toMemory: ToMemory | undefined): void {
   let store: SpecLevel;
   before(async () => {
     store = await specLevel();
@@ -74,7 +82,10 @@ describe('The query engine', () => {
   const some: SpecView = { readable: new Set([graphNames[1]!, graphNames[3]!]) };
 
   const same = async (query: string, view: SpecView): Promise<void> => {
-    const [found, expected] = [await engineAnswer(store.level, view, query), await plainAnswer(data, view, query)];
+    const [found, expected] = [
+      await engineAnswer(store.level, view, query, toMemory),
+      await plainAnswer(data, view, query),
+    ];
     expect(writeAnswer(found), query).to.deep.equal(writeAnswer(expected));
   };
 
@@ -182,12 +193,14 @@ describe('The query engine', () => {
             for (const [view, { text, whole, most }] of asked) {
               const oracle = await withinTime(plainAnswer(random, view, text)).catch(ifUnable);
               if (!oracle || isPruned(text, oracle)) continue;
-              const answer = await withinTime(engineAnswer(store.level, view, text), 15_000).catch((error: Error) => {
-                // What is not compiled is Comunica's to end.
-                if (!text.includes(notCompiled) && !error.message.includes('RDF joining failed'))
-                  throw new Error(text, { cause: error });
-                return ifUnable(error);
-              });
+              const answer = await withinTime(engineAnswer(store.level, view, text, toMemory), 15_000).catch(
+                (error: Error) => {
+                  // What is not compiled is Comunica's to end.
+                  if (!text.includes(notCompiled) && !error.message.includes('RDF joining failed'))
+                    throw new Error(text, { cause: error });
+                  return ifUnable(error);
+                },
+              );
               if (!answer) continue;
               const [found, expected] = [writeAnswer(answer), writeAnswer(oracle)];
               if (whole === undefined) expect(found, text).to.deep.equal(expected);
@@ -212,7 +225,7 @@ describe('The query engine', () => {
               const oracle = await withinTime(plainAnswer(random, view, text)).catch(ifUnable);
               if (!oracle) continue;
               if (text.includes(notCompiled)) continue;
-              const found = writeAnswer(await engineAnswer(store.level, view, text), true);
+              const found = writeAnswer(await engineAnswer(store.level, view, text, toMemory), true);
               expect(found, text).to.deep.equal(writeAnswer(oracle, true));
             }
           },
@@ -220,7 +233,7 @@ describe('The query engine', () => {
         parameters,
       ));
   });
-});
+}
 
 /** Comunica has no way to join some optional parts. */
 function ifUnable(error: Error): undefined {

@@ -1,0 +1,150 @@
+/**
+ * The matches in a part of a layer: in graphs that are open, and each triple of the union once. It never waits: where a graph
+ * has to be asked for, it stops. It must not know terms or queries.
+ */
+import type { GraphVerdicts } from './graph-verdicts.js';
+import type { Layer } from './memory-view.js';
+import { type Columns, type Ids, type QuadRange, rangeIn, spog } from './sorted-quads.js';
+
+/** There are no more matches. */
+export const ended = -1;
+/** Graphs have to be asked for; then it goes on. */
+export const stopped = -2;
+
+/** Where else copies of a triple may stand that count before the one that is met. */
+export interface Copies {
+  /** All copies within the part that is scanned stand together. */
+  readonly areAdjacent: boolean;
+  /** Layers whose copies count first. */
+  readonly before: readonly Layer[];
+}
+
+/** Quads that are looked through for other graphs to be asked for with the first. */
+const mostAhead = 4096;
+
+export class LayerScan {
+  /** The columns of S, P, O and G in the order of the scan. */
+  readonly columns: Columns;
+  private readonly subjects: Uint32Array;
+  private readonly predicates: Uint32Array;
+  private readonly objects: Uint32Array;
+  private readonly graphs: Uint32Array;
+  private at: number;
+  private taken = -1;
+
+  /**
+   * @param verdicts absent: every graph is open
+   * @param copies absent: copies of a triple are matches of their own
+   */
+  constructor(
+    private readonly layer: Layer,
+    private readonly range: QuadRange,
+    private readonly ids: Ids,
+    private readonly verdicts: GraphVerdicts | undefined,
+    private readonly copies: Copies | undefined,
+  ) {
+    this.columns = layer.quads.columns[range.order]!;
+    [this.subjects, this.predicates, this.objects, this.graphs] = this.columns;
+    this.at = range.from;
+  }
+
+  /** The matches are as many as the part is long. */
+  get isPlain(): boolean {
+    const { layer, range, verdicts, copies } = this;
+    const hasCopies = copies && (copies.before.length > 0 || !layer.quads.isUnique);
+    return range.rest === 0 && !layer.masked && !verdicts && !hasCopies;
+  }
+
+  get length(): number {
+    return this.range.to - this.range.from;
+  }
+
+  /** Where the next match stands, or `ended`, or `stopped`. */
+  next(): number {
+    const { layer, range, graphs, verdicts, copies } = this;
+    const { masked } = layer;
+    for (; this.at < range.to; this.at++) {
+      const i = this.at;
+      if (range.rest !== 0 && !this.hasRest(i)) continue;
+      const graph = graphs[i]!;
+      if (masked && masked[graph] === 1) continue;
+      if (copies && this.taken >= 0 && this.isSameTriple(i, this.taken)) continue;
+      if (verdicts) {
+        const isOpen = verdicts.isOpen(graph);
+        if (isOpen === false) continue;
+        if (isOpen === undefined) {
+          this.noteUndecided(verdicts);
+          return stopped;
+        }
+      }
+      if (copies) {
+        const isRepeated = this.isRepeated(copies, i);
+        if (isRepeated === undefined) return stopped;
+        if (isRepeated) continue;
+      }
+      this.taken = i;
+      this.at++;
+      return i;
+    }
+    return ended;
+  }
+
+  /** Leaves out what stands before. */
+  leap(to: number): void {
+    this.at = Math.max(this.at, to);
+  }
+
+  private hasRest(i: number): boolean {
+    const { ids, range } = this;
+    for (let place = 0; place < 4; place++)
+      if ((range.rest & (1 << place)) !== 0 && this.columns[place]![i] !== ids[place]) return false;
+    return true;
+  }
+
+  private isSameTriple(i: number, j: number): boolean {
+    return (
+      this.objects[i] === this.objects[j] &&
+      this.subjects[i] === this.subjects[j] &&
+      this.predicates[i] === this.predicates[j]
+    );
+  }
+
+  /** Whether a copy counts that comes before this one; `undefined`: a graph has to be asked for. */
+  private isRepeated({ areAdjacent, before }: Copies, i: number): boolean | undefined {
+    if (!areAdjacent && !this.layer.quads.isUnique) {
+      const isRepeated = this.hasCopy(this.layer, i, this.graphs[i]!);
+      if (isRepeated !== false) return isRepeated;
+    }
+    for (const layer of before) {
+      const isRepeated = this.hasCopy(layer, i, Number.POSITIVE_INFINITY);
+      if (isRepeated !== false) return isRepeated;
+    }
+    return false;
+  }
+
+  /** Whether a layer has the triple in an open graph of a lower number. */
+  private hasCopy({ quads, masked }: Layer, i: number, below: number): boolean | undefined {
+    const ids: Ids = [this.subjects[i]!, this.predicates[i]!, this.objects[i]!, -1];
+    const { from, to } = rangeIn(quads, spog, ids);
+    const graphs = quads.columns[spog]![3];
+    for (let at = from; at < to && graphs[at]! < below; at++) {
+      const graph = graphs[at]!;
+      if (masked && masked[graph] === 1) continue;
+      const isOpen = this.verdicts ? this.verdicts.isOpen(graph) : true;
+      if (isOpen === undefined) this.verdicts!.note(graph);
+      if (isOpen !== false) return isOpen;
+    }
+    return false;
+  }
+
+  private noteUndecided(verdicts: GraphVerdicts): void {
+    const { graphs, layer, range } = this;
+    const end = Math.min(range.to, this.at + mostAhead);
+    for (let i = this.at; i < end; i++) {
+      const graph = graphs[i]!;
+      if (layer.masked && layer.masked[graph] === 1) continue;
+      if (range.rest !== 0 && !this.hasRest(i)) continue;
+      if (verdicts.isOpen(graph) === undefined) verdicts.note(graph);
+    }
+  }
+}

@@ -1,0 +1,183 @@
+/**
+ * Quads of numbered terms in four orders, each as four columns, and the part of an order that begins with given terms. The graph
+ * stands last in three of them, so that the copies of a triple in several graphs stand together. It must not know terms or graphs'
+ * readers.
+ */
+import { shared } from './term-table.js';
+
+/** Subject, predicate, object and graph as numbers; -1 where none is bound. */
+export type Ids = [number, number, number, number];
+
+/** The places (S, P, O, G) of the columns of SPOG, POSG, OSPG and GSPO. */
+export const orderPlaces = [
+  [0, 1, 2, 3],
+  [1, 2, 0, 3],
+  [2, 0, 1, 3],
+  [3, 0, 1, 2],
+] as const;
+export const [spog, posg, ospg, gspo] = [0, 1, 2, 3] as const;
+
+/** The columns of one order by place: of the subjects, predicates, objects and graphs. */
+export type Columns = readonly [Uint32Array, Uint32Array, Uint32Array, Uint32Array];
+
+export interface SortedQuads {
+  readonly count: number;
+  /** By order. */
+  readonly columns: readonly Columns[];
+  /** No triple is in two graphs. */
+  readonly isUnique: boolean;
+}
+
+export interface SortedQuadsData {
+  readonly count: number;
+  readonly columns: readonly (readonly SharedArrayBuffer[])[];
+  readonly isUnique: boolean;
+}
+
+export const shareQuads = ({ count, columns, isUnique }: SortedQuads): SortedQuadsData => ({
+  count,
+  isUnique,
+  columns: columns.map((order) => order.map(shared)),
+});
+
+export const sharedQuads = ({ count, columns, isUnique }: SortedQuadsData): SortedQuads => ({
+  count,
+  isUnique,
+  columns: columns.map((order) => order.map((each) => new Uint32Array(each)) as never),
+});
+
+/**
+ * Sorts quads.
+ * @param source the columns S, P, O and G, of which the first `count` are taken
+ * @param most no term has a greater number
+ */
+export function sortQuads(source: readonly Uint32Array[], count: number, most: number): SortedQuads {
+  const columns: Columns[] = [];
+  const [from, to] = [new Uint32Array(count), new Uint32Array(count)];
+  for (const places of orderPlaces) {
+    for (let i = 0; i < count; i++) from[i] = i;
+    const sorted = places.reduceRight((orders, place) => sortBy(source[place]!, orders, most), [from, to] as readonly [
+      Uint32Array,
+      Uint32Array,
+    ]);
+    columns.push(source.map((each) => picked(each, sorted[0])) as never);
+  }
+  return { count, columns, isUnique: hasOneCopyOfEach(columns[spog]!, count) };
+}
+
+const digitBits = 11;
+
+/** Sorts by a column, stably: by its digits from the last to the first. */
+function sortBy(
+  by: Uint32Array,
+  [first, second]: readonly [Uint32Array, Uint32Array],
+  most: number,
+): readonly [Uint32Array, Uint32Array] {
+  let [from, to] = [first, second];
+  for (let shift = 0; shift < 32 && most >>> shift > 0; shift += digitBits) {
+    const starts = new Uint32Array((1 << digitBits) + 1);
+    const last = (1 << digitBits) - 1;
+    for (let i = 0; i < from.length; i++) starts[((by[i]! >>> shift) & last) + 1]!++;
+    for (let i = 1; i < starts.length; i++) starts[i]! += starts[i - 1]!;
+    for (let i = 0; i < from.length; i++) {
+      const each = from[i]!;
+      to[starts[(by[each]! >>> shift) & last]!++] = each;
+    }
+    [from, to] = [to, from];
+  }
+  return [from, to];
+}
+
+function picked(source: Uint32Array, order: Uint32Array): Uint32Array {
+  const picks = new Uint32Array(order.length);
+  for (let i = 0; i < order.length; i++) picks[i] = source[order[i]!]!;
+  return picks;
+}
+
+function hasOneCopyOfEach([subjects, predicates, objects]: Columns, count: number): boolean {
+  for (let i = 1; i < count; i++)
+    if (objects[i] === objects[i - 1] && predicates[i] === predicates[i - 1] && subjects[i] === subjects[i - 1])
+      return false;
+  return true;
+}
+
+/** A part of an order, in which the terms that stand first are all the same. */
+export interface QuadRange {
+  readonly order: number;
+  readonly from: number;
+  readonly to: number;
+  /** The places that are bound and do not stand first, to be compared: a bit for each. */
+  readonly rest: number;
+}
+
+/** The orders that answer what is bound (subject 1, predicate 2, object 4, graph 8); the shorter part of two is taken. */
+const ordersFor: readonly (readonly number[])[] = [
+  [spog],
+  [spog],
+  [posg],
+  [spog],
+  [ospg],
+  [ospg],
+  [posg],
+  [spog],
+  [gspo],
+  [gspo],
+  [gspo, posg],
+  [gspo],
+  [gspo, ospg],
+  [gspo, ospg],
+  [gspo, posg],
+  [gspo],
+];
+
+export function rangeFor(quads: SortedQuads, ids: Ids): QuadRange {
+  const mask = (ids[0] >= 0 ? 1 : 0) | (ids[1] >= 0 ? 2 : 0) | (ids[2] >= 0 ? 4 : 0) | (ids[3] >= 0 ? 8 : 0);
+  const [order, other] = ordersFor[mask]!;
+  const range = rangeIn(quads, order!, ids);
+  if (other === undefined) return range;
+  const second = rangeIn(quads, other, ids);
+  return second.to - second.from < range.to - range.from ? second : range;
+}
+
+/** The part of an order that has the bound terms that stand first in it. */
+export function rangeIn({ columns, count }: SortedQuads, order: number, ids: Ids): QuadRange {
+  const places = orderPlaces[order]!;
+  let [from, to, level] = [0, count, 0];
+  for (; level < 4 && from < to; level++) {
+    const id = ids[places[level]!];
+    if (id < 0) break;
+    const by = columns[order]![places[level]!];
+    from = lowerBound(by, id, from, to);
+    to = upperBound(by, id, from, to);
+  }
+  let rest = 0;
+  for (; level < 4; level++) if (ids[places[level]!]! >= 0) rest |= 1 << places[level]!;
+  return { order, from, to, rest };
+}
+
+/** Where the first that is not less stands. */
+function lowerBound(by: Uint32Array, id: number, from: number, to: number): number {
+  let [low, high] = [from, to];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (by[middle]! < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Where the first that is greater stands, which is looked for in growing steps: it is near, mostly. */
+export function upperBound(by: Uint32Array, id: number, from: number, to: number): number {
+  let [low, step] = [from, 1];
+  while (low + step <= to && by[low + step - 1]! <= id) {
+    low += step;
+    step *= 2;
+  }
+  let high = Math.min(to, low + step - 1);
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (by[middle]! <= id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,12 +1,9 @@
 /** What a query answers, from the compiled plan or, for what is not compiled, from Comunica. It must not know formats. */
-import { KeysQueryOperation } from '@comunica/context-entries';
 import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import { loadEngine } from '../../lib/storage/sparql-update.js';
 import { type Compiled, compileQuery } from './engine/compile-query.js';
 import { NotCompiledError } from './engine/compile-scope.js';
 import { graphTriples } from './engine/graph-results.js';
-import { createQuerySource } from './engine/query-source.js';
 import { type RunOptions, startRun } from './engine/run.js';
 import { isIri, type Token, termOf } from './engine/terms.js';
 import type { ReadQuery } from './read-query.js';
@@ -83,30 +80,17 @@ function termCache(): (token: Token) => Term {
   };
 }
 
-interface BindingsLike {
-  get(name: string): Row[number];
-}
-
-function fromComunica({ algebra, variables, base }: ReadQuery, options: RunOptions): QueryAnswers {
-  const source = createQuerySource(options);
-  const context = { [KeysQueryOperation.querySources.name]: [{ source }], baseIRI: base, readOnly: true } as never;
+/** Comunica is loaded by the first query that needs it. */
+function fromComunica(query: ReadQuery, options: RunOptions): QueryAnswers {
+  const loading = import('./comunica-answers.js').then(({ comunicaAnswers }) => comunicaAnswers(query, options));
   return {
     async *rows() {
-      const bindings = await (await loadEngine()).queryBindings(algebra as never, context);
-      for await (const binding of bindings as unknown as AsyncIterable<BindingsLike>)
-        yield [variables.map((name) => binding.get(name))];
+      yield* (await loading).rows();
     },
-    truth: async () => (await loadEngine()).queryBoolean(algebra as never, context),
+    truth: async () => (await loading).truth(),
     async *quads() {
-      const quads = await (await loadEngine()).queryQuads(algebra as never, context);
-      const seen = new Set<string>();
-      for await (const quad of quads as unknown as AsyncIterable<Quad>) {
-        const before = seen.size;
-        const { subject, predicate, object } = quad;
-        const key = [subject, predicate, object].map((term) => JSON.stringify(term)).join();
-        if (seen.add(key).size > before) yield [quad];
-      }
+      yield* (await loading).quads();
     },
-    close: () => source.close(),
+    close: async () => (await loading).close(),
   };
 }

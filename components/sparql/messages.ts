@@ -38,7 +38,8 @@ export type ServiceAnswer =
   | { readonly code: 'service-failed' | 'query-limit'; readonly message: string };
 
 export type ToQueryWorker =
-  | { readonly task: QueryTask; readonly asked?: MemoryAsked | undefined }
+  /** With a scope, that one is presumed; without, it asks with `ready`. */
+  | { readonly task: QueryTask; readonly asked?: MemoryAsked | undefined; readonly scope?: WorkerScope }
   /** The answer to `ready`: decided after the snapshot was taken, so that nothing is shown that was revoked before it. */
   | { readonly scope: WorkerScope; readonly changes?: GraphChanges | undefined }
   /** The answers to one `decide`, in its order. */

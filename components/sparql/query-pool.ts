@@ -2,20 +2,11 @@
  * The threads that queries run in: bounded in number, time and memory, shared fairly between clients, one of them ready. It
  * must not know what a query means.
  */
-import { Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
-import { LwsError } from '../../lib/errors.js';
 import type { MemoryIndex } from './memory-index.js';
-import type {
-  FromQueryWorker,
-  QueryTask,
-  QueryWorkerData,
-  ServiceAnswer,
-  ServiceCall,
-  ToQueryWorker,
-  WorkerScope,
-} from './messages.js';
-import { gone, interrupted, outOfMemory, refusalOf, timeout, tooBusy } from './query-errors.js';
+import type { QueryWorkerData } from './messages.js';
+import { gone, tooBusy } from './query-errors.js';
+import { askWorker, type QueryAnswer, type QueryJob } from './worker-query.js';
 
 export interface PoolOptions extends QueryWorkerData {
   readonly size: number;
@@ -23,25 +14,6 @@ export interface PoolOptions extends QueryWorkerData {
   /** Queries that may wait. */
   readonly queue: number;
   readonly memory?: MemoryIndex | undefined;
-}
-
-export interface QueryJob {
-  readonly task: QueryTask;
-  /** Whose query it is. */
-  readonly client: string;
-  /** What the client may read, asked when the worker has its snapshot. */
-  readonly scope: () => Promise<WorkerScope>;
-  /** Aborts when the client goes away. */
-  readonly gone: AbortSignal;
-  /** Answers what the worker cannot decide. */
-  readonly decide: (iris: readonly string[]) => Promise<readonly boolean[]>;
-  /** Asks another endpoint, as long as the query runs. */
-  readonly callService: (call: ServiceCall, ended: AbortSignal) => Promise<ServiceAnswer>;
-}
-
-export interface QueryAnswer {
-  readonly mediaType: string;
-  readonly body: Readable;
 }
 
 interface Waiting {
@@ -57,6 +29,8 @@ export class QueryPool {
   private readonly idle = new Map<Worker, NodeJS.Timeout>();
   private readonly all = new Set<Worker>();
   private readonly waiting: Waiting[] = [];
+  /** Threads that have begun a query before. */
+  private readonly loaded = new WeakSet<Worker>();
   private readonly running = new Map<string, number>();
   private closed = false;
 
@@ -153,83 +127,14 @@ export class QueryPool {
   }
 
   private work(worker: Worker, { job, resolve, reject }: Waiting): void {
-    let body: Readable | undefined;
-    let deadline: NodeJS.Timeout | undefined;
-    let failure: LwsError | undefined;
-    let settled = false;
-    /** Chunks that are pushed and not yet taken. */
-    let untaken = 0;
-    const ended = new AbortController();
-    const { memory } = this.options;
-    const asked = memory?.asked;
-    const post = (message: ToQueryWorker): void => worker.postMessage(message);
-    const settle = (error: unknown, reuse: boolean): void => {
-      settled = true;
-      ended.abort();
-      job.gone.removeEventListener('abort', onGone);
-      clearTimeout(deadline);
-      worker.off('message', onMessage).off('error', onError).off('exit', onExit);
-      this.count(job.client, -1);
-      if (reuse) this.rest(worker);
-      if (error === undefined) body?.push(null);
-      // After the first byte only a broken connection says that the answer is not whole.
-      else if (body) body.destroy(error as Error);
-      else reject(error);
-      this.next();
-    };
-    const kill = (error: LwsError): void => {
-      failure = error;
-      void worker.terminate();
-    };
-    const begin = (mediaType: string): void => {
-      body = new Readable({
-        read: () => {
-          for (; untaken > 0; untaken--) post({ more: true });
-        },
-        highWaterMark: 256 << 10,
-        // A client that goes away ends its query.
-        destroy: (error, done) => {
-          if (!settled) kill(gone());
-          done(error);
-        },
-      });
-      body.on('error', () => {});
-      resolve({ mediaType, body });
-    };
-    const take = (chunk: Uint8Array): void => {
-      untaken++;
-      if (body!.push(chunk)) for (; untaken > 0; untaken--) post({ more: true });
-    };
-    /** What the worker waits for, unless the query has ended meanwhile. */
-    const answered = <T>(promise: Promise<T>, tell: (value: T) => void): void => {
-      promise.then(
-        (value) => settled || tell(value),
-        (cause: unknown) => kill(new LwsError('query-limit', 'The query was interrupted.', { cause })),
-      );
-    };
-    const onGone = (): void => kill(gone());
-    const onMessage = (message: FromQueryWorker): void => {
-      if ('ready' in message) {
-        deadline = setTimeout(() => kill(timeout(this.options)), this.options.timeoutMs);
-        answered(job.scope(), (scope) => post({ scope, changes: asked && memory?.changes(worker, asked) }));
-      } else if ('chunk' in message) {
-        if (message.mediaType !== undefined) begin(message.mediaType);
-        take(message.chunk);
-        if (message.isLast) settle(undefined, true);
-      } else if ('decide' in message) {
-        const { id, iris } = message.decide;
-        answered(job.decide(iris), (answers) => post({ decided: { id, answers } }));
-      } else if ('service' in message) {
-        const { id, ...call } = message.service;
-        answered(job.callService(call, ended.signal), (answer) => post({ serviced: { id, answer } }));
-      } else settle(refusalOf(message.fault), true);
-    };
-    const onError = (error: Error & { code?: string }): void => {
-      failure ??= error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? outOfMemory(error) : interrupted(error);
-    };
-    const onExit = (): void => settle(failure ?? interrupted(), false);
-    worker.on('message', onMessage).on('error', onError).on('exit', onExit);
-    job.gone.addEventListener('abort', onGone, { once: true });
-    post({ task: job.task, asked });
+    askWorker(worker, job, {
+      ...this.options,
+      loaded: this.loaded,
+      ended: (reuse) => {
+        this.count(job.client, -1);
+        if (reuse) this.rest(worker);
+      },
+      next: () => this.next(),
+    }).then(resolve, reject);
   }
 }

@@ -5,11 +5,10 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { LwsError } from '../../lib/errors.js';
 import { openLevel } from '../../lib/storage/durable-level.js';
-import { loadEngine, loadParser } from '../../lib/storage/sparql-update.js';
-import { type MemoryAsked, MemoryLayers } from './engine/memory/memory-layers.js';
+import { loadParser } from '../../lib/storage/sparql-update.js';
+import { MemoryLayers } from './engine/memory/memory-layers.js';
 import {
   type FromQueryWorker,
-  type QueryTask,
   type QueryWorkerData,
   type ServiceAnswer,
   type ServiceCall,
@@ -26,7 +25,7 @@ const port = parentPort!;
 const send = (message: FromQueryWorker, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
 const { folder, timeoutMs } = workerData as QueryWorkerData;
 
-type Scope = Extract<ToQueryWorker, { scope: unknown }>;
+type Scope = Exclude<Extract<ToQueryWorker, { scope: unknown }>, { task: unknown }>;
 
 /** Those who wait for decisions, by the number of what they asked. */
 const asking = new Map<number, (answers: readonly boolean[]) => void>();
@@ -38,7 +37,8 @@ let taken: (() => void) | undefined;
 let underWay = 0;
 const layers = new MemoryLayers();
 
-const opened = Promise.all([openLevel(folder), loadParser(), loadEngine()]);
+// Comunica is loaded by the first query that needs it: that takes longer than everything else here.
+const opened = Promise.all([openLevel(folder), loadParser()]);
 
 port.on('message', (message: ToQueryWorker) => {
   if ('decided' in message) {
@@ -49,12 +49,13 @@ port.on('message', (message: ToQueryWorker) => {
     const { id, answer } = message.serviced;
     calling.get(id)?.(answer);
     calling.delete(id);
-  } else if ('scope' in message) scoped?.(message);
+  } else if ('task' in message) void answer(message);
+  else if ('scope' in message) scoped?.(message);
   else if ('base' in message) layers.use(message.base);
   else if ('more' in message) {
     underWay--;
     taken?.();
-  } else void answer(message.task, message.asked);
+  }
 });
 
 async function decide(iris: readonly string[]): Promise<readonly boolean[]> {
@@ -97,14 +98,18 @@ function deadline(): () => void {
   };
 }
 
-async function answer(task: QueryTask, index: MemoryAsked | undefined): Promise<void> {
+async function answer({
+  task,
+  asked: index,
+  scope: presumed,
+}: Extract<ToQueryWorker, { task: unknown }>): Promise<void> {
   const [level] = await opened;
   const snapshot = level.snapshot();
   underWay = 0;
   asking.clear();
   calling.clear();
   try {
-    const { scope, changes } = await askScope();
+    const { scope, changes } = presumed === undefined ? await askScope() : { scope: presumed };
     const memory = index && changes && (await layers.view(index, changes, level, snapshot));
     const readable = readableGraphs({ level, snapshot, scope, within: task.within, decide });
     const run = { level, snapshot, readable, memory, callService, assertTime: deadline() };

@@ -4,6 +4,7 @@
  * spec must not know how it divides its work.
  */
 import { rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { type ServerProcess, startProcess } from '../support/process.js';
@@ -135,6 +136,18 @@ describe('SPARQL isolation', function () {
           expect(status, text.slice(0, 500)).to.equal(isStreamed ? 200 : 422);
           expect(isWhole, 'whole').to.equal(!isStreamed);
         });
+
+      it('open-points 6: over HTTP/1.0, where the end of the connection ends a body, what breaks off is reset', async () => {
+        const query = encodeURIComponent(`SELECT ?ao ?bo { ${crossOf('abc')} }`);
+        const { host, hostname, port } = new URL(server().root);
+        const ending = await new Promise((resolve) => {
+          const socket = connect(Number(port), hostname);
+          socket.write(`GET /.lws/sparql?query=${query} HTTP/1.0\r\nHost: ${host}\r\nAccept: text/csv\r\n\r\n`);
+          socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code));
+          socket.on('end', () => resolve('as if it were whole')).resume();
+        });
+        expect(ending).to.equal('ECONNRESET');
+      });
 
       it('open-points 6: as many as max-results are answered whole', async () => {
         const query = `SELECT ?ao ?bo { ${crossOf('abc')} } LIMIT ${mostResults}`;

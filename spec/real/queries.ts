@@ -354,4 +354,12 @@ export const queries: readonly VocabularyQuery[] = [
       ['named-graph-uri', 'time'],
     ],
   },
+  { name: 'the names of the vocabularies', query: 'SELECT ?g { GRAPH ?g { } }' },
+  {
+    name: 'vocabularies with and without shapes',
+    query: 'SELECT ?g ?shape { GRAPH ?g { OPTIONAL { ?shape a sh:NodeShape } } }',
+  },
+  { name: 'ASK whether there is a vocabulary', query: 'ASK { GRAPH <prov> { } }' },
+  { name: 'ASK whether there is one that is not there', query: 'ASK { GRAPH <no-such> { } }' },
+  { name: 'ASK whether there is a vocabulary that some may not read', query: 'ASK { GRAPH <qudt> { } }' },
 ];

@@ -287,4 +287,23 @@ describe('SPARQL isolation', function () {
       });
     });
   });
+
+  // A hundred million characters from a query of 2 KB: what one step does with them cannot be interrupted.
+  for (const [what, expression] of [
+    ['STRLEN', 'STRLEN(?t17)'],
+    ['SHA256', 'SHA256(?t17)'],
+    ['REPLACE', 'STRLEN(REPLACE(?t17, "x", "yy"))'],
+  ] as const)
+    describe(`of ${what} of a text that doubles again and again`, () => {
+      inServer({ TIMEOUT_SECONDS: '2' }, (server) => {
+        it('open-points 6: ends in time, and the server goes on', async () => {
+          const doubled = Array.from({ length: 17 }, (_, i) => `BIND(CONCAT(?t${i}, ?t${i}) AS ?t${i + 1})`).join(' ');
+          const query = `SELECT (${expression} AS ?r) { VALUES ?t0 { "${'x'.repeat(1000)}" } ${doubled} }`;
+          const answer = read(server().root, query).then(({ status }) => status);
+          const late = sleep(8000, 'no answer', { ref: false });
+          expect(await Promise.race([answer, late])).to.be.oneOf([200, 422]);
+          await answersAsk(server());
+        });
+      });
+    });
 });

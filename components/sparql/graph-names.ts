@@ -1,6 +1,6 @@
 /**
  * GRAPH around a group without a triple pattern of its own: it holds for each graph that there is (SPARQL 1.1 18.6), of which
- * the algebra's translation keeps nothing. What finds the graphs is put beside it. It must not know the algebra.
+ * the algebra's translation keeps nothing. What finds the graphs is put in front, so that OPTIONAL comes behind it. It must not know the algebra.
  */
 
 interface Syntax {
@@ -20,10 +20,10 @@ export function nameGraphs(root: Syntax, parse: Parse): void {
     if (typeof node !== 'object' || node === null) continue;
     left.push(...Object.values(node));
     const { patterns } = node as { patterns?: Syntax[] };
-    patterns?.forEach((pattern, index) => {
+    patterns?.forEach((pattern) => {
       if (pattern.subType !== 'graph' || done.has(pattern) || bindsGraph(pattern)) return;
       done.add(pattern);
-      patterns[index] = besideNames(pattern, parse);
+      nameFirst(pattern, parse);
     });
   }
 }
@@ -38,7 +38,7 @@ function bindsGraph(node: Syntax): boolean {
   return (node.subType === 'group' || node.subType === 'graph') && inside(node).some(bindsGraph);
 }
 
-function besideNames(graph: Syntax, parse: Parse): Syntax {
+function nameFirst(graph: Syntax, parse: Parse): void {
   const name = graph['name'] as Syntax;
   const isVariable = name.subType === 'variable';
   const any = 'GRAPH ?graph { ?_graph_s ?_graph_p ?_graph_o }';
@@ -46,8 +46,7 @@ function besideNames(graph: Syntax, parse: Parse): Syntax {
     isVariable ? `SELECT * { { SELECT DISTINCT ?graph { ${any} } } }` : `SELECT * { FILTER EXISTS { ${any} } }`,
   )['where'] as Syntax & { patterns: Syntax[] };
   rename(group, name);
-  group.patterns.push(graph);
-  return group;
+  (graph['patterns'] as Syntax[]).unshift(...group.patterns);
 }
 
 /** Puts the name where `?graph` stands. */

@@ -80,7 +80,8 @@ export class QueryPool {
     const at = this.waiting.findIndex(({ job }) => this.mayRun(job));
     if (at < 0) return;
     const [waiting] = this.waiting.splice(at, 1);
-    const [ready] = this.idle.keys();
+    const resting = [...this.idle.keys()];
+    const ready = resting.find((each) => this.loaded.has(each)) ?? resting[0];
     const worker = ready ?? this.spawn();
     clearTimeout(this.idle.get(worker));
     this.idle.delete(worker);

@@ -2,11 +2,12 @@
  * The thread that queries run in: it opens the server's LevelDB for itself, answers one query at a time, and may be killed
  * at any moment. It must not know who asks.
  */
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort, resourceLimits, workerData } from 'node:worker_threads';
 import { LwsError } from '../../lib/errors.js';
 import { openLevel } from '../../lib/storage/durable-level.js';
 import { loadParser } from '../../lib/storage/sparql-update.js';
 import { MemoryLayers } from './engine/memory/memory-layers.js';
+import { heapGuard } from './heap-guard.js';
 import {
   type FromQueryWorker,
   type QueryWorkerData,
@@ -36,6 +37,7 @@ let scoped: ((answer: Scope) => void) | undefined;
 let taken: (() => void) | undefined;
 let underWay = 0;
 const layers = new MemoryLayers();
+const assertMemory = heapGuard((resourceLimits.maxOldGenerationSizeMb ?? 512) * 2 ** 20);
 
 // Comunica is loaded by the first query that needs it: that takes longer than everything else here.
 const opened = Promise.all([openLevel(folder), loadParser()]);
@@ -91,9 +93,10 @@ async function room(): Promise<void> {
 }
 
 /** Ends a query between two blocks of rows, before the pool has to end the thread. */
-function deadline(): () => void {
+function limits(): () => void {
   const end = performance.now() + timeoutMs;
   return () => {
+    assertMemory();
     if (performance.now() > end) throw new LwsError('query-limit', timeoutMessage(timeoutMs));
   };
 }
@@ -112,7 +115,7 @@ async function answer({
     const { scope, changes } = presumed === undefined ? await askScope() : { scope: presumed };
     const memory = index && changes && (await layers.view(index, changes, level, snapshot));
     const readable = readableGraphs({ level, snapshot, scope, within: task.within, decide });
-    const run = { level, snapshot, readable, memory, callService, assertTime: deadline() };
+    const run = { level, snapshot, readable, memory, callService, assertTime: limits() };
     const { mediaType, chunks } = await runQuery(task, run);
     let isFirst = true;
     const write = async (text: string, isLast: boolean): Promise<void> => {

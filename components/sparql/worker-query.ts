@@ -65,6 +65,7 @@ function work(
   const asked = memory?.asked;
   const post = (message: ToQueryWorker): void => worker.postMessage(message);
   const settle = (error: unknown, reuse: boolean): void => {
+    if (settled) return;
     settled = true;
     ended?.abort();
     job.gone.removeEventListener('abort', onGone);
@@ -77,9 +78,10 @@ function work(
     else reject(error);
     host.next();
   };
+  // A thread ends when it has done what cannot be interrupted; nobody waits for that.
   const kill = (error: LwsError): void => {
-    failure = error;
     void worker.terminate();
+    settle(error, false);
   };
   const begin = (mediaType: string): void => {
     body = new Readable({

@@ -68,6 +68,8 @@ function endUnreadBody(req: IncomingMessage, res: ServerResponse): void {
 }
 
 async function streamBody(body: Readable, res: ServerResponse): Promise<void> {
+  // To a client of HTTP/1.0 an end of the connection is the end of the answer; a reset is not.
+  body.once('error', () => res.socket?.resetAndDestroy());
   try {
     await pipeline(body, res);
   } catch (error) {

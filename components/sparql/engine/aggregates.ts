@@ -3,7 +3,7 @@ import { calculate } from './arithmetic.js';
 import { compareValues } from './comparison.js';
 import type { Aggregate, Row, Slot } from './plan.js';
 import { joinTokens, type Token } from './terms.js';
-import { numberValue, textValue, toToken, type Value } from './values.js';
+import { mostCharacters, numberValue, textValue, tooLong, toToken, type Value } from './values.js';
 
 export interface Accumulator {
   add(row: Row): void;
@@ -78,6 +78,7 @@ function texts(separator: string): Fold {
   return {
     take({ kind, text: next }) {
       if (kind !== 'blank') text = text === undefined ? next : text + separator + next;
+      if (text !== undefined && text.length > mostCharacters) throw tooLong();
     },
     result: () => textValue(text ?? ''),
   };

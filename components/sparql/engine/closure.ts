@@ -21,12 +21,15 @@ interface Direction {
   readonly end: Slot;
   /** Where each node leads to; of those that were asked for. */
   readonly known: Map<string, readonly Node[]>;
+  /** All were: what is not known leads nowhere. */
+  isWhole: boolean;
 }
 
 interface Memory {
   readonly forward: Direction;
   readonly backward: Direction;
-  edges: Promise<readonly (readonly [from: Node, to: Node])[]> | undefined;
+  /** Where steps begin, when all of them have been taken. */
+  beginnings: readonly Node[] | undefined;
 }
 
 export async function* closure(
@@ -70,37 +73,40 @@ type Walk = readonly [row: Row, from: Node, to: Node];
 function walkerOf(execution: Execution, plan: ClosurePlan, run: Run): (rows: readonly Row[]) => AsyncGenerator<Walk> {
   const { from, to, graph, least, part } = plan;
   const memory = recall<Memory>(execution, plan, () => ({
-    forward: { start: plan.start, end: plan.end, known: new Map() },
-    backward: { start: plan.end, end: plan.start, known: new Map() },
-    edges: undefined,
+    forward: { start: plan.start, end: plan.end, known: new Map(), isWhole: false },
+    backward: { start: plan.end, end: plan.start, known: new Map(), isWhole: false },
+    beginnings: undefined,
   }));
   const steps = stepsOf(execution, plan, run);
+  // Where only one graph is meant, nodes need not say which.
+  const slot = graph && 'slot' in graph ? graph.slot : undefined;
+  const graphOf = (row: Row): Token | undefined => (slot === undefined ? undefined : row[slot]);
 
   /** What no pattern limits begins everywhere. */
   async function* beginnings(row: Row): AsyncGenerator<Node> {
-    const own = termAt(graph, row);
+    const own = graphOf(row);
     const seen = new Set<string>();
     const isNew = (node: Node): boolean => {
       const before = seen.size;
       return seen.add(keyOf(node)).size > before;
     };
+    memory.beginnings ??= await steps.all(memory.forward);
     if (least === 1) {
-      memory.edges ??= steps.all();
-      for (const [node] of await memory.edges) if ((own === undefined || node.graph === own) && isNew(node)) yield node;
+      for (const node of memory.beginnings) if (own === undefined || node.graph === own) yield node;
       return;
     }
-    const bound = [undefined, undefined, undefined, own];
+    const bound = [undefined, undefined, undefined, termAt(graph, row)];
     for await (const block of execution.matches.stream(bound, { part, places: part === 'named' ? [0, 2, 3] : [0, 2] }))
       for (const terms of block)
         for (const token of [terms[0]!, terms[2]!]) {
-          const node = { token, graph: terms[3] };
+          const node = { token, graph: slot === undefined ? undefined : terms[3] };
           if (isNew(node)) yield node;
         }
   }
 
   return async function* (rows) {
     for (const row of await withGraphs(execution, plan, rows)) {
-      const [first, last, own] = [termAt(from, row), termAt(to, row), termAt(graph, row)];
+      const [first, last, own] = [termAt(from, row), termAt(to, row), graphOf(row)];
       if (first !== undefined) {
         const start = { token: first, graph: own };
         for await (const end of reached(execution, plan, memory.forward, steps.of, start)) yield [row, start, end];
@@ -159,7 +165,7 @@ async function* reached(
   let frontier: Node[] = [start];
   for (let length = 0; length < most && frontier.length > 0; length++) {
     assertTime();
-    const unknown = frontier.filter((node) => !direction.known.has(keyOf(node)));
+    const unknown = direction.isWhole ? [] : frontier.filter((node) => !direction.known.has(keyOf(node)));
     if (unknown.length > 0) await step(direction, unknown);
     const next: Node[] = [];
     for (const node of frontier)
@@ -194,18 +200,27 @@ function stepsOf(execution: Execution, { step, start, end, graph, counter }: Clo
         for (const row of block) found[Number(row[counter])]!.push(nodeAt(row, direction.end));
       for (const [index, node] of nodes.entries()) direction.known.set(keyOf(node), found[index]!);
     },
-    /** All steps that there are. */
-    async all(): Promise<readonly (readonly [Node, Node])[]> {
-      const edges: (readonly [Node, Node])[] = [];
+    /** Takes all steps that there are. Gives where they begin. */
+    async all(direction: Direction): Promise<readonly Node[]> {
+      const found = new Map<string, Node[]>();
+      const beginnings: Node[] = [];
       const seen = new Set<string>();
       for await (const block of run(step, oneBlock([emptyRow(execution)])))
         for (const row of block) {
           const key = joinTokens(row, slot === undefined ? [start, end] : [start, end, slot]);
-          if (seen.has(key)) continue;
-          seen.add(key);
-          edges.push([nodeAt(row, start), nodeAt(row, end)]);
+          const before = seen.size;
+          if (seen.add(key).size === before) continue;
+          const from = nodeAt(row, direction.start);
+          const own = found.get(keyOf(from));
+          if (own) own.push(nodeAt(row, direction.end));
+          else {
+            found.set(keyOf(from), [nodeAt(row, direction.end)]);
+            beginnings.push(from);
+          }
         }
-      return edges;
+      for (const [key, nodes] of found) direction.known.set(key, nodes);
+      direction.isWhole = true;
+      return beginnings;
     },
   };
 }

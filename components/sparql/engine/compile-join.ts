@@ -71,6 +71,9 @@ export function filterPlan(input: Plan, condition: Expression): Plan {
   if (input.kind === 'service' && input.left && isSubset(condition.slots, input.left.certain))
     return { ...input, left: filterPlan(input.left, condition) };
   if (input.kind === 'semiJoin') return { ...input, left: filterPlan(input.left, condition) };
+  // What is assigned later does not matter to it.
+  if (input.kind === 'extend' && !condition.slots.has(input.slot))
+    return { ...input, input: filterPlan(input.input, condition) };
   const { certain, possible } = input;
   const isJoinable = input.isJoinable && isSubset(condition.slots, certain);
   return { kind: 'filter', input, condition, certain, possible, isJoinable };

@@ -2,7 +2,7 @@
 import { isText, type Makes } from './function-forms.js';
 import { compilePattern } from './patterns.js';
 import type { Evaluate, Row } from './plan.js';
-import { textValue, truth } from './values.js';
+import { mostCharacters, textValue, tooLong, truth } from './values.js';
 
 /** Patterns that are kept where they come from the rows. */
 const mostPatterns = 256;
@@ -38,10 +38,10 @@ interface Replacer {
   readonly isQuoted: boolean;
 }
 
-/** XPath has an error for a pattern that matches nothing at all. */
+/** A pattern that matches an empty text is an error of XPath's, but not of those who write `[^/#]*$` for a namespace. */
 function makeReplacer(pattern: string, flags: string): Replacer | undefined {
   const expression = compilePattern(pattern, flags, true);
-  if (!expression || ''.search(expression) === 0) return undefined;
+  if (!expression) return undefined;
   const alternative = new RegExp(`${expression.source}|`, expression.flags);
   return { expression, groups: Math.min(alternative.exec('')!.length - 1, 99), isQuoted: flags.includes('q') };
 }
@@ -59,6 +59,15 @@ function templateOf(replacement: string, { groups, isQuoted }: Replacer): string
     const group = number === 0 ? '$&' : number > groups ? '' : `$${String(number).padStart(2, '0')}`;
     return group + digits.slice(length);
   });
+}
+
+/** What the replacements come to at most, before any is made. @throws LwsError `query-limit` */
+function assertLength(text: string, expression: RegExp, template: string): void {
+  if (text.length * template.length < mostCharacters) return;
+  let matches = 0;
+  text.replace(expression, () => String(++matches).slice(0, 0));
+  const references = template.split('$').length - 1;
+  if (text.length * (1 + references) + matches * template.length > 16 * mostCharacters) throw tooLong();
 }
 
 export const patternFunctions: Makes = {
@@ -87,6 +96,7 @@ export const patternFunctions: Makes = {
       if (!replacer) return undefined;
       if (last?.by !== by || last.replacer !== replacer) last = { by, replacer, template: templateOf(by, replacer) };
       if (last.template === undefined) return undefined;
+      assertLength(value.text, replacer.expression, last.template);
       return textValue(value.text.replace(replacer.expression, last.template), value.language);
     };
   },

@@ -2,6 +2,7 @@
  * What terms mean to expressions: numbers, instants, texts. Operations give `undefined` for a type error of SPARQL. It must
  * not know rows or queries.
  */
+import { LwsError } from '../../../lib/errors.js';
 import { rdf, xsd } from '../../../lib/rdf/vocabulary.js';
 import { instantOf } from './dates.js';
 import { monthsOf, secondsOf } from './durations.js';
@@ -86,8 +87,17 @@ function parseOther(kind: Kind, text: string): number | undefined {
 export const isTrue: Value = { kind: 'boolean', text: 'true', number: 1, datatype: xsd.boolean };
 export const isFalse: Value = { kind: 'boolean', text: 'false', number: 0, datatype: xsd.boolean };
 export const truth = (value: boolean): Value => (value ? isTrue : isFalse);
-export const textValue = (text: string, language?: string): Value =>
-  language === undefined ? { kind: 'string', text } : { kind: 'lang', text, language };
+/** Characters of a text that a query may make. What works on more could not be interrupted. */
+export const mostCharacters = 1_000_000;
+
+/** @throws LwsError `query-limit` for a text that is too long */
+export function textValue(text: string, language?: string): Value {
+  if (text.length > mostCharacters) throw tooLong();
+  return language === undefined ? { kind: 'string', text } : { kind: 'lang', text, language };
+}
+export const tooLong = (): LwsError =>
+  new LwsError('query-limit', `The query makes a text of more than ${mostCharacters} characters.`);
+
 export const iriValue = (text: string): Value => ({ kind: 'iri', text });
 export const blankValue = (label: string): Value => ({ kind: 'blank', text: label });
 

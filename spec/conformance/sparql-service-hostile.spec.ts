@@ -173,7 +173,7 @@ describeStorage(
       const hanging = [1, 2, 3].map((n) => `SERVICE SILENT <${url('/never')}> { ?a${n} ?p${n} ?v }`).join(' ');
       const started = Date.now();
       expect(await rows(s, `SELECT ?b ?v { ?a <${e}p> ?b . ${hanging} }`)).to.deep.equal(['own -']);
-      expect(Date.now() - started).to.be.below(2500);
+      expect(Date.now() - started).to.be.below(5000);
     });
 
     it('open-points 6: queries that wait for others leave the server to everybody else', async () => {

@@ -25,7 +25,8 @@ export interface QueryJob {
 
 export interface QueryAnswer {
   readonly mediaType: string;
-  readonly body: Readable;
+  /** A small answer comes whole. */
+  readonly body: Buffer | Readable;
 }
 
 export interface WorkerHost {
@@ -133,9 +134,14 @@ function work(
       begun();
       answered(job.scope(), (scope) => post({ scope, changes: asked && memory?.changes(worker, asked) }));
     } else if ('chunk' in message) {
-      if (message.mediaType !== undefined) begin(message.mediaType);
-      take(message.chunk, message.isLast);
-      if (message.isLast) settle(undefined, true);
+      const { chunk, mediaType, isLast } = message;
+      if (mediaType !== undefined && isLast)
+        resolve({ mediaType, body: Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength) });
+      else {
+        if (mediaType !== undefined) begin(mediaType);
+        take(chunk, isLast);
+      }
+      if (isLast) settle(undefined, true);
     } else if ('decide' in message) {
       const { id, iris } = message.decide;
       answered(job.decide(iris), (answers) => post({ decided: { id, answers } }));

@@ -69,7 +69,10 @@ function endUnreadBody(req: IncomingMessage, res: ServerResponse): void {
 
 async function streamBody(body: Readable, res: ServerResponse): Promise<void> {
   // To a client of HTTP/1.0 an end of the connection is the end of the answer; a reset is not.
-  body.once('error', () => res.socket?.resetAndDestroy());
+  const reset = (): void => void res.socket?.resetAndDestroy();
+  body.once('error', reset);
+  // It may have broken off before anybody listened.
+  if (body.errored) reset();
   try {
     await pipeline(body, res);
   } catch (error) {

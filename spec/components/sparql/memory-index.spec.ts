@@ -98,6 +98,7 @@ class Queried {
       decide: async (iris) => iris.map(() => true),
       callService: () => Promise.reject(new Error('Nobody is asked here.')),
     });
+    if (Buffer.isBuffer(body)) return body.toString();
     let text = '';
     for await (const chunk of body) text += Buffer.from(chunk as Uint8Array).toString();
     return text;

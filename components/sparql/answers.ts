@@ -1,11 +1,11 @@
 /** What a query answers, from the compiled plan or, for what is not compiled, from Comunica. It must not know formats. */
-import type { Quad, Term } from '@rdfjs/types';
+import type { Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { type Compiled, compileQuery } from './engine/compile-query.js';
 import { NotCompiledError } from './engine/compile-scope.js';
 import { graphTriples } from './engine/graph-results.js';
 import { type RunOptions, startRun } from './engine/run.js';
-import { isIri, type Token, termOf } from './engine/terms.js';
+import { termCache } from './engine/terms.js';
 import type { ReadQuery } from './read-query.js';
 import type { Row } from './result-writers.js';
 import { refused } from './service-policy.js';
@@ -63,22 +63,6 @@ function fromPlan(compiled: Compiled, options: RunOptions): QueryAnswers {
 }
 
 const factory = new DataFactory<Quad>();
-/** IRIs that are kept as terms, since they repeat. */
-const mostNodes = 10_000;
-
-function termCache(): (token: Token) => Term {
-  const nodes = new Map<Token, Term>();
-  return (token) => {
-    if (!isIri(token)) return termOf(token);
-    let node = nodes.get(token);
-    if (!node) {
-      if (nodes.size >= mostNodes) nodes.clear();
-      node = termOf(token);
-      nodes.set(token, node);
-    }
-    return node;
-  };
-}
 
 /** Comunica is loaded by the first query that needs it. */
 function fromComunica(query: ReadQuery, options: RunOptions): QueryAnswers {

@@ -3,6 +3,7 @@ import { KeysQueryOperation } from '@comunica/context-entries';
 import type { Quad } from '@rdfjs/types';
 import { loadEngine } from '../../lib/storage/sparql-update.js';
 import type { QueryAnswers } from './answers.js';
+import { addNew } from './engine/collections.js';
 import { createQuerySource } from './engine/query-source.js';
 import type { RunOptions } from './engine/run.js';
 import type { ReadQuery } from './read-query.js';
@@ -26,10 +27,9 @@ export function comunicaAnswers({ algebra, variables, base }: ReadQuery, options
       const quads = await (await loadEngine()).queryQuads(algebra as never, context);
       const seen = new Set<string>();
       for await (const quad of quads as unknown as AsyncIterable<Quad>) {
-        const before = seen.size;
         const { subject, predicate, object } = quad;
         const key = [subject, predicate, object].map((term) => JSON.stringify(term)).join();
-        if (seen.add(key).size > before) yield [quad];
+        if (addNew(seen, key)) yield [quad];
       }
     },
     close: () => source.close(),

@@ -4,7 +4,7 @@
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { LwsError } from '../../lib/errors.js';
+import { outOfMemory } from './query-errors.js';
 
 /** A table that grows doubles what it holds, and nothing is checked meanwhile. */
 const mostUsed = 0.6;
@@ -22,8 +22,7 @@ export function heapGuard(limitBytes: number): () => void {
     collect ??= exposedCollector();
     collect();
     collectAt = performance.now() + collectEveryMs;
-    if (isOver())
-      throw new LwsError('query-limit', 'The query needed too much memory and was ended. Make it narrower.');
+    if (isOver()) throw outOfMemory();
   };
 }
 

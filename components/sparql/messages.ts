@@ -66,10 +66,6 @@ export type FromQueryWorker =
       };
     };
 
-/** For a query that met the deadline. */
-export const timeoutMessage = (timeoutMs: number): string =>
-  `The query took longer than ${timeoutMs / 1000} seconds and was ended. Make it narrower.`;
-
 export interface QueryWorkerData {
   /** The folder of the LevelDB, which the worker opens for itself. */
   readonly folder: string;

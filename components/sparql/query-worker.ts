@@ -8,14 +8,8 @@ import { openLevel } from '../../lib/storage/durable-level.js';
 import { loadParser } from '../../lib/storage/sparql-update.js';
 import { MemoryLayers } from './engine/memory/memory-layers.js';
 import { heapGuard } from './heap-guard.js';
-import {
-  type FromQueryWorker,
-  type QueryWorkerData,
-  type ServiceAnswer,
-  type ServiceCall,
-  type ToQueryWorker,
-  timeoutMessage,
-} from './messages.js';
+import type { FromQueryWorker, QueryWorkerData, ServiceAnswer, ServiceCall, ToQueryWorker } from './messages.js';
+import { timeout } from './query-errors.js';
 import { readableGraphs } from './readable-graphs.js';
 import { runQuery } from './run-query.js';
 
@@ -97,7 +91,7 @@ function limits(): () => void {
   const end = performance.now() + timeoutMs;
   return () => {
     assertMemory();
-    if (performance.now() > end) throw new LwsError('query-limit', timeoutMessage(timeoutMs));
+    if (performance.now() > end) throw timeout({ timeoutMs });
   };
 }
 

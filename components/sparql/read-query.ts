@@ -56,12 +56,12 @@ export async function readQuery(
       cause: error,
     });
   }
-  if (syntax.type === 'update' && text.replace(/#.*/g, '').trim() === '')
-    throw new LwsError('malformed-query', 'There is no query here. It begins with SELECT, ASK, CONSTRUCT or DESCRIBE.');
   if (syntax.type === 'update')
     throw new LwsError(
       'malformed-query',
-      'This is an update. Queries are asked here; a resource is changed with PATCH.',
+      text.replace(/#.*/g, '').trim() === ''
+        ? 'There is no query here. It begins with SELECT, ASK, CONSTRUCT or DESCRIBE.'
+        : 'This is an update. Queries are asked here; a resource is changed with PATCH.',
     );
   let services: readonly ServiceClause[];
   let algebra: Node;

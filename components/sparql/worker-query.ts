@@ -13,7 +13,7 @@ export interface QueryJob {
   readonly task: QueryTask;
   /** Whose query it is. */
   readonly client: string;
-  /** What the client may read, asked when the worker has its snapshot. */
+  /** What the client may read; asked, or asked again, when the worker has its snapshot. */
   readonly scope: () => Promise<WorkerScope>;
   /** Aborts when the client goes away. */
   readonly gone: AbortSignal;

@@ -1,23 +1,21 @@
 /** Blocks of rows as the stream of bindings that Comunica reads. It must not know plans. */
 import { BindingsFactory } from '@comunica/utils-bindings-factory';
 import { MetadataValidationState } from '@comunica/utils-metadata';
-import type { NamedNode, Term, Variable } from '@rdfjs/types';
+import type { Term, Variable } from '@rdfjs/types';
 import { BufferedIterator } from 'asynciterator';
 import { DataFactory } from 'rdf-data-factory';
 import type { Row, Slot } from './plan.js';
-import { isIri, type Token, termOf } from './terms.js';
+import { termCache } from './terms.js';
 
 type Bindings = ReturnType<BindingsFactory['bindings']>;
 
 const dataFactory = new DataFactory();
 const bindingsFactory = new BindingsFactory(dataFactory as never);
-/** IRIs that are kept as terms, since they repeat. */
-const mostNodes = 10_000;
 
 export class RowBindings extends BufferedIterator<Bindings> {
   private readonly blocks: AsyncGenerator<Row[]>;
   private readonly columns: readonly (readonly [Variable, Slot])[];
-  private readonly nodes = new Map<Token, NamedNode>();
+  private readonly termAt = termCache();
   private readonly finish: () => Promise<void>;
   private stopping: Promise<void> | undefined;
 
@@ -81,19 +79,8 @@ export class RowBindings extends BufferedIterator<Bindings> {
     const entries: [Variable, Term][] = [];
     for (const [variable, slot] of this.columns) {
       const token = row[slot];
-      if (token !== undefined) entries.push([variable, this.termOf(token)]);
+      if (token !== undefined) entries.push([variable, this.termAt(token)]);
     }
     return bindingsFactory.bindings(entries);
-  }
-
-  private termOf(token: Token): Term {
-    if (!isIri(token)) return termOf(token);
-    let node = this.nodes.get(token);
-    if (!node) {
-      if (this.nodes.size >= mostNodes) this.nodes.clear();
-      node = dataFactory.namedNode(token) as NamedNode;
-      this.nodes.set(token, node);
-    }
-    return node;
   }
 }

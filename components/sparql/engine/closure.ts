@@ -3,9 +3,10 @@
  * 18.4). Steps that were taken once are remembered. It must not know the algebra.
  */
 
+import { addNew, addTo } from './collections.js';
 import { distinctTerms } from './distinct-terms.js';
 import { blockLength, type Execution, emptyRow, oneBlock, recall } from './execution.js';
-import type { Blocks, ClosurePlan, Place, Plan, Row, Slot } from './plan.js';
+import { type Blocks, type ClosurePlan, type Place, type Plan, type Row, type Slot, termAt } from './plan.js';
 import { joinTokens, type Token } from './terms.js';
 
 /** A node in a graph; no graph: the union of all. */
@@ -65,8 +66,8 @@ function mergedWith(row: Row, { from, to, graph }: ClosurePlan, start: Node, end
   return put(from, start.token) && put(to, end.token) && put(graph, end.graph ?? start.graph) ? merged : undefined;
 }
 
-const termAt = (place: Place, row: Row): Token | undefined =>
-  !place ? undefined : 'token' in place ? place.token : row[place.slot];
+/** Where nodes say which graph they are in; where only one is meant, they need not. */
+const graphSlot = ({ graph }: ClosurePlan): Slot | undefined => (graph && 'slot' in graph ? graph.slot : undefined);
 
 type Walk = readonly [row: Row, from: Node, to: Node];
 
@@ -77,19 +78,14 @@ function walkerOf(execution: Execution, plan: ClosurePlan, run: Run): (rows: rea
     backward: { start: plan.end, end: plan.start, known: new Map(), isWhole: false },
     beginnings: undefined,
   }));
-  const steps = stepsOf(execution, plan, run);
-  // Where only one graph is meant, nodes need not say which.
-  const slot = graph && 'slot' in graph ? graph.slot : undefined;
+  const slot = graphSlot(plan);
+  const steps = stepsOf(execution, plan, slot, run);
   const graphOf = (row: Row): Token | undefined => (slot === undefined ? undefined : row[slot]);
 
   /** What no pattern limits begins everywhere. */
   async function* beginnings(row: Row): AsyncGenerator<Node> {
     const own = graphOf(row);
     const seen = new Set<string>();
-    const isNew = (node: Node): boolean => {
-      const before = seen.size;
-      return seen.add(keyOf(node)).size > before;
-    };
     memory.beginnings ??= await steps.all(memory.forward);
     if (least === 1) {
       for (const node of memory.beginnings) if (own === undefined || node.graph === own) yield node;
@@ -100,7 +96,7 @@ function walkerOf(execution: Execution, plan: ClosurePlan, run: Run): (rows: rea
       for (const terms of block)
         for (const token of [terms[0]!, terms[2]!]) {
           const node = { token, graph: slot === undefined ? undefined : terms[3] };
-          if (isNew(node)) yield node;
+          if (addNew(seen, keyOf(node))) yield node;
         }
   }
 
@@ -170,8 +166,7 @@ async function* reached(
     const next: Node[] = [];
     for (const node of frontier)
       for (const neighbour of direction.known.get(keyOf(node)) ?? []) {
-        const before = seen.size;
-        if (seen.add(keyOf(neighbour)).size === before) continue;
+        if (!addNew(seen, keyOf(neighbour))) continue;
         next.push(neighbour);
         yield neighbour;
       }
@@ -179,8 +174,7 @@ async function* reached(
   }
 }
 
-function stepsOf(execution: Execution, { step, start, end, graph, counter }: ClosurePlan, run: Run) {
-  const slot = graph && 'slot' in graph ? graph.slot : undefined;
+function stepsOf(execution: Execution, { step, start, end, counter }: ClosurePlan, slot: Slot | undefined, run: Run) {
   const nodeAt = (row: Row, at: Slot): Node => ({
     token: row[at]!,
     graph: slot === undefined ? undefined : row[slot],
@@ -208,15 +202,10 @@ function stepsOf(execution: Execution, { step, start, end, graph, counter }: Clo
       for await (const block of run(step, oneBlock([emptyRow(execution)])))
         for (const row of block) {
           const key = joinTokens(row, slot === undefined ? [start, end] : [start, end, slot]);
-          const before = seen.size;
-          if (seen.add(key).size === before) continue;
+          if (!addNew(seen, key)) continue;
           const from = nodeAt(row, direction.start);
-          const own = found.get(keyOf(from));
-          if (own) own.push(nodeAt(row, direction.end));
-          else {
-            found.set(keyOf(from), [nodeAt(row, direction.end)]);
-            beginnings.push(from);
-          }
+          if (!found.has(keyOf(from))) beginnings.push(from);
+          addTo(found, keyOf(from), nodeAt(row, direction.end));
         }
       for (const [key, nodes] of found) direction.known.set(key, nodes);
       direction.isWhole = true;

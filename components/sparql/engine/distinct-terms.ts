@@ -2,10 +2,12 @@
  * The different terms of one place, found by leaping from one to the next where each has many keys. It must not know the
  * algebra.
  */
-import type { Execution } from './execution.js';
+import { addNew } from './collections.js';
+import { type Execution, emptyRow } from './execution.js';
 import type { DatasetPart } from './graph-gate.js';
 import type { Terms } from './key-reader.js';
-import type { Blocks, DistinctPlan, Row } from './plan.js';
+import { constants } from './pattern-access.js';
+import { type Blocks, type DistinctPlan, onlyPattern, type Row } from './plan.js';
 import type { Token } from './terms.js';
 
 /** The terms in blocks, each once. The place is one that `QuadMatches.distinct` can leap over. */
@@ -17,28 +19,25 @@ export async function* distinctTerms(
 ): AsyncGenerator<Token[]> {
   const seen = new Set<Token>();
   for await (const tokens of matches.distinct(bound, place, part)) {
-    const own = tokens.filter((token) => {
-      const before = seen.size;
-      return seen.add(token).size > before;
-    });
+    const own = tokens.filter((token) => addNew(seen, token));
     if (own.length > 0) yield own;
   }
 }
 
 /** The rows of a DISTINCT of one variable of one pattern, when it stands where leaps are possible. */
 export function distinctTermsOf(execution: Execution, { input, slots }: DistinctPlan): Blocks | undefined {
-  if (input.kind !== 'join' || input.patterns.length !== 1 || input.parts.length > 0 || input.filters.length > 0)
-    return undefined;
-  const [{ places, part, wanted }] = input.patterns as [(typeof input.patterns)[number]];
+  const pattern = onlyPattern(input);
+  if (!pattern) return undefined;
+  const { places, part, wanted } = pattern;
   const [place] = wanted;
   if (wanted.length !== 1 || slots.length !== 1 || place === undefined) return undefined;
   const { slot } = places[place] as { slot: number };
-  const bound = places.map((each) => (each && 'token' in each ? each.token : undefined));
+  const bound = constants(pattern);
   if (slot !== slots[0] || !canLeap(bound, place)) return undefined;
   async function* rows(): AsyncGenerator<Row[]> {
     for await (const tokens of distinctTerms(execution, bound, place!, part))
       yield tokens.map((token) => {
-        const row: Row = new Array<undefined>(execution.width).fill(undefined);
+        const row = emptyRow(execution);
         row[slot] = token;
         return row;
       });

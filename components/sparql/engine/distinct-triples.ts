@@ -2,6 +2,7 @@
  * The copies of a triple in several graphs, of which the union default graph has one. In an order of keys they stand near each
  * other: only the triples that share what is before the graph have to be remembered. It must not know LevelDB or queries.
  */
+import { addNew } from './collections.js';
 import type { KeyReader } from './key-reader.js';
 
 export interface DistinctTriples {
@@ -17,14 +18,14 @@ export function distinctTriples(): DistinctTriples {
   return {
     isNew(reader, key) {
       const { headEnd, rest } = reader;
-      if (reader.isTorn) return add(torn, `${key.slice(0, headEnd)}\u0000${rest}`);
+      if (reader.isTorn) return addNew(torn, `${key.slice(0, headEnd)}\u0000${rest}`);
       if (headEnd !== head.length || !key.startsWith(head)) {
         head = key.slice(0, headEnd);
         first = rest;
         if (others.size > 0) others.clear();
         return true;
       }
-      return rest !== first && add(others, rest);
+      return rest !== first && addNew(others, rest);
     },
   };
 }
@@ -32,10 +33,5 @@ export function distinctTriples(): DistinctTriples {
 /** For keys of several scans, each of one graph. */
 export function distinctEverywhere(): DistinctTriples {
   const seen = new Set<string>();
-  return { isNew: (reader) => add(seen, `${reader.token(0)}\u0000${reader.token(1)}\u0000${reader.token(2)}`) };
-}
-
-function add(set: Set<string>, text: string): boolean {
-  const before = set.size;
-  return set.add(text).size > before;
+  return { isNew: (reader) => addNew(seen, `${reader.token(0)}\u0000${reader.token(1)}\u0000${reader.token(2)}`) };
 }

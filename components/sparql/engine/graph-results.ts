@@ -1,5 +1,6 @@
 /** Rows as the triples of CONSTRUCT and DESCRIBE (SPARQL 1.1 16.2, 16.4). It must not know the algebra or formats. */
 import type { Term } from '@rdfjs/types';
+import { addNew } from './collections.js';
 import type { Execution } from './execution.js';
 import type { Terms } from './key-reader.js';
 import type { Blocks, Place, Slot } from './plan.js';
@@ -21,10 +22,8 @@ export async function* graphTriples(
   rows: Blocks,
 ): AsyncGenerator<TripleTokens[]> {
   const seen = new Set<string>();
-  const isNew = ([subject, predicate, object]: TripleTokens): boolean => {
-    const before = seen.size;
-    return seen.add(`${subject}\u0000${predicate}\u0000${object}`).size > before;
-  };
+  const isNew = ([subject, predicate, object]: TripleTokens): boolean =>
+    addNew(seen, `${subject}\u0000${predicate}\u0000${object}`);
   for await (const triples of form.kind === 'construct'
     ? constructed(form.template, rows)
     : described(execution, form, rows)) {

@@ -1,4 +1,5 @@
 /** Rows joined with what a plan gives alone, through a table of its rows. It must not know patterns. */
+import { addTo } from './collections.js';
 import { blockLength, type Execution, recall } from './execution.js';
 import type { Blocks, Plan, Row, SemiJoinPlan, Slot } from './plan.js';
 import { joinTokens } from './terms.js';
@@ -15,18 +16,13 @@ export async function* hashJoin(
   plan: Plan,
   run: () => Blocks,
 ): AsyncGenerator<Row[]> {
-  const tables = recall<Tables>(execution, plan, () => ({ rows: undefined, bySlots: new Map() }));
-  const certain = [...plan.certain];
+  const { load, candidates } = partners(execution, plan, run);
   const possible = [...plan.possible];
   let out: Row[] = [];
   for await (const rows of input) {
-    if (!tables.rows) {
-      tables.rows = [];
-      for await (const block of run()) for (const row of block) tables.rows.push(row);
-    }
+    await load();
     for (const row of rows) {
-      const slots = certain.filter((slot) => row[slot] !== undefined);
-      for (const partner of tableBy(tables, slots).get(joinTokens(row, slots)) ?? []) {
+      for (const partner of candidates(row)) {
         const merged = merge(row, partner, possible);
         if (merged) out.push(merged);
         if (out.length < blockLength) continue;
@@ -46,24 +42,36 @@ export async function* compared(
   { right, isKept, isLoose }: SemiJoinPlan,
   run: () => Blocks,
 ): AsyncGenerator<Row[]> {
-  const tables = recall<Tables>(execution, right, () => ({ rows: undefined, bySlots: new Map() }));
-  const [certain, possible] = [[...right.certain], [...right.possible]];
+  const { load, candidates } = partners(execution, right, run);
+  const possible = [...right.possible];
   for await (const rows of input) {
     execution.assertTime();
-    if (!tables.rows) {
-      tables.rows = [];
-      for await (const block of run()) for (const row of block) tables.rows.push(row);
-    }
+    await load();
     const kept = rows.filter((row) => {
-      const slots = certain.filter((slot) => row[slot] !== undefined);
-      const candidates = tableBy(tables, slots).get(joinTokens(row, slots)) ?? [];
       const isPartner = (partner: Row): boolean =>
         (!isLoose || possible.some((slot) => row[slot] !== undefined && partner[slot] !== undefined)) &&
         merge(row, partner, possible) !== undefined;
-      return candidates.some(isPartner) === isKept;
+      return candidates(row).some(isPartner) === isKept;
     });
     if (kept.length > 0) yield kept;
   }
+}
+
+/** The rows that a plan gives alone, run once, and those of them that may go together with a row. */
+function partners(execution: Execution, plan: Plan, run: () => Blocks) {
+  const tables = recall<Tables>(execution, plan, () => ({ rows: undefined, bySlots: new Map() }));
+  const certain = [...plan.certain];
+  return {
+    async load(): Promise<void> {
+      if (tables.rows) return;
+      tables.rows = [];
+      for await (const block of run()) for (const row of block) tables.rows.push(row);
+    },
+    candidates(row: Row): readonly Row[] {
+      const slots = certain.filter((slot) => row[slot] !== undefined);
+      return tableBy(tables, slots).get(joinTokens(row, slots)) ?? [];
+    },
+  };
 }
 
 function tableBy(tables: Tables, slots: readonly Slot[]): Map<string, Row[]> {
@@ -71,12 +79,7 @@ function tableBy(tables: Tables, slots: readonly Slot[]): Map<string, Row[]> {
   let table = tables.bySlots.get(name);
   if (table) return table;
   table = new Map();
-  for (const row of tables.rows!) {
-    const key = joinTokens(row, slots);
-    const own = table.get(key);
-    if (own) own.push(row);
-    else table.set(key, [row]);
-  }
+  for (const row of tables.rows!) addTo(table, joinTokens(row, slots), row);
   tables.bySlots.set(name, table);
   return table;
 }

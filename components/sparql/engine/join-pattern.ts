@@ -2,6 +2,7 @@
  * Rows joined with a pattern, in whichever way reads least: streamed for one row, looked up where rows bind little, or through
  * a table of all matches, made once. It must not know the order of joins.
  */
+import { addTo } from './collections.js';
 import { blockLength, type Execution } from './execution.js';
 import type { Terms } from './key-reader.js';
 import {
@@ -56,12 +57,7 @@ async function* joinGroup(
   isLast: boolean,
 ): AsyncGenerator<Row[]> {
   const partners = new Map<string, Row[]>();
-  for (const row of rows) {
-    const key = joinTokens(row, slots);
-    const own = partners.get(key);
-    if (own) own.push(row);
-    else partners.set(key, [row]);
-  }
+  for (const row of rows) addTo(partners, joinTokens(row, slots), row);
   if (partners.size === 1) return yield* streamed(execution, pattern, boundBy(pattern, rows[0]!), rows);
   const memory = memoryOf(execution, pattern);
   const table = memory.tables.get(slots.join());
@@ -81,12 +77,7 @@ async function tableFor(execution: Execution, pattern: Pattern, slots: readonly 
   const places = placesOf(pattern, slots);
   const table = new Map<string, Terms[]>();
   for await (const block of execution.matches.stream(constants(pattern), wantedOf(execution, pattern)))
-    for (const terms of block) {
-      const key = joinTokens(terms, places);
-      const own = table.get(key);
-      if (own) own.push(terms);
-      else table.set(key, [terms]);
-    }
+    for (const terms of block) addTo(table, joinTokens(terms, places), terms);
   memoryOf(execution, pattern).tables.set(slots.join(), table);
   return table;
 }

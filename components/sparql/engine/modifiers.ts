@@ -1,4 +1,5 @@
 /** Rows sorted, cut, and each once. It must not know where they come from. */
+import { addNew } from './collections.js';
 import { compareValues } from './comparison.js';
 import { blockLength, type Execution } from './execution.js';
 import type { Blocks, DistinctPlan, OrderPlan, Row, SlicePlan } from './plan.js';
@@ -45,10 +46,7 @@ export async function* distinct(
   const seen = new Set<string>();
   for await (const rows of input) {
     assertTime();
-    const out = rows.filter((row) => {
-      const before = seen.size;
-      return seen.add(joinTokens(row, slots)).size > before;
-    });
+    const out = rows.filter((row) => addNew(seen, joinTokens(row, slots)));
     if (out.length > 0) yield out;
   }
 }

@@ -4,7 +4,7 @@
  */
 import { type Execution, recall } from './execution.js';
 import type { Terms } from './key-reader.js';
-import type { Blocks, Pattern, Place, Row, Slot } from './plan.js';
+import { type Blocks, type Pattern, type Place, type Row, type Slot, termAt } from './plan.js';
 import type { Wanted } from './quad-matches.js';
 
 /** Rows that may be gathered before it is decided how they are joined. */
@@ -36,8 +36,7 @@ export const constants = ({ places }: Pattern): Terms =>
   places.map((place) => (place && 'token' in place ? place.token : undefined));
 
 /** The terms that the pattern has for a row. */
-export const boundBy = ({ places }: Pattern, row: Row): Terms =>
-  places.map((place) => (!place ? undefined : 'token' in place ? place.token : row[place.slot]));
+export const boundBy = ({ places }: Pattern, row: Row): Terms => places.map((place) => termAt(place, row));
 
 function isStar({ stars }: Execution, { places: [subject] }: Pattern): boolean {
   return !!subject && 'slot' in subject && stars.has(subject.slot);

@@ -159,6 +159,16 @@ export const areDisjoint = (a: ReadonlySet<Slot>, b: ReadonlySet<Slot>): boolean
   [...a].every((slot) => !b.has(slot));
 export const unite = (sets: readonly ReadonlySet<Slot>[]): Set<Slot> => new Set(sets.flatMap((set) => [...set]));
 
+/** The one pattern that a plan is. */
+export const onlyPattern = (plan: Plan): Pattern | undefined =>
+  plan.kind === 'join' && plan.patterns.length === 1 && plan.parts.length === 0 && plan.filters.length === 0
+    ? plan.patterns[0]
+    : undefined;
+
+/** What stands in a place for a row. */
+export const termAt = (place: Place, row: Row): Token | undefined =>
+  !place ? undefined : 'token' in place ? place.token : row[place.slot];
+
 /** The slots of a pattern. */
 export const slotsOf = ({ places }: Pattern): Set<Slot> =>
   new Set(places.flatMap((place) => (place && 'slot' in place ? [place.slot] : [])));

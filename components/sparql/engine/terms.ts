@@ -66,6 +66,24 @@ export function termOf(token: Token): NamedNode | BlankNode | Literal {
   return datatype === undefined ? factory.literal(text) : factory.literal(text, factory.namedNode(datatype));
 }
 
+/** IRIs that are kept as terms, since they repeat. */
+const mostNodes = 10_000;
+
+/** `termOf` for many terms, of which IRIs come again. */
+export function termCache(): (token: Token) => Term {
+  const nodes = new Map<Token, Term>();
+  return (token) => {
+    if (!isIri(token)) return termOf(token);
+    let node = nodes.get(token);
+    if (!node) {
+      if (nodes.size >= mostNodes) nodes.clear();
+      node = termOf(token);
+      nodes.set(token, node);
+    }
+    return node;
+  };
+}
+
 /** Several terms as one text. IRIs hold no control characters, and other tokens tell their own length. */
 export function joinTokens(row: readonly (Token | undefined)[], slots: readonly number[]): string {
   if (slots.length === 1) return row[slots[0]!] ?? '\u0002';

@@ -2,13 +2,8 @@
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { expectChallenge, expectProblem } from '../support/expectations.js';
-import type { Answer } from '../support/http.js';
+import { type Probe, visible } from '../support/masking.js';
 
-interface Probe {
-  readonly method: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string;
-}
 const turtle = { 'Content-Type': 'text/turtle' };
 const update = { 'Content-Type': 'application/sparql-update' };
 const jsonPatch = { 'Content-Type': 'application/json-patch+json' };
@@ -41,13 +36,6 @@ const probes: Readonly<Record<string, Probe>> = {
   'GET with a range': { method: 'GET', headers: { Range: 'bytes=999-' } },
   PROPFIND: { method: 'PROPFIND' },
 };
-
-/** What an answer lets one see, without what differs between any two requests. */
-function visible(answer: Answer, name: string): unknown {
-  const { date, ...headers } = answer.headers;
-  const clean = (text: string): string => text.replace(/urn:uuid:[0-9a-f-]{36}/g, 'ID').replaceAll(name, 'NAME');
-  return { status: answer.status, headers: JSON.parse(clean(JSON.stringify(headers))), body: clean(answer.text) };
-}
 
 /** What is hidden, and what is not there, with names of the same length. */
 const pairs: Readonly<Record<string, (s: StorageUnderTest, container: string) => Promise<void>>> = {

@@ -4,6 +4,7 @@ import type { Sender, StorageUnderTest } from './conformance.js';
 import { putLinks } from './linkset.js';
 import { visible } from './masking.js';
 import { ask, askByGet, graphsSeen, holds, rows } from './sparql.js';
+import { agent, as, bob, rule, setAcl } from './wac.js';
 
 export const e = 'https://e.example/';
 
@@ -166,4 +167,16 @@ export function half(s: StorageUnderTest, sender: () => Sender): void {
       expect([hidden, deep], query).to.deep.equal([absent, absent]);
     }
   });
+}
+
+/** Gives a right and takes it again: the next query knows. */
+export async function revokesAtOnce(s: StorageUnderTest): Promise<void> {
+  const { iri } = await s.stored('text/turtle', `<${e}r> <${e}revoked> 1 .`);
+  for (let round = 0; round < 3; round++) {
+    await setAcl(s, iri, rule('Read', agent(bob)));
+    expect(await holds(s, `ASK { ?s <${e}revoked> ?o }`, as(s, bob))).to.equal(true);
+    await setAcl(s, iri);
+    expect(await holds(s, `ASK { ?s <${e}revoked> ?o }`, as(s, bob))).to.equal(false);
+  }
+  await s.delete(iri);
 }

@@ -8,13 +8,13 @@ import type { IdentifierResolver } from './authentication/controlled-identifier.
 import type { DpopVerifier } from './authentication/dpop.js';
 import type { Suite } from './authentication/suite.js';
 import type { Authorizer, PermissionSource } from './authorization/authorizer.js';
+import type { Documents } from './documents/documents.js';
 import type { ResourceQuery, Route } from './http/route.js';
 import type { CapabilityEntry, ServiceEntry } from './http/storage-description.js';
 import type { Log } from './log.js';
 import type { AdmissionOptions } from './outbound/admission.js';
 import type { GuardedFetch } from './outbound/guarded-fetch.js';
 import type { SettingsOf, SettingsTable } from './settings.js';
-import type { Documents } from './storage/documents.js';
 import type { Store } from './storage/store.js';
 
 /** All that a component may use of the house. */

@@ -4,13 +4,13 @@
  */
 import type { BaseModel, Decision, PermissionSource, Question } from '../../lib/authorization/authorizer.js';
 import { ancestorsOf } from '../../lib/authorization/authorizer.js';
-import { type IriRange, only, subtree } from '../../lib/authorization/iri-ranges.js';
 import type { Mode } from '../../lib/authorization/mode.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { House } from '../../lib/component.js';
 import { parseMediaType } from '../../lib/fields/media-type.js';
 import { foaf, rdf } from '../../lib/rdf/vocabulary.js';
 import { structuralType } from '../../lib/resources/types.js';
+import { type IriRange, only, subtree } from '../../lib/storage/iri-ranges.js';
 import { ownStatements } from '../../lib/storage/own-statements.js';
 import type { ResourceRecord } from '../../lib/storage/records.js';
 import { isOfRequest, type ResourceFacts, requestFulfils, resourceFulfils } from './constraints.js';

@@ -2,11 +2,11 @@
  * Answers from the index, over what the caller may read now. It must not know HTTP.
  */
 import type { ReadScope } from '../../lib/authorization/authorizer.js';
-import { RangeStream } from '../../lib/authorization/iri-ranges.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { House } from '../../lib/component.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
 import type { SortedStream } from '../../lib/storage/entry-cursor.js';
+import { RangeStream } from '../../lib/storage/iri-ranges.js';
 import { entryRange, type ResourceRecord } from '../../lib/storage/records.js';
 import { StoreSnapshot } from '../../lib/storage/snapshot.js';
 import type { Filter } from './filter.js';

@@ -7,9 +7,9 @@ import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { House } from '../../lib/component.js';
+import { loadEngine } from '../../lib/query/parse/sparql-update.js';
 import { rdf } from '../../lib/rdf/vocabulary.js';
 import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/records.js';
-import { loadEngine } from '../../lib/storage/sparql-update.js';
 import type { Filter } from './filter.js';
 import { postingSpace, typeRelation } from './postings.js';
 

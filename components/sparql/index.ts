@@ -3,10 +3,10 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { defineComponent } from '../../lib/component.js';
 import { hostList, parseAllowedHost } from '../../lib/outbound/address-policy.js';
+import { MemoryIndex } from '../../lib/query/memory/memory-index.js';
 import { flag, integer, optional, setting } from '../../lib/settings.js';
-import { MemoryIndex } from './memory-index.js';
+import { QueryPool } from './pool/query-pool.js';
 import { sparqlQuery } from './protocol.js';
-import { QueryPool } from './query-pool.js';
 import { askResource, endpointUrl, sparqlRoutes } from './routes.js';
 
 const settings = {

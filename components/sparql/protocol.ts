@@ -4,8 +4,8 @@
  */
 import { LwsError } from '../../lib/errors.js';
 import { chooseMediaType, type MediaRange, parseAccept } from '../../lib/fields/accept.js';
+import { decodeUtf8 } from '../../lib/json/json.js';
 import { type RdfFormat, rdfFormats } from '../../lib/rdf/formats.js';
-import { decodeUtf8 } from '../../lib/rdf/json.js';
 import { type RequestBody, readBody } from '../../lib/resources/body.js';
 
 export const sparqlQuery = 'application/sparql-query';

@@ -8,11 +8,11 @@ import type { Reply } from '../../lib/http/respond.js';
 import type { Route, RouteRequest } from '../../lib/http/route.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
 import type { RequestBody } from '../../lib/resources/body.js';
-import type { QueryTask } from './messages.js';
+import type { QueryTask } from './pool/messages.js';
+import type { QueryPool } from './pool/query-pool.js';
 import { acceptedFormats, requestOfBody, requestOfUrl, type SparqlRequest, sparqlQuery } from './protocol.js';
-import type { QueryPool } from './query-pool.js';
-import { type ServiceCallsOptions, serviceCalls } from './service-calls.js';
 import { serviceDescription } from './service-description.js';
+import { type ServiceCallsOptions, serviceCalls } from './services/service-calls.js';
 
 export interface SparqlEndpoint {
   readonly house: House;

@@ -3,13 +3,13 @@
  * open-points 7). Documents come through the outbound guard and are kept for a while. It must not know tokens.
  */
 import { LRUCache } from 'lru-cache';
+import type { Documents } from '../documents/documents.js';
 import { LwsError } from '../errors.js';
 import { parseMediaType } from '../fields/media-type.js';
+import { decodeUtf8, parseJson } from '../json/json.js';
 import type { GuardedFetch } from '../outbound/guarded-fetch.js';
 import { OutboundError } from '../outbound/outbound-error.js';
 import { isRdfFormat, jsonLd } from '../rdf/formats.js';
-import { decodeUtf8, parseJson } from '../rdf/json.js';
-import type { Documents } from '../storage/documents.js';
 import { decodeGraph } from '../storage/quad-keys.js';
 import { documentOfQuads, interpret } from './cid-document.js';
 import { didWebUrl, expandDidKey } from './did.js';

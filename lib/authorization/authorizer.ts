@@ -3,8 +3,9 @@
  * transaction. A base model decides, and permission sources may only widen. It must not know HTTP; it never says why to a
  * client, only to the log.
  */
+
+import { type IriRange, isWholeStorage, unionOfRanges } from '../storage/iri-ranges.js';
 import { parentOf, type ResourceRecord } from '../storage/records.js';
-import { type IriRange, isWholeStorage, unionOfRanges } from './iri-ranges.js';
 import type { Mode } from './mode.js';
 import type { Access } from './principal.js';
 

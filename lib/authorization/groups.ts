@@ -5,12 +5,12 @@
 
 import type { Quad } from '@rdfjs/types';
 import { LRUCache } from 'lru-cache';
+import type { Documents } from '../documents/documents.js';
 import { parseMediaType } from '../fields/media-type.js';
 import type { Log } from '../log.js';
 import type { GuardedFetch } from '../outbound/guarded-fetch.js';
 import { isRdfFormat } from '../rdf/formats.js';
 import { vcard } from '../rdf/vocabulary.js';
-import type { Documents } from '../storage/documents.js';
 import { decodeGraph } from '../storage/quad-keys.js';
 import type { Store } from '../storage/store.js';
 

@@ -2,12 +2,13 @@
  * Web Access Control (open-points 1.3): the resource's own ACL, or the inherited rules of the nearest container that has
  * one; the nearest wins entirely, and nobody is above it.
  */
+
+import { below, type IriRange, isWholeStorage, only, unionOfRanges } from '../storage/iri-ranges.js';
 import { type Acl, aclKey, readAcl } from './acl.js';
 import { judge } from './acl-decision.js';
 import type { AclIndex } from './acl-index.js';
 import { ancestorsOf, type BaseModel, type Decision, type Question, type ReadScope, type View } from './authorizer.js';
 import type { Groups } from './groups.js';
-import { below, type IriRange, isWholeStorage, only, unionOfRanges } from './iri-ranges.js';
 import type { Mode } from './mode.js';
 import type { Access } from './principal.js';
 

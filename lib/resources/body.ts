@@ -3,11 +3,11 @@
  * a limit; binary bodies go to the blob directory as they come. It must not know koa.
  */
 import { createHash, type Hash } from 'node:crypto';
+import type { EncodedDocument } from '../documents/document-tasks.js';
 import { LwsError } from '../errors.js';
 import type { DigestAlgorithm } from '../fields/digest.js';
 import { isRdfFormat, type RdfFormat } from '../rdf/formats.js';
 import { type BlobWriter, CommitInDoubtError } from '../storage/blobs.js';
-import type { EncodedDocument } from '../storage/document-tasks.js';
 import type { ResourceKind } from '../storage/records.js';
 import type { Storage } from './storage.js';
 

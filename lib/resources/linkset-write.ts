@@ -2,7 +2,7 @@
 import type { View } from '../authorization/authorizer.js';
 import { requireAccess } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
-import { decodeUtf8, parseJson } from '../rdf/json.js';
+import { decodeUtf8, parseJson } from '../json/json.js';
 import type { ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
 import { readBody } from './body.js';

@@ -1,7 +1,7 @@
 /** The client-managed links of a resource, as they are kept: an entry of their own, and the declared types in the record. */
 import { LwsError } from '../errors.js';
 import type { Link } from '../fields/link.js';
-import { parseJson } from '../rdf/json.js';
+import { parseJson } from '../json/json.js';
 import { recordBlocks } from '../storage/all-records.js';
 import { graphPrefix } from '../storage/quad-keys.js';
 import { entryKey, entryRange, partsOfEntry, type ResourceRecord, rangeOf } from '../storage/records.js';

@@ -1,9 +1,9 @@
 /** PATCH: SPARQL Update on RDF, JSON Merge Patch and JSON Patch on JSON (service.md, "PATCH format matrix"). */
 import type { View } from '../authorization/authorizer.js';
 import { requireAccess } from '../authorization/guard.js';
+import type { EncodedDocument } from '../documents/document-tasks.js';
 import { LwsError } from '../errors.js';
-import { decodeUtf8 } from '../rdf/json.js';
-import type { EncodedDocument } from '../storage/document-tasks.js';
+import { decodeUtf8 } from '../json/json.js';
 import type { ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
 import { discard, type RequestBody, readBody, roomFor, storeBytes } from './body.js';

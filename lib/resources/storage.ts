@@ -1,7 +1,7 @@
 /** The storage as the operations on resources see it: the engine, the authorizer, the limits, the caches. */
 import type { AclIndex } from '../authorization/acl-index.js';
 import type { Guard } from '../authorization/guard.js';
-import type { Documents } from '../storage/documents.js';
+import type { Documents } from '../documents/documents.js';
 import type { Store } from '../storage/store.js';
 import type { Representations } from './representations.js';
 

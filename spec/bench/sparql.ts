@@ -10,12 +10,12 @@ import { Worker } from 'node:worker_threads';
 import type { Quad, Term } from '@rdfjs/types';
 import { Store } from 'oxigraph';
 import { DataFactory } from 'rdf-data-factory';
-import { answersOf } from '../../components/sparql/answers.js';
-import { bytesOf, type IndexData } from '../../components/sparql/engine/memory/index-data.js';
-import { MemoryLayers } from '../../components/sparql/engine/memory/memory-layers.js';
-import type { MemoryView } from '../../components/sparql/engine/memory/memory-view.js';
-import type { BuilderData, FromBuilder } from '../../components/sparql/memory-index-builder.js';
-import { readQuery } from '../../components/sparql/read-query.js';
+import { answersOf } from '../../components/sparql/pool/answers.js';
+import { bytesOf, type IndexData } from '../../lib/query/memory/index-data.js';
+import type { BuilderData, FromBuilder } from '../../lib/query/memory/memory-index-builder.js';
+import { MemoryLayers } from '../../lib/query/memory/memory-layers.js';
+import type { MemoryView } from '../../lib/query/memory/memory-view.js';
+import { readQuery } from '../../lib/query/parse/read-query.js';
 import { type Level, type LevelSnapshot, openLevel, writeBatch } from '../../lib/storage/durable-level.js';
 import { encodeGraph, otherKeys } from '../../lib/storage/quad-keys.js';
 
@@ -120,7 +120,7 @@ const rssBefore = process.memoryUsage().rss;
 const buildBegan = performance.now();
 const index = await new Promise<IndexData>((resolve, reject) => {
   const workerData: BuilderData = { folder, mostQuads: quads };
-  const builder = new Worker(new URL('../../components/sparql/memory-index-builder.js', import.meta.url), {
+  const builder = new Worker(new URL('../../lib/query/memory/memory-index-builder.js', import.meta.url), {
     workerData,
   });
   let built: FromBuilder | undefined;

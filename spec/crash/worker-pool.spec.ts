@@ -11,7 +11,7 @@ describe('A worker that leaves because it was idle', function () {
   this.timeout(30_000);
 
   it('takes no task with it', async () => {
-    const script = new URL('../../lib/storage/document-worker.js', import.meta.url);
+    const script = new URL('../../lib/documents/document-worker.js', import.meta.url);
     const pool = new WorkerPool(script, { size: 1, queue: 10, idleMs: 5, memoryMb: 256 });
     const task = () => ({ name: 'checkJson', arguments: { bytes: new TextEncoder().encode('{}') } });
     const failures: unknown[] = [];

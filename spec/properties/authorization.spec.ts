@@ -9,9 +9,9 @@ import { typesOf as indexOf, search } from '../../components/search-index/search
 import type { View } from '../../lib/authorization/authorizer.js';
 import { requireAccess, requirePut } from '../../lib/authorization/guard.js';
 import type { Access } from '../../lib/authorization/principal.js';
+import { Documents } from '../../lib/documents/documents.js';
 import { LwsError } from '../../lib/errors.js';
 import { jsonListing } from '../../lib/resources/membership.js';
-import { Documents } from '../../lib/storage/documents.js';
 import { allows, type Client, type Mode, outcome, parentOf, root, typesOf, type World } from './authorization-model.js';
 import { type BuiltWorld, build } from './authorization-storage.js';
 import { client, types, world } from './authorization-worlds.js';

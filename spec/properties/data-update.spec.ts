@@ -2,9 +2,9 @@
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type DataOperation, readDataUpdate } from '../../lib/storage/data-update.js';
+import { type DataOperation, readDataUpdate } from '../../lib/query/parse/data-update.js';
+import { parseUpdate } from '../../lib/query/parse/sparql-update.js';
 import { encodeGraph } from '../../lib/storage/quad-keys.js';
-import { parseUpdate } from '../../lib/storage/sparql-update.js';
 
 const base = 'http://spec.example/c/r';
 

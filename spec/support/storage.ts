@@ -1,10 +1,10 @@
 /** A whole storage in memory, as the operations on resources see it, and bodies to hand to them; without sockets. */
 import type { Authorizer } from '../../lib/authorization/authorizer.js';
 import { ownerAuthorizer } from '../../lib/authorization/owner-mode.js';
+import { Documents } from '../../lib/documents/documents.js';
 import type { RequestBody } from '../../lib/resources/body.js';
 import { Representations } from '../../lib/resources/representations.js';
 import type { Storage, StorageLimits } from '../../lib/resources/storage.js';
-import { Documents } from '../../lib/storage/documents.js';
 import { type MemoryStore, memoryStore, root } from './memory-store.js';
 
 export interface SpecStorage {

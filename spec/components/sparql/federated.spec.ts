@@ -5,11 +5,11 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { namedNode, Store } from 'oxigraph';
-import { answersOf, type QueryAnswers } from '../../../components/sparql/answers.js';
-import { readQuery } from '../../../components/sparql/read-query.js';
+import { answersOf, type QueryAnswers } from '../../../components/sparql/pool/answers.js';
 import { parseAllowedHost } from '../../../lib/outbound/address-policy.js';
+import { readQuery } from '../../../lib/query/parse/read-query.js';
 import { parseRdf } from '../../../lib/rdf/parse.js';
-import { base, graphNames, type SpecLevel, specLevel } from './engine-dataset.js';
+import { base, graphNames, type SpecLevel, specLevel } from '../../lib/query/engine-dataset.js';
 
 const endpoint = 'https://remote.example/sparql';
 const allowed = [parseAllowedHost('remote.example')!];

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
 import type { ResultFormat } from '../../../components/sparql/protocol.js';
-import { type Row, resultWriter } from '../../../components/sparql/result-writers.js';
+import { type Row, resultWriter } from '../../../components/sparql/results/result-writers.js';
 
 const f = new DataFactory();
 const xsd = 'http://www.w3.org/2001/XMLSchema#';

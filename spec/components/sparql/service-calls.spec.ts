@@ -3,14 +3,14 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { ServiceAnswer, ServiceCall } from '../../../components/sparql/messages.js';
+import { QueryPool } from '../../../components/sparql/pool/query-pool.js';
+import type { QueryJob } from '../../../components/sparql/pool/worker-query.js';
 import { acceptedFormats } from '../../../components/sparql/protocol.js';
-import { QueryPool } from '../../../components/sparql/query-pool.js';
-import { serviceCalls } from '../../../components/sparql/service-calls.js';
-import type { QueryJob } from '../../../components/sparql/worker-query.js';
+import { serviceCalls } from '../../../components/sparql/services/service-calls.js';
 import { createLog } from '../../../lib/log.js';
 import { parseAllowedHost } from '../../../lib/outbound/address-policy.js';
 import type { OutboundRequest } from '../../../lib/outbound/guarded-fetch.js';
+import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
 
 const endpoint = 'https://remote.example/sparql?key=1';
 const allowed = [parseAllowedHost('remote.example')!];

@@ -1,0 +1,136 @@
+/**
+ * The thread that queries run in: it opens the server's LevelDB for itself, answers one query at a time, and may be killed
+ * at any moment. It must not know who asks.
+ */
+import { parentPort, resourceLimits, workerData } from 'node:worker_threads';
+import { LwsError } from '../../../lib/errors.js';
+import { readableGraphs } from '../../../lib/query/access/readable-graphs.js';
+import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
+import { MemoryLayers } from '../../../lib/query/memory/memory-layers.js';
+import { loadParser } from '../../../lib/query/parse/sparql-update.js';
+import { openLevel } from '../../../lib/storage/durable-level.js';
+import { heapGuard } from './heap-guard.js';
+import type { FromQueryWorker, QueryWorkerData, ToQueryWorker } from './messages.js';
+import { timeout } from './query-errors.js';
+import { runQuery } from './run-query.js';
+
+/** Chunks that may be on their way without the reader having taken them. */
+const mostUnderWay = 4;
+
+const port = parentPort!;
+const send = (message: FromQueryWorker, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
+const { folder, timeoutMs } = workerData as QueryWorkerData;
+
+type Scope = Exclude<Extract<ToQueryWorker, { scope: unknown }>, { task: unknown }>;
+
+/** Those who wait for decisions, by the number of what they asked. */
+const asking = new Map<number, (answers: readonly boolean[]) => void>();
+/** Those who wait for other endpoints. */
+const calling = new Map<number, (answer: ServiceAnswer) => void>();
+let asked = 0;
+let scoped: ((answer: Scope) => void) | undefined;
+let taken: (() => void) | undefined;
+let underWay = 0;
+const layers = new MemoryLayers();
+const assertMemory = heapGuard((resourceLimits.maxOldGenerationSizeMb ?? 512) * 2 ** 20);
+
+// Comunica is loaded by the first query that needs it: that takes longer than everything else here.
+const opened = Promise.all([openLevel(folder), loadParser()]);
+
+port.on('message', (message: ToQueryWorker) => {
+  if ('decided' in message) {
+    const { id, answers } = message.decided;
+    asking.get(id)?.(answers);
+    asking.delete(id);
+  } else if ('serviced' in message) {
+    const { id, answer } = message.serviced;
+    calling.get(id)?.(answer);
+    calling.delete(id);
+  } else if ('task' in message) void answer(message);
+  else if ('scope' in message) scoped?.(message);
+  else if ('base' in message) layers.use(message.base);
+  else if ('more' in message) {
+    underWay--;
+    taken?.();
+  }
+});
+
+async function decide(iris: readonly string[]): Promise<readonly boolean[]> {
+  const id = asked++;
+  const answers = await new Promise<readonly boolean[]>((resolve) => {
+    asking.set(id, resolve);
+    send({ decide: { id, iris } });
+  });
+  if (answers.length !== iris.length) throw new Error('The decisions are not those that were asked for.');
+  return answers;
+}
+
+/** This thread opens no sockets. */
+const callService = (call: ServiceCall): Promise<ServiceAnswer> =>
+  new Promise((resolve) => {
+    const id = asked++;
+    calling.set(id, resolve);
+    send({ service: { id, ...call } });
+  });
+
+const askScope = (): Promise<Scope> =>
+  new Promise((resolve) => {
+    scoped = resolve;
+    send({ ready: true });
+  });
+
+/** Waits until the reader has room. */
+async function room(): Promise<void> {
+  while (underWay >= mostUnderWay)
+    await new Promise<void>((resolve) => {
+      taken = resolve;
+    });
+}
+
+/** Ends a query between two blocks of rows, before the pool has to end the thread. */
+function limits(): () => void {
+  const end = performance.now() + timeoutMs;
+  return () => {
+    assertMemory();
+    if (performance.now() > end) throw timeout({ timeoutMs });
+  };
+}
+
+async function answer({
+  task,
+  asked: index,
+  scope: presumed,
+}: Extract<ToQueryWorker, { task: unknown }>): Promise<void> {
+  const [level] = await opened;
+  const snapshot = level.snapshot();
+  underWay = 0;
+  asking.clear();
+  calling.clear();
+  try {
+    const { scope, changes } = presumed === undefined ? await askScope() : { scope: presumed };
+    const memory = index && changes && (await layers.view(index, changes, level, snapshot));
+    const readable = readableGraphs({ level, snapshot, scope, within: task.within, decide });
+    const run = { level, snapshot, readable, memory, callService, assertTime: limits() };
+    const { mediaType, chunks } = await runQuery(task, run);
+    let isFirst = true;
+    const write = async (text: string, isLast: boolean): Promise<void> => {
+      await room();
+      const chunk = new TextEncoder().encode(text);
+      underWay++;
+      send({ chunk, mediaType: isFirst ? mediaType : undefined, isLast }, [chunk.buffer as ArrayBuffer]);
+      isFirst = false;
+    };
+    // One part is kept back, so that a small answer is one message.
+    let last: string | undefined;
+    for await (const text of chunks) {
+      if (last !== undefined) await write(last, false);
+      last = text;
+    }
+    await write(last ?? '', true);
+  } catch (error) {
+    const { message, stack } = error as Error;
+    send({ fault: { code: error instanceof LwsError ? error.code : undefined, message, stack } });
+  } finally {
+    await snapshot.close();
+  }
+}

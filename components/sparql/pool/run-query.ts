@@ -1,0 +1,108 @@
+/** A query run on the caller's dataset, as chunks of the answer. It belongs into a worker, which is killed if it must be. */
+import type { Quad } from '@rdfjs/types';
+import { LwsError } from '../../../lib/errors.js';
+import type { RunOptions } from '../../../lib/query/operators/run.js';
+import { type ReadQuery, readQuery } from '../../../lib/query/parse/read-query.js';
+import { boundedPrefixes } from '../../../lib/rdf/prefixes.js';
+import { graphChunks } from '../results/graph-writer.js';
+import { type Row, resultWriter } from '../results/result-writers.js';
+import { answersOf, type QueryAnswers } from './answers.js';
+import type { QueryTask } from './messages.js';
+
+export interface QueryRun {
+  readonly mediaType: string;
+  readonly chunks: AsyncIterable<string>;
+}
+
+/** Characters of a chunk, about. */
+const chunkLength = 32_768;
+
+/**
+ * Runs a query.
+ * @throws LwsError as `readQuery`; `not-acceptable` when the client takes no format of what the query gives
+ */
+export async function runQuery(task: QueryTask, run: RunOptions): Promise<QueryRun> {
+  const query = await readQuery(task.query, task.base, task.allowedServices);
+  const answers = answersOf(query, { ...run, ...graphsOf(task, query) });
+  try {
+    const { mediaType, chunks } = await startQuery(task, query, answers);
+    return { mediaType, chunks: endingWith(chunks, () => answers.close()) };
+  } catch (error) {
+    await answers.close();
+    throw error;
+  }
+}
+
+async function* endingWith(chunks: AsyncIterable<string>, end: () => Promise<void>): AsyncGenerator<string> {
+  try {
+    yield* chunks;
+  } finally {
+    await end();
+  }
+}
+
+async function startQuery(task: QueryTask, query: ReadQuery, answers: QueryAnswers): Promise<QueryRun> {
+  const { form, prefixes, variables } = query;
+  const { graph, results } = task.formats;
+  if (form === 'construct' || form === 'describe') {
+    if (!graph) throw notAcceptable('graph');
+    const quads = counted(answers.quads(), task.maxResults);
+    const options = { base: task.base, prefixes: boundedPrefixes(prefixes) };
+    return { mediaType: graph, chunks: graphChunks(quads, graph, options) };
+  }
+  if (!results) throw notAcceptable('table or a truth value');
+  if (form === 'ask')
+    return { mediaType: results, chunks: once(resultWriter(results, []).boolean(await answers.truth())) };
+  const rows = counted(answers.rows(), task.maxResults);
+  return { mediaType: results, chunks: rowChunks(rows, resultWriter(results, variables)) };
+}
+
+/**
+ * The dataset of the request wins over that of the query (SPARQL 1.1 Protocol 2.1.4). A query on one resource needs no look at
+ * others, where it says nothing else; what it may not see is not readable in any case.
+ */
+function graphsOf(
+  { defaultGraphs, namedGraphs, within }: QueryTask,
+  { from }: ReadQuery,
+): { defaultGraphs?: readonly string[]; namedGraphs?: readonly string[] } {
+  if (defaultGraphs || namedGraphs) return { defaultGraphs: defaultGraphs ?? [], namedGraphs: namedGraphs ?? [] };
+  if (from || within === undefined || within.endsWith('/')) return from ?? {};
+  const graphs = [within, `${within}.meta`];
+  return { defaultGraphs: graphs, namedGraphs: graphs };
+}
+
+const notAcceptable = (what: string): LwsError =>
+  new LwsError('not-acceptable', `The answer is a ${what}, and the Accept field takes none of its formats.`);
+
+async function* once(text: string): AsyncGenerator<string> {
+  yield text;
+}
+
+/** @throws LwsError `too-complex` over the limit */
+async function* counted<T extends Row | Quad>(blocks: AsyncIterable<T[]>, most: number): AsyncGenerator<T[]> {
+  let count = 0;
+  for await (const block of blocks) {
+    count += block.length;
+    if (count > most)
+      throw new LwsError(
+        'too-complex',
+        `The query has more than ${most} results. Ask for less, or with LIMIT and OFFSET.`,
+      );
+    yield block;
+  }
+}
+
+async function* rowChunks(
+  blocks: AsyncIterable<readonly Row[]>,
+  writer: ReturnType<typeof resultWriter>,
+): AsyncGenerator<string> {
+  let chunk = writer.head();
+  for await (const rows of blocks)
+    for (const row of rows) {
+      chunk += writer.row(row);
+      if (chunk.length < chunkLength) continue;
+      yield chunk;
+      chunk = '';
+    }
+  yield chunk + writer.end();
+}

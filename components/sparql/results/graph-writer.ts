@@ -1,0 +1,56 @@
+/**
+ * The triples of an answer as chunks of a document: grouped and abbreviated while they are few enough to be held, line by line
+ * when they are more. It must not know queries.
+ */
+import type { Quad } from '@rdfjs/types';
+import { LwsError } from '../../../lib/errors.js';
+import type { RdfFormat } from '../../../lib/rdf/formats.js';
+import { serializeRdf } from '../../../lib/rdf/serialize.js';
+import { nTriplesWriter } from '../../../lib/rdf/turtle-writer.js';
+import { UnwritableError } from '../../../lib/rdf/unwritable.js';
+import type { WriterOptions } from '../../../lib/rdf/writer-options.js';
+
+/** Triples that are made into a document for people. */
+const mostReadable = 20_000;
+/** Characters of a chunk, about. */
+const chunkLength = 32_768;
+/** Syntaxes of which N-Triples are a part. */
+const lineFormats: ReadonlySet<RdfFormat> = new Set<RdfFormat>([
+  'text/turtle',
+  'application/n-triples',
+  'application/trig',
+]);
+
+/** @throws LwsError `not-acceptable` when the format has no way to write the graph */
+export async function* graphChunks(
+  blocks: AsyncIterable<readonly Quad[]>,
+  format: RdfFormat,
+  options: WriterOptions,
+): AsyncGenerator<string> {
+  const write = nTriplesWriter();
+  const isLines = lineFormats.has(format);
+  let held: Quad[] = [];
+  let isStreamed = format === 'application/n-triples';
+  for await (const quads of blocks) {
+    for (const quad of quads) held.push(quad);
+    if (!isStreamed && (!isLines || held.length <= mostReadable)) continue;
+    isStreamed = true;
+    yield* inChunks(write(held));
+    held = [];
+  }
+  if (isStreamed) yield* inChunks(write(held));
+  else yield* inChunks(documentOf(held, format, options));
+}
+
+function documentOf(quads: readonly Quad[], format: RdfFormat, options: WriterOptions): string {
+  try {
+    return serializeRdf(quads, format, options);
+  } catch (error) {
+    if (!(error instanceof UnwritableError)) throw error;
+    throw new LwsError('not-acceptable', `The graph cannot be written as ${format}. Ask for Turtle.`);
+  }
+}
+
+function* inChunks(text: string): Generator<string> {
+  for (let at = 0; at < text.length; at += chunkLength) yield text.slice(at, at + chunkLength);
+}

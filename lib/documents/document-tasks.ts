@@ -1,0 +1,83 @@
+/** The work on documents that `documents.ts` does itself or hands to a worker. Pure functions: bytes and keys in and out. */
+
+import { decodeUtf8, parseJson } from '../json/json.js';
+import { patchJson } from '../json/json-patch.js';
+import { runUpdate } from '../query/parse/sparql-update.js';
+import type { RdfFormat } from '../rdf/formats.js';
+import { parseRdf } from '../rdf/parse.js';
+import { boundedPrefixes } from '../rdf/prefixes.js';
+import { serializeRdf } from '../rdf/serialize.js';
+import { UnwritableError } from '../rdf/unwritable.js';
+import { decodeGraph, encodeQuads } from '../storage/quad-keys.js';
+
+/** A graph as it is stored: its GSPO keys in order, its prefixes, and its default Turtle, whose length is its size. */
+export interface EncodedDocument {
+  readonly keys: readonly string[];
+  readonly prefixes: Readonly<Record<string, string>>;
+  readonly turtle: Uint8Array;
+}
+
+type Prefixes = Readonly<Record<string, string>>;
+
+function encoded(keys: readonly string[], graph: string, given: Prefixes, quads = decodeGraph(keys)): EncodedDocument {
+  const prefixes = boundedPrefixes(given);
+  const turtle = Buffer.from(serializeRdf(quads, 'text/turtle', { base: graph, prefixes }));
+  return { keys, prefixes, turtle };
+}
+
+export const tasks = {
+  encoded,
+
+  async parse({
+    bytes,
+    format,
+    graph,
+  }: {
+    bytes: Uint8Array;
+    format: RdfFormat;
+    graph: string;
+  }): Promise<EncodedDocument> {
+    const { quads, prefixes } = await parseRdf(bytes, format, graph);
+    const found = encodeQuads(graph, quads);
+    return encoded(
+      found.map(({ key }) => key),
+      graph,
+      prefixes,
+      found.map(({ quad }) => quad),
+    );
+  },
+
+  render(task: {
+    lines: readonly string[];
+    format: RdfFormat;
+    graph: string;
+    prefixes: Prefixes;
+  }): Uint8Array | undefined {
+    const { lines, format, graph, prefixes } = task;
+    try {
+      return Buffer.from(serializeRdf(decodeGraph(lines), format, { base: graph, prefixes }));
+    } catch (error) {
+      if (error instanceof UnwritableError) return undefined;
+      throw error;
+    }
+  },
+
+  checkJson({ bytes }: { bytes: Uint8Array }): void {
+    parseJson(decodeUtf8(bytes));
+  },
+
+  patchJson({ bytes, patch, merge }: { bytes: Uint8Array; patch: Uint8Array; merge: boolean }): Uint8Array {
+    return patchJson(bytes, patch, merge);
+  },
+
+  async update(task: {
+    lines: readonly string[];
+    text: string;
+    graph: string;
+    prefixes: Prefixes;
+  }): Promise<EncodedDocument> {
+    const { lines, text, graph, prefixes } = task;
+    const { keys, declared } = await runUpdate(graph, lines, text);
+    return encoded(keys, graph, { ...declared, ...prefixes });
+  },
+};

@@ -1,0 +1,163 @@
+/**
+ * RDF documents and JSON documents as work: parsing, rendering, updating. Small ones are done at once, large ones and
+ * all full SPARQL updates in worker threads, so that the HTTP thread never stalls. It must not know HTTP or records.
+ */
+import { type ErrorCode, LwsError } from '../errors.js';
+import { type DataUpdate, readDataUpdate } from '../query/parse/data-update.js';
+import { applyData } from '../query/parse/sparql-update.js';
+import type { RdfFormat } from '../rdf/formats.js';
+import { type Task, TaskAborted, TaskFailed, type TaskResult, WorkerPool } from '../worker-pool.js';
+import { type EncodedDocument, tasks } from './document-tasks.js';
+
+/** Above these sizes the work goes to a worker; below them it takes a millisecond or two. */
+const inlineBytes: Readonly<Record<RdfFormat | 'application/json', number>> = {
+  'text/turtle': 16_384,
+  'application/trig': 16_384,
+  'application/n-triples': 16_384,
+  // These two are several times slower, and easier to make slow on purpose.
+  'application/ld+json': 6_144,
+  'application/rdf+xml': 6_144,
+  'application/json': 65_536,
+};
+const inlineTriples = 400;
+const inlineUpdateBytes = 8_192;
+
+export interface DocumentsOptions {
+  /** Milliseconds after which a SPARQL update is ended. */
+  readonly updateTimeoutMs: number;
+  /** Milliseconds after which any other task in a worker is ended. */
+  readonly taskTimeoutMs?: number;
+}
+
+export class Documents {
+  private readonly large: WorkerPool;
+  private readonly updates: WorkerPool;
+
+  constructor(private readonly options: DocumentsOptions) {
+    const script = new URL('./document-worker.js', import.meta.url);
+    this.large = new WorkerPool(script, { size: 1, queue: 200, idleMs: 20_000, memoryMb: 4096 });
+    this.updates = new WorkerPool(script, {
+      size: 2,
+      queue: 100,
+      memoryMb: 1024,
+      nurseryMb: 8,
+      workerData: { engine: true },
+    });
+  }
+
+  /** Starts the worker that runs SPARQL updates; call it when the server listens. */
+  warm(): void {
+    this.updates.warm();
+  }
+
+  /**
+   * Parses an RDF document into the graph of a resource, with its default Turtle.
+   * @throws LwsError see `parseRdf`, `encodeGraph`
+   */
+  async parse(bytes: Uint8Array, format: RdfFormat, graph: string): Promise<EncodedDocument> {
+    if (bytes.length <= inlineBytes[format]) return tasks.parse({ bytes, format, graph });
+    const task = { name: 'parse', arguments: { bytes: owned(bytes), format, graph } };
+    const { value, lines } = await this.inWorker(this.large, task);
+    return { ...(value as Omit<EncodedDocument, 'keys'>), keys: lines };
+  }
+
+  /** Writes a graph; RDF that RDF/XML cannot express comes as `undefined`. */
+  async render(
+    keys: readonly string[],
+    format: RdfFormat,
+    graph: string,
+    prefixes: Readonly<Record<string, string>>,
+  ): Promise<Uint8Array | undefined> {
+    if (keys.length <= inlineTriples) return tasks.render({ lines: keys, format, graph, prefixes });
+    const task = { name: 'render', arguments: { format, graph, prefixes }, lines: keys };
+    return (await this.inWorker(this.large, task)).value as Uint8Array | undefined;
+  }
+
+  /** @throws LwsError `malformed-body` when the bytes are no JSON */
+  async checkJson(bytes: Uint8Array): Promise<void> {
+    if (bytes.length <= inlineBytes['application/json']) tasks.checkJson({ bytes });
+    else await this.inWorker(this.large, { name: 'checkJson', arguments: { bytes: owned(bytes) } });
+  }
+
+  /**
+   * A JSON document after a patch.
+   * @throws LwsError `malformed-body` for a bad patch, `patch-conflict` for one that does not apply
+   */
+  async patchJson(bytes: Uint8Array, patch: Uint8Array, merge: boolean): Promise<Uint8Array> {
+    if (bytes.length + patch.length <= inlineBytes['application/json']) return tasks.patchJson({ bytes, patch, merge });
+    const task = { name: 'patchJson', arguments: { bytes: owned(bytes), patch, merge } };
+    return (await this.inWorker(this.large, task)).value as Uint8Array;
+  }
+
+  /** Reads an update that only names triples and is short; any other is `undefined`, and for `update` to read. */
+  readUpdate(text: string, graph: string): DataUpdate | undefined {
+    return text.length <= inlineUpdateBytes ? readDataUpdate(text, graph) : undefined;
+  }
+
+  /** Whether `applyPlain` answers at once for a graph of that size, so that it may run inside a transaction. */
+  isSmall(triples: number): boolean {
+    return triples <= inlineTriples;
+  }
+
+  /** The graph after an update that only names triples. */
+  applyPlain(
+    { operations, prefixes }: DataUpdate,
+    keys: readonly string[],
+    graph: string,
+    known: Readonly<Record<string, string>>,
+  ): EncodedDocument {
+    return tasks.encoded(applyData(graph, keys, operations), graph, { ...prefixes, ...known });
+  }
+
+  /**
+   * The graph after any update, computed in a worker under a deadline.
+   * @throws LwsError `update-timeout` when the deadline passes, and as `parseUpdate`
+   */
+  async update(
+    text: string,
+    keys: readonly string[],
+    graph: string,
+    prefixes: Readonly<Record<string, string>>,
+  ): Promise<EncodedDocument> {
+    const task = { name: 'update', arguments: { text, graph, prefixes }, lines: keys };
+    const { value, lines } = await this.inWorker(this.updates, task, this.options.updateTimeoutMs);
+    return { ...(value as Omit<EncodedDocument, 'keys'>), keys: lines };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.large.close(), this.updates.close()]);
+  }
+
+  private async inWorker(pool: WorkerPool, task: Task, deadlineMs?: number): Promise<TaskResult> {
+    try {
+      return await pool.run(task, deadlineMs ?? this.options.taskTimeoutMs ?? 120_000);
+    } catch (error) {
+      if (error instanceof TaskFailed && error.fault.code !== undefined)
+        throw new LwsError(error.fault.code as ErrorCode, error.fault.message, { cause: error });
+      if (error instanceof TaskAborted) throw abortedTask(task, error);
+      throw error;
+    }
+  }
+}
+
+/** A copy that a worker may take away; the bytes of a Buffer may be part of others', and are the caller's. */
+const owned = (bytes: Uint8Array): Uint8Array => Uint8Array.from(bytes);
+
+function abortedTask(task: Task, error: TaskAborted): LwsError {
+  const isUpdate = task.name === 'update';
+  const details = { cause: error, reason: `the worker task ${task.name} was ended: ${error.why}` };
+  if (error.why === 'busy' || error.why === 'closed')
+    return new LwsError('too-busy', 'The server has too much of such work waiting. Try again in a moment.', {
+      ...details,
+      fields: { 'Retry-After': '5' },
+    });
+  if (error.why === 'crash')
+    return new LwsError('too-busy', 'The work was interrupted. Nothing was changed; try again.', details);
+  return new LwsError(
+    'update-timeout',
+    isUpdate
+      ? 'The update took too long or too much memory and was ended. Nothing was changed; make its WHERE narrower.'
+      : 'The document took too long or too much memory to process. Nothing was changed; split it.',
+    details,
+  );
+}

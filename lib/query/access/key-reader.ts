@@ -1,0 +1,153 @@
+/**
+ * Keys of the four orders as tokens: which order answers a pattern, and what stands where in one key. The layout is that of
+ * `quad-keys`. It must not know LevelDB, graphs' readers or queries.
+ */
+import { type IndexName, separator } from '../../storage/quad-keys.js';
+import { mark, rawOf, suffixLengths, suffixOf, type Token } from './terms.js';
+
+/** Subject, predicate, object and graph. */
+export type Terms = (Token | undefined)[];
+export const letters = 'SPOG';
+export const graphAt = 3;
+
+/** The keys that may match, all of which begin with the prefix. */
+export interface KeyPrefix {
+  readonly index: IndexName;
+  readonly prefix: string;
+  /** The types and lengths of the terms in the prefix: a key without them holds other terms of the same characters. */
+  readonly suffix: string;
+  /** Terms that are bound and not in the prefix, to be compared. */
+  readonly others: readonly number[];
+}
+
+/** The order for what is bound (subject 1, predicate 2, object 4, graph 8). */
+const orders: readonly IndexName[] = [
+  ...(['GSPO', 'SPOG', 'POGS', 'SPOG', 'OGSP', 'SPOG', 'POGS', 'SPOG'] as const),
+  ...(['GSPO', 'GSPO', 'GSPO', 'GSPO', 'OGSP', 'OGSP', 'POGS', 'GSPO'] as const),
+];
+
+/**
+ * @param grouped the copies of a triple in several graphs have to stand together
+ * @param order to be used instead of the one that fits best
+ */
+export function keyPrefix(bound: Terms, grouped: boolean, order?: IndexName): KeyPrefix {
+  let mask = 0;
+  for (let i = 0; i < 4; i++) if (bound[i] !== undefined) mask |= 1 << i;
+  const index = order ?? (mask === 0 && grouped ? 'SPOG' : orders[mask]!);
+  let prefix = index + separator;
+  let suffix = '';
+  let length = 0;
+  for (; length < 4; length++) {
+    const token = bound[letters.indexOf(index[length]!)];
+    if (token === undefined) break;
+    prefix += rawOf(token) + separator;
+    suffix += suffixOf(token);
+  }
+  const others = [...index.slice(length)]
+    .map((letter) => letters.indexOf(letter))
+    .filter((at) => bound[at] !== undefined);
+  return { index, prefix, suffix, others };
+}
+
+/** The key of a quad, as `quad-keys` writes it. */
+export function wholeKey(terms: Terms): string {
+  const { prefix, suffix } = keyPrefix(terms, false);
+  return prefix + suffix + suffix.length.toString(36).padStart(5, '0');
+}
+
+/** Where the terms of keys with the same end begin and end, counted from behind the index name. */
+interface Layout {
+  readonly suffixAt: number;
+  /** By S, P, O, G. */
+  readonly starts: readonly number[];
+  readonly ends: readonly number[];
+  /** What goes before the raw text in a token. */
+  readonly heads: readonly string[];
+  /** The end without the part of the graph: what tells triples of the same characters apart. */
+  readonly triple: string;
+  /** Where the text of the object begins, behind its datatype or language. */
+  readonly textAt: number;
+}
+
+const firstAt = 4 + separator.length;
+/** Layouts that are remembered; there are a few for each length of a term. */
+const mostLayouts = 20_000;
+
+/** Reads the keys of one order. It holds the last key that was read. */
+export class KeyReader {
+  private readonly layouts = new Map<string, Layout>();
+  private readonly places: readonly number[];
+  private key = '';
+  private layout!: Layout;
+
+  constructor(index: IndexName) {
+    this.places = [...index].map((letter) => letters.indexOf(letter));
+  }
+
+  /** False when the key's terms are not those of the prefix. */
+  read(key: string, suffix: string): boolean {
+    const end = key.length;
+    // The length has five digits, of which more than two are never needed.
+    const suffixAt = end - 5 - (digit(key.charCodeAt(end - 2)) * 36 + digit(key.charCodeAt(end - 1)));
+    if (!key.startsWith(suffix, suffixAt)) return false;
+    this.key = key;
+    const text = key.slice(suffixAt, end - 5);
+    let layout = this.layouts.get(text);
+    if (!layout) {
+      if (this.layouts.size >= mostLayouts) this.layouts.clear();
+      layout = this.layoutOf(text);
+      this.layouts.set(text, layout);
+    }
+    this.layout = layout;
+    return true;
+  }
+
+  /** A term of the last key. */
+  token(place: number): Token {
+    const { heads, starts, ends } = this.layout;
+    const raw = this.key.slice(starts[place]!, ends[place]!);
+    return heads[place] === '' ? raw : heads[place] + raw;
+  }
+
+  /** Whether the last key stands for a triple in the same place as the text does, up to its graph. */
+  get headEnd(): number {
+    return this.layout.starts[graphAt]!;
+  }
+
+  /** What the triple has behind its graph, and its types: with what is before the graph, its identity. */
+  get rest(): string {
+    const { ends, suffixAt, triple } = this.layout;
+    const from = ends[graphAt]! + separator.length;
+    return from >= suffixAt ? triple : this.key.slice(from, suffixAt) + triple;
+  }
+
+  /** The object's own text holds U+0000, so that keys of other objects can stand between copies of the triple. */
+  get isTorn(): boolean {
+    const at = this.key.indexOf('\u0000', this.layout.textAt);
+    return at < this.layout.ends[2]!;
+  }
+
+  private layoutOf(text: string): Layout {
+    const [starts, ends, heads] = [
+      [0, 0, 0, 0],
+      [0, 0, 0, 0],
+      ['', '', '', ''],
+    ];
+    let [at, from, triple, textAt] = [firstAt, 0, '', 0];
+    for (const place of this.places) {
+      const own = text.slice(from, from + suffixLengths[text[from]!]!);
+      const lengths: number[] = [];
+      for (let i = 1; i < own.length; i += 4) lengths.push(Number.parseInt(own.slice(i, i + 4), 36));
+      const raw = lengths.reduce((sum, length) => sum + length + separator.length, -separator.length);
+      [starts[place], ends[place]] = [at, at + raw];
+      heads[place] = own.startsWith('0') ? '' : mark + own;
+      if (place === 2) textAt = at + raw - lengths[0]!;
+      if (place !== graphAt) triple += own;
+      at += raw + separator.length;
+      from += own.length;
+    }
+    return { suffixAt: at, starts, ends, heads, triple, textAt };
+  }
+}
+
+const digit = (code: number): number => (code < 58 ? code - 48 : code - 87);

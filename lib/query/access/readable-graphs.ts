@@ -1,0 +1,71 @@
+/**
+ * Which graphs of the store exist for the caller: those of resources it may read, of one part of the storage when only that
+ * is asked. Each is decided once per query, and only when a query meets it. It must not know queries.
+ */
+
+import type { Level, LevelSnapshot } from '../../storage/durable-level.js';
+import { type IriRange, RangeStream } from '../../storage/iri-ranges.js';
+import { readRecord, recordKey } from '../../storage/records.js';
+
+/** Which graphs the caller may read, as far as it can be said at once. */
+export type GraphScope =
+  | 'everything'
+  | 'nothing'
+  | 'decide'
+  | { readonly owner?: string; readonly ranges: readonly IriRange[] };
+
+export interface ReadableGraphsOptions {
+  readonly level: Level;
+  readonly snapshot: LevelSnapshot;
+  readonly scope: GraphScope;
+  readonly within: string | undefined;
+  /** Asks the authorizer, which is on another thread. */
+  readonly decide: (iris: readonly string[]) => Promise<readonly boolean[]>;
+}
+
+export interface ReadableGraphs {
+  /** True when every graph is readable, so that none has to be asked for. */
+  readonly all: boolean;
+  /** At once, when it is known or can be told without asking; otherwise `undefined`. */
+  known(graph: string): boolean | undefined;
+  /** Decides those that are not known. */
+  resolve(graphs: readonly string[]): Promise<void>;
+}
+
+/** The graph of a linkset is as readable as the resource that it describes. */
+export const resourceOf = (graph: string): string =>
+  graph.endsWith('.meta') ? graph.slice(0, -'.meta'.length) : graph;
+
+export function readableGraphs({ level, snapshot, scope, within, decide }: ReadableGraphsOptions): ReadableGraphs {
+  const decided = new Map<string, boolean>();
+  const isWithin = (iri: string): boolean =>
+    within === undefined || iri === within || (within.endsWith('/') && iri.startsWith(within));
+  const owns = (iri: string, owner: string): boolean => {
+    const value = level.getSync(recordKey(iri), { snapshot });
+    return value !== undefined && readRecord(iri, value).owner === owner;
+  };
+  const judge = (iri: string): boolean | undefined => {
+    if (!isWithin(iri) || scope === 'nothing') return false;
+    if (scope === 'everything') return true;
+    if (scope === 'decide') return undefined;
+    return new RangeStream(scope.ranges).seek(iri) === iri || (scope.owner !== undefined && owns(iri, scope.owner));
+  };
+  const known = (graph: string): boolean | undefined => {
+    const iri = resourceOf(graph);
+    const found = decided.get(iri);
+    if (found !== undefined) return found;
+    const judged = judge(iri);
+    if (judged !== undefined) decided.set(iri, judged);
+    return judged;
+  };
+  return {
+    all: scope === 'everything' && within === undefined,
+    known,
+    async resolve(graphs) {
+      const open = [...new Set(graphs.map(resourceOf))].filter((iri) => known(iri) === undefined);
+      if (open.length === 0) return;
+      const answers = await decide(open);
+      for (const [index, iri] of open.entries()) decided.set(iri, answers[index] === true);
+    },
+  };
+}

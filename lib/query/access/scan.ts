@@ -1,0 +1,85 @@
+/**
+ * Keys read as matches: those of one range, in graphs that are open, each triple of the union once. It must not know LevelDB,
+ * joins or queries.
+ */
+import { graphPrefix } from '../../storage/quad-keys.js';
+import type { DistinctTriples } from './distinct-triples.js';
+import type { GraphGate } from './graph-gate.js';
+import { graphAt, type KeyPrefix, type KeyReader, type Terms } from './key-reader.js';
+import { isIri, type Token } from './terms.js';
+
+/** Matches are wanted only with one of these terms in this place. */
+export interface Among {
+  readonly place: number;
+  readonly tokens: { has(token: Token): boolean };
+}
+
+export interface Scan {
+  readonly range: KeyPrefix;
+  readonly bound: Terms;
+  readonly reader: KeyReader;
+  readonly gate: GraphGate | undefined;
+  readonly unique: DistinctTriples | undefined;
+  readonly among?: Among | undefined;
+}
+
+/** Literals are objects only, and predicates and graphs are IRIs. */
+export const canMatch = ([subject, predicate, , graph]: Terms): boolean =>
+  (subject === undefined || isIri(subject) || subject.charCodeAt(1) === 49) &&
+  (predicate === undefined || isIri(predicate)) &&
+  (graph === undefined || isIri(graph));
+
+/** The terms of the match that the reader is on. */
+export function termsOf({ bound, reader }: Scan, places: readonly number[]): Terms {
+  const terms: Terms = [undefined, undefined, undefined, undefined];
+  for (const place of places) terms[place] = bound[place] ?? reader.token(place);
+  return terms;
+}
+
+/**
+ * Calls for each key that matches, the reader being on it. Graphs that are not decided yet are asked for together; only then
+ * is there something to wait for.
+ */
+export function eachMatch(scan: Scan, keys: readonly string[], take: () => void): Promise<void> | undefined {
+  const at = takeMatches(scan, keys, 0, take);
+  return at === keys.length ? undefined : afterAsking(scan, keys, at, take);
+}
+
+async function afterAsking(scan: Scan, keys: readonly string[], from: number, take: () => void): Promise<void> {
+  for (let at = from; at < keys.length; at = takeMatches(scan, keys, at, take))
+    await scan.gate!.ask(undecided(scan, keys, at));
+}
+
+/** Returns where it had to stop for an undecided graph, or the end. */
+function takeMatches(scan: Scan, keys: readonly string[], from: number, take: () => void): number {
+  const { range, bound, reader, gate, unique, among } = scan;
+  const { suffix, others } = range;
+  // Where the graph comes first, keys of one graph stand together, and need not be read when it is closed.
+  const isByGraph = range.index === 'GSPO';
+  let graphHead = '\u0000';
+  let isOpen: boolean | undefined;
+  for (let i = from; i < keys.length; i++) {
+    const key = keys[i]!;
+    const isSameGraph = isByGraph && gate !== undefined && key.startsWith(graphHead);
+    if (isSameGraph && isOpen === false) continue;
+    if (!reader.read(key, suffix)) continue;
+    if (others.length > 0 && !others.every((place) => reader.token(place) === bound[place])) continue;
+    if (among && !among.tokens.has(reader.token(among.place))) continue;
+    if (gate && !isSameGraph) {
+      const graph = reader.token(graphAt);
+      isOpen = gate.isOpen(graph);
+      if (isOpen === undefined) return i;
+      if (isByGraph) graphHead = graphPrefix(graph);
+      if (!isOpen) continue;
+    }
+    if (unique && !unique.isNew(reader, key)) continue;
+    take();
+  }
+  return keys.length;
+}
+
+function undecided({ range, reader, gate }: Scan, keys: readonly string[], from: number): string[] {
+  const graphs = new Set<string>();
+  for (const key of keys.slice(from)) if (reader.read(key, range.suffix)) graphs.add(reader.token(graphAt));
+  return [...graphs].filter((graph) => gate!.isOpen(graph) === undefined);
+}

@@ -1,0 +1,93 @@
+/**
+ * Terms as the engine moves them: one text per term, equal exactly when the terms are, and a slice away from the text in a
+ * key. It must not know keys, values or queries.
+ */
+import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
+import { DataFactory } from 'rdf-data-factory';
+import { encodeTerm, separator } from '../../storage/quad-keys.js';
+
+/**
+ * An IRI as it is; any other term as U+0001, its types and lengths as they stand at the end of a key, and its text as it
+ * stands in front.
+ */
+export type Token = string;
+
+export const mark = '\u0001';
+/** Characters of types and lengths, by the letter of the type. */
+export const suffixLengths: Readonly<Record<string, number>> = { 0: 5, 1: 5, 2: 9, 3: 5, 4: 9, 5: 13, 7: 13 };
+
+export const isIri = (token: Token): boolean => !token.startsWith(mark);
+export const isBlank = (token: Token): boolean => token.charCodeAt(1) === 49 && token.startsWith(mark);
+
+/** What stands in the key for the term. */
+export const rawOf = (token: Token): string => (isIri(token) ? token : token.slice(1 + suffixLengths[token[1]!]!));
+
+/** What stands for the term at the end of the key. */
+export const suffixOf = (token: Token): string =>
+  isIri(token) ? `0${token.length.toString(36).padStart(4, '0')}` : token.slice(1, 1 + suffixLengths[token[1]!]!);
+
+/** @throws LwsError for what the store cannot hold, unless it is an IRI */
+export function tokenOf(term: Term): Token {
+  if (term.termType === 'NamedNode') return term.value;
+  const { value, suffix } = encodeTerm(term);
+  return mark + suffix + value;
+}
+
+const factory = new DataFactory<Quad>();
+
+export interface LiteralParts {
+  readonly text: string;
+  /** Absent: a language-tagged or plain string. */
+  readonly datatype: string | undefined;
+  readonly language: string | undefined;
+}
+
+/** The parts of the token of a literal. */
+export function literalParts(token: Token): LiteralParts {
+  const type = token[1]!;
+  const start = 1 + suffixLengths[type]!;
+  if (type === '3') return { text: token.slice(start), datatype: undefined, language: undefined };
+  const second = start + (type === '5' || type === '7' ? lengthAt(token, 10) + separator.length : 0);
+  const third = second + lengthAt(token, 6) + separator.length;
+  const qualifier = token.slice(second, third - separator.length);
+  const text = token.slice(third);
+  return type === '4'
+    ? { text, datatype: undefined, language: qualifier }
+    : { text, datatype: qualifier, language: undefined };
+}
+
+const lengthAt = (token: Token, at: number): number => Number.parseInt(token.slice(at, at + 4), 36);
+
+export function termOf(token: Token): NamedNode | BlankNode | Literal {
+  if (isIri(token)) return factory.namedNode(token);
+  if (isBlank(token)) return factory.blankNode(token.slice(6));
+  const { text, datatype, language } = literalParts(token);
+  if (language !== undefined) return factory.literal(text, language);
+  return datatype === undefined ? factory.literal(text) : factory.literal(text, factory.namedNode(datatype));
+}
+
+/** IRIs that are kept as terms, since they repeat. */
+const mostNodes = 10_000;
+
+/** `termOf` for many terms, of which IRIs come again. */
+export function termCache(): (token: Token) => Term {
+  const nodes = new Map<Token, Term>();
+  return (token) => {
+    if (!isIri(token)) return termOf(token);
+    let node = nodes.get(token);
+    if (!node) {
+      if (nodes.size >= mostNodes) nodes.clear();
+      node = termOf(token);
+      nodes.set(token, node);
+    }
+    return node;
+  };
+}
+
+/** Several terms as one text. IRIs hold no control characters, and other tokens tell their own length. */
+export function joinTokens(row: readonly (Token | undefined)[], slots: readonly number[]): string {
+  if (slots.length === 1) return row[slots[0]!] ?? '\u0002';
+  let text = '';
+  for (const slot of slots) text += `${row[slot] ?? '\u0002'}\u0000`;
+  return text;
+}

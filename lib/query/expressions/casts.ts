@@ -1,0 +1,141 @@
+/** Constructor functions of XML Schema's types (SPARQL 1.1 17.5; XPath Functions and Operators 17). They must not know rows. */
+import { xsd } from '../../rdf/vocabulary.js';
+import { type Dated, fieldsOf, writeFields } from './dates.js';
+import { monthsAndSeconds, monthsOf, secondsOf, writeDuration } from './durations.js';
+import { type Make, type Makes, unary } from './function-forms.js';
+import {
+  booleanOf,
+  decimalOf,
+  integerOf,
+  type NumberType,
+  numberValue,
+  parseNumber,
+  textValue,
+  truth,
+  typedValue,
+  type Value,
+} from './values.js';
+
+type Cast = (value: Value) => Value | undefined;
+
+/** Whether a literal has a value of its type: nothing can be made of one that has none. */
+const hasValue = ({ kind, text, number }: Value): boolean => {
+  if (kind === 'duration') return monthsAndSeconds(text) !== undefined;
+  return kind === 'iri' || kind === 'string' || kind === 'lang' || kind === 'other' || number !== undefined;
+};
+const cast = (to: Cast): Make => unary((value) => (hasValue(value) ? to(value) : undefined));
+
+const trim = (text: string): string => text.replace(/^[ \t\n\r]+|[ \t\n\r]+$/g, '');
+const isCountable = ({ kind }: Value): boolean => kind === 'number' || kind === 'boolean';
+
+const toBoolean: Cast = (value) => {
+  if (isCountable(value)) return truth(booleanOf(value)!);
+  const text = value.kind === 'string' ? trim(value.text) : '';
+  return /^(?:true|false|[01])$/.test(text) ? truth(text === 'true' || text === '1') : undefined;
+};
+
+const toFloating =
+  (type: NumberType): Cast =>
+  (value) => {
+    if (isCountable(value)) return numberValue(value.number!, type);
+    const number = value.kind === 'string' ? parseNumber(trim(value.text), type) : undefined;
+    return number === undefined ? undefined : numberValue(number, type);
+  };
+
+/** Whether the digits are the number, which may have more of them than a double. */
+const isExact = ({ numberType }: Value): boolean => numberType === 'integer' || numberType === 'decimal';
+
+const toDecimal: Cast = (value) => {
+  if (isExact(value)) return decimalOf(value.text);
+  if (isCountable(value)) return Number.isFinite(value.number) ? numberValue(value.number!, 'decimal') : undefined;
+  const text = value.kind === 'string' ? trim(value.text) : '';
+  return parseNumber(text, 'decimal') === undefined ? undefined : decimalOf(text);
+};
+
+const toInteger: Cast = (value) => {
+  if (isExact(value)) return integerOf(value.text.replace(/\..*/, ''));
+  if (isCountable(value))
+    return Number.isFinite(value.number) ? integerOf(String(BigInt(Math.trunc(value.number!)))) : undefined;
+  const text = value.kind === 'string' ? trim(value.text) : '';
+  return parseNumber(text, 'integer') === undefined ? undefined : integerOf(text);
+};
+
+const toText: Cast = ({ kind, text, number, numberType }) => {
+  switch (kind) {
+    case 'boolean':
+      return textValue(number === 1 ? 'true' : 'false');
+    case 'number':
+      return textValue(numberText(text, number!, numberType!));
+    case 'dateTime':
+    case 'date':
+    case 'time':
+      return textValue(writeFields(kind, fieldsOf(kind, text)!));
+    case 'duration':
+    case 'yearMonthDuration':
+    case 'dayTimeDuration':
+      return textValue(durationOf(kind, text)!);
+    default:
+      return textValue(text);
+  }
+};
+
+/** Exponents are for what is very large or small. */
+function numberText(text: string, number: number, type: NumberType): string {
+  if (type === 'integer') return integerOf(text).text;
+  if (type === 'decimal') return withoutPoint(decimalOf(text).text);
+  const size = Math.abs(number);
+  if (size === 0) return Object.is(number, -0) ? '-0' : '0';
+  return size >= 1e-6 && size < 1e6
+    ? withoutPoint(numberValue(number, 'decimal').text)
+    : numberValue(number, type).text;
+}
+const withoutPoint = (decimal: string): string => decimal.replace(/\.0$/, '');
+
+const toDated =
+  (to: Dated): Cast =>
+  ({ kind, text }) => {
+    const type = xsd.namespace + to;
+    if (kind === 'string') {
+      const value = typedValue(trim(text), type);
+      return value.number === undefined ? undefined : value;
+    }
+    if (kind === to) return typedValue(text, type);
+    if (kind !== 'dateTime' && (kind !== 'date' || to !== 'dateTime')) return undefined;
+    return typedValue(writeFields(to, fieldsOf(kind, text)!), type);
+  };
+
+type Duration = 'duration' | 'yearMonthDuration' | 'dayTimeDuration';
+
+/** What is left of a duration in another type. */
+function durationOf(to: Duration, text: string): string | undefined {
+  const parts = monthsAndSeconds(text);
+  if (!parts) return undefined;
+  if (to === 'yearMonthDuration') return writeDuration(parts[0], 0, 'P0M');
+  return writeDuration(to === 'duration' ? parts[0] : 0, parts[1]);
+}
+
+const toDuration =
+  (to: Duration, isWritten: (text: string) => boolean): Cast =>
+  ({ kind, text }) => {
+    if (kind === 'string' ? !isWritten(trim(text)) : !kind.toLowerCase().endsWith('duration')) return undefined;
+    const written = durationOf(to, trim(text));
+    return written === undefined ? undefined : typedValue(written, xsd.namespace + to);
+  };
+
+/** By the whole IRI of the type. */
+export const casts: Makes = Object.fromEntries(
+  Object.entries({
+    boolean: toBoolean,
+    double: toFloating('double'),
+    float: toFloating('float'),
+    decimal: toDecimal,
+    integer: toInteger,
+    string: toText,
+    dateTime: toDated('dateTime'),
+    date: toDated('date'),
+    time: toDated('time'),
+    duration: toDuration('duration', () => true),
+    yearMonthDuration: toDuration('yearMonthDuration', (text) => monthsOf(text) !== undefined),
+    dayTimeDuration: toDuration('dayTimeDuration', (text) => secondsOf(text) !== undefined),
+  } satisfies Record<string, Cast>).map(([name, to]) => [xsd.namespace + name, cast(to)]),
+);

@@ -1,0 +1,81 @@
+/**
+ * Equality and order of values: SPARQL's operators, whose type errors are `undefined`, and the order of ORDER BY, which has
+ * none. Texts compare by code points. It must not know rows or queries.
+ */
+
+import { xsd } from '../../rdf/vocabulary.js';
+import { compareKeys } from '../../storage/key-order.js';
+import { monthsAndSeconds } from './durations.js';
+import { datatypeOf, isLiteral, toToken, type Value } from './values.js';
+
+export function areEqual(a: Value, b: Value): boolean | undefined {
+  if (!isLiteral(a) || !isLiteral(b)) return a.kind === b.kind && a.text === b.text;
+  if (a.kind === 'string' && b.kind === 'string') return a.text === b.text;
+  if (a.kind === 'lang' && b.kind === 'lang') return a.text === b.text && a.language === b.language;
+  if (isText(a) && isText(b)) return false;
+  if (isDuration(a) && isDuration(b)) return equalDurations(a, b);
+  if (a.kind === b.kind && a.kind !== 'other') {
+    // A text that is no value of its type is equal to itself alone.
+    if (a.number === undefined || b.number === undefined) return toToken(a) === toToken(b) ? true : undefined;
+    return a.number === b.number && (!isLarge(a, b) || BigInt(a.text) === BigInt(b.text));
+  }
+  return toToken(a) === toToken(b) ? true : undefined;
+}
+
+const isText = ({ kind }: Value): boolean => kind === 'string' || kind === 'lang';
+const isDuration = ({ kind }: Value): boolean =>
+  kind === 'duration' || kind === 'yearMonthDuration' || kind === 'dayTimeDuration';
+/** Integers that doubles cannot tell apart. */
+const isLarge = (a: Value, b: Value): boolean =>
+  a.numberType === 'integer' &&
+  b.numberType === 'integer' &&
+  !(Number.isSafeInteger(a.number) && Number.isSafeInteger(b.number));
+
+function equalDurations(a: Value, b: Value): boolean | undefined {
+  const [left, right] = [monthsAndSeconds(a.text), monthsAndSeconds(b.text)];
+  if (left && right) return left[0] === right[0] && left[1] === right[1];
+  return toToken(a) === toToken(b) ? true : undefined;
+}
+
+export function isLess(a: Value, b: Value): boolean | undefined {
+  if (a.kind !== b.kind) return undefined;
+  if (a.kind === 'string') return compareKeys(a.text, b.text) < 0;
+  if (a.number === undefined || b.number === undefined) return undefined;
+  return isLarge(a, b) ? BigInt(a.text) < BigInt(b.text) : a.number < b.number;
+}
+
+export function isAtMost(a: Value, b: Value): boolean | undefined {
+  const isGreater = isLess(b, a);
+  if (isGreater !== false) return isGreater === undefined ? undefined : false;
+  return !Number.isNaN(a.number) && !Number.isNaN(b.number);
+}
+
+/** Nothing, blank nodes, IRIs, literals. */
+const rankOf = (value: Value | undefined): number =>
+  !value ? 0 : value.kind === 'blank' ? 1 : value.kind === 'iri' ? 2 : 3;
+
+/** The order of ORDER BY, MIN and MAX. */
+export function compareValues(a: Value | undefined, b: Value | undefined): number {
+  const rank = rankOf(a) - rankOf(b);
+  if (rank !== 0 || !a || !b) return rank;
+  if (!isLiteral(a)) return compareKeys(a.text, b.text);
+  const [left, right] = [orderedType(a), orderedType(b)];
+  if (left !== right) return left < right ? -1 : 1;
+  if (a.number !== undefined && b.number !== undefined) return compareNumbers(a, b);
+  return compareKeys(a.text, b.text) || compareKeys(a.language ?? '', b.language ?? '');
+}
+
+/** Numbers of all types stand together; what is none of its type stands alone. */
+function orderedType(value: Value): string {
+  const datatype = value.kind === 'number' && value.number !== undefined ? xsd.decimal : datatypeOf(value)!;
+  return datatype;
+}
+
+function compareNumbers(a: Value, b: Value): number {
+  if (isLarge(a, b)) return BigInt(a.text) < BigInt(b.text) ? -1 : BigInt(a.text) > BigInt(b.text) ? 1 : 0;
+  const [left, right] = [a.number!, b.number!];
+  if (left === right) return 0;
+  // NaN comes first, so that the order is one.
+  if (Number.isNaN(left) || Number.isNaN(right)) return Number(Number.isNaN(right)) - Number(Number.isNaN(left));
+  return left < right ? -1 : 1;
+}

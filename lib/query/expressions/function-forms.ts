@@ -1,0 +1,46 @@
+/** What the functions of expressions are made of. It must not know which functions there are. */
+import type { Facts } from '../plan/compile-scope.js';
+import type { Evaluate } from '../plan/plan.js';
+import { truth, type Value } from './values.js';
+
+export type Make = (args: readonly Evaluate[], facts: Facts) => Evaluate;
+export type Makes = Readonly<Record<string, Make>>;
+
+export const unary =
+  (apply: (value: Value) => Value | undefined): Make =>
+  ([arg]) =>
+  (row) => {
+    const value = arg!(row);
+    return value && apply(value);
+  };
+
+export const binary =
+  (apply: (a: Value, b: Value) => Value | undefined): Make =>
+  ([first, second]) =>
+  (row) => {
+    const a = first!(row);
+    if (!a) return undefined;
+    const b = second!(row);
+    return b && apply(a, b);
+  };
+
+/** A text with or without a language. */
+export const isText = ({ kind }: Value): boolean => kind === 'string' || kind === 'lang';
+
+/** A function of a text with or without a language. */
+export const ofText = (apply: (value: Value) => Value): Make =>
+  unary((value) => (isText(value) ? apply(value) : undefined));
+
+/** A function of a text without a language. */
+export const ofString = (apply: (text: string) => Value | undefined): Make =>
+  unary((value) => (value.kind === 'string' ? apply(value.text) : undefined));
+
+/** A function of two texts: the second is plain, or has the language of the first (SPARQL 1.1 17.4.3.1.2). */
+export const ofTexts = (apply: (first: Value, second: Value) => Value): Make =>
+  binary((a, b) => {
+    if (!isText(a) || !isText(b) || (b.kind === 'lang' && a.language !== b.language)) return undefined;
+    return apply(a, b);
+  });
+
+export const ofTextTest = (test: (text: string, other: string) => boolean): Make =>
+  ofTexts((a, b) => truth(test(a.text, b.text)));

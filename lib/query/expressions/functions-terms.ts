@@ -1,0 +1,82 @@
+/** Functions of terms (SPARQL 1.1 17.4.2), and those that make terms. It must not know plans. */
+import { randomUUID } from 'node:crypto';
+import { isAbsoluteIri } from '../../rdf/iri.js';
+import { resolveIri } from '../../rdf/resolve-iri.js';
+import { rdf } from '../../rdf/vocabulary.js';
+import type { Evaluate, Row } from '../plan/plan.js';
+import { binary, type Make, type Makes, unary } from './function-forms.js';
+import { blankValue, datatypeOf, iriValue, isLiteral, textValue, truth, typedValue, type Value } from './values.js';
+
+const iri: Make = ([arg], { base }) => {
+  return (row) => {
+    const value = arg!(row);
+    if (value?.kind === 'iri') return value;
+    if (value?.kind !== 'string') return undefined;
+    const text = resolveIri(value.text, base);
+    return isAbsoluteIri(text) ? iriValue(text) : undefined;
+  };
+};
+
+/** Labels that no other process has, so no term of the store either. */
+const label = `n${randomUUID().replaceAll('-', '')}`;
+let labels = 0;
+const newNode = (): Value => blankValue(`${label}${(labels++).toString(36)}`);
+
+/** The nodes of a solution by what they are asked for with: a row stays itself from one expression to the next. */
+const nodesOfRows = new WeakMap<Row, Map<string, Value>>();
+
+function nodeOf(row: Row, name: string): Value {
+  let nodes = nodesOfRows.get(row);
+  if (!nodes) {
+    nodes = new Map();
+    nodesOfRows.set(row, nodes);
+  }
+  let node = nodes.get(name);
+  if (!node) {
+    node = newNode();
+    nodes.set(name, node);
+  }
+  return node;
+}
+
+const bnode: Make = ([name]): Evaluate => {
+  if (!name) return newNode;
+  return (row) => {
+    const value = name(row);
+    return value?.kind === 'string' ? nodeOf(row, value.text) : undefined;
+  };
+};
+
+/** A text with a language, or with a direction as well, needs more than its datatype. */
+const languageTypes: ReadonlySet<string> = new Set([rdf.langString, `${rdf.namespace}dirLangString`]);
+/** What the store takes for the tag of a language. */
+const languageTag = /^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/;
+
+const isIri = unary(({ kind }) => truth(kind === 'iri'));
+
+export const termFunctions: Makes = {
+  str: unary((value) => (value.kind === 'blank' ? undefined : textValue(value.text))),
+  lang: unary((value) => (isLiteral(value) ? textValue(value.language ?? '') : undefined)),
+  datatype: unary((value) => (isLiteral(value) ? iriValue(datatypeOf(value)!) : undefined)),
+  isiri: isIri,
+  isuri: isIri,
+  isblank: unary(({ kind }) => truth(kind === 'blank')),
+  isliteral: unary((value) => truth(isLiteral(value))),
+  isnumeric: unary((value) => truth(value.kind === 'number' && value.number !== undefined)),
+  iri,
+  uri: iri,
+  bnode,
+  strdt: binary((text, type) =>
+    text.kind === 'string' && type.kind === 'iri' && !languageTypes.has(type.text)
+      ? typedValue(text.text, type.text)
+      : undefined,
+  ),
+  // Tags are equal in any case, and those of a query's literals are read in this one.
+  strlang: binary((text, tag) =>
+    text.kind === 'string' && tag.kind === 'string' && languageTag.test(tag.text)
+      ? textValue(text.text, tag.text.toLowerCase())
+      : undefined,
+  ),
+  uuid: () => () => iriValue(`urn:uuid:${randomUUID()}`),
+  struuid: () => () => textValue(randomUUID()),
+};

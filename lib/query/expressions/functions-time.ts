@@ -1,0 +1,56 @@
+/** Functions of dates and times (SPARQL 1.1 17.4.5), and their arithmetic. It must not know rows. */
+import { xsd } from '../../rdf/vocabulary.js';
+import { type ArithmeticOperator, calculate } from './arithmetic.js';
+import { type Dated, type Fields, fieldsOf, later, writeFields, zoneMinutes } from './dates.js';
+import { writeDuration } from './durations.js';
+import { type Make, type Makes, unary } from './function-forms.js';
+import { numberValue, textValue, typedValue, type Value } from './values.js';
+
+const isDated = (kind: Value['kind']): kind is Dated => kind === 'dateTime' || kind === 'date' || kind === 'time';
+
+/** A function of a dateTime, or of a date or time that has the field. */
+const ofFields = (apply: (fields: Fields) => Value | undefined, other?: Dated): Make =>
+  unary(({ kind, text }) => {
+    if (!isDated(kind) || (other !== undefined && kind !== 'dateTime' && kind !== other)) return undefined;
+    const fields = fieldsOf(kind, text);
+    return fields && apply(fields);
+  });
+
+export const timeFunctions: Makes = {
+  now: (_args, { now }) => {
+    const value = typedValue(now.toISOString(), `${xsd.namespace}dateTime`);
+    return () => value;
+  },
+  year: ofFields(({ year }) => numberValue(year, 'integer'), 'date'),
+  month: ofFields(({ month }) => numberValue(month, 'integer'), 'date'),
+  day: ofFields(({ day }) => numberValue(day, 'integer'), 'date'),
+  hours: ofFields(({ hours }) => numberValue(hours, 'integer'), 'time'),
+  minutes: ofFields(({ minutes }) => numberValue(minutes, 'integer'), 'time'),
+  seconds: ofFields(({ seconds }) => numberValue(seconds, 'decimal'), 'time'),
+  timezone: ofFields(({ zone }) => {
+    const minutes = zoneMinutes(zone);
+    return minutes === undefined ? undefined : dayTimeDuration(minutes * 60);
+  }),
+  tz: ofFields(({ zone }) => textValue(zone)),
+};
+
+const dayTimeDuration = (seconds: number): Value =>
+  typedValue(writeDuration(0, seconds), `${xsd.namespace}dayTimeDuration`);
+
+/** Arithmetic of numbers, and that of dates and times: one less another, or a duration later or earlier. */
+export function calculateAny(operator: ArithmeticOperator, a: Value, b: Value): Value | undefined {
+  if (a.kind === 'number') return calculate(operator, a, b);
+  if ((operator !== '+' && operator !== '-') || !isDated(a.kind) || b.number === undefined) return undefined;
+  if (operator === '-' && a.kind === b.kind)
+    return a.number === undefined ? undefined : dayTimeDuration((a.number - b.number) / 1000);
+  const sign = operator === '+' ? 1 : -1;
+  if (b.kind === 'dayTimeDuration') return shifted(a.kind, a.text, 0, sign * b.number);
+  const hasMonths = b.kind === 'yearMonthDuration' && a.kind !== 'time';
+  return hasMonths ? shifted(a.kind, a.text, sign * b.number, 0) : undefined;
+}
+
+function shifted(kind: Dated, text: string, months: number, seconds: number): Value | undefined {
+  const fields = fieldsOf(kind, text);
+  const then = fields && later(fields, months, seconds);
+  return then && typedValue(writeFields(kind, then), xsd.namespace + kind);
+}

@@ -1,0 +1,122 @@
+/**
+ * Patterns of XPath (XPath and XQuery Functions and Operators 5.6, XML Schema 2 F) as regular expressions of JavaScript.
+ * What JavaScript has and XPath has not is let through. Pure; it must not know values.
+ */
+import { nameCharacters } from '../../rdf/vocabulary.js';
+
+/** @returns `undefined` for what is no pattern, or no flags */
+export function compilePattern(pattern: string, flags: string, isGlobal = false): RegExp | undefined {
+  if (!/^[smixq]*$/.test(flags)) return undefined;
+  try {
+    const source = flags.includes('q') ? quote(pattern) : translate(pattern, flags);
+    const modes = ['i', 's'].filter((flag) => flags.includes(flag)).join('');
+    return new RegExp(source, `v${modes}${isGlobal ? 'g' : ''}`);
+  } catch {
+    return undefined;
+  }
+}
+
+const quote = (text: string): string => [...text].map(literal).join('');
+
+/** A character that means itself. */
+const literal = (character: string): string =>
+  /[^A-Za-z0-9]/.test(character) && character < '\x80'
+    ? `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`
+    : character;
+
+const nameInner = `.:${nameCharacters.inner.replace(/-$/, '\\-')}`;
+/** Escapes for many characters, which in JavaScript are others. */
+const classes: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    d: '\\p{Nd}',
+    D: '\\P{Nd}',
+    s: '[ \\t\\n\\r]',
+    S: '[^ \\t\\n\\r]',
+    w: '[^\\p{P}\\p{Z}\\p{C}]',
+    W: '[\\p{P}\\p{Z}\\p{C}]',
+    i: `[:_${nameCharacters.letters}]`,
+    I: `[^:_${nameCharacters.letters}]`,
+    c: `[${nameInner}]`,
+    C: `[^${nameInner}]`,
+  }).map(([letter, source]) => [`\\${letter}`, source]),
+);
+
+interface Tokens {
+  readonly all: readonly string[];
+  at: number;
+}
+
+function translate(pattern: string, flags: string): string {
+  const text = flags.includes('x') ? withoutSpace(pattern) : pattern;
+  const tokens: Tokens = { all: text.match(/\\[pP]\{[^}]*\}|\\[1-9]\d*|\\.|\(\?|./gsu) ?? [], at: 0 };
+  const others = lineMarks(flags);
+  let groups = 0;
+  let source = '';
+  while (tokens.at < tokens.all.length) {
+    const token = tokens.all[tokens.at++]!;
+    if (token === '(') groups++;
+    if (token === '[') source += readClass(tokens);
+    else if (/^\\[1-9]/.test(token)) source += backReference(token, groups);
+    else source += token.startsWith('\\') ? escaped(token) : (others.get(token) ?? token);
+  }
+  return source;
+}
+
+/** Whitespace counts in classes alone. */
+function withoutSpace(pattern: string): string {
+  let depth = 0;
+  let kept = '';
+  let isEscaped = false;
+  for (const character of pattern) {
+    if (depth === 0 && /[ \t\n\r]/.test(character)) continue;
+    if (!isEscaped && character === '[') depth++;
+    if (!isEscaped && character === ']') depth--;
+    isEscaped = !isEscaped && character === '\\';
+    kept += character;
+  }
+  return kept;
+}
+
+/** JavaScript knows more kinds of line breaks. */
+const lineMarks = (flags: string): ReadonlyMap<string, string> =>
+  new Map([
+    ['.', flags.includes('s') ? '.' : '[^\\n\\r]'],
+    ['^', flags.includes('m') ? '(?:^|(?<=\\n)(?!$))' : '^'],
+    ['$', flags.includes('m') ? '(?=\\n|$)' : '$'],
+  ]);
+
+/** As many digits as there are groups before it; those behind are themselves. */
+function backReference(token: string, groups: number): string {
+  let length = token.length;
+  while (length > 2 && Number(token.slice(1, length)) > groups) length--;
+  return `(?:${token.slice(0, length)})${token.slice(length)}`;
+}
+
+const escaped = (token: string): string =>
+  classes.get(token) ?? (/^\\[A-Za-z0-9]/.test(token) ? token : literal(token.slice(1)));
+
+/** A class, behind its opening bracket. What is within `-[` and `]` is taken away from it. */
+function readClass(tokens: Tokens): string {
+  const sign = tokens.all[tokens.at] === '^' ? '^' : '';
+  tokens.at += sign.length;
+  let source = '';
+  /** What a hyphen would stand behind. */
+  let last = 'nothing' as 'nothing' | 'character' | 'hyphen';
+  for (;;) {
+    const token = tokens.all[tokens.at++];
+    if (token === undefined || token === '[' || (token === ']' && source === ''))
+      throw new SyntaxError('A class without an end or without anything in it.');
+    if (token === ']') return `[${sign}${source}]`;
+    const next = tokens.all[tokens.at];
+    if (token === '-' && next === '[' && source !== '') {
+      tokens.at++;
+      const taken = readClass(tokens);
+      if (tokens.all[tokens.at++] !== ']') throw new SyntaxError('Something behind what is taken away.');
+      return `[[${sign}${source}]--${taken}]`;
+    }
+    const isRange = token === '-' && last === 'character' && next !== ']';
+    source += isRange ? '-' : token.startsWith('\\') ? escaped(token) : quote(token);
+    const isMany = classes.has(token) || /^\\[pP]/.test(token);
+    last = isRange ? 'hyphen' : last === 'hyphen' || isMany ? 'nothing' : 'character';
+  }
+}

@@ -1,0 +1,182 @@
+/**
+ * What terms mean to expressions: numbers, instants, texts. Operations give `undefined` for a type error of SPARQL. It must
+ * not know rows or queries.
+ */
+import { LwsError } from '../../errors.js';
+import { rdf, xsd } from '../../rdf/vocabulary.js';
+import { isBlank, isIri, literalParts, type Token, tokenOf } from '../access/terms.js';
+import { instantOf } from './dates.js';
+import { monthsOf, secondsOf } from './durations.js';
+
+export type NumberType = 'integer' | 'decimal' | 'float' | 'double';
+type Kind =
+  | ('iri' | 'blank' | 'string' | 'lang' | 'boolean' | 'number' | 'dateTime' | 'date' | 'time')
+  | ('duration' | 'yearMonthDuration' | 'dayTimeDuration' | 'other');
+
+/** A term with what it means. */
+export interface Value {
+  readonly kind: Kind;
+  /** The lexical form of a literal, an IRI, or a label. */
+  readonly text: string;
+  /** Numbers, booleans as 0 and 1, instants in ms, durations in their unit; `undefined` when the text is none. */
+  readonly number?: number | undefined;
+  readonly numberType?: NumberType;
+  /** Of a literal whose kind does not tell. */
+  readonly datatype?: string | undefined;
+  readonly language?: string | undefined;
+  readonly token?: Token | undefined;
+}
+
+const integers = [
+  ...['integer', 'nonPositiveInteger', 'negativeInteger', 'long', 'int', 'short', 'byte', 'nonNegativeInteger'],
+  ...['unsignedLong', 'unsignedInt', 'unsignedShort', 'unsignedByte', 'positiveInteger'],
+];
+const strings = ['normalizedString', 'token', 'language', 'NMTOKEN', 'Name', 'NCName', 'ID', 'IDREF', 'ENTITY'];
+const numberTypes = new Map<string, NumberType>([
+  ...integers.map((name) => [xsd.namespace + name, 'integer'] as const),
+  ...(['decimal', 'float', 'double'] as const).map((name) => [xsd.namespace + name, name] as const),
+]);
+const kinds = new Map<string, Kind>([
+  ...[...numberTypes.keys()].map((type) => [type, 'number'] as const),
+  ...strings.map((name) => [xsd.namespace + name, 'string'] as const),
+  ...(
+    ['string', 'boolean', 'dateTime', 'date', 'time', 'duration', 'yearMonthDuration', 'dayTimeDuration'] as const
+  ).map((name) => [xsd.namespace + name, name] as const),
+  [`${xsd.namespace}dateTimeStamp`, 'dateTime'],
+]);
+
+export function toValue(token: Token): Value {
+  if (isIri(token)) return { kind: 'iri', text: token, token };
+  if (isBlank(token)) return { kind: 'blank', text: token.slice(6), token };
+  const { text, datatype, language } = literalParts(token);
+  if (language !== undefined) return { kind: 'lang', text, language, token };
+  return datatype === undefined ? { kind: 'string', text, token } : typedValue(text, datatype, token);
+}
+
+/** A literal of any type but those with languages. */
+export function typedValue(text: string, datatype: string, token?: Token): Value {
+  const kind = kinds.get(datatype) ?? 'other';
+  if (kind === 'number') {
+    const numberType = numberTypes.get(datatype)!;
+    return { kind, text, datatype, numberType, number: parseNumber(text, numberType), token };
+  }
+  return { kind, text, datatype, number: parseOther(kind, text), token };
+}
+
+const integer = /^[+-]?\d+$/;
+const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)$/;
+const double = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+
+/** The number that a text is; `undefined` when it is none of that type. */
+export function parseNumber(text: string, type: NumberType): number | undefined {
+  if (integer.test(text)) return Number(text);
+  if (type === 'integer') return undefined;
+  if (type === 'decimal') return decimal.test(text) ? Number(text) : undefined;
+  if (double.test(text)) return Number(text);
+  if (text === 'INF' || text === '+INF') return Number.POSITIVE_INFINITY;
+  return text === '-INF' ? Number.NEGATIVE_INFINITY : text === 'NaN' ? Number.NaN : undefined;
+}
+
+function parseOther(kind: Kind, text: string): number | undefined {
+  if (kind === 'boolean') return text === 'true' || text === '1' ? 1 : text === 'false' || text === '0' ? 0 : undefined;
+  if (kind === 'dateTime' || kind === 'date' || kind === 'time') return instantOf(kind, text);
+  if (kind === 'yearMonthDuration') return monthsOf(text);
+  return kind === 'dayTimeDuration' ? secondsOf(text) : undefined;
+}
+
+export const isTrue: Value = { kind: 'boolean', text: 'true', number: 1, datatype: xsd.boolean };
+export const isFalse: Value = { kind: 'boolean', text: 'false', number: 0, datatype: xsd.boolean };
+export const truth = (value: boolean): Value => (value ? isTrue : isFalse);
+/** Characters of a text that a query may make. What works on more could not be interrupted. */
+export const mostCharacters = 1_000_000;
+
+/** @throws LwsError `query-limit` for a text that is too long */
+export function textValue(text: string, language?: string): Value {
+  if (text.length > mostCharacters) throw tooLong();
+  return language === undefined ? { kind: 'string', text } : { kind: 'lang', text, language };
+}
+export const tooLong = (): LwsError =>
+  new LwsError('query-limit', `The query makes a text of more than ${mostCharacters} characters.`);
+
+export const iriValue = (text: string): Value => ({ kind: 'iri', text });
+export const blankValue = (label: string): Value => ({ kind: 'blank', text: label });
+
+/** A computed number in its canonical form. */
+export function numberValue(number: number, numberType: NumberType, exact?: bigint): Value {
+  const text = exact === undefined ? writeNumber(number, numberType) : String(exact);
+  return { kind: 'number', text, number, numberType, datatype: xsd.namespace + numberType };
+}
+
+/** An integer in its canonical form, of any number of digits. */
+export function integerOf(digits: string): Value {
+  const number = Number(digits);
+  if (Number.isSafeInteger(number)) return numberValue(number, 'integer');
+  return /\d/.test(digits) ? numberValue(number, 'integer', BigInt(digits)) : numberValue(0, 'integer');
+}
+
+/** A decimal in its canonical form, of any number of digits. */
+export function decimalOf(digits: string): Value {
+  const [, sign, whole, fraction] = /^([+-]?)0*(\d*)(?:\.(\d*?)0*)?$/.exec(digits)!;
+  const text = `${whole || '0'}.${fraction || '0'}`;
+  const number = Number(digits);
+  return {
+    kind: 'number',
+    text: sign === '-' && text !== '0.0' ? `-${text}` : text,
+    number,
+    numberType: 'decimal',
+    datatype: xsd.decimal,
+  };
+}
+
+function writeNumber(number: number, type: NumberType): string {
+  if (!Number.isFinite(number)) return String(number).replace('Infinity', 'INF');
+  if (type === 'integer') return Math.abs(number) < 1e21 ? number.toFixed(0) : String(BigInt(number));
+  if (type === 'decimal') {
+    const shortest = String(number);
+    const text = !shortest.includes('e')
+      ? shortest
+      : number < 1 && number > -1
+        ? small(shortest)
+        : String(BigInt(number));
+    return text.includes('.') ? text : `${text}.0`;
+  }
+  if (Object.is(number, -0)) return '-0.0E0';
+  const [mantissa, exponent] = number.toExponential().split('e') as [string, string];
+  return `${mantissa.includes('.') ? mantissa : `${mantissa}.0`}E${exponent.replace('+', '')}`;
+}
+
+/** The digits of what JavaScript writes with a negative exponent. */
+function small(text: string): string {
+  const [, sign, first, others = '', exponent] = /^(-?)(\d)(?:\.(\d+))?e-(\d+)$/.exec(text)!;
+  return `${sign}0.${'0'.repeat(Number(exponent) - 1)}${first}${others}`;
+}
+
+export function datatypeOf(value: Value): string | undefined {
+  if (value.kind === 'iri' || value.kind === 'blank') return undefined;
+  if (value.kind === 'lang') return `${rdf.namespace}langString`;
+  return value.datatype ?? xsd.string;
+}
+
+/** The token of a value. @throws LwsError for a text that is longer than the store's terms */
+export function toToken(value: Value | undefined): Token | undefined {
+  if (!value || value.token !== undefined) return value?.token;
+  if (value.kind === 'iri') return value.text;
+  if (value.kind === 'blank') return tokenOf({ termType: 'BlankNode', value: value.text } as never);
+  if (value.kind === 'string' && value.datatype === undefined) return literalToken(value.text, xsd.string, '');
+  return literalToken(value.text, datatypeOf(value)!, value.language ?? '');
+}
+
+function literalToken(value: string, datatype: string, language: string): Token {
+  const datatypeNode = { termType: 'NamedNode', value: datatype };
+  return tokenOf({ termType: 'Literal', value, language, datatype: datatypeNode } as never);
+}
+
+/** The effective boolean value. */
+export function booleanOf(value: Value | undefined): boolean | undefined {
+  if (value?.kind === 'boolean') return value.number === undefined ? undefined : value.number === 1;
+  if (value?.kind === 'string') return value.text !== '';
+  if (value?.kind !== 'number' || value.number === undefined) return undefined;
+  return value.number !== 0 && !Number.isNaN(value.number);
+}
+
+export const isLiteral = ({ kind }: Value): boolean => kind !== 'iri' && kind !== 'blank';

@@ -1,0 +1,47 @@
+/** Which graphs of an index are open, by number, each decided once in a query. It must not know quads. */
+import type { GraphGate } from '../access/graph-gate.js';
+import type { TermIds } from './term-ids.js';
+
+const [open, closed] = [1, 2];
+/** Numbers of a page: a query that meets few graphs does not pay for all. */
+const pageBits = 12;
+const pageLength = 1 << pageBits;
+
+export class GraphVerdicts {
+  /** By the number of the graph; 0: not known. */
+  private readonly pages: (Uint8Array | undefined)[];
+  private readonly undecided = new Set<number>();
+
+  constructor(
+    private readonly gate: GraphGate,
+    private readonly terms: TermIds,
+  ) {
+    this.pages = new Array<undefined>((terms.size >>> pageBits) + 1).fill(undefined);
+  }
+
+  /** `undefined`: it has to be asked for. */
+  isOpen(graph: number): boolean | undefined {
+    let page = this.pages[graph >>> pageBits];
+    if (!page) {
+      page = new Uint8Array(pageLength);
+      this.pages[graph >>> pageBits] = page;
+    }
+    const verdict = page[graph & (pageLength - 1)]!;
+    if (verdict !== 0) return verdict === open;
+    const isOpen = this.gate.isOpen(this.terms.tokenOf(graph));
+    if (isOpen !== undefined) page[graph & (pageLength - 1)] = isOpen ? open : closed;
+    return isOpen;
+  }
+
+  /** Notes a graph to be asked for. */
+  note(graph: number): void {
+    this.undecided.add(graph);
+  }
+
+  /** Asks for those that are noted. */
+  async ask(): Promise<void> {
+    const graphs = [...this.undecided].map((graph) => this.terms.tokenOf(graph));
+    this.undecided.clear();
+    await this.gate.ask(graphs);
+  }
+}

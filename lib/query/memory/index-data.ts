@@ -1,0 +1,85 @@
+/**
+ * The quads of a snapshot read into memory and sorted: for all of a store, to be shared between threads, and for some graphs. It
+ * must not know queries or graphs' readers.
+ */
+import { keyBlocks, type Level, type LevelSnapshot } from '../../storage/durable-level.js';
+import { graphPrefix, separator } from '../../storage/quad-keys.js';
+import { rangeOf } from '../../storage/records.js';
+import { graphAt, KeyReader } from '../access/key-reader.js';
+import type { Token } from '../access/terms.js';
+import { type SortedQuadsData, shareQuads, sortQuads } from './sorted-quads.js';
+import type { TermIds } from './term-ids.js';
+import { longer, TermTable, type TermTableData } from './term-table.js';
+
+/** An index of everything, in shared memory. */
+export interface IndexData {
+  readonly quads: SortedQuadsData;
+  readonly terms: TermTableData;
+}
+
+export const bytesOf = ({ quads, terms }: IndexData): number =>
+  [...quads.columns.flat(), terms.text, terms.offsets, terms.hashes, terms.slots].reduce(
+    (sum, { byteLength }) => sum + byteLength,
+    0,
+  );
+
+/** The columns S, P, O and G, which grow. */
+class QuadColumns {
+  columns: Uint32Array[] = [0, 1, 2, 3].map(() => new Uint32Array(1024));
+  count = 0;
+
+  push(ids: readonly number[]): void {
+    if (this.count === this.columns[0]!.length) this.columns = this.columns.map((each) => longer(each, this.count * 2));
+    for (let place = 0; place < 4; place++) this.columns[place]![this.count] = ids[place]!;
+    this.count++;
+  }
+}
+
+/**
+ * Reads all quads of a snapshot.
+ * @param most `undefined` is returned when there are more
+ * @throws TableFullError
+ */
+export async function buildIndex(level: Level, snapshot: LevelSnapshot, most: number): Promise<IndexData | undefined> {
+  const terms = new TermTable();
+  const quads = new QuadColumns();
+  const reader = new KeyReader('GSPO');
+  const ids = [0, 0, 0, 0];
+  const tokens: Token[] = ['', '', '', ''];
+  for await (const keys of keyBlocks(level, rangeOf(`GSPO${separator}`), { snapshot })) {
+    if (quads.count + keys.length > most) return undefined;
+    for (const key of keys) {
+      reader.read(key, '');
+      for (let place = 0; place < 4; place++) {
+        // Keys that follow one another share the graph, and mostly the subject.
+        const token = reader.token(place);
+        if (quads.count > 0 && token === tokens[place]) continue;
+        tokens[place] = token;
+        ids[place] = terms.add(token);
+      }
+      quads.push(ids);
+    }
+  }
+  const sorted = sortQuads(quads.columns, quads.count, Math.max(0, terms.size - 1));
+  return { quads: shareQuads(sorted), terms: terms.share() };
+}
+
+/** The triples of a graph, three numbers each. */
+export type GraphTriples = Uint32Array;
+
+/** Reads the triples of a graph, whose terms are numbered where they are new. */
+export async function readGraph(
+  level: Level,
+  snapshot: LevelSnapshot,
+  graph: string,
+  terms: TermIds,
+): Promise<GraphTriples> {
+  const reader = new KeyReader('GSPO');
+  const triples: number[] = [];
+  for await (const keys of keyBlocks(level, rangeOf(graphPrefix(graph)), { snapshot }))
+    for (const key of keys) {
+      reader.read(key, '');
+      for (let place = 0; place < graphAt; place++) triples.push(terms.add(reader.token(place)));
+    }
+  return Uint32Array.from(triples);
+}

@@ -1,0 +1,171 @@
+/**
+ * The index in memory over the server's life: built in a thread of its own, given to the threads that queries run in, with what
+ * changed since, and built anew when that has become much. It must not know queries or what an index is made of.
+ */
+import { Worker } from 'node:worker_threads';
+import type { Log } from '../../log.js';
+import type { Store } from '../../storage/store.js';
+import { ChangedGraphs } from './changed-graphs.js';
+import { bytesOf } from './index-data.js';
+import type { BuilderData, FromBuilder } from './memory-index-builder.js';
+import type { GraphChanges, MemoryAsked, MemoryBase, MemoryMessage } from './memory-layers.js';
+
+export interface MemoryIndexOptions {
+  /** The folder of the LevelDB. */
+  readonly folder: string;
+  readonly store: Pick<Store, 'onStage' | 'onCommit'>;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+  /** Without more quads than these there is an index. */
+  readonly mostQuads: number;
+  /** So many changed graphs are always read one by one. */
+  readonly fewGraphs?: number;
+  /** The shortest time between two builds. */
+  readonly pauseMs?: number;
+  /** A build that takes long is done again after so many times as long. */
+  readonly pauseTimes?: number;
+  /** When to try again where there were too many quads, or a build failed. */
+  readonly retryMs?: number;
+}
+
+/** About as many quads as a resource has. */
+const quadsOfGraph = 20;
+/** Changes that are so many times as many as those that lead to a new build are not read from the index any more. */
+const tooMany = 4;
+
+export class MemoryIndex {
+  private readonly changed = new ChangedGraphs();
+  /** The threads that queries run in, each with the last change that it was told of. */
+  private readonly workers = new Map<Worker, number>();
+  private base: MemoryBase | undefined;
+  private quads = 0;
+  private builder: Worker | undefined;
+  private timer: NodeJS.Timeout | undefined;
+  private isClosed = false;
+  private version = 0;
+  /** The next build may begin. */
+  private nextAt = 0;
+  private saidTooMany = false;
+
+  constructor(private readonly options: MemoryIndexOptions) {
+    options.store.onStage((transaction) => {
+      if (transaction.graphs.size > 0) this.changed.stage(transaction);
+    });
+    options.store.onCommit((transaction) => {
+      if (transaction.graphs.size === 0) return;
+      this.changed.settle(transaction);
+      this.review();
+    });
+  }
+
+  /** Builds the index in the background. */
+  start(): void {
+    if (this.isClosed || this.builder) return;
+    const { folder, mostQuads } = this.options;
+    const sequence = this.changed.begin();
+    const began = performance.now();
+    const workerData: BuilderData = { folder, mostQuads };
+    const builder = new Worker(new URL('./memory-index-builder.js', import.meta.url), { workerData });
+    builder.unref();
+    this.builder = builder;
+    let answer: FromBuilder | undefined;
+    let failure: unknown;
+    builder.on('message', (message: FromBuilder) => {
+      answer = message;
+    });
+    builder.on('error', (error) => {
+      failure = error;
+    });
+    builder.once('exit', () => {
+      this.builder = undefined;
+      if (this.isClosed) return;
+      const ms = Math.round(performance.now() - began);
+      const { pauseMs = 10_000, pauseTimes = 10 } = this.options;
+      this.nextAt = Date.now() + Math.max(pauseMs, pauseTimes * ms);
+      if (answer?.data) this.adopt({ version: ++this.version, sequence, data: answer.data }, ms);
+      else this.giveUp(answer ? undefined : (failure ?? new Error('The thread ended.')));
+    });
+  }
+
+  /** Gives a new thread the index, now and whenever it changes. */
+  serve(worker: Worker): void {
+    this.workers.set(worker, 0);
+    worker.once('exit', () => this.workers.delete(worker));
+    if (this.base) tell(worker, this.base);
+  }
+
+  /** What a query is told before its snapshot is taken. */
+  get asked(): MemoryAsked | undefined {
+    return this.base && { version: this.base.version, sequence: this.changed.sequence };
+  }
+
+  /** What a query is told after that; `undefined`: the index is of no use to it. */
+  changes(worker: Worker, { version }: MemoryAsked): GraphChanges | undefined {
+    if (this.base?.version !== version || this.isOver(tooMany)) return undefined;
+    const changes = this.changed.since(Math.max(this.workers.get(worker) ?? 0, this.base.sequence));
+    this.workers.set(worker, this.changed.sequence);
+    return changes;
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    clearTimeout(this.timer);
+    await this.builder?.terminate();
+  }
+
+  private adopt(base: MemoryBase, ms: number): void {
+    this.quads = base.data.quads.count;
+    this.changed.forget(base.sequence);
+    this.give(base);
+    this.saidTooMany = false;
+    this.options.log.info({ quads: this.quads, bytes: bytesOf(base.data), ms }, 'The index in memory is ready.');
+    this.review();
+  }
+
+  private give(base: MemoryBase | undefined): void {
+    this.base = base;
+    for (const worker of this.workers.keys()) tell(worker, base);
+  }
+
+  private giveUp(failure: unknown): void {
+    const { log, mostQuads, retryMs = 300_000 } = this.options;
+    if (failure) log.warn({ err: failure }, 'The index in memory could not be built.');
+    else if (!this.saidTooMany)
+      log.warn(`The storage has more than ${mostQuads} quads, so that there is no index of them in memory.`);
+    this.saidTooMany = !failure;
+    this.drop();
+    this.later(retryMs);
+  }
+
+  private drop(): void {
+    this.give(undefined);
+    this.changed.end();
+  }
+
+  /** Plans a new build when much has changed. */
+  private review(): void {
+    if (!this.base || this.builder || !this.isOver(1)) return;
+    if (this.isOver(tooMany)) this.drop();
+    this.later(this.nextAt - Date.now());
+  }
+
+  private later(ms: number): void {
+    this.timer ??= setTimeout(
+      () => {
+        this.timer = undefined;
+        this.start();
+      },
+      Math.max(0, ms),
+    ).unref();
+  }
+
+  private isOver(times: number): boolean {
+    const { fewGraphs = 2000 } = this.options;
+    const graphs = times * Math.max(fewGraphs, this.quads / quadsOfGraph / quadsOfGraph);
+    return this.changed.size > graphs || this.changed.quads > graphs * quadsOfGraph;
+  }
+}
+
+const tell = (worker: Worker, base: MemoryBase | undefined): void => {
+  const message: MemoryMessage = { base };
+  worker.postMessage(message);
+};

@@ -1,0 +1,179 @@
+/**
+ * What one thread has of the index: the base that all share, and layers of its own with the graphs that changed since, as they
+ * are in the snapshot of the query. It must not know who says which graphs changed, or queries.
+ */
+import type { Level, LevelSnapshot } from '../../storage/durable-level.js';
+import { type GraphTriples, type IndexData, readGraph } from './index-data.js';
+import type { Layer, MemoryView } from './memory-view.js';
+import { type SortedQuads, sharedQuads, sortQuads } from './sorted-quads.js';
+import { TermIds } from './term-ids.js';
+import { TableFullError, TermTable } from './term-table.js';
+
+/** Tells a thread of the index in memory from here on; without a base there is none. */
+export interface MemoryMessage {
+  readonly base: MemoryBase | undefined;
+}
+
+export interface MemoryBase {
+  readonly version: number;
+  /** Changes up to this one are in it. */
+  readonly sequence: number;
+  readonly data: IndexData;
+}
+
+/** What is said before the snapshot is taken. */
+export interface MemoryAsked {
+  /** Of the base that may be used. */
+  readonly version: number;
+  /** The last change so far. */
+  readonly sequence: number;
+}
+
+/** What is said after the snapshot was taken. */
+export interface GraphChanges {
+  /** Graphs that changed since this thread was last told, each with the number of its last change. */
+  readonly graphs: readonly (readonly [graph: string, sequence: number])[];
+  /** Graphs whose last change may or may not be in the snapshot. */
+  readonly unsettled: readonly string[];
+}
+
+/** A graph as it is after a change, or in one snapshot alone when the number is -1. */
+interface KnownGraph {
+  readonly sequence: number;
+  readonly id: number;
+  readonly triples: GraphTriples;
+}
+
+/** Graphs that are read side by side. */
+const lanes = 8;
+/** Quads that are sorted anew for each query; more are made a layer that stays. */
+const mostRecent = 1000;
+/** Terms that only changed graphs have, most of which may be gone again. */
+const mostOwnTerms = 250_000;
+
+export class MemoryLayers {
+  private base: LayersOfBase | undefined;
+  private readonly changed = new Map<string, number>();
+
+  /** @param base `undefined`: there is none any more */
+  use(base: MemoryBase | undefined): void {
+    for (const [graph, sequence] of this.changed) if (!base || sequence <= base.sequence) this.changed.delete(graph);
+    this.base = base && new LayersOfBase(base);
+  }
+
+  /** The quads of the snapshot; `undefined` when they are not to be had from memory. */
+  async view(
+    asked: MemoryAsked,
+    { graphs, unsettled }: GraphChanges,
+    level: Level,
+    snapshot: LevelSnapshot,
+  ): Promise<MemoryView | undefined> {
+    for (const [graph, sequence] of graphs) this.changed.set(graph, sequence);
+    if (this.base?.version !== asked.version) return undefined;
+    const open = new Set(unsettled);
+    const changed = [...this.changed].map(([graph, sequence]): ChangedGraph => {
+      // Only what was settled before the snapshot was taken is the same in the next one.
+      return { graph, sequence, lasts: sequence <= asked.sequence && !open.has(graph) };
+    });
+    try {
+      return await this.base.view(changed, (graph, terms) => readGraph(level, snapshot, graph, terms));
+    } catch (error) {
+      if (error instanceof TableFullError) return undefined;
+      throw error;
+    }
+  }
+}
+
+interface ChangedGraph {
+  readonly graph: string;
+  readonly sequence: number;
+  /** It is the same in later snapshots, until it changes again. */
+  readonly lasts: boolean;
+}
+
+type ReadGraph = (graph: string, terms: TermIds) => Promise<GraphTriples>;
+
+/** One base, and what changed since. A new base begins anew, also while a query still reads graphs for the old one. */
+class LayersOfBase {
+  readonly version: number;
+  private readonly table: TermTable;
+  private readonly quads: SortedQuads;
+  private readonly masked: Uint8Array;
+  private terms: TermIds;
+  private readonly known = new Map<string, KnownGraph>();
+  /** A layer of changed graphs that is kept, and the graphs in it. */
+  private settled: { readonly quads: SortedQuads; readonly graphs: ReadonlyMap<string, KnownGraph> } | undefined;
+  private last: MemoryView | undefined;
+
+  constructor({ version, data }: MemoryBase) {
+    this.version = version;
+    this.table = TermTable.from(data.terms);
+    this.quads = sharedQuads(data.quads);
+    this.masked = new Uint8Array(this.table.size);
+    this.terms = new TermIds(this.table);
+  }
+
+  async view(changed: readonly ChangedGraph[], readTriples: ReadGraph): Promise<MemoryView> {
+    if (this.terms.ownSize > mostOwnTerms) this.forget();
+    const next = changed
+      .filter(({ graph, sequence, lasts }) => !lasts || this.known.get(graph)?.sequence !== sequence)
+      .values();
+    const isSame = this.last && changed.length === this.known.size;
+    let count = 0;
+    const read = async (): Promise<void> => {
+      for (const { graph, sequence, lasts } of next) {
+        count++;
+        const triples = await readTriples(graph, this.terms);
+        const id = this.terms.add(graph);
+        if (id < this.masked.length) this.masked[id] = 1;
+        this.known.set(graph, { sequence: lasts ? sequence : -1, id, triples });
+      }
+    };
+    await Promise.all(Array.from({ length: lanes }, read));
+    if (isSame && count === 0) return this.last!;
+    this.last = { terms: this.terms, layers: this.layers() };
+    return this.last;
+  }
+
+  private forget(): void {
+    this.terms = new TermIds(this.table);
+    this.known.clear();
+    this.settled = undefined;
+    this.last = undefined;
+  }
+
+  private layers(): Layer[] {
+    const { quads, masked, terms, known } = this;
+    const layers: Layer[] = [{ quads, masked: known.size > 0 ? masked : undefined }];
+    let recent = [...known].filter(([graph, own]) => this.settled?.graphs.get(graph) !== own);
+    if (sizeOf(recent) > Math.max(mostRecent, (this.settled?.quads.count ?? 0) / 4)) {
+      const lasting = [...known].filter(([, { sequence }]) => sequence >= 0);
+      this.settled = { quads: sorted(lasting, terms), graphs: new Map(lasting) };
+      recent = recent.filter(([, { sequence }]) => sequence < 0);
+    }
+    if (this.settled) {
+      const stale = [...this.settled.graphs].filter(([graph, own]) => known.get(graph) !== own);
+      let hidden: Uint8Array | undefined;
+      if (stale.length > 0) hidden = new Uint8Array(terms.size);
+      for (const [, { id }] of stale) hidden![id] = 1;
+      layers.push({ quads: this.settled.quads, masked: hidden });
+    }
+    if (sizeOf(recent) > 0) layers.push({ quads: sorted(recent, terms), masked: undefined });
+    return layers;
+  }
+}
+
+const sizeOf = (graphs: readonly (readonly [string, KnownGraph])[]): number =>
+  graphs.reduce((sum, [, { triples }]) => sum + triples.length / 3, 0);
+
+function sorted(graphs: readonly (readonly [string, KnownGraph])[], terms: TermIds): SortedQuads {
+  const count = sizeOf(graphs);
+  const columns = [0, 1, 2, 3].map(() => new Uint32Array(count));
+  let at = 0;
+  for (const [, { id, triples }] of graphs)
+    for (let i = 0; i < triples.length; i += 3, at++) {
+      for (let place = 0; place < 3; place++) columns[place]![at] = triples[i + place]!;
+      columns[3]![at] = id;
+    }
+  return sortQuads(columns, count, terms.size);
+}

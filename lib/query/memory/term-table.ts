@@ -1,0 +1,179 @@
+/**
+ * Terms as numbers, in the order in which they came: their text in one buffer, found by a hash. A finished table lies in shared
+ * memory, so that one copy serves every thread. It must not know what terms mean, quads or LevelDB.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Token } from '../access/terms.js';
+
+/** A finished table, as it goes from thread to thread. */
+export interface TermTableData {
+  readonly count: number;
+  /** UTF-8, one term behind the other. */
+  readonly text: SharedArrayBuffer;
+  /** Where each begins, and where the last ends (Uint32). */
+  readonly offsets: SharedArrayBuffer;
+  readonly hashes: SharedArrayBuffer;
+  /** Numbers plus one by hash, 0 where there is none; a power of two of them. */
+  readonly slots: SharedArrayBuffer;
+  readonly seed: number;
+}
+
+/** Texts that are kept as such, each at the place that the end of its number says. */
+const keptTerms = 1 << 17;
+const longestKept = 256;
+/** Characters that are kept. */
+const mostKept = 8 << 20;
+const mostText = 2 ** 32 - 1;
+
+/** More terms, or more text, than a table can number. */
+export class TableFullError extends Error {}
+
+export class TermTable {
+  private text: Buffer = Buffer.alloc(1024);
+  private offsets: Uint32Array = new Uint32Array(65);
+  private hashes: Uint32Array = new Uint32Array(64);
+  private slots: Uint32Array = new Uint32Array(128);
+  /** Drawn anew for each table: nobody can choose terms that all fall on one slot. */
+  private seed = randomBytes(4).readUInt32LE();
+  private count = 0;
+  private readonly keptIds = new Int32Array(keptTerms).fill(-1);
+  private kept: Token[] = [];
+  private keptLength = 0;
+
+  /** A finished table. Nothing can be added to it. */
+  static from({ count, text, offsets, hashes, slots, seed }: TermTableData): TermTable {
+    const table = new TermTable();
+    table.text = Buffer.from(text);
+    table.offsets = new Uint32Array(offsets);
+    table.hashes = new Uint32Array(hashes);
+    table.slots = new Uint32Array(slots);
+    [table.seed, table.count] = [seed, count];
+    return table;
+  }
+
+  get size(): number {
+    return this.count;
+  }
+
+  get textBytes(): number {
+    return this.offsets[this.count]!;
+  }
+
+  /** Copies the table into shared memory. */
+  share(): TermTableData {
+    const { count, seed } = this;
+    return {
+      count,
+      seed,
+      text: shared(this.text.subarray(0, this.textBytes)),
+      offsets: shared(this.offsets.subarray(0, count + 1)),
+      hashes: shared(this.hashes.subarray(0, count)),
+      slots: shared(this.slots),
+    };
+  }
+
+  /** The number of a term; -1 when it is not there. */
+  idOf(token: Token): number {
+    const { slots, hashes } = this;
+    const hash = hashOf(token, this.seed);
+    for (let at = hash & (slots.length - 1); ; at = (at + 1) & (slots.length - 1)) {
+      const id = slots[at]! - 1;
+      if (id < 0) return -1;
+      if (hashes[id] === hash && this.is(id, token)) return id;
+    }
+  }
+
+  /** @throws TableFullError */
+  add(token: Token): number {
+    const known = this.idOf(token);
+    if (known >= 0) return known;
+    if (this.count >= 1 << 30) throw new TableFullError('There are too many terms.');
+    if (this.count * 2 >= this.slots.length) this.widen();
+    const id = this.count++;
+    const from = this.offsets[id]!;
+    // A character of UTF-16 has three bytes of UTF-8 at most.
+    const most = from + token.length * 3;
+    if (most > mostText) throw new TableFullError('The terms have too much text.');
+    if (most > this.text.length) this.text = grown(this.text, Math.min(mostText, Math.max(most, this.text.length * 2)));
+    const to = from + this.text.write(token, from, 'utf8');
+    if (id >= this.hashes.length) {
+      this.hashes = longer(this.hashes, id * 2);
+      this.offsets = longer(this.offsets, id * 2 + 1);
+    }
+    this.offsets[id + 1] = to;
+    const hash = hashOf(token, this.seed);
+    this.hashes[id] = hash;
+    this.place(id, hash);
+    return id;
+  }
+
+  tokenOf(id: number): Token {
+    const at = id & (keptTerms - 1);
+    if (this.keptIds[at] === id) return this.kept[at]!;
+    const token = this.text.toString('utf8', this.offsets[id]!, this.offsets[id + 1]!);
+    if (token.length > longestKept) return token;
+    this.keptLength += token.length;
+    if (this.keptLength > mostKept) {
+      this.keptIds.fill(-1);
+      this.kept = [];
+      this.keptLength = token.length;
+    }
+    this.keptIds[at] = id;
+    this.kept[at] = token;
+    return token;
+  }
+
+  private is(id: number, token: Token): boolean {
+    if (this.keptIds[id & (keptTerms - 1)] === id) return this.kept[id & (keptTerms - 1)] === token;
+    const from = this.offsets[id]!;
+    const length = this.offsets[id + 1]! - from;
+    // With as many bytes as characters it is ASCII, or another term.
+    if (length !== token.length)
+      return length > token.length && this.text.toString('utf8', from, from + length) === token;
+    for (let i = 0; i < length; i++) {
+      const code = token.charCodeAt(i);
+      if (code > 127 || this.text[from + i] !== code) return false;
+    }
+    return true;
+  }
+
+  private place(id: number, hash: number): void {
+    const last = this.slots.length - 1;
+    let at = hash & last;
+    while (this.slots[at] !== 0) at = (at + 1) & last;
+    this.slots[at] = id + 1;
+  }
+
+  private widen(): void {
+    this.slots = new Uint32Array(this.slots.length * 2);
+    for (let id = 0; id < this.count; id++) this.place(id, this.hashes[id]!);
+  }
+}
+
+function hashOf(token: Token, seed: number): number {
+  let hash = seed;
+  for (let i = 0; i < token.length; i++) {
+    hash = Math.imul(hash ^ token.charCodeAt(i), 0x9e3779b1);
+    hash ^= hash >>> 15;
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  return (hash ^ (hash >>> 13)) >>> 0;
+}
+
+function grown(from: Buffer, length: number): Buffer {
+  const to = Buffer.alloc(length);
+  from.copy(to);
+  return to;
+}
+
+export function longer(from: Uint32Array, length: number): Uint32Array<ArrayBuffer> {
+  const to = new Uint32Array(length);
+  to.set(from);
+  return to;
+}
+
+export function shared(from: Uint8Array | Uint32Array): SharedArrayBuffer {
+  const buffer = new SharedArrayBuffer(from.byteLength);
+  new Uint8Array(buffer).set(new Uint8Array(from.buffer, from.byteOffset, from.byteLength));
+  return buffer;
+}

@@ -1,0 +1,116 @@
+/** Sums, counts, extremes and texts over the rows of a group. An error leaves the result unbound. It must not know groups. */
+
+import { joinTokens, type Token } from '../access/terms.js';
+import { calculate } from '../expressions/arithmetic.js';
+import { compareValues } from '../expressions/comparison.js';
+import { mostCharacters, numberValue, textValue, tooLong, toToken, type Value } from '../expressions/values.js';
+import type { Aggregate, Row, Slot } from '../plan/plan.js';
+
+export interface Accumulator {
+  add(row: Row): void;
+  result(): Token | undefined;
+}
+
+interface Fold {
+  take(value: Value): void;
+  result(): Value | undefined;
+}
+
+const folds: Readonly<Record<Aggregate['name'], (aggregate: Aggregate) => Fold>> = {
+  count: () => {
+    let count = 0;
+    return { take: () => count++, result: () => numberValue(count, 'integer') };
+  },
+  sum,
+  avg: () => {
+    const total = sum();
+    let count = 0;
+    return {
+      take(value) {
+        count++;
+        total.take(value);
+      },
+      result() {
+        const whole = total.result();
+        return count === 0 ? whole : whole && calculate('/', whole, numberValue(count, 'integer'));
+      },
+    };
+  },
+  min: () => extreme(1),
+  max: () => extreme(-1),
+  sample: () => {
+    let first: Value | undefined;
+    return {
+      take(value) {
+        first ??= value;
+      },
+      result: () => first,
+    };
+  },
+  group_concat: ({ separator }) => texts(separator),
+};
+
+function sum(): Fold {
+  let total: Value | undefined;
+  let isEmpty = true;
+  return {
+    take(value) {
+      if (isEmpty) total = value.kind === 'number' && value.number !== undefined ? value : undefined;
+      else total = total && calculate('+', total, value);
+      isEmpty = false;
+    },
+    result: () => (isEmpty ? numberValue(0, 'integer') : total),
+  };
+}
+
+function extreme(sign: 1 | -1): Fold {
+  let found: Value | undefined;
+  return {
+    take(value) {
+      if (!found || compareValues(found, value) * sign > 0) found = value;
+    },
+    result: () => found,
+  };
+}
+
+/** One text of all that have one; what is not bound is passed over, as every other aggregate does. */
+function texts(separator: string): Fold {
+  let text: string | undefined;
+  return {
+    take({ kind, text: next }) {
+      if (kind !== 'blank') text = text === undefined ? next : text + separator + next;
+      if (text !== undefined && text.length > mostCharacters) throw tooLong();
+    },
+    result: () => textValue(text ?? ''),
+  };
+}
+
+/** Different rows, of which some of the slots are looked at. */
+function countOfSolutions(slots: readonly Slot[]): Accumulator {
+  const seen = new Set<string>();
+  return {
+    add: (row) => void seen.add(joinTokens(row, slots)),
+    result: () => toToken(numberValue(seen.size, 'integer')),
+  };
+}
+
+export function accumulator(aggregate: Aggregate): Accumulator {
+  const { name, expression, isDistinct, solution } = aggregate;
+  if (isDistinct && !expression) return countOfSolutions(solution);
+  const fold = folds[name](aggregate);
+  const seen = isDistinct ? new Set<Token>() : undefined;
+  const anything = numberValue(1, 'integer');
+  return {
+    add(row) {
+      const value = expression ? expression.evaluate(row) : anything;
+      if (!value) return;
+      if (seen) {
+        const token = toToken(value)!;
+        if (seen.has(token)) return;
+        seen.add(token);
+      }
+      fold.take(value);
+    },
+    result: () => toToken(fold.result()),
+  };
+}

@@ -1,0 +1,50 @@
+/**
+ * The different terms of one place, found by leaping from one to the next where each has many keys. It must not know the
+ * algebra.
+ */
+import { addNew } from '../access/collections.js';
+import type { DatasetPart } from '../access/graph-gate.js';
+import type { Terms } from '../access/key-reader.js';
+import type { Token } from '../access/terms.js';
+import { type Blocks, type DistinctPlan, onlyPattern, type Row } from '../plan/plan.js';
+import { type Execution, emptyRow } from './execution.js';
+import { constants } from './pattern-access.js';
+
+/** The terms in blocks, each once. The place is one that `QuadMatches.distinct` can leap over. */
+export async function* distinctTerms(
+  { matches }: Execution,
+  bound: Terms,
+  place: number,
+  part: DatasetPart,
+): AsyncGenerator<Token[]> {
+  const seen = new Set<Token>();
+  for await (const tokens of matches.distinct(bound, place, part)) {
+    const own = tokens.filter((token) => addNew(seen, token));
+    if (own.length > 0) yield own;
+  }
+}
+
+/** The rows of a DISTINCT of one variable of one pattern, when it stands where leaps are possible. */
+export function distinctTermsOf(execution: Execution, { input, slots }: DistinctPlan): Blocks | undefined {
+  const pattern = onlyPattern(input);
+  if (!pattern) return undefined;
+  const { places, part, wanted } = pattern;
+  const [place] = wanted;
+  if (wanted.length !== 1 || slots.length !== 1 || place === undefined) return undefined;
+  const { slot } = places[place] as { slot: number };
+  const bound = constants(pattern);
+  if (slot !== slots[0] || !canLeap(bound, place)) return undefined;
+  async function* rows(): AsyncGenerator<Row[]> {
+    for await (const tokens of distinctTerms(execution, bound, place!, part))
+      yield tokens.map((token) => {
+        const row = emptyRow(execution);
+        row[slot] = token;
+        return row;
+      });
+  }
+  return rows();
+}
+
+/** Predicates and graphs of everything, and predicates of a subject: IRIs, which are told apart by their characters. */
+const canLeap = (bound: Terms, place: number): boolean =>
+  place === 0 || place === 2 ? false : bound.every((token, at) => token === undefined || (at === 0 && place === 1));

@@ -1,0 +1,192 @@
+/**
+ * Plans run as blocks of rows. A plan takes the rows of what it is joined with, or begins with one empty row. It must not know
+ * the algebra or Comunica.
+ */
+
+import { toToken } from '../expressions/values.js';
+import {
+  type Blocks,
+  type Expression,
+  type ExtendPlan,
+  isSubset,
+  type JoinPlan,
+  type LeftJoinPlan,
+  type Plan,
+  type Row,
+  type SemiJoinPlan,
+  type Slot,
+  slotsOf,
+  type UnionPlan,
+  type ValuesPlan,
+} from '../plan/plan.js';
+import { closure } from './closure.js';
+import { distinctTermsOf } from './distinct-terms.js';
+import { blockLength, type Execution, gathered, holds, oneBlock, unit } from './execution.js';
+import { grouped } from './group.js';
+import { compared, hashJoin } from './hash-join.js';
+import { inOrder } from './join-order.js';
+import { joinPattern } from './join-pattern.js';
+import { forService, joinService } from './join-service.js';
+import { distinct, ordered, sliced } from './modifiers.js';
+
+export function execute(execution: Execution, plan: Plan, input?: Blocks): Blocks {
+  if (plan.kind === 'service')
+    return joinService(execution, plan, input, (left, rows) => execute(execution, left, rows));
+  if (input && !plan.isJoinable) return hashJoin(execution, input, plan, () => execute(execution, plan));
+  switch (plan.kind) {
+    case 'join':
+      return join(execution, plan, input);
+    case 'values':
+      return values(plan, input ?? unit(execution));
+    case 'union':
+      return union(execution, plan, input);
+    case 'closure':
+      return closure(execution, plan, input ?? unit(execution), (step, rows) => execute(execution, step, rows));
+    case 'filter':
+      return filtered(execute(execution, plan.input, input), [plan.condition]);
+    case 'leftJoin':
+      return leftJoin(execution, plan);
+    case 'semiJoin':
+      return semiJoin(execution, plan);
+    case 'extend':
+      return extended(execute(execution, plan.input), plan);
+    case 'group':
+      return grouped(execution, plan, () => execute(execution, plan.input));
+    case 'order':
+      return ordered(execution, plan, execute(execution, plan.input));
+    case 'distinct':
+      return distinctTermsOf(execution, plan) ?? distinct(execution, plan, execute(execution, plan.input));
+    case 'slice':
+      return sliced(plan, execute(execution, plan.input));
+  }
+}
+
+async function* join(execution: Execution, plan: JoinPlan, input: Blocks | undefined): AsyncGenerator<Row[]> {
+  let rows = input ?? unit(execution);
+  let isFirst = input === undefined;
+  const bound = new Set<Slot>();
+  let filters = plan.filters;
+  const bind = (slots: ReadonlySet<Slot>): void => {
+    for (const slot of slots) bound.add(slot);
+    const [ready, waiting] = split(filters, ({ slots: own }) => isSubset(own, bound));
+    if (ready.length > 0) rows = filtered(rows, ready);
+    filters = waiting;
+  };
+  const [parts, others] = split(plan.parts, (part) => !part.isJoinable || part.kind === 'values');
+  for (const part of parts) {
+    rows = execute(execution, part, isFirst ? undefined : rows);
+    isFirst = false;
+    bind(part.certain);
+  }
+  const outer = new Set(bound);
+  if (input) {
+    const [first, all] = await peek(rows);
+    rows = all;
+    first?.forEach((token, slot) => {
+      if (token !== undefined) outer.add(slot);
+    });
+  }
+  for (const item of await inOrder(execution, [...plan.patterns, ...others], outer)) {
+    const isPattern = 'places' in item;
+    rows = isPattern ? joinPattern(execution, item, rows) : execute(execution, item, isFirst ? undefined : rows);
+    isFirst = false;
+    bind(isPattern ? slotsOf(item) : item.certain);
+  }
+  yield* filters.length > 0 ? filtered(rows, filters) : rows;
+}
+
+function split<T>(items: readonly T[], test: (item: T) => boolean): [yes: T[], no: T[]] {
+  return [items.filter(test), items.filter((item) => !test(item))];
+}
+
+/** The first row, and all of them. */
+async function peek(blocks: Blocks): Promise<[Row | undefined, Blocks]> {
+  const iterator = blocks[Symbol.asyncIterator]();
+  const first = await iterator.next();
+  async function* all(): AsyncGenerator<Row[]> {
+    try {
+      for (let next = first; !next.done; next = await iterator.next()) yield next.value;
+    } finally {
+      await iterator.return?.();
+    }
+  }
+  return [first.done ? undefined : first.value[0], all()];
+}
+
+async function* filtered(input: Blocks, conditions: readonly Expression[]): AsyncGenerator<Row[]> {
+  for await (const rows of input) {
+    const kept = rows.filter((row) => conditions.every((condition) => holds(condition, row)));
+    if (kept.length > 0) yield kept;
+  }
+}
+
+async function* values(plan: ValuesPlan, input: Blocks): AsyncGenerator<Row[]> {
+  for await (const rows of input) {
+    const out: Row[] = [];
+    for (const row of rows)
+      for (const entries of plan.rows) {
+        if (entries.some(([slot, token]) => row[slot] !== undefined && row[slot] !== token)) continue;
+        const merged = row.slice();
+        for (const [slot, token] of entries) merged[slot] = token;
+        out.push(merged);
+      }
+    if (out.length > 0) yield out;
+  }
+}
+
+async function* union(execution: Execution, plan: UnionPlan, input: Blocks | undefined): AsyncGenerator<Row[]> {
+  if (!input) for (const part of plan.inputs) yield* execute(execution, part);
+  // Each branch has rows of its own, since what comes behind may tell them apart.
+  else
+    for await (const rows of input)
+      for (const part of plan.inputs) yield* execute(execution, part, oneBlock(rows.map((row) => row.slice())));
+}
+
+async function* extended(input: Blocks, { slot, expression }: ExtendPlan): AsyncGenerator<Row[]> {
+  for await (const rows of input) {
+    for (const row of rows) row[slot] = toToken(expression.evaluate(row));
+    yield rows;
+  }
+}
+
+/** Rows of a left side: many at once, since the right side begins anew with each block. */
+const leftRows = (execution: Execution, plan: Plan): Blocks =>
+  gathered(execute(execution, plan), execution.isHasty ? 1 : 8 * blockLength);
+
+/** Rows of the block with their number in the counter's slot. */
+const counted = (rows: readonly Row[], counter: Slot): Row[] =>
+  rows.map((row, index) => {
+    const copy = row.slice();
+    copy[counter] = String(index);
+    return copy;
+  });
+
+async function* leftJoin(execution: Execution, plan: LeftJoinPlan): AsyncGenerator<Row[]> {
+  const { left, right, condition, counter } = plan;
+  for await (const rows of forService(right, leftRows(execution, left))) {
+    const matched = new Uint8Array(rows.length);
+    for await (const block of execute(execution, right, oneBlock(counted(rows, counter)))) {
+      const kept = condition ? block.filter((row) => holds(condition, row)) : block;
+      for (const row of kept) {
+        matched[Number(row[counter])] = 1;
+        row[counter] = undefined;
+      }
+      if (kept.length > 0) yield kept;
+    }
+    const alone = rows.filter((_row, index) => matched[index] === 0);
+    if (alone.length > 0) yield alone;
+  }
+}
+
+async function* semiJoin(execution: Execution, plan: SemiJoinPlan): AsyncGenerator<Row[]> {
+  const { left, right, isKept, counter } = plan;
+  if (plan.isLoose || plan.isAlone)
+    return yield* compared(execution, execute(execution, left), plan, () => execute(execution, right));
+  for await (const rows of forService(right, leftRows(execution, left))) {
+    const matched = new Uint8Array(rows.length);
+    for await (const block of execute(execution, right, oneBlock(counted(rows, counter))))
+      for (const row of block) matched[Number(row[counter])] = 1;
+    const kept = rows.filter((_row, index) => (matched[index] === 1) === isKept);
+    if (kept.length > 0) yield kept;
+  }
+}

@@ -1,0 +1,53 @@
+/** What one execution of a plan holds. */
+
+import type { QuadMatches } from '../access/quad-matches.js';
+import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
+import { booleanOf } from '../expressions/values.js';
+import type { Blocks, Expression, Pattern, Plan, Row, Slot } from '../plan/plan.js';
+
+export interface Execution {
+  readonly matches: QuadMatches;
+  readonly width: number;
+  /** What parts of the plan remember from one block to the next. */
+  readonly memory: Map<Plan | Pattern, unknown>;
+  readonly assertTime: () => void;
+  /** A few rows are enough, so that the first are to come soon. */
+  readonly isHasty: boolean;
+  /** Variables that are the subjects of several patterns. */
+  readonly stars: ReadonlySet<Slot>;
+  /** Asks another endpoint. */
+  readonly callService: (call: ServiceCall) => Promise<ServiceAnswer>;
+}
+
+/** Rows of a block, about. */
+export const blockLength = 2048;
+
+export const emptyRow = ({ width }: Execution): Row => new Array<undefined>(width).fill(undefined);
+
+export async function* unit(execution: Execution): AsyncGenerator<Row[]> {
+  yield [emptyRow(execution)];
+}
+
+export async function* oneBlock(rows: Row[]): AsyncGenerator<Row[]> {
+  yield rows;
+}
+
+export function recall<T>({ memory }: Execution, key: Plan | Pattern, make: () => T): T {
+  if (!memory.has(key)) memory.set(key, make());
+  return memory.get(key) as T;
+}
+
+export const holds = ({ evaluate }: Expression, row: Row): boolean => booleanOf(evaluate(row)) === true;
+
+/** Blocks of about so many rows, for what costs something for each block. */
+export async function* gathered(input: Blocks, most: number): AsyncGenerator<Row[]> {
+  let rows: Row[] = [];
+  for await (const block of input) {
+    if (rows.length === 0) rows = block;
+    else for (const row of block) rows.push(row);
+    if (rows.length < most) continue;
+    yield rows;
+    rows = [];
+  }
+  if (rows.length > 0) yield rows;
+}

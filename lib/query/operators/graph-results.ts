@@ -1,0 +1,95 @@
+/** Rows as the triples of CONSTRUCT and DESCRIBE (SPARQL 1.1 16.2, 16.4). It must not know the algebra or formats. */
+import type { Term } from '@rdfjs/types';
+import { addNew } from '../access/collections.js';
+import type { Terms } from '../access/key-reader.js';
+import { isBlank, isIri, type Token, tokenOf } from '../access/terms.js';
+import type { Blocks, Place, Slot } from '../plan/plan.js';
+import type { Execution } from './execution.js';
+
+export type TripleTokens = readonly [subject: Token, predicate: Token, object: Token];
+
+/** A blank node of a template is another one for each row. */
+export type TemplatePlace = Exclude<Place, undefined> | { readonly label: string };
+
+export type GraphForm =
+  | { readonly kind: 'construct'; readonly template: readonly (readonly TemplatePlace[])[] }
+  | { readonly kind: 'describe'; readonly slots: readonly Slot[]; readonly tokens: readonly Token[] };
+
+/** The triples, each of them once. */
+export async function* graphTriples(
+  execution: Execution,
+  form: GraphForm,
+  rows: Blocks,
+): AsyncGenerator<TripleTokens[]> {
+  const seen = new Set<string>();
+  const isNew = ([subject, predicate, object]: TripleTokens): boolean =>
+    addNew(seen, `${subject}\u0000${predicate}\u0000${object}`);
+  for await (const triples of form.kind === 'construct'
+    ? constructed(form.template, rows)
+    : described(execution, form, rows)) {
+    execution.assertTime();
+    const own = triples.filter(isNew);
+    if (own.length > 0) yield own;
+  }
+}
+
+async function* constructed(
+  template: readonly (readonly TemplatePlace[])[],
+  rows: Blocks,
+): AsyncGenerator<TripleTokens[]> {
+  let row = 0;
+  for await (const block of rows) {
+    const triples: TripleTokens[] = [];
+    for (const solution of block) {
+      row++;
+      for (const places of template) {
+        const [subject, predicate, object] = places.map((place) => {
+          if ('slot' in place) return solution[place.slot];
+          return 'token' in place ? place.token : blankToken(`c${row}${place.label}`);
+        });
+        // What would be no triple is left out.
+        if (subject && predicate && object && isResource(subject) && isIri(predicate))
+          triples.push([subject, predicate, object]);
+      }
+    }
+    yield triples;
+  }
+}
+
+/** Labels of the storage begin with another letter. */
+const blankToken = (label: string): Token => tokenOf({ termType: 'BlankNode', value: label } as Term);
+const isResource = (token: Token): boolean => isIri(token) || isBlank(token);
+
+/** What has the resources as its subject, and so on through blank nodes, which nobody could ask for by themselves. */
+async function* described(
+  { matches }: Execution,
+  { slots, tokens }: GraphForm & { kind: 'describe' },
+  rows: Blocks,
+): AsyncGenerator<TripleTokens[]> {
+  const known = new Set<Token>();
+  const add = (token: Token | undefined, to: Token[]): void => {
+    if (token === undefined || known.has(token) || !isResource(token)) return;
+    known.add(token);
+    to.push(token);
+  };
+  let left: Token[] = [];
+  for (const token of tokens) add(token, left);
+  async function* all(): AsyncGenerator<TripleTokens[]> {
+    while (left.length > 0) {
+      const next: Token[] = [];
+      for (const subject of left)
+        for await (const found of matches.stream([subject, undefined, undefined, undefined], union)) {
+          for (const [, , object] of found) if (isBlank(object!)) add(object, next);
+          yield found as Terms[] & TripleTokens[];
+        }
+      left = next;
+    }
+  }
+  for await (const block of rows) {
+    for (const row of block) for (const slot of slots) add(row[slot], left);
+    yield* all();
+  }
+  yield* all();
+}
+
+const union = { part: 'union', places: [0, 1, 2] } as const;

@@ -1,0 +1,64 @@
+/** Rows put into groups. It holds a row for each group, and nothing of the rows. It must not know how aggregates count. */
+
+import { joinTokens } from '../access/terms.js';
+import { numberValue, toToken } from '../expressions/values.js';
+import { type Aggregate, type Blocks, type GroupPlan, onlyPattern, type Pattern, type Row } from '../plan/plan.js';
+import { type Accumulator, accumulator } from './aggregates.js';
+import { blockLength, type Execution, emptyRow } from './execution.js';
+import { constants } from './pattern-access.js';
+
+interface Group {
+  readonly row: Row;
+  readonly accumulators: readonly Accumulator[];
+}
+
+export async function* grouped(execution: Execution, plan: GroupPlan, input: () => Blocks): AsyncGenerator<Row[]> {
+  const { slots, aggregates } = plan;
+  const pattern = slots.length === 0 && aggregates.every(isCountOfRows) ? onlyPattern(plan.input) : undefined;
+  if (pattern?.wanted.length === 0) return yield* counted(execution, plan, pattern);
+  const groups = new Map<string, Group>();
+  const newGroup = (of: Row | undefined): Group => {
+    const row = emptyRow(execution);
+    for (const slot of slots) row[slot] = of?.[slot];
+    return { row, accumulators: aggregates.map(accumulator) };
+  };
+  for await (const rows of input()) {
+    execution.assertTime();
+    for (const row of rows) {
+      const key = joinTokens(row, slots);
+      let group = groups.get(key);
+      if (!group) {
+        group = newGroup(row);
+        groups.set(key, group);
+      }
+      for (const { add } of group.accumulators) add(row);
+    }
+  }
+  if (groups.size === 0 && slots.length === 0) groups.set('', newGroup(undefined));
+  yield* results(plan, groups.values());
+}
+
+function* results({ aggregates }: GroupPlan, groups: Iterable<Group>): Generator<Row[]> {
+  let out: Row[] = [];
+  for (const { row, accumulators } of groups) {
+    aggregates.forEach(({ slot }, index) => {
+      row[slot] = accumulators[index]!.result();
+    });
+    out.push(row);
+    if (out.length < blockLength) continue;
+    yield out;
+    out = [];
+  }
+  if (out.length > 0) yield out;
+}
+
+const isCountOfRows = ({ name, expression, isDistinct }: Aggregate): boolean =>
+  name === 'count' && !expression && !isDistinct;
+
+/** Keys counted, without a row for each. */
+async function* counted(execution: Execution, plan: GroupPlan, pattern: Pattern): AsyncGenerator<Row[]> {
+  const count = toToken(numberValue(await execution.matches.count(constants(pattern), pattern.part), 'integer'));
+  const row = emptyRow(execution);
+  for (const { slot } of plan.aggregates) row[slot] = count;
+  yield [row];
+}

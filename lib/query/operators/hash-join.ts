@@ -1,0 +1,96 @@
+/** Rows joined with what a plan gives alone, through a table of its rows. It must not know patterns. */
+import { addTo } from '../access/collections.js';
+import { joinTokens } from '../access/terms.js';
+import type { Blocks, Plan, Row, SemiJoinPlan, Slot } from '../plan/plan.js';
+import { blockLength, type Execution, recall } from './execution.js';
+
+interface Tables {
+  rows: Row[] | undefined;
+  /** By the slots that rows are compared by. */
+  readonly bySlots: Map<string, Map<string, Row[]>>;
+}
+
+export async function* hashJoin(
+  execution: Execution,
+  input: Blocks,
+  plan: Plan,
+  run: () => Blocks,
+): AsyncGenerator<Row[]> {
+  const { load, candidates } = partners(execution, plan, run);
+  const possible = [...plan.possible];
+  let out: Row[] = [];
+  for await (const rows of input) {
+    await load();
+    for (const row of rows) {
+      for (const partner of candidates(row)) {
+        const merged = merge(row, partner, possible);
+        if (merged) out.push(merged);
+        if (out.length < blockLength) continue;
+        execution.assertTime();
+        yield out;
+        out = [];
+      }
+    }
+  }
+  if (out.length > 0) yield out;
+}
+
+/** Rows with or without a partner; for MINUS, only partners count that share a bound variable. */
+export async function* compared(
+  execution: Execution,
+  input: Blocks,
+  { right, isKept, isLoose }: SemiJoinPlan,
+  run: () => Blocks,
+): AsyncGenerator<Row[]> {
+  const { load, candidates } = partners(execution, right, run);
+  const possible = [...right.possible];
+  for await (const rows of input) {
+    execution.assertTime();
+    await load();
+    const kept = rows.filter((row) => {
+      const isPartner = (partner: Row): boolean =>
+        (!isLoose || possible.some((slot) => row[slot] !== undefined && partner[slot] !== undefined)) &&
+        merge(row, partner, possible) !== undefined;
+      return candidates(row).some(isPartner) === isKept;
+    });
+    if (kept.length > 0) yield kept;
+  }
+}
+
+/** The rows that a plan gives alone, run once, and those of them that may go together with a row. */
+function partners(execution: Execution, plan: Plan, run: () => Blocks) {
+  const tables = recall<Tables>(execution, plan, () => ({ rows: undefined, bySlots: new Map() }));
+  const certain = [...plan.certain];
+  return {
+    async load(): Promise<void> {
+      if (tables.rows) return;
+      tables.rows = [];
+      for await (const block of run()) for (const row of block) tables.rows.push(row);
+    },
+    candidates(row: Row): readonly Row[] {
+      const slots = certain.filter((slot) => row[slot] !== undefined);
+      return tableBy(tables, slots).get(joinTokens(row, slots)) ?? [];
+    },
+  };
+}
+
+function tableBy(tables: Tables, slots: readonly Slot[]): Map<string, Row[]> {
+  const name = slots.join();
+  let table = tables.bySlots.get(name);
+  if (table) return table;
+  table = new Map();
+  for (const row of tables.rows!) addTo(table, joinTokens(row, slots), row);
+  tables.bySlots.set(name, table);
+  return table;
+}
+
+function merge(row: Row, partner: Row, slots: readonly Slot[]): Row | undefined {
+  const merged = row.slice();
+  for (const slot of slots) {
+    const token = partner[slot];
+    if (token === undefined) continue;
+    if (merged[slot] === undefined) merged[slot] = token;
+    else if (merged[slot] !== token) return undefined;
+  }
+  return merged;
+}

@@ -1,0 +1,69 @@
+/** Rows sorted, cut, and each once. It must not know where they come from. */
+import { addNew } from '../access/collections.js';
+import { joinTokens } from '../access/terms.js';
+import { compareValues } from '../expressions/comparison.js';
+import type { Value } from '../expressions/values.js';
+import type { Blocks, DistinctPlan, OrderPlan, Row, SlicePlan } from '../plan/plan.js';
+import { blockLength, type Execution } from './execution.js';
+
+interface Sortable {
+  readonly row: Row;
+  readonly values: readonly (Value | undefined)[];
+  readonly index: number;
+}
+
+/** Sorts all rows, or keeps about twice as many as are wanted of the beginning. */
+export async function* ordered(
+  { assertTime }: Execution,
+  { keys, most }: OrderPlan,
+  input: Blocks,
+): AsyncGenerator<Row[]> {
+  const bound = Math.max(4 * blockLength, 2 * most);
+  let calls = 0;
+  const compare = (a: Sortable, b: Sortable): number => {
+    if ((++calls & 0xffff) === 0) assertTime();
+    for (let i = 0; i < keys.length; i++) {
+      const order = compareValues(a.values[i], b.values[i]);
+      if (order !== 0) return keys[i]!.isDescending ? -order : order;
+    }
+    return a.index - b.index;
+  };
+  let kept: Sortable[] = [];
+  let index = 0;
+  for await (const rows of input) {
+    for (const row of rows) kept.push({ row, values: keys.map(({ evaluate }) => evaluate(row)), index: index++ });
+    if (kept.length > bound) kept = kept.sort(compare).slice(0, most);
+  }
+  kept = kept.sort(compare).slice(0, most);
+  for (let at = 0; at < kept.length; at += blockLength) yield kept.slice(at, at + blockLength).map(({ row }) => row);
+}
+
+export async function* distinct(
+  { assertTime }: Execution,
+  { slots }: DistinctPlan,
+  input: Blocks,
+): AsyncGenerator<Row[]> {
+  const seen = new Set<string>();
+  for await (const rows of input) {
+    assertTime();
+    const out = rows.filter((row) => addNew(seen, joinTokens(row, slots)));
+    if (out.length > 0) yield out;
+  }
+}
+
+export async function* sliced({ start, length }: SlicePlan, input: Blocks): AsyncGenerator<Row[]> {
+  let skip = start;
+  let left = length;
+  if (left === 0) return;
+  for await (const rows of input) {
+    if (skip >= rows.length) {
+      skip -= rows.length;
+      continue;
+    }
+    const out = rows.slice(skip, skip + left);
+    skip = 0;
+    left -= out.length;
+    yield out;
+    if (left <= 0) return;
+  }
+}

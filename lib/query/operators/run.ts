@@ -1,0 +1,51 @@
+/** A compiled query as rows, over one snapshot. It must not know Comunica or formats. */
+
+import { quadMatches } from '../access/quad-matches.js';
+import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
+import type { DatasetOptions } from '../dataset.js';
+import { memoryMatches } from '../memory/memory-matches.js';
+import type { Compiled } from '../plan/compile-query.js';
+import { type Row, starsOf } from '../plan/plan.js';
+import { execute } from './execute.js';
+import type { Execution } from './execution.js';
+
+export interface RunOptions extends DatasetOptions {
+  /** Called in every block; throws when the query has to end. */
+  readonly assertTime?: () => void;
+  /** Asks another endpoint. */
+  readonly callService?: (call: ServiceCall) => Promise<ServiceAnswer>;
+}
+
+export interface Run {
+  readonly execution: Execution;
+  readonly rows: AsyncGenerator<Row[]>;
+  /** Ends what still runs. To be called before the snapshot is closed. */
+  close(): Promise<void>;
+}
+
+export function startRun(options: RunOptions, { plan, width, isHasty }: Compiled): Run {
+  const assertTime = options.assertTime ?? (() => {});
+  const { memory } = options;
+  const matches = memory ? memoryMatches(options, memory, assertTime) : quadMatches(options, assertTime);
+  const execution: Execution = {
+    matches,
+    width,
+    memory: new Map(),
+    assertTime,
+    isHasty,
+    stars: starsOf(plan),
+    callService: options.callService ?? (() => Promise.reject(new Error('No services are asked here.'))),
+  };
+  async function* rows(): AsyncGenerator<Row[]> {
+    yield* execute(execution, plan);
+  }
+  const running = rows();
+  return {
+    execution,
+    rows: running,
+    async close() {
+      await running.return(undefined);
+      await matches.close();
+    },
+  };
+}

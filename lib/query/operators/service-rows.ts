@@ -1,0 +1,118 @@
+/**
+ * What another endpoint answers, as rows: SPARQL 1.1 Query Results JSON from somebody who may be broken or lie. It must not
+ * know plans, nor how the endpoint is reached.
+ */
+import { randomBytes } from 'node:crypto';
+import type { Term } from '@rdfjs/types';
+import { LwsError } from '../../errors.js';
+import { isAbsoluteIri } from '../../rdf/iri.js';
+import { rdf, xsd } from '../../rdf/vocabulary.js';
+import { encodeTerm } from '../../storage/quad-keys.js';
+import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
+import { type Token, tokenOf } from '../access/terms.js';
+import type { ServiceClause } from '../parse/service-clauses.js';
+import type { Row, Slot } from '../plan/plan.js';
+
+/**
+ * The rows of a clause, or the one empty row of SILENT (SPARQL 1.1 Federated Query 2.3).
+ * @param values what the query ends with
+ * @throws LwsError `service-failed`, `query-limit`
+ */
+export async function serviceRows(
+  { endpoint, isSilent, query }: ServiceClause,
+  values: string,
+  columns: readonly (readonly [name: string, slot: Slot])[],
+  makeRow: () => Row,
+  call: (call: ServiceCall) => Promise<ServiceAnswer>,
+): Promise<Row[]> {
+  const answer = await call({ endpoint, query: query + values });
+  try {
+    if (!('body' in answer)) throw new LwsError(answer.code, answer.message);
+    return readRows(answer.body, columns, makeRow);
+  } catch (error) {
+    if (!(error instanceof LwsError)) throw error;
+    if (isSilent) return [makeRow()];
+    if (!('body' in answer)) throw error;
+    const why = error.message.slice(0, 200);
+    throw new LwsError(
+      'service-failed',
+      `The answer of the service <${endpoint.slice(0, 200)}> cannot be used: ${why}`,
+    );
+  }
+}
+
+/** @throws LwsError for what is no table of results, or holds a term that the storage could not hold */
+function readRows(
+  body: Uint8Array,
+  columns: readonly (readonly [name: string, slot: Slot])[],
+  makeRow: () => Row,
+): Row[] {
+  const tokens = tokenReader();
+  const { results } = objectOf(parseJson(body), 'It');
+  const { bindings } = objectOf(results, 'Its member results');
+  if (!Array.isArray(bindings)) throw unusable('Its member bindings is no array.');
+  return bindings.map((binding: unknown) => {
+    const terms = objectOf(binding, 'A binding');
+    const row = makeRow();
+    for (const [name, slot] of columns) if (Object.hasOwn(terms, name)) row[slot] = tokens(terms[name]);
+    return row;
+  });
+}
+
+function parseJson(body: Uint8Array): unknown {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+  } catch {
+    // The parser's message repeats what it read, which may be anything that the endpoint's host has.
+    throw unusable('It is no JSON.');
+  }
+}
+
+const unusable = (why: string): LwsError => new LwsError('service-failed', why);
+
+function objectOf(value: unknown, what: string): Readonly<Record<string, unknown>> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  throw unusable(`${what} is no object.`);
+}
+
+/** Reads the terms of one answer: the labels of its blank nodes mean nothing anywhere else. */
+function tokenReader(): (term: unknown) => Token {
+  const scope = randomBytes(12).toString('hex');
+  const labels = new Map<string, Token>();
+  return (term) => {
+    const { type, value, datatype, 'xml:lang': language, 'its:dir': direction } = objectOf(term, 'A term');
+    if (typeof value !== 'string') throw unusable('A term has no value.');
+    if (type === 'uri') return iriToken(value);
+    if (type === 'bnode') {
+      let token = labels.get(value);
+      if (token === undefined) {
+        token = tokenOf({ termType: 'BlankNode', value: `b${scope}x${labels.size.toString(36)}` } as Term);
+        labels.set(value, token);
+      }
+      return token;
+    }
+    if (type !== 'literal' && type !== 'typed-literal') throw unusable('A term is of an unknown type.');
+    return literalToken(value, datatype, language, direction);
+  };
+}
+
+function iriToken(value: string): Token {
+  encodeTerm({ termType: 'NamedNode', value } as Term);
+  return value;
+}
+
+function literalToken(value: string, datatype: unknown, language: unknown, direction: unknown): Token {
+  const isTagged = language !== undefined;
+  const type = isTagged ? `${rdf.namespace}langString` : (datatype ?? xsd.string);
+  if (typeof type !== 'string' || !isAbsoluteIri(type)) throw unusable('A datatype is no IRI.');
+  if (isTagged ? typeof language !== 'string' || language === '' : type === `${rdf.namespace}langString`)
+    throw unusable('A literal has no language, or one too many.');
+  return tokenOf({
+    termType: 'Literal',
+    value,
+    // Tags are the same in any case, and those of queries and of Turtle are in lower case too (RDF 1.1 Concepts 3.3).
+    language: isTagged ? String(language).toLowerCase() : '',
+    datatype: { termType: 'NamedNode', value: type },
+    direction,
+  } as never);
+}

@@ -1,0 +1,87 @@
+/**
+ * What the grammar does not say of a query's variables (SPARQL 1.1 11.4, 18.2.4.4): checked and told before anything runs. It
+ * walks without recursion, since a query is as deep as its text is long.
+ */
+import { LwsError } from '../../errors.js';
+
+export interface AlgebraNode {
+  readonly type?: string;
+  readonly [member: string]: unknown;
+}
+
+interface Named {
+  readonly value: string;
+}
+
+const namesOf = (variables: unknown): string[] => (variables as readonly Named[]).map(({ value }) => value);
+
+/** @throws LwsError `malformed-query` */
+export function assertScopes(root: AlgebraNode): void {
+  for (const node of nodesOf(root, () => true)) {
+    if (node.type === 'project') assertProjection(node);
+    if (node.type === 'extend') assertFresh(node);
+  }
+}
+
+/** A node and all below it; below those that `goOn` refuses nothing is looked at. */
+export function* nodesOf(root: unknown, goOn: (node: AlgebraNode) => boolean): Generator<AlgebraNode> {
+  const left: unknown[] = [root];
+  while (left.length > 0) {
+    const node = left.pop();
+    if (Array.isArray(node)) left.push(...node);
+    else if (typeof node === 'object' && node !== null) {
+      yield node as AlgebraNode;
+      if (!goOn(node as AlgebraNode)) continue;
+      // Where in the text a node stands is much, and holds no other nodes.
+      for (const key in node) if (key !== 'loc' && key !== 'metadata') left.push((node as AlgebraNode)[key]);
+    }
+  }
+}
+
+/** A grouped query projects what it groups by, aggregates, and what is made of them. */
+function assertProjection(project: AlgebraNode): void {
+  const known = new Set<string>();
+  for (let node = project['input'] as AlgebraNode | undefined; node; node = node['input'] as AlgebraNode | undefined) {
+    if (node.type === 'extend') known.add((node['variable'] as Named).value);
+    else if (node.type === 'group') {
+      for (const name of namesOf(node['variables'])) known.add(name);
+      for (const { variable } of node['aggregates'] as { variable: Named }[]) known.add(variable.value);
+      const stray = namesOf(project['variables']).find((name) => !known.has(name));
+      if (stray !== undefined) throw malformed(`it is grouped, and ?${stray} is neither grouped by nor an aggregate.`);
+      return;
+    } else if (node.type !== 'filter' && node.type !== 'orderby') return;
+  }
+}
+
+/** Expressions and what MINUS takes away bind nothing; a subquery binds what it projects. */
+const hidesVariables = ({ type }: AlgebraNode): boolean =>
+  type === 'expression' || type === 'project' || type === 'minus';
+
+/** BIND and AS name a variable that is not bound yet. */
+function assertFresh(extend: AlgebraNode): void {
+  const { value } = extend['variable'] as Named;
+  for (const node of nodesOf(extend['input'], (below) => !hidesVariables(below))) {
+    const binds =
+      node['termType'] === 'Variable'
+        ? node['value'] === value
+        : node.type === 'project' && namesOf(node['variables']).includes(value);
+    if (binds) throw malformed(`?${value} is assigned and is bound already.`);
+  }
+}
+
+/**
+ * Tells COUNT(DISTINCT *) which variables the query writes: in the algebra, blank nodes and paths have made others that are of
+ * no solution.
+ */
+export function nameSolutions(algebra: AlgebraNode, syntax: AlgebraNode): void {
+  const isCounted = ({ aggregator, distinct, expression }: AlgebraNode): boolean =>
+    aggregator === 'count' && distinct === true && (expression as AlgebraNode)['subType'] === 'wildcard';
+  const counts = [...nodesOf(algebra, () => true)].filter(isCounted);
+  if (counts.length === 0) return;
+  const names = new Set<string>();
+  for (const { subType, value } of nodesOf(syntax, () => true)) if (subType === 'variable') names.add(String(value));
+  const variables = [...names].map((value) => ({ termType: 'Variable', value }));
+  for (const { expression } of counts) Object.assign(expression as object, { variables });
+}
+
+const malformed = (why: string): LwsError => new LwsError('malformed-query', `The query cannot be asked: ${why}`);

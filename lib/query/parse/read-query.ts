@@ -1,0 +1,130 @@
+/**
+ * A query read and guarded: what is refused, the dataset that it names, and the algebra that is left. It must not know who
+ * asks, nor run anything.
+ */
+import { LwsError } from '../../errors.js';
+import type { AllowedHost } from '../../outbound/address-policy.js';
+import { resolveIri } from '../../rdf/resolve-iri.js';
+import { decodeEscapes } from './code-point-escapes.js';
+import { nameGraphs } from './graph-names.js';
+import { assertScopes, nameSolutions } from './query-scopes.js';
+import { putServices, type ServiceClause, takeServices } from './service-clauses.js';
+import { loadParser } from './sparql-update.js';
+import { resolveReferences } from './update-references.js';
+
+interface Node {
+  readonly type?: string;
+  readonly subType?: string;
+  readonly [member: string]: unknown;
+}
+
+export type QueryForm = 'select' | 'ask' | 'construct' | 'describe';
+
+export interface ReadQuery {
+  readonly form: QueryForm;
+  /** The algebra without its dataset clauses. */
+  readonly algebra: Node;
+  /** The graphs of FROM and FROM NAMED; absent: no clause. */
+  readonly from: { readonly defaultGraphs: readonly string[]; readonly namedGraphs: readonly string[] } | undefined;
+  /** The names of a SELECT's variables, in their order. */
+  readonly variables: readonly string[];
+  readonly prefixes: Readonly<Record<string, string>>;
+  /** Whether other endpoints are asked for parts of it. */
+  readonly isFederated: boolean;
+  /** What IRI() resolves against. */
+  readonly base: string;
+}
+
+/**
+ * Parses a query.
+ * @throws LwsError `malformed-query` with line and column, also for an update; `too-complex` for a SERVICE that is not allowed
+ */
+export async function readQuery(
+  written: string,
+  base: string,
+  allowedServices: readonly AllowedHost[] = [],
+): Promise<ReadQuery> {
+  const { parser, toAlgebra } = await loadParser();
+  const text = decodeEscapes(written);
+  let syntax: Node;
+  try {
+    const parse = (query: string): Node => parser.parse(query, { baseIRI: base }) as unknown as Node;
+    syntax = parse(resolveReferences(text, base));
+    if (/graph/i.test(text)) nameGraphs(syntax, parse);
+  } catch (error) {
+    throw new LwsError('malformed-query', `The query cannot be read: ${explain(text, error as Error)}`, {
+      cause: error,
+    });
+  }
+  if (syntax.type === 'update')
+    throw new LwsError(
+      'malformed-query',
+      text.replace(/#.*/g, '').trim() === ''
+        ? 'There is no query here. It begins with SELECT, ASK, CONSTRUCT or DESCRIBE.'
+        : 'This is an update. Queries are asked here; a resource is changed with PATCH.',
+    );
+  let services: readonly ServiceClause[];
+  let algebra: Node;
+  try {
+    services = /service/i.test(text) ? await takeServices(syntax, base, allowedServices) : [];
+    algebra = toAlgebra(syntax as never, { quads: true, baseIRI: base, blankToVariable: true }) as unknown as Node;
+  } catch (error) {
+    if (error instanceof LwsError) throw error;
+    throw new LwsError('malformed-query', `The query has no meaning: ${oneLine((error as Error).message)}`, {
+      cause: error,
+    });
+  }
+  assertScopes(algebra);
+  putServices(algebra, services);
+  if (/count/i.test(text)) nameSolutions(algebra, syntax);
+  const from = algebra.type === 'from' ? datasetOf(algebra) : undefined;
+  const input = algebra.type === 'from' ? (algebra['input'] as Node) : algebra;
+  return {
+    form: syntax.subType as QueryForm,
+    algebra: input,
+    from,
+    variables: variablesOf(input),
+    prefixes: prefixesOf(syntax),
+    isFederated: services.length > 0,
+    base: baseOf(syntax, base),
+  };
+}
+
+const oneLine = (message: string): string => message.replace(/\s+/g, ' ').slice(0, 300);
+
+/** Where the fault is, as far as the parser tells: an offset, a token, or the end. */
+function explain(text: string, error: Error): string {
+  if (error instanceof RangeError) return 'it is nested too deeply.';
+  const [, offset] = /at offset: (\d+)/.exec(error.message) ?? [];
+  const [, found] = /but found:? '([^']*)'/.exec(error.message) ?? [];
+  const at = offset !== undefined ? Number(offset) : found ? text.lastIndexOf(found) : text.length;
+  const lines = text.slice(0, Math.max(0, at)).split(/\r\n|\r|\n/);
+  return `${oneLine(error.message)} (near line ${lines.length}, column ${lines.at(-1)!.length + 1})`;
+}
+
+const datasetOf = (from: Node): NonNullable<ReadQuery['from']> => ({
+  defaultGraphs: ((from['default'] as { value: string }[] | undefined) ?? []).map(({ value }) => value),
+  namedGraphs: ((from['named'] as { value: string }[] | undefined) ?? []).map(({ value }) => value),
+});
+
+/** Of the outermost projection. */
+function variablesOf(algebra: Node): readonly string[] {
+  for (let node: Node | undefined = algebra; node; node = node['input'] as Node | undefined)
+    if (node.type === 'project') return (node['variables'] as { value: string }[]).map(({ value }) => value);
+  return [];
+}
+
+function prefixesOf({ context }: Node): Record<string, string> {
+  const prefixes: Record<string, string> = {};
+  for (const { subType, key, value } of (context as Node[] | undefined) ?? [])
+    if (subType === 'prefix' && typeof key === 'string') prefixes[key] = (value as { value: string }).value;
+  return prefixes;
+}
+
+/** The last BASE, each of which is relative to the one before. */
+function baseOf({ context }: Node, outer: string): string {
+  let base = outer;
+  for (const { subType, value } of (context as Node[] | undefined) ?? [])
+    if (subType === 'base') base = resolveIri((value as { value: string }).value, base);
+  return base;
+}

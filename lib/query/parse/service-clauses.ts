@@ -1,0 +1,129 @@
+/**
+ * The SERVICE clauses of a query: judged, taken out of its syntax as texts for other endpoints, and put into its algebra. It
+ * must not ask anybody, nor know how the rest of the query is answered.
+ */
+
+import type { AllowedHost } from '../../outbound/address-policy.js';
+import { certainVariables } from './certain-variables.js';
+import { nodesOf as allNodesOf } from './query-scopes.js';
+import { assertAllowed, mostServices, refused } from './service-policy.js';
+import { loadParser } from './sparql-update.js';
+
+interface Node {
+  readonly type?: string;
+  readonly subType?: string;
+  readonly [member: string]: unknown;
+}
+
+/** What is asked of another endpoint for one clause. */
+export interface ServiceClause {
+  readonly endpoint: string;
+  readonly isSilent: boolean;
+  /** The group as a query of its own. */
+  readonly query: string;
+  /** What a solution may bind. */
+  readonly variables: readonly string[];
+  /** Those that every solution binds. */
+  readonly certain: ReadonlySet<string>;
+}
+
+/** Stands for the endpoint in the algebra: nobody who does not know the clauses could ask at it. */
+const placeholder = 'urn:quadpod:service:';
+
+/**
+ * Replaces the endpoints in the syntax by names that `putServices` finds again. Their groups stay, for the variables in them.
+ * @throws LwsError `too-complex` for a clause that is not allowed, nested ones too
+ */
+export async function takeServices(
+  syntax: Node,
+  base: string,
+  allowed: readonly AllowedHost[],
+): Promise<readonly ServiceClause[]> {
+  const all = [...nodesOf(syntax, isService, () => true)];
+  if (all.length === 0) return [];
+  if (allowed.length === 0) throw refused('SERVICE is not possible here: a query is answered from this storage alone.');
+  if (all.length > mostServices) throw refused(`A query may have ${mostServices} SERVICE clauses.`);
+  const tools = await makeTools(syntax, base);
+  for (const node of all) assertAllowed(tools.meaningOf(node).endpoint, allowed);
+  const outer = [...nodesOf(syntax, isService, (node) => !isService(node))];
+  const clauses = outer.map((node) => ({ ...tools.meaningOf(node), query: tools.textOf(node) }));
+  // The nested ones last, in the texts of the outer ones.
+  for (const node of all) rename(node, outer.indexOf(node));
+  return clauses;
+}
+
+/** Gives the nodes of the algebra their clauses, as `clause`. */
+export function putServices(algebra: Node, clauses: readonly ServiceClause[]): void {
+  if (clauses.length === 0) return;
+  for (const node of nodesOf(
+    algebra,
+    ({ type }) => type === 'service',
+    () => true,
+  )) {
+    const { value } = node['name'] as { value: string };
+    Object.assign(node, { clause: clauses[Number(value.slice(placeholder.length))] });
+  }
+}
+
+const isService = ({ subType }: Node): boolean => subType === 'service';
+
+const rename = (node: Node, index: number): void =>
+  void Object.assign(node, {
+    name: { type: 'term', subType: 'namedNode', value: placeholder + index, loc: node['loc'] },
+  });
+
+/** Nodes, walked without recursion: a query is as deep as its text is long. */
+function* nodesOf(root: Node, isWanted: (node: Node) => boolean, goOn: (node: Node) => boolean): Generator<Node> {
+  for (const node of allNodesOf(root, (each) => goOn(each as Node))) if (isWanted(node as Node)) yield node as Node;
+}
+
+interface Tools {
+  readonly meaningOf: (service: Node) => Omit<ServiceClause, 'query'>;
+  readonly textOf: (service: Node) => string;
+}
+
+async function makeTools(syntax: Node, base: string): Promise<Tools> {
+  const [{ parser, toAlgebra }, { Generator }] = await Promise.all([
+    loadParser(),
+    import('@traqula/generator-sparql-1-2'),
+  ]);
+  const generator = new Generator();
+  const frame = parser.parse('SELECT * {}') as unknown as Node;
+  const based = (parser.parse(`BASE <${base}> SELECT * {}`) as unknown as Node)['context'] as readonly Node[];
+  const prologue = syntax['context'] as readonly Node[];
+  const query = (context: readonly Node[], patterns: readonly Node[]): Node => ({
+    ...frame,
+    context,
+    where: { ...(frame['where'] as Node), patterns },
+  });
+  return {
+    meaningOf(service) {
+      const name = service['name'] as Node;
+      // Where it leads is only known while the query runs, and depends on data.
+      if (name.subType === 'variable')
+        throw refused(`SERVICE ?${name['value']} is not possible here: the endpoint is written out.`);
+      const algebra = toAlgebra(query(prologue, [service]) as never, { quads: true, baseIRI: base }) as unknown as Node;
+      const { name: endpoint, input } = algebra['input'] as { name: { value: string }; input: Node };
+      const variables = (algebra['variables'] as { value: string }[]).map(({ value }) => value);
+      return {
+        endpoint: endpoint.value,
+        isSilent: service['silent'] === true,
+        variables,
+        certain: certainVariables(input),
+      };
+    },
+    textOf(service) {
+      const patterns = service['patterns'] as readonly Node[];
+      // The others need not be told what the server is called, unless something is relative to that.
+      const ownBase = prologue.findIndex((node) => node.subType === 'base' && !isReference(node['value'] as Node));
+      const exposed = ownBase < 0 ? [...prologue, ...patterns] : prologue.slice(0, ownBase);
+      const isRelative = exposed.some((node) => !nodesOf(node, isReference, () => true).next().done);
+      const context = isRelative ? [...based, ...prologue] : prologue;
+      return generator.generate(query(context, patterns) as never);
+    },
+  };
+}
+
+/** An IRI that is written relative to the base. */
+const isReference = ({ subType, prefix, value }: Node): boolean =>
+  subType === 'namedNode' && prefix === undefined && !/^[A-Za-z][A-Za-z0-9+.-]*:/.test(String(value));

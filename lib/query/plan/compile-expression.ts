@@ -1,0 +1,168 @@
+/**
+ * Expressions of the algebra as functions of a row. What is not here is not compiled, so that Comunica answers the query. It
+ * must not know plans.
+ */
+import type { Term } from '@rdfjs/types';
+import { type Token, tokenOf } from '../access/terms.js';
+import type { ArithmeticOperator } from '../expressions/arithmetic.js';
+import { casts } from '../expressions/casts.js';
+import { areEqual, isAtMost, isLess } from '../expressions/comparison.js';
+import type { Make, Makes } from '../expressions/function-forms.js';
+import { functions } from '../expressions/functions.js';
+import { calculateAny } from '../expressions/functions-time.js';
+import { booleanOf, isFalse, isTrue, toToken, toValue, truth, type Value } from '../expressions/values.js';
+import { type Names, type Node, NotCompiledError } from './compile-scope.js';
+import type { Evaluate, Expression, Slot } from './plan.js';
+
+/** @throws NotCompiledError */
+export function compileExpression(node: Node, names: Names): Expression {
+  const slots = new Set<Slot>();
+  return { evaluate: compile(node, names, slots), slots };
+}
+
+/** A constant's token. @throws NotCompiledError for a term that the store cannot hold */
+export function constantToken(term: Term): Token {
+  try {
+    return tokenOf(term);
+  } catch (error) {
+    throw new NotCompiledError((error as Error).message);
+  }
+}
+
+function compile(node: Node, names: Names, slots: Set<Slot>): Evaluate {
+  if (node.subType === 'term') return compileTerm(node['term'] as Term, names, slots);
+  const isCast = node.subType === 'named';
+  if (!isCast && node.subType !== 'operator') throw new NotCompiledError(`expression ${node.subType}`);
+  const name = isCast ? (node['name'] as Term).value : String(node['operator']).toLowerCase();
+  const nodes = node['args'] as Node[];
+  // SPARQL 1.1 17.6: a function that nobody knows is an error of the expression.
+  if (isCast && (nodes.length !== 1 || !Object.hasOwn(casts, name))) return () => undefined;
+  if (name === 'bound') return compileBound(nodes[0]!, names, slots);
+  const args = nodes.map((arg) => compile(arg, names, slots));
+  const evaluate = isCast ? make(casts, name)(args, names.facts) : compileOperator(name, args, names);
+  return args.every((arg) => constants.has(arg)) && !changing.has(name) ? constant(evaluate([])) : evaluate;
+}
+
+/** What gives the same for every row. */
+const constants = new WeakSet<Evaluate>();
+/** What does not, without asking the row. */
+const changing: ReadonlySet<string> = new Set(['rand', 'uuid', 'struuid', 'bnode']);
+
+function constant(value: Value | undefined): Evaluate {
+  const evaluate = () => value;
+  constants.add(evaluate);
+  return evaluate;
+}
+
+function compileOperator(operator: string, args: readonly Evaluate[], names: Names): Evaluate {
+  const special = specialForms[operator];
+  if (special) return special(args);
+  const binary = binaryOperators[operator];
+  if (!binary) return make(functions, operator)(args, names.facts);
+  const [left, right] = args as [Evaluate, Evaluate];
+  return (row) => {
+    const [a, b] = [left(row), right(row)];
+    return a && b && binary(a, b);
+  };
+}
+
+function make(makes: Makes, name: string): Make {
+  if (!Object.hasOwn(makes, name)) throw new NotCompiledError(`function ${name}`);
+  return makes[name]!;
+}
+
+function compileTerm(term: Term, names: Names, slots: Set<Slot>): Evaluate {
+  if (term.termType !== 'Variable') return constant(toValue(constantToken(term)));
+  const slot = names.slot(term.value);
+  slots.add(slot);
+  return (row) => {
+    const token = row[slot];
+    return token === undefined ? undefined : toValue(token);
+  };
+}
+
+function compileBound(node: Node, names: Names, slots: Set<Slot>): Evaluate {
+  const term = node['term'] as Term | undefined;
+  if (term?.termType !== 'Variable') throw new NotCompiledError('BOUND of no variable');
+  const slot = names.slot(term.value);
+  slots.add(slot);
+  return (row) => truth(row[slot] !== undefined);
+}
+
+const verdict = (value: boolean | undefined): Value | undefined => (value === undefined ? undefined : truth(value));
+const not = (value: boolean | undefined): boolean | undefined => (value === undefined ? undefined : !value);
+
+const arithmetic =
+  (operator: ArithmeticOperator) =>
+  (a: Value, b: Value): Value | undefined =>
+    calculateAny(operator, a, b);
+
+const binaryOperators: Readonly<Record<string, (a: Value, b: Value) => Value | undefined>> = {
+  '=': (a, b) => verdict(areEqual(a, b)),
+  '!=': (a, b) => verdict(not(areEqual(a, b))),
+  '<': (a, b) => verdict(isLess(a, b)),
+  '>': (a, b) => verdict(isLess(b, a)),
+  '<=': (a, b) => verdict(isAtMost(a, b)),
+  '>=': (a, b) => verdict(isAtMost(b, a)),
+  '+': arithmetic('+'),
+  '-': arithmetic('-'),
+  '*': arithmetic('*'),
+  '/': arithmetic('/'),
+  sameterm: (a, b) => truth(toToken(a) === toToken(b)),
+};
+
+/** Forms that go on after an error of an argument. */
+const specialForms: Readonly<Record<string, (args: readonly Evaluate[]) => Evaluate>> = {
+  '!': ([arg]) => {
+    return (row) => verdict(not(booleanOf(arg!(row))));
+  },
+  '&&': ([left, right]) => {
+    return (row) => {
+      const a = booleanOf(left!(row));
+      if (a === false) return isFalse;
+      const b = booleanOf(right!(row));
+      return b === false ? isFalse : a && b ? isTrue : undefined;
+    };
+  },
+  '||': ([left, right]) => {
+    return (row) => {
+      const a = booleanOf(left!(row));
+      if (a === true) return isTrue;
+      const b = booleanOf(right!(row));
+      return b === true ? isTrue : a === false && b === false ? isFalse : undefined;
+    };
+  },
+  in: isAmong,
+  notin: (args) => {
+    const among = isAmong(args);
+    return (row) => verdict(not(booleanOf(among(row))));
+  },
+  if: ([test, whenTrue, whenFalse]) => {
+    return (row) => {
+      const value = booleanOf(test!(row));
+      return value === undefined ? undefined : value ? whenTrue!(row) : whenFalse!(row);
+    };
+  },
+  coalesce: (args) => (row) => {
+    for (const arg of args) {
+      const value = arg(row);
+      if (value) return value;
+    }
+    return undefined;
+  },
+};
+
+function isAmong([needle, ...others]: readonly Evaluate[]): Evaluate {
+  return (row) => {
+    const value = needle!(row);
+    if (!value) return undefined;
+    let isOpen = false;
+    for (const other of others) {
+      const candidate = other(row);
+      const found = candidate && areEqual(value, candidate);
+      if (found) return isTrue;
+      if (found === undefined) isOpen = true;
+    }
+    return isOpen ? undefined : isFalse;
+  };
+}

@@ -1,0 +1,103 @@
+/** A whole query as a plan and what becomes of its rows. It must not know keys or rows. */
+import type { Term } from '@rdfjs/types';
+import type { GraphForm, TemplatePlace } from '../operators/graph-results.js';
+import { compileNode, distinctPlan, inputOf, projected } from './compile.js';
+import { constantToken } from './compile-expression.js';
+import { joinPlans } from './compile-join.js';
+import { compileSlice } from './compile-modifiers.js';
+import { compilePattern } from './compile-pattern.js';
+import { type Names, type Node, NotCompiledError, namesOf } from './compile-scope.js';
+import type { Plan, Slot } from './plan.js';
+
+export interface Compiled {
+  readonly plan: Plan;
+  readonly width: number;
+  /** What a row is read out as. */
+  readonly columns: readonly (readonly [name: string, slot: Slot])[];
+  /** Whether some of the rows are enough, whichever they are. */
+  readonly isHasty: boolean;
+  /** Of CONSTRUCT and DESCRIBE. */
+  readonly graph?: GraphForm;
+}
+
+/**
+ * A whole query, for one execution.
+ * @param base what IRI() resolves against
+ * @throws NotCompiledError
+ */
+export function compileQuery(root: Node, base = ''): Compiled {
+  const names = namesOf(root, base);
+  if (isSelect(root)) {
+    const plan = compileRoot(root, names);
+    const columns = projected(root).map((name) => [name, names.slot(name)] as const);
+    return { plan, width: names.width, columns, isHasty: isHasty(plan) };
+  }
+  // LIMIT of a CONSTRUCT counts solutions.
+  const isCut = root.type === 'slice';
+  const form = isCut ? (root['input'] as Node) : root;
+  const graph = graphForm(form, names);
+  const input = inputOf(form, names);
+  const plan = isCut ? compileSlice(root, input) : input;
+  const isAsk = form.type === 'ask';
+  return { plan, width: names.width, columns: [], isHasty: isAsk || isHasty(plan), ...(graph && { graph }) };
+}
+
+function graphForm(root: Node, names: Names): GraphForm | undefined {
+  if (root.type === 'ask') return undefined;
+  if (root.type === 'describe') {
+    const terms = root['terms'] as Term[];
+    const [variables, constants] = [terms.filter(isVariable), terms.filter((term) => !isVariable(term))];
+    const slots = variables.map(({ value }) => names.slot(value));
+    return { kind: 'describe', slots, tokens: constants.map(constantToken) };
+  }
+  if (root.type !== 'construct') throw new NotCompiledError(`query ${root.type}`);
+  const place = (term: Term): TemplatePlace => {
+    if (isVariable(term)) return { slot: names.slot(term.value) };
+    return term.termType === 'BlankNode' ? { label: term.value } : { token: constantToken(term) };
+  };
+  const template = (root['template'] as Node[]).map((pattern) =>
+    ['subject', 'predicate', 'object'].map((position) => place(pattern[position] as Term)),
+  );
+  return { kind: 'construct', template };
+}
+
+const isVariable = ({ termType }: Term): boolean => termType === 'Variable';
+
+function isHasty(plan: Plan): boolean {
+  if (plan.kind === 'slice') return plan.length < mostHasty && !needsAll(plan.input);
+  return plan.kind === 'extend' && isHasty(plan.input);
+}
+
+/** A larger LIMIT is better served by joins of many rows. */
+const mostHasty = 10_000;
+const needsAll = (plan: Plan): boolean =>
+  plan.kind === 'order' || plan.kind === 'group' || (plan.kind === 'extend' && needsAll(plan.input));
+
+const modifiers = new Set(['slice', 'distinct', 'reduced']);
+const isSelect = (node: Node): boolean =>
+  node.type === 'project' || (modifiers.has(node.type) && isSelect(node['input'] as Node));
+
+/** The outermost projection gives out the names of the query itself. */
+function compileRoot(node: Node, names: Names): Plan {
+  if (node.type === 'project') return inputOf(node, names);
+  if (!modifiers.has(node.type)) return compileNode(node, names);
+  const input = compileRoot(node['input'] as Node, names);
+  if (node.type === 'slice') return compileSlice(node, input);
+  return node.type === 'distinct' ? distinctPlan(node, input, names) : input;
+}
+
+/** Patterns and joins of them, as Comunica hands them over. @throws NotCompiledError */
+export function compilePart(root: Node): Compiled {
+  const names = namesOf(undefined);
+  const variables = new Set<string>();
+  const plan = joinPlans(leaves(root).map((pattern) => compilePattern(pattern, names, variables)));
+  const columns = [...variables].map((name) => [name, names.slot(name)] as const);
+  return { plan, width: names.width, columns, isHasty: false };
+}
+
+function leaves(node: Node): Node[] {
+  if (node.type === 'pattern') return [node];
+  if (node.type === 'bgp') return node['patterns'] as Node[];
+  if (node.type === 'join') return (node['input'] as Node[]).flatMap(leaves);
+  throw new NotCompiledError(`part ${node.type}`);
+}

@@ -1,0 +1,20 @@
+/** SERVICE as a plan: what another endpoint is asked, and what is had before it is. It must not know rows. */
+import type { ServiceClause } from '../parse/service-clauses.js';
+import { type Names, type Node, NotCompiledError } from './compile-scope.js';
+import { type Plan, type ServicePlan, unite } from './plan.js';
+
+/** @throws NotCompiledError for a node without the clause that it stands for */
+export function compileService(node: Node, names: Names): ServicePlan {
+  const clause = node['clause'] as ServiceClause | undefined;
+  if (!clause) throw new NotCompiledError('SERVICE');
+  const columns = clause.variables.map((name) => [name, names.slot(name)] as const);
+  const possible = new Set(columns.map(([, slot]) => slot));
+  // Nothing is certain: what comes back is another server's word.
+  return { kind: 'service', clause, columns, left: undefined, certain: new Set(), possible, isJoinable: false };
+}
+
+/** The rest of the join comes first, since few rows of it go along with what is asked. */
+export function withService(service: ServicePlan, left: Plan): ServicePlan {
+  const { certain, possible } = left;
+  return { ...service, left, certain, possible: unite([service.possible, possible]) };
+}

@@ -1,0 +1,183 @@
+/** A dataset in LevelDB and the same in memory, for the specs of the query engine to hold the answers against each other. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Quad, Term } from '@rdfjs/types';
+import { Store } from 'n3';
+import { DataFactory } from 'rdf-data-factory';
+import { answersOf } from '../../../components/sparql/pool/answers.js';
+import type { DatasetOptions } from '../../../lib/query/dataset.js';
+import type { MemoryView } from '../../../lib/query/memory/memory-view.js';
+import { readQuery } from '../../../lib/query/parse/read-query.js';
+import { loadEngine } from '../../../lib/query/parse/sparql-update.js';
+import { type Level, type LevelSnapshot, openLevel, writeBatch } from '../../../lib/storage/durable-level.js';
+import { encodeGraph, otherKeys } from '../../../lib/storage/quad-keys.js';
+
+const factory = new DataFactory<Quad>();
+export const base = 'http://example.org/';
+export const graphNames = ['a', 'b', 'c', 'd', 'e'].map((name) => `${base}graphs/${name}`);
+
+export interface SpecTriple {
+  readonly subject: Term;
+  readonly predicate: Term;
+  readonly object: Term;
+}
+export type SpecData = ReadonlyMap<string, readonly SpecTriple[]>;
+
+export interface SpecLevel {
+  /** Makes the store hold these graphs and nothing else. */
+  fill(data: SpecData): Promise<void>;
+  readonly level: Level;
+  close(): Promise<void>;
+}
+
+export async function specLevel(): Promise<SpecLevel> {
+  const folder = mkdtempSync(join(tmpdir(), 'quadpod-engine-'));
+  const level = await openLevel(folder);
+  return {
+    level,
+    async fill(data) {
+      await level.clear();
+      await writeBatch(
+        level,
+        (batch) => {
+          for (const [graph, triples] of data)
+            for (const key of encodeGraph(graph, triples.map(quadOf)))
+              for (const each of [key, ...otherKeys(key)]) batch.put(each, '');
+        },
+        () => ['M\u0000spec', ''],
+      );
+    },
+    async close() {
+      await level.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+const quadOf = ({ subject, predicate, object }: SpecTriple): Quad =>
+  factory.quad(subject as never, predicate as never, object as never);
+
+/** Which graphs are readable and which of them the query names, as they come to the engine. */
+export interface SpecView {
+  readonly readable: ReadonlySet<string>;
+  readonly defaultGraphs?: readonly string[];
+  readonly namedGraphs?: readonly string[];
+}
+
+export type Answer = { readonly rows: readonly ReadonlyMap<string, Term>[] } | { readonly truth: boolean };
+
+/** The dataset of a view, over a snapshot. Half of the graphs are known to be readable or not only when asked for. */
+export function datasetOf(level: Level, snapshot: LevelSnapshot, view: SpecView): DatasetOptions {
+  const isAll = graphNames.every((name) => view.readable.has(name));
+  const asked = new Set<string>();
+  const readable = {
+    all: isAll,
+    known: (graph: string) => (asked.has(graph) || graph < graphNames[2]! ? view.readable.has(graph) : undefined),
+    async resolve(graphs: readonly string[]) {
+      await new Promise(setImmediate);
+      for (const graph of graphs) asked.add(graph);
+    },
+  };
+  const { readable: _readable, ...named } = view;
+  return { level, snapshot, readable, ...named };
+}
+
+/** How a snapshot comes into memory; `undefined` leaves it in LevelDB. */
+export type ToMemory = (level: Level, snapshot: LevelSnapshot) => Promise<MemoryView | undefined>;
+
+/** The answer of the engine under test. */
+export async function engineAnswer(
+  level: Level,
+  view: SpecView,
+  query: string,
+  toMemory: ToMemory = async () => undefined,
+): Promise<Answer> {
+  const snapshot = level.snapshot();
+  const memory = await toMemory(level, snapshot);
+  const read = await readQuery(query, base);
+  const answers = answersOf(read, { ...datasetOf(level, snapshot, view), memory });
+  try {
+    if (read.form === 'ask') return { truth: await answers.truth() };
+    const rows: ReadonlyMap<string, Term>[] = [];
+    if (read.form === 'select')
+      for await (const block of answers.rows())
+        for (const row of block)
+          rows.push(new Map(read.variables.flatMap((name, at) => (row[at] ? [[name, row[at]] as const] : []))));
+    else for await (const block of answers.quads()) for (const quad of block) rows.push(rowOf(quad));
+    return { rows };
+  } finally {
+    await answers.close();
+    await snapshot.close();
+  }
+}
+
+/** The answer of Comunica over what is readable, in memory: a store for GRAPH, and one for the union of the graphs. */
+export async function plainAnswer(data: SpecData, view: SpecView, query: string): Promise<Answer> {
+  const [named, union] = [new Store(), new Store()];
+  for (const [graph, triples] of data) {
+    if (!view.readable.has(graph)) continue;
+    for (const { subject, predicate, object } of triples) {
+      if (!view.defaultGraphs || view.defaultGraphs.includes(graph))
+        union.addQuad(factory.quad(subject as never, predicate as never, object as never) as never);
+      if (!view.namedGraphs || view.namedGraphs.includes(graph))
+        named.addQuad(
+          factory.quad(subject as never, predicate as never, object as never, factory.namedNode(graph)) as never,
+        );
+    }
+  }
+  const bound = (term: Term | null | undefined): never => (term && term.termType !== 'Variable' ? term : null) as never;
+  const source = {
+    match: (subject: Term, predicate: Term, object: Term, graph: Term) =>
+      (graph?.termType === 'DefaultGraph' ? union : named).match(
+        bound(subject),
+        bound(predicate),
+        bound(object),
+        bound(graph),
+      ),
+  };
+  return ask(query, { sources: [source] });
+}
+
+async function ask(query: string, context: object): Promise<Answer> {
+  const [engine, { algebra, form, base: own }] = await Promise.all([loadEngine(), readQuery(query, base)]);
+  const full = { ...context, baseIRI: own, readOnly: true } as never;
+  if (form === 'ask') return { truth: await engine.queryBoolean(algebra as never, full) };
+  if (form === 'construct' || form === 'describe')
+    return { rows: await quadRows(await engine.queryQuads(algebra as never, full)) };
+  const bindings = await engine.queryBindings(algebra as never, full);
+  const rows: ReadonlyMap<string, Term>[] = [];
+  for await (const binding of bindings)
+    rows.push(new Map([...(binding as never as Iterable<[Term, Term]>)].map(([name, term]) => [name.value, term])));
+  return { rows };
+}
+
+async function quadRows(quads: unknown): Promise<ReadonlyMap<string, Term>[]> {
+  const rows: ReadonlyMap<string, Term>[] = [];
+  for await (const quad of quads as AsyncIterable<Quad>) rows.push(rowOf(quad));
+  return rows;
+}
+
+const rowOf = ({ subject, predicate, object }: Quad): ReadonlyMap<string, Term> =>
+  new Map<string, Term>(Object.entries({ subject, predicate, object }));
+
+/** A term as a text that says all of it. */
+export function writeTerm(term: Term): string {
+  if (term.termType === 'NamedNode') return `<${term.value}>`;
+  // Comunica puts the number of the source in front.
+  if (term.termType === 'BlankNode') return `_:${term.value.replace(/^bc_\d+_/, '')}`;
+  if (term.termType !== 'Literal') return term.value;
+  return `${JSON.stringify(term.value)}${term.language ? `@${term.language}` : `^^<${term.datatype.value}>`}`;
+}
+
+/** Rows as texts, their order kept only when it is asked for. */
+export function writeAnswer(answer: Answer, inOrder = false): readonly string[] {
+  if ('truth' in answer) return [String(answer.truth)];
+  const rows = answer.rows.map((row) =>
+    [...row]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([name, term]) => `${name}=${writeTerm(term)}`)
+      .join(' '),
+  );
+  return inOrder ? rows : rows.sort();
+}

@@ -1,0 +1,24 @@
+/** Datasets of the specs of the query engine in memory: an index of an older state, and what has changed since. */
+import { buildIndex } from '../../../lib/query/memory/index-data.js';
+import { MemoryLayers } from '../../../lib/query/memory/memory-layers.js';
+import type { MemoryView } from '../../../lib/query/memory/memory-view.js';
+import type { Level, LevelSnapshot } from '../../../lib/storage/durable-level.js';
+import { graphNames } from './engine-dataset.js';
+
+/** A snapshot in memory, some graphs as if they had changed since the index was built. */
+export async function inMemory(
+  level: Level,
+  snapshot: LevelSnapshot,
+  changed: readonly string[],
+  older: LevelSnapshot = snapshot,
+): Promise<MemoryView> {
+  const layers = new MemoryLayers();
+  const data = await buildIndex(level, older, 1_000_000);
+  layers.use({ version: 1, sequence: 0, data: data! });
+  const graphs = changed.map((graph, index) => [graph, index + 1] as const);
+  return (await layers.view({ version: 1, sequence: changed.length }, { graphs, unsettled: [] }, level, snapshot))!;
+}
+
+/** Two of the graphs have changed. */
+export const halfInMemory = (level: Level, snapshot: LevelSnapshot): Promise<MemoryView> =>
+  inMemory(level, snapshot, [graphNames[1]!, graphNames[2]!]);

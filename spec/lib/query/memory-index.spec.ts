@@ -1,0 +1,210 @@
+/** The index in memory while others write: every answer is one state of the store, with all that was acknowledged before. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Quad } from '@rdfjs/types';
+import { expect } from 'chai';
+import { DataFactory } from 'rdf-data-factory';
+import { QueryPool } from '../../../components/sparql/pool/query-pool.js';
+import { acceptedFormats } from '../../../components/sparql/protocol.js';
+import { MemoryIndex, type MemoryIndexOptions } from '../../../lib/query/memory/memory-index.js';
+import { openStore } from '../../../lib/server/open-store.js';
+import { encodeGraph } from '../../../lib/storage/quad-keys.js';
+import type { Store } from '../../../lib/storage/store.js';
+
+const factory = new DataFactory<Quad>();
+const root = 'http://example.org/';
+const value = `${root}value`;
+const copies = 5;
+
+/** A store with an index and threads for queries. */
+class Queried {
+  readonly said: string[] = [];
+  /** How many queries were answered from memory, and from LevelDB. */
+  readonly used = { memory: 0, level: 0 };
+  private readonly graphs = new Map<string, readonly string[]>();
+
+  private constructor(
+    private readonly folder: string,
+    private readonly store: Store,
+    readonly index: MemoryIndex,
+    private readonly pool: QueryPool,
+  ) {}
+
+  static async open(bounds: Partial<MemoryIndexOptions>): Promise<Queried> {
+    const dataDir = mkdtempSync(join(tmpdir(), 'quadpod-memory-'));
+    const store = await openStore(dataDir, root, () => {});
+    const folder = join(dataDir, 'level');
+    const said: string[] = [];
+    const say = (...parts: unknown[]): void => {
+      said.push(String(parts.at(-1)));
+    };
+    const index = new MemoryIndex({
+      ...{ folder, store, log: { info: say, warn: say } as never },
+      ...{ mostQuads: 100_000, fewGraphs: 60, pauseMs: 50, pauseTimes: 0.5, retryMs: 100, ...bounds },
+    });
+    const options = { folder, storage: root, size: 2, timeoutMs: 30_000, memoryMb: 256, queue: 100 };
+    const queried = new Queried(dataDir, store, index, new QueryPool({ ...options, memory: index }));
+    const { changes } = index;
+    index.changes = (worker, asked) => {
+      const found = changes.call(index, worker, asked);
+      queried.used[found ? 'memory' : 'level']++;
+      return found;
+    };
+    (queried as { said: string[] }).said = said;
+    return queried;
+  }
+
+  /** Writes several graphs at once, each with the same few values. */
+  async write(states: ReadonlyMap<string, number | undefined>): Promise<void> {
+    await this.store.transact((tx) => {
+      for (const [name, state] of states) {
+        const graph = root + name;
+        const before = this.graphs.get(graph) ?? [];
+        const quads = Array.from({ length: state === undefined ? 0 : copies }, (_, at) =>
+          factory.quad(
+            factory.namedNode(`${graph}#${at}`),
+            factory.namedNode(value),
+            factory.literal(String(state)) as never,
+          ),
+        );
+        const keys = encodeGraph(graph, quads);
+        if (state === undefined) tx.deleteGraph(graph, before);
+        else tx.putGraph(graph, before, keys);
+        this.graphs.set(graph, keys);
+      }
+      tx.putEntry('E\u0000spec', '');
+    });
+  }
+
+  /** The values in each graph. */
+  async read(): Promise<Map<string, number[]>> {
+    const text = await this.ask(`SELECT ?g ?v { GRAPH ?g { ?s <${value}> ?v } }`);
+    const found = new Map<string, number[]>();
+    for (const line of text.trim().split('\r\n').slice(1)) {
+      const [graph, state] = line.split(',') as [string, string];
+      const name = graph.slice(root.length);
+      found.set(name, [...(found.get(name) ?? []), Number(state)]);
+    }
+    return found;
+  }
+
+  async ask(query: string): Promise<string> {
+    const { body } = await this.pool.run({
+      task: { query, base: root, formats: acceptedFormats('text/csv'), maxResults: 1_000_000, allowedServices: [] },
+      client: String(Math.random()),
+      scope: async () => 'everything',
+      gone: new AbortController().signal,
+      decide: async (iris) => iris.map(() => true),
+      callService: () => Promise.reject(new Error('Nobody is asked here.')),
+    });
+    if (Buffer.isBuffer(body)) return body.toString();
+    let text = '';
+    for await (const chunk of body) text += Buffer.from(chunk as Uint8Array).toString();
+    return text;
+  }
+
+  async until(holds: () => boolean): Promise<void> {
+    for (let i = 0; i < 1000 && !holds(); i++) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect(holds(), this.said.join('\n')).to.equal(true);
+  }
+
+  get builds(): number {
+    return this.said.filter((line) => line.includes('ready')).length;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.pool.close(), this.index.close()]);
+    await this.store.close();
+    rmSync(this.folder, { recursive: true });
+  }
+}
+
+describe('The index in memory', function () {
+  this.timeout(60_000);
+  let queried: Queried;
+  afterEach(() => queried.close());
+
+  /** Writers that count up in graphs of their own, and readers that check what they see, for some time. */
+  async function contend(ms: number, check: (seen: Map<string, number[]>) => void = () => {}): Promise<void> {
+    const end = Date.now() + ms;
+    const acknowledged = new Map<string, number>();
+    const writers = Array.from({ length: 4 }, async (_, writer) => {
+      for (let state = 1; Date.now() < end; state++) {
+        // Two graphs of a transaction change together; the writer's old graphs stay as they are.
+        const names = [`w${writer}/a`, `w${writer}/b`, `w${writer}/${state % 40}/old`];
+        await queried.write(new Map(names.map((name) => [name, state])));
+        for (const name of names) acknowledged.set(name, state);
+        if (state % 5 === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+      }
+    });
+    const readers = Array.from({ length: 3 }, async () => {
+      while (Date.now() < end) {
+        const before = new Map(acknowledged);
+        const seen = await queried.read();
+        for (const [name, state] of before) {
+          const values = seen.get(name)!;
+          expect(values, name).to.have.length(copies);
+          expect(new Set(values), name).to.have.property('size', 1);
+          expect(values[0], name).to.be.at.least(state);
+        }
+        for (let writer = 0; writer < 4; writer++)
+          expect(seen.get(`w${writer}/a`)?.[0], 'a transaction').to.equal(seen.get(`w${writer}/b`)?.[0]);
+        check(seen);
+      }
+    });
+    await Promise.all([...writers, ...readers]);
+    const last = await queried.read();
+    expect(new Map([...last].map(([name, values]) => [name, values[0]!]))).to.deep.equal(acknowledged);
+  }
+
+  it('is one state of the store in every answer, built again and again', async () => {
+    queried = await Queried.open({});
+    queried.index.start();
+    await contend(6000);
+    expect(queried.builds).to.be.above(2);
+    expect(queried.used.memory).to.be.above(5);
+  });
+
+  it('is one state of the store in every answer, with all changes in layers', async () => {
+    queried = await Queried.open({ fewGraphs: 1_000_000 });
+    await queried.write(new Map(Array.from({ length: 400 }, (_, at) => [`old/${at}`, at])));
+    queried.index.start();
+    await queried.until(() => queried.builds === 1);
+    await queried.write(new Map(Array.from({ length: 300 }, (_, at) => [`old/${at}`, undefined])));
+    const old = (seen: ReadonlyMap<string, unknown>) => [...seen.keys()].filter((name) => name.startsWith('old/'));
+    expect(old(await queried.read())).to.have.length(100);
+    await queried.write(new Map(Array.from({ length: 100 }, (_, at) => [`old/${at + 300}`, undefined])));
+    await contend(4000, (seen) => expect(old(seen)).to.deep.equal([]));
+    expect(queried.builds).to.equal(1);
+    expect(queried.used.level).to.equal(0);
+  });
+
+  it('is left when there are too many quads, and comes again when there are fewer', async () => {
+    queried = await Queried.open({ mostQuads: 100, fewGraphs: 3 });
+    await queried.write(new Map([['a', 1]]));
+    queried.index.start();
+    await queried.until(() => queried.builds === 1);
+    expect([...(await queried.read()).keys()]).to.deep.equal(['a']);
+    const many = Array.from({ length: 30 }, (_, at) => `b${at}`);
+    await queried.write(new Map(many.map((name) => [name, 2])));
+    expect((await queried.read()).size).to.equal(31);
+    await queried.until(() => queried.said.some((line) => line.includes('more than 100 quads')));
+    expect(queried.index.asked).to.equal(undefined);
+    expect((await queried.read()).size).to.equal(31);
+    await queried.write(new Map(many.map((name) => [name, undefined])));
+    await queried.until(() => queried.builds === 2);
+    const before = queried.used.memory;
+    expect([...(await queried.read()).keys()]).to.deep.equal(['a']);
+    expect(queried.used.memory).to.equal(before + 1);
+    expect(queried.said.filter((line) => line.includes('more than'))).to.have.length(1);
+  });
+
+  it('says why it could not be built', async () => {
+    queried = await Queried.open({ folder: import.meta.filename });
+    queried.index.start();
+    await queried.until(() => queried.said.some((line) => line.includes('could not be built')));
+    await queried.write(new Map([['a', 1]]));
+    expect([...(await queried.read()).keys()]).to.deep.equal(['a']);
+  });
+});

@@ -1,0 +1,183 @@
+/** Matches from memory: for any terms, readers and changes they are those from LevelDB. */
+import type { Quad, Term } from '@rdfjs/types';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { DataFactory } from 'rdf-data-factory';
+import { type QuadMatches, quadMatches } from '../../../lib/query/access/quad-matches.js';
+import { tokenOf } from '../../../lib/query/access/terms.js';
+import { memoryMatches } from '../../../lib/query/memory/memory-matches.js';
+import type { MemoryView } from '../../../lib/query/memory/memory-view.js';
+import { TermTable } from '../../../lib/query/memory/term-table.js';
+import type { LevelSnapshot } from '../../../lib/storage/durable-level.js';
+import {
+  base,
+  datasetOf,
+  graphNames,
+  type SpecLevel,
+  type SpecTriple,
+  type SpecView,
+  specLevel,
+} from './engine-dataset.js';
+import { inMemory } from './engine-memory.js';
+
+const factory = new DataFactory<Quad>();
+const xsd = 'http://www.w3.org/2001/XMLSchema#';
+const iri = (name: string): Term => factory.namedNode(base + name);
+const typed = (text: string, type: string): Term => factory.literal(text, factory.namedNode(xsd + type));
+
+const subjects: readonly Term[] = [iri('s1'), iri('s2'), iri('p1'), factory.blankNode('s1'), factory.blankNode('é')];
+const predicates: readonly Term[] = [iri('p1'), iri('p2'), iri('s1')];
+const objects: readonly Term[] = [
+  ...subjects,
+  ...['', 'a', 'a\u0000\u0000b', '\u0000', `${base}s1`, 's1', '\u{1f600}', 'Ã©', 'é', 'x'.repeat(70_000)].map((text) =>
+    factory.literal(text),
+  ),
+  ...['en', 'EN', 'fr-CA'].map((language) => factory.literal('a', language)),
+  ...['1', '01', '10', 'abc'].map((text) => typed(text, 'integer')),
+  ...['1', '1.0'].map((text) => typed(text, 'decimal')),
+  typed('2024-01-01T00:00:00Z', 'dateTime'),
+  typed(`${base}s1`, 'anyURI'),
+];
+const triple = fc.record({
+  subject: fc.constantFrom(...subjects),
+  predicate: fc.constantFrom(...predicates),
+  object: fc.constantFrom(...objects),
+});
+const graphs = fc.array(fc.array(triple, { maxLength: 8 }), { minLength: 5, maxLength: 5 });
+
+/** Names of graphs that there are not, so that a dataset names many. */
+const manyNames = Array.from({ length: 70 }, (_, number) => `${base}none/${number}`);
+const names = fc.option(
+  fc
+    .tuple(fc.subarray([...graphNames]), fc.boolean())
+    .map(([some, isMany]) => (isMany ? [...some, ...manyNames] : some)),
+  { nil: undefined },
+);
+const views: fc.Arbitrary<SpecView> = fc
+  .record({
+    readable: fc.oneof(fc.constant([...graphNames]), fc.subarray([...graphNames])),
+    defaultGraphs: names,
+    namedGraphs: names,
+  })
+  .map(({ readable, defaultGraphs, namedGraphs }) => ({
+    readable: new Set(readable),
+    ...(defaultGraphs && { defaultGraphs }),
+    ...(namedGraphs && { namedGraphs }),
+  }));
+const maybe = (terms: readonly Term[]) =>
+  fc.option(fc.constantFrom(...terms, factory.literal('nowhere')).map(tokenOf), { nil: undefined, freq: 1 });
+const bounds = fc.tuple(
+  maybe(subjects),
+  maybe(predicates),
+  maybe(objects),
+  maybe(graphNames.map((name) => factory.namedNode(name))),
+);
+// A triple of the union default graph has no graph of its own.
+const wanteds = fc.oneof(
+  fc.record({ part: fc.constant('union' as const), places: fc.subarray([0, 1, 2]), isStar: fc.boolean() }),
+  fc.record({ part: fc.constant('named' as const), places: fc.subarray([0, 1, 2, 3]), isStar: fc.boolean() }),
+);
+
+describe('Matches from memory', function () {
+  this.timeout(120_000);
+  let store: SpecLevel;
+  before(async () => {
+    store = await specLevel();
+  });
+  after(() => store.close());
+
+  const asData = (all: readonly (readonly SpecTriple[])[]) => new Map(graphNames.map((name, at) => [name, all[at]!]));
+
+  it('are those from LevelDB', () =>
+    fc.assert(
+      fc.asyncProperty(
+        graphs,
+        fc.subarray([0, 1, 2, 3, 4]),
+        graphs,
+        fc.array(fc.tuple(views, wanteds, fc.array(bounds, { minLength: 1, maxLength: 4 })), {
+          minLength: 12,
+          maxLength: 12,
+        }),
+        async (before, changed, after, asked) => {
+          await store.fill(asData(before));
+          const older = store.level.snapshot();
+          await store.fill(asData(before.map((triples, at) => (changed.includes(at) ? after[at]! : triples))));
+          const snapshot = store.level.snapshot();
+          try {
+            const marked = changed.map((at) => graphNames[at]!);
+            const memory = await inMemory(store.level, snapshot, marked, older);
+            for (const [view, wanted, all] of asked) await same(store, snapshot, memory, view, wanted, all);
+          } finally {
+            await older.close();
+            await snapshot.close();
+          }
+        },
+      ),
+      { numRuns: Number(process.env['ENGINE_RUNS'] ?? 60) },
+    ));
+
+  it('find every term of a table, and none that is not in it', () => {
+    const tokens = Array.from(
+      { length: 20_000 },
+      (_, number) => `${base}${number % 7 === 0 ? '\u{1f600}é' : ''}${number}`,
+    );
+    const table = new TermTable();
+    const ids = tokens.map((token) => table.add(token));
+    for (const found of [table, TermTable.from(table.share())]) {
+      expect(tokens.map((token) => found.idOf(token))).to.deep.equal(ids);
+      expect(ids.map((id) => found.tokenOf(id))).to.deep.equal(tokens);
+      expect(tokens.map((token) => found.idOf(`${token}#`)).every((id) => id === -1)).to.equal(true);
+    }
+  });
+});
+
+const texts = (matches: readonly (readonly (string | undefined)[])[]): string[] =>
+  matches.map((terms) => JSON.stringify(terms.map((term) => term ?? null))).sort();
+
+type Bounds = (string | undefined)[][];
+
+async function same(
+  { level }: SpecLevel,
+  snapshot: LevelSnapshot,
+  memory: MemoryView,
+  view: SpecView,
+  wanted: { part: 'union' | 'named'; places: readonly number[]; isStar: boolean },
+  all: Bounds,
+): Promise<void> {
+  // A fresh dataset for each: what one asked for must not be known to the other.
+  const make = [
+    quadMatches(datasetOf(level, snapshot, view), () => {}),
+    memoryMatches(datasetOf(level, snapshot, view), memory, () => {}),
+  ] as const;
+  const both = async (say: (matches: QuadMatches) => Promise<unknown>, what: string): Promise<void> => {
+    const [expected, found] = [await say(make[0]), await say(make[1])];
+    expect(found, what).to.deep.equal(expected);
+  };
+  const { part } = wanted;
+  const [bound] = all as [Bounds[number]];
+  // Bounds that are looked up together have the same places bound.
+  const alike = all.filter((each) => each.every((token, at) => (token === undefined) === (bound[at] === undefined)));
+  const streamed = async (matches: QuadMatches, among?: { place: number; tokens: Set<string> }): Promise<string[]> => {
+    const found: (string | undefined)[][] = [];
+    for await (const block of matches.stream(bound, { ...wanted, among })) found.push(...block);
+    return texts(found);
+  };
+  const what = JSON.stringify({ ...view, readable: [...view.readable], wanted, bound });
+  await both((matches) => matches.lookUp(alike, wanted).then((found) => found.map(texts)), `lookUp ${what}`);
+  await both((matches) => streamed(matches), `stream ${what}`);
+  const tokens = new Set([...subjects, ...objects.slice(5, 12)].map(tokenOf));
+  await both((matches) => streamed(matches, { place: 2, tokens }), `among ${what}`);
+  await both((matches) => matches.count(bound, part), `count ${what}`);
+  const [subject] = bound;
+  for (const [place, own] of [
+    [1, [subject, undefined, undefined, undefined]],
+    [1, [undefined, undefined, undefined, undefined]],
+    [3, [undefined, undefined, undefined, undefined]],
+  ] as const)
+    await both(async (matches) => {
+      const found = new Set<string>();
+      for await (const block of matches.distinct([...own], place, part)) for (const token of block) found.add(token);
+      return [...found].sort();
+    }, `distinct ${place} ${what}`);
+  for (const matches of make) await matches.close();
+}

@@ -1,16 +1,22 @@
-/** The caller's dataset over one snapshot, as the query engine gets it. It must not know the query. */
+/** The caller's dataset over one snapshot, and what reads it: the index in memory, or LevelDB. It must not know the query. */
 import type { Level, LevelSnapshot } from '../storage/durable-level.js';
-import type { ReadableGraphs } from './access/readable-graphs.js';
+import type { DatasetGraphs } from './access/graph-gate.js';
+import { keyIterators } from './access/key-iterators.js';
+import { type QuadMatches, quadMatches } from './access/quad-matches.js';
+import { memoryMatches } from './memory/memory-matches.js';
 import type { MemoryView } from './memory/memory-view.js';
 
-export interface DatasetOptions {
+export interface DatasetOptions extends DatasetGraphs {
   readonly level: Level;
   readonly snapshot: LevelSnapshot;
-  readonly readable: ReadableGraphs;
-  /** The graphs that the default graph is the union of; absent: all. */
-  readonly defaultGraphs?: readonly string[];
-  /** The graphs that GRAPH ranges over; absent: all. */
-  readonly namedGraphs?: readonly string[];
   /** The quads of the snapshot in memory, when they are there. */
   readonly memory?: MemoryView | undefined;
+}
+
+/** @param assertTime called in every block; throws when the query has to end */
+export function matchesOf(dataset: DatasetOptions, assertTime: () => void): QuadMatches {
+  const { level, snapshot, memory } = dataset;
+  return memory
+    ? memoryMatches(dataset, memory, assertTime)
+    : quadMatches(dataset, keyIterators(level, snapshot, assertTime));
 }

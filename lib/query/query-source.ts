@@ -40,7 +40,9 @@ export interface EngineSource extends IQuerySource {
 }
 
 /** A source for one snapshot. It is passed as `KeysQueryOperation.querySources`, and serves any number of queries. */
-export function createQuerySource(options: RunOptions): EngineSource {
+export function createQuerySource(
+  options: Omit<RunOptions, 'matches'> & { readonly open: () => RunOptions['matches'] },
+): EngineSource {
   // Comunica asks for the shape again when it has changed the query: the first answer for an execution holds.
   const shapes = new WeakMap<object, FragmentSelectorShape>();
   const shapeFor = (context: IActionContext): FragmentSelectorShape => {
@@ -60,7 +62,7 @@ export function createQuerySource(options: RunOptions): EngineSource {
     getSelectorShape: async (context) => shapeFor(context),
     queryBindings(operation) {
       const compiled = compiledPart(operation as unknown as Node);
-      const run = isClosed ? undefined : startRun(options, compiled);
+      const run = isClosed ? undefined : startRun({ ...options, matches: options.open() }, compiled);
       const stream: RowBindings = new RowBindings(run?.rows ?? noRows(), compiled.columns, async () => {
         streams.delete(stream);
         await run?.close();

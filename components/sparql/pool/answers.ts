@@ -2,6 +2,7 @@
 import type { Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { termCache } from '../../../lib/query/access/terms.js';
+import { type DatasetOptions, matchesOf } from '../../../lib/query/dataset.js';
 import { graphTriples } from '../../../lib/query/operators/graph-results.js';
 import { type RunOptions, startRun } from '../../../lib/query/operators/run.js';
 import type { ReadQuery } from '../../../lib/query/parse/read-query.js';
@@ -9,6 +10,9 @@ import { refused } from '../../../lib/query/parse/service-policy.js';
 import { type Compiled, compileQuery } from '../../../lib/query/plan/compile-query.js';
 import { NotCompiledError } from '../../../lib/query/plan/compile-scope.js';
 import type { Row } from '../results/result-writers.js';
+
+/** The dataset and the limits of one query. */
+export interface AskOptions extends DatasetOptions, Omit<RunOptions, 'matches'> {}
 
 export interface QueryAnswers {
   /** Of SELECT, in blocks; terms in the order of the query's variables. */
@@ -25,7 +29,7 @@ export interface QueryAnswers {
  * Answers a query over one snapshot.
  * @throws LwsError `too-complex` for SERVICE in what is not compiled: Comunica would ask endpoints itself, past the guard
  */
-export function answersOf(query: ReadQuery, options: RunOptions): QueryAnswers {
+export function answersOf(query: ReadQuery, options: AskOptions): QueryAnswers {
   const compiled = attempt(query);
   if (compiled) return fromPlan(compiled, options);
   if (query.isFederated)
@@ -42,8 +46,8 @@ function attempt({ algebra, base }: ReadQuery): Compiled | undefined {
   }
 }
 
-function fromPlan(compiled: Compiled, options: RunOptions): QueryAnswers {
-  const run = startRun(options, compiled);
+function fromPlan(compiled: Compiled, options: AskOptions): QueryAnswers {
+  const run = startRun({ ...options, matches: matchesOf(options, options.assertTime ?? (() => {})) }, compiled);
   const slots = compiled.columns.map(([, slot]) => slot);
   const termAt = termCache();
   return {
@@ -65,7 +69,7 @@ function fromPlan(compiled: Compiled, options: RunOptions): QueryAnswers {
 const factory = new DataFactory<Quad>();
 
 /** Comunica is loaded by the first query that needs it. */
-function fromComunica(query: ReadQuery, options: RunOptions): QueryAnswers {
+function fromComunica(query: ReadQuery, options: AskOptions): QueryAnswers {
   const loading = import('./comunica-answers.js').then(({ comunicaAnswers }) => comunicaAnswers(query, options));
   return {
     async *rows() {

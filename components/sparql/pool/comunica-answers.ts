@@ -2,19 +2,19 @@
 import { KeysQueryOperation } from '@comunica/context-entries';
 import type { Quad } from '@rdfjs/types';
 import { addNew } from '../../../lib/query/access/collections.js';
-import type { RunOptions } from '../../../lib/query/operators/run.js';
+import { matchesOf } from '../../../lib/query/dataset.js';
 import type { ReadQuery } from '../../../lib/query/parse/read-query.js';
 import { loadEngine } from '../../../lib/query/parse/sparql-update.js';
 import { createQuerySource } from '../../../lib/query/query-source.js';
 import type { Row } from '../results/result-writers.js';
-import type { QueryAnswers } from './answers.js';
+import type { AskOptions, QueryAnswers } from './answers.js';
 
 interface BindingsLike {
   get(name: string): Row[number];
 }
 
-export function comunicaAnswers({ algebra, variables, base }: ReadQuery, options: RunOptions): QueryAnswers {
-  const source = createQuerySource(options);
+export function comunicaAnswers({ algebra, variables, base }: ReadQuery, options: AskOptions): QueryAnswers {
+  const source = createQuerySource({ ...options, open: () => matchesOf(options, options.assertTime ?? (() => {})) });
   const context = { [KeysQueryOperation.querySources.name]: [{ source }], baseIRI: base, readOnly: true } as never;
   return {
     async *rows() {

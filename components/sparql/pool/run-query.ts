@@ -1,12 +1,11 @@
 /** A query run on the caller's dataset, as chunks of the answer. It belongs into a worker, which is killed if it must be. */
 import type { Quad } from '@rdfjs/types';
 import { LwsError } from '../../../lib/errors.js';
-import type { RunOptions } from '../../../lib/query/operators/run.js';
 import { type ReadQuery, readQuery } from '../../../lib/query/parse/read-query.js';
 import { boundedPrefixes } from '../../../lib/rdf/prefixes.js';
 import { graphChunks } from '../results/graph-writer.js';
 import { type Row, resultWriter } from '../results/result-writers.js';
-import { answersOf, type QueryAnswers } from './answers.js';
+import { type AskOptions, answersOf, type QueryAnswers } from './answers.js';
 import type { QueryTask } from './messages.js';
 
 export interface QueryRun {
@@ -21,7 +20,7 @@ const chunkLength = 32_768;
  * Runs a query.
  * @throws LwsError as `readQuery`; `not-acceptable` when the client takes no format of what the query gives
  */
-export async function runQuery(task: QueryTask, run: RunOptions): Promise<QueryRun> {
+export async function runQuery(task: QueryTask, run: AskOptions): Promise<QueryRun> {
   const query = await readQuery(task.query, task.base, task.allowedServices);
   const answers = answersOf(query, { ...run, ...graphsOf(task, query) });
   try {

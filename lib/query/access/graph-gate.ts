@@ -1,8 +1,17 @@
 /**
  * Which graphs a pattern may look into: those that the caller may read, of those that the dataset has. It must not know keys or queries.
  */
-import type { DatasetOptions } from '../dataset.js';
+import type { ReadableGraphs } from './readable-graphs.js';
 import type { Token } from './terms.js';
+
+/** The graphs of a dataset. */
+export interface DatasetGraphs {
+  readonly readable: ReadableGraphs;
+  /** The graphs that the default graph is the union of; absent: all. */
+  readonly defaultGraphs?: readonly string[];
+  /** The graphs that GRAPH ranges over; absent: all. */
+  readonly namedGraphs?: readonly string[];
+}
 
 /** The part of the dataset that a pattern is matched in: the union default graph, or the named graphs. */
 export type DatasetPart = 'union' | 'named';
@@ -21,7 +30,7 @@ export interface GraphGate {
 /** So many lookups cost less than a look at everything. */
 const mostFew = 64;
 
-export function graphGate({ readable, defaultGraphs, namedGraphs }: DatasetOptions, part: DatasetPart): GraphGate {
+export function graphGate({ readable, defaultGraphs, namedGraphs }: DatasetGraphs, part: DatasetPart): GraphGate {
   const names = part === 'union' ? defaultGraphs : namedGraphs;
   const only = names && new Set(names);
   return {

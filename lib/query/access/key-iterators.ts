@@ -6,7 +6,8 @@ import { block, type Level, type LevelSnapshot } from '../../storage/durable-lev
 import { type IndexName, separator } from '../../storage/quad-keys.js';
 import { rangeOf } from '../../storage/records.js';
 
-interface Seekable {
+/** An iterator over one order. */
+export interface Seekable {
   seek(target: string): void;
   nextv(size: number): Promise<string[]>;
   close(): Promise<void>;
@@ -20,6 +21,8 @@ export interface KeyIterators {
   /** Gives an iterator over an order to the work, for as long as it lasts. */
   lend<T>(index: IndexName, work: (iterator: Seekable) => Promise<T>): Promise<T>;
   hasKey(key: string): boolean;
+  /** Bytes that the keys of a range take, about. */
+  sizeOf(prefix: string): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -78,6 +81,11 @@ export function keyIterators(level: Level, snapshot: LevelSnapshot, assertTime: 
         if (closed) await iterator.close();
         else idle.set(index, [...(idle.get(index) ?? []), iterator]);
       }
+    },
+    async sizeOf(prefix) {
+      const sizes = level as { approximateSize?: (from: string, to: string) => Promise<number> };
+      const { gte, lt } = rangeOf(prefix);
+      return (await sizes.approximateSize?.(gte, lt)) ?? 0;
     },
     hasKey: (key) => level.getSync(key, { snapshot }) !== undefined,
     async close() {

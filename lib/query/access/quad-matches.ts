@@ -3,11 +3,9 @@
  * not know variables, joins or queries.
  */
 import type { IndexName } from '../../storage/quad-keys.js';
-import { rangeOf } from '../../storage/records.js';
-import type { DatasetOptions } from '../dataset.js';
 import { type DistinctTriples, distinctEverywhere, distinctTriples } from './distinct-triples.js';
-import { type DatasetPart, type GraphGate, graphGate } from './graph-gate.js';
-import { type KeyIterators, keyIterators } from './key-iterators.js';
+import { type DatasetGraphs, type DatasetPart, type GraphGate, graphGate } from './graph-gate.js';
+import type { KeyIterators } from './key-iterators.js';
 import { graphAt, type KeyPrefix, KeyReader, keyPrefix, type Terms, wholeKey } from './key-reader.js';
 import { readPrefixes } from './lookups.js';
 import { type Among, canMatch, eachMatch, type Scan, termsOf } from './scan.js';
@@ -51,9 +49,8 @@ const mostCounted = 64;
 /** What LevelDB's compressed tables take for a key, about. */
 const bytesPerKey = 34;
 
-export function quadMatches(options: DatasetOptions, assertTime: () => void): QuadMatches {
-  const iterators = keyIterators(options.level, options.snapshot, assertTime);
-  const gates = { union: graphGate(options, 'union'), named: graphGate(options, 'named') };
+export function quadMatches(graphs: DatasetGraphs, iterators: KeyIterators): QuadMatches {
+  const gates = { union: graphGate(graphs, 'union'), named: graphGate(graphs, 'named') };
   const readers = new Map<IndexName, KeyReader>();
   const readerOf = (index: IndexName): KeyReader => {
     let reader = readers.get(index);
@@ -152,7 +149,7 @@ export function quadMatches(options: DatasetOptions, assertTime: () => void): Qu
         target = first === last && found.has(last as Token) ? `${range.prefix}${last}\u0000\u0001` : undefined;
       }
     },
-    estimate: (bound) => (canMatch(bound) ? estimate(options, iterators, keyPrefix(bound, false)) : Promise.resolve(0)),
+    estimate: (bound) => (canMatch(bound) ? estimate(iterators, keyPrefix(bound, false)) : Promise.resolve(0)),
     close: () => iterators.close(),
   };
 }
@@ -171,11 +168,7 @@ async function complete(iterators: KeyIterators, gate: GraphGate, bounds: readon
   );
 }
 
-async function estimate(
-  { level }: DatasetOptions,
-  iterators: KeyIterators,
-  { index, prefix }: KeyPrefix,
-): Promise<number> {
+async function estimate(iterators: KeyIterators, { index, prefix }: KeyPrefix): Promise<number> {
   const counted = await iterators.lend(index, async (iterator) => {
     iterator.seek(prefix);
     // LevelDB gives fewer than are asked for when they are long.
@@ -187,8 +180,5 @@ async function estimate(
     }
   });
   if (counted < mostCounted) return counted;
-  const sizes = level as { approximateSize?: (from: string, to: string) => Promise<number> };
-  const { gte, lt } = rangeOf(prefix);
-  const bytes = await sizes.approximateSize?.(gte, lt);
-  return Math.max(counted, Math.round((bytes ?? 0) / bytesPerKey));
+  return Math.max(counted, Math.round((await iterators.sizeOf(prefix)) / bytesPerKey));
 }

@@ -3,12 +3,11 @@
  * must not know variables, joins or queries.
  */
 
-import { type DatasetPart, graphGate } from '../access/graph-gate.js';
+import { type DatasetGraphs, type DatasetPart, graphGate } from '../access/graph-gate.js';
 import { graphAt, type Terms } from '../access/key-reader.js';
 import type { QuadMatches } from '../access/quad-matches.js';
 import { type Among, canMatch } from '../access/scan.js';
 import type { Token } from '../access/terms.js';
-import type { DatasetOptions } from '../dataset.js';
 import { GraphVerdicts } from './graph-verdicts.js';
 import { type Copies, ended, LayerScan, stopped } from './layer-scan.js';
 import type { Layer, MemoryView } from './memory-view.js';
@@ -19,7 +18,7 @@ const blockLength = 2048;
 const firstLength = 64;
 
 export function memoryMatches(
-  options: DatasetOptions,
+  options: DatasetGraphs,
   { terms, layers }: MemoryView,
   assertTime: () => void,
 ): QuadMatches {

@@ -1,15 +1,14 @@
 /** A compiled query as rows, over one snapshot. It must not know Comunica or formats. */
-
-import { quadMatches } from '../access/quad-matches.js';
+import type { QuadMatches } from '../access/quad-matches.js';
 import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
-import type { DatasetOptions } from '../dataset.js';
-import { memoryMatches } from '../memory/memory-matches.js';
 import type { Compiled } from '../plan/compile-query.js';
 import { type Row, starsOf } from '../plan/plan.js';
 import { execute } from './execute.js';
 import type { Execution } from './execution.js';
 
-export interface RunOptions extends DatasetOptions {
+export interface RunOptions {
+  /** The quads that are asked; closed with the run. */
+  readonly matches: QuadMatches;
   /** Called in every block; throws when the query has to end. */
   readonly assertTime?: () => void;
   /** Asks another endpoint. */
@@ -25,8 +24,7 @@ export interface Run {
 
 export function startRun(options: RunOptions, { plan, width, isHasty }: Compiled): Run {
   const assertTime = options.assertTime ?? (() => {});
-  const { memory } = options;
-  const matches = memory ? memoryMatches(options, memory, assertTime) : quadMatches(options, assertTime);
+  const { matches } = options;
   const execution: Execution = {
     matches,
     width,

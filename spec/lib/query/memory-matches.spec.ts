@@ -3,8 +3,9 @@ import type { Quad, Term } from '@rdfjs/types';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { DataFactory } from 'rdf-data-factory';
-import { type QuadMatches, quadMatches } from '../../../lib/query/access/quad-matches.js';
+import type { QuadMatches } from '../../../lib/query/access/quad-matches.js';
 import { tokenOf } from '../../../lib/query/access/terms.js';
+import { matchesOf } from '../../../lib/query/dataset.js';
 import { memoryMatches } from '../../../lib/query/memory/memory-matches.js';
 import type { MemoryView } from '../../../lib/query/memory/memory-view.js';
 import { TermTable } from '../../../lib/query/memory/term-table.js';
@@ -146,7 +147,7 @@ async function same(
 ): Promise<void> {
   // A fresh dataset for each: what one asked for must not be known to the other.
   const make = [
-    quadMatches(datasetOf(level, snapshot, view), () => {}),
+    matchesOf(datasetOf(level, snapshot, view), () => {}),
     memoryMatches(datasetOf(level, snapshot, view), memory, () => {}),
   ] as const;
   const both = async (say: (matches: QuadMatches) => Promise<unknown>, what: string): Promise<void> => {

@@ -2,6 +2,7 @@
  * A query read and guarded: what is refused, the dataset that it names, and the algebra that is left. It must not know who
  * asks, nor run anything.
  */
+import type { Algebra } from '@comunica/utils-algebra';
 import { LwsError } from '../../errors.js';
 import type { AllowedHost } from '../../outbound/address-policy.js';
 import { resolveIri } from '../../rdf/resolve-iri.js';
@@ -23,7 +24,7 @@ export type QueryForm = 'select' | 'ask' | 'construct' | 'describe';
 export interface ReadQuery {
   readonly form: QueryForm;
   /** The algebra without its dataset clauses. */
-  readonly algebra: Node;
+  readonly algebra: Algebra.Operation;
   /** The graphs of FROM and FROM NAMED; absent: no clause. */
   readonly from: { readonly defaultGraphs: readonly string[]; readonly namedGraphs: readonly string[] } | undefined;
   /** The names of a SELECT's variables, in their order. */
@@ -81,7 +82,7 @@ export async function readQuery(
   const input = algebra.type === 'from' ? (algebra['input'] as Node) : algebra;
   return {
     form: syntax.subType as QueryForm,
-    algebra: input,
+    algebra: input as Algebra.Operation,
     from,
     variables: variablesOf(input),
     prefixes: prefixesOf(syntax),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Quad, Term } from '@rdfjs/types';
 import { Store } from 'n3';
 import { DataFactory } from 'rdf-data-factory';
-import { answersOf } from '../../../components/sparql/pool/answers.js';
+import { answersOf } from '../../../lib/query/answers.js';
 import type { DatasetOptions } from '../../../lib/query/dataset.js';
 import type { MemoryView } from '../../../lib/query/memory/memory-view.js';
 import { readQuery } from '../../../lib/query/parse/read-query.js';

@@ -2,13 +2,14 @@
 
 import { decodeUtf8, parseJson } from '../json/json.js';
 import { patchJson } from '../json/json-patch.js';
-import { runUpdate } from '../query/parse/sparql-update.js';
+import { type ReadUpdate, readUpdate } from '../query/parse/read-update.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import { parseRdf } from '../rdf/parse.js';
 import { boundedPrefixes } from '../rdf/prefixes.js';
 import { serializeRdf } from '../rdf/serialize.js';
 import { UnwritableError } from '../rdf/unwritable.js';
 import { decodeGraph, encodeQuads } from '../storage/quad-keys.js';
+import { updatedKeys } from './update.js';
 
 /** A graph as it is stored: its GSPO keys in order, its prefixes, and its default Turtle, whose length is its size. */
 export interface EncodedDocument {
@@ -70,6 +71,17 @@ export const tasks = {
     return patchJson(bytes, patch, merge);
   },
 
+  /** The graph after an update that has been read. */
+  async apply(task: {
+    update: ReadUpdate;
+    lines: readonly string[];
+    graph: string;
+    prefixes: Prefixes;
+  }): Promise<EncodedDocument> {
+    const { update, lines, graph, prefixes } = task;
+    return encoded(await updatedKeys(update, graph, lines), graph, { ...update.prefixes, ...prefixes });
+  },
+
   async update(task: {
     lines: readonly string[];
     text: string;
@@ -77,7 +89,7 @@ export const tasks = {
     prefixes: Prefixes;
   }): Promise<EncodedDocument> {
     const { lines, text, graph, prefixes } = task;
-    const { keys, declared } = await runUpdate(graph, lines, text);
-    return encoded(keys, graph, { ...declared, ...prefixes });
+    const update = await readUpdate(text, graph);
+    return tasks.apply({ update, lines, graph, prefixes });
   },
 };

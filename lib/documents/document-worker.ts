@@ -1,7 +1,8 @@
 /** The worker thread of `documents.ts`: receives one task at a time and answers it. It has no state and no store. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { LwsError } from '../errors.js';
-import { loadEngine, loadParser } from '../query/parse/sparql-update.js';
+import { loadParser } from '../query/parse/sparql-parser.js';
+import { loadQueryEngine } from '../query/query-engine.js';
 import { type FromWorker, linesAtATime, type Task, type ToWorker } from '../worker-pool.js';
 import { tasks } from './document-tasks.js';
 
@@ -21,7 +22,7 @@ port.on('message', (message: ToWorker) => {
 
 /** Only the worker of updates needs the engine, and its deadline must not pay for loading it. */
 const engine = (workerData as { engine?: boolean } | null)?.engine
-  ? Promise.all([loadParser(), loadEngine()])
+  ? Promise.all([loadParser(), loadQueryEngine()])
   : undefined;
 
 async function answer({ name, arguments: given }: Omit<Task, 'lines'>, received: string[]): Promise<void> {

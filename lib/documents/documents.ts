@@ -3,8 +3,9 @@
  * all full SPARQL updates in worker threads, so that the HTTP thread never stalls. It must not know HTTP or records.
  */
 import { type ErrorCode, LwsError } from '../errors.js';
-import { type DataUpdate, readDataUpdate } from '../query/parse/data-update.js';
-import { applyData } from '../query/parse/sparql-update.js';
+import { readDataUpdate } from '../query/parse/data-update.js';
+import type { ReadUpdate } from '../query/parse/read-update.js';
+import { loadQueryEngine } from '../query/query-engine.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import { type Task, TaskAborted, TaskFailed, type TaskResult, WorkerPool } from '../worker-pool.js';
 import { type EncodedDocument, tasks } from './document-tasks.js';
@@ -90,23 +91,26 @@ export class Documents {
   }
 
   /** Reads an update that only names triples and is short; any other is `undefined`, and for `update` to read. */
-  readUpdate(text: string, graph: string): DataUpdate | undefined {
-    return text.length <= inlineUpdateBytes ? readDataUpdate(text, graph) : undefined;
+  async readUpdate(text: string, graph: string): Promise<ReadUpdate | undefined> {
+    const update = text.length <= inlineUpdateBytes ? readDataUpdate(text, graph) : undefined;
+    // No transaction should wait for the engine to be loaded.
+    if (update) await loadQueryEngine();
+    return update;
   }
 
-  /** Whether `applyPlain` answers at once for a graph of that size, so that it may run inside a transaction. */
+  /** Whether `apply` answers at once for a graph of that size, so that it may run inside a transaction. */
   isSmall(triples: number): boolean {
     return triples <= inlineTriples;
   }
 
   /** The graph after an update that only names triples. */
-  applyPlain(
-    { operations, prefixes }: DataUpdate,
-    keys: readonly string[],
+  apply(
+    update: ReadUpdate,
+    lines: readonly string[],
     graph: string,
-    known: Readonly<Record<string, string>>,
-  ): EncodedDocument {
-    return tasks.encoded(applyData(graph, keys, operations), graph, { ...prefixes, ...known });
+    prefixes: Readonly<Record<string, string>>,
+  ): Promise<EncodedDocument> {
+    return tasks.apply({ update, lines, graph, prefixes });
   }
 
   /**

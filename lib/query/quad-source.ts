@@ -2,19 +2,20 @@
  * The quads that a caller may read as a query source of Comunica's that answers whole operations: compiled to a plan, run over
  * ordered keys. It must not know HTTP or who asks.
  */
-import type { FragmentSelectorShape, IQuerySource } from '@comunica/types';
+import type { IQuerySource } from '@comunica/types';
 import type { Algebra } from '@comunica/utils-algebra';
-import { BindingsFactory } from '@comunica/utils-bindings-factory';
 import type { Quad, Term, Variable } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../errors.js';
 import { type Token, termCache } from './access/terms.js';
+import { makeBindings } from './bindings.js';
 import { BlockStream } from './block-stream.js';
 import { graphTriples, type TripleTokens } from './operators/graph-results.js';
 import { type RunOptions, startRun } from './operators/run.js';
 import { type Compiled, compileQuery } from './plan/compile-query.js';
 import { NotCompiledError } from './plan/compile-scope.js';
 import type { Row } from './plan/plan.js';
+import { wholeOperations } from './whole-operations.js';
 
 export interface QuadSourceOptions extends RunOptions {
   /** What IRI() resolves against. */
@@ -31,14 +32,7 @@ export interface QuadSource extends IQuerySource {
   close(): Promise<void>;
 }
 
-/** Comunica asks whether the source takes an operation: it takes any. */
-export const wholeOperations = {
-  type: 'operation',
-  operation: { operationType: 'wildcard' },
-} as unknown as FragmentSelectorShape;
-
 const dataFactory = new DataFactory<Quad>();
-const bindingsFactory = new BindingsFactory(dataFactory as never);
 
 /**
  * A source for one query, which is compiled here as it was written; what Comunica makes of it on the way is not looked at.
@@ -77,7 +71,7 @@ function rowStream({ columns }: Compiled, rows: AsyncGenerator<Row[]>): RowStrea
     const entries = variables.flatMap(([variable, slot]): [Variable, Term][] =>
       row[slot] === undefined ? [] : [[variable, termAt(row[slot])]],
     );
-    return bindingsFactory.bindings(entries);
+    return makeBindings(entries);
   };
   const stream = new BlockStream(rows, (block) => block.map(bindingsOf));
   return Object.assign(stream.announce(variables.map(([variable]) => variable)), { columns });

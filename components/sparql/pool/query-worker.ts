@@ -7,7 +7,7 @@ import { LwsError } from '../../../lib/errors.js';
 import { readableGraphs } from '../../../lib/query/access/readable-graphs.js';
 import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
 import { MemoryLayers } from '../../../lib/query/memory/memory-layers.js';
-import { loadParser } from '../../../lib/query/parse/sparql-update.js';
+import { loadParser } from '../../../lib/query/parse/sparql-parser.js';
 import { openLevel } from '../../../lib/storage/durable-level.js';
 import { heapGuard } from './heap-guard.js';
 import type { FromQueryWorker, QueryWorkerData, ToQueryWorker } from './messages.js';

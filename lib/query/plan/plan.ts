@@ -178,6 +178,16 @@ export type Plan =
   | (JoinPlan | ValuesPlan | UnionPlan | ClosurePlan | LeftJoinPlan | SemiJoinPlan | MarkPlan | FilterPlan)
   | (ExtendPlan | GroupPlan | OrderPlan | DistinctPlan | SlicePlan | ServicePlan);
 
+/** A blank node of a template is another one for each row. */
+export type TemplatePlace = Exclude<Place, undefined> | { readonly label: string };
+/** Subject, predicate and object of each triple. */
+export type Template = readonly (readonly TemplatePlace[])[];
+
+/** What CONSTRUCT and DESCRIBE make of rows. */
+export type GraphForm =
+  | { readonly kind: 'construct'; readonly template: Template }
+  | { readonly kind: 'describe'; readonly slots: readonly Slot[]; readonly tokens: readonly Token[] };
+
 export const isSubset = (inner: ReadonlySet<Slot>, outer: ReadonlySet<Slot>): boolean =>
   [...inner].every((slot) => outer.has(slot));
 export const areDisjoint = (a: ReadonlySet<Slot>, b: ReadonlySet<Slot>): boolean =>

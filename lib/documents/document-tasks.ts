@@ -2,14 +2,13 @@
 
 import { decodeUtf8, parseJson } from '../json/json.js';
 import { patchJson } from '../json/json-patch.js';
-import { type ReadUpdate, readUpdate } from '../query/parse/read-update.js';
+import type { ReadUpdate } from '../query/parse/read-update.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import { parseRdf } from '../rdf/parse.js';
 import { boundedPrefixes } from '../rdf/prefixes.js';
 import { serializeRdf } from '../rdf/serialize.js';
 import { UnwritableError } from '../rdf/unwritable.js';
 import { decodeGraph, encodeQuads } from '../storage/quad-keys.js';
-import { updatedKeys } from './update.js';
 
 /** A graph as it is stored: its GSPO keys in order, its prefixes, and its default Turtle, whose length is its size. */
 export interface EncodedDocument {
@@ -25,6 +24,9 @@ function encoded(keys: readonly string[], graph: string, given: Prefixes, quads 
   const turtle = Buffer.from(serializeRdf(quads, 'text/turtle', { base: graph, prefixes }));
   return { keys, prefixes, turtle };
 }
+
+/** The query engine is loaded by the first update. */
+export const loadUpdates = () => import('./update.js');
 
 export const tasks = {
   encoded,
@@ -77,9 +79,13 @@ export const tasks = {
     lines: readonly string[];
     graph: string;
     prefixes: Prefixes;
+    /** Throws when the work has to end. */
+    assertTime?: () => void;
   }): Promise<EncodedDocument> {
-    const { update, lines, graph, prefixes } = task;
-    return encoded(await updatedKeys(update, graph, lines), graph, { ...update.prefixes, ...prefixes });
+    const { update, lines, graph, prefixes, assertTime } = task;
+    const { updatedKeys } = await loadUpdates();
+    const keys = await updatedKeys(update, { graph, keys: lines, ...(assertTime ? { assertTime } : {}) });
+    return encoded(keys, graph, { ...update.prefixes, ...prefixes });
   },
 
   async update(task: {
@@ -87,9 +93,11 @@ export const tasks = {
     text: string;
     graph: string;
     prefixes: Prefixes;
+    assertTime?: () => void;
   }): Promise<EncodedDocument> {
-    const { lines, text, graph, prefixes } = task;
-    const update = await readUpdate(text, graph);
-    return tasks.apply({ update, lines, graph, prefixes });
+    const { text, assertTime, ...rest } = task;
+    const { readUpdate } = await import('../query/parse/read-update.js');
+    const update = await readUpdate(text, task.graph);
+    return tasks.apply({ update, ...rest, ...(assertTime ? { assertTime } : {}) });
   },
 };

@@ -1,20 +1,16 @@
 /** Updates of a graph through the query engine, in whichever thread. It must not know texts of updates or who asks. */
-import { graphSource } from '../query/graph-source.js';
+import { type GraphSourceOptions, graphSource } from '../query/graph-source.js';
 import type { ReadUpdate } from '../query/parse/read-update.js';
 import { contextOf, loadQueryEngine } from '../query/query-engine.js';
 
+export { loadQueryEngine };
+
 /**
  * The GSPO keys of a graph after an update that sees this graph alone, in order.
- * @param assertTime called in every block; throws when the work has to end
  * @throws LwsError as `encodeTerm` for what cannot be stored; `too-complex` for what cannot be compiled
  */
-export async function updatedKeys(
-  { steps }: ReadUpdate,
-  graph: string,
-  keys: readonly string[],
-  assertTime?: () => void,
-): Promise<string[]> {
-  const source = graphSource({ graph, keys, ...(assertTime ? { assertTime } : {}) });
+export async function updatedKeys({ steps }: ReadUpdate, graph: GraphSourceOptions): Promise<string[]> {
+  const source = graphSource(graph);
   const engine = await loadQueryEngine();
   for (const { operation, base } of steps) await engine.queryVoid(operation, contextOf(source, base));
   return source.result();

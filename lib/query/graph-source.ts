@@ -11,11 +11,10 @@ import { sortKeys } from '../storage/key-order.js';
 import { keyLists } from './access/key-lists.js';
 import { wholeKey } from './access/key-reader.js';
 import { quadMatches } from './access/quad-matches.js';
-import { instances, type TripleTokens } from './operators/graph-results.js';
+import { instances, isAllowed, type TripleTokens } from './operators/graph-results.js';
 import { startRun } from './operators/run.js';
 import { NotCompiledError } from './plan/compile-scope.js';
 import { type CompiledUpdate, compileUpdate } from './plan/compile-template.js';
-import type { Template } from './plan/plan.js';
 import { wholeOperations } from './whole-operations.js';
 
 export interface GraphSourceOptions {
@@ -49,21 +48,14 @@ export function graphSource({ graph, keys, assertTime = () => {} }: GraphSourceO
   async function change(update: CompiledUpdate): Promise<void> {
     // Every solution is of the state before; what is removed is removed first.
     const [removed, added] = [new Set<string>(), new Set<string>()];
-    const take = (
-      to: Set<string>,
-      template: Template,
-      row: Parameters<typeof instances>[1],
-      of: (label: string) => string,
-    ) => {
-      for (const triple of instances(template, row, of)) to.add(keyOf(triple));
-    };
     const run = startRun({ matches: quadMatches(wholeGraph(graph), keyLists(state, assertTime)), assertTime }, update);
     try {
       for await (const rows of run.rows) {
         assertTime();
         for (const row of rows) {
-          take(removed, update.removed, row, noLabels);
-          take(added, update.added, row, labels());
+          for (const triple of instances(update.removed, row, noLabels)) removed.add(keyOf(triple));
+          // SPARQL 1.1 Update 3.1.3: illegal constructs are not inserted. Those that are there already may be removed.
+          for (const triple of instances(update.added, row, labels()).filter(isAllowed)) added.add(keyOf(triple));
         }
       }
     } finally {

@@ -26,10 +26,10 @@ export async function* graphTriples(
   }
 }
 
-/**
- * The triples that a row makes of a template. What RDF does not allow is left out: a subject that is a literal, a predicate that is no
- * IRI (SPARQL 1.1 16.2, SPARQL 1.1 Update 3.1.3).
- */
+/** What RDF does not allow: a literal as subject, a predicate that is no IRI. */
+export const isAllowed = ([subject, predicate]: TripleTokens): boolean => isResource(subject) && isIri(predicate);
+
+/** The triples that a row makes of a template, of which some may be none of RDF. */
 export function instances(template: Template, row: Row, labelOf: (label: string) => string): TripleTokens[] {
   const triples: TripleTokens[] = [];
   const termOf = (place: TemplatePlace): Token | undefined => {
@@ -38,8 +38,7 @@ export function instances(template: Template, row: Row, labelOf: (label: string)
   };
   for (const places of template) {
     const [subject, predicate, object] = places.map(termOf);
-    if (subject && predicate && object && isResource(subject) && isIri(predicate))
-      triples.push([subject, predicate, object]);
+    if (subject && predicate && object) triples.push([subject, predicate, object]);
   }
   return triples;
 }
@@ -50,7 +49,8 @@ async function* constructed(template: Template, rows: Blocks): AsyncGenerator<Tr
   for await (const block of rows)
     yield block.flatMap((row) => {
       count++;
-      return instances(template, row, (label) => `c${count}${label}`);
+      // SPARQL 1.1 16.2: illegal constructs are left out.
+      return instances(template, row, (label) => `c${count}${label}`).filter(isAllowed);
     });
 }
 

@@ -22,11 +22,11 @@ describe('The entrance to the query engine', function () {
     return [...written.matchAll(/^QueryEngine\.(\w+) (\w+)$/gm)].map(([, method, type]) => `${method} ${type}`);
   };
   const turtle = { 'Content-Type': 'text/turtle' };
-  const put = (path: string, body: string): Promise<string[]> => callsOf(path, { method: 'PUT', headers: turtle, body }, 201);
+  const put = (path: string, body: string): Promise<string[]> =>
+    callsOf(path, { method: 'PUT', headers: turtle, body }, 201);
   const patch = (path: string, body: string): Promise<string[]> =>
     callsOf(path, { method: 'PATCH', headers: { 'Content-Type': 'application/sparql-update' }, body }, 204);
-  const ask = (query: string): Promise<string[]> =>
-    callsOf(`.lws/sparql?query=${encodeURIComponent(query)}`, {}, 200);
+  const ask = (query: string): Promise<string[]> => callsOf(`.lws/sparql?query=${encodeURIComponent(query)}`, {}, 200);
 
   it('is not taken by reads and writes of resources', async () => {
     expect(await put('r', '<> a <#T> ; <#p> <#o> .')).to.deep.equal([]);

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { LwsError } from '../../lib/errors.js';
-import { patchJson } from '../../lib/json/json-patch.js';
+import { apply } from '../support/json-patch.js';
 import * as model from './json-model.js';
 
 const words = (text: string): string[] => text.split(' ');
@@ -109,9 +109,6 @@ function attempt(work: () => model.Tree): model.Tree | model.Conflict {
     throw error;
   }
 }
-
-const apply = (text: string, patch: string, merge: boolean): string =>
-  Buffer.from(patchJson(Buffer.from(text), Buffer.from(patch), merge)).toString();
 
 /** What a patch has to make of a text: the very same bytes when it changes nothing. */
 const resultText = (text: string, before: model.Tree, after: model.Tree): string =>

@@ -108,6 +108,13 @@ describe('The house', () => {
     expect([...koa, ...sockets]).to.deep.equal([]);
   });
 
+  it('keeps fast-json-patch and the reader of exact numbers in json', () => {
+    const stray = offences(
+      ({ file, from }) => /^(?:fast-json-patch|json-custom-numbers)/.test(from) && !isIn(file, 'lib/json/'),
+    );
+    expect(stray).to.deep.equal([]);
+  });
+
   it('has no file above 250 lines', () => {
     const long = ['lib', 'components']
       .flatMap(sourceFiles)

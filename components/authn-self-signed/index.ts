@@ -4,7 +4,7 @@
  */
 import type { CryptoKey, JWK, JWTPayload } from 'jose';
 import { assertAudience, assertLifetime } from '../../lib/authentication/audience.js';
-import type { AuthenticationMethod } from '../../lib/authentication/controlled-identifier.js';
+import type { AuthenticationMethod } from '../../lib/authentication/cid-document.js';
 import { fits, importPublicKey } from '../../lib/authentication/issuer-keys.js';
 import { boundKey, readJwt, type UnverifiedJwt, verifyJwt } from '../../lib/authentication/jwt.js';
 import { refusedCredential, type Suite, type VerifiedCredential } from '../../lib/authentication/suite.js';

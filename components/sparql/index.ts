@@ -5,9 +5,10 @@ import { defineComponent } from '../../lib/component.js';
 import { hostList, parseAllowedHost } from '../../lib/outbound/address-policy.js';
 import { MemoryIndex } from '../../lib/query/memory/memory-index.js';
 import { flag, integer, optional, setting } from '../../lib/settings.js';
+import { endpointUrl } from './endpoint.js';
 import { QueryPool } from './pool/query-pool.js';
 import { sparqlQuery } from './protocol.js';
-import { askResource, endpointUrl, sparqlRoutes } from './routes.js';
+import { askResource, sparqlRoutes } from './routes.js';
 
 const settings = {
   enabled: setting('lws.sparql.endpoint.enabled', flag, true, 'Answer SPARQL queries.'),

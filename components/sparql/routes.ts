@@ -1,29 +1,19 @@
 /** The SPARQL Query Service over HTTP (open-points 6). It must not know how a query runs. */
 import type { IncomingMessage } from 'node:http';
 import type { Access } from '../../lib/authorization/principal.js';
-import type { House } from '../../lib/component.js';
 import { formatLink } from '../../lib/fields/link.js';
 import { whenGone } from '../../lib/http/request.js';
 import type { Reply } from '../../lib/http/respond.js';
 import type { Route, RouteRequest } from '../../lib/http/route.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
 import type { RequestBody } from '../../lib/resources/body.js';
+import { endpointUrl, type SparqlEndpoint } from './endpoint.js';
 import type { QueryTask } from './pool/messages.js';
-import type { QueryPool } from './pool/query-pool.js';
 import { acceptedFormats, requestOfBody, requestOfUrl, type SparqlRequest, sparqlQuery } from './protocol.js';
 import { serviceDescription } from './service-description.js';
-import { type ServiceCallsOptions, serviceCalls } from './services/service-calls.js';
-
-export interface SparqlEndpoint {
-  readonly house: House;
-  readonly pool: QueryPool;
-  readonly mostBytes: number;
-  readonly mostResults: number;
-  readonly services: ServiceCallsOptions;
-}
+import { serviceCalls } from './services/service-calls.js';
 
 const path = '{prefix}/sparql';
-export const endpointUrl = ({ baseUri, systemPrefix }: House): string => `${baseUri}${systemPrefix}/sparql`;
 
 export function sparqlRoutes(endpoint: SparqlEndpoint): readonly Route[] {
   const route = (methods: readonly string[], handle: Route['handle']): Route => ({

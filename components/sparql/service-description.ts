@@ -2,8 +2,8 @@
 import { chooseRdfFormat } from '../../lib/http/negotiate.js';
 import type { Reply } from '../../lib/http/respond.js';
 import { rdfFormats, turtle } from '../../lib/rdf/formats.js';
+import { endpointUrl, type SparqlEndpoint } from './endpoint.js';
 import { resultFormats } from './protocol.js';
-import { endpointUrl, type SparqlEndpoint } from './routes.js';
 
 const sd = 'http://www.w3.org/ns/sparql-service-description#';
 

@@ -4,10 +4,28 @@
  */
 import type { Quad, Term } from '@rdfjs/types';
 import { lws, rdf } from '../rdf/vocabulary.js';
-import type { AuthenticationMethod, ControlledIdentifier } from './controlled-identifier.js';
 import { privateMembers } from './jwt.js';
-import { readMultikey } from './multikey.js';
+import { type PublicJwk, readMultikey } from './multikey.js';
 import { refusedCredential } from './suite.js';
+
+/** A key that a subject may authenticate with. */
+export interface AuthenticationMethod {
+  readonly id: string;
+  readonly controller: string | undefined;
+  /** The public key; absent when it is of a kind that is not known, or holds private members. */
+  readonly jwk: (PublicJwk | Readonly<Record<string, unknown>>) | undefined;
+  /** Milliseconds since the epoch; NaN for what is no date. */
+  readonly revoked: number | undefined;
+  readonly expires: number | undefined;
+}
+
+export interface ControlledIdentifier {
+  readonly id: string;
+  /** The verification methods of the `authentication` relationship, and no others. */
+  readonly authentication: readonly AuthenticationMethod[];
+  /** The endpoints of the subject's own services of type `lws:OpenIdProvider`. */
+  readonly openIdProviders: readonly string[];
+}
 
 type Members = Readonly<Record<string, unknown>>;
 

@@ -11,29 +11,10 @@ import type { GuardedFetch } from '../outbound/guarded-fetch.js';
 import { OutboundError } from '../outbound/outbound-error.js';
 import { isRdfFormat, jsonLd } from '../rdf/formats.js';
 import { decodeGraph } from '../storage/quad-keys.js';
-import { documentOfQuads, interpret } from './cid-document.js';
+import { type ControlledIdentifier, documentOfQuads, interpret } from './cid-document.js';
 import { didWebUrl, expandDidKey } from './did.js';
 import type { PublicJwk } from './multikey.js';
 import { refusedCredential } from './suite.js';
-
-/** A key that a subject may authenticate with. */
-export interface AuthenticationMethod {
-  readonly id: string;
-  readonly controller: string | undefined;
-  /** The public key; absent when it is of a kind that is not known, or holds private members. */
-  readonly jwk: (PublicJwk | Readonly<Record<string, unknown>>) | undefined;
-  /** Milliseconds since the epoch; NaN for what is no date. */
-  readonly revoked: number | undefined;
-  readonly expires: number | undefined;
-}
-
-export interface ControlledIdentifier {
-  readonly id: string;
-  /** The verification methods of the `authentication` relationship, and no others. */
-  readonly authentication: readonly AuthenticationMethod[];
-  /** The endpoints of the subject's own services of type `lws:OpenIdProvider`. */
-  readonly openIdProviders: readonly string[];
-}
 
 /** @throws LwsError `invalid-token` when the document cannot be had, cannot be read, or is another's */
 export type IdentifierResolver = (subject: string) => Promise<ControlledIdentifier>;

@@ -1,6 +1,5 @@
 /** What the functions of expressions are made of. It must not know which functions there are. */
-import type { Facts } from '../plan/compile-scope.js';
-import type { Evaluate } from '../plan/plan.js';
+import type { Evaluate, Facts } from './evaluate.js';
 import { truth, type Value } from './values.js';
 
 export type Make = (args: readonly Evaluate[], facts: Facts) => Evaluate;

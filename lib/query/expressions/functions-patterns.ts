@@ -1,6 +1,6 @@
 /** REGEX and REPLACE (SPARQL 1.1 17.4.3.14, 17.4.3.15). They must not know how a pattern is read. */
 
-import type { Evaluate, Row } from '../plan/plan.js';
+import type { Evaluate, Row } from './evaluate.js';
 import { isText, type Makes } from './function-forms.js';
 import { compilePattern } from './patterns.js';
 import { mostCharacters, textValue, tooLong, truth } from './values.js';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { isAbsoluteIri } from '../../rdf/iri.js';
 import { resolveIri } from '../../rdf/resolve-iri.js';
 import { rdf } from '../../rdf/vocabulary.js';
-import type { Evaluate, Row } from '../plan/plan.js';
+import type { Evaluate, Row } from './evaluate.js';
 import { binary, type Make, type Makes, unary } from './function-forms.js';
 import { blankValue, datatypeOf, iriValue, isLiteral, textValue, truth, typedValue, type Value } from './values.js';
 

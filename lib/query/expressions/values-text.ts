@@ -7,7 +7,7 @@ import { isAbsoluteIri, isWellFormed } from '../../rdf/iri.js';
 import { quotedLiteral, shortString } from '../../rdf/turtle-terms.js';
 import { xsd } from '../../rdf/vocabulary.js';
 import { isBlank, isIri, type Token, termOf } from '../access/terms.js';
-import type { Row, Slot } from '../plan/plan.js';
+import type { Row, Slot } from './evaluate.js';
 
 /** A text that no endpoint should find too long. */
 const mostCharacters = 32_768;

@@ -1,5 +1,5 @@
 /** What the parts of a query share: the names of its variables as slots, and what its functions know. It must not know plans. */
-import type { Slot } from './plan.js';
+import type { Facts, Slot } from '../expressions/evaluate.js';
 
 /** The query cannot be compiled, and is refused; the message says what it has in it. */
 export class NotCompiledError extends Error {}
@@ -9,14 +9,6 @@ export interface Node {
   readonly type: string;
   readonly subType?: string;
   readonly [member: string]: unknown;
-}
-
-/** What functions know of the query. */
-export interface Facts {
-  /** What IRI() resolves against. */
-  readonly base: string;
-  /** A plan is made for one execution, in which NOW() is this. */
-  readonly now: Date;
 }
 
 export interface Names {

@@ -1,11 +1,10 @@
 /** What a query is compiled to. Variables are slots of a row. It holds types and what follows from them alone. */
 
 import type { Token } from '../access/terms.js';
-import type { Value } from '../expressions/values.js';
+import type { Evaluate, Row, Slot } from '../expressions/evaluate.js';
 import type { ServiceClause } from '../parse/service-clauses.js';
 
-export type Row = (Token | undefined)[];
-export type Slot = number;
+export type { Evaluate, Row, Slot };
 export type Blocks = AsyncIterable<Row[]>;
 
 /** What stands in a place of a pattern: a term, a variable, or something that nobody asks for. */
@@ -18,8 +17,6 @@ export interface Pattern {
   /** The places with variables. */
   readonly wanted: readonly number[];
 }
-
-export type Evaluate = (row: Row) => Value | undefined;
 
 export interface Expression {
   readonly evaluate: Evaluate;

@@ -1,0 +1,15 @@
+/** What answers at the endpoint, and where it is. It must not know requests. */
+import type { House } from '../../lib/component.js';
+import type { QueryPool } from './pool/query-pool.js';
+import type { ServiceCallsOptions } from './services/service-calls.js';
+
+export interface SparqlEndpoint {
+  readonly house: House;
+  readonly pool: QueryPool;
+  readonly mostBytes: number;
+  readonly mostResults: number;
+  readonly services: ServiceCallsOptions;
+}
+
+export const endpointUrl = ({ baseUri, systemPrefix }: Pick<House, 'baseUri' | 'systemPrefix'>): string =>
+  `${baseUri}${systemPrefix}/sparql`;

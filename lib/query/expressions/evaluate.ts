@@ -1,0 +1,18 @@
+/** What an expression is evaluated on, and with what it knows of its query. It must not know which expressions there are. */
+import type { Token } from '../access/terms.js';
+import type { Value } from './values.js';
+
+/** A solution: the terms of variables, which have been given numbers. */
+export type Row = (Token | undefined)[];
+export type Slot = number;
+
+/** The value for a row; `undefined` is the error of SPARQL. */
+export type Evaluate = (row: Row) => Value | undefined;
+
+/** What functions know of the query. */
+export interface Facts {
+  /** What IRI() resolves against. */
+  readonly base: string;
+  /** A plan is made for one execution, in which NOW() is this. */
+  readonly now: Date;
+}

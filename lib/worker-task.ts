@@ -59,7 +59,7 @@ export const linesAtATime = 4000;
  */
 export async function runTask(pool: WorkerPool, task: Task, deadlineMs?: number): Promise<TaskResult> {
   try {
-    return await pool.run({ work: (worker, ended) => askWorker(worker, ended, task, deadlineMs) });
+    return await pool.run({ work: (worker, ended) => askWorker(worker, ended, { task, deadlineMs }) });
   } catch (error) {
     if (error instanceof NotBegun) throw new TaskAborted(error.why === 'busy' ? 'busy' : 'closed', error);
     throw error;
@@ -69,8 +69,7 @@ export async function runTask(pool: WorkerPool, task: Task, deadlineMs?: number)
 function askWorker(
   worker: Worker,
   ended: (reuse: boolean) => void,
-  task: Task,
-  deadlineMs: number | undefined,
+  { task, deadlineMs }: { readonly task: Task; readonly deadlineMs: number | undefined },
 ): Promise<TaskResult> {
   return new Promise((resolve, reject) => {
     const lines: string[] = [];

@@ -34,6 +34,14 @@ export interface DocumentsOptions {
   readonly taskTimeoutMs?: number;
 }
 
+/** A graph as it is before an update. */
+export interface GraphState {
+  /** Its GSPO keys. */
+  readonly keys: readonly string[];
+  readonly graph: string;
+  readonly prefixes: Readonly<Record<string, string>>;
+}
+
 export class Documents {
   private readonly large: WorkerPool;
   private readonly updates: WorkerPool;
@@ -109,31 +117,18 @@ export class Documents {
   }
 
   /** The graph after an update that only names triples. */
-  apply(
-    update: ReadUpdate,
-    lines: readonly string[],
-    graph: string,
-    prefixes: Readonly<Record<string, string>>,
-  ): Promise<EncodedDocument> {
-    return tasks.apply({ update, lines, graph, prefixes });
+  apply(update: ReadUpdate, { keys, graph, prefixes }: GraphState): Promise<EncodedDocument> {
+    return tasks.apply({ update, lines: keys, graph, prefixes });
   }
 
   /**
    * The graph after any update, computed in a worker under a deadline.
-   * @throws LwsError `update-timeout` when the deadline passes, and as `parseUpdate`
+   * @throws LwsError `update-timeout` when the deadline passes, and as `readUpdate`
    */
-  async update(
-    text: string,
-    keys: readonly string[],
-    graph: string,
-    prefixes: Readonly<Record<string, string>>,
-  ): Promise<EncodedDocument> {
-    const task = {
-      name: 'update',
-      arguments: { text, graph, prefixes, timeoutMs: this.options.updateTimeoutMs },
-      lines: keys,
-    };
-    const { value, lines } = await this.inWorker(this.updates, task, this.options.updateTimeoutMs + graceMs);
+  async update(text: string, { keys, graph, prefixes }: GraphState): Promise<EncodedDocument> {
+    const timeoutMs = this.options.updateTimeoutMs;
+    const task = { name: 'update', arguments: { text, graph, prefixes, timeoutMs }, lines: keys };
+    const { value, lines } = await this.inWorker(this.updates, task, timeoutMs + graceMs);
     return { ...(value as Omit<EncodedDocument, 'keys'>), keys: lines };
   }
 

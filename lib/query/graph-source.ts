@@ -102,10 +102,10 @@ function operationsOf(operation: Algebra.Operation): readonly Algebra.Operation[
 function compiledOrRefused(operation: Algebra.Operation, base: string): CompiledUpdate {
   try {
     if (operation.type !== 'deleteinsert') throw new NotCompiledError(operation.type);
-    return compileUpdate(operation as never, base);
+    return compileUpdate(operation as Algebra.DeleteInsert, base);
   } catch (error) {
     if (error instanceof NotCompiledError)
-      throw new LwsError('unsupported-rdf', `The update is not possible: ${error.message}`, { cause: error });
+      throw new LwsError('unsupported-rdf', `The update is not possible here. ${error.message}`, { cause: error });
     throw error;
   }
 }

@@ -56,10 +56,10 @@ export function quadSource(query: Algebra.Operation, options: QuadSourceOptions)
 
 export function compiledOrRefused(query: Algebra.Operation, base: string): Compiled {
   try {
-    return compileQuery(query as never, base);
+    return compileQuery(query, base);
   } catch (error) {
     if (error instanceof NotCompiledError)
-      throw new LwsError('too-complex', `This is not possible here: ${error.message}.`, { cause: error });
+      throw new LwsError('too-complex', `The query is not possible here. ${error.message}.`, { cause: error });
     throw error;
   }
 }

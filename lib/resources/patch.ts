@@ -2,6 +2,7 @@
 import type { View } from '../authorization/authorizer.js';
 import { requireAccess } from '../authorization/guard.js';
 import type { EncodedDocument } from '../documents/document-tasks.js';
+import type { GraphState } from '../documents/documents.js';
 import { LwsError } from '../errors.js';
 import { decodeUtf8 } from '../json/json.js';
 import type { ResourceRecord } from '../storage/records.js';
@@ -36,7 +37,7 @@ export async function patch(storage: Storage, request: PatchRequest): Promise<Wr
     return commitGraph(storage, request, async (tx, record) => {
       const keys = await tx.graph(record);
       // It may have grown since it was admitted; the work is then done here all the same, once.
-      const document = await storage.documents.apply(update, keys, request.iri, record.prefixes ?? {});
+      const document = await storage.documents.apply(update, stateOf(record, keys));
       return { before: keys, document };
     });
   }
@@ -48,7 +49,7 @@ export async function patch(storage: Storage, request: PatchRequest): Promise<Wr
         await admit(storage, storage.store, request);
         continue;
       }
-      const document = await storage.documents.update(text, seen.keys, request.iri, seen.record.prefixes ?? {});
+      const document = await storage.documents.update(text, stateOf(seen.record, seen.keys));
       try {
         return await commitGraph(storage, request, (_tx, record) => {
           if (record.revision !== seen.record.revision) throw new OutdatedState();
@@ -61,6 +62,12 @@ export async function patch(storage: Storage, request: PatchRequest): Promise<Wr
     throw outdatedTooOften();
   });
 }
+
+const stateOf = ({ iri, prefixes = {} }: ResourceRecord, keys: readonly string[]): GraphState => ({
+  keys,
+  graph: iri,
+  prefixes,
+});
 
 class OutdatedState extends Error {}
 

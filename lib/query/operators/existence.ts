@@ -22,6 +22,12 @@ import { forService } from './join-service.js';
 /** Executes a plan, for rows that are handed through it or alone. */
 type Run = (execution: Execution, plan: Plan, input?: Blocks) => Blocks;
 
+/** What a question to patterns is answered with. */
+interface Asker {
+  readonly execution: Execution;
+  readonly run: Run;
+}
+
 /** Rows of a left side: many at once, since the right side begins anew with each block. */
 const leftRows = (execution: Execution, plan: Plan, run: Run): Blocks =>
   gathered(run(execution, plan), execution.isHasty ? 1 : 8 * blockLength);
@@ -39,7 +45,7 @@ export async function* leftJoin(execution: Execution, plan: LeftJoinPlan, run: R
   for await (const rows of forService(right, leftRows(execution, left, run))) {
     const matched = new Uint8Array(rows.length);
     for await (const block of run(execution, right, oneBlock(counted(rows, counter)))) {
-      await markRows(execution, marks, block, run);
+      await markRows({ execution, run }, marks, block);
       const kept = condition ? block.filter((row) => holds(condition, row)) : block;
       for (const row of kept) {
         matched[Number(row[counter])] = 1;
@@ -55,7 +61,7 @@ export async function* leftJoin(execution: Execution, plan: LeftJoinPlan, run: R
 export async function* semiJoin(execution: Execution, plan: SemiJoinPlan, run: Run): AsyncGenerator<Row[]> {
   const { left, existence, isKept } = plan;
   for await (const rows of forService(existence.right, leftRows(execution, left, run))) {
-    const found = await partnered(execution, existence, rows, run);
+    const found = await partnered({ execution, run }, existence, rows);
     const kept = rows.filter((_row, index) => found[index] === isKept);
     if (kept.length > 0) yield kept;
   }
@@ -63,34 +69,30 @@ export async function* semiJoin(execution: Execution, plan: SemiJoinPlan, run: R
 
 export async function* marked(execution: Execution, plan: MarkPlan, run: Run): AsyncGenerator<Row[]> {
   for await (const rows of leftRows(execution, plan.input, run)) {
-    await markRows(execution, plan.marks, rows, run);
+    await markRows({ execution, run }, plan.marks, rows);
     yield rows;
   }
 }
 
-async function markRows(execution: Execution, marks: readonly Mark[], rows: readonly Row[], run: Run): Promise<void> {
+async function markRows(asker: Asker, marks: readonly Mark[], rows: readonly Row[]): Promise<void> {
   for (const { existence, slot } of marks) {
-    const found = await partnered(execution, existence, rows, run);
+    const found = await partnered(asker, existence, rows);
     rows.forEach((row, index) => {
       row[slot] = found[index] ? markOfPartner : undefined;
     });
   }
 }
 
-async function partnered(
-  execution: Execution,
-  existence: Existence,
-  rows: readonly Row[],
-  run: Run,
-): Promise<readonly boolean[]> {
+async function partnered(asker: Asker, existence: Existence, rows: readonly Row[]): Promise<readonly boolean[]> {
+  const { execution, run } = asker;
   execution.assertTime();
   const { right, way, minus, shared } = existence;
-  if (way === 'each') return partneredEach(execution, existence, rows, run);
+  if (way === 'each') return partneredEach(asker, existence, rows);
   // What an outer row gives stands for a variable, which is none any more.
   const isLoose = minus === 'perhaps' || (minus !== undefined && execution.outer !== undefined);
   const counts = isLoose ? shared.filter((slot) => execution.outer?.[slot] === undefined) : undefined;
   if (way === 'alone' || isLoose)
-    return havePartners(execution, existence, rows, { run: () => run(execution, right), counts });
+    return havePartners(execution, rows, { right, run: () => run(execution, right), counts });
   const found = new Array<boolean>(rows.length).fill(false);
   for await (const block of run(execution, right, oneBlock(counted(rows, existence.counter))))
     for (const row of block) found[Number(row[existence.counter])] = true;
@@ -102,10 +104,9 @@ const mostAnswers = 100_000;
 
 /** The right side with the terms of a row in place of its variables, once for all rows with the same terms. */
 async function partneredEach(
-  execution: Execution,
+  { execution, run }: Asker,
   existence: Existence,
   rows: readonly Row[],
-  run: Run,
 ): Promise<readonly boolean[]> {
   const answers = recall(execution, existence, () => new Map<string, boolean>());
   const found: boolean[] = [];

@@ -1,7 +1,7 @@
 /** Rows joined with what a plan gives alone, through a table of its rows. It must not know patterns. */
 import { addTo } from '../access/collections.js';
 import { joinTokens } from '../access/terms.js';
-import type { Blocks, Existence, Plan, Row, Slot } from '../plan/plan.js';
+import type { Blocks, Plan, Row, Slot } from '../plan/plan.js';
 import { blockLength, type Execution, recall } from './execution.js';
 
 interface Tables {
@@ -35,15 +35,19 @@ export async function* hashJoin(
   if (out.length > 0) yield out;
 }
 
-/**
- * Which rows have a partner among those that a plan gives alone.
- * @param counts slots of which a partner has to share a bound one (MINUS); absent: none
- */
+export interface Partners {
+  readonly right: Plan;
+  /** Gives the rows of the plan. */
+  readonly run: () => Blocks;
+  /** Slots of which a partner has to share a bound one (MINUS); absent: none. */
+  readonly counts: readonly Slot[] | undefined;
+}
+
+/** Which rows have a partner among those that a plan gives alone. */
 export async function havePartners(
   execution: Execution,
-  { right }: Existence,
   rows: readonly Row[],
-  { run, counts }: { readonly run: () => Blocks; readonly counts: readonly Slot[] | undefined },
+  { right, run, counts }: Partners,
 ): Promise<boolean[]> {
   const { load, candidates } = partners(execution, right, run);
   const possible = [...right.possible];

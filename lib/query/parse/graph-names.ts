@@ -3,11 +3,7 @@
  * the algebra's translation keeps nothing. What finds the graphs is put in front, so that OPTIONAL comes behind it. It must not know the algebra.
  */
 
-interface Syntax {
-  readonly type?: string;
-  readonly subType?: string;
-  readonly [member: string]: unknown;
-}
+import type { Syntax } from './sparql-parser.js';
 
 type Parse = (query: string) => Syntax;
 
@@ -18,7 +14,7 @@ export function nameGraphs(root: Syntax, parse: Parse): void {
   while (left.length > 0) {
     const node = left.pop();
     if (typeof node !== 'object' || node === null) continue;
-    left.push(...Object.values(node));
+    for (const each of Object.values(node)) left.push(each);
     const { patterns } = node as { patterns?: Syntax[] };
     patterns?.forEach((pattern) => {
       if (pattern.subType !== 'graph' || done.has(pattern) || bindsGraph(pattern)) return;

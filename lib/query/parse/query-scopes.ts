@@ -29,7 +29,7 @@ export function* nodesOf(root: unknown, goOn: (node: AlgebraNode) => boolean): G
   const left: unknown[] = [root];
   while (left.length > 0) {
     const node = left.pop();
-    if (Array.isArray(node)) left.push(...node);
+    if (Array.isArray(node)) for (const each of node) left.push(each);
     else if (typeof node === 'object' && node !== null) {
       yield node as AlgebraNode;
       if (!goOn(node as AlgebraNode)) continue;

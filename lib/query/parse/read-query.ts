@@ -10,7 +10,7 @@ import { decodeEscapes } from './code-point-escapes.js';
 import { nameGraphs } from './graph-names.js';
 import { assertScopes, nameSolutions } from './query-scopes.js';
 import { putServices, type ServiceClause, takeServices } from './service-clauses.js';
-import { type Syntax as Node, prefixesOf, sparqlReader } from './sparql-parser.js';
+import { prefixesOf, type Syntax, sparqlReader } from './sparql-parser.js';
 
 export type QueryForm = 'select' | 'ask' | 'construct' | 'describe';
 
@@ -23,8 +23,6 @@ export interface ReadQuery {
   /** The names of a SELECT's variables, in their order. */
   readonly variables: readonly string[];
   readonly prefixes: Readonly<Record<string, string>>;
-  /** Whether other endpoints are asked for parts of it. */
-  readonly isFederated: boolean;
   /** What IRI() resolves against. */
   readonly base: string;
 }
@@ -40,7 +38,7 @@ export async function readQuery(
 ): Promise<ReadQuery> {
   const { parse, translate } = await sparqlReader(base);
   const text = decodeEscapes(written);
-  let syntax: Node;
+  let syntax: Syntax;
   try {
     syntax = parse(text);
     if (/graph/i.test(text)) nameGraphs(syntax, parse);
@@ -57,10 +55,10 @@ export async function readQuery(
         : 'This is an update. Queries are asked here; a resource is changed with PATCH.',
     );
   let services: readonly ServiceClause[];
-  let algebra: Node;
+  let algebra: Algebra.Operation;
   try {
     services = /service/i.test(text) ? await takeServices(syntax, base, allowedServices) : [];
-    algebra = translate(syntax) as unknown as Node;
+    algebra = translate(syntax);
   } catch (error) {
     if (error instanceof LwsError) throw error;
     throw new LwsError('malformed-query', `The query has no meaning: ${oneLine((error as Error).message)}`, {
@@ -70,15 +68,14 @@ export async function readQuery(
   assertScopes(algebra);
   putServices(algebra, services);
   if (/count/i.test(text)) nameSolutions(algebra, syntax);
-  const from = algebra.type === 'from' ? datasetOf(algebra) : undefined;
-  const input = algebra.type === 'from' ? (algebra['input'] as Node) : algebra;
+  const from = algebra.type === 'from' ? (algebra as Algebra.From) : undefined;
+  const input = from?.input ?? algebra;
   return {
     form: syntax.subType as QueryForm,
-    algebra: input as Algebra.Operation,
-    from,
+    algebra: input,
+    from: from && { defaultGraphs: namesOf(from.default), namedGraphs: namesOf(from.named) },
     variables: variablesOf(input),
     prefixes: prefixesOf(syntax),
-    isFederated: services.length > 0,
     base: baseOf(syntax, base),
   };
 }
@@ -95,22 +92,19 @@ function explain(text: string, error: Error): string {
   return `${oneLine(error.message)} (near line ${lines.length}, column ${lines.at(-1)!.length + 1})`;
 }
 
-const datasetOf = (from: Node): NonNullable<ReadQuery['from']> => ({
-  defaultGraphs: ((from['default'] as { value: string }[] | undefined) ?? []).map(({ value }) => value),
-  namedGraphs: ((from['named'] as { value: string }[] | undefined) ?? []).map(({ value }) => value),
-});
+const namesOf = (terms: readonly { readonly value: string }[]): readonly string[] => terms.map(({ value }) => value);
 
 /** Of the outermost projection. */
-function variablesOf(algebra: Node): readonly string[] {
-  for (let node: Node | undefined = algebra; node; node = node['input'] as Node | undefined)
-    if (node.type === 'project') return (node['variables'] as { value: string }[]).map(({ value }) => value);
+function variablesOf(algebra: Algebra.Operation): readonly string[] {
+  for (let node: Algebra.Operation | undefined = algebra; node; node = (node as Partial<Algebra.Single>).input)
+    if (node.type === 'project') return namesOf((node as Algebra.Project).variables);
   return [];
 }
 
 /** The last BASE, each of which is relative to the one before. */
-function baseOf({ context }: Node, outer: string): string {
+function baseOf({ context }: Syntax, outer: string): string {
   let base = outer;
-  for (const { subType, value } of (context as Node[] | undefined) ?? [])
+  for (const { subType, value } of (context as Syntax[] | undefined) ?? [])
     if (subType === 'base') base = resolveIri((value as { value: string }).value, base);
   return base;
 }

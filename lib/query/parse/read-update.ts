@@ -65,7 +65,7 @@ function assertOneGraph(root: Syntax): void {
           'named-graph',
           'The update names a graph (GRAPH, WITH, USING). A resource is a single graph: leave the name out.',
         );
-      left.push(...Object.values(values));
+      for (const each of Object.values(values)) left.push(each);
     }
   }
 }

@@ -3,17 +3,12 @@
  * must not ask anybody, nor know how the rest of the query is answered.
  */
 
+import type { Algebra } from '@comunica/utils-algebra';
 import type { AllowedHost } from '../../outbound/address-policy.js';
 import { certainVariables } from './certain-variables.js';
 import { nodesOf as allNodesOf } from './query-scopes.js';
 import { assertAllowed, mostServices, refused } from './service-policy.js';
-import { loadParser } from './sparql-parser.js';
-
-interface Node {
-  readonly type?: string;
-  readonly subType?: string;
-  readonly [member: string]: unknown;
-}
+import { loadParser, type Syntax } from './sparql-parser.js';
 
 /** What is asked of another endpoint for one clause. */
 export interface ServiceClause {
@@ -35,7 +30,7 @@ const placeholder = 'urn:quadpod:service:';
  * @throws LwsError `too-complex` for a clause that is not allowed, nested ones too
  */
 export async function takeServices(
-  syntax: Node,
+  syntax: Syntax,
   base: string,
   allowed: readonly AllowedHost[],
 ): Promise<readonly ServiceClause[]> {
@@ -53,7 +48,7 @@ export async function takeServices(
 }
 
 /** Gives the nodes of the algebra their clauses, as `clause`. */
-export function putServices(algebra: Node, clauses: readonly ServiceClause[]): void {
+export function putServices(algebra: Algebra.Operation, clauses: readonly ServiceClause[]): void {
   if (clauses.length === 0) return;
   for (const node of nodesOf(
     algebra,
@@ -65,57 +60,65 @@ export function putServices(algebra: Node, clauses: readonly ServiceClause[]): v
   }
 }
 
-const isService = ({ subType }: Node): boolean => subType === 'service';
+const isService = ({ subType }: Syntax): boolean => subType === 'service';
 
-const rename = (node: Node, index: number): void =>
+const rename = (node: Syntax, index: number): void =>
   void Object.assign(node, {
     name: { type: 'term', subType: 'namedNode', value: placeholder + index, loc: node['loc'] },
   });
 
 /** Nodes, walked without recursion: a query is as deep as its text is long. */
-function* nodesOf(root: Node, isWanted: (node: Node) => boolean, goOn: (node: Node) => boolean): Generator<Node> {
-  for (const node of allNodesOf(root, (each) => goOn(each as Node))) if (isWanted(node as Node)) yield node as Node;
+function* nodesOf(
+  root: object,
+  isWanted: (node: Syntax) => boolean,
+  goOn: (node: Syntax) => boolean,
+): Generator<Syntax> {
+  for (const node of allNodesOf(root, (each) => goOn(each as Syntax)))
+    if (isWanted(node as Syntax)) yield node as Syntax;
 }
 
 interface Tools {
-  readonly meaningOf: (service: Node) => Omit<ServiceClause, 'query'>;
-  readonly textOf: (service: Node) => string;
+  readonly meaningOf: (service: Syntax) => Omit<ServiceClause, 'query'>;
+  readonly textOf: (service: Syntax) => string;
 }
 
-async function makeTools(syntax: Node, base: string): Promise<Tools> {
+async function makeTools(syntax: Syntax, base: string): Promise<Tools> {
   const [{ parser, toAlgebra }, { Generator }] = await Promise.all([
     loadParser(),
     import('@traqula/generator-sparql-1-2'),
   ]);
   const generator = new Generator();
-  const frame = parser.parse('SELECT * {}') as unknown as Node;
-  const based = (parser.parse(`BASE <${base}> SELECT * {}`) as unknown as Node)['context'] as readonly Node[];
-  const prologue = syntax['context'] as readonly Node[];
-  const query = (context: readonly Node[], patterns: readonly Node[]): Node => ({
+  const frame = parser.parse('SELECT * {}') as unknown as Syntax;
+  const based = (parser.parse(`BASE <${base}> SELECT * {}`) as unknown as Syntax)['context'] as readonly Syntax[];
+  const prologue = syntax['context'] as readonly Syntax[];
+  const query = (context: readonly Syntax[], patterns: readonly Syntax[]): Syntax => ({
     ...frame,
     context,
-    where: { ...(frame['where'] as Node), patterns },
+    where: { ...(frame['where'] as Syntax), patterns },
   });
   return {
     meaningOf(service) {
-      const name = service['name'] as Node;
+      const name = service['name'] as Syntax;
       // Where it leads is only known while the query runs, and depends on data.
       if (name.subType === 'variable')
         throw refused(`SERVICE ?${name['value']} is not possible here: the endpoint is written out.`);
-      const algebra = toAlgebra(query(prologue, [service]) as never, { quads: true, baseIRI: base }) as unknown as Node;
-      const { name: endpoint, input } = algebra['input'] as { name: { value: string }; input: Node };
-      const variables = (algebra['variables'] as { value: string }[]).map(({ value }) => value);
+      const algebra = toAlgebra(query(prologue, [service]) as never, {
+        quads: true,
+        baseIRI: base,
+      }) as Algebra.Operation;
+      const { input, variables } = algebra as Algebra.Project;
+      const { name: endpoint, input: group } = input as Algebra.Service;
       return {
         endpoint: endpoint.value,
         isSilent: service['silent'] === true,
-        variables,
-        certain: certainVariables(input),
+        variables: variables.map(({ value }) => value),
+        certain: certainVariables(group),
       };
     },
     textOf(service) {
-      const patterns = service['patterns'] as readonly Node[];
+      const patterns = service['patterns'] as readonly Syntax[];
       // The others need not be told what the server is called, unless something is relative to that.
-      const ownBase = prologue.findIndex((node) => node.subType === 'base' && !isReference(node['value'] as Node));
+      const ownBase = prologue.findIndex((node) => node.subType === 'base' && !isReference(node['value'] as Syntax));
       const exposed = ownBase < 0 ? [...prologue, ...patterns] : prologue.slice(0, ownBase);
       const isRelative = exposed.some((node) => !nodesOf(node, isReference, () => true).next().done);
       const context = isRelative ? [...based, ...prologue] : prologue;
@@ -125,5 +128,5 @@ async function makeTools(syntax: Node, base: string): Promise<Tools> {
 }
 
 /** An IRI that is written relative to the base. */
-const isReference = ({ subType, prefix, value }: Node): boolean =>
+const isReference = ({ subType, prefix, value }: Syntax): boolean =>
   subType === 'namedNode' && prefix === undefined && !/^[A-Za-z][A-Za-z0-9+.-]*:/.test(String(value));

@@ -2,10 +2,11 @@
  * EXISTS, NOT EXISTS and MINUS as plans, and EXISTS within an expression as a mark that its rows get first (SPARQL 1.1 8). It must
  * not know rows.
  */
+import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
 import { compileExpression } from './compile-expression.js';
 import { filterPlan } from './compile-join.js';
-import { type Names, type Node, NotCompiledError } from './compile-scope.js';
+import { type Names, NotCompiledError } from './compile-scope.js';
 import {
   type Existence,
   type Expression,
@@ -21,36 +22,39 @@ import {
 
 export interface ExistenceTools {
   readonly names: Names;
-  readonly compile: (node: Node, names: Names) => Plan;
+  readonly compile: (node: Algebra.Operation, names: Names) => Plan;
 }
 
 /** What fails without a look at other patterns comes first, and goes down as far as it may. */
-export function compileFilter(input: Plan, expression: Node, tools: ExistenceTools): Plan {
+export function compileFilter(input: Plan, expression: Algebra.Expression, tools: ExistenceTools): Plan {
   let plan = input;
   const all = conjuncts(expression);
   const [plain, asking] = [all.filter((each) => !asksPatterns(each)), all.filter(asksPatterns)];
   for (const condition of plain) plan = filterPlan(plan, compileExpression(condition, tools.names));
   for (const condition of asking)
-    plan =
-      condition.subType === 'existence'
-        ? semiJoin(plan, existenceOf(condition, plan.possible, tools), condition['not'] !== true)
-        : filterPlan(marked(plan, [condition], tools), compileExpression(condition, tools.names));
+    plan = isExistence(condition)
+      ? semiJoin(plan, existenceOf(condition, plan.possible, tools), !condition.not)
+      : filterPlan(marked(plan, [condition], tools), compileExpression(condition, tools.names));
   return plan;
 }
 
-const conjuncts = (node: Node): Node[] =>
-  node.subType === 'operator' && node['operator'] === '&&' ? (node['args'] as Node[]).flatMap(conjuncts) : [node];
+const isExistence = (node: Algebra.Expression): node is Algebra.ExistenceExpression => node.subType === 'existence';
+
+function conjuncts(node: Algebra.Expression): Algebra.Expression[] {
+  const { operator, args } = node as Algebra.OperatorExpression;
+  return node.subType === 'operator' && operator === '&&' ? args.flatMap(conjuncts) : [node];
+}
 
 /** The EXISTS of an expression; those within their patterns belong to the patterns. */
-function existencesIn(node: Node): Node[] {
-  if (node.subType === 'existence') return [node];
-  const below = [...((node['args'] as Node[] | undefined) ?? []), node['expression'] as Node | undefined];
-  return below.flatMap((each) => (each ? existencesIn(each) : []));
+function existencesIn(node: Algebra.Expression): Algebra.ExistenceExpression[] {
+  if (isExistence(node)) return [node];
+  const { args = [], expression } = node as Partial<Algebra.OperatorExpression & Algebra.AggregateExpression>;
+  return [...args, ...(expression ? [expression] : [])].flatMap(existencesIn);
 }
-const asksPatterns = (node: Node): boolean => existencesIn(node).length > 0;
+const asksPatterns = (node: Algebra.Expression): boolean => existencesIn(node).length > 0;
 
 /** The rows of a plan, marked with what expressions ask of patterns. */
-export function marked(input: Plan, expressions: readonly Node[], tools: ExistenceTools): Plan {
+export function marked(input: Plan, expressions: readonly Algebra.Expression[], tools: ExistenceTools): Plan {
   const marks = marksOf(expressions, input.possible, tools);
   if (marks.length === 0) return input;
   const { certain, possible } = input;
@@ -58,7 +62,11 @@ export function marked(input: Plan, expressions: readonly Node[], tools: Existen
 }
 
 /** @param outer what the rows may bind */
-export function marksOf(expressions: readonly Node[], outer: ReadonlySet<Slot>, tools: ExistenceTools): Mark[] {
+export function marksOf(
+  expressions: readonly Algebra.Expression[],
+  outer: ReadonlySet<Slot>,
+  tools: ExistenceTools,
+): Mark[] {
   return expressions.flatMap(existencesIn).map((node) => {
     const slot = tools.names.unnamed();
     tools.names.marks.set(node, slot);
@@ -72,8 +80,11 @@ export const withMarked = ({ evaluate, slots }: Expression, marks: readonly Mark
   slots: unite([slots, ...marks.map(({ existence }) => new Set(existence.shared))]),
 });
 
-function existenceOf(node: Node, outer: ReadonlySet<Slot>, { names, compile }: ExistenceTools): Existence {
-  const pattern = node['input'] as Node;
+function existenceOf(
+  { input: pattern }: Algebra.ExistenceExpression,
+  outer: ReadonlySet<Slot>,
+  { names, compile }: ExistenceTools,
+): Existence {
   const right = compile(pattern, names);
   const shared = mentionedIn(pattern, names).filter((slot) => outer.has(slot));
   const counter = names.unnamed();
@@ -85,7 +96,8 @@ function existenceOf(node: Node, outer: ReadonlySet<Slot>, { names, compile }: E
   if (isSubset(sees, right.certain) && !parts.some(({ kind }) => kind === 'slice' || kind === 'mark'))
     return { right, way: 'alone', shared, counter };
   // It would be asked for each row.
-  if (parts.some(({ kind }) => kind === 'service')) throw new NotCompiledError('EXISTS with SERVICE in this place');
+  if (parts.some(({ kind }) => kind === 'service'))
+    throw new NotCompiledError('SERVICE within an EXISTS that depends on each row would be asked for each');
   return { right, way: 'each', shared, counter };
 }
 
@@ -96,7 +108,7 @@ function ownSlots(plan: Plan): ReadonlySet<Slot>[] {
 }
 
 /** The slots of the variables that are written in a pattern. */
-function mentionedIn(pattern: Node, names: Names): Slot[] {
+function mentionedIn(pattern: Algebra.Operation, names: Names): Slot[] {
   const found = new Set<Slot>();
   const left: unknown[] = [pattern];
   while (left.length > 0) {
@@ -105,7 +117,7 @@ function mentionedIn(pattern: Node, names: Names): Slot[] {
     const { termType, value } = node as Partial<Term>;
     if (termType === 'Variable') {
       if (!names.isIdle(value!)) found.add(names.slot(value!));
-    } else left.push(...Object.values(node));
+    } else for (const each of Object.values(node)) left.push(each);
   }
   return [...found];
 }

@@ -1,6 +1,7 @@
 /**
  * Expressions of the algebra as functions of a row. It must not know plans.
  */
+import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
 import { type Token, tokenOf } from '../access/terms.js';
 import type { ArithmeticOperator } from '../expressions/arithmetic.js';
@@ -10,11 +11,11 @@ import type { Make, Makes } from '../expressions/function-forms.js';
 import { functions } from '../expressions/functions.js';
 import { calculateAny } from '../expressions/functions-time.js';
 import { booleanOf, isFalse, isTrue, toToken, toValue, truth, type Value } from '../expressions/values.js';
-import { type Names, type Node, NotCompiledError } from './compile-scope.js';
+import { type Names, NotCompiledError } from './compile-scope.js';
 import { type Evaluate, type Expression, markOfPartner, type Slot } from './plan.js';
 
 /** @throws NotCompiledError */
-export function compileExpression(node: Node, names: Names): Expression {
+export function compileExpression(node: Algebra.Expression, names: Names): Expression {
   const slots = new Set<Slot>();
   return { evaluate: compile(node, names, slots), slots };
 }
@@ -28,18 +29,34 @@ export function constantToken(term: Term): Token {
   }
 }
 
-function compile(node: Node, names: Names, slots: Set<Slot>): Evaluate {
-  if (node.subType === 'term') return compileTerm(node['term'] as Term, names, slots);
-  if (node.subType === 'existence') return compileMark(node, names);
-  const isCast = node.subType === 'named';
-  if (!isCast && node.subType !== 'operator') throw new NotCompiledError(`expression ${node.subType}`);
-  const name = isCast ? (node['name'] as Term).value : String(node['operator']).toLowerCase();
-  const nodes = node['args'] as Node[];
-  // SPARQL 1.1 17.6: a function that nobody knows is an error of the expression.
-  if (isCast && (nodes.length !== 1 || !Object.hasOwn(casts, name))) return () => undefined;
-  if (name === 'bound') return compileBound(nodes[0]!, names, slots);
-  const args = nodes.map((arg) => compile(arg, names, slots));
-  const evaluate = isCast ? make(casts, name)(args, names.facts) : compileOperator(name, args, names);
+function compile(node: Algebra.Expression, names: Names, slots: Set<Slot>): Evaluate {
+  switch (node.subType) {
+    case 'term':
+      return compileTerm((node as Algebra.TermExpression).term, names, slots);
+    case 'existence':
+      return compileMark(node as Algebra.ExistenceExpression, names);
+    case 'named':
+      return compileCast(node as Algebra.NamedExpression, names, slots);
+    case 'operator':
+      return compileCall(node as Algebra.OperatorExpression, names, slots);
+    default:
+      throw new NotCompiledError(`An ${node.subType} expression stands where none can`);
+  }
+}
+
+/** SPARQL 1.1 17.6: a function that nobody knows is an error of the expression. */
+function compileCast({ name, args }: Algebra.NamedExpression, names: Names, slots: Set<Slot>): Evaluate {
+  if (args.length !== 1 || !Object.hasOwn(casts, name.value)) return () => undefined;
+  const arg = compile(args[0]!, names, slots);
+  const evaluate = make(casts, name.value)([arg], names.facts);
+  return constants.has(arg) ? constant(evaluate([])) : evaluate;
+}
+
+function compileCall({ operator, args: given }: Algebra.OperatorExpression, names: Names, slots: Set<Slot>): Evaluate {
+  const name = operator.toLowerCase();
+  if (name === 'bound') return compileBound(given[0]!, names, slots);
+  const args = given.map((arg) => compile(arg, names, slots));
+  const evaluate = compileOperator(name, args, names);
   return args.every((arg) => constants.has(arg)) && !changing.has(name) ? constant(evaluate([])) : evaluate;
 }
 
@@ -67,7 +84,7 @@ function compileOperator(operator: string, args: readonly Evaluate[], names: Nam
 }
 
 function make(makes: Makes, name: string): Make {
-  if (!Object.hasOwn(makes, name)) throw new NotCompiledError(`function ${name}`);
+  if (!Object.hasOwn(makes, name)) throw new NotCompiledError(`${name.toUpperCase()} makes what cannot be stored here`);
   return makes[name]!;
 }
 
@@ -82,16 +99,16 @@ function compileTerm(term: Term, names: Names, slots: Set<Slot>): Evaluate {
 }
 
 /** Whether there is a partner stands in the row already. It is not among the expression's slots, which only patterns bind. */
-function compileMark(node: Node, { marks }: Names): Evaluate {
+function compileMark(node: Algebra.ExistenceExpression, { marks }: Names): Evaluate {
   const slot = marks.get(node);
-  if (slot === undefined) throw new NotCompiledError('EXISTS in this place');
-  const isWanted = node['not'] !== true;
+  if (slot === undefined) throw new NotCompiledError('An EXISTS stands where none can');
+  const isWanted = !node.not;
   return (row) => truth((row[slot] === markOfPartner) === isWanted);
 }
 
-function compileBound(node: Node, names: Names, slots: Set<Slot>): Evaluate {
-  const term = node['term'] as Term | undefined;
-  if (term?.termType !== 'Variable') throw new NotCompiledError('BOUND of no variable');
+function compileBound(node: Algebra.Expression, names: Names, slots: Set<Slot>): Evaluate {
+  const { term } = node as Partial<Algebra.TermExpression>;
+  if (term?.termType !== 'Variable') throw new NotCompiledError('BOUND asks for a variable');
   const slot = names.slot(term.value);
   slots.add(slot);
   return (row) => truth(row[slot] !== undefined);

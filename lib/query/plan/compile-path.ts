@@ -1,10 +1,10 @@
 /** Property paths as plans (SPARQL 1.1 9, 18.4). It must not know groups or modifiers. */
-import type { Term } from '@rdfjs/types';
+import type { Algebra } from '@comunica/utils-algebra';
 import { truth } from '../expressions/values.js';
 import { constantToken } from './compile-expression.js';
 import { filterPlan, joinPlans, unionOf } from './compile-join.js';
 import { partOf, patternPlan, placeOf } from './compile-pattern.js';
-import { type Names, type Node, NotCompiledError } from './compile-scope.js';
+import { type Names, NotCompiledError } from './compile-scope.js';
 import type { ClosurePlan, Evaluate, Place, Plan, Slot } from './plan.js';
 
 /** The least and the most steps of a path that is walked until nothing new is found. */
@@ -15,52 +15,42 @@ const lengths: Readonly<Record<string, readonly [least: 0 | 1, most: number]>> =
 };
 
 /** @throws NotCompiledError for a path that the algebra does not know */
-export function compilePath(node: Node, names: Names): Plan {
-  const [subject, object, graph] = ['subject', 'object', 'graph'].map((name) => placeOf(node[name] as Term, names));
-  const part = partOf(node);
+export function compilePath(node: Algebra.Path, names: Names): Plan {
+  const [subject, object, graph] = [node.subject, node.object, node.graph].map((term) => placeOf(term, names));
+  const part = partOf(node.graph);
   // The steps of one walk stay in one graph.
   const within: Place = !graph && part === 'named' ? { slot: names.unnamed() } : graph;
-  const walk = (path: Node, from: Place, to: Place, at: Place): Plan => {
-    const parts = path['input'] as Node[];
+  const walk = (path: Algebra.Operation, from: Place, to: Place, at = graph): Plan => {
     switch (path.type) {
       case 'link':
-        return patternPlan([from, placeOf(path['iri'] as Term, names), to, at], part);
+        return patternPlan([from, placeOf((path as Algebra.Link).iri, names), to, at], part);
       case 'inv':
-        return walk(path['path'] as Node, to, from, at);
+        return walk((path as Algebra.Inv).path, to, from, at);
       case 'alt':
-        return unionOf(parts.map((each) => walk(each, from, to, at)));
+        return unionOf((path as Algebra.Alt).input.map((each) => walk(each, from, to, at)));
       case 'seq': {
-        const stops = [from, ...parts.slice(1).map(() => ({ slot: names.unnamed() })), to];
-        return joinPlans(parts.map((each, index) => walk(each, stops[index], stops[index + 1], within)));
+        const { input } = path as Algebra.Seq;
+        const stops = [from, ...input.slice(1).map(() => ({ slot: names.unnamed() })), to];
+        return joinPlans(input.map((each, index) => walk(each, stops[index], stops[index + 1], within)));
       }
       case 'nps': {
         const slot = names.unnamed();
-        const excluded = new Set((path['iris'] as Term[]).map(constantToken));
+        const excluded = new Set((path as Algebra.Nps).iris.map(constantToken));
         const evaluate: Evaluate = (row) => truth(!excluded.has(row[slot]!));
         return filterPlan(patternPlan([from, { slot }, to, at], part), { evaluate, slots: new Set([slot]) });
       }
       default: {
         const length = lengths[path.type];
-        if (!length) throw new NotCompiledError(`path ${path.type}`);
+        if (!length) throw new NotCompiledError(`A path ${path.type} is none of SPARQL 1.1`);
         const [start, end] = [names.unnamed(), names.unnamed()];
-        const step = walk(path['path'] as Node, { slot: start }, { slot: end }, within);
+        const step = walk((path as Algebra.OneOrMorePath).path, { slot: start }, { slot: end }, within);
+        const [least, most] = length;
         const counter = names.unnamed();
-        return closurePlan({
-          from,
-          to,
-          graph: within,
-          part,
-          start,
-          end,
-          step,
-          least: length[0],
-          most: length[1],
-          counter,
-        });
+        return closurePlan({ from, to, graph: within, part, start, end, step, least, most, counter });
       }
     }
   };
-  return walk(node['predicate'] as Node, subject, object, graph);
+  return walk(node.predicate, subject, object);
 }
 
 function closurePlan(parts: Omit<ClosurePlan, 'kind' | 'certain' | 'possible' | 'isJoinable'>): ClosurePlan {

@@ -1,24 +1,24 @@
 /** Patterns of the algebra as plans. It must not know groups or modifiers. */
+import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
 import { constantToken } from './compile-expression.js';
 import { makeJoin } from './compile-join.js';
-import type { Names, Node } from './compile-scope.js';
+import type { Names } from './compile-scope.js';
 import type { Pattern, Place, Plan } from './plan.js';
 
-export function compilePattern(node: Node, names: Names, variables?: Set<string>): Plan {
-  const places = ['subject', 'predicate', 'object', 'graph'].map((position) =>
-    placeOf(node[position] as Term, names, variables),
+export function compilePattern(node: Algebra.Pattern, names: Names): Plan {
+  const { subject, predicate, object, graph } = node;
+  return patternPlan(
+    [subject, predicate, object, graph].map((term) => placeOf(term, names)),
+    partOf(graph),
   );
-  return patternPlan(places, partOf(node));
 }
 
-export const partOf = (node: Node): Pattern['part'] =>
-  (node['graph'] as Term).termType === 'DefaultGraph' ? 'union' : 'named';
+export const partOf = (graph: Term): Pattern['part'] => (graph.termType === 'DefaultGraph' ? 'union' : 'named');
 
-export function placeOf(term: Term, names: Names, variables?: Set<string>): Place {
+export function placeOf(term: Term, names: Names): Place {
   if (term.termType === 'DefaultGraph') return undefined;
   if (term.termType !== 'Variable') return { token: constantToken(term) };
-  variables?.add(term.value);
   return names.isIdle(term.value) ? undefined : { slot: names.slot(term.value) };
 }
 

@@ -1,15 +1,9 @@
 /** What the parts of a query share: the names of its variables as slots, and what its functions know. It must not know plans. */
+import type { Algebra } from '@comunica/utils-algebra';
 import type { Facts, Slot } from '../expressions/evaluate.js';
 
 /** The query cannot be compiled, and is refused; the message says what it has in it. */
 export class NotCompiledError extends Error {}
-
-/** A node of the algebra. */
-export interface Node {
-  readonly type: string;
-  readonly subType?: string;
-  readonly [member: string]: unknown;
-}
 
 export interface Names {
   /** The slot of a variable, a new one for a new name. */
@@ -21,16 +15,16 @@ export interface Names {
   /** Names of a subquery, which shares with this scope only those that it gives out. */
   inner(shared: readonly string[]): Names;
   /** The slots of EXISTS within expressions, by their nodes. */
-  readonly marks: Map<Node, Slot>;
+  readonly marks: Map<Algebra.Expression, Slot>;
   readonly width: number;
   readonly facts: Facts;
 }
 
 /** @param root where variables are counted; absent: every variable is asked for */
-export function namesOf(root: Node | undefined, base = ''): Names {
+export function namesOf(root: Algebra.Operation | undefined, base = ''): Names {
   const facts: Facts = { base, now: new Date() };
   const counts = root && countVariables(root);
-  const marks = new Map<Node, Slot>();
+  const marks = new Map<Algebra.Expression, Slot>();
   let width = 0;
   const scope = (slots: Map<string, Slot>): Names => ({
     slot(name) {
@@ -55,7 +49,7 @@ export function namesOf(root: Node | undefined, base = ''): Names {
   return scope(new Map());
 }
 
-function countVariables(root: Node): Map<string, number> {
+function countVariables(root: Algebra.Operation): Map<string, number> {
   const counts = new Map<string, number>();
   const left: unknown[] = [root];
   while (left.length > 0) {
@@ -63,7 +57,7 @@ function countVariables(root: Node): Map<string, number> {
     if (typeof node !== 'object' || node === null) continue;
     const { termType, value } = node as { termType?: string; value?: string };
     if (termType === 'Variable') counts.set(value!, (counts.get(value!) ?? 0) + 1);
-    else if (Array.isArray(node)) left.push(...node);
+    else if (Array.isArray(node)) for (const each of node) left.push(each);
     else if (termType === undefined || termType === 'Quad')
       for (const key in node)
         if (key !== 'metadata' && key !== 'loc') left.push((node as unknown as Record<string, unknown>)[key]);

@@ -1,12 +1,13 @@
 /** SERVICE as a plan: what another endpoint is asked, and what is had before it is. It must not know rows. */
+import type { Algebra } from '@comunica/utils-algebra';
 import type { ServiceClause } from '../parse/service-clauses.js';
-import { type Names, type Node, NotCompiledError } from './compile-scope.js';
+import { type Names, NotCompiledError } from './compile-scope.js';
 import { type Plan, type ServicePlan, unite } from './plan.js';
 
 /** @throws NotCompiledError for a node without the clause that it stands for */
-export function compileService(node: Node, names: Names): ServicePlan {
-  const clause = node['clause'] as ServiceClause | undefined;
-  if (!clause) throw new NotCompiledError('SERVICE');
+export function compileService(node: Algebra.Service, names: Names): ServicePlan {
+  const { clause } = node as { clause?: ServiceClause };
+  if (!clause) throw new NotCompiledError('SERVICE is not possible in this place');
   const columns = clause.variables.map((name) => [name, names.slot(name)] as const);
   const possible = new Set(columns.map(([, slot]) => slot));
   // Nothing is certain: what comes back is another server's word.

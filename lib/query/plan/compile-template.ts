@@ -1,22 +1,25 @@
 /** Templates of CONSTRUCT and of updates, and updates as the rows of their WHERE with two templates. It must not know keys or rows. */
+import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
 import { LwsError } from '../../errors.js';
 import { isAbsoluteIri } from '../../rdf/iri.js';
 import { type Token, tokenOf } from '../access/terms.js';
 import { compileNode } from './compile.js';
 import { makeJoin } from './compile-join.js';
-import { type Names, type Node, namesOf } from './compile-scope.js';
+import { type Names, namesOf } from './compile-scope.js';
 import type { Plan, Template, TemplatePlace } from './plan.js';
 
 /** @param constant makes the token of a constant */
-export function compileTemplate(patterns: readonly Node[], names: Names, constant: (term: Term) => Token): Template {
+export function compileTemplate(
+  patterns: readonly Algebra.Pattern[],
+  names: Names,
+  constant: (term: Term) => Token,
+): Template {
   const place = (term: Term): TemplatePlace => {
     if (term.termType === 'Variable') return { slot: names.slot(term.value) };
     return term.termType === 'BlankNode' ? { label: term.value } : { token: constant(term) };
   };
-  return patterns.map((pattern) =>
-    ['subject', 'predicate', 'object'].map((position) => place(pattern[position] as Term)),
-  );
+  return patterns.map(({ subject, predicate, object }) => [subject, predicate, object].map(place));
 }
 
 export interface CompiledUpdate {
@@ -32,13 +35,12 @@ export interface CompiledUpdate {
  * @param base what IRI() resolves against
  * @throws NotCompiledError; LwsError as `encodeTerm` for a constant that cannot be stored
  */
-export function compileUpdate(operation: Node, base: string): CompiledUpdate {
+export function compileUpdate(operation: Algebra.DeleteInsert, base: string): CompiledUpdate {
   const names = namesOf(operation, base);
-  const where = operation['where'] as Node | undefined;
-  const template = (name: string) => compileTemplate((operation[name] as Node[] | undefined) ?? [], names, storedToken);
-  const [removed, added] = [template('delete'), template('insert')];
+  const { where, delete: gone = [], insert = [] } = operation;
+  const [removed, added] = [gone, insert].map((patterns) => compileTemplate(patterns, names, storedToken));
   const plan = where ? compileNode(where, names) : makeJoin({});
-  return { plan, width: names.width, isHasty: false, removed, added };
+  return { plan, width: names.width, isHasty: false, removed: removed!, added: added! };
 }
 
 /** The token of a constant that may come into the store. */

@@ -20,6 +20,7 @@ import { filterOfAlgebra, resourceVariable } from './filter-algebra.js';
 import { intersection, union } from './merge.js';
 import type { PostingLists } from './posting-lists.js';
 import { ownedSpace, postingSpace, typeRelation } from './postings.js';
+import { readableOf } from './readable.js';
 
 /** The index, and who searches it. */
 export interface SearchedIndex {
@@ -99,18 +100,3 @@ const readableStreams = (snapshot: StoreSnapshot, { owner, ranges }: Readable): 
 /** Every resource has exactly one structural type. */
 const everything = (snapshot: StoreSnapshot): SortedStream =>
   union([lws.Container, lws.DataResource].map((type) => snapshot.cursor(postingSpace, typeRelation, type)));
-
-/** Those of the resources that the caller may read. */
-export async function readableOf(
-  { authorizer, store }: House,
-  access: Access,
-  iris: readonly string[],
-): Promise<readonly string[]> {
-  const readable: string[] = [];
-  for (const iri of iris) {
-    const answer = authorizer.allows({ view: store, access, mode: 'read', iri });
-    // Most decisions are made at once, and a promise for each would cost more than they do.
-    if (typeof answer === 'boolean' ? answer : await answer) readable.push(iri);
-  }
-  return readable;
-}

@@ -15,7 +15,7 @@ import { item } from '../../lib/resources/membership.js';
 import { seenItem } from '../../lib/resources/seen-state.js';
 import { type Filter, filterOfDocument, filterOfQuery, queryOfFilter } from './filter.js';
 import type { PostingLists } from './posting-lists.js';
-import { search, typesOf } from './search.js';
+import { typesOf } from './types.js';
 
 export const lwsQuery = 'application/lws-query+json';
 const indexPath = '{prefix}/type-index';
@@ -80,6 +80,8 @@ async function answerSearch(
   filter: Filter,
 ): Promise<Reply> {
   const page = pageNumber(request.query);
+  // The query engine is loaded by the first search.
+  const { search } = await import('./search.js');
   const { items, total } = await search({ house, lists, access: request.access }, filter, {
     from: (page - 1) * pageSize,
     count: pageSize,

@@ -25,8 +25,13 @@ function encoded(keys: readonly string[], graph: string, given: Prefixes, quads 
   return { keys, prefixes, turtle };
 }
 
+let updates: Promise<typeof import('./update.js')> | undefined;
+
 /** The query engine is loaded by the first update. */
-export const loadUpdates = () => import('./update.js');
+export function loadUpdates(): Promise<typeof import('./update.js')> {
+  updates ??= import('./update.js');
+  return updates;
+}
 
 export const tasks = {
   encoded,

@@ -15,6 +15,7 @@ import { instances, isAllowed, type TripleTokens } from './operators/graph-resul
 import { startRun } from './operators/run.js';
 import { NotCompiledError } from './plan/compile-scope.js';
 import { type CompiledUpdate, compileUpdate } from './plan/compile-template.js';
+import type { Plan, Row } from './plan/plan.js';
 import { wholeOperations } from './whole-operations.js';
 
 export interface GraphSourceOptions {
@@ -48,21 +49,26 @@ export function graphSource({ graph, keys, assertTime = () => {} }: GraphSourceO
   async function change(update: CompiledUpdate): Promise<void> {
     // Every solution is of the state before; what is removed is removed first.
     const [removed, added] = [new Set<string>(), new Set<string>()];
+    const take = (row: Row): void => {
+      for (const triple of instances(update.removed, row, noLabels)) removed.add(keyOf(triple));
+      // SPARQL 1.1 Update 3.1.3: illegal constructs are not inserted. Those that are there already may be removed.
+      for (const triple of instances(update.added, row, labels())) if (isAllowed(triple)) added.add(keyOf(triple));
+    };
+    if (update.plan) await eachSolution({ ...update, plan: update.plan }, take);
+    else take([]);
+    for (const key of removed) state.delete(key);
+    for (const key of added) state.add(key);
+  }
+  async function eachSolution(update: Solutions, take: (row: Row) => void): Promise<void> {
     const run = startRun({ matches: quadMatches(wholeGraph(graph), keyLists(state, assertTime)), assertTime }, update);
     try {
       for await (const rows of run.rows) {
         assertTime();
-        for (const row of rows) {
-          for (const triple of instances(update.removed, row, noLabels)) removed.add(keyOf(triple));
-          // SPARQL 1.1 Update 3.1.3: illegal constructs are not inserted. Those that are there already may be removed.
-          for (const triple of instances(update.added, row, labels()).filter(isAllowed)) added.add(keyOf(triple));
-        }
+        for (const row of rows) take(row);
       }
     } finally {
       await run.close();
     }
-    for (const key of removed) state.delete(key);
-    for (const key of added) state.add(key);
   }
   return {
     referenceValue: 'urn:quadpod:graph',
@@ -79,6 +85,9 @@ export function graphSource({ graph, keys, assertTime = () => {} }: GraphSourceO
     result: () => sortKeys([...state]),
   };
 }
+
+/** What gives the solutions of a WHERE. */
+type Solutions = CompiledUpdate & { readonly plan: Plan };
 
 const wholeGraph = (graph: string) => ({
   readable: { all: true, known: () => true, resolve: async () => {} },

@@ -21,7 +21,7 @@ import { Representations } from '../resources/representations.js';
 import { ensureRootAcl } from '../resources/root-acl.js';
 import type { Storage } from '../resources/storage.js';
 import type { Settings } from '../settings.js';
-import { QuadReader } from '../storage/quad-reader.js';
+import { quadsOf } from '../storage/quads.js';
 import type { Store } from '../storage/store.js';
 import type { CoreSettings } from './core-settings.js';
 import { progressOn } from './progress.js';
@@ -95,7 +95,7 @@ export function assembleHouse(
     storage,
     systemPrefix,
     store,
-    quads: new QuadReader(store.level),
+    quads: quadsOf(store.level),
     documents,
     authorizer,
     mask,

@@ -23,7 +23,7 @@ export interface Names {
 /** @param root where variables are counted; absent: every variable is asked for */
 export function namesOf(root: Algebra.Operation | undefined, base = ''): Names {
   const facts: Facts = { base, now: new Date() };
-  const counts = root && countVariables(root);
+  let counts: Map<string, number> | undefined;
   const marks = new Map<Algebra.Expression, Slot>();
   let width = 0;
   const scope = (slots: Map<string, Slot>): Names => ({
@@ -35,7 +35,11 @@ export function namesOf(root: Algebra.Operation | undefined, base = ''): Names {
       }
       return slot;
     },
-    isIdle: (name) => counts?.get(name) === 1,
+    isIdle(name) {
+      // Updates of data have none.
+      counts ??= root ? countVariables(root) : new Map();
+      return counts.get(name) === 1;
+    },
     unnamed: () => width++,
     inner(shared) {
       return scope(new Map(shared.map((name) => [name, this.slot(name)])));

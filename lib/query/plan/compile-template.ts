@@ -5,7 +5,6 @@ import { LwsError } from '../../errors.js';
 import { isAbsoluteIri } from '../../rdf/iri.js';
 import { type Token, tokenOf } from '../access/terms.js';
 import { compileNode } from './compile.js';
-import { makeJoin } from './compile-join.js';
 import { type Names, namesOf } from './compile-scope.js';
 import type { Plan, Template, TemplatePlace } from './plan.js';
 
@@ -23,7 +22,8 @@ export function compileTemplate(
 }
 
 export interface CompiledUpdate {
-  readonly plan: Plan;
+  /** What gives the solutions; absent: there is one, which binds nothing. */
+  readonly plan: Plan | undefined;
   readonly width: number;
   readonly isHasty: boolean;
   readonly removed: Template;
@@ -39,7 +39,7 @@ export function compileUpdate(operation: Algebra.DeleteInsert, base: string): Co
   const names = namesOf(operation, base);
   const { where, delete: gone = [], insert = [] } = operation;
   const [removed, added] = [gone, insert].map((patterns) => compileTemplate(patterns, names, storedToken));
-  const plan = where ? compileNode(where, names) : makeJoin({});
+  const plan = where && compileNode(where, names);
   return { plan, width: names.width, isHasty: false, removed: removed!, added: added! };
 }
 

@@ -1,0 +1,18 @@
+/** Resources by what a caller may read. It must not know the index. */
+import type { Access } from '../../lib/authorization/principal.js';
+import type { House } from '../../lib/component.js';
+
+/** Those of the resources that the caller may read. */
+export async function readableOf(
+  { authorizer, store }: House,
+  access: Access,
+  iris: readonly string[],
+): Promise<readonly string[]> {
+  const readable: string[] = [];
+  for (const iri of iris) {
+    const answer = authorizer.allows({ view: store, access, mode: 'read', iri });
+    // Most decisions are made at once, and a promise for each would cost more than they do.
+    if (typeof answer === 'boolean' ? answer : await answer) readable.push(iri);
+  }
+  return readable;
+}

@@ -13,7 +13,7 @@ import { ownerModel } from '../authorization/owner-mode.js';
 import { wacModel } from '../authorization/wac.js';
 import type { Component, House, Installation } from '../component.js';
 import { Documents } from '../documents/documents.js';
-import type { Site } from '../http/app.js';
+import type { Site } from '../http/site.js';
 import { describeStorage, type VerificationMethod } from '../http/storage-description.js';
 import type { Log } from '../log.js';
 import type { GuardedFetch } from '../outbound/guarded-fetch.js';
@@ -23,7 +23,6 @@ import type { Storage } from '../resources/storage.js';
 import type { Settings } from '../settings.js';
 import type { Store } from '../storage/store.js';
 import type { CoreSettings } from './core-settings.js';
-import { progressOn } from './progress.js';
 import { systemRoutes } from './system-routes.js';
 
 /** What the storage needs of the rest of the server. */
@@ -31,6 +30,7 @@ export interface Surroundings {
   readonly fetchUnder: (policy?: Parameters<House['fetchUnder']>[0]) => GuardedFetch;
   readonly signingKey: House['signingKey'];
   readonly log: Log;
+  readonly progress: House['progress'];
   /** Filled later; asked when requests come. */
   readonly installations: readonly Installation[];
 }
@@ -82,7 +82,7 @@ export async function assembleStorage(
 export function assembleHouse(
   core: CoreSettings,
   { storage, systemPrefix, store, documents, authorizer, mask, clock }: Storage,
-  { fetchUnder, signingKey, log, installations }: Surroundings,
+  { fetchUnder, signingKey, log, progress, installations }: Surroundings,
 ): House {
   const baseUri = storage.slice(0, -1);
   const fetch = fetchUnder();
@@ -108,7 +108,7 @@ export function assembleHouse(
     dpopRequired: core.dpopOnly,
     suites: () => installations.flatMap(({ suites = [] }) => suites),
     tokenEndpoint,
-    progress: (label) => progressOn(process.stderr, label),
+    progress,
     audience: { accepted, required: core.audienceRequired },
   };
 }

@@ -25,7 +25,7 @@ export function fixedRoutes(site: Site): Step {
   for (const route of site.routes) {
     const path =
       route.place === 'origin' ? route.path : basePath + route.path.replace('{prefix}', storage.systemPrefix);
-    router.register(path, [...route.methods], answered(site, route));
+    router.register(path, [...route.methods], handlerOf(site, route));
   }
   const dispatch = router.routes();
   const elsewhere = pathsElsewhere(site.routes);
@@ -42,7 +42,7 @@ export function fixedRoutes(site: Site): Step {
   };
 }
 
-function answered(site: Site, { access: needed, handle }: Route) {
+function handlerOf(site: Site, { access: needed, handle }: Route) {
   const { storage } = site;
   return async (ctx: ParameterizedContext<State>): Promise<void> => {
     const { req, res } = ctx;

@@ -25,14 +25,14 @@ export interface Application {
 export function createApp(site: Site): Application {
   const traffic = new Traffic();
   const koa = new BareKoa<State>((error) => site.log.error({ err: error }, 'a request was not answered'))
-    .use(logged(site, traffic))
-    .use(answered(site))
-    .use(problems(site.challenge))
-    .use(cors(site))
-    .use(transportRules(site, traffic))
-    .use(authentication(site))
-    .use(fixedRoutes(site))
-    .use(resources(site));
+    .use(logged(site, traffic)) // its id; at the end its line in the log
+    .use(answered(site)) // writes the answer that the steps below come to
+    .use(problems(site.challenge)) // what they throw is a problem document
+    .use(cors(site)) // fields for other origins, and preflights
+    .use(transportRules(site, traffic)) // HTTPS, Host, TRACE, OPTIONS *
+    .use(authentication(site)) // who asks
+    .use(fixedRoutes(site)) // the endpoints of the house and its components
+    .use(resources(site)); // everything else
   return { koa, middleware: mountable(koa, site), close: (mostMs) => traffic.close(mostMs) };
 }
 

@@ -1,6 +1,8 @@
 /** Cross-origin requests (open-points 2.9): closed unless origins are listed. Pure. */
 import type { IncomingMessage } from 'node:http';
+import type { Step } from './exchange.js';
 import type { Fields, Reply } from './respond.js';
+import type { Site } from './site.js';
 
 export interface CorsPolicy {
   /** Origins, or `*` alone; empty: no CORS fields at all. */
@@ -18,8 +20,21 @@ const exposedFields =
 
 const none: Fields = {};
 
+/** Finds the fields for this answer whatever it will be, and answers preflights: they bring no credential. */
+export function cors({ cors: policy, storage: { storage } }: Site): Step {
+  if (policy.allowedOrigins.length === 0) return (_ctx, next) => next();
+  const basePath = new URL(storage).pathname.slice(0, -1);
+  return ({ req, state: { exchange } }, next) => {
+    // open-points 2.9: the console and its callback are for this origin alone, also while nobody serves them.
+    const path = (req.url ?? '').slice(basePath.length);
+    if (!/^\/(?:app|callback)(?:[/?]|$)/i.test(path)) exchange.cors = corsFields(policy, req);
+    exchange.reply = preflightReply(policy, req);
+    return exchange.reply ? undefined : next();
+  };
+}
+
 /** The fields that an answer to this request carries. */
-export function corsFields({ allowedOrigins }: CorsPolicy, req: IncomingMessage): Fields {
+function corsFields({ allowedOrigins }: CorsPolicy, req: IncomingMessage): Fields {
   const { origin } = req.headers;
   if (allowedOrigins.length === 0) return none;
   const any = allowedOrigins.includes('*');
@@ -32,7 +47,7 @@ export function corsFields({ allowedOrigins }: CorsPolicy, req: IncomingMessage)
 }
 
 /** The answer to a preflight: before authentication, and whatever the target is. `undefined` for other requests. */
-export function preflightReply({ allowedOrigins, maxAgeSeconds }: CorsPolicy, req: IncomingMessage): Reply | undefined {
+function preflightReply({ allowedOrigins, maxAgeSeconds }: CorsPolicy, req: IncomingMessage): Reply | undefined {
   const isPreflight =
     req.method === 'OPTIONS' &&
     req.headers.origin !== undefined &&

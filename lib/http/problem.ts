@@ -1,9 +1,11 @@
 /** Refusals as `application/problem+json` (RFC 9457). It owns the only table from code to status, title and type. */
 import { type ChallengePolicy, challenges } from '../authentication/challenge.js';
 import { type ErrorCode, LwsError } from '../errors.js';
+import { withDigests } from './digests.js';
+import type { Step } from './exchange.js';
 import type { Reply } from './respond.js';
 
-const problems: Readonly<Record<ErrorCode, readonly [status: number, title: string]>> = {
+const table: Readonly<Record<ErrorCode, readonly [status: number, title: string]>> = {
   'already-exists': [409, 'The name is taken'],
   'anchor-mismatch': [422, 'The linkset is of another resource'],
   'bad-request': [400, 'The request is malformed'],
@@ -53,8 +55,22 @@ const problems: Readonly<Record<ErrorCode, readonly [status: number, title: stri
   'update-timeout': [422, 'The work took too long'],
 };
 
+/** What a later step throws becomes the answer. */
+export const problems =
+  (challenge: ChallengePolicy): Step =>
+  async (ctx, next) => {
+    const { exchange } = ctx.state;
+    try {
+      await next();
+      exchange.reply = withDigests(ctx.req, exchange.reply!);
+    } catch (error) {
+      exchange.failure = error;
+      exchange.reply = problemReply(error, exchange.id, challenge);
+    }
+  };
+
 /** The status that a refusal is answered with. */
-export const statusOf = (error: unknown): number => (error instanceof LwsError ? problems[error.code][0] : 500);
+export const statusOf = (error: unknown): number => (error instanceof LwsError ? table[error.code][0] : 500);
 
 /**
  * The answer to an error. Anything but an `LwsError` is a 500 that says nothing but the request's id.
@@ -62,7 +78,7 @@ export const statusOf = (error: unknown): number => (error instanceof LwsError ?
  */
 export function problemReply(error: unknown, instance: string, policy: ChallengePolicy): Reply {
   const refusal = error instanceof LwsError ? error : undefined;
-  const [status, title] = refusal ? problems[refusal.code] : [500, 'Something went wrong in the server'];
+  const [status, title] = refusal ? table[refusal.code] : [500, 'Something went wrong in the server'];
   const body = Buffer.from(
     JSON.stringify({
       type: refusal ? `urn:problem-type:quadpod:${refusal.code}` : 'about:blank',

@@ -1,18 +1,13 @@
 /** The log line of a request, which is also the audit of what it wrote or was refused. It must not know components. */
+import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { decisionOf } from '../authorization/audit.js';
-import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
 import type { Log } from '../log.js';
+import type { Exchange, Step } from './exchange.js';
 import { statusOf } from './problem.js';
 import { ClientGone } from './request.js';
-
-/** What is known of a request while it is answered; it ends up in the log. */
-export interface Exchange {
-  readonly id: string;
-  readonly startedAt: number;
-  access: Access;
-}
+import type { Traffic } from './traffic.js';
 
 interface Logged {
   readonly log: Log;
@@ -20,14 +15,39 @@ interface Logged {
   readonly behindProxy: boolean;
 }
 
+/** The first step: gives the request its id, and has a line of it in the log when it is answered. */
+export const logged =
+  (site: Logged, traffic: Traffic): Step =>
+  async (ctx, next) => {
+    const { req } = ctx;
+    // A mount in front of us (koa-mount, Express) takes off its own part of the target, which our IRIs have.
+    req.url = (req as { originalUrl?: string }).originalUrl ?? ctx.originalUrl;
+    const exchange: Exchange = {
+      id: `urn:uuid:${randomUUID()}`,
+      startedAt: performance.now(),
+      path: pathOf(req),
+      access: {},
+      reply: undefined,
+      failure: undefined,
+      cors: undefined,
+    };
+    ctx.state.exchange = exchange;
+    traffic.begin();
+    try {
+      await next();
+    } finally {
+      traffic.end();
+      logRequest(site, req, exchange);
+    }
+  };
+
+/** The path of the request target, which may be in absolute form. */
+export const pathOf = ({ url = '/' }: Pick<IncomingMessage, 'url'>): string =>
+  (url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/]*/i, '') || '/').split('?', 1)[0]!;
+
 /** One line a request. Never a header field: credentials are among them. */
-export function logRequest(
-  site: Logged,
-  req: IncomingMessage,
-  status: number,
-  { id, startedAt, access }: Exchange,
-  failure: unknown,
-): void {
+function logRequest(site: Logged, req: IncomingMessage, exchange: Exchange): void {
+  const { id, startedAt, access, failure, reply } = exchange;
   const ms = Math.round((performance.now() - startedAt) * 100) / 100;
   // RFC 6750 2.3 is not supported, and people send their tokens that way all the same.
   const path = (req.url ?? '')
@@ -36,7 +56,7 @@ export function logRequest(
     .slice(0, 500);
   const { subject, client } = access.principal ?? {};
   // The audit: every write, granted or refused, with the rule that decided.
-  const line = { method: req.method, path, status, ms, id, subject, client, ...decisionOf(access) };
+  const line = { method: req.method, path, status: reply?.status, ms, id, subject, client, ...decisionOf(access) };
   if (failure === undefined) site.log.info(line);
   else if (failure instanceof LwsError)
     site.log.info({

@@ -82,8 +82,8 @@ export function requestBody(req: IncomingMessage, res: ServerResponse, idleMs: n
 
 /** The whole body, which is what most requests have: without the iterator and the timer per chunk of `chunks`. */
 function collect(req: IncomingMessage, res: ServerResponse, idleMs: number, limit: number): Promise<Buffer> {
-  if (expectsContinue(req)) res.writeContinue();
   return new Promise((resolve, reject) => {
+    askFor(req, res);
     const received: Buffer[] = [];
     let size = 0;
     const timer = setTimeout(() => settle(() => reject(tooSlow(idleMs))), idleMs);
@@ -107,8 +107,7 @@ function collect(req: IncomingMessage, res: ServerResponse, idleMs: number, limi
 }
 
 async function* chunks(req: IncomingMessage, res: ServerResponse, idleMs: number): AsyncGenerator<Uint8Array> {
-  // RFC 9110 10.1.1: the client waits until we have decided that we want the body.
-  if (expectsContinue(req)) res.writeContinue();
+  askFor(req, res);
   // The default iterator would destroy the socket when a refusal ends the loop, and with it the answer.
   const iterator = req.iterator({ destroyOnReturn: false });
   try {
@@ -124,6 +123,15 @@ async function* chunks(req: IncomingMessage, res: ServerResponse, idleMs: number
     // Not awaited: behind a chunk that never comes it would never end.
     iterator.return?.().catch(() => {});
   }
+}
+
+/** RFC 9110 10.1.1: the client may wait until we have decided that we want the body. */
+function askFor(req: IncomingMessage, res: ServerResponse): void {
+  if (req.readableDidRead)
+    throw new Error(
+      'The body was read before the request came here: nothing in front of the storage may parse bodies.',
+    );
+  if (expectsContinue(req)) res.writeContinue();
 }
 
 /** Whether the client waits for a 100 (Continue); other expectations are ignored (RFC 9110 10.1.1). */

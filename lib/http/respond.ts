@@ -2,7 +2,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { expectsContinue } from './request.js';
+import { formatLink } from '../fields/link.js';
+import { lws } from '../rdf/vocabulary.js';
+import type { Step } from './exchange.js';
+import { ClientGone, expectsContinue } from './request.js';
+import type { Site } from './site.js';
 
 export type Fields = Readonly<Record<string, string | readonly string[]>>;
 
@@ -13,13 +17,35 @@ export interface Reply {
   readonly body?: Buffer | Readable;
 }
 
+/** Writes the answer that the later steps came to, with the fields of every answer. koa writes nothing. */
+export function answered({ storage: { storage }, hstsSeconds }: Site): Step {
+  const fixed = {
+    // open-points 2.7: every answer says which storage it is of; those of resources say more in their own Link.
+    Link: formatLink(storage, lws.storage),
+    ...(hstsSeconds > 0 ? { 'Strict-Transport-Security': `max-age=${hstsSeconds}` } : {}),
+  };
+  return async (ctx, next) => {
+    const { req, res } = ctx;
+    const { exchange } = ctx.state;
+    ctx.respond = false;
+    await next();
+    if (exchange.failure instanceof ClientGone) return void res.destroy();
+    try {
+      await respond(req, res, exchange.reply!, exchange.cors ? { ...fixed, ...exchange.cors } : fixed);
+    } catch (error) {
+      exchange.failure = error;
+      res.destroy();
+    }
+  };
+}
+
 /** Milliseconds that a refused upload may go on arriving, so that the client gets to read the answer. */
 const lingerMs = 5_000;
 
 const onePieceBytes = 16 << 10;
 
 /** Writes a reply. Resolves when it is handed over; a client that went away is not an error. */
-export async function respond(req: IncomingMessage, res: ServerResponse, reply: Reply, common: Fields): Promise<void> {
+async function respond(req: IncomingMessage, res: ServerResponse, reply: Reply, common: Fields): Promise<void> {
   const { status, body } = reply;
   const isStream = body !== undefined && !Buffer.isBuffer(body);
   let fields = allFields(reply, common);

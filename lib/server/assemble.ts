@@ -13,7 +13,7 @@ import { ownerModel } from '../authorization/owner-mode.js';
 import { wacModel } from '../authorization/wac.js';
 import type { Component, House, Installation } from '../component.js';
 import { Documents } from '../documents/documents.js';
-import type { Site } from '../http/app.js';
+import type { Site } from '../http/site.js';
 import { describeStorage, type VerificationMethod } from '../http/storage-description.js';
 import type { Log } from '../log.js';
 import type { GuardedFetch } from '../outbound/guarded-fetch.js';
@@ -24,7 +24,6 @@ import type { Settings } from '../settings.js';
 import { quadsOf } from '../storage/quads.js';
 import type { Store } from '../storage/store.js';
 import type { CoreSettings } from './core-settings.js';
-import { progressOn } from './progress.js';
 import { systemRoutes } from './system-routes.js';
 
 /** What the storage needs of the rest of the server. */
@@ -32,6 +31,7 @@ export interface Surroundings {
   readonly fetchUnder: (policy?: Parameters<House['fetchUnder']>[0]) => GuardedFetch;
   readonly signingKey: House['signingKey'];
   readonly log: Log;
+  readonly progress: House['progress'];
   /** Filled later; asked when requests come. */
   readonly installations: readonly Installation[];
 }
@@ -83,7 +83,7 @@ export async function assembleStorage(
 export function assembleHouse(
   core: CoreSettings,
   { storage, systemPrefix, store, documents, authorizer, mask, clock }: Storage,
-  { fetchUnder, signingKey, log, installations }: Surroundings,
+  { fetchUnder, signingKey, log, progress, installations }: Surroundings,
 ): House {
   const baseUri = storage.slice(0, -1);
   const fetch = fetchUnder();
@@ -110,7 +110,7 @@ export function assembleHouse(
     dpopRequired: core.dpopOnly,
     suites: () => installations.flatMap(({ suites = [] }) => suites),
     tokenEndpoint,
-    progress: (label) => progressOn(process.stderr, label),
+    progress,
     audience: { accepted, required: core.audienceRequired },
   };
 }

@@ -1,12 +1,12 @@
 /** What the server prints when it listens: where it is, and where to go next. */
 import type { CoreSettings } from './core-settings.js';
 import { readIdentity, signCredential } from './owner-credential.js';
-import type { RunningServer } from './server.js';
+import type { Server } from './server.js';
 
 const validSeconds = 3600;
 
 /** The lines for the terminal; with a minted owner, a ready credential and commands that work when they are pasted. */
-export async function banner({ baseUri, mintedOwner }: RunningServer, core: CoreSettings): Promise<string> {
+export async function banner({ baseUri, mintedOwner }: Server, core: CoreSettings): Promise<string> {
   const lines = ['', `Quadpod serves ${baseUri}/ from ${core.dataDir}`];
   if (mintedOwner) {
     const identity = readIdentity(mintedOwner);

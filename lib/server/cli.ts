@@ -2,10 +2,10 @@
 import { join } from 'node:path';
 import type { Command, Component } from '../component.js';
 import { packageRoot } from '../package-root.js';
-import { loadSettings, readSettingsFile, type Settings, SettingsError, type SettingsTable } from '../settings.js';
+import { readSettingsFile, SettingsError } from '../settings.js';
 import { StoreUnavailableError } from '../storage/durable-level.js';
 import { commandContext, commands } from './commands.js';
-import { coreSettings } from './core-settings.js';
+import { effectiveSettings } from './effective-settings.js';
 
 export interface CommandLine {
   readonly command: string;
@@ -76,7 +76,10 @@ export async function main(words: readonly string[], standard: readonly Componen
       ownFlags(standard, command).includes(name) ||
       (command === 'help' && name === 'help');
     const rest = Object.fromEntries(Object.entries(flags).filter((flag) => !isOwn(flag)));
-    const { settings, components } = await effectiveSettings(rest, standard);
+    const { config, ...given } = rest;
+    const file = readSettingsFile(config ?? join(packageRoot, 'config.json'));
+    const sources = { file, environment: process.env, flags: given };
+    const { settings, components } = await effectiveSettings(sources, standard);
     if (command === 'help') {
       process.stdout.write(usageWith(components));
       return 0;
@@ -104,42 +107,4 @@ function explain(error: unknown): number {
     process.stderr.write(`quadpod: ${message}. Choose another lws.listen-port, or stop what uses it.\n`);
   else process.stderr.write(`quadpod: ${stack ?? String(error)}\n`);
   return expected || code === 'EADDRINUSE' || code === 'EACCES' ? exitCode.usage : exitCode.fault;
-}
-
-async function effectiveSettings(
-  flags: Readonly<Record<string, string>>,
-  standard: readonly Component[],
-): Promise<{ settings: Settings; components: readonly Component[] }> {
-  const { config, ...rest } = flags;
-  const file = readSettingsFile(config ?? join(packageRoot, 'config.json'));
-  const load = (tables: readonly SettingsTable[]): Settings =>
-    loadSettings(tables, { file, environment: process.env, flags: rest });
-  const tables = [coreSettings, ...standard.map(({ settings }) => settings)];
-  const named = namedComponents(file.content, rest);
-  if (named.length === 0) return { settings: load(tables), components: standard };
-  const further = await Promise.all(named.map(importComponent));
-  return {
-    settings: load([...tables, ...further.map(({ settings }) => settings)]),
-    components: [...standard, ...further],
-  };
-}
-
-/** `lws.components` has to be known before the settings of the components that it names. */
-function namedComponents(content: unknown, flags: Readonly<Record<string, string>>): readonly string[] {
-  const { name, parser } = coreSettings.components;
-  const raw =
-    flags[name] ??
-    flags['components'] ??
-    process.env['LWS_COMPONENTS'] ??
-    (content as Record<string, unknown> | null)?.[name] ??
-    [];
-  return parser.parse(raw) ?? [];
-}
-
-async function importComponent(module: string): Promise<Component> {
-  try {
-    return ((await import(module)) as { default: Component }).default;
-  } catch (cause) {
-    throw new SettingsError(`lws.components names ${module}, which cannot be loaded: ${(cause as Error).message}.`);
-  }
 }

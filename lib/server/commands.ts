@@ -14,7 +14,7 @@ import { explain } from './explain.js';
 import { openStore } from './open-store.js';
 import { keptIdentity, makeIdentity, readIdentity, signCredential } from './owner-credential.js';
 import { progressOn } from './progress.js';
-import { prepareServer, startServer } from './server.js';
+import { createServer, prepareServer, type Server } from './server.js';
 import { rotateKey } from './verification-method.js';
 
 /** Exit code of `check` for a storage that is damaged. */
@@ -49,16 +49,27 @@ async function serve({ settings, components }: Context): Promise<number> {
   const log: Log = createLog(core.logLevel);
   // A fault in one request must not end the others; it is in the log with its stack.
   process.on('unhandledRejection', (error) => log.fatal({ err: error }, 'unhandled rejection'));
-  const server = await startServer(settings, components, log);
+  const server = await createServer(settings, { components, log, progress });
+  await listening(server);
   process.stderr.write(await banner(server, core));
   return new Promise((resolve, reject) => {
     const stop = (signal: string): void => {
       process.once('SIGINT', () => process.exit(130));
       log.info({ signal }, 'stopping');
-      server.stop().then(() => resolve(0), reject);
+      server.close().then(() => resolve(0), reject);
     };
     process.once('SIGTERM', stop).once('SIGINT', stop);
   });
+}
+
+/** @throws the error of the socket, after the storage is closed */
+async function listening(server: Server): Promise<void> {
+  try {
+    await server.listen();
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
 }
 
 async function owner({ settings, flags }: Context): Promise<number> {
@@ -143,7 +154,7 @@ async function explainRequest({ settings, flags, operands, components }: Context
     ...(origin === undefined ? {} : { origin }),
     ...(purpose === undefined ? {} : { purpose }),
   };
-  const { storage, close } = await prepareServer(settings, components, createLog('warn'));
+  const { storage, close } = await prepareServer(settings, { components, log: createLog('warn'), progress });
   try {
     for (const line of await explain(storage, { access, method: (flags['method'] ?? 'GET').toUpperCase(), iri }))
       print(line);

@@ -55,14 +55,11 @@ export function listen(server: Server, core: CoreSettings, url: URL, loopback: b
   });
 }
 
-/** Milliseconds that requests under way get to end at a stop. */
-const drainMs = 10_000;
-
-/** Takes no new connection, and returns when those under way have ended. */
-export async function drain(server: Server): Promise<void> {
+/** Takes no new connection, and returns when those under way have ended; after so many milliseconds they are closed. */
+export async function drain(server: Server, mostMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  const impatient = setTimeout(() => server.closeAllConnections(), drainMs);
+  const impatient = setTimeout(() => server.closeAllConnections(), mostMs);
   // Connections that become idle while others are drained.
   const idle = setInterval(() => server.closeIdleConnections(), 100);
   await closed;

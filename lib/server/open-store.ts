@@ -1,5 +1,5 @@
 /** Opening the storage of a data directory, with messages that an operator can act on. */
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { openLevel, StoreUnavailableError } from '../storage/durable-level.js';
 import { Store } from '../storage/store.js';
@@ -9,6 +9,9 @@ const whyNotMade = (error: unknown): string =>
   (error as NodeJS.ErrnoException).code === 'ENOENT'
     ? 'the disk is read-only, or no folder can be made there'
     : (error as Error).message;
+
+/** LevelDB would let threads of one process share a database (queries run in threads), and so two servers. */
+const inUse = new Set<string>();
 
 /**
  * Opens (or creates) the storage in a folder.
@@ -28,7 +31,18 @@ export async function openStore(
       error,
     );
   }
-  const level = await openLevel(join(folder, 'level'));
+  const place = realpathSync(folder);
+  if (inUse.has(place))
+    throw new StoreUnavailableError(
+      `The storage in ${folder} is in use by another server of this process. Close that one first, or choose another lws.data-dir.`,
+    );
+  inUse.add(place);
+  const release = (): void => void inUse.delete(place);
+  const level = await openLevel(join(folder, 'level')).catch((error: unknown) => {
+    release();
+    throw error;
+  });
+  level.once('closed', release);
   try {
     return await Store.open(level, folder, storage, { onTrouble });
   } catch (error) {

@@ -1,8 +1,13 @@
-/** The server as a whole: opens the storage, installs the components, listens, and drains when it is told to stop. */
+/**
+ * The server as a whole: opens the storage, installs the components, listens, and drains when it is told to close. It must
+ * not know the process that it runs in, which may be somebody else's.
+ */
 import { createPrivateKey } from 'node:crypto';
+import type { Server as HttpServer } from 'node:http';
 import { join } from 'node:path';
-import type { Component, Installation } from '../component.js';
-import { createApp, type Site } from '../http/app.js';
+import type { Component, House, Installation } from '../component.js';
+import { type Application, createApp } from '../http/app.js';
+import type { Site } from '../http/site.js';
 import type { Log } from '../log.js';
 import type { Storage } from '../resources/storage.js';
 import { ensureRoot } from '../resources/storage-root.js';
@@ -18,14 +23,32 @@ import { keptIdentity } from './owner-credential.js';
 import { assertUsable } from './usable-settings.js';
 import { oldVerificationMethod, verificationMethodOf } from './verification-method.js';
 
-export interface RunningServer {
+/** What a server is made with, beside its settings. */
+export interface Equipment {
+  readonly components: readonly Component[];
+  readonly log: Log;
+  /** Shows how far long work at the start is; absent: nobody is shown. */
+  readonly progress?: House['progress'];
+}
+
+export interface Server {
+  /** `lws.base-uri`, without a slash at its end. */
   readonly baseUri: string;
-  readonly port: number;
+  /** The koa application, which answers whatever it is asked: `app.callback()` is a listener for `node:http`. */
+  readonly app: Application['koa'];
+  /** For a koa application of one's own: what is not below the base URI goes on to the middleware behind it. */
+  readonly middleware: Application['middleware'];
   readonly store: Store;
   /** The file of the owner's key, when the server minted one (open-points 1.5). */
   readonly mintedOwner: string | undefined;
-  /** Takes no new connection, answers what is under way, closes the storage. */
-  stop(): Promise<void>;
+  /**
+   * Listens where the settings say, with an HTTP server of its own.
+   * @returns the port
+   * @throws the error of the socket when the port cannot be had
+   */
+  listen(): Promise<number>;
+  /** Takes nothing new, answers what is under way, closes the storage. */
+  close(): Promise<void>;
 }
 
 /** The storage with everything that is installed on it, before anybody can ask. */
@@ -44,8 +67,7 @@ export interface PreparedServer {
  */
 export async function prepareServer(
   settings: Settings,
-  components: readonly Component[],
-  log: Log,
+  { components, log, progress = () => () => {} }: Equipment,
 ): Promise<PreparedServer> {
   const core = settings.of(coreSettings);
   assertUsable(core);
@@ -59,7 +81,7 @@ export async function prepareServer(
     const webhookKey = keptKey(join(core.dataDir, 'webhook.key'));
     const method = await verificationMethodOf(webhookKey, iri);
     const signingKey = { keyId: method.id, key: createPrivateKey({ key: { ...webhookKey }, format: 'jwk' }) };
-    const surroundings = { fetchUnder: outboundFetch(core), signingKey, log, installations };
+    const surroundings = { fetchUnder: outboundFetch(core), signingKey, log, progress, installations };
     const storage = await assembleStorage(core, iri, store, owners, surroundings);
     const house = assembleHouse(core, storage, surroundings);
     await installAll(components, settings, house, installations);
@@ -77,36 +99,56 @@ export async function prepareServer(
   }
 }
 
+/** Milliseconds that requests under way get to end; fewer once their connections are closed. */
+const [endMs, endUnconnectedMs] = [10_000, 1_000];
+
 /**
- * Starts the server.
- * @throws as `prepareServer`; the error of the socket when the port cannot be had
+ * Opens the storage with everything on it, ready to be asked. It touches nothing of the process.
+ * @throws as `prepareServer`
  */
-export async function startServer(
-  settings: Settings,
-  components: readonly Component[],
-  log: Log,
-): Promise<RunningServer> {
-  const { core, storage, site, installations, mintedOwner, close } = await prepareServer(settings, components, log);
+export async function createServer(settings: Settings, equipment: Equipment): Promise<Server> {
+  const { core, storage, site, installations, mintedOwner, close } = await prepareServer(settings, equipment);
+  const app = createApp(site);
+  const stopInstalled = async (): Promise<void> => {
+    for (const installation of [...installations].reverse()) await installation.stop?.();
+  };
   try {
-    const { url, loopback } = readBaseUri(core);
-    const server = createHttpServer(createApp(site), site.challenge);
-    const port = await listen(server, core, url, loopback);
     for (const { start } of installations) await start?.();
-    storage.documents.warm();
-    return {
-      baseUri: storage.storage.slice(0, -1),
-      port,
-      store: storage.store,
-      mintedOwner,
-      async stop() {
-        for (const installation of installations) installation.drain?.();
-        await drain(server);
-        for (const installation of [...installations].reverse()) await installation.stop?.();
-        await close();
-      },
-    };
   } catch (error) {
+    await stopInstalled();
     await close();
     throw error;
   }
+  storage.documents.warm();
+  let http: HttpServer | undefined;
+  const end = async (): Promise<void> => {
+    for (const installation of installations) installation.drain?.();
+    if (http) await drain(http, endMs);
+    await app.close(http ? endUnconnectedMs : endMs);
+    await stopInstalled();
+    await close();
+  };
+  let ended: Promise<void> | undefined;
+  return {
+    baseUri: storage.storage.slice(0, -1),
+    app: app.koa,
+    middleware: app.middleware,
+    store: storage.store,
+    mintedOwner,
+    async listen() {
+      if (http || ended) throw new Error(ended ? 'The server is closed.' : 'The server listens already.');
+      const { url, loopback } = readBaseUri(core);
+      http = createHttpServer(app.koa.callback(), site.challenge);
+      try {
+        return await listen(http, core, url, loopback);
+      } catch (error) {
+        http = undefined;
+        throw error;
+      }
+    },
+    close() {
+      ended ??= end();
+      return ended;
+    },
+  };
 }

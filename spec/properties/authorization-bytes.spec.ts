@@ -9,7 +9,8 @@ import fc from 'fast-check';
 import { searchRoutes } from '../../components/search-index/routes.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import { Documents } from '../../lib/documents/documents.js';
-import { createApp, type Site } from '../../lib/http/app.js';
+import { createApp } from '../../lib/http/app.js';
+import type { Site } from '../../lib/http/site.js';
 import { describeStorage } from '../../lib/http/storage-description.js';
 import { createLog } from '../../lib/log.js';
 import { type Answer, request } from '../support/http.js';
@@ -122,7 +123,7 @@ describe('The bytes of answers', function () {
   });
 
   async function serving(built: BuiltWorld, work: (base: string) => Promise<void>): Promise<void> {
-    const server: Server = createServer(createApp(siteOf(built)));
+    const server: Server = createServer(createApp(siteOf(built)).koa.callback());
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     try {
       await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);

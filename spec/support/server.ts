@@ -8,14 +8,14 @@ import { standardComponents } from '../../components/index.js';
 import { createLog } from '../../lib/log.js';
 import { coreSettings } from '../../lib/server/core-settings.js';
 import { readIdentity, signCredential } from '../../lib/server/owner-credential.js';
-import { type RunningServer, startServer } from '../../lib/server/server.js';
+import { createServer as createStorageServer, type Server } from '../../lib/server/server.js';
 import { loadSettings } from '../../lib/settings.js';
 
 export interface SpecServer {
   /** The storage's root IRI, with a slash at its end. */
   readonly root: string;
   readonly dataDir: string;
-  readonly server: RunningServer;
+  readonly server: Server;
   /** The lines of the log so far. */
   readonly log: Record<string, unknown>[];
   /** A bearer credential of the minted owner; undefined in open mode and with configured owners. */
@@ -58,12 +58,16 @@ export async function startSpecServer({
       done();
     },
   });
-  const server = await startServer(effective, standardComponents, createLog('info', stream));
+  const server = await createStorageServer(effective, {
+    components: standardComponents,
+    log: createLog('info', stream),
+  });
+  await server.listen();
   const ownerToken = server.mintedOwner
     ? await signCredential(readIdentity(server.mintedOwner), server.baseUri, 3600)
     : undefined;
   const stop = async (keep = false): Promise<void> => {
-    await server.stop();
+    await server.close();
     if (!keep) rmSync(dataDir, { recursive: true, force: true });
   };
   return { root: `${base}/`, dataDir, server, log, ownerToken, stop };

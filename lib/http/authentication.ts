@@ -1,0 +1,36 @@
+/** Who asks: from the fields of a request to the access that every decision is about. It must not decide anything. */
+import type { Access } from '../authorization/principal.js';
+import type { Step } from './exchange.js';
+import { field } from './request.js';
+import { addressOf } from './request-log.js';
+import type { Site } from './site.js';
+
+export const authentication =
+  (site: Site): Step =>
+  (ctx, next) => {
+    const { req } = ctx;
+    const { exchange } = ctx.state;
+    const { origin, 'lws-purpose': purpose } = req.headers;
+    const establish = (asked: Access): void => {
+      exchange.access = {
+        ...asked,
+        ...(origin === undefined ? {} : { origin }),
+        ...(purpose === undefined ? {} : { purpose: String(purpose) }),
+      };
+    };
+    const asked = site.authenticator.authenticate({
+      authorization: req.headers.authorization,
+      proof: field(req, 'dpop'),
+      method: req.method ?? 'GET',
+      url: site.origin + exchange.path,
+      address: addressOf(site, req) ?? '',
+    });
+    // Most requests need no promise here.
+    if (asked instanceof Promise)
+      return asked.then((access) => {
+        establish(access);
+        return next();
+      });
+    establish(asked);
+    return next();
+  };

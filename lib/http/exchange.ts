@@ -1,0 +1,27 @@
+/** What is known of a request on its way through the steps, which fill it in. It must not know what any step does. */
+import type Koa from 'koa';
+import type { Access } from '../authorization/principal.js';
+import type { Fields, Reply } from './respond.js';
+
+export interface Exchange {
+  /** A `urn:uuid:`, in the log and in problem documents. */
+  readonly id: string;
+  readonly startedAt: number;
+  /** The path of the request target, which need not be one of this storage. */
+  readonly path: string;
+  /** One object per request: what it is asked of is remembered with it. */
+  access: Access;
+  /** Set by the step that answers. */
+  reply: Reply | undefined;
+  /** What was thrown on the way. */
+  failure: unknown;
+  /** Fields of CORS, for this answer whatever it is. */
+  cors: Fields | undefined;
+}
+
+export interface State {
+  exchange: Exchange;
+}
+
+/** A step of the way. One that only looks before the others returns what `next` returns: an async function costs. */
+export type Step = Koa.Middleware<State>;

@@ -1,0 +1,81 @@
+/** The fixed routes of the house and its components, by @koa/router. It must not know what they answer. */
+import type { IncomingMessage } from 'node:http';
+import Router from '@koa/router';
+import type { ParameterizedContext } from 'koa';
+import { requireAccess } from '../authorization/guard.js';
+import { LwsError } from '../errors.js';
+import { readTarget } from '../resources/names.js';
+import { reservedName } from '../resources/write.js';
+import type { State, Step } from './exchange.js';
+import { requestBody } from './request.js';
+import { addressOf } from './request-log.js';
+import type { Route } from './route.js';
+import type { Site } from './site.js';
+
+/** Paths of routes that do not lie below the storage. */
+export const pathsElsewhere = (routes: readonly Route[]): ReadonlySet<string> =>
+  new Set(routes.flatMap(({ place, path }) => (place === 'origin' ? path : [])));
+
+export function fixedRoutes(site: Site): Step {
+  const { storage } = site;
+  const basePath = new URL(storage.storage).pathname.slice(0, -1);
+  const places = [`${basePath}${storage.systemPrefix}/`, `${basePath}/.well-known/`];
+  // A document has one IRI: no other case, no slash behind it.
+  const router = new Router<State>({ sensitive: true, strict: true });
+  for (const route of site.routes) {
+    const path =
+      route.place === 'origin' ? route.path : basePath + route.path.replace('{prefix}', storage.systemPrefix);
+    router.register(path, [...route.methods], handlerOf(site, route));
+  }
+  const dispatch = router.routes();
+  const elsewhere = pathsElsewhere(site.routes);
+  return (ctx, next) => {
+    const { path } = ctx.state.exchange;
+    if (!elsewhere.has(path)) {
+      // A router costs a third of a request for a resource, which none of its routes is.
+      if (!places.some((place) => path.startsWith(place))) return next();
+      readTarget(ctx.req.url ?? '/', storage.storage);
+    }
+    // The path as it was sent, which koa reads in a way of its own where it is an unusual one.
+    Object.assign(ctx, { newRouterPath: path });
+    return dispatch(ctx as never, () => missed(router, ctx, next));
+  };
+}
+
+function handlerOf(site: Site, { access: needed, handle }: Route) {
+  const { storage } = site;
+  return async (ctx: ParameterizedContext<State>): Promise<void> => {
+    const { req, res } = ctx;
+    const { exchange } = ctx.state;
+    const { access } = exchange;
+    if (needed === 'authenticated' && !access.principal)
+      throw new LwsError('unauthenticated', 'This needs a credential: send an Authorization header field.');
+    if (needed === 'controller') await requireAccess(storage, storage.store, access, 'control', storage.storage);
+    exchange.reply = await handle({
+      req,
+      access,
+      address: addressOf(site, req) ?? '',
+      query: queryOf(req),
+      body: () => requestBody(req, res, site.idleMs),
+      parameters: ctx['params'] ?? {},
+    });
+  };
+}
+
+function queryOf({ url = '' }: IncomingMessage): URLSearchParams {
+  const start = url.indexOf('?');
+  return new URLSearchParams(start < 0 ? '' : url.slice(start + 1));
+}
+
+/** No route has this path and method. */
+function missed(router: Router<State>, { req, state }: ParameterizedContext<State>, next: () => Promise<void>) {
+  const { method = 'GET' } = req;
+  const methods = new Set(router.match(state.exchange.path, method).path.flatMap((layer) => layer.methods));
+  if (methods.size === 0) return next();
+  if (method === 'PUT') throw reservedName();
+  const Allow = [...methods.add('OPTIONS')].join(', ');
+  if (method !== 'OPTIONS')
+    throw new LwsError('method-not-allowed', 'The method is not supported here.', { fields: { Allow } });
+  state.exchange.reply = { status: 204, fields: { Allow } };
+  return Promise.resolve();
+}

@@ -1,0 +1,29 @@
+/** What the application is made of: the storage, who may ask, and the rules of this server. It must not know any component. */
+import type { Authenticator } from '../authentication/authenticate.js';
+import type { ChallengePolicy } from '../authentication/challenge.js';
+import type { Log } from '../log.js';
+import type { Storage } from '../resources/storage.js';
+import type { CorsPolicy } from './cors.js';
+import type { ResourceQuery, Route } from './route.js';
+import type { StorageDescription } from './storage-description.js';
+
+export interface Site {
+  readonly storage: Storage;
+  readonly authenticator: Authenticator;
+  readonly description: StorageDescription;
+  readonly routes: readonly Route[];
+  readonly resourceQuery: ResourceQuery | undefined;
+  readonly cors: CorsPolicy;
+  readonly challenge: ChallengePolicy;
+  /** Refuse requests that did not come over TLS (to the proxy, when there is one). */
+  readonly requireHttps: boolean;
+  /** 0: no Strict-Transport-Security. */
+  readonly hstsSeconds: number;
+  /** Believe X-Forwarded-For and X-Forwarded-Proto. */
+  readonly behindProxy: boolean;
+  /** Milliseconds that a client may pause within a body. */
+  readonly idleMs: number;
+  /** The base URI's scheme and authority. */
+  readonly origin: string;
+  readonly log: Log;
+}

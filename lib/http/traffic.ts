@@ -1,0 +1,28 @@
+/** The requests under way, so that a storage is closed after the last of them. It must not know what they ask. */
+
+export class Traffic {
+  /** No further request is to be answered. */
+  isClosed = false;
+  private underWay = 0;
+  private onQuiet: (() => void) | undefined;
+
+  begin(): void {
+    this.underWay++;
+  }
+
+  end(): void {
+    if (--this.underWay === 0) this.onQuiet?.();
+  }
+
+  /** Resolves when nothing is under way any more, and after so many milliseconds at the latest. */
+  async close(mostMs: number): Promise<void> {
+    this.isClosed = true;
+    if (this.underWay === 0) return;
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.onQuiet = resolve;
+      timer = setTimeout(resolve, mostMs);
+    });
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,117 @@
+/** From `createServer` to `close()` within somebody else's program, and what is refused. */
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { createServer, SettingsError, StoreUnavailableError } from 'quadpod';
+import { request } from '../../support/http.js';
+import { beginRequest } from '../../support/kept-connection.js';
+import { Program, putText, text } from '../../support/program.js';
+import { freePort } from '../../support/server.js';
+
+describe('The life of a server within a program', () => {
+  let program: Program;
+  beforeEach(async () => {
+    program = await Program.begin();
+  });
+  afterEach(() => program.end());
+
+  it('listens by itself, and is closed and opened again on the same folder', async () => {
+    for (const [status, text] of [
+      [201, 'content'],
+      [428, 'content'],
+    ] as const) {
+      const server = await program.storage({ 'lws.data-dir': join(program.folder, 'kept') });
+      expect(await server.listen()).to.equal(Number(new URL(program.origin).port));
+      expect((await putText(`${server.baseUri}/a`)).status).to.equal(status);
+      expect((await request(`${server.baseUri}/a`)).text).to.equal(text);
+      expect(await server.listen().catch(String)).to.match(/listens already/);
+      await Promise.all([server.close(), server.close()]);
+      expect(await request(`${server.baseUri}/a`).catch(({ code }) => code)).to.equal('ECONNREFUSED');
+      expect(await server.listen().catch(String)).to.match(/is closed/);
+    }
+  });
+
+  it('answers what is under way before it closes, and refuses what comes then', async () => {
+    const server = await program.storage();
+    await program.listening(server.app.callback());
+    const late = await beginRequest('PUT', `${server.baseUri}/a`, { ...text, 'Content-Length': '6' }, 'abc');
+    const closed = server.close();
+    expect((await request(`${server.baseUri}/b`)).status).to.equal(503);
+    expect(await late.finish('def')).to.equal(201);
+    await closed;
+    expect((await request(`${server.baseUri}/a`)).status).to.equal(503);
+    const again = await program.storage({ 'lws.listen-port': await freePort() });
+    const port = await again.listen();
+    expect((await request(`http://localhost:${port}/data/a`)).text).to.equal('abcdef');
+  });
+
+  it('may try again when its port is taken', async () => {
+    const server = await program.storage();
+    const other = await program.listening((_req, res) => res.end());
+    expect(await server.listen().catch(({ code }) => code)).to.equal('EADDRINUSE');
+    await new Promise((resolve) => other.close(resolve));
+    await server.listen();
+    expect((await putText(`${server.baseUri}/a`)).status).to.equal(201);
+  });
+
+  it('leaves the process alone: nothing is printed, no signal is listened to', async () => {
+    const count = (): number[] =>
+      ['SIGINT', 'SIGTERM', 'SIGHUP', 'exit', 'beforeExit', 'uncaughtException', 'unhandledRejection'].map((event) =>
+        process.listenerCount(event),
+      );
+    const before = count();
+    const printed: unknown[] = [];
+    const streams = [process.stdout, process.stderr].map((stream) => [stream, stream.write] as const);
+    for (const [stream] of streams) stream.write = (chunk: unknown) => printed.push(chunk) > 0;
+    try {
+      const settings = { 'lws.base-uri': program.origin, 'lws.data-dir': program.folder, 'lws.log.level': 'trace' };
+      const server = await createServer(settings);
+      expect(server.mintedOwner).to.equal(join(program.folder, 'owner.key'));
+      await server.listen();
+      expect((await request(`${server.baseUri}/%zz`)).status).to.equal(400);
+      expect((await putText(`${server.baseUri}/a`)).status).to.equal(401);
+      expect(count()).to.deep.equal(before);
+      await server.close();
+      await createServer({ 'lws.base-url': 'x' }).catch(() => {});
+    } finally {
+      for (const [stream, write] of streams) stream.write = write;
+    }
+    expect(printed).to.deep.equal([]);
+    expect(count()).to.deep.equal(before);
+  });
+});
+
+describe('A server within a program that cannot work', () => {
+  let program: Program;
+  beforeEach(async () => {
+    program = await Program.begin();
+  });
+  afterEach(() => program.end());
+
+  const refusal = async (settings: Record<string, unknown>): Promise<Error> => {
+    try {
+      await program.storage(settings);
+    } catch (error) {
+      return error as Error;
+    }
+    throw new Error('not refused');
+  };
+  for (const [settings, message] of [
+    [{ 'lws.base-url': 'x' }, /^Unknown setting lws\.base-url \(from the call of createServer\); did you mean/],
+    [{ 'lws.listen-port': 'x' }, /^lws\.listen-port is "x" \(from the call .*\); expected a whole number/],
+    [{ 'lws.base-uri': 'ftp://a' }, /^lws\.base-uri is "ftp:\/\/a"; expected an http or https URI\.$/],
+    [{ 'lws.base-uri': 'https://a.example', 'lws.dev.open': false }, /^lws\.owners is empty/],
+    [{ 'lws.components': ['not-there'] }, /^lws\.components names not-there, which cannot be loaded/],
+  ] as const)
+    it(`is refused with a sentence: ${JSON.stringify(settings)}`, async () => {
+      const error = await refusal(settings);
+      expect(error).to.be.instanceOf(SettingsError);
+      expect(error.message).to.match(message);
+    });
+
+  it('is refused with a sentence: a folder that is in use', async () => {
+    await program.storage();
+    const error = await refusal({});
+    expect(error).to.be.instanceOf(StoreUnavailableError);
+    expect(error.message).to.include(`${program.folder} is in use by another server of this process`);
+  });
+});

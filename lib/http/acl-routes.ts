@@ -14,7 +14,7 @@ import { variantOf } from '../resources/variants.js';
 import { wantContentDigest } from './digests.js';
 import { chooseRdfFormat } from './negotiate.js';
 import { preconditions, requestBody } from './request.js';
-import type { ResourceExchange } from './resource-routes.js';
+import type { ResourceExchange } from './resource-exchange.js';
 import type { Reply } from './respond.js';
 
 const allowed = 'GET, HEAD, PUT, DELETE, OPTIONS';

@@ -15,7 +15,7 @@ import { jsonPatch, linksetJson, mergePatch } from '../resources/methods.js';
 import { assertPreconditions, isNotModified } from '../resources/preconditions.js';
 import { wantContentDigest } from './digests.js';
 import { preconditions, preferences, requestBody } from './request.js';
-import type { ResourceExchange } from './resource-routes.js';
+import type { ResourceExchange } from './resource-exchange.js';
 import type { Reply } from './respond.js';
 
 const allowed = 'GET, HEAD, PUT, PATCH, OPTIONS';

@@ -1,5 +1,5 @@
 /** The methods of a resource: each reads the request, calls its operation, and says what came of it. */
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { refusalOfAbsent, requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
@@ -10,7 +10,7 @@ import { create } from '../resources/create.js';
 import { remove } from '../resources/delete.js';
 import { jsonListing } from '../resources/membership.js';
 import { acceptedPatches, acceptPost, allowedMethods } from '../resources/methods.js';
-import { controlledBy, describedBy, type Target } from '../resources/names.js';
+import { controlledBy, describedBy } from '../resources/names.js';
 import { patch } from '../resources/patch.js';
 import { assertPreconditions } from '../resources/preconditions.js';
 import { replace } from '../resources/replace.js';
@@ -26,23 +26,9 @@ import { linksetReply } from './linkset-routes.js';
 import { prefersDescription } from './negotiate.js';
 import { representContainer, representData } from './represent.js';
 import { field, preconditions, preferences, requestBody, requestLinks } from './request.js';
+import type { ResourceExchange } from './resource-exchange.js';
 import type { Reply } from './respond.js';
-import type { ResourceQuery } from './route.js';
-import { descriptionReply, type StorageDescription } from './storage-description.js';
-
-export interface ResourceExchange {
-  readonly storage: Storage;
-  readonly description: StorageDescription;
-  readonly resourceQuery: ResourceQuery | undefined;
-  readonly req: IncomingMessage;
-  readonly res: ServerResponse;
-  readonly access: Access;
-  /** The client's address. */
-  readonly address: string;
-  readonly target: Target;
-  /** Milliseconds that a client may pause within a body. */
-  readonly idleMs: number;
-}
+import { descriptionReply } from './storage-description.js';
 
 const methods: Readonly<Record<string, (exchange: ResourceExchange) => Promise<Reply>>> = {
   GET: read,

@@ -1,0 +1,21 @@
+/** A request for a resource, and what it is answered with and from. It must not know what its method does. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Access } from '../authorization/principal.js';
+import type { Target } from '../resources/names.js';
+import type { Storage } from '../resources/storage.js';
+import type { ResourceQuery } from './route.js';
+import type { StorageDescription } from './storage-description.js';
+
+export interface ResourceExchange {
+  readonly storage: Storage;
+  readonly description: StorageDescription;
+  readonly resourceQuery: ResourceQuery | undefined;
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly access: Access;
+  /** The client's address. */
+  readonly address: string;
+  readonly target: Target;
+  /** Milliseconds that a client may pause within a body. */
+  readonly idleMs: number;
+}

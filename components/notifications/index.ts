@@ -1,14 +1,17 @@
-/** Telling others: subscriptions, a durable outbox, signed webhooks, and a stream of events for people (open-points 8). */
+/**
+ * Telling others: subscriptions, a durable outbox, signed webhooks, and a stream of events for people (open-points 8). It
+ * must not know who makes changes, nor how.
+ */
 
-import { defineComponent } from '../../lib/component.js';
+import { defineComponent, type House, type Installation } from '../../lib/component.js';
 import { hostList } from '../../lib/outbound/address-policy.js';
 import { createAdmission } from '../../lib/outbound/admission.js';
-import { flag, integer, setting } from '../../lib/settings.js';
+import { flag, integer, type SettingsOf, setting } from '../../lib/settings.js';
 import { Deliveries } from './delivery.js';
 import { printEvents } from './follow-command.js';
 import { Outbox } from './outbox.js';
 import { endpointUrl, type Follower, subscriptionRoutes } from './routes.js';
-import { Subscriptions, subscriptionKey } from './subscriptions.js';
+import { Subscriptions } from './subscriptions.js';
 
 const settings = {
   enabled: setting('lws.notifications.enabled', flag, true, 'Take subscriptions, and tell subscribers of changes.'),
@@ -53,77 +56,13 @@ const settings = {
   perHost: setting('lws.webhook.max-in-flight-per-host', integer(1, 1000), 4, 'Deliveries to one host at once.'),
 };
 
+type Given = SettingsOf<typeof settings>;
+
 export default defineComponent({
   name: 'notifications',
   settings,
   isEnabled: ({ enabled }) => enabled,
-  async install(house, given) {
-    const { store, storage, clock, authorizer, log } = house;
-    const guard = { blockPrivateAddresses: given.block, allowedHosts: given.allowed };
-    const subscriptions = await Subscriptions.open(store, storage, clock);
-    const followers = new Set<Follower>();
-    const outbox = new Outbox({
-      storage,
-      authorizer,
-      subscriptions,
-      clock,
-      includeActor: given.includeActor,
-      onActivity: (activity) => {
-        for (const { tell } of followers) tell(activity);
-      },
-    });
-    await outbox.open(store);
-    const deliveries = new Deliveries({
-      store,
-      storage,
-      subscriptions,
-      fetch: house.fetchUnder(guard),
-      key: house.signingKey,
-      clock,
-      log,
-      mostAttempts: given.attempts,
-      backoffMs: given.backoff,
-      mostFailures: given.failures,
-      mostPerHost: given.perHost,
-    });
-    const purge = async (): Promise<void> => {
-      const expired = subscriptions.expired();
-      if (expired.length === 0) return;
-      await store.transact((tx) => {
-        for (const { id } of expired) tx.deleteEntry(subscriptionKey(id));
-      });
-    };
-    let timer: NodeJS.Timeout | undefined;
-    return {
-      routes: subscriptionRoutes({
-        house,
-        subscriptions,
-        admit: createAdmission(guard),
-        longestMs: given.longest * 1000,
-        followers,
-      }),
-      services: [
-        { type: 'NotificationService', serviceEndpoint: endpointUrl(house), subscriptionType: ['WebhookSubscription'] },
-      ],
-      capabilities: [{ type: 'https://w3c.github.io/lws-protocol/lws10-notifications-webhook/' }],
-      async start() {
-        await deliveries.start();
-        const tidy = (): void => {
-          purge().catch((error: unknown) => log.error({ err: error }, 'expired subscriptions could not be cleared'));
-        };
-        tidy();
-        timer = setInterval(tidy, given.purge * 1000).unref();
-      },
-      async stop() {
-        clearInterval(timer);
-        await deliveries.stop();
-      },
-      // A stream of events ends when the server does; it would hold it up for as long as somebody listens.
-      drain() {
-        for (const { end } of followers) end();
-      },
-    };
-  },
+  install,
   commands: {
     events: {
       help: 'print the committed events of the running server as JSON lines, as they come (--follow)',
@@ -132,3 +71,75 @@ export default defineComponent({
     },
   },
 });
+
+async function install(house: House, given: Given): Promise<Installation> {
+  const { store, storage, clock, authorizer } = house;
+  const subscriptions = await Subscriptions.open(store, storage, clock);
+  const followers = new Set<Follower>();
+  const outbox = new Outbox({
+    storage,
+    authorizer,
+    subscriptions,
+    clock,
+    includeActor: given.includeActor,
+    onActivity: (activity) => {
+      for (const { tell } of followers) tell(activity);
+    },
+  });
+  await outbox.open(store);
+  return {
+    routes: subscriptionRoutes({
+      house,
+      subscriptions,
+      admit: createAdmission(guardOf(given)),
+      longestMs: given.longest * 1000,
+      followers,
+    }),
+    services: [
+      { type: 'NotificationService', serviceEndpoint: endpointUrl(house), subscriptionType: ['WebhookSubscription'] },
+    ],
+    capabilities: [{ type: 'https://w3c.github.io/lws-protocol/lws10-notifications-webhook/' }],
+    ...background(house, given, subscriptions),
+    // A stream of events ends when the server does; it would hold it up for as long as somebody listens.
+    drain() {
+      for (const { end } of followers) end();
+    },
+  };
+}
+
+/** What runs from the server's start to its stop: deliveries, and clearings of expired subscriptions. */
+function background(house: House, given: Given, subscriptions: Subscriptions): Pick<Installation, 'start' | 'stop'> {
+  const { store, storage, clock, log, fetchUnder, signingKey } = house;
+  const deliveries = new Deliveries({
+    store,
+    storage,
+    subscriptions,
+    fetch: fetchUnder(guardOf(given)),
+    key: signingKey,
+    clock,
+    log,
+    mostAttempts: given.attempts,
+    backoffMs: given.backoff,
+    mostFailures: given.failures,
+    mostPerHost: given.perHost,
+  });
+  let timer: NodeJS.Timeout | undefined;
+  const tidy = (): void => {
+    subscriptions
+      .purge(store)
+      .catch((error: unknown) => log.error({ err: error }, 'expired subscriptions could not be cleared'));
+  };
+  return {
+    async start() {
+      await deliveries.start();
+      tidy();
+      timer = setInterval(tidy, given.purge * 1000).unref();
+    },
+    async stop() {
+      clearInterval(timer);
+      await deliveries.stop();
+    },
+  };
+}
+
+const guardOf = ({ block, allowed }: Given) => ({ blockPrivateAddresses: block, allowedHosts: allowed });

@@ -67,9 +67,14 @@ export class Subscriptions {
     return [...ids].map((id) => this.byId.get(id)!).filter(({ active, expires }) => active && expires > now);
   }
 
-  expired(): Subscription[] {
+  /** Those that have expired leave the storage. */
+  async purge(store: Store): Promise<void> {
     const now = this.clock();
-    return [...this.byId.values()].filter(({ expires }) => expires <= now);
+    const expired = [...this.byId.values()].filter(({ expires }) => expires <= now);
+    if (expired.length === 0) return;
+    await store.transact((tx) => {
+      for (const { id } of expired) tx.deleteEntry(subscriptionKey(id));
+    });
   }
 
   private set(id: string, value: string | null): void {

@@ -49,66 +49,48 @@ interface Known extends VerifiedCredential {
   readonly suite: Suite;
 }
 
-export function createAuthenticator({ suites, dpop, dpopOnly, failures }: AuthenticatorOptions): Authenticator {
-  // Verified credentials until they expire, so that a signature is checked once and not per request.
-  const verified = new LRUCache<string, Known>({ max: 10_000 });
-  const refused = new LRUCache<string, LwsError>({ max: 10_000, ttl: 30_000 });
+/** An authenticator that remembers what it was shown. */
+export const createAuthenticator = (options: AuthenticatorOptions): Authenticator =>
+  new RememberingAuthenticator(options);
 
-  const verify = async (token: string, scheme: string, hash: string): Promise<Known> => {
-    const suite = suites.find(({ schemes = ['bearer'], recognises }) => schemes.includes(scheme) && recognises(token));
-    if (!suite)
-      throw refusedCredential(
-        'The credential is of no kind that this server accepts.',
-        `no suite recognises it as ${scheme}`,
-      );
-    const result = await suite.verify(token);
-    const known = { ...result, suite, access: { principal: result.principal } };
-    verified.set(hash, known);
-    return known;
-  };
+class RememberingAuthenticator implements Authenticator {
+  /** Verified credentials until they expire, so that a signature is checked once and not per request. */
+  private readonly verified = new LRUCache<string, Known>({ max: 10_000 });
+  private readonly refused = new LRUCache<string, LwsError>({ max: 10_000, ttl: 30_000 });
 
-  /** A token that was verified before is not held up by what others do at the same address. */
-  const isKnown = (token: string): boolean => {
-    const known = verified.get(keyFor('dpop', token));
-    return known !== undefined && isCurrent(known);
-  };
+  constructor(private readonly options: AuthenticatorOptions) {}
 
-  /** The same bad credential again costs a hash; and after too many bad ones nothing is verified for that address. */
-  const verifyOnce = async (token: string, scheme: string, address: string): Promise<Known> => {
-    const hash = keyFor(scheme, token);
-    const known = verified.get(hash);
-    if (known && isCurrent(known)) return known;
-    await failures.assertOpen(address);
-    const refusal = refused.get(hash);
-    if (refusal) throw refusal;
-    try {
-      return await verify(token, scheme, hash);
-    } catch (error) {
-      if (error instanceof LwsError) {
-        await failures.count(address);
-        refused.set(hash, error);
-      }
-      throw error;
-    }
-  };
+  authenticate(request: PresentedRequest): Access | Promise<Access> {
+    const { authorization } = request;
+    if (authorization === undefined) return anonymous;
+    // Most requests bring a bearer token that was verified before, and need no promise.
+    const known = authorization.startsWith('Bearer ')
+      ? this.verified.get(`bearer ${authorization.slice(7)}`)
+      : undefined;
+    return known && !this.options.dpopOnly && known.boundTo === undefined && isCurrent(known)
+      ? known.access
+      : this.check(request);
+  }
 
-  const authenticate = async (request: PresentedRequest): Promise<Access> => {
+  /** Everything but a bearer token that was verified before. */
+  private async check(request: PresentedRequest): Promise<Access> {
     const { scheme, token } = requireScheme(request.authorization!);
-    if (scheme === 'dpop') return authenticateBound(request, token);
-    if (dpopOnly)
+    if (scheme === 'dpop') return this.checkBound(request, token);
+    if (this.options.dpopOnly)
       throw refusedCredential('This server takes tokens with a DPoP proof only.', `${scheme} with lws.dpop.require`);
-    const known = await verifyOnce(token, scheme, request.address);
+    const known = await this.verifyOnce(token, scheme, request.address);
     if (known.boundTo !== undefined)
       throw refusedCredential('The token is bound to a key and needs a DPoP proof.', 'a DPoP-bound token as Bearer');
     return known.access;
-  };
+  }
 
-  const authenticateBound = async (request: PresentedRequest, token: string): Promise<Access> => {
+  private async checkBound(request: PresentedRequest, token: string): Promise<Access> {
+    const { dpop, failures } = this.options;
     const { method, url, address } = request;
     try {
-      if (!isKnown(token)) await failures.assertOpen(address);
+      if (!this.isKnown(token)) await failures.assertOpen(address);
       const proof = await dpop.verify(request.proof, { method, url, token });
-      const known = await verifyOnce(token, 'dpop', address);
+      const known = await this.verifyOnce(token, 'dpop', address);
       if (known.boundTo !== proof.thumbprint)
         throw refusedCredential(
           'The token is not bound to the key of the proof.',
@@ -123,19 +105,48 @@ export function createAuthenticator({ suites, dpop, dpopOnly, failures }: Authen
       if (error.scheme) await failures.count(address);
       throw error.withScheme('DPoP');
     }
-  };
+  }
 
-  return {
-    authenticate(request) {
-      const { authorization } = request;
-      if (authorization === undefined) return anonymous;
-      // Most requests bring a bearer token that was verified before, and need no promise.
-      const known = authorization.startsWith('Bearer ') ? verified.get(`bearer ${authorization.slice(7)}`) : undefined;
-      return known && !dpopOnly && known.boundTo === undefined && isCurrent(known)
-        ? known.access
-        : authenticate(request);
-    },
-  };
+  /** A token that was verified before is not held up by what others do at the same address. */
+  private isKnown(token: string): boolean {
+    const known = this.verified.get(keyFor('dpop', token));
+    return known !== undefined && isCurrent(known);
+  }
+
+  /** The same bad credential again costs a hash; and after too many bad ones nothing is verified for that address. */
+  private async verifyOnce(token: string, scheme: string, address: string): Promise<Known> {
+    const { failures } = this.options;
+    const hash = keyFor(scheme, token);
+    const known = this.verified.get(hash);
+    if (known && isCurrent(known)) return known;
+    await failures.assertOpen(address);
+    const refusal = this.refused.get(hash);
+    if (refusal) throw refusal;
+    try {
+      return await this.verify(token, scheme, hash);
+    } catch (error) {
+      if (error instanceof LwsError) {
+        await failures.count(address);
+        this.refused.set(hash, error);
+      }
+      throw error;
+    }
+  }
+
+  private async verify(token: string, scheme: string, hash: string): Promise<Known> {
+    const suite = this.options.suites.find(
+      ({ schemes = ['bearer'], recognises }) => schemes.includes(scheme) && recognises(token),
+    );
+    if (!suite)
+      throw refusedCredential(
+        'The credential is of no kind that this server accepts.',
+        `no suite recognises it as ${scheme}`,
+      );
+    const result = await suite.verify(token);
+    const known = { ...result, suite, access: { principal: result.principal } };
+    this.verified.set(hash, known);
+    return known;
+  }
 }
 
 /** Longer ones are remembered by their hash, so that memory does not grow with them. */

@@ -1,6 +1,6 @@
 /**
  * Web Access Control (open-points 1.3): the resource's own ACL, or the inherited rules of the nearest container that has
- * one; the nearest wins entirely, and nobody is above it.
+ * one; the nearest wins entirely, and nobody is above it. It must not know HTTP, nor what widens its decisions.
  */
 
 import { below, type IriRange, isWholeStorage, only, unionOfRanges } from '../storage/iri-ranges.js';
@@ -9,7 +9,6 @@ import { judge } from './acl-decision.js';
 import type { AclIndex } from './acl-index.js';
 import { ancestorsOf, type BaseModel, type Decision, type Question, type ReadScope, type View } from './authorizer.js';
 import type { Groups } from './groups.js';
-import type { Mode } from './mode.js';
 import type { Access } from './principal.js';
 
 export interface WacOptions {
@@ -25,10 +24,8 @@ export interface WacOptions {
 /** Decisions by ACL, and by mode with the way it was found. */
 type Memo = Map<Acl, Map<string, Decision>>;
 
-interface Effective {
-  readonly acl: Acl;
-  readonly inherited: boolean;
-}
+/** Who wants to do what, in which state. */
+type Asked = Pick<Question, 'view' | 'access' | 'mode'>;
 
 /** With more ACLs, enumerations decide for each resource. */
 const mostRanges = 2_000;
@@ -37,47 +34,73 @@ const mostBelow = 200;
 
 const noAcl: Decision = { allowed: false, rule: 'there is no ACL' };
 
-export function wacModel(options: WacOptions): BaseModel {
-  const { storage, index } = options;
-  // Inside the transaction everything is decided again: a group may have changed since.
-  const memos = [new WeakMap<Access, Memo>(), new WeakMap<Access, Memo>()] as const;
+/** The model of a storage with ACLs. */
+export const wacModel = (options: WacOptions): BaseModel => new WacModel(options);
 
-  const aclOf = (view: View, iri: string): Acl | undefined => {
-    if (!index.mayHave(iri)) return undefined;
+class WacModel implements BaseModel {
+  // Inside the transaction everything is decided again: a group may have changed since.
+  private readonly memos = [new WeakMap<Access, Memo>(), new WeakMap<Access, Memo>()] as const;
+
+  constructor(private readonly options: WacOptions) {}
+
+  decide(question: Question): Decision | Promise<Decision> {
+    const { view, iri } = question;
+    const acl = this.effective(view, iri);
+    return acl ? this.decideBy(question, acl, acl.of !== iri) : noAcl;
+  }
+
+  async readsAllMembers(view: View, access: Access, container: string): Promise<boolean> {
+    // All the way down: the date of a member that is a container tells of what is in it.
+    const closer = this.options.index.below(container, mostBelow);
+    if (closer.length > mostBelow) return false;
+    const asked: Asked = { view, access, mode: 'read' };
+    const inherited = this.effective(view, `${container}\u0000`);
+    if (!inherited || !(await this.decideBy(asked, inherited, true)).allowed) return false;
+    for (const iri of closer) {
+      const acl = this.aclOf(view, iri);
+      if (!acl) continue;
+      if (!(await this.decideBy(asked, acl, false)).allowed) return false;
+      if (iri.endsWith('/') && !(await this.decideBy(asked, acl, true)).allowed) return false;
+    }
+    return true;
+  }
+
+  async readScope(access: Access): Promise<ReadScope> {
+    const { storage, view, index } = this.options;
+    if (index.size > mostRanges) return 'decide';
+    const asked: Asked = { view, access, mode: 'read' };
+    const acls = index.sorted.flatMap((iri) => this.aclOf(view, iri) ?? []);
+    const reads = async (acl: Acl, inherited: boolean): Promise<boolean> =>
+      (await this.decideBy(asked, acl, inherited)).allowed;
+    return scopeOf(await readableRanges(acls, reads), storage);
+  }
+
+  private aclOf(view: View, iri: string): Acl | undefined {
+    if (!this.options.index.mayHave(iri)) return undefined;
     const acl = view.derived(aclKey(iri), (value) => readAcl(iri, value));
     // An empty ACL is no ACL.
     return acl?.isEmpty === false ? acl : undefined;
-  };
-  const effective = (view: View, iri: string): Effective | undefined => {
-    const own = aclOf(view, iri);
-    if (own) return { acl: own, inherited: false };
-    for (const ancestor of ancestorsOf(iri, storage)) {
-      const acl = aclOf(view, ancestor);
-      if (acl) return { acl, inherited: true };
+  }
+
+  /** The resource's own ACL, or the nearest one above it, which counts with its inherited rules. */
+  private effective(view: View, iri: string): Acl | undefined {
+    const own = this.aclOf(view, iri);
+    if (own) return own;
+    for (const ancestor of ancestorsOf(iri, this.options.storage)) {
+      const acl = this.aclOf(view, ancestor);
+      if (acl) return acl;
     }
     return undefined;
-  };
+  }
 
   /** The decision of one ACL: made once per request, however many resources it is the ACL of. */
-  const decideBy = (
-    view: View,
-    access: Access,
-    { acl, inherited }: Effective,
-    mode: Mode,
-  ): Decision | Promise<Decision> => {
-    const memo = memos[view.isTransaction ? 1 : 0];
-    let known = memo.get(access);
-    if (!known) {
-      known = new Map();
-      memo.set(access, known);
-    }
-    const decisions = known.get(acl) ?? new Map<string, Decision>();
-    known.set(acl, decisions);
+  private decideBy({ view, access, mode }: Asked, acl: Acl, inherited: boolean): Decision | Promise<Decision> {
+    const decisions = this.decisionsOf(view, access, acl);
     const key = `${mode}${inherited ? ' inherited' : ''}`;
     const found = decisions.get(key);
     if (found) return found;
     const rules = acl.rules.filter((rule) => (inherited ? rule.inherited : rule.accessTo) && rule.modes.has(mode));
-    const decision = judge(options, access, acl, rules, !view.isTransaction);
+    const decision = judge(this.options, access, acl, rules, !view.isTransaction);
     if (!(decision instanceof Promise)) {
       decisions.set(key, decision);
       return decision;
@@ -86,38 +109,19 @@ export function wacModel(options: WacOptions): BaseModel {
       decisions.set(key, made);
       return made;
     });
-  };
+  }
 
-  const decide = ({ view, access, mode, iri }: Question): Decision | Promise<Decision> => {
-    const found = effective(view, iri);
-    return found ? decideBy(view, access, found, mode) : noAcl;
-  };
-
-  return {
-    decide,
-    async readsAllMembers(view, access, container) {
-      // All the way down: the date of a member that is a container tells of what is in it.
-      const closer = index.below(container, mostBelow);
-      if (closer.length > mostBelow) return false;
-      const found = effective(view, `${container}\u0000`);
-      if (!found || !(await decideBy(view, access, found, 'read')).allowed) return false;
-      for (const iri of closer) {
-        const acl = aclOf(view, iri);
-        if (!acl) continue;
-        if (!(await decideBy(view, access, { acl, inherited: false }, 'read')).allowed) return false;
-        if (iri.endsWith('/') && !(await decideBy(view, access, { acl, inherited: true }, 'read')).allowed)
-          return false;
-      }
-      return true;
-    },
-    async readScope(access) {
-      if (index.size > mostRanges) return 'decide';
-      const acls = index.sorted.flatMap((iri) => aclOf(options.view, iri) ?? []);
-      const reads = async (acl: Acl, inherited: boolean): Promise<boolean> =>
-        (await decideBy(options.view, access, { acl, inherited }, 'read')).allowed;
-      return scopeOf(await readableRanges(acls, reads), storage);
-    },
-  };
+  private decisionsOf(view: View, access: Access, acl: Acl): Map<string, Decision> {
+    const memo = this.memos[view.isTransaction ? 1 : 0];
+    let known = memo.get(access);
+    if (!known) {
+      known = new Map();
+      memo.set(access, known);
+    }
+    const decisions = known.get(acl) ?? new Map<string, Decision>();
+    known.set(acl, decisions);
+    return decisions;
+  }
 }
 
 /** What each ACL says of its resource and of what lies below, where no nearer one speaks. */

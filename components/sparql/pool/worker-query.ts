@@ -8,6 +8,7 @@ import { LwsError } from '../../../lib/errors.js';
 import type { GraphScope } from '../../../lib/query/access/readable-graphs.js';
 import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
 import type { MemoryIndex } from '../../../lib/query/memory/memory-index.js';
+import type { MemoryAsked } from '../../../lib/query/memory/memory-layers.js';
 import type { FromQueryWorker, QueryTask, ToQueryWorker } from './messages.js';
 import { gone, interrupted, outOfMemory, refusalOf, timeout } from './query-errors.js';
 
@@ -41,129 +42,161 @@ export interface WorkerHost {
 }
 
 /** Resolves when the answer begins. @throws LwsError `query-limit` at a limit; what the worker refuses */
-export function askWorker(worker: Worker, job: QueryJob, host: WorkerHost): Promise<QueryAnswer> {
-  return new Promise((resolve, reject) => work(worker, job, host, resolve, reject));
+export const askWorker = (worker: Worker, job: QueryJob, host: WorkerHost): Promise<QueryAnswer> =>
+  new Promise((resolve, reject) => new WorkerQuery({ worker, job, host, resolve, reject }).start());
+
+interface Given {
+  readonly worker: Worker;
+  readonly job: QueryJob;
+  readonly host: WorkerHost;
+  readonly resolve: (answer: QueryAnswer) => void;
+  readonly reject: (error: unknown) => void;
 }
 
-function work(
-  worker: Worker,
-  job: QueryJob,
-  host: WorkerHost,
-  resolve: (answer: QueryAnswer) => void,
-  reject: (error: unknown) => void,
-): void {
-  let body: Readable | undefined;
-  let deadline: NodeJS.Timeout | undefined;
-  let failure: LwsError | undefined;
-  let settled = false;
+/** A query that is under way; it settles once. */
+class WorkerQuery {
+  private body: Readable | undefined;
   /** Chunks that are pushed and not yet taken. */
-  let untaken = 0;
-  let ended: AbortController | undefined;
+  private untaken = 0;
+  private deadline: NodeJS.Timeout | undefined;
+  private failure: LwsError | undefined;
+  private settled = false;
+  /** Ends its calls of other endpoints. */
+  private calls: AbortController | undefined;
   /** The scope that the query has begun with, until it is known to hold still. */
-  let presumed: GraphScope | undefined;
-  let held: FromQueryWorker[] | undefined;
-  const { memory } = host;
-  const asked = memory?.asked;
-  const post = (message: ToQueryWorker): void => worker.postMessage(message);
-  const settle = (error: unknown, reuse: boolean): void => {
-    if (settled) return;
-    settled = true;
-    ended?.abort();
-    job.gone.removeEventListener('abort', onGone);
-    clearTimeout(deadline);
-    worker.off('message', onMessage).off('error', onError).off('exit', onExit);
-    if (error === undefined) body?.push(null);
-    // After the first byte only a broken connection says that the answer is not whole.
-    else if (body) body.destroy(error as Error);
-    else reject(error);
-    host.ended(reuse);
+  private presumed: GraphScope | undefined;
+  private held: FromQueryWorker[] | undefined;
+  private readonly asked: MemoryAsked | undefined;
+
+  constructor(private readonly given: Given) {
+    this.asked = given.host.memory?.asked;
+  }
+
+  start(): void {
+    const { worker, job, host } = this.given;
+    const { asked } = this;
+    worker.on('message', this.onMessage).on('error', this.onError).on('exit', this.onExit);
+    job.gone.addEventListener('abort', this.onGone, { once: true });
+    // Saves a way there and back: what most may read is the same for everything. The changes that an index in memory needs,
+    // and the time that a new thread takes, are only known when it has begun.
+    if (asked || !host.loaded.has(worker)) this.post({ task: job.task, asked });
+    else
+      this.answered(job.scope(), (scope) => {
+        if (typeof scope !== 'string') return this.post({ task: job.task });
+        this.presumed = scope;
+        this.begun();
+        this.post({ task: job.task, scope });
+      });
+  }
+
+  /** Holds back what a presumed scope has led to, until the scope, asked again, is the same. */
+  private readonly onMessage = (message: FromQueryWorker): void => {
+    if (this.presumed === undefined) this.handle(message);
+    else if (this.held) this.held.push(message);
+    else {
+      const held = [message];
+      this.held = held;
+      this.answered(this.given.job.scope(), (scope) => {
+        if (scope !== this.presumed) return this.kill(interrupted());
+        this.presumed = undefined;
+        for (const each of held) this.handle(each);
+      });
+    }
   };
-  // A thread ends when it has done what cannot be interrupted; nobody waits for that.
-  const kill = (error: LwsError): void => {
-    void worker.terminate();
-    settle(error, false);
+
+  private readonly onError = (error: Error & { code?: string }): void => {
+    this.failure ??= error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? outOfMemory(error) : interrupted(error);
   };
-  const begin = (mediaType: string): void => {
-    body = new Readable({
-      read: () => tellTaken(),
+
+  private readonly onExit = (): void => this.settle(this.failure ?? interrupted(), false);
+
+  private readonly onGone = (): void => this.kill(gone());
+
+  private handle(message: FromQueryWorker): void {
+    const { worker, job, host } = this.given;
+    if ('ready' in message) {
+      this.begun();
+      const { asked } = this;
+      this.answered(job.scope(), (scope) =>
+        this.post({ scope, changes: asked && host.memory?.changes(worker, asked) }),
+      );
+    } else if ('chunk' in message) this.take(message);
+    else if ('decide' in message) {
+      const { id, iris } = message.decide;
+      this.answered(job.decide(iris), (answers) => this.post({ decided: { id, answers } }));
+    } else if ('service' in message) {
+      const { id, ...call } = message.service;
+      this.calls ??= new AbortController();
+      this.answered(job.callService(call, this.calls.signal), (answer) => this.post({ serviced: { id, answer } }));
+    } else this.settle(refusalOf(message.fault), true);
+  }
+
+  private begun(): void {
+    const { worker, host } = this.given;
+    host.loaded.add(worker);
+    this.deadline = setTimeout(() => this.kill(timeout(host)), host.timeoutMs);
+  }
+
+  private take({ chunk, mediaType, isLast }: Extract<FromQueryWorker, { chunk: unknown }>): void {
+    if (mediaType !== undefined && isLast)
+      this.given.resolve({ mediaType, body: Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength) });
+    else {
+      if (mediaType !== undefined) this.begin(mediaType);
+      this.untaken++;
+      if (this.body!.push(chunk) && !isLast) this.tellTaken();
+    }
+    if (isLast) this.settle(undefined, true);
+  }
+
+  private begin(mediaType: string): void {
+    const body = new Readable({
+      read: () => this.tellTaken(),
       highWaterMark: 256 << 10,
       // A client that goes away ends its query.
       destroy: (error, done) => {
-        if (!settled) kill(gone());
+        if (!this.settled) this.kill(gone());
         done(error);
       },
     });
     body.on('error', () => {});
-    resolve({ mediaType, body });
-  };
-  const tellTaken = (): void => {
-    for (; untaken > 0 && !settled; untaken--) post({ more: true });
-  };
-  const take = (chunk: Uint8Array, isLast: boolean): void => {
-    untaken++;
-    if (body!.push(chunk) && !isLast) tellTaken();
-  };
+    this.body = body;
+    this.given.resolve({ mediaType, body });
+  }
+
+  private tellTaken(): void {
+    for (; this.untaken > 0 && !this.settled; this.untaken--) this.post({ more: true });
+  }
+
+  private post(message: ToQueryWorker): void {
+    this.given.worker.postMessage(message);
+  }
+
   /** What the worker waits for, unless the query has ended meanwhile. */
-  const answered = <T>(promise: Promise<T>, tell: (value: T) => void): void => {
+  private answered<T>(promise: Promise<T>, tell: (value: T) => void): void {
     promise.then(
-      (value) => settled || tell(value),
-      (cause: unknown) => kill(new LwsError('query-limit', 'The query was interrupted.', { cause })),
+      (value) => this.settled || tell(value),
+      (cause: unknown) => this.kill(new LwsError('query-limit', 'The query was interrupted.', { cause })),
     );
-  };
-  const onGone = (): void => kill(gone());
-  const begun = (): void => {
-    host.loaded.add(worker);
-    deadline = setTimeout(() => kill(timeout(host)), host.timeoutMs);
-  };
-  /** Holds back what a presumed scope has led to, until the scope, asked again, is the same. */
-  const onMessage = (message: FromQueryWorker): void => {
-    if (presumed === undefined) handle(message);
-    else if (held) held.push(message);
-    else {
-      held = [message];
-      answered(job.scope(), (scope) => {
-        if (scope !== presumed) return kill(interrupted());
-        presumed = undefined;
-        for (const each of held!) handle(each);
-      });
-    }
-  };
-  const handle = (message: FromQueryWorker): void => {
-    if ('ready' in message) {
-      begun();
-      answered(job.scope(), (scope) => post({ scope, changes: asked && memory?.changes(worker, asked) }));
-    } else if ('chunk' in message) {
-      const { chunk, mediaType, isLast } = message;
-      if (mediaType !== undefined && isLast)
-        resolve({ mediaType, body: Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength) });
-      else {
-        if (mediaType !== undefined) begin(mediaType);
-        take(chunk, isLast);
-      }
-      if (isLast) settle(undefined, true);
-    } else if ('decide' in message) {
-      const { id, iris } = message.decide;
-      answered(job.decide(iris), (answers) => post({ decided: { id, answers } }));
-    } else if ('service' in message) {
-      const { id, ...call } = message.service;
-      ended ??= new AbortController();
-      answered(job.callService(call, ended.signal), (answer) => post({ serviced: { id, answer } }));
-    } else settle(refusalOf(message.fault), true);
-  };
-  const onError = (error: Error & { code?: string }): void => {
-    failure ??= error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? outOfMemory(error) : interrupted(error);
-  };
-  const onExit = (): void => settle(failure ?? interrupted(), false);
-  worker.on('message', onMessage).on('error', onError).on('exit', onExit);
-  job.gone.addEventListener('abort', onGone, { once: true });
-  // Saves a way there and back: what most may read is the same for everything. The changes that an index in memory needs,
-  // and the time that a new thread takes, are only known when it has begun.
-  if (asked || !host.loaded.has(worker)) post({ task: job.task, asked });
-  else
-    answered(job.scope(), (scope) => {
-      if (typeof scope !== 'string') return post({ task: job.task });
-      presumed = scope;
-      begun();
-      post({ task: job.task, scope });
-    });
+  }
+
+  /** A thread ends when it has done what cannot be interrupted; nobody waits for that. */
+  private kill(error: LwsError): void {
+    void this.given.worker.terminate();
+    this.settle(error, false);
+  }
+
+  private settle(error: unknown, reuse: boolean): void {
+    if (this.settled) return;
+    this.settled = true;
+    const { worker, job, host, reject } = this.given;
+    this.calls?.abort();
+    job.gone.removeEventListener('abort', this.onGone);
+    clearTimeout(this.deadline);
+    worker.off('message', this.onMessage).off('error', this.onError).off('exit', this.onExit);
+    if (error === undefined) this.body?.push(null);
+    // After the first byte only a broken connection says that the answer is not whole.
+    else if (this.body) this.body.destroy(error as Error);
+    else reject(error);
+    host.ended(reuse);
+  }
 }

@@ -135,6 +135,7 @@ describe('query/parse/data-update', () => {
       'INSERT DATA { <a> <b> "\\u007D" }',
       'INSERT DATA { <a> <b> 1 ',
       'INSERT DATA { <a> <b> 1 } INSERT DATA { <a> <b> 2 }',
+      'INSERT DATA { <a> <b> _:x } ; INSERT DATA { <c> <b> _:x }',
       'INSERT DATA { @prefix x: <y> . <a> <b> 1 }',
     ])
       expect(readDataUpdate(text, base), text).to.equal(undefined);

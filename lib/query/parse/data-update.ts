@@ -46,6 +46,8 @@ export function readDataUpdate(text: string, base: string): ReadUpdate | undefin
     const triples = text.slice(begin, at) + (last.endsWith('.') ? '' : '\n.');
     const quads = readTriples(triples, word === 'DELETE', prefixes, base);
     if (!quads) return undefined;
+    // No label may stand in two of them (SPARQL 1.1 19.6), which the parser looks after.
+    if (updates.length > 0 && text.includes('_:')) return undefined;
     updates.push(dataOperation(word, quads));
     at++;
     take(space);

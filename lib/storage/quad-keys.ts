@@ -10,12 +10,12 @@ import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../errors.js';
 import { isAbsoluteIri, isWellFormed } from '../rdf/iri.js';
 import { xsd } from '../rdf/vocabulary.js';
+import { separator, spansOf, firstAt as start, suffixOfKey, type TermSpan } from './key-layout.js';
 import { orderOf } from './key-order.js';
 import { encodeNumber } from './number-order.js';
 
-export const separator = '\u0000\u0000';
-/** Where the first value of a key begins: behind the name of the index. */
-const start = 4 + separator.length;
+export { separator };
+
 /** The orders that every quad is kept in. GSPO answers a resource, the others patterns across resources. */
 export const indexNames = ['GSPO', 'SPOG', 'POGS', 'OGSP'] as const;
 export type IndexName = (typeof indexNames)[number];
@@ -194,10 +194,14 @@ export function otherKeys(gspo: string): [string, string, string] {
 
 const factory = new DataFactory<Quad>();
 
+/** Layouts that are remembered; there are a few for each length of a term. */
+const mostLayouts = 20_000;
+type NodeOf = (iri: string) => NamedNode;
+
 /** Decodes keys of one index. Terms that repeat are one object, so that 17 000 triples stay small. */
 export function* decodeKeys(index: IndexName, keys: Iterable<string>): Generator<Quad> {
   const nodes = new Map<string, NamedNode>();
-  const node = (iri: string): NamedNode => {
+  const node: NodeOf = (iri) => {
     let found = nodes.get(iri);
     if (!found) {
       found = factory.namedNode(iri);
@@ -205,41 +209,34 @@ export function* decodeKeys(index: IndexName, keys: Iterable<string>): Generator
     }
     return found;
   };
+  const places = [...'SPOG'].map((letter) => index.indexOf(letter));
+  const layouts = new Map<string, readonly TermSpan[]>();
   for (const key of keys) {
-    const terms = readTerms(key, node);
-    const at = (letter: string): Term => terms[index.indexOf(letter)]!;
+    const suffix = suffixOfKey(key);
+    let spans = layouts.get(suffix);
+    if (!spans) {
+      if (layouts.size >= mostLayouts) layouts.clear();
+      spans = spansOf(suffix);
+      layouts.set(suffix, spans);
+    }
+    const [s, p, o, g] = places.map((at) => readTerm(key, spans[at]!, node));
     yield factory.quad(
-      at('S') as NamedNode | BlankNode,
-      at('P') as NamedNode,
-      at('O') as NamedNode | BlankNode | Literal,
-      at('G') as NamedNode,
+      s as NamedNode | BlankNode,
+      p as NamedNode,
+      o as NamedNode | BlankNode | Literal,
+      g as NamedNode,
     );
   }
 }
 
-function readTerms(key: string, node: (iri: string) => NamedNode): Term[] {
-  let suffixAt = key.length - 5 - Number.parseInt(key.slice(-5), 36);
-  let at = start;
-  const terms: Term[] = [];
-  const length = (offset: number): number => Number.parseInt(key.slice(suffixAt + offset, suffixAt + offset + 4), 36);
-  for (let i = 0; i < 4; i++) {
-    const type = key[suffixAt];
-    const size = length(1);
-    const second = type === '2' || type === '4' || type === '5' || type === '7' ? length(5) : 0;
-    const numeric = type === '5' || type === '7';
-    const skipped = numeric ? length(9) + separator.length : 0;
-    const begin = at + skipped + (second ? second + separator.length : 0);
-    const value = key.slice(begin, begin + size);
-    const qualifier = second ? key.slice(at + skipped, at + skipped + second) : '';
-    if (type === '0') terms.push(node(value));
-    else if (type === '1') terms.push(factory.blankNode(value));
-    else if (type === '3') terms.push(factory.literal(value));
-    else if (type === '4') terms.push(factory.literal(value, qualifier));
-    else terms.push(factory.literal(value, node(qualifier)));
-    at = begin + size + separator.length;
-    suffixAt += numeric ? 13 : second ? 9 : 5;
-  }
-  return terms;
+function readTerm(key: string, { type, textAt, end, qualifierAt, qualifierEnd }: TermSpan, node: NodeOf): Term {
+  const value = key.slice(textAt, end);
+  if (type === '0') return node(value);
+  if (type === '1') return factory.blankNode(value);
+  if (type === '3') return factory.literal(value);
+  const qualifier = key.slice(qualifierAt, qualifierEnd);
+  return type === '4' ? factory.literal(value, qualifier) : factory.literal(value, node(qualifier));
 }
+
 /** The triples of a graph from its GSPO keys, in the order of the keys. */
 export const decodeGraph = (keys: Iterable<string>): Quad[] => [...decodeKeys('GSPO', keys)];

@@ -3,6 +3,7 @@
  * never receives the application. A third party's module default-exports one and is named in `lws.components`.
  */
 import type { KeyObject } from 'node:crypto';
+import type { Source } from '@rdfjs/types';
 import type { TrustedIssuer } from './authentication/access-token.js';
 import type { IdentifierResolver } from './authentication/controlled-identifier.js';
 import type { DpopVerifier } from './authentication/dpop.js';
@@ -25,6 +26,8 @@ export interface House {
   readonly storage: string;
   readonly systemPrefix: string;
   readonly store: Store;
+  /** All quads of the store, whoever may read them: what is made of them has to be authorized. */
+  readonly quads: Source;
   readonly authorizer: Authorizer;
   /** `lws.mask-forbidden-as-not-found` */
   readonly mask: boolean;

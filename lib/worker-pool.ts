@@ -1,195 +1,187 @@
 /**
- * Worker threads that run tasks which could hold up the HTTP thread, and that can be killed. It must not know what the
- * tasks do. Long lists of texts travel in parts, because receiving one message blocks the receiver.
+ * Worker threads for what could hold up the HTTP thread: bounded in number and memory, shared fairly between clients, and killed if
+ * they must be. It must not know what is done in them.
  */
-import { type TransferListItem, Worker } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 
-export interface Task {
-  readonly name: string;
-  readonly arguments: Readonly<Record<string, unknown>>;
-  /** A long list of texts. */
-  readonly lines?: readonly string[];
-}
-
-export interface TaskResult {
-  readonly value: unknown;
-  readonly lines: string[];
-}
-
-/** How a task failed in the worker, as far as it survives the way between threads. */
-export interface TaskFault {
-  readonly code: string | undefined;
-  readonly message: string;
-  readonly stack: string | undefined;
-}
-
-/** A task did not end by itself: `deadline`, `memory`, `busy` (too many are waiting), `crash` or `closed`. */
-export class TaskAborted extends Error {
-  constructor(
-    readonly why: 'deadline' | 'memory' | 'busy' | 'crash' | 'closed',
-    cause?: unknown,
-  ) {
-    super(`A worker task was ended: ${why}`, { cause });
-    this.name = 'TaskAborted';
+/** A job did not begin: `busy` (too many are waiting), `closed`, or `gone` (nobody waits for it any more). */
+export class NotBegun extends Error {
+  constructor(readonly why: 'busy' | 'closed' | 'gone') {
+    super(`A job for a worker did not begin: ${why}`);
+    this.name = 'NotBegun';
   }
 }
 
-/** The task itself threw. */
-export class TaskFailed extends Error {
-  constructor(readonly fault: TaskFault) {
-    super(fault.message);
-    this.name = 'TaskFailed';
-  }
-}
-
-export type ToWorker = { readonly lines: readonly string[] } | { readonly task: Omit<Task, 'lines'> };
-export type FromWorker =
-  | { readonly ready: true }
-  | { readonly lines: string[] }
-  | { readonly value: unknown }
-  | { readonly fault: TaskFault };
-
-export const linesAtATime = 4000;
-
-interface Job {
-  readonly task: Task;
-  readonly deadlineMs: number | undefined;
-  readonly resolve: (result: TaskResult) => void;
-  readonly reject: (error: unknown) => void;
+export interface Job<T> {
+  /** Whose it is, where clients share a pool. */
+  readonly client?: string;
+  /** Aborts when nobody waits for it any more. */
+  readonly gone?: AbortSignal;
+  /**
+   * Works with a thread that is its own for so long.
+   * @param ended called once, when the thread may be used again, or (`false`) has to be given up
+   */
+  work(worker: Worker, ended: (reuse: boolean) => void): Promise<T>;
 }
 
 export interface PoolOptions {
-  /** At most this many workers at once. */
+  readonly script: URL;
+  /** At most this many threads work at once. */
   readonly size: number;
-  /** At most this many tasks wait. */
+  /** At most this many jobs wait; where clients share the pool, of each. */
   readonly queue: number;
-  /** A worker without work ends after this many milliseconds; absent: one stays, ready. */
+  /** A thread without work ends after this many milliseconds; absent: one stays, ready. */
   readonly idleMs?: number;
   readonly memoryMb: number;
-  /** The heap's nursery; a small one keeps an idle worker small. */
+  /** The heap's nursery; a small one keeps an idle thread small. */
   readonly nurseryMb?: number;
   readonly workerData?: unknown;
+  /** Clients share the pool: none of them holds the last thread, and another one is always ready. */
+  readonly isShared?: boolean;
+  /** Called with each new thread. */
+  readonly onSpawn?: ((worker: Worker) => void) | undefined;
 }
 
+interface Waiting {
+  readonly job: Job<unknown>;
+  readonly resolve: (answer: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** All clients together may have so many times as many jobs waiting as one. */
+const queuesOfAll = 8;
+
 export class WorkerPool {
-  /** The workers without a task, with the timer that ends each. */
+  /** The threads without a job, with the timer that ends each. */
   private readonly idle = new Map<Worker, NodeJS.Timeout | undefined>();
   private readonly all = new Set<Worker>();
-  private readonly waiting: Job[] = [];
+  private readonly waiting: Waiting[] = [];
+  /** Threads that have begun a job before, and have loaded what they need. */
+  private readonly loaded = new WeakSet<Worker>();
+  private readonly running = new Map<string, number>();
   private closed = false;
 
-  constructor(
-    private readonly script: URL,
-    private readonly options: PoolOptions,
-  ) {}
+  constructor(private readonly options: PoolOptions) {}
 
-  /** Starts one worker before it is needed. */
+  /** Starts one thread before it is needed. */
   warm(): void {
     if (this.all.size === 0 && !this.closed) this.idle.set(this.spawn(), undefined);
   }
 
-  /**
-   * Runs a task.
-   * @param deadlineMs the worker is killed this long after it began on the task
-   * @throws TaskFailed when the task throws, TaskAborted when it had to be ended or could not begin
-   */
-  run(task: Task, deadlineMs?: number): Promise<TaskResult> {
-    if (this.closed) return Promise.reject(new TaskAborted('closed'));
-    if (this.waiting.length >= this.options.queue) return Promise.reject(new TaskAborted('busy'));
+  /** @throws NotBegun; what the job's work throws */
+  run<T>(job: Job<T>): Promise<T> {
+    if (this.closed) return Promise.reject(new NotBegun('closed'));
+    if (this.isFull(job)) return Promise.reject(new NotBegun('busy'));
     return new Promise((resolve, reject) => {
-      this.waiting.push({ task, deadlineMs, resolve, reject });
+      const waiting: Waiting = { job, resolve: resolve as Waiting['resolve'], reject };
+      this.waiting.push(waiting);
+      const leave = (): void => {
+        const at = this.waiting.indexOf(waiting);
+        if (at < 0) return;
+        this.waiting.splice(at, 1);
+        reject(new NotBegun('gone'));
+      };
+      job.gone?.addEventListener('abort', leave, { once: true });
+      if (job.gone?.aborted) leave();
       this.next();
     });
   }
 
   async close(): Promise<void> {
     this.closed = true;
-    for (const job of this.waiting.splice(0)) job.reject(new TaskAborted('closed'));
+    for (const { reject } of this.waiting.splice(0)) reject(new NotBegun('closed'));
+    for (const timer of this.idle.values()) clearTimeout(timer);
     await Promise.all([...this.all].map((worker) => worker.terminate()));
   }
 
+  /** A client fills its own part of the queue, never everybody's. */
+  private isFull(job: Job<unknown>): boolean {
+    const { queue, isShared } = this.options;
+    if (!isShared) return this.waiting.length >= queue;
+    const own = this.waiting.filter(({ job: { client } }) => client === job.client).length;
+    if (own === 0 && this.busy < this.options.size && this.mayRun(job)) return false;
+    return own >= queue || this.waiting.length >= queue * queuesOfAll;
+  }
+
+  private get busy(): number {
+    return this.all.size - this.idle.size;
+  }
+
+  /** One client never holds the last thread, unless there is only one. */
+  private mayRun({ client = '' }: Job<unknown>): boolean {
+    const { isShared, size } = this.options;
+    return !isShared || (this.running.get(client) ?? 0) < Math.max(1, size - 1);
+  }
+
   private next(): void {
-    if (this.waiting.length === 0) return;
-    let [worker] = this.idle.keys();
-    if (!worker && this.all.size < this.options.size) worker = this.spawn();
-    if (!worker) return;
+    if (this.closed || this.busy >= this.options.size) return;
+    const at = this.waiting.findIndex(({ job }) => this.mayRun(job));
+    if (at < 0) return;
+    const [waiting] = this.waiting.splice(at, 1);
+    const resting = [...this.idle.keys()];
+    const worker = resting.find((each) => this.loaded.has(each)) ?? resting[0] ?? this.spawn();
     clearTimeout(this.idle.get(worker));
     this.idle.delete(worker);
-    this.work(worker, this.waiting.shift()!);
+    this.work(worker, waiting!);
+    // The next job, or the one after a killed thread, should not wait for one to load.
+    if (this.options.isShared && this.idle.size === 0 && this.all.size <= this.options.size) this.rest(this.spawn());
+    this.next();
+  }
+
+  private work(worker: Worker, { job, resolve, reject }: Waiting): void {
+    const { client = '' } = job;
+    this.count(client, 1);
+    let hasEnded = false;
+    const ended = (reuse: boolean): void => {
+      if (hasEnded) return;
+      hasEnded = true;
+      this.count(client, -1);
+      if (reuse) {
+        this.loaded.add(worker);
+        this.rest(worker);
+      }
+      this.next();
+    };
+    job.work(worker, ended).then(resolve, reject);
+  }
+
+  private count(client: string, change: 1 | -1): void {
+    const count = (this.running.get(client) ?? 0) + change;
+    if (count > 0) this.running.set(client, count);
+    else this.running.delete(client);
   }
 
   private spawn(): Worker {
-    const { memoryMb, nurseryMb, workerData } = this.options;
+    const { script, memoryMb, nurseryMb, workerData, onSpawn } = this.options;
     const resourceLimits = {
       maxOldGenerationSizeMb: memoryMb,
       ...(nurseryMb === undefined ? {} : { maxYoungGenerationSizeMb: nurseryMb }),
     };
-    const worker = new Worker(this.script, { resourceLimits, workerData });
+    const worker = new Worker(script, { resourceLimits, workerData });
     // A server that has nothing else to do may end; work in progress is held by the request that waits for it.
     worker.unref();
-    // A job in progress has its own listeners; without one an error only means that a fresh worker is needed.
+    onSpawn?.(worker);
+    // A job in progress has its own listeners; without one an error only means that a fresh thread is needed.
     worker.on('error', () => {});
     worker.once('exit', () => {
+      clearTimeout(this.idle.get(worker));
       this.all.delete(worker);
       this.idle.delete(worker);
-      if (!this.closed && this.options.idleMs === undefined) this.warm();
+      if (this.options.idleMs === undefined) this.warm();
       this.next();
     });
     this.all.add(worker);
     return worker;
   }
 
-  private work(worker: Worker, job: Job): void {
-    const lines: string[] = [];
-    let deadline: NodeJS.Timeout | undefined;
-    let aborted: TaskAborted | undefined;
-    const settle = (finish: () => void, reuse: boolean): void => {
-      clearTimeout(deadline);
-      worker.off('message', onMessage).off('error', onError).off('exit', onExit);
-      if (reuse) this.release(worker);
-      finish();
-    };
-    const onMessage = (message: FromWorker): void => {
-      if ('lines' in message) for (const line of message.lines) lines.push(line);
-      else if ('value' in message) settle(() => job.resolve({ value: message.value, lines }), true);
-      else if ('fault' in message) settle(() => job.reject(new TaskFailed(message.fault)), true);
-      else if (job.deadlineMs !== undefined)
-        deadline = setTimeout(() => {
-          aborted = new TaskAborted('deadline');
-          void worker.terminate();
-        }, job.deadlineMs);
-    };
-    const onError = (error: Error & { code?: string }): void => {
-      aborted = new TaskAborted(error.code === 'ERR_WORKER_OUT_OF_MEMORY' ? 'memory' : 'crash', error);
-    };
-    const onExit = (): void => settle(() => job.reject(aborted ?? new TaskAborted('crash')), false);
-    worker.on('message', onMessage).on('error', onError).on('exit', onExit);
-    void this.send(worker, job.task);
-  }
-
-  private async send(worker: Worker, { lines = [], ...task }: Task): Promise<void> {
-    for (let at = 0; at < lines.length; at += linesAtATime) {
-      worker.postMessage({ lines: lines.slice(at, at + linesAtATime) } satisfies ToWorker);
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-    const bytes = task.arguments['bytes'];
-    // The bytes of an upload belong to the task alone: they move instead of being copied.
-    const moved: TransferListItem[] =
-      bytes instanceof Uint8Array && bytes.byteLength === bytes.buffer.byteLength && bytes.buffer instanceof ArrayBuffer
-        ? [bytes.buffer]
-        : [];
-    worker.postMessage({ task } satisfies ToWorker, moved);
-  }
-
-  private release(worker: Worker): void {
+  private rest(worker: Worker): void {
     if (!this.all.has(worker)) return;
     const { idleMs } = this.options;
     const end = (): void => {
-      // Out of the idle ones at once: a task must not be given to a worker that is about to end.
+      // Out of the idle ones at once: a job must not be given to a thread that is about to end.
       this.idle.delete(worker);
       void worker.terminate();
     };
     this.idle.set(worker, idleMs === undefined ? undefined : setTimeout(end, idleMs).unref());
-    this.next();
   }
 }

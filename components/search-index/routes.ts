@@ -80,7 +80,10 @@ async function answerSearch(
   filter: Filter,
 ): Promise<Reply> {
   const page = pageNumber(request.query);
-  const { items, total } = await search(house, lists, request.access, filter, (page - 1) * pageSize, pageSize);
+  const { items, total } = await search({ house, lists, access: request.access }, filter, {
+    from: (page - 1) * pageSize,
+    count: pageSize,
+  });
   const seen = await Promise.all(items.map((record) => seenItem(house, request.access, record)));
   const document = { '@context': lwsContext, type: 'ContainerPage', totalItems: total, items: seen.map(item) };
   const query = queryOfFilter(filter);

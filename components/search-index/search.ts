@@ -4,14 +4,16 @@
 import type { ReadScope } from '../../lib/authorization/authorizer.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { House } from '../../lib/component.js';
-import { lws } from '../../lib/rdf/vocabulary.js';
+import { loadAlgebraFactory } from '../../lib/query/algebra.js';
+import { contextOf, loadQueryEngine } from '../../lib/query/query-engine.js';
 import type { SortedStream } from '../../lib/storage/entry-cursor.js';
 import { RangeStream } from '../../lib/storage/iri-ranges.js';
 import { entryRange, type ResourceRecord } from '../../lib/storage/records.js';
 import { StoreSnapshot } from '../../lib/storage/snapshot.js';
 import type { Filter } from './filter.js';
-import { intersection, union } from './merge.js';
-import type { PostingLists } from './posting-lists.js';
+import { algebraOfFilter, indexGraph } from './filter-algebra.js';
+import { indexSource, type ResourceStream, readableOf, type SearchedIndex } from './index-source.js';
+import { intersection } from './merge.js';
 import { ownedSpace, postingSpace, typeRelation } from './postings.js';
 
 /** One page of an answer. */
@@ -19,6 +21,39 @@ export interface Page<T> {
   readonly items: readonly T[];
   /** Of all pages, in the caller's view. */
   readonly total: number;
+}
+
+export interface PageRange {
+  /** Items before the page. */
+  readonly from: number;
+  readonly count: number;
+}
+
+/** The resources that match a filter and that the caller may read, in the order of their IRIs. */
+export async function search(
+  index: SearchedIndex,
+  filter: Filter,
+  { from, count }: PageRange,
+): Promise<Page<ResourceRecord>> {
+  const [engine, factory] = [await loadQueryEngine(), await loadAlgebraFactory()];
+  const scope = await index.house.authorizer.readScope(index.access);
+  if (scope === 'nothing') return { items: [], total: 0 };
+  const source = indexSource(index, scope);
+  try {
+    const operation = algebraOfFilter(factory, filter, indexGraph(index.house));
+    const stream = (await engine.queryBindings(operation, contextOf(source, index.house.storage))) as ResourceStream;
+    const iris: string[] = [];
+    let total = 0;
+    for await (const block of stream.blocks()) {
+      if (iris.length < count && total + block.length > from)
+        iris.push(...block.slice(Math.max(0, from - total), from + count - total));
+      total += block.length;
+    }
+    const records = await source.records(iris);
+    return { items: records.filter((record) => record !== undefined), total };
+  } finally {
+    await source.close();
+  }
 }
 
 /** Runs `read` on one state of the store. */
@@ -29,74 +64,6 @@ async function onSnapshot<T>({ store }: House, read: (snapshot: StoreSnapshot) =
   } finally {
     await snapshot.close();
   }
-}
-
-/** The resources that match a filter and that the caller may read, in the order of their IRIs. */
-export async function search(
-  house: House,
-  lists: PostingLists,
-  access: Access,
-  filter: Filter,
-  from: number,
-  count: number,
-): Promise<Page<ResourceRecord>> {
-  const scope = await house.authorizer.readScope(access);
-  if (scope === 'nothing') return { items: [], total: 0 };
-  return onSnapshot(house, async (snapshot) => {
-    const iris: string[] = [];
-    let total = 0;
-    for await (const block of intersection(streamsOf(lists, snapshot, filter, scope))) {
-      const readable = scope === 'decide' ? await readableOf(house, access, block) : block;
-      if (iris.length < count && total + readable.length > from)
-        iris.push(...readable.slice(Math.max(0, from - total), from + count - total));
-      total += readable.length;
-    }
-    const records = await snapshot.records(iris);
-    return { items: records.filter((record) => record !== undefined), total };
-  });
-}
-
-function streamsOf(
-  lists: PostingLists,
-  snapshot: StoreSnapshot,
-  filter: Filter,
-  scope: ReadScope,
-): readonly SortedStream[] {
-  const streams: SortedStream[] = [];
-  // What somebody owns is mostly less than what has a type, and the first stream leads.
-  const readable = typeof scope === 'object' ? readableStreams(snapshot, scope) : [];
-  if (typeof scope === 'object' && scope.ranges.length === 0) streams.push(...readable);
-  for (const { relation, values } of filter)
-    streams.push(union(values.map((value) => lists.stream(snapshot, relation, value))));
-  if (streams.length === 0) streams.push(everything(snapshot));
-  if (typeof scope === 'object' && scope.ranges.length > 0) streams.push(union(readable));
-  return streams;
-}
-
-type Readable = Extract<ReadScope, object>;
-
-/** What somebody owns, and what lies in the ranges; ranges name no resources and are of use beside other streams only. */
-const readableStreams = (snapshot: StoreSnapshot, { owner, ranges }: Readable): readonly SortedStream[] => [
-  ...(owner === undefined ? [] : [snapshot.cursor(ownedSpace, owner)]),
-  ...(ranges.length > 0 ? [new RangeStream(ranges)] : []),
-];
-
-/** Every resource has exactly one structural type. */
-const everything = (snapshot: StoreSnapshot): SortedStream =>
-  union([lws.Container, lws.DataResource].map((type) => snapshot.cursor(postingSpace, typeRelation, type)));
-
-async function readableOf(
-  { authorizer, store }: House,
-  access: Access,
-  iris: readonly string[],
-): Promise<readonly string[]> {
-  const readable: string[] = [];
-  for (const iri of iris) {
-    const answer = authorizer.allows({ view: store, access, mode: 'read', iri });
-    // Most decisions are made at once, and a promise for each would cost more than they do.
-    if (typeof answer === 'boolean' ? answer : await answer) readable.push(iri);
-  }
-  return readable;
 }
 
 /** The distinct types of the resources that the caller may read, in order. */

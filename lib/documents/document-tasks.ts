@@ -2,7 +2,7 @@
 
 import { decodeUtf8, parseJson } from '../json/json.js';
 import { patchJson } from '../json/json-patch.js';
-import { runUpdate } from '../query/parse/sparql-update.js';
+import type { ReadUpdate } from '../query/parse/read-update.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import { parseRdf } from '../rdf/parse.js';
 import { boundedPrefixes } from '../rdf/prefixes.js';
@@ -24,6 +24,9 @@ function encoded(keys: readonly string[], graph: string, given: Prefixes, quads 
   const turtle = Buffer.from(serializeRdf(quads, 'text/turtle', { base: graph, prefixes }));
   return { keys, prefixes, turtle };
 }
+
+/** The query engine is loaded by the first update. */
+export const loadUpdates = () => import('./update.js');
 
 export const tasks = {
   encoded,
@@ -70,14 +73,31 @@ export const tasks = {
     return patchJson(bytes, patch, merge);
   },
 
+  /** The graph after an update that has been read. */
+  async apply(task: {
+    update: ReadUpdate;
+    lines: readonly string[];
+    graph: string;
+    prefixes: Prefixes;
+    /** Throws when the work has to end. */
+    assertTime?: () => void;
+  }): Promise<EncodedDocument> {
+    const { update, lines, graph, prefixes, assertTime } = task;
+    const { updatedKeys } = await loadUpdates();
+    const keys = await updatedKeys(update, { graph, keys: lines, ...(assertTime ? { assertTime } : {}) });
+    return encoded(keys, graph, { ...update.prefixes, ...prefixes });
+  },
+
   async update(task: {
     lines: readonly string[];
     text: string;
     graph: string;
     prefixes: Prefixes;
+    assertTime?: () => void;
   }): Promise<EncodedDocument> {
-    const { lines, text, graph, prefixes } = task;
-    const { keys, declared } = await runUpdate(graph, lines, text);
-    return encoded(keys, graph, { ...declared, ...prefixes });
+    const { text, assertTime, ...rest } = task;
+    const { readUpdate } = await import('../query/parse/read-update.js');
+    const update = await readUpdate(text, task.graph);
+    return tasks.apply({ update, ...rest, ...(assertTime ? { assertTime } : {}) });
   },
 };

@@ -1,9 +1,12 @@
 /** The worker thread of `documents.ts`: receives one task at a time and answers it. It has no state and no store. */
 import { parentPort, workerData } from 'node:worker_threads';
 import { LwsError } from '../errors.js';
-import { loadEngine, loadParser } from '../query/parse/sparql-update.js';
-import { type FromWorker, linesAtATime, type Task, type ToWorker } from '../worker-pool.js';
+import { checkOf } from '../query/limits.js';
+import { loadParser } from '../query/parse/sparql-parser.js';
+import { loadQueryEngine } from '../query/query-engine.js';
+import { type FromWorker, linesAtATime, type Task, type ToWorker } from '../worker-task.js';
 import { tasks } from './document-tasks.js';
+import { endedUpdate } from './ended-update.js';
 
 const port = parentPort!;
 const send = (message: FromWorker, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
@@ -21,7 +24,7 @@ port.on('message', (message: ToWorker) => {
 
 /** Only the worker of updates needs the engine, and its deadline must not pay for loading it. */
 const engine = (workerData as { engine?: boolean } | null)?.engine
-  ? Promise.all([loadParser(), loadEngine()])
+  ? Promise.all([loadParser(), loadQueryEngine()])
   : undefined;
 
 async function answer({ name, arguments: given }: Omit<Task, 'lines'>, received: string[]): Promise<void> {
@@ -40,6 +43,10 @@ async function answer({ name, arguments: given }: Omit<Task, 'lines'>, received:
   }
 }
 
+/** Ends an update by itself before its thread has to be killed. */
+const updateCheck = ({ timeoutMs }: { timeoutMs: number }): (() => void) =>
+  checkOf({ timeoutMs, timeout: () => endedUpdate(), outOfMemory: () => endedUpdate() });
+
 function perform(name: string, given: never): unknown {
   switch (name) {
     case 'parse':
@@ -51,7 +58,7 @@ function perform(name: string, given: never): unknown {
     case 'patchJson':
       return tasks.patchJson(given);
     case 'update':
-      return tasks.update(given);
+      return tasks.update({ ...(given as object), assertTime: updateCheck(given) } as never);
     default:
       throw new Error(`No task is called ${name}.`);
   }

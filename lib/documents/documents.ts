@@ -3,11 +3,13 @@
  * all full SPARQL updates in worker threads, so that the HTTP thread never stalls. It must not know HTTP or records.
  */
 import { type ErrorCode, LwsError } from '../errors.js';
-import { type DataUpdate, readDataUpdate } from '../query/parse/data-update.js';
-import { applyData } from '../query/parse/sparql-update.js';
+import { readDataUpdate } from '../query/parse/data-update.js';
+import type { ReadUpdate } from '../query/parse/read-update.js';
 import type { RdfFormat } from '../rdf/formats.js';
-import { type Task, TaskAborted, TaskFailed, type TaskResult, WorkerPool } from '../worker-pool.js';
-import { type EncodedDocument, tasks } from './document-tasks.js';
+import { WorkerPool } from '../worker-pool.js';
+import { runTask, type Task, TaskAborted, TaskFailed, type TaskResult } from '../worker-task.js';
+import { type EncodedDocument, loadUpdates, tasks } from './document-tasks.js';
+import { endedUpdate } from './ended-update.js';
 
 /** Above these sizes the work goes to a worker; below them it takes a millisecond or two. */
 const inlineBytes: Readonly<Record<RdfFormat | 'application/json', number>> = {
@@ -22,6 +24,9 @@ const inlineBytes: Readonly<Record<RdfFormat | 'application/json', number>> = {
 const inlineTriples = 400;
 const inlineUpdateBytes = 8_192;
 
+/** An update ends itself at its deadline; what cannot be interrupted is killed with its thread so much later. */
+const graceMs = 200;
+
 export interface DocumentsOptions {
   /** Milliseconds after which a SPARQL update is ended. */
   readonly updateTimeoutMs: number;
@@ -35,8 +40,9 @@ export class Documents {
 
   constructor(private readonly options: DocumentsOptions) {
     const script = new URL('./document-worker.js', import.meta.url);
-    this.large = new WorkerPool(script, { size: 1, queue: 200, idleMs: 20_000, memoryMb: 4096 });
-    this.updates = new WorkerPool(script, {
+    this.large = new WorkerPool({ script, size: 1, queue: 200, idleMs: 20_000, memoryMb: 4096 });
+    this.updates = new WorkerPool({
+      script,
       size: 2,
       queue: 100,
       memoryMb: 1024,
@@ -90,23 +96,26 @@ export class Documents {
   }
 
   /** Reads an update that only names triples and is short; any other is `undefined`, and for `update` to read. */
-  readUpdate(text: string, graph: string): DataUpdate | undefined {
-    return text.length <= inlineUpdateBytes ? readDataUpdate(text, graph) : undefined;
+  async readUpdate(text: string, graph: string): Promise<ReadUpdate | undefined> {
+    const update = text.length <= inlineUpdateBytes ? readDataUpdate(text, graph) : undefined;
+    // No transaction should wait for the engine to be loaded.
+    if (update) await (await loadUpdates()).loadQueryEngine();
+    return update;
   }
 
-  /** Whether `applyPlain` answers at once for a graph of that size, so that it may run inside a transaction. */
+  /** Whether `apply` answers at once for a graph of that size, so that it may run inside a transaction. */
   isSmall(triples: number): boolean {
     return triples <= inlineTriples;
   }
 
   /** The graph after an update that only names triples. */
-  applyPlain(
-    { operations, prefixes }: DataUpdate,
-    keys: readonly string[],
+  apply(
+    update: ReadUpdate,
+    lines: readonly string[],
     graph: string,
-    known: Readonly<Record<string, string>>,
-  ): EncodedDocument {
-    return tasks.encoded(applyData(graph, keys, operations), graph, { ...prefixes, ...known });
+    prefixes: Readonly<Record<string, string>>,
+  ): Promise<EncodedDocument> {
+    return tasks.apply({ update, lines, graph, prefixes });
   }
 
   /**
@@ -119,8 +128,12 @@ export class Documents {
     graph: string,
     prefixes: Readonly<Record<string, string>>,
   ): Promise<EncodedDocument> {
-    const task = { name: 'update', arguments: { text, graph, prefixes }, lines: keys };
-    const { value, lines } = await this.inWorker(this.updates, task, this.options.updateTimeoutMs);
+    const task = {
+      name: 'update',
+      arguments: { text, graph, prefixes, timeoutMs: this.options.updateTimeoutMs },
+      lines: keys,
+    };
+    const { value, lines } = await this.inWorker(this.updates, task, this.options.updateTimeoutMs + graceMs);
     return { ...(value as Omit<EncodedDocument, 'keys'>), keys: lines };
   }
 
@@ -130,7 +143,7 @@ export class Documents {
 
   private async inWorker(pool: WorkerPool, task: Task, deadlineMs?: number): Promise<TaskResult> {
     try {
-      return await pool.run(task, deadlineMs ?? this.options.taskTimeoutMs ?? 120_000);
+      return await runTask(pool, task, deadlineMs ?? this.options.taskTimeoutMs ?? 120_000);
     } catch (error) {
       if (error instanceof TaskFailed && error.fault.code !== undefined)
         throw new LwsError(error.fault.code as ErrorCode, error.fault.message, { cause: error });
@@ -144,7 +157,6 @@ export class Documents {
 const owned = (bytes: Uint8Array): Uint8Array => Uint8Array.from(bytes);
 
 function abortedTask(task: Task, error: TaskAborted): LwsError {
-  const isUpdate = task.name === 'update';
   const details = { cause: error, reason: `the worker task ${task.name} was ended: ${error.why}` };
   if (error.why === 'busy' || error.why === 'closed')
     return new LwsError('too-busy', 'The server has too much of such work waiting. Try again in a moment.', {
@@ -153,11 +165,10 @@ function abortedTask(task: Task, error: TaskAborted): LwsError {
     });
   if (error.why === 'crash')
     return new LwsError('too-busy', 'The work was interrupted. Nothing was changed; try again.', details);
+  if (task.name === 'update') return endedUpdate(details);
   return new LwsError(
     'update-timeout',
-    isUpdate
-      ? 'The update took too long or too much memory and was ended. Nothing was changed; make its WHERE narrower.'
-      : 'The document took too long or too much memory to process. Nothing was changed; split it.',
+    'The document took too long or too much memory to process. Nothing was changed; split it.',
     details,
   );
 }

@@ -17,23 +17,8 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/**
- * Writes what a patch has made of a document.
- * @throws LwsError `malformed-body` when it is nested deeper than 64 now
- */
-export function writeJson(value: unknown): string {
-  let text: string;
-  try {
-    text = JSON.stringify(value);
-  } catch (cause) {
-    if (!(cause instanceof RangeError)) throw cause;
-    throw tooDeep();
-  }
-  assertShallow(text);
-  return text;
-}
-
-const tooDeep = (): LwsError =>
+/** The refusal of what is nested deeper than 64. */
+export const tooDeep = (): LwsError =>
   new LwsError('malformed-body', `The JSON is nested deeper than ${maximumDepth} levels.`);
 
 /** V8 says at which character; people look for a line. */
@@ -44,8 +29,11 @@ function withLine(text: string, message: string): string {
   return `${message.replace(/ \(line.*\)$/, '')}, that is line ${lines.length}, column ${lines.at(-1)!.length + 1}`;
 }
 
-/** Looks at brackets outside of strings alone, before the parser builds anything. */
-function assertShallow(text: string): void {
+/**
+ * Looks at brackets outside of strings alone, before a parser builds anything.
+ * @throws LwsError `malformed-body` when they are nested deeper than 64
+ */
+export function assertShallow(text: string): void {
   let depth = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -56,14 +44,19 @@ function assertShallow(text: string): void {
   }
 }
 
-function endOfString(text: string, start: number): number {
-  let i = start + 1;
-  for (; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code === 0x5c) i++;
-    else if (code === 0x22) break;
-  }
-  return i;
+/** Where a string ends that begins with the quotation mark at `start`: at the other one, or at the end of the text. */
+export function endOfString(text: string, start: number): number {
+  let end = start;
+  do end = text.indexOf('"', end + 1);
+  while (end > 0 && isEscaped(text, end));
+  return end < 0 ? text.length : end;
+}
+
+/** Whether there is an odd number of backslashes before it. */
+function isEscaped(text: string, at: number): boolean {
+  let first = at;
+  while (text.charCodeAt(first - 1) === 0x5c) first--;
+  return (at - first) % 2 === 1;
 }
 
 /** Decodes UTF-8. @throws LwsError `malformed-body` when the bytes are not UTF-8 */

@@ -8,19 +8,28 @@ import { DataFactory } from 'rdf-data-factory';
 
 const factory = new DataFactory<Quad>();
 
+/** Labels that no other document has, one after the other. */
+export function freshLabels(): () => string {
+  let document: string | undefined;
+  let count = 0;
+  return () => {
+    document ??= randomBytes(12).toString('hex');
+    return `b${document}x${(count++).toString(36)}`;
+  };
+}
+
 /**
  * The quads with their blank nodes relabelled, the same label always the same way.
  * @param isKnown labels that are to stay, because they name nodes that are stored already
  */
 export function relabel(quads: Iterable<Quad>, isKnown: (label: string) => boolean = () => false): Quad[] {
-  let document: string | undefined;
   const labels = new Map<string, Term>();
+  const freshLabel = freshLabels();
   const fresh = <T extends Term>(term: T): T => {
     if (term.termType !== 'BlankNode' || isKnown(term.value)) return term;
     let label = labels.get(term.value);
     if (!label) {
-      document ??= randomBytes(12).toString('hex');
-      label = factory.blankNode(`b${document}x${labels.size.toString(36)}`);
+      label = factory.blankNode(freshLabel());
       labels.set(term.value, label);
     }
     return label as T;

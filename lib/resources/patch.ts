@@ -30,13 +30,14 @@ export async function patch(storage: Storage, request: PatchRequest): Promise<Wr
   const bytes = await readBody(request.body, storage.limits.requestBytes);
   if (admitted.kind === 'json') return alternately(request.iri, () => patchJson(storage, request, bytes));
   const text = decodeUtf8(bytes);
-  const update = storage.documents.readUpdate(text, request.iri);
+  const update = await storage.documents.readUpdate(text, request.iri);
   if (update && storage.documents.isSmall(admitted.triples ?? 0)) {
     await storage.store.prefetch(admitted);
     return commitGraph(storage, request, async (tx, record) => {
       const keys = await tx.graph(record);
       // It may have grown since it was admitted; the work is then done here all the same, once.
-      return { before: keys, document: storage.documents.applyPlain(update, keys, request.iri, record.prefixes ?? {}) };
+      const document = await storage.documents.apply(update, keys, request.iri, record.prefixes ?? {});
+      return { before: keys, document };
     });
   }
   return alternately(request.iri, async () => {

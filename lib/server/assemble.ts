@@ -21,6 +21,7 @@ import { Representations } from '../resources/representations.js';
 import { ensureRootAcl } from '../resources/root-acl.js';
 import type { Storage } from '../resources/storage.js';
 import type { Settings } from '../settings.js';
+import { QuadReader } from '../storage/quad-reader.js';
 import type { Store } from '../storage/store.js';
 import type { CoreSettings } from './core-settings.js';
 import { progressOn } from './progress.js';
@@ -94,6 +95,7 @@ export function assembleHouse(
     storage,
     systemPrefix,
     store,
+    quads: new QuadReader(store.level),
     documents,
     authorizer,
     mask,

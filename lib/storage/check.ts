@@ -110,9 +110,16 @@ class Check {
   /** Every graph belongs to an RDF resource with that many triples, and every index has exactly the same quads. */
   async graphs(): Promise<void> {
     const found = new Map<string, number>();
+    const illegal = new Map<string, number>();
     const { level } = this.store;
     for await (const keys of keyBlocks(level, rangeOf(`GSPO${separator}`), { snapshot: this.snapshot })) {
-      for (const quad of decodeKeys('GSPO', keys)) found.set(quad.graph.value, (found.get(quad.graph.value) ?? 0) + 1);
+      for (const { graph, subject, predicate } of decodeKeys('GSPO', keys)) {
+        found.set(graph.value, (found.get(graph.value) ?? 0) + 1);
+        // What is read may be anything, whatever its type says.
+        const terms: readonly string[] = [subject.termType, predicate.termType];
+        if (terms[0] === 'Literal' || terms[1] !== 'NamedNode')
+          illegal.set(graph.value, (illegal.get(graph.value) ?? 0) + 1);
+      }
       const others = keys.flatMap(otherKeys);
       const present = await level.hasMany(others, { snapshot: this.snapshot });
       present.forEach((has, index) => {
@@ -121,6 +128,10 @@ class Check {
       this.counts.triples += keys.length;
       this.options.onProgress?.('triples', this.counts.triples);
     }
+    for (const [graph, count] of illegal)
+      this.fault(
+        `${graph} holds ${count} triples with a literal as subject or a predicate that is no IRI, which no client can read. Start the server and PATCH it (application/sparql-update) with: DELETE { ?s ?p ?o } WHERE { ?s ?p ?o FILTER(isLiteral(?s) || !isIRI(?p)) }`,
+      );
     for (const index of indexNames.slice(1)) {
       let count = 0;
       const range = rangeOf(`${index}${separator}`);

@@ -6,12 +6,12 @@
  * opened by quadstore itself; `quad-keys.spec.ts` holds the two against each other (the README of this floor says why).
  */
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
-import { encode as encodeNumber } from 'quadstore/dist/serialization/fpstring.js';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../errors.js';
 import { isAbsoluteIri, isWellFormed } from '../rdf/iri.js';
 import { xsd } from '../rdf/vocabulary.js';
 import { orderOf } from './key-order.js';
+import { encodeNumber } from './number-order.js';
 
 export const separator = '\u0000\u0000';
 /** Where the first value of a key begins: behind the name of the index. */

@@ -10,7 +10,7 @@ import { Worker } from 'node:worker_threads';
 import type { Quad, Term } from '@rdfjs/types';
 import { Store } from 'oxigraph';
 import { DataFactory } from 'rdf-data-factory';
-import { answersOf } from '../../components/sparql/pool/answers.js';
+import { answersOf } from '../../lib/query/answers.js';
 import { bytesOf, type IndexData } from '../../lib/query/memory/index-data.js';
 import type { BuilderData, FromBuilder } from '../../lib/query/memory/memory-index-builder.js';
 import { MemoryLayers } from '../../lib/query/memory/memory-layers.js';

@@ -163,7 +163,7 @@ describeStorage(
   (s) => {
     const triples = Array.from({ length: 400 }, (_, i) => `<#s${i}> <#p> ${i} .`).join('\n');
     const cartesian =
-      'INSERT { ?a <#x> ?b } WHERE { ?a ?p1 ?o1 . ?b ?p2 ?o2 . ?c ?p3 ?o3 . ?d ?p4 ?o4 FILTER(?o1 > 1000) }';
+      'INSERT { ?a <#x> ?b } WHERE { ?a ?p1 ?o1 . ?b ?p2 ?o2 . ?c ?p3 ?o3 . ?d ?p4 ?o4 FILTER(?o1 + ?o2 + ?o3 + ?o4 < 0) }';
     const regex = `INSERT { <> <#x> 1 } WHERE { <> <#v> ?v FILTER(REGEX(?v, "^(a+)+$")) }`;
 
     it('open-points 2.3: a hostile update is 422 at the deadline, changes nothing and stalls nobody', async () => {

@@ -110,7 +110,7 @@ describe('Authorization against a model', function () {
         const readable = [...like.resources].filter(([iri]) => allows(like, who, 'read', iri));
         const iris = readable.map(([iri]) => iri).sort();
         shown += iris.length;
-        const found = await search(house, lists, access(), [], 0, 1000);
+        const found = await search({ house, lists, access: access() }, [], { from: 0, count: 1000 });
         expect(
           found.items.map(({ iri }) => iri),
           why,
@@ -119,7 +119,7 @@ describe('Authorization against a model', function () {
         for (const type of types) {
           const ofType = readable.filter(([, each]) => typesOf(each).includes(type)).map(([iri]) => iri);
           const filter = filterOfDocument({ type: [type] }, 'malformed-filter');
-          const { items } = await search(house, lists, access(), filter, 0, 1000);
+          const { items } = await search({ house, lists, access: access() }, filter, { from: 0, count: 1000 });
           expect(
             items.map(({ iri }) => iri),
             `${type} ${why}`,

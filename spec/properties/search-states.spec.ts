@@ -9,13 +9,13 @@ import { expect } from 'chai';
 import { faultsOf, indexChanges, rebuild } from '../../components/search-index/indexer.js';
 import { PostingLists } from '../../components/search-index/posting-lists.js';
 import { search } from '../../components/search-index/search.js';
-import { searchBySparql } from '../../components/search-index/sparql-form.js';
 import type { House } from '../../lib/component.js';
 import { remove } from '../../lib/resources/delete.js';
 import { writeLinkset } from '../../lib/resources/linkset-write.js';
 import { replace } from '../../lib/resources/replace.js';
 import { openLevel } from '../../lib/storage/durable-level.js';
 import { memoryStore, root } from '../support/memory-store.js';
+import { searchBySparql } from '../support/search-oracle.js';
 import { body, type SpecStorage, specStorage } from '../support/storage.js';
 import type { Filter } from './search-model.js';
 
@@ -51,7 +51,7 @@ describe('The search index on the disk', function () {
       true,
     );
   const find = async (lists: PostingLists, filter: Filter) => {
-    const { items, total } = await search(house, lists, {}, filter, 0, 10_000);
+    const { items, total } = await search({ house, lists, access: {} }, filter, { from: 0, count: 10_000 });
     return { total, iris: items.map(({ iri }) => iri) };
   };
 

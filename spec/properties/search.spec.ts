@@ -7,7 +7,6 @@ import fc from 'fast-check';
 import { faultsOf, indexChanges, rebuild } from '../../components/search-index/indexer.js';
 import { PostingLists } from '../../components/search-index/posting-lists.js';
 import { search, typesOf } from '../../components/search-index/search.js';
-import { searchBySparql } from '../../components/search-index/sparql-form.js';
 import { type Authorizer, createAuthorizer, type PermissionSource } from '../../lib/authorization/authorizer.js';
 import { ownerModel } from '../../lib/authorization/owner-mode.js';
 import type { House } from '../../lib/component.js';
@@ -18,6 +17,7 @@ import { only, subtree, unionOfRanges } from '../../lib/storage/iri-ranges.js';
 import { entryRange } from '../../lib/storage/records.js';
 import type { Store } from '../../lib/storage/store.js';
 import { root } from '../support/memory-store.js';
+import { searchBySparql } from '../support/search-oracle.js';
 import { type SpecStorage, specStorage } from '../support/storage.js';
 import { type Filter, isGranted, ldp, lws, Model, rdfType, storageOwner, type Viewer } from './search-model.js';
 import { modelOf } from './search-readback.js';
@@ -91,7 +91,7 @@ interface Asked {
 async function allPages({ house, lists }: Asked, { filter: asked, viewer, pageSize }: Question): Promise<string[]> {
   const found: string[] = [];
   for (let from = 0; ; from += pageSize) {
-    const { items, total } = await search(house, lists, accessOf(viewer), asked, from, pageSize);
+    const { items, total } = await search({ house, lists, access: accessOf(viewer) }, asked, { from, count: pageSize });
     found.push(...items.map(({ iri }) => iri));
     for (const item of items) expect(item).to.deep.equal(house.store.record(item.iri));
     expect(found.length, 'items so far').to.equal(Math.min(total, from + pageSize));
@@ -207,7 +207,11 @@ describe('The search index against a model', function () {
             await Promise.all(
               batch.map((each) =>
                 typeof each === 'number'
-                  ? search(houseOf(store, last[each]!), lists, accessOf(last[each]!.viewer), last[each]!.filter, 0, 3)
+                  ? search(
+                      { house: houseOf(store, last[each]!), lists, access: accessOf(last[each]!.viewer) },
+                      last[each]!.filter,
+                      { from: 0, count: 3 },
+                    )
                   : perform(storage, rough, each),
               ),
             );

@@ -2,16 +2,17 @@
  * The thread that queries run in: it opens the server's LevelDB for itself, answers one query at a time, and may be killed
  * at any moment. It must not know who asks.
  */
-import { parentPort, resourceLimits, workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { LwsError } from '../../../lib/errors.js';
 import { readableGraphs } from '../../../lib/query/access/readable-graphs.js';
 import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
+import { checkOf } from '../../../lib/query/limits.js';
 import { MemoryLayers } from '../../../lib/query/memory/memory-layers.js';
-import { loadParser } from '../../../lib/query/parse/sparql-update.js';
+import { loadParser } from '../../../lib/query/parse/sparql-parser.js';
+import { loadQueryEngine } from '../../../lib/query/query-engine.js';
 import { openLevel } from '../../../lib/storage/durable-level.js';
-import { heapGuard } from './heap-guard.js';
 import type { FromQueryWorker, QueryWorkerData, ToQueryWorker } from './messages.js';
-import { timeout } from './query-errors.js';
+import { outOfMemory, timeout } from './query-errors.js';
 import { runQuery } from './run-query.js';
 
 /** Chunks that may be on their way without the reader having taken them. */
@@ -32,10 +33,8 @@ let scoped: ((answer: Scope) => void) | undefined;
 let taken: (() => void) | undefined;
 let underWay = 0;
 const layers = new MemoryLayers();
-const assertMemory = heapGuard((resourceLimits.maxOldGenerationSizeMb ?? 512) * 2 ** 20);
 
-// Comunica is loaded by the first query that needs it: that takes longer than everything else here.
-const opened = Promise.all([openLevel(folder), loadParser()]);
+const opened = Promise.all([openLevel(folder), loadParser(), loadQueryEngine()]);
 
 port.on('message', (message: ToQueryWorker) => {
   if ('decided' in message) {
@@ -87,15 +86,6 @@ async function room(): Promise<void> {
     });
 }
 
-/** Ends a query between two blocks of rows, before the pool has to end the thread. */
-function limits(): () => void {
-  const end = performance.now() + timeoutMs;
-  return () => {
-    assertMemory();
-    if (performance.now() > end) throw timeout({ timeoutMs });
-  };
-}
-
 async function answer({
   task,
   asked: index,
@@ -110,7 +100,14 @@ async function answer({
     const { scope, changes } = presumed === undefined ? await askScope() : { scope: presumed };
     const memory = index && changes && (await layers.view(index, changes, level, snapshot));
     const readable = readableGraphs({ level, snapshot, scope, within: task.within, decide });
-    const run = { level, snapshot, readable, memory, callService, assertTime: limits() };
+    const run = {
+      level,
+      snapshot,
+      readable,
+      memory,
+      callService,
+      assertTime: checkOf({ timeoutMs, timeout: () => timeout({ timeoutMs }), outOfMemory }),
+    };
     const { mediaType, chunks } = await runQuery(task, run);
     let isFirst = true;
     const write = async (text: string, isLast: boolean): Promise<void> => {

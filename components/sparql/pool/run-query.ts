@@ -1,11 +1,11 @@
 /** A query run on the caller's dataset, as chunks of the answer. It belongs into a worker, which is killed if it must be. */
 import type { Quad } from '@rdfjs/types';
 import { LwsError } from '../../../lib/errors.js';
+import { type AskOptions, answersOf, type QueryAnswers } from '../../../lib/query/answers.js';
 import { type ReadQuery, readQuery } from '../../../lib/query/parse/read-query.js';
 import { boundedPrefixes } from '../../../lib/rdf/prefixes.js';
 import { graphChunks } from '../results/graph-writer.js';
 import { type Row, resultWriter } from '../results/result-writers.js';
-import { type AskOptions, answersOf, type QueryAnswers } from './answers.js';
 import type { QueryTask } from './messages.js';
 
 export interface QueryRun {

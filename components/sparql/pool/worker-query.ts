@@ -38,8 +38,6 @@ export interface WorkerHost {
   readonly loaded: WeakSet<Worker>;
   /** The query has ended; the thread may be used again, or is gone. */
   readonly ended: (reuse: boolean) => void;
-  /** Called after that, when the answer has been told of its end. */
-  readonly next: () => void;
 }
 
 /** Resolves when the answer begins. @throws LwsError `query-limit` at a limit; what the worker refuses */
@@ -74,12 +72,11 @@ function work(
     job.gone.removeEventListener('abort', onGone);
     clearTimeout(deadline);
     worker.off('message', onMessage).off('error', onError).off('exit', onExit);
-    host.ended(reuse);
     if (error === undefined) body?.push(null);
     // After the first byte only a broken connection says that the answer is not whole.
     else if (body) body.destroy(error as Error);
     else reject(error);
-    host.next();
+    host.ended(reuse);
   };
   // A thread ends when it has done what cannot be interrupted; nobody waits for that.
   const kill = (error: LwsError): void => {

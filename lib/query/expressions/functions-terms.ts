@@ -52,6 +52,7 @@ const languageTypes: ReadonlySet<string> = new Set([rdf.langString, `${rdf.names
 /** What the store takes for the tag of a language. */
 const languageTag = /^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/;
 
+const nothing = unary(() => undefined);
 const isIri = unary(({ kind }) => truth(kind === 'iri'));
 
 export const termFunctions: Makes = {
@@ -62,6 +63,14 @@ export const termFunctions: Makes = {
   isuri: isIri,
   isblank: unary(({ kind }) => truth(kind === 'blank')),
   isliteral: unary((value) => truth(isLiteral(value))),
+  // The store holds no triple terms and no base directions (RDF 1.2).
+  istriple: unary(() => truth(false)),
+  subject: nothing,
+  predicate: nothing,
+  object: nothing,
+  haslang: unary(({ language }) => truth(language !== undefined)),
+  haslangdir: unary(() => truth(false)),
+  langdir: unary((value) => (isLiteral(value) ? textValue('') : undefined)),
   isnumeric: unary((value) => truth(value.kind === 'number' && value.number !== undefined)),
   iri,
   uri: iri,

@@ -10,10 +10,8 @@ import {
   type ExtendPlan,
   isSubset,
   type JoinPlan,
-  type LeftJoinPlan,
   type Plan,
   type Row,
-  type SemiJoinPlan,
   type Slot,
   slotsOf,
   type UnionPlan,
@@ -21,12 +19,13 @@ import {
 } from '../plan/plan.js';
 import { closure } from './closure.js';
 import { distinctTermsOf } from './distinct-terms.js';
-import { blockLength, type Execution, gathered, holds, oneBlock, unit } from './execution.js';
+import { type Execution, holds, oneBlock, unit } from './execution.js';
+import { leftJoin, marked, semiJoin } from './existence.js';
 import { grouped } from './group.js';
-import { compared, hashJoin } from './hash-join.js';
+import { hashJoin } from './hash-join.js';
 import { inOrder } from './join-order.js';
 import { joinPattern } from './join-pattern.js';
-import { forService, joinService } from './join-service.js';
+import { joinService } from './join-service.js';
 import { distinct, ordered, sliced } from './modifiers.js';
 
 export function execute(execution: Execution, plan: Plan, input?: Blocks): Blocks {
@@ -45,9 +44,11 @@ export function execute(execution: Execution, plan: Plan, input?: Blocks): Block
     case 'filter':
       return filtered(execute(execution, plan.input, input), [plan.condition]);
     case 'leftJoin':
-      return leftJoin(execution, plan);
+      return leftJoin(execution, plan, execute);
     case 'semiJoin':
-      return semiJoin(execution, plan);
+      return semiJoin(execution, plan, execute);
+    case 'mark':
+      return marked(execution, plan, execute);
     case 'extend':
       return extended(execute(execution, plan.input), plan);
     case 'group':
@@ -55,7 +56,10 @@ export function execute(execution: Execution, plan: Plan, input?: Blocks): Block
     case 'order':
       return ordered(execution, plan, execute(execution, plan.input));
     case 'distinct':
-      return distinctTermsOf(execution, plan) ?? distinct(execution, plan, execute(execution, plan.input));
+      return (
+        (execution.outer ? undefined : distinctTermsOf(execution, plan)) ??
+        distinct(execution, plan, execute(execution, plan.input))
+      );
     case 'slice':
       return sliced(plan, execute(execution, plan.input));
   }
@@ -146,47 +150,5 @@ async function* extended(input: Blocks, { slot, expression }: ExtendPlan): Async
   for await (const rows of input) {
     for (const row of rows) row[slot] = toToken(expression.evaluate(row));
     yield rows;
-  }
-}
-
-/** Rows of a left side: many at once, since the right side begins anew with each block. */
-const leftRows = (execution: Execution, plan: Plan): Blocks =>
-  gathered(execute(execution, plan), execution.isHasty ? 1 : 8 * blockLength);
-
-/** Rows of the block with their number in the counter's slot. */
-const counted = (rows: readonly Row[], counter: Slot): Row[] =>
-  rows.map((row, index) => {
-    const copy = row.slice();
-    copy[counter] = String(index);
-    return copy;
-  });
-
-async function* leftJoin(execution: Execution, plan: LeftJoinPlan): AsyncGenerator<Row[]> {
-  const { left, right, condition, counter } = plan;
-  for await (const rows of forService(right, leftRows(execution, left))) {
-    const matched = new Uint8Array(rows.length);
-    for await (const block of execute(execution, right, oneBlock(counted(rows, counter)))) {
-      const kept = condition ? block.filter((row) => holds(condition, row)) : block;
-      for (const row of kept) {
-        matched[Number(row[counter])] = 1;
-        row[counter] = undefined;
-      }
-      if (kept.length > 0) yield kept;
-    }
-    const alone = rows.filter((_row, index) => matched[index] === 0);
-    if (alone.length > 0) yield alone;
-  }
-}
-
-async function* semiJoin(execution: Execution, plan: SemiJoinPlan): AsyncGenerator<Row[]> {
-  const { left, right, isKept, counter } = plan;
-  if (plan.isLoose || plan.isAlone)
-    return yield* compared(execution, execute(execution, left), plan, () => execute(execution, right));
-  for await (const rows of forService(right, leftRows(execution, left))) {
-    const matched = new Uint8Array(rows.length);
-    for await (const block of execute(execution, right, oneBlock(counted(rows, counter))))
-      for (const row of block) matched[Number(row[counter])] = 1;
-    const kept = rows.filter((_row, index) => (matched[index] === 1) === isKept);
-    if (kept.length > 0) yield kept;
   }
 }

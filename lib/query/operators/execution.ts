@@ -3,18 +3,20 @@
 import type { QuadMatches } from '../access/quad-matches.js';
 import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
 import { booleanOf } from '../expressions/values.js';
-import type { Blocks, Expression, Pattern, Plan, Row, Slot } from '../plan/plan.js';
+import type { Blocks, Existence, Expression, Pattern, Plan, Row, Slot } from '../plan/plan.js';
 
 export interface Execution {
   readonly matches: QuadMatches;
   readonly width: number;
   /** What parts of the plan remember from one block to the next. */
-  readonly memory: Map<Plan | Pattern, unknown>;
+  readonly memory: Map<Plan | Pattern | Existence, unknown>;
   readonly assertTime: () => void;
   /** A few rows are enough, so that the first are to come soon. */
   readonly isHasty: boolean;
   /** Variables that are the subjects of several patterns. */
   readonly stars: ReadonlySet<Slot>;
+  /** The row for which an EXISTS is run: its terms stand for its variables. */
+  readonly outer?: Row;
   /** Asks another endpoint. */
   readonly callService: (call: ServiceCall) => Promise<ServiceAnswer>;
 }
@@ -22,7 +24,9 @@ export interface Execution {
 /** Rows of a block, about. */
 export const blockLength = 2048;
 
-export const emptyRow = ({ width }: Execution): Row => new Array<undefined>(width).fill(undefined);
+/** The row that plans begin with. */
+export const emptyRow = ({ width, outer }: Execution): Row =>
+  outer ? outer.slice() : new Array<undefined>(width).fill(undefined);
 
 export async function* unit(execution: Execution): AsyncGenerator<Row[]> {
   yield [emptyRow(execution)];
@@ -32,7 +36,7 @@ export async function* oneBlock(rows: Row[]): AsyncGenerator<Row[]> {
   yield rows;
 }
 
-export function recall<T>({ memory }: Execution, key: Plan | Pattern, make: () => T): T {
+export function recall<T>({ memory }: Execution, key: Plan | Pattern | Existence, make: () => T): T {
   if (!memory.has(key)) memory.set(key, make());
   return memory.get(key) as T;
 }

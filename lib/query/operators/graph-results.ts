@@ -3,17 +3,10 @@ import type { Term } from '@rdfjs/types';
 import { addNew } from '../access/collections.js';
 import type { Terms } from '../access/key-reader.js';
 import { isBlank, isIri, type Token, tokenOf } from '../access/terms.js';
-import type { Blocks, Place, Slot } from '../plan/plan.js';
+import type { Blocks, GraphForm, Row, Template, TemplatePlace } from '../plan/plan.js';
 import type { Execution } from './execution.js';
 
 export type TripleTokens = readonly [subject: Token, predicate: Token, object: Token];
-
-/** A blank node of a template is another one for each row. */
-export type TemplatePlace = Exclude<Place, undefined> | { readonly label: string };
-
-export type GraphForm =
-  | { readonly kind: 'construct'; readonly template: readonly (readonly TemplatePlace[])[] }
-  | { readonly kind: 'describe'; readonly slots: readonly Slot[]; readonly tokens: readonly Token[] };
 
 /** The triples, each of them once. */
 export async function* graphTriples(
@@ -33,30 +26,34 @@ export async function* graphTriples(
   }
 }
 
-async function* constructed(
-  template: readonly (readonly TemplatePlace[])[],
-  rows: Blocks,
-): AsyncGenerator<TripleTokens[]> {
-  let row = 0;
-  for await (const block of rows) {
-    const triples: TripleTokens[] = [];
-    for (const solution of block) {
-      row++;
-      for (const places of template) {
-        const [subject, predicate, object] = places.map((place) => {
-          if ('slot' in place) return solution[place.slot];
-          return 'token' in place ? place.token : blankToken(`c${row}${place.label}`);
-        });
-        // What would be no triple is left out.
-        if (subject && predicate && object && isResource(subject) && isIri(predicate))
-          triples.push([subject, predicate, object]);
-      }
-    }
-    yield triples;
+/** What RDF does not allow: a literal as subject, a predicate that is no IRI. */
+export const isAllowed = ([subject, predicate]: TripleTokens): boolean => isResource(subject) && isIri(predicate);
+
+/** The triples that a row makes of a template, of which some may be none of RDF. */
+export function instances(template: Template, row: Row, labelOf: (label: string) => string): TripleTokens[] {
+  const triples: TripleTokens[] = [];
+  const termOf = (place: TemplatePlace): Token | undefined => {
+    if ('slot' in place) return row[place.slot];
+    return 'token' in place ? place.token : blankToken(labelOf(place.label));
+  };
+  for (const places of template) {
+    const [subject, predicate, object] = places.map(termOf);
+    if (subject && predicate && object) triples.push([subject, predicate, object]);
   }
+  return triples;
 }
 
 /** Labels of the storage begin with another letter. */
+async function* constructed(template: Template, rows: Blocks): AsyncGenerator<TripleTokens[]> {
+  let count = 0;
+  for await (const block of rows)
+    yield block.flatMap((row) => {
+      count++;
+      // SPARQL 1.1 16.2: illegal constructs are left out.
+      return instances(template, row, (label) => `c${count}${label}`).filter(isAllowed);
+    });
+}
+
 const blankToken = (label: string): Token => tokenOf({ termType: 'BlankNode', value: label } as Term);
 const isResource = (token: Token): boolean => isIri(token) || isBlank(token);
 

@@ -1,7 +1,7 @@
 /** Rows joined with what a plan gives alone, through a table of its rows. It must not know patterns. */
 import { addTo } from '../access/collections.js';
 import { joinTokens } from '../access/terms.js';
-import type { Blocks, Plan, Row, SemiJoinPlan, Slot } from '../plan/plan.js';
+import type { Blocks, Existence, Plan, Row, Slot } from '../plan/plan.js';
 import { blockLength, type Execution, recall } from './execution.js';
 
 interface Tables {
@@ -35,26 +35,25 @@ export async function* hashJoin(
   if (out.length > 0) yield out;
 }
 
-/** Rows with or without a partner; for MINUS, only partners count that share a bound variable. */
-export async function* compared(
+/**
+ * Which rows have a partner among those that a plan gives alone.
+ * @param counts slots of which a partner has to share a bound one (MINUS); absent: none
+ */
+export async function havePartners(
   execution: Execution,
-  input: Blocks,
-  { right, isKept, isLoose }: SemiJoinPlan,
-  run: () => Blocks,
-): AsyncGenerator<Row[]> {
+  { right }: Existence,
+  rows: readonly Row[],
+  { run, counts }: { readonly run: () => Blocks; readonly counts: readonly Slot[] | undefined },
+): Promise<boolean[]> {
   const { load, candidates } = partners(execution, right, run);
   const possible = [...right.possible];
-  for await (const rows of input) {
-    execution.assertTime();
-    await load();
-    const kept = rows.filter((row) => {
-      const isPartner = (partner: Row): boolean =>
-        (!isLoose || possible.some((slot) => row[slot] !== undefined && partner[slot] !== undefined)) &&
-        merge(row, partner, possible) !== undefined;
-      return candidates(row).some(isPartner) === isKept;
-    });
-    if (kept.length > 0) yield kept;
-  }
+  await load();
+  return rows.map((row) => {
+    const isPartner = (partner: Row): boolean =>
+      (!counts || counts.some((slot) => row[slot] !== undefined && partner[slot] !== undefined)) &&
+      merge(row, partner, possible) !== undefined;
+    return candidates(row).some(isPartner);
+  });
 }
 
 /** The rows that a plan gives alone, run once, and those of them that may go together with a row. */

@@ -22,7 +22,10 @@ export interface Run {
   close(): Promise<void>;
 }
 
-export function startRun(options: RunOptions, { plan, width, isHasty }: Compiled): Run {
+export function startRun(
+  options: RunOptions,
+  { plan, width, isHasty }: Pick<Compiled, 'plan' | 'width' | 'isHasty'>,
+): Run {
   const assertTime = options.assertTime ?? (() => {});
   const { matches } = options;
   const execution: Execution = {

@@ -3,20 +3,11 @@
  * braces. Whatever is not plainly that is left to the SPARQL parser in a worker, which also words the refusals; to load
  * that parser here would hold up the HTTP thread for a quarter of a second.
  */
+import type { Algebra } from '@comunica/utils-algebra';
 import type { Quad } from '@rdfjs/types';
 import { Parser } from 'n3';
+import type { ReadUpdate } from './read-update.js';
 import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
-
-/** One operation of an update that only names triples. */
-export interface DataOperation {
-  readonly removed: readonly Quad[];
-  readonly added: readonly Quad[];
-}
-
-export interface DataUpdate {
-  readonly prefixes: Readonly<Record<string, string>>;
-  readonly operations: readonly DataOperation[];
-}
 
 const space = /(?:\s|#[^\n\r]*(?:[\n\r]|$))*/y;
 const prefix = /PREFIX\s+([A-Za-z][\w-]*)?:\s*<([^<>"{}|\\^`\s]*)>/iy;
@@ -24,11 +15,11 @@ const keyword = /(INSERT|DELETE)\s+DATA\s*\{/iy;
 /** A token of triples: a string, an IRI, a comment, white space or anything else without braces. */
 const token = new RegExp(`${stringToken}|<${referenceToken}>|${commentToken}|\\s+|[^"'<>#{}\\s]+`, 'sy');
 
-/** The operations of an update; `undefined` for one that the SPARQL parser has to look at. */
-export function readDataUpdate(text: string, base: string): DataUpdate | undefined {
+/** An update; `undefined` for one that the SPARQL parser has to look at. */
+export function readDataUpdate(text: string, base: string): ReadUpdate | undefined {
   // A code point escape may spell anything, a brace included.
   if (/\\u/i.test(text)) return undefined;
-  const operations: DataOperation[] = [];
+  const updates: Algebra.Operation[] = [];
   const prefixes: Record<string, string> = {};
   let at = 0;
   const take = (pattern: RegExp): RegExpExecArray | null => {
@@ -43,7 +34,8 @@ export function readDataUpdate(text: string, base: string): DataUpdate | undefin
       prefixes[declared[1] ?? ''] = declared[2]!;
       take(space);
     }
-    if (at === text.length) return { prefixes, operations };
+    if (at === text.length)
+      return { prefixes, steps: updates.length === 0 ? [] : [{ operation: composite(updates), base }] };
     const word = take(keyword)?.[1]?.toUpperCase();
     if (!word) return undefined;
     const begin = at;
@@ -54,12 +46,18 @@ export function readDataUpdate(text: string, base: string): DataUpdate | undefin
     const triples = text.slice(begin, at) + (last.endsWith('.') ? '' : '\n.');
     const quads = readTriples(triples, word === 'DELETE', prefixes, base);
     if (!quads) return undefined;
-    operations.push(word === 'DELETE' ? { removed: quads, added: [] } : { removed: [], added: quads });
+    updates.push(dataOperation(word, quads));
     at++;
     take(space);
     if (at < text.length && text[at++] !== ';') return undefined;
   }
 }
+
+/** As the translation of the algebra has them. */
+const composite = (updates: readonly Algebra.Operation[]): Algebra.Operation =>
+  updates.length === 1 ? updates[0]! : ({ type: 'compositeupdate', updates } as Algebra.Operation);
+const dataOperation = (word: string, quads: readonly Quad[]): Algebra.Operation =>
+  ({ type: 'deleteinsert', [word === 'DELETE' ? 'delete' : 'insert']: quads }) as Algebra.Operation;
 
 function readTriples(
   triples: string,

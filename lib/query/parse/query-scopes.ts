@@ -4,6 +4,7 @@
  */
 import { LwsError } from '../../errors.js';
 
+/** A node of the algebra or of the syntax, whose members are looked through. */
 export interface AlgebraNode {
   readonly type?: string;
   readonly [member: string]: unknown;
@@ -16,7 +17,7 @@ interface Named {
 const namesOf = (variables: unknown): string[] => (variables as readonly Named[]).map(({ value }) => value);
 
 /** @throws LwsError `malformed-query` */
-export function assertScopes(root: AlgebraNode): void {
+export function assertScopes(root: object): void {
   for (const node of nodesOf(root, () => true)) {
     if (node.type === 'project') assertProjection(node);
     if (node.type === 'extend') assertFresh(node);
@@ -73,7 +74,7 @@ function assertFresh(extend: AlgebraNode): void {
  * Tells COUNT(DISTINCT *) which variables the query writes: in the algebra, blank nodes and paths have made others that are of
  * no solution.
  */
-export function nameSolutions(algebra: AlgebraNode, syntax: AlgebraNode): void {
+export function nameSolutions(algebra: object, syntax: object): void {
   const isCounted = ({ aggregator, distinct, expression }: AlgebraNode): boolean =>
     aggregator === 'count' && distinct === true && (expression as AlgebraNode)['subType'] === 'wildcard';
   const counts = [...nodesOf(algebra, () => true)].filter(isCounted);

@@ -2,6 +2,7 @@
  * A query read and guarded: what is refused, the dataset that it names, and the algebra that is left. It must not know who
  * asks, nor run anything.
  */
+import type { Algebra } from '@comunica/utils-algebra';
 import { LwsError } from '../../errors.js';
 import type { AllowedHost } from '../../outbound/address-policy.js';
 import { resolveIri } from '../../rdf/resolve-iri.js';
@@ -9,21 +10,14 @@ import { decodeEscapes } from './code-point-escapes.js';
 import { nameGraphs } from './graph-names.js';
 import { assertScopes, nameSolutions } from './query-scopes.js';
 import { putServices, type ServiceClause, takeServices } from './service-clauses.js';
-import { loadParser } from './sparql-update.js';
-import { resolveReferences } from './update-references.js';
-
-interface Node {
-  readonly type?: string;
-  readonly subType?: string;
-  readonly [member: string]: unknown;
-}
+import { type Syntax as Node, prefixesOf, sparqlReader } from './sparql-parser.js';
 
 export type QueryForm = 'select' | 'ask' | 'construct' | 'describe';
 
 export interface ReadQuery {
   readonly form: QueryForm;
   /** The algebra without its dataset clauses. */
-  readonly algebra: Node;
+  readonly algebra: Algebra.Operation;
   /** The graphs of FROM and FROM NAMED; absent: no clause. */
   readonly from: { readonly defaultGraphs: readonly string[]; readonly namedGraphs: readonly string[] } | undefined;
   /** The names of a SELECT's variables, in their order. */
@@ -44,12 +38,11 @@ export async function readQuery(
   base: string,
   allowedServices: readonly AllowedHost[] = [],
 ): Promise<ReadQuery> {
-  const { parser, toAlgebra } = await loadParser();
+  const { parse, translate } = await sparqlReader(base);
   const text = decodeEscapes(written);
   let syntax: Node;
   try {
-    const parse = (query: string): Node => parser.parse(query, { baseIRI: base }) as unknown as Node;
-    syntax = parse(resolveReferences(text, base));
+    syntax = parse(text);
     if (/graph/i.test(text)) nameGraphs(syntax, parse);
   } catch (error) {
     throw new LwsError('malformed-query', `The query cannot be read: ${explain(text, error as Error)}`, {
@@ -67,7 +60,7 @@ export async function readQuery(
   let algebra: Node;
   try {
     services = /service/i.test(text) ? await takeServices(syntax, base, allowedServices) : [];
-    algebra = toAlgebra(syntax as never, { quads: true, baseIRI: base, blankToVariable: true }) as unknown as Node;
+    algebra = translate(syntax) as unknown as Node;
   } catch (error) {
     if (error instanceof LwsError) throw error;
     throw new LwsError('malformed-query', `The query has no meaning: ${oneLine((error as Error).message)}`, {
@@ -81,7 +74,7 @@ export async function readQuery(
   const input = algebra.type === 'from' ? (algebra['input'] as Node) : algebra;
   return {
     form: syntax.subType as QueryForm,
-    algebra: input,
+    algebra: input as Algebra.Operation,
     from,
     variables: variablesOf(input),
     prefixes: prefixesOf(syntax),
@@ -112,13 +105,6 @@ function variablesOf(algebra: Node): readonly string[] {
   for (let node: Node | undefined = algebra; node; node = node['input'] as Node | undefined)
     if (node.type === 'project') return (node['variables'] as { value: string }[]).map(({ value }) => value);
   return [];
-}
-
-function prefixesOf({ context }: Node): Record<string, string> {
-  const prefixes: Record<string, string> = {};
-  for (const { subType, key, value } of (context as Node[] | undefined) ?? [])
-    if (subType === 'prefix' && typeof key === 'string') prefixes[key] = (value as { value: string }).value;
-  return prefixes;
 }
 
 /** The last BASE, each of which is relative to the one before. */

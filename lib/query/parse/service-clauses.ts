@@ -7,7 +7,7 @@ import type { AllowedHost } from '../../outbound/address-policy.js';
 import { certainVariables } from './certain-variables.js';
 import { nodesOf as allNodesOf } from './query-scopes.js';
 import { assertAllowed, mostServices, refused } from './service-policy.js';
-import { loadParser } from './sparql-update.js';
+import { loadParser } from './sparql-parser.js';
 
 interface Node {
   readonly type?: string;

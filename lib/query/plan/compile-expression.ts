@@ -1,6 +1,5 @@
 /**
- * Expressions of the algebra as functions of a row. What is not here is not compiled, so that Comunica answers the query. It
- * must not know plans.
+ * Expressions of the algebra as functions of a row. It must not know plans.
  */
 import type { Term } from '@rdfjs/types';
 import { type Token, tokenOf } from '../access/terms.js';
@@ -12,7 +11,7 @@ import { functions } from '../expressions/functions.js';
 import { calculateAny } from '../expressions/functions-time.js';
 import { booleanOf, isFalse, isTrue, toToken, toValue, truth, type Value } from '../expressions/values.js';
 import { type Names, type Node, NotCompiledError } from './compile-scope.js';
-import type { Evaluate, Expression, Slot } from './plan.js';
+import { type Evaluate, type Expression, markOfPartner, type Slot } from './plan.js';
 
 /** @throws NotCompiledError */
 export function compileExpression(node: Node, names: Names): Expression {
@@ -31,6 +30,7 @@ export function constantToken(term: Term): Token {
 
 function compile(node: Node, names: Names, slots: Set<Slot>): Evaluate {
   if (node.subType === 'term') return compileTerm(node['term'] as Term, names, slots);
+  if (node.subType === 'existence') return compileMark(node, names);
   const isCast = node.subType === 'named';
   if (!isCast && node.subType !== 'operator') throw new NotCompiledError(`expression ${node.subType}`);
   const name = isCast ? (node['name'] as Term).value : String(node['operator']).toLowerCase();
@@ -79,6 +79,14 @@ function compileTerm(term: Term, names: Names, slots: Set<Slot>): Evaluate {
     const token = row[slot];
     return token === undefined ? undefined : toValue(token);
   };
+}
+
+/** Whether there is a partner stands in the row already. It is not among the expression's slots, which only patterns bind. */
+function compileMark(node: Node, { marks }: Names): Evaluate {
+  const slot = marks.get(node);
+  if (slot === undefined) throw new NotCompiledError('EXISTS in this place');
+  const isWanted = node['not'] !== true;
+  return (row) => truth((row[slot] === markOfPartner) === isWanted);
 }
 
 function compileBound(node: Node, names: Names, slots: Set<Slot>): Evaluate {

@@ -57,11 +57,21 @@ export function joinPlans(inputs: readonly Plan[]): Plan {
   });
 }
 
-type LeftJoinParts = Pick<LeftJoinPlan, 'left' | 'right' | 'condition' | 'counter'>;
+type LeftJoinParts = Pick<LeftJoinPlan, 'left' | 'right' | 'condition' | 'marks' | 'counter'>;
 
-export function makeLeftJoin({ left, right, condition, counter }: LeftJoinParts): LeftJoinPlan {
+export function makeLeftJoin({ left, right, condition, marks, counter }: LeftJoinParts): LeftJoinPlan {
   const possible = unite([left.possible, right.possible]);
-  return { kind: 'leftJoin', left, right, condition, counter, certain: left.certain, possible, isJoinable: false };
+  return {
+    kind: 'leftJoin',
+    left,
+    right,
+    condition,
+    marks,
+    counter,
+    certain: left.certain,
+    possible,
+    isJoinable: false,
+  };
 }
 
 export function filterPlan(input: Plan, condition: Expression): Plan {

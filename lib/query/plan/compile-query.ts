@@ -1,13 +1,11 @@
 /** A whole query as a plan and what becomes of its rows. It must not know keys or rows. */
 import type { Term } from '@rdfjs/types';
-import type { GraphForm, TemplatePlace } from '../operators/graph-results.js';
 import { compileNode, distinctPlan, inputOf, projected } from './compile.js';
 import { constantToken } from './compile-expression.js';
-import { joinPlans } from './compile-join.js';
 import { compileSlice } from './compile-modifiers.js';
-import { compilePattern } from './compile-pattern.js';
 import { type Names, type Node, NotCompiledError, namesOf } from './compile-scope.js';
-import type { Plan, Slot } from './plan.js';
+import { compileTemplate } from './compile-template.js';
+import type { GraphForm, Plan, Slot } from './plan.js';
 
 export interface Compiled {
   readonly plan: Plan;
@@ -51,14 +49,7 @@ function graphForm(root: Node, names: Names): GraphForm | undefined {
     return { kind: 'describe', slots, tokens: constants.map(constantToken) };
   }
   if (root.type !== 'construct') throw new NotCompiledError(`query ${root.type}`);
-  const place = (term: Term): TemplatePlace => {
-    if (isVariable(term)) return { slot: names.slot(term.value) };
-    return term.termType === 'BlankNode' ? { label: term.value } : { token: constantToken(term) };
-  };
-  const template = (root['template'] as Node[]).map((pattern) =>
-    ['subject', 'predicate', 'object'].map((position) => place(pattern[position] as Term)),
-  );
-  return { kind: 'construct', template };
+  return { kind: 'construct', template: compileTemplate(root['template'] as Node[], names, constantToken) };
 }
 
 const isVariable = ({ termType }: Term): boolean => termType === 'Variable';
@@ -84,20 +75,4 @@ function compileRoot(node: Node, names: Names): Plan {
   const input = compileRoot(node['input'] as Node, names);
   if (node.type === 'slice') return compileSlice(node, input);
   return node.type === 'distinct' ? distinctPlan(node, input, names) : input;
-}
-
-/** Patterns and joins of them, as Comunica hands them over. @throws NotCompiledError */
-export function compilePart(root: Node): Compiled {
-  const names = namesOf(undefined);
-  const variables = new Set<string>();
-  const plan = joinPlans(leaves(root).map((pattern) => compilePattern(pattern, names, variables)));
-  const columns = [...variables].map((name) => [name, names.slot(name)] as const);
-  return { plan, width: names.width, columns, isHasty: false };
-}
-
-function leaves(node: Node): Node[] {
-  if (node.type === 'pattern') return [node];
-  if (node.type === 'bgp') return node['patterns'] as Node[];
-  if (node.type === 'join') return (node['input'] as Node[]).flatMap(leaves);
-  throw new NotCompiledError(`part ${node.type}`);
 }

@@ -1,7 +1,7 @@
 /** What the parts of a query share: the names of its variables as slots, and what its functions know. It must not know plans. */
 import type { Slot } from './plan.js';
 
-/** The query, or a part of it, cannot be compiled: Comunica answers it over patterns and joins. */
+/** The query cannot be compiled, and is refused; the message says what it has in it. */
 export class NotCompiledError extends Error {}
 
 /** A node of the algebra. */
@@ -28,6 +28,8 @@ export interface Names {
   unnamed(): Slot;
   /** Names of a subquery, which shares with this scope only those that it gives out. */
   inner(shared: readonly string[]): Names;
+  /** The slots of EXISTS within expressions, by their nodes. */
+  readonly marks: Map<Node, Slot>;
   readonly width: number;
   readonly facts: Facts;
 }
@@ -36,6 +38,7 @@ export interface Names {
 export function namesOf(root: Node | undefined, base = ''): Names {
   const facts: Facts = { base, now: new Date() };
   const counts = root && countVariables(root);
+  const marks = new Map<Node, Slot>();
   let width = 0;
   const scope = (slots: Map<string, Slot>): Names => ({
     slot(name) {
@@ -54,6 +57,7 @@ export function namesOf(root: Node | undefined, base = ''): Names {
     get width() {
       return width;
     },
+    marks,
     facts,
   });
   return scope(new Map());

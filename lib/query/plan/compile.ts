@@ -1,17 +1,17 @@
 /**
- * The algebra of a query as a plan, or not at all: what is not here throws, and Comunica answers the query over patterns and
- * joins. It must not know keys or rows.
+ * The algebra of a query as a plan. What is not here throws, and the query is refused. It must not know keys or rows.
  */
 import type { Term } from '@rdfjs/types';
 import type { Token } from '../access/terms.js';
+import { compileFilter, type ExistenceTools, marked, marksOf, minusPlan, withMarked } from './compile-existence.js';
 import { compileExpression, constantToken } from './compile-expression.js';
-import { filterPlan, joinPlans, makeJoin, makeLeftJoin, unionOf } from './compile-join.js';
+import { joinPlans, makeJoin, makeLeftJoin, unionOf } from './compile-join.js';
 import { compileGroup, compileOrder, compileSlice } from './compile-modifiers.js';
 import { compilePath } from './compile-path.js';
 import { compilePattern } from './compile-pattern.js';
 import { type Names, type Node, NotCompiledError } from './compile-scope.js';
 import { compileService } from './compile-service.js';
-import { isSubset, type Plan, partsOf, type SemiJoinPlan, type Slot, slotsOf, unite, type ValuesPlan } from './plan.js';
+import { type Plan, type Slot, unite, type ValuesPlan } from './plan.js';
 
 export const projected = (node: Node): string[] =>
   node.type === 'project' ? namesIn(node['variables']) : projected(node['input'] as Node);
@@ -38,30 +38,35 @@ const compilers: Readonly<Record<string, (node: Node, names: Names) => Plan>> = 
   union: (node, names) => unionOf(inputsOf(node, names)),
   values: compileValues,
   service: compileService,
-  filter: compileFilter,
+  filter: (node, names) => compileFilter(inputOf(node, names), node['expression'] as Node, tools(names)),
   leftjoin: (node, names) => {
     const [left, right] = inputsOf(node, names) as [Plan, Plan];
     const expression = node['expression'] as Node | undefined;
-    const condition = expression && compileExpression(expression, names);
-    return makeLeftJoin({ left, right, condition, counter: names.unnamed() });
+    if (!expression) return makeLeftJoin({ left, right, condition: undefined, marks: [], counter: names.unnamed() });
+    const marks = marksOf([expression], unite([left.possible, right.possible]), tools(names));
+    const condition = withMarked(compileExpression(expression, names), marks);
+    return makeLeftJoin({ left, right, condition, marks, counter: names.unnamed() });
   },
   minus: (node, names) => {
     const [left, right] = inputsOf(node, names) as [Plan, Plan];
-    const shared = new Set([...left.possible].filter((slot) => right.possible.has(slot)));
-    if (shared.size === 0) return left;
-    // A row that shares no bound variable is kept.
-    const isLoose = !isSubset(shared, left.certain) || !isSubset(shared, right.certain);
-    return { ...semiJoin(left, right, false, names), isLoose };
+    return minusPlan(left, right, names);
   },
   extend: (node, names) => {
-    const input = inputOf(node, names);
+    const asked = node['expression'] as Node;
+    const input = marked(inputOf(node, names), [asked], tools(names));
     const slot = names.slot((node['variable'] as Term).value);
-    const expression = compileExpression(node['expression'] as Node, names);
+    const expression = compileExpression(asked, names);
     const possible = unite([input.possible, new Set([slot])]);
     return { kind: 'extend', input, slot, expression, certain: input.certain, possible, isJoinable: false };
   },
-  group: (node, names) => compileGroup(node, inputOf(node, names), names),
-  orderby: (node, names) => compileOrder(node, inputOf(node, names), names),
+  group: (node, names) => {
+    const input = marked(inputOf(node, names), node['aggregates'] as Node[], tools(names));
+    return compileGroup(node, input, names);
+  },
+  orderby: (node, names) => {
+    const input = marked(inputOf(node, names), node['expressions'] as Node[], tools(names));
+    return compileOrder(node, input, names);
+  },
   slice: (node, names) => compileSlice(node, inputOf(node, names)),
   distinct: (node, names) => distinctPlan(node, inputOf(node, names), names),
   // REDUCED may remove copies, and need not.
@@ -69,6 +74,8 @@ const compilers: Readonly<Record<string, (node: Node, names: Names) => Plan>> = 
   // Only a subquery comes here: its other variables are its own.
   project: (node, names) => compileProject(node, names.inner(namesIn(node['variables'])), names),
 };
+
+const tools = (names: Names): ExistenceTools => ({ names, compile: compileNode });
 
 function compileProject(node: Node, own: Names, outer: Names): Plan {
   const plan = inputOf(node, own);
@@ -88,57 +95,6 @@ function compileValues(node: Node, names: Names): ValuesPlan {
   );
   const certain = new Set([...slots.values()].filter((slot) => rows.every((row) => row.some(([own]) => own === slot))));
   return { kind: 'values', rows, certain, possible: new Set(slots.values()), isJoinable: true };
-}
-
-function compileFilter(node: Node, names: Names): Plan {
-  let plan = inputOf(node, names);
-  for (const condition of conjuncts(node['expression'] as Node))
-    plan =
-      condition.subType === 'existence'
-        ? existence(plan, condition, names)
-        : filterPlan(plan, compileExpression(condition, names));
-  return plan;
-}
-
-const conjuncts = (node: Node): Node[] =>
-  node.subType === 'operator' && node['operator'] === '&&' ? (node['args'] as Node[]).flatMap(conjuncts) : [node];
-
-/**
- * The rows of the left side are put into the pattern, which is what handing them through a joinable plan is. What is not is
- * found by itself, and compared, where that comes to the same.
- */
-function existence(left: Plan, node: Node, names: Names): Plan {
-  const right = compileNode(node['input'] as Node, names);
-  const exists = semiJoin(left, right, node['not'] !== true, names);
-  if (right.isJoinable) return exists;
-  const parts = [...partsOf(right)];
-  const mentioned = unite(parts.flatMap((part) => [part.possible, ...ownSlots(part)]));
-  const shared = new Set([...mentioned].filter((slot) => left.possible.has(slot)));
-  if (!isSubset(shared, right.certain) || parts.some(({ kind }) => kind === 'slice'))
-    throw new NotCompiledError('EXISTS');
-  return { ...exists, isAlone: true };
-}
-
-function ownSlots(plan: Plan): ReadonlySet<Slot>[] {
-  if (plan.kind === 'join') return [...plan.patterns.map(slotsOf), ...plan.filters.map(({ slots }) => slots)];
-  if (plan.kind === 'filter' || plan.kind === 'leftJoin') return plan.condition ? [plan.condition.slots] : [];
-  return plan.kind === 'extend' ? [plan.expression.slots] : [];
-}
-
-function semiJoin(left: Plan, right: Plan, isKept: boolean, names: Names): SemiJoinPlan {
-  const { certain, possible } = left;
-  return {
-    kind: 'semiJoin',
-    left,
-    right,
-    isKept,
-    isLoose: false,
-    isAlone: false,
-    counter: names.unnamed(),
-    certain,
-    possible,
-    isJoinable: false,
-  };
 }
 
 export function distinctPlan(node: Node, input: Plan, names: Names): Plan {

@@ -71,6 +71,23 @@ export interface LeftJoinPlan extends Scope {
   readonly left: Plan;
   readonly right: Plan;
   readonly condition: Expression | undefined;
+  /** What the condition asks of the joined rows. */
+  readonly marks: readonly Mark[];
+  /** Where rows carry their number through the right side. */
+  readonly counter: Slot;
+}
+/** What is asked of each row: whether there is a partner for it. */
+export interface Existence {
+  readonly right: Plan;
+  /**
+   * `through`: rows are handed through the right side. `alone`: the right side is found by itself, and rows are compared with it.
+   * `each`: it is run for each row.
+   */
+  readonly way: 'through' | 'alone' | 'each';
+  /** Of MINUS, of which only partners count that share a bound variable: whether rows and partners always do. */
+  readonly minus?: 'always' | 'perhaps';
+  /** The slots that the answer depends on. */
+  readonly shared: readonly Slot[];
   /** Where rows carry their number through the right side. */
   readonly counter: Slot;
 }
@@ -78,13 +95,20 @@ export interface LeftJoinPlan extends Scope {
 export interface SemiJoinPlan extends Scope {
   readonly kind: 'semiJoin';
   readonly left: Plan;
-  readonly right: Plan;
+  readonly existence: Existence;
   readonly isKept: boolean;
-  /** MINUS where variables may be unbound: only partners that share a bound one count. */
-  readonly isLoose: boolean;
-  /** The right side is found by itself, and rows are compared with it. */
-  readonly isAlone: boolean;
-  readonly counter: Slot;
+}
+/** What stands in the slot of a row that has a partner. */
+export const markOfPartner = 'true';
+/** An EXISTS within an expression, whose truth is put into a slot of each row. */
+export interface Mark {
+  readonly existence: Existence;
+  readonly slot: Slot;
+}
+export interface MarkPlan extends Scope {
+  readonly kind: 'mark';
+  readonly input: Plan;
+  readonly marks: readonly Mark[];
 }
 export interface FilterPlan extends Scope {
   readonly kind: 'filter';
@@ -151,8 +175,18 @@ export interface ServicePlan extends Scope {
 }
 
 export type Plan =
-  | (JoinPlan | ValuesPlan | UnionPlan | ClosurePlan | LeftJoinPlan | SemiJoinPlan | FilterPlan)
+  | (JoinPlan | ValuesPlan | UnionPlan | ClosurePlan | LeftJoinPlan | SemiJoinPlan | MarkPlan | FilterPlan)
   | (ExtendPlan | GroupPlan | OrderPlan | DistinctPlan | SlicePlan | ServicePlan);
+
+/** A blank node of a template is another one for each row. */
+export type TemplatePlace = Exclude<Place, undefined> | { readonly label: string };
+/** Subject, predicate and object of each triple. */
+export type Template = readonly (readonly TemplatePlace[])[];
+
+/** What CONSTRUCT and DESCRIBE make of rows. */
+export type GraphForm =
+  | { readonly kind: 'construct'; readonly template: Template }
+  | { readonly kind: 'describe'; readonly slots: readonly Slot[]; readonly tokens: readonly Token[] };
 
 export const isSubset = (inner: ReadonlySet<Slot>, outer: ReadonlySet<Slot>): boolean =>
   [...inner].every((slot) => outer.has(slot));
@@ -177,11 +211,13 @@ export const slotsOf = ({ places }: Pattern): Set<Slot> =>
 /** The plans and patterns that a plan is made of, itself among them. */
 export function* partsOf(plan: Plan): Generator<Plan> {
   yield plan;
-  const { input, left, right, step, inputs, parts } = plan as Partial<
+  const { input, left, right, step, inputs, parts, existence, marks } = plan as Partial<
     Record<'input' | 'left' | 'right' | 'step', Plan>
   > &
-    Partial<Record<'inputs' | 'parts', readonly Plan[]>>;
-  for (const part of [input, left, right, step, ...(inputs ?? []), ...(parts ?? [])]) if (part) yield* partsOf(part);
+    Partial<Record<'inputs' | 'parts', readonly Plan[]>> & { existence?: Existence; marks?: readonly Mark[] };
+  const asked = [existence, ...(marks ?? []).map((mark) => mark.existence)].map((each) => each?.right);
+  for (const part of [input, left, right, step, ...asked, ...(inputs ?? []), ...(parts ?? [])])
+    if (part) yield* partsOf(part);
 }
 
 /** Variables that are the subject of several patterns, so that a subject is worth being read whole. */

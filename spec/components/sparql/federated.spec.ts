@@ -5,8 +5,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { namedNode, Store } from 'oxigraph';
-import { answersOf, type QueryAnswers } from '../../../components/sparql/pool/answers.js';
 import { parseAllowedHost } from '../../../lib/outbound/address-policy.js';
+import { answersOf, type QueryAnswers } from '../../../lib/query/answers.js';
 import { readQuery } from '../../../lib/query/parse/read-query.js';
 import { parseRdf } from '../../../lib/rdf/parse.js';
 import { base, graphNames, type SpecLevel, specLevel } from '../../lib/query/engine-dataset.js';

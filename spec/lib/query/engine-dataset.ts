@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import type { Quad, Term } from '@rdfjs/types';
 import { Store } from 'n3';
 import { DataFactory } from 'rdf-data-factory';
-import { answersOf } from '../../../components/sparql/pool/answers.js';
+import { answersOf } from '../../../lib/query/answers.js';
 import type { DatasetOptions } from '../../../lib/query/dataset.js';
 import type { MemoryView } from '../../../lib/query/memory/memory-view.js';
 import { readQuery } from '../../../lib/query/parse/read-query.js';
-import { loadEngine } from '../../../lib/query/parse/sparql-update.js';
 import { type Level, type LevelSnapshot, openLevel, writeBatch } from '../../../lib/storage/durable-level.js';
 import { encodeGraph, otherKeys } from '../../../lib/storage/quad-keys.js';
+import { loadStockEngine } from '../../support/stock-engine.js';
 
 const factory = new DataFactory<Quad>();
 export const base = 'http://example.org/';
@@ -140,7 +140,7 @@ export async function plainAnswer(data: SpecData, view: SpecView, query: string)
 }
 
 async function ask(query: string, context: object): Promise<Answer> {
-  const [engine, { algebra, form, base: own }] = await Promise.all([loadEngine(), readQuery(query, base)]);
+  const [engine, { algebra, form, base: own }] = await Promise.all([loadStockEngine(), readQuery(query, base)]);
   const full = { ...context, baseIRI: own, readOnly: true } as never;
   if (form === 'ask') return { truth: await engine.queryBoolean(algebra as never, full) };
   if (form === 'construct' || form === 'describe')

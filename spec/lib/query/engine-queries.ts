@@ -72,12 +72,16 @@ const graphPatterns = fc
   .map(([graph, inner]) => `GRAPH ${graph} { ${inner} }`);
 const basic = fc.oneof({ weight: 2, arbitrary: patterns }, { weight: 1, arbitrary: graphPatterns });
 
-/** A condition that holds, and that the engine leaves to Comunica. */
-export const notCompiled = '!isTriple("abc")';
-
 const comparison = fc
   .tuple(variable, fc.constantFrom('=', '!=', '<', '>', '<=', '>='), fc.oneof(variable, constantValue))
   .map((parts) => parts.join(' '));
+/** Nested as deep as Comunica answers reliably. */
+const asked = fc.record({
+  exists: fc
+    .tuple(fc.constantFrom('EXISTS', 'NOT EXISTS'), basic, fc.option(comparison, { nil: undefined }))
+    .map(([word, inner, test]) => `${word} { ${inner} ${test ? `FILTER(${test})` : ''} }`),
+  test: comparison,
+});
 const condition: fc.Arbitrary<string> = fc.oneof(
   comparison,
   fc.tuple(variable, fc.constantFrom('IN', 'NOT IN')).map(([name, among]) => `${name} ${among} (1, 2, <s1>, "a")`),
@@ -93,7 +97,8 @@ const condition: fc.Arbitrary<string> = fc.oneof(
   fc.tuple(comparison, comparison).map(([a, b]) => `COALESCE(${a}, ${b})`),
   fc.tuple(comparison, variable).map(([a, b]) => `IF(${a}, isLiteral(${b}), true)`),
   variable.map((name) => `SUBSTR(STR(${name}), 2) = REPLACE(STR(${name}), "^.", "")`),
-  comparison.map((test) => `${notCompiled} && ${test}`),
+  { weight: 3, arbitrary: asked.map(({ exists, test }) => `${exists} || ${test}`) },
+  asked.map(({ exists, test }) => `IF(${exists}, ${test}, true)`),
 );
 
 const group = (depth: number): fc.Arbitrary<string> => {

@@ -7,11 +7,16 @@ import { patch } from '../../../lib/resources/patch.js';
 import { rdfRepresentation } from '../../../lib/resources/read.js';
 import { replace } from '../../../lib/resources/replace.js';
 import { checkStore } from '../../../lib/storage/check.js';
+import { sortKeys } from '../../../lib/storage/key-order.js';
+import { encodeGraph } from '../../../lib/storage/quad-keys.js';
 import { root } from '../../support/memory-store.js';
 import { body, type SpecStorage, specStorage } from '../../support/storage.js';
 
 const common = { access: {}, preconditions: {}, model: undefined };
 const update = 'application/sparql-update';
+
+const xsdString = { termType: 'NamedNode', value: 'http://www.w3.org/2001/XMLSchema#string' };
+const node = (name: string) => ({ termType: 'NamedNode', value: `${root}r#${name}` });
 
 describe('PATCH with SPARQL Update', () => {
   let spec: SpecStorage;
@@ -137,6 +142,91 @@ describe('PATCH with SPARQL Update', () => {
     ])
       expect((await refusal(send(text))).code).to.be.oneOf(['unsupported-rdf', 'malformed-body']);
     expect(await turtle()).to.equal('<#a> <#p> 1 .\n');
+  });
+
+  it('SPARQL 1.1 Update 3.1.3: skips triples that RDF does not allow, and inserts the others', async () => {
+    await put('<#a> <#p> "lit", <#b> .');
+    for (const text of [
+      'INSERT DATA { "s" <#p> <#o> . <#c> <#p> 1 }',
+      'INSERT { ?o <#q> 1 } WHERE { <#a> <#p> ?o }',
+      'INSERT { <#a> ?o 2 } WHERE { <#a> <#p> ?o }',
+      'INSERT { <#a> ?n 3 } WHERE { BIND(BNODE() AS ?n) }',
+      'INSERT { 5 <#p> 4 . <#d> <#p> 4 } WHERE {}',
+    ])
+      await send(text);
+    expect(await turtle()).to.equal(
+      '<#a> <#b> 2 ;\n    <#p> <#b>, "lit" .\n\n<#b> <#q> 1 .\n\n<#c> <#p> 1 .\n\n<#d> <#p> 4 .\n',
+    );
+  });
+
+  it('removes triples that an earlier version stored and RDF does not allow, which check finds', async () => {
+    await put('<#a> <#p> 1 .');
+    const { store } = spec.storage;
+    const literal = { termType: 'Literal', value: 'x', language: '', datatype: xsdString };
+    const illegal = encodeGraph(iri, [
+      { subject: literal, predicate: node('p'), object: node('o') },
+      { subject: node('a'), predicate: literal, object: node('o') },
+    ] as never);
+    await store.transact(async (tx) => {
+      const record = tx.record(iri)!;
+      const keys = await tx.graph(record);
+      tx.putGraph(iri, keys, sortKeys([...keys, ...illegal]));
+      tx.putRecord({ ...record, triples: 3 });
+    });
+    const { faults } = await checkStore(spec.memory.store);
+    expect(faults).to.have.length(1);
+    expect(faults[0]).to.include(`${iri} holds 2 triples`);
+    const [, advice] = /with: (.*)$/.exec(faults[0]!)!;
+    await send(advice!);
+    expect(await turtle()).to.equal('<#a> <#p> 1 .\n');
+  });
+
+  it('SPARQL 1.1 17.4.2.9: BNODE("x") is a new node for each solution, and one within it', async () => {
+    await put('<#a> <#p> 1, 2, 3 .');
+    await send(
+      'INSERT { ?n <#of> ?v . ?m <#same> ?v } WHERE { <#a> <#p> ?v BIND(BNODE("x") AS ?n) BIND(BNODE("x") AS ?m) }',
+    );
+    expect(await turtle()).to.equal(
+      '<#a> <#p> 1, 2, 3 .\n\n[] <#of> 1 ;\n    <#same> 1 .\n\n[] <#of> 2 ;\n    <#same> 2 .\n\n[] <#of> 3 ;\n    <#same> 3 .\n',
+    );
+  });
+
+  it('SPARQL 1.1 9.3: a path finds the cycles that a node is on', async () => {
+    await put('<#a> <#p> <#b> . <#b> <#p> <#a> . <#c> <#p> <#d> . <#e> <#p> <#e> .');
+    await send('INSERT { ?o <#round> true } WHERE { ?o <#p>+ ?o }');
+    const found = [...(await turtle()).matchAll(/<#(\w)>[^.]*?<#round> true/g)].map(([, name]) => name);
+    expect(found).to.deep.equal(['a', 'b', 'e']);
+  });
+
+  it('SPARQL 1.1 4.1.1: relative references resolve against the base that holds where they stand', async () => {
+    await put('');
+    const here = (reference: string): string => `<${new URL(reference, iri)}>`;
+    for (const [text, ...expected] of [
+      [
+        '# BASE <http://other/>\nINSERT DATA { <../up> <//host/x> "BASE <http://b/>" }',
+        `${here('../up')} <http://host/x> "BASE <http://b/>"`,
+      ],
+      ['BASE <http://b/x/../y/> INSERT DATA { <z> <../p> <./q/../r> }', '<http://b/y/z> <http://b/p> <http://b/y/r>'],
+      [
+        'BASE <http://b/y/> BASE <../v/./w> INSERT DATA { <z> <?p> <#q> }',
+        '<http://b/v/z> <http://b/v/w?p> <http://b/v/w#q>',
+      ],
+      [
+        'PREFIX base: <../ns#> INSERT { base:a base:p ?base } WHERE { BIND(1 AS ?base) }',
+        `${here('../ns#a')} ${here('../ns#p')} "1"^^<http://www.w3.org/2001/XMLSchema#integer>`,
+      ],
+      [
+        'BASE <http://one/> INSERT DATA { <a> <p> "1" } ; base\n#x\n<http://two/x/..> INSERT { <a> <p> ?i } WHERE { BIND(IRI("b") AS ?i) }',
+        '<http://one/a> <http://one/p> "1"',
+        '<http://two/a> <http://two/p> <http://two/b>',
+      ],
+    ]) {
+      await send(text!);
+      const record = spec.storage.store.record(iri)!;
+      const lines = (await rdfRepresentation(spec.storage, record, 'application/n-triples'))!.bytes.toString();
+      expect(lines.split(' .\n').filter(Boolean), text).to.deep.equal(expected);
+      await send('DELETE WHERE { ?s ?p ?o }');
+    }
   });
 
   it('works on an absent resource as on nothing: 404, and POST gives it a name', async () => {

@@ -1,0 +1,70 @@
+/**
+ * The filter of a search as SPARQL algebra over the index graph, and back: AND is a join, OR a union of patterns (service.md,
+ * "Type index and type search rules"). Pure; it must not know how the algebra is answered.
+ */
+import type { NamedNode, Term } from '@rdfjs/types';
+import { DataFactory } from 'rdf-data-factory';
+import type { House } from '../../lib/component.js';
+import type { Algebra, AlgebraFactory } from '../../lib/query/algebra.js';
+import { rdf } from '../../lib/rdf/vocabulary.js';
+import type { Filter, FilterGroup } from './filter.js';
+import { typeRelation } from './postings.js';
+
+const registered = 'http://www.iana.org/assignments/relation/';
+const factory = new DataFactory();
+export const resourceVariable = factory.variable('resource');
+const anyType = factory.variable('type');
+
+/** A relation as the predicate of the index graph: an RDF link relation, or the registered name as IANA's IRI. */
+export function predicateOf(relation: string): string {
+  // The key rdf:type is no type, and a registered relation is searched by its name: neither is indexed.
+  if (relation === rdf.type || relation.startsWith(registered)) return 'urn:x-quadpod:not-indexed';
+  if (relation === typeRelation) return rdf.type;
+  return relation.includes(':') ? relation : registered + relation;
+}
+
+export function relationOf(predicate: string): string {
+  if (predicate === rdf.type) return typeRelation;
+  return predicate.startsWith(registered) ? predicate.slice(registered.length) : predicate;
+}
+
+/** The name of the index graph: the type index itself. */
+export const indexGraph = ({ baseUri, systemPrefix }: Pick<House, 'baseUri' | 'systemPrefix'>): string =>
+  `${baseUri}${systemPrefix}/type-index`;
+
+/** `SELECT DISTINCT ?resource { GRAPH <index> {...} } ORDER BY ?resource`, the index being a graph. */
+export function algebraOfFilter(make: AlgebraFactory, filter: Filter, index: string): Algebra.Operation {
+  const graph = factory.namedNode(index);
+  const pattern = (predicate: string, object: Term): Algebra.Operation =>
+    make.createPattern(resourceVariable, factory.namedNode(predicate), object, graph);
+  const group = ({ relation, values }: FilterGroup): Algebra.Operation => {
+    const patterns = values.map((value) => pattern(predicateOf(relation), factory.namedNode(value)));
+    return patterns.length === 1 ? patterns[0]! : make.createUnion(patterns as never);
+  };
+  const groups = filter.length > 0 ? filter.map(group) : [pattern(rdf.type, anyType)];
+  const join = groups.length === 1 ? groups[0]! : make.createJoin(groups as never);
+  const ordered = make.createOrderBy(join as never, [make.createTermExpression(resourceVariable)]);
+  return make.createDistinct(make.createProject(ordered, [resourceVariable]));
+}
+
+/** What an operation of that form asks for. @throws Error for any other */
+export function filterOfAlgebra(operation: Algebra.Operation): Filter {
+  const { input: project } = expected<Algebra.Distinct>(operation, 'distinct');
+  const { input: orderBy } = expected<Algebra.Project>(project, 'project');
+  const { input: groups } = expected<Algebra.OrderBy>(orderBy, 'orderby');
+  const all = groups.type === 'join' ? (groups as Algebra.Join).input : [groups];
+  const filter = all.map((each) => (each.type === 'union' ? (each as Algebra.Union).input : [each]).map(patternOf));
+  if (filter.length === 1 && filter[0]!.every(({ object }) => object.termType === 'Variable')) return [];
+  return filter.map((patterns) => ({
+    relation: relationOf(patterns[0]!.predicate.value),
+    values: patterns.map(({ object }) => object.value),
+  }));
+}
+
+const patternOf = (operation: Algebra.Operation): { predicate: NamedNode; object: Term } =>
+  expected<Algebra.Pattern>(operation, 'pattern') as never;
+
+function expected<T extends Algebra.Operation>(operation: Algebra.Operation, type: string): T {
+  if (operation.type !== type) throw new Error(`The index answers no ${operation.type} in place of a ${type}.`);
+  return operation as T;
+}

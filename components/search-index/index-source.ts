@@ -1,0 +1,116 @@
+/**
+ * The index as a query source of Comunica's: it answers the algebra of a filter as a merge of ordered postings, over what the caller
+ * may read. It must not know HTTP or pages.
+ */
+import { DataFactory } from 'rdf-data-factory';
+import type { ReadScope } from '../../lib/authorization/authorizer.js';
+import type { Access } from '../../lib/authorization/principal.js';
+import type { House } from '../../lib/component.js';
+import type { IQuerySource } from '../../lib/query/algebra.js';
+import { makeBindings } from '../../lib/query/bindings.js';
+import { BlockStream } from '../../lib/query/block-stream.js';
+import { wholeOperations } from '../../lib/query/whole-operations.js';
+import { lws } from '../../lib/rdf/vocabulary.js';
+import type { SortedStream } from '../../lib/storage/entry-cursor.js';
+import { RangeStream } from '../../lib/storage/iri-ranges.js';
+import type { ResourceRecord } from '../../lib/storage/records.js';
+import { StoreSnapshot } from '../../lib/storage/snapshot.js';
+import type { Filter } from './filter.js';
+import { filterOfAlgebra, resourceVariable } from './filter-algebra.js';
+import { intersection, union } from './merge.js';
+import type { PostingLists } from './posting-lists.js';
+import { ownedSpace, postingSpace, typeRelation } from './postings.js';
+
+/** The index, and who searches it. */
+export interface SearchedIndex {
+  readonly house: House;
+  readonly lists: PostingLists;
+  readonly access: Access;
+}
+
+/** IRIs in blocks, in order. */
+export type ResourceStream = BlockStream<readonly string[], unknown>;
+
+export interface IndexSource extends IQuerySource {
+  /** The records of the state that was asked; `undefined` for those that are not there. */
+  records(iris: readonly string[]): Promise<(ResourceRecord | undefined)[]>;
+  close(): Promise<void>;
+}
+
+/** A source for one search. @param scope what the caller may read */
+export function indexSource({ house, lists, access }: SearchedIndex, scope: ReadScope): IndexSource {
+  let snapshot: StoreSnapshot | undefined;
+  async function* found(streams: readonly SortedStream[]): AsyncGenerator<readonly string[]> {
+    for await (const block of intersection(streams))
+      yield scope === 'decide' ? await readableOf(house, access, block) : block;
+  }
+  return {
+    referenceValue: 'urn:quadpod:index',
+    getFilterFactor: async () => 1,
+    getSelectorShape: async () => wholeOperations,
+    queryBindings(operation) {
+      const filter = filterOfAlgebra(operation);
+      // In one turn: lists in memory are of the state that is committed now.
+      snapshot = new StoreSnapshot(house.store.level);
+      const stream: ResourceStream = new BlockStream(found(streamsOf(lists, snapshot, { filter, scope })), bindingsOf);
+      return stream.announce([resourceVariable]) as never;
+    },
+    queryBoolean: bindingsAlone,
+    queryQuads: bindingsAlone,
+    queryVoid: bindingsAlone,
+    toString: () => 'index',
+    records: (iris) => snapshot!.records(iris),
+    close: async () => snapshot?.close(),
+  };
+}
+
+const factory = new DataFactory();
+const bindingsOf = (iris: readonly string[]): readonly unknown[] =>
+  iris.map((iri) => makeBindings([[resourceVariable, factory.namedNode(iri)]]));
+
+const bindingsAlone = (): never => {
+  throw new Error('The index is asked for resources.');
+};
+
+function streamsOf(
+  lists: PostingLists,
+  snapshot: StoreSnapshot,
+  { filter, scope }: { readonly filter: Filter; readonly scope: ReadScope },
+): readonly SortedStream[] {
+  const streams: SortedStream[] = [];
+  // What somebody owns is mostly less than what has a type, and the first stream leads.
+  const readable = typeof scope === 'object' ? readableStreams(snapshot, scope) : [];
+  if (typeof scope === 'object' && scope.ranges.length === 0) streams.push(...readable);
+  for (const { relation, values } of filter)
+    streams.push(union(values.map((value) => lists.stream(snapshot, relation, value))));
+  if (streams.length === 0) streams.push(everything(snapshot));
+  if (typeof scope === 'object' && scope.ranges.length > 0) streams.push(union(readable));
+  return streams;
+}
+
+type Readable = Extract<ReadScope, object>;
+
+/** What somebody owns, and what lies in the ranges; ranges name no resources and are of use beside other streams only. */
+const readableStreams = (snapshot: StoreSnapshot, { owner, ranges }: Readable): readonly SortedStream[] => [
+  ...(owner === undefined ? [] : [snapshot.cursor(ownedSpace, owner)]),
+  ...(ranges.length > 0 ? [new RangeStream(ranges)] : []),
+];
+
+/** Every resource has exactly one structural type. */
+const everything = (snapshot: StoreSnapshot): SortedStream =>
+  union([lws.Container, lws.DataResource].map((type) => snapshot.cursor(postingSpace, typeRelation, type)));
+
+/** Those of the resources that the caller may read. */
+export async function readableOf(
+  { authorizer, store }: House,
+  access: Access,
+  iris: readonly string[],
+): Promise<readonly string[]> {
+  const readable: string[] = [];
+  for (const iri of iris) {
+    const answer = authorizer.allows({ view: store, access, mode: 'read', iri });
+    // Most decisions are made at once, and a promise for each would cost more than they do.
+    if (typeof answer === 'boolean' ? answer : await answer) readable.push(iri);
+  }
+  return readable;
+}

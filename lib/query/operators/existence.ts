@@ -1,0 +1,132 @@
+/**
+ * OPTIONAL, and what asks of each row whether it has a partner: EXISTS, MINUS, and marks for expressions. It must not know how
+ * plans are run.
+ */
+import { joinTokens } from '../access/terms.js';
+import {
+  type Blocks,
+  type Existence,
+  type LeftJoinPlan,
+  type Mark,
+  type MarkPlan,
+  markOfPartner,
+  type Plan,
+  type Row,
+  type SemiJoinPlan,
+  type Slot,
+} from '../plan/plan.js';
+import { blockLength, type Execution, gathered, holds, oneBlock, recall } from './execution.js';
+import { havePartners } from './hash-join.js';
+import { forService } from './join-service.js';
+
+/** Executes a plan, for rows that are handed through it or alone. */
+type Run = (execution: Execution, plan: Plan, input?: Blocks) => Blocks;
+
+/** Rows of a left side: many at once, since the right side begins anew with each block. */
+const leftRows = (execution: Execution, plan: Plan, run: Run): Blocks =>
+  gathered(run(execution, plan), execution.isHasty ? 1 : 8 * blockLength);
+
+/** Rows of the block with their number in the counter's slot. */
+const counted = (rows: readonly Row[], counter: Slot): Row[] =>
+  rows.map((row, index) => {
+    const copy = row.slice();
+    copy[counter] = String(index);
+    return copy;
+  });
+
+export async function* leftJoin(execution: Execution, plan: LeftJoinPlan, run: Run): AsyncGenerator<Row[]> {
+  const { left, right, condition, marks, counter } = plan;
+  for await (const rows of forService(right, leftRows(execution, left, run))) {
+    const matched = new Uint8Array(rows.length);
+    for await (const block of run(execution, right, oneBlock(counted(rows, counter)))) {
+      await markRows(execution, marks, block, run);
+      const kept = condition ? block.filter((row) => holds(condition, row)) : block;
+      for (const row of kept) {
+        matched[Number(row[counter])] = 1;
+        row[counter] = undefined;
+      }
+      if (kept.length > 0) yield kept;
+    }
+    const alone = rows.filter((_row, index) => matched[index] === 0);
+    if (alone.length > 0) yield alone;
+  }
+}
+
+export async function* semiJoin(execution: Execution, plan: SemiJoinPlan, run: Run): AsyncGenerator<Row[]> {
+  const { left, existence, isKept } = plan;
+  for await (const rows of forService(existence.right, leftRows(execution, left, run))) {
+    const found = await partnered(execution, existence, rows, run);
+    const kept = rows.filter((_row, index) => found[index] === isKept);
+    if (kept.length > 0) yield kept;
+  }
+}
+
+export async function* marked(execution: Execution, plan: MarkPlan, run: Run): AsyncGenerator<Row[]> {
+  for await (const rows of leftRows(execution, plan.input, run)) {
+    await markRows(execution, plan.marks, rows, run);
+    yield rows;
+  }
+}
+
+async function markRows(execution: Execution, marks: readonly Mark[], rows: readonly Row[], run: Run): Promise<void> {
+  for (const { existence, slot } of marks) {
+    const found = await partnered(execution, existence, rows, run);
+    rows.forEach((row, index) => {
+      row[slot] = found[index] ? markOfPartner : undefined;
+    });
+  }
+}
+
+async function partnered(
+  execution: Execution,
+  existence: Existence,
+  rows: readonly Row[],
+  run: Run,
+): Promise<readonly boolean[]> {
+  execution.assertTime();
+  const { right, way, minus, shared } = existence;
+  if (way === 'each') return partneredEach(execution, existence, rows, run);
+  // What an outer row gives stands for a variable, which is none any more.
+  const isLoose = minus === 'perhaps' || (minus !== undefined && execution.outer !== undefined);
+  const counts = isLoose ? shared.filter((slot) => execution.outer?.[slot] === undefined) : undefined;
+  if (way === 'alone' || isLoose)
+    return havePartners(execution, existence, rows, { run: () => run(execution, right), counts });
+  const found = new Array<boolean>(rows.length).fill(false);
+  for await (const block of run(execution, right, oneBlock(counted(rows, existence.counter))))
+    for (const row of block) found[Number(row[existence.counter])] = true;
+  return found;
+}
+
+/** Answers that are remembered. */
+const mostAnswers = 100_000;
+
+/** The right side with the terms of a row in place of its variables, once for all rows with the same terms. */
+async function partneredEach(
+  execution: Execution,
+  existence: Existence,
+  rows: readonly Row[],
+  run: Run,
+): Promise<readonly boolean[]> {
+  const answers = recall(execution, existence, () => new Map<string, boolean>());
+  const found: boolean[] = [];
+  for (const row of rows) {
+    execution.assertTime();
+    const key = joinTokens(row, existence.shared);
+    let answer = answers.get(key);
+    if (answer === undefined) {
+      const outer = new Array<Row[number]>(execution.width).fill(undefined);
+      for (const slot of existence.shared) outer[slot] = row[slot];
+      const own: Execution = { ...execution, outer, memory: new Map(), isHasty: true };
+      answer = await hasRows(run(own, existence.right));
+      if (answers.size >= mostAnswers) answers.clear();
+      answers.set(key, answer);
+    }
+    found.push(answer);
+  }
+  return found;
+}
+
+async function hasRows(blocks: Blocks): Promise<boolean> {
+  for await (const rows of blocks) if (rows.length > 0) return true;
+  return false;
+}

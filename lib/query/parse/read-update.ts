@@ -1,0 +1,97 @@
+/**
+ * An update of one graph, read and guarded: what is refused, and the algebra that is left. It must not know who asks, nor run
+ * anything.
+ */
+import type { Algebra } from '@comunica/utils-algebra';
+import { LwsError } from '../../errors.js';
+import { resolveIri } from '../../rdf/resolve-iri.js';
+import { decodeEscapes } from './code-point-escapes.js';
+import { assertScopes, nameSolutions } from './query-scopes.js';
+import { prefixesOf, type Syntax, sparqlReader } from './sparql-parser.js';
+
+/** Operations that have the same base. */
+export interface UpdateStep {
+  readonly operation: Algebra.Operation;
+  /** What IRI() resolves against. */
+  readonly base: string;
+}
+
+export interface ReadUpdate {
+  readonly prefixes: Readonly<Record<string, string>>;
+  readonly steps: readonly UpdateStep[];
+}
+
+/**
+ * Parses an update and refuses what a resource, being a single graph, cannot do.
+ * @throws LwsError `malformed-body` for a syntax error, `named-graph` for anything that names a graph, `bad-request`
+ *   for graph management, LOAD and SERVICE (open-points 2.3)
+ */
+export async function readUpdate(written: string, base: string): Promise<ReadUpdate> {
+  const { parse, translate } = await sparqlReader(base);
+  try {
+    const syntax = parse(decodeEscapes(written));
+    if (syntax.type !== 'update') throw new Error('this is a query, not an update');
+    assertOneGraph(syntax);
+    const algebra = translate(syntax);
+    assertScopes(algebra);
+    nameSolutions(algebra, syntax);
+    return { prefixes: declaredPrefixes(syntax), steps: stepsOf(syntax, algebra, base) };
+  } catch (error) {
+    if (error instanceof LwsError && error.code !== 'malformed-query') throw error;
+    throw new LwsError('malformed-body', `The update cannot be read: ${messageOf(error as Error)}`, { cause: error });
+  }
+}
+
+const messageOf = (error: Error): string =>
+  error instanceof RangeError ? 'it is nested too deeply.' : error.message.replace(/\s+/g, ' ').slice(0, 300);
+
+const managing = new Set(['load', 'clear', 'create', 'drop', 'add', 'move', 'copy']);
+
+/** Walks the syntax tree without recursion: an update may be nested as deep as its text is long. */
+function assertOneGraph(root: Syntax): void {
+  const left: unknown[] = [root];
+  while (left.length > 0) {
+    const node = left.pop();
+    if (Array.isArray(node)) for (const each of node) left.push(each);
+    else if (typeof node === 'object' && node !== null) {
+      const { type, subType } = node as Syntax;
+      if (type === 'updateOperation' && managing.has(String(subType)))
+        throw new LwsError('bad-request', `${String(subType).toUpperCase()} is not possible: a resource is one graph.`);
+      if (subType === 'service')
+        throw new LwsError('bad-request', 'SERVICE is not possible: an update runs on the resource alone.');
+      const values = node as Readonly<Record<string, unknown>>;
+      if (subType === 'graph' || type === 'graph' || hasDatasetClause(values))
+        throw new LwsError(
+          'named-graph',
+          'The update names a graph (GRAPH, WITH, USING). A resource is a single graph: leave the name out.',
+        );
+      left.push(...Object.values(values));
+    }
+  }
+}
+
+/** `WITH <g>` stands as the member `graph` of a modify, `USING` as its non-empty `from`. */
+function hasDatasetClause(node: Readonly<Record<string, unknown>>): boolean {
+  if (node['type'] === 'datasetClauses') return ((node['clauses'] as unknown[] | undefined) ?? []).length > 0;
+  return node['type'] === 'updateOperation' && node['subType'] === 'modify' && node['graph'] !== undefined;
+}
+
+const unitsOf = (syntax: Syntax): readonly Syntax[] => (syntax['updates'] as Syntax[] | undefined) ?? [];
+
+const declaredPrefixes = (syntax: Syntax): Record<string, string> =>
+  Object.assign({}, ...unitsOf(syntax).map(prefixesOf)) as Record<string, string>;
+
+/** A prologue may stand before each operation, and holds for those after it. */
+function stepsOf(syntax: Syntax, algebra: Algebra.Operation, outer: string): UpdateStep[] {
+  const composite = algebra as Algebra.CompositeUpdate;
+  const operations = algebra.type === 'compositeupdate' ? composite.updates : [algebra];
+  const steps: UpdateStep[] = [];
+  let base = outer;
+  let at = 0;
+  for (const unit of unitsOf(syntax)) {
+    for (const { subType, value } of (unit['context'] as Syntax[] | undefined) ?? [])
+      if (subType === 'base') base = resolveIri((value as { value: string }).value, base);
+    if (unit['operation'] !== undefined) steps.push({ operation: operations[at++]!, base });
+  }
+  return steps;
+}

@@ -1,0 +1,49 @@
+/** Templates of CONSTRUCT and of updates, and updates as the rows of their WHERE with two templates. It must not know keys or rows. */
+import type { Term } from '@rdfjs/types';
+import { LwsError } from '../../errors.js';
+import { isAbsoluteIri } from '../../rdf/iri.js';
+import { type Token, tokenOf } from '../access/terms.js';
+import { compileNode } from './compile.js';
+import { makeJoin } from './compile-join.js';
+import { type Names, type Node, namesOf } from './compile-scope.js';
+import type { Plan, Template, TemplatePlace } from './plan.js';
+
+/** @param constant makes the token of a constant */
+export function compileTemplate(patterns: readonly Node[], names: Names, constant: (term: Term) => Token): Template {
+  const place = (term: Term): TemplatePlace => {
+    if (term.termType === 'Variable') return { slot: names.slot(term.value) };
+    return term.termType === 'BlankNode' ? { label: term.value } : { token: constant(term) };
+  };
+  return patterns.map((pattern) =>
+    ['subject', 'predicate', 'object'].map((position) => place(pattern[position] as Term)),
+  );
+}
+
+export interface CompiledUpdate {
+  readonly plan: Plan;
+  readonly width: number;
+  readonly isHasty: boolean;
+  readonly removed: Template;
+  readonly added: Template;
+}
+
+/**
+ * One DELETE and INSERT, for one execution.
+ * @param base what IRI() resolves against
+ * @throws NotCompiledError; LwsError as `encodeTerm` for a constant that cannot be stored
+ */
+export function compileUpdate(operation: Node, base: string): CompiledUpdate {
+  const names = namesOf(operation, base);
+  const where = operation['where'] as Node | undefined;
+  const template = (name: string) => compileTemplate((operation[name] as Node[] | undefined) ?? [], names, storedToken);
+  const [removed, added] = [template('delete'), template('insert')];
+  const plan = where ? compileNode(where, names) : makeJoin({});
+  return { plan, width: names.width, isHasty: false, removed, added };
+}
+
+/** The token of a constant that may come into the store. */
+function storedToken(term: Term): Token {
+  if (term.termType === 'NamedNode' && !isAbsoluteIri(term.value))
+    throw new LwsError('malformed-body', `<${term.value.slice(0, 200)}> is not an absolute IRI.`);
+  return tokenOf(term);
+}

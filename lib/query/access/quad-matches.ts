@@ -52,6 +52,7 @@ export interface QuadMatches {
 }
 
 export function quadMatches(graphs: DatasetGraphs, iterators: KeyIterators): QuadMatches {
+  const { all } = graphs.readable;
   const gates = { union: graphGate(graphs, 'union'), named: graphGate(graphs, 'named') };
   const scans = new Scans(gates);
   const openParts = new Map<GraphGate, OpenPart>();
@@ -112,9 +113,9 @@ export function quadMatches(graphs: DatasetGraphs, iterators: KeyIterators): Qua
   }
 
   return {
-    costs: gates.union.all ? costs : gatedCosts,
+    costs: all ? costs : gatedCosts,
     async *stream(bound, wanted) {
-      if (canMatch(bound)) yield* gates[wanted.part].all ? found(bound, wanted) : even(found(bound, wanted));
+      if (canMatch(bound)) yield* all ? found(bound, wanted) : even(found(bound, wanted));
     },
     async lookUp(bounds, wanted) {
       const own = await decided(gates[wanted.part], bounds);
@@ -141,7 +142,7 @@ export function quadMatches(graphs: DatasetGraphs, iterators: KeyIterators): Qua
       if (few) return yield* graphsWithMatches(runs, scans.all(bound, part, few));
       const order = place === graphAt ? 'GSPO' : bound[0] === undefined ? 'POGS' : 'SPOG';
       const terms = distinctTokens(runs, scans.one(bound, part, { order }), place);
-      yield* gates[part].all ? terms : even(terms);
+      yield* all ? terms : even(terms);
     },
     async estimate(bound, part = 'named') {
       if (!canMatch(bound)) return 0;

@@ -5,8 +5,8 @@
 import type { Quad, Term } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
-import { answersOf } from '../../../components/sparql/pool/answers.js';
 import { type GraphScope, readableGraphs } from '../../../lib/query/access/readable-graphs.js';
+import { answersOf } from '../../../lib/query/answers.js';
 import { readQuery } from '../../../lib/query/parse/read-query.js';
 import type { Level } from '../../../lib/storage/durable-level.js';
 import { only } from '../../../lib/storage/iri-ranges.js';

@@ -15,6 +15,8 @@ const mostCounted = 64;
 /** Where some may be closed, it is enough to have counted so many; and so many are read for that. */
 const enoughCounted = 32;
 const mostRead = 128;
+/** Where they did not suffice, the count is exact if what is open, and where it is, can be read for so much, in keys. */
+const exactUpTo = 1024;
 /** What LevelDB's compressed tables take for a key, about. */
 const bytesPerKey = 34;
 /** More ranges are not asked for their size one by one. */
@@ -46,7 +48,7 @@ export async function openMatches(
   if (gate.ranges?.length === 0) return 0;
   const { isWhole, count, read } = part.isWhole ? nothing : await sampled(iterators, scan, gate);
   if (isWhole) return count;
-  if (part.isWhole || (await part.spend(read - count))) {
+  if (part.isWhole || (await part.spend(read - count, count < enoughCounted ? exactUpTo : 0))) {
     let found = 0;
     await takeBehind(part, { ...scan, unique: undefined }, '', () => found++);
     return found;
@@ -87,4 +89,4 @@ async function sizeOf(iterators: KeyIterators, scan: Scan, { ranges }: GraphGate
 }
 
 /** A power of two, so that what is closed changes the order of joins only where it changes much. */
-const roughly = (count: number): number => 2 ** Math.round(Math.log2(Math.max(1, count)));
+export const roughly = (count: number): number => 2 ** Math.round(Math.log2(Math.max(1, count)));

@@ -65,15 +65,23 @@ export class OpenPart {
     return this.gate.ranges ?? everywhere;
   }
 
-  /** Notes keys that were read in vain. True when the rest of the query is answered from here. */
-  async spend(keys: number): Promise<boolean> {
+  /**
+   * Notes keys that were read in vain.
+   * @param least what may be spent in any case
+   * @returns true when the rest of the query is answered from here
+   */
+  async spend(keys: number, least = 0): Promise<boolean> {
     this.wasted += keys;
-    if (this.isWhole) return true;
-    while (!this.isWhole && !this.isLarge && this.wasted >= this.next) {
-      this.growing ??= this.grow(this.next).finally(() => {
-        this.growing = undefined;
-      });
-      await this.growing;
+    for (let most = least; !this.isWhole && !this.isLarge; ) {
+      if (this.cost < most) {
+        this.growing ??= this.grow(most).finally(() => {
+          this.growing = undefined;
+        });
+        await this.growing;
+      } else if (this.wasted >= this.next) {
+        most = Math.max(firstWaste, share * this.next);
+        this.next *= 2;
+      } else break;
     }
     return this.isWhole;
   }
@@ -103,11 +111,10 @@ export class OpenPart {
     return lists;
   }
 
-  /** Reads on for as much as was wasted. */
+  /** Reads on until it has cost so much. */
   private async grow(most: number): Promise<void> {
     if (this.cost === 0 && (await this.size()) > 2 * mostKept) this.isLarge = true;
-    else await this.iterators.lend('GSPO', (iterator) => this.read(iterator, Math.max(firstWaste, share * most)));
-    this.next *= 2;
+    else await this.iterators.lend('GSPO', (iterator) => this.read(iterator, most));
     if (!this.isWhole && this.cost >= (this.gate.ranges ? mostKept : mostUnguided)) this.isLarge = true;
     if (this.isLarge) this.keys.length = 0;
   }

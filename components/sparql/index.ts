@@ -86,7 +86,6 @@ export default defineComponent({
         ask: ({ access, address, req, accept, body, hasContentType, iri }) =>
           askResource(endpoint, { access, address, req }, accept, body, hasContentType, iri),
       },
-      start: () => memory?.start(),
       stop: async () => {
         await Promise.all([pool.close(), memory?.close()]);
       },

@@ -22,6 +22,8 @@ describeStorage(
   'SPARQL from the index in memory',
   (s) => {
     before(async () => {
+      expect(s.server!.log.some(({ msg }) => String(msg).includes(ready))).to.equal(false);
+      await graphsSeen(s);
       await logged(s, ready);
       await build(s);
       await setAcl(s, `${s.scratch}open/`, rule('Read', agent(alice)));
@@ -75,7 +77,7 @@ describeStorage(
       const { iri } = await s.stored('text/turtle', `<> <${e}v> 1 .`);
       expect(await valuesOf(iri)).to.deep.equal(['1']);
       await s.delete(iri);
-      await s.restart(inWac());
+      await s.restart(withIndex(0));
       expect(await graphsSeen(s)).to.include.members(below(s, wholeTree));
       expect(s.server!.log.some(({ msg }) => String(msg).includes('index in memory'))).to.equal(false);
     });
@@ -90,6 +92,7 @@ describeStorage(
       const triples = Array.from({ length: 50 }, (_, number) => `<> <${e}v> ${number} .`).join(' ');
       const { iri } = await s.stored('text/turtle', triples);
       await s.restart(withIndex(40));
+      expect(await graphsSeen(s)).to.include(iri);
       await logged(s, 'more than 40 quads');
       expect(await rows(s, `SELECT ?v { GRAPH <${iri}> { ?s <${e}v> ?v } }`)).to.have.length(50);
     });

@@ -41,6 +41,7 @@ export class QueryPool {
    * @throws LwsError `too-busy` over the waiting queue; `query-limit` at a limit; what the worker refuses
    */
   async run(job: QueryJob): Promise<QueryAnswer> {
+    this.options.memory?.use();
     try {
       return await this.threads.run({
         client: job.client,

@@ -1,8 +1,9 @@
 /**
  * Which graphs a pattern may look into: those that the caller may read, of those that the dataset has. It must not know keys or queries.
  */
+import { only as alone, type IriRange, unionOfRanges } from '../../storage/iri-ranges.js';
 import type { ReadableGraphs } from './readable-graphs.js';
-import type { Token } from './terms.js';
+import { isIri, type Token } from './terms.js';
 
 /** The graphs of a dataset. */
 export interface DatasetGraphs {
@@ -21,11 +22,21 @@ export interface GraphGate {
   readonly all: boolean;
   /** The only graphs, when they are few enough to be looked into one by one. */
   readonly few: readonly string[] | undefined;
+  /** Graphs whose names lie outside of these are closed. `undefined`: nobody can say where open ones are. */
+  readonly ranges: readonly IriRange[] | undefined;
   /** `undefined` when it has to be asked for. */
   isOpen(graph: Token): boolean | undefined;
   /** Asks for those that are not known. */
   ask(graphs: readonly Token[]): Promise<void>;
+  /** The same before anything is read of them; there is nothing to wait for when all are known. */
+  decide(graphs: Iterable<Token>): Promise<void> | undefined;
 }
+
+/**
+ * The name under which a closed graph is looked for instead of its own: no graph has it, and what is done and awaited is the same
+ * as for a graph that does not exist. What cannot be told apart by what it costs need not be told apart later.
+ */
+export const nameOfNone = (graph: Token): Token => `${graph}\u0001`;
 
 /** So many lookups cost less than a look at everything. */
 const mostFew = 64;
@@ -33,10 +44,21 @@ const mostFew = 64;
 export function graphGate({ readable, defaultGraphs, namedGraphs }: DatasetGraphs, part: DatasetPart): GraphGate {
   const names = part === 'union' ? defaultGraphs : namedGraphs;
   const only = names && new Set(names);
+  const isOpen = (graph: Token): boolean | undefined =>
+    only && !only.has(graph) ? false : readable.all || readable.known(graph);
+  let ranges: readonly IriRange[] | undefined;
   return {
     all: readable.all && !only,
     few: only && only.size <= mostFew ? [...only] : undefined,
-    isOpen: (graph) => (only && !only.has(graph) ? false : readable.all || readable.known(graph)),
+    get ranges() {
+      ranges ??= names ? unionOfRanges(names.map(alone)) : readable.ranges;
+      return ranges;
+    },
+    isOpen,
     ask: (graphs) => readable.resolve(graphs),
+    decide(graphs) {
+      const open = [...new Set(graphs)].filter((graph) => isIri(graph) && isOpen(graph) === undefined);
+      return open.length > 0 ? readable.resolve(open) : undefined;
+    },
   };
 }

@@ -16,17 +16,21 @@ export interface Seekable {
 export interface KeyIterators {
   /** The keys that begin with the prefix, which ends with the separator. */
   blocks(prefix: string): AsyncGenerator<readonly string[]>;
-  /** The same, going on behind the target that is given after a block. */
+  /** The same, going on at the target that is given after a block. */
   leaps(prefix: string, target: () => string | undefined): AsyncGenerator<readonly string[]>;
+  /** The same from some key on, a few keys at first, so that little is read in vain. A target behind the prefix is the end. */
+  steps(prefix: string, from: string, target: () => string | undefined): AsyncGenerator<readonly string[]>;
   /** Gives an iterator over an order to the work, for as long as it lasts. */
   lend<T>(index: IndexName, work: (iterator: Seekable) => Promise<T>): Promise<T>;
   hasKey(key: string): boolean;
   /** Bytes that the keys of a range take, about. */
   sizeOf(prefix: string): Promise<number>;
+  sizeBetween(from: string, to: string): Promise<number>;
   close(): Promise<void>;
 }
 
 const keysAtATime = 2000;
+const firstKeys = 64;
 
 export function keyIterators(level: Level, snapshot: LevelSnapshot, assertTime: () => void): KeyIterators {
   const idle = new Map<IndexName, Seekable[]>();
@@ -71,6 +75,32 @@ export function keyIterators(level: Level, snapshot: LevelSnapshot, assertTime: 
         await iterator.close();
       }
     },
+    async *steps(prefix, from, target) {
+      assertOpen();
+      const { lt } = rangeOf(prefix);
+      const iterator = level.keys({ gte: from, lt, ...block, snapshot });
+      try {
+        let next: Promise<string[]> | undefined;
+        for (let size = firstKeys; ; ) {
+          const keys = await (next ?? iterator.nextv(size));
+          assertTime();
+          if (keys.length === 0) return;
+          // Reading ahead pays where much is read, and nothing is leapt over.
+          next = size < keysAtATime ? undefined : iterator.nextv(size);
+          next?.catch(() => {});
+          yield keys;
+          const to = target();
+          size = to === undefined ? Math.min(keysAtATime, 4 * size) : firstKeys;
+          if (to === undefined) continue;
+          await next;
+          next = undefined;
+          if (to >= lt) return;
+          iterator.seek(to);
+        }
+      } finally {
+        await iterator.close();
+      }
+    },
     async lend(index, work) {
       assertTime();
       assertOpen();
@@ -82,10 +112,13 @@ export function keyIterators(level: Level, snapshot: LevelSnapshot, assertTime: 
         else idle.set(index, [...(idle.get(index) ?? []), iterator]);
       }
     },
-    async sizeOf(prefix) {
-      const sizes = level as { approximateSize?: (from: string, to: string) => Promise<number> };
+    sizeOf(prefix) {
       const { gte, lt } = rangeOf(prefix);
-      return (await sizes.approximateSize?.(gte, lt)) ?? 0;
+      return this.sizeBetween(gte, lt);
+    },
+    async sizeBetween(from, to) {
+      const sizes = level as { approximateSize?: (from: string, to: string) => Promise<number> };
+      return (await sizes.approximateSize?.(from, to)) ?? 0;
     },
     hasKey: (key) => level.getSync(key, { snapshot }) !== undefined,
     async close() {

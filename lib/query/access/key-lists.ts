@@ -27,9 +27,13 @@ export function keyLists(keys: ReadonlySet<string>, assertTime: () => void): Key
     return list;
   };
   const listFor = (prefix: string): readonly string[] => listOf(prefix.slice(0, 4));
-  async function* leaps(prefix: string, target: () => string | undefined): AsyncGenerator<readonly string[]> {
+  async function* leaps(
+    prefix: string,
+    target: () => string | undefined,
+    start = prefix,
+  ): AsyncGenerator<readonly string[]> {
     const list = listFor(prefix);
-    for (let from = firstAt(list, prefix); ; ) {
+    for (let from = firstAt(list, start); ; ) {
       assertTime();
       const end = endOf(list, prefix, from, from + keysAtATime);
       if (end === from) return;
@@ -41,11 +45,16 @@ export function keyLists(keys: ReadonlySet<string>, assertTime: () => void): Key
   return {
     blocks: (prefix) => leaps(prefix, () => undefined),
     leaps,
+    steps: (prefix, from, target) => leaps(prefix, target, from),
     lend: (index, work) => work(seekable(listOf(index))),
     async sizeOf(prefix) {
       const list = listFor(prefix);
       const from = firstAt(list, prefix);
       return (endOf(list, prefix, from, list.length) - from) * bytesPerKey;
+    },
+    async sizeBetween(from, to) {
+      const list = listFor(from);
+      return (firstAt(list, to) - firstAt(list, from)) * bytesPerKey;
     },
     hasKey: (key) => keys.has(key),
     close: async () => {},

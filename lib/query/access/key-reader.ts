@@ -14,6 +14,8 @@ export const graphAt = 3;
 export interface KeyPrefix {
   readonly index: IndexName;
   readonly prefix: string;
+  /** How many terms it has. */
+  readonly length: number;
   /** The types and lengths of the terms in the prefix: a key without them holds other terms of the same characters. */
   readonly suffix: string;
   /** Terms that are bound and not in the prefix, to be compared. */
@@ -46,7 +48,7 @@ export function keyPrefix(bound: Terms, grouped: boolean, order?: IndexName): Ke
   const others = [...index.slice(length)]
     .map((letter) => letters.indexOf(letter))
     .filter((at) => bound[at] !== undefined);
-  return { index, prefix, suffix, others };
+  return { index, prefix, length, suffix, others };
 }
 
 /** The key of a quad, as `quad-keys` writes it. */

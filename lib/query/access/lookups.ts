@@ -15,14 +15,20 @@ interface Expected {
   keys: number;
 }
 
+/** `false`: no more is wanted; a text: where it goes on; anything else: behind what was handed over. */
+type Answer = string | boolean | undefined;
+/** The same, or something to wait for. */
+type Answering = Answer | Promise<Answer> | Promise<void>;
+
 /**
  * Reads what begins with each prefix, and hands it over in parts.
- * @param take gives `false` when it wants no more of this one, or something to wait for
+ * @param startOf where the first key of use may be, when that is behind the prefix
  */
 export async function readPrefixes<Of>(
   iterators: KeyIterators,
   wanted: readonly (readonly [prefix: KeyPrefix, of: Of])[],
-  take: (keys: readonly string[], of: Of) => Promise<void> | boolean | undefined,
+  take: (keys: readonly string[], of: Of) => Answering,
+  startOf: (of: Of) => string | undefined = () => undefined,
 ): Promise<void> {
   // Keys that lie near each other are read one after the other.
   const sorted = [...wanted].sort(([a], [b]) => (a.prefix < b.prefix ? -1 : 1));
@@ -30,7 +36,7 @@ export async function readPrefixes<Of>(
   const run = async (from: number): Promise<void> => {
     const expected: Expected = { keys: 4 };
     for (const [prefix, of] of sorted.slice(from, from + share))
-      await readPrefix(iterators, prefix, expected, (keys) => take(keys, of));
+      await readPrefix(iterators, prefix, expected, { take: (keys) => take(keys, of), start: startOf(of) });
   };
   await Promise.all(Array.from({ length: Math.min(lanes, sorted.length) }, (_, lane) => run(lane * share)));
 }
@@ -39,20 +45,21 @@ async function readPrefix(
   iterators: KeyIterators,
   { index, prefix }: KeyPrefix,
   expected: Expected,
-  take: (keys: readonly string[]) => Promise<void> | boolean | undefined,
+  { take, start }: { readonly take: (keys: readonly string[]) => Answering; readonly start: string | undefined },
 ): Promise<void> {
   await iterators.lend(index, async (iterator) => {
-    iterator.seek(prefix);
+    iterator.seek(start ?? prefix);
     let read = 0;
     for (let ask = expected.keys; ; ask = Math.min(mostAtATime, 4 * ask)) {
       const keys = await iterator.nextv(ask);
       let count = keys.length;
       while (count > 0 && !keys[count - 1]!.startsWith(prefix)) count--;
       read += count;
-      const answer = take(count === keys.length ? keys : keys.slice(0, count));
-      if (answer instanceof Promise) await answer;
+      const told = take(count === keys.length ? keys : keys.slice(0, count));
+      const answer = told instanceof Promise ? await told : told;
       // LevelDB may give fewer than were asked for; only none, or a key behind the prefix, is the end.
       if (answer === false || keys.length === 0 || count < keys.length) break;
+      if (typeof answer === 'string') iterator.seek(answer);
     }
     // One more tells the end. Each key that is read for nothing costs a text.
     expected.keys = Math.min(mostAtATime, Math.max(2, Math.ceil((expected.keys + read + 1) / 2)));

@@ -4,8 +4,9 @@
  */
 
 import type { Level, LevelSnapshot } from '../../storage/durable-level.js';
-import { type IriRange, RangeStream } from '../../storage/iri-ranges.js';
+import { type IriRange, only, subtree } from '../../storage/iri-ranges.js';
 import { readRecord, recordKey } from '../../storage/records.js';
+import { clipped, graphRanges, isInRanges, linksetEnd } from './graph-ranges.js';
 
 /** Which graphs the caller may read, as far as it can be said at once. */
 export type GraphScope =
@@ -26,6 +27,8 @@ export interface ReadableGraphsOptions {
 export interface ReadableGraphs {
   /** True when every graph is readable, so that none has to be asked for. */
   readonly all: boolean;
+  /** Graphs whose names lie outside of these are not readable. Absent: nobody can say where readable ones are. */
+  readonly ranges?: readonly IriRange[] | undefined;
   /** At once, when it is known or can be told without asking; otherwise `undefined`. */
   known(graph: string): boolean | undefined;
   /** Decides those that are not known. */
@@ -34,7 +37,15 @@ export interface ReadableGraphs {
 
 /** The graph of a linkset is as readable as the resource that it describes. */
 export const resourceOf = (graph: string): string =>
-  graph.endsWith('.meta') ? graph.slice(0, -'.meta'.length) : graph;
+  graph.endsWith(linksetEnd) ? graph.slice(0, -linksetEnd.length) : graph;
+
+/** Where resources lie that may be readable; `undefined`: anywhere. */
+function rangesOf(scope: GraphScope, within: string | undefined): readonly IriRange[] | undefined {
+  if (scope === 'nothing') return [];
+  const part = within === undefined ? undefined : within.endsWith('/') ? subtree(within) : only(within);
+  const own = typeof scope === 'object' && scope.owner === undefined ? scope.ranges : undefined;
+  return own && part ? clipped(own, part) : (own ?? (part && [part]));
+}
 
 export function readableGraphs({ level, snapshot, scope, within, decide }: ReadableGraphsOptions): ReadableGraphs {
   const decided = new Map<string, boolean>();
@@ -48,7 +59,7 @@ export function readableGraphs({ level, snapshot, scope, within, decide }: Reada
     if (!isWithin(iri) || scope === 'nothing') return false;
     if (scope === 'everything') return true;
     if (scope === 'decide') return undefined;
-    return new RangeStream(scope.ranges).seek(iri) === iri || (scope.owner !== undefined && owns(iri, scope.owner));
+    return isInRanges(scope.ranges, iri) || (scope.owner !== undefined && owns(iri, scope.owner));
   };
   const known = (graph: string): boolean | undefined => {
     const iri = resourceOf(graph);
@@ -58,8 +69,14 @@ export function readableGraphs({ level, snapshot, scope, within, decide }: Reada
     if (judged !== undefined) decided.set(iri, judged);
     return judged;
   };
+  let ranges: readonly IriRange[] | undefined;
   return {
     all: scope === 'everything' && within === undefined,
+    get ranges() {
+      const resources = rangesOf(scope, within);
+      ranges ??= resources && graphRanges(resources);
+      return ranges;
+    },
     known,
     async resolve(graphs) {
       const open = [...new Set(graphs.map(resourceOf))].filter((iri) => known(iri) === undefined);

@@ -23,6 +23,9 @@ export interface Scan {
   readonly among?: Among | undefined;
 }
 
+/** Called for a match, with its key. */
+export type TakeKey = (key: string) => void;
+
 /** Literals are objects only, and predicates and graphs are IRIs. */
 export const canMatch = ([subject, predicate, , graph]: Terms): boolean =>
   (subject === undefined || isIri(subject) || subject.charCodeAt(1) === 49) &&
@@ -40,18 +43,18 @@ export function termsOf({ bound, reader }: Scan, places: readonly number[]): Ter
  * Calls for each key that matches, the reader being on it. Graphs that are not decided yet are asked for together; only then
  * is there something to wait for.
  */
-export function eachMatch(scan: Scan, keys: readonly string[], take: () => void): Promise<void> | undefined {
+export function eachMatch(scan: Scan, keys: readonly string[], take: TakeKey): Promise<void> | undefined {
   const at = takeMatches(scan, keys, 0, take);
   return at === keys.length ? undefined : afterAsking(scan, keys, at, take);
 }
 
-async function afterAsking(scan: Scan, keys: readonly string[], from: number, take: () => void): Promise<void> {
+async function afterAsking(scan: Scan, keys: readonly string[], from: number, take: TakeKey): Promise<void> {
   for (let at = from; at < keys.length; at = takeMatches(scan, keys, at, take))
     await scan.gate!.ask(undecided(scan, keys, at));
 }
 
 /** Returns where it had to stop for an undecided graph, or the end. */
-function takeMatches(scan: Scan, keys: readonly string[], from: number, take: () => void): number {
+function takeMatches(scan: Scan, keys: readonly string[], from: number, take: TakeKey): number {
   const { range, bound, reader, gate, unique, among } = scan;
   const { suffix, others } = range;
   // Where the graph comes first, keys of one graph stand together, and need not be read when it is closed.
@@ -73,7 +76,7 @@ function takeMatches(scan: Scan, keys: readonly string[], from: number, take: ()
       if (!isOpen) continue;
     }
     if (unique && !unique.isNew(reader, key)) continue;
-    take();
+    take(key);
   }
   return keys.length;
 }

@@ -2,9 +2,6 @@
  * All keys of a subject, read once for the several patterns of a query that ask for it. It must not know patterns, graphs'
  * readers or queries.
  */
-import type { KeyIterators } from './key-iterators.js';
-import { keyPrefix } from './key-reader.js';
-import { readPrefixes } from './lookups.js';
 import type { Token } from './terms.js';
 
 /** A subject with more keys is asked pattern by pattern. */
@@ -19,7 +16,15 @@ export interface SubjectKeys {
   of(subject: Token): readonly string[] | undefined;
 }
 
-export function subjectKeys(iterators: KeyIterators): SubjectKeys {
+/** The keys of a subject are added to a list, until it takes no more. */
+export interface SubjectList {
+  readonly subject: Token;
+  /** `false`: these are too many. */
+  add(keys: readonly string[]): boolean;
+}
+
+/** @param read reads the keys of many subjects, each into its list */
+export function subjectKeys(read: (lists: readonly SubjectList[]) => Promise<void>): SubjectKeys {
   const known = new Map<Token, readonly string[] | undefined>();
   let kept = 0;
   return {
@@ -31,14 +36,14 @@ export function subjectKeys(iterators: KeyIterators): SubjectKeys {
         kept = 0;
       }
       const found = new Map<Token, string[]>(missing.map((subject) => [subject, []]));
-      const prefixes = missing.map((subject) => {
-        const terms = [subject, undefined, undefined, undefined];
-        return [keyPrefix(terms, false), found.get(subject)!] as const;
-      });
-      await readPrefixes(iterators, prefixes, (keys, own) => {
-        for (const key of keys) own.push(key);
-        return own.length <= mostOfSubject;
-      });
+      const lists = [...found].map(([subject, own]) => ({
+        subject,
+        add(keys: readonly string[]) {
+          for (const key of keys) own.push(key);
+          return own.length <= mostOfSubject;
+        },
+      }));
+      await read(lists);
       for (const [subject, keys] of found) {
         kept += keys.length;
         known.set(subject, keys.length > mostOfSubject ? undefined : keys);

@@ -12,9 +12,11 @@ export class GraphVerdicts {
   private readonly pages: (Uint8Array | undefined)[];
   private readonly undecided = new Set<number>();
 
+  /** @param isOutside tells of some closed graphs, quicker than the gate */
   constructor(
     private readonly gate: GraphGate,
     private readonly terms: TermIds,
+    private readonly isOutside: (graph: number) => boolean = () => false,
   ) {
     this.pages = new Array<undefined>((terms.size >>> pageBits) + 1).fill(undefined);
   }
@@ -28,7 +30,7 @@ export class GraphVerdicts {
     }
     const verdict = page[graph & (pageLength - 1)]!;
     if (verdict !== 0) return verdict === open;
-    const isOpen = this.gate.isOpen(this.terms.tokenOf(graph));
+    const isOpen = !this.isOutside(graph) && this.gate.isOpen(this.terms.tokenOf(graph));
     if (isOpen !== undefined) page[graph & (pageLength - 1)] = isOpen ? open : closed;
     return isOpen;
   }

@@ -60,8 +60,9 @@ export async function buildIndex(level: Level, snapshot: LevelSnapshot, most: nu
       quads.push(ids);
     }
   }
-  const sorted = sortQuads(quads.columns, quads.count, Math.max(0, terms.size - 1));
-  return { quads: shareQuads(sorted), terms: terms.share() };
+  const { data, numbers } = terms.share();
+  for (const column of quads.columns) for (let i = 0; i < quads.count; i++) column[i] = numbers[column[i]!]!;
+  return { quads: shareQuads(sortQuads(quads.columns, quads.count, Math.max(0, terms.size - 1))), terms: data };
 }
 
 /** The triples of a graph, three numbers each. */

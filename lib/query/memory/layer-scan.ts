@@ -4,12 +4,20 @@
  */
 import type { GraphVerdicts } from './graph-verdicts.js';
 import type { Layer } from './memory-view.js';
-import { type Columns, type Ids, type QuadRange, rangeIn, spog } from './sorted-quads.js';
+import { type Columns, gspo, type Ids, type QuadRange, rangeIn, spog, upperBound } from './sorted-quads.js';
 
 /** There are no more matches. */
 export const ended = -1;
 /** Graphs have to be asked for; then it goes on. */
 export const stopped = -2;
+
+/** Matches, one after the other. */
+export interface MatchScan {
+  /** Goes to the next match; `ended` or `stopped` when there is none, or none yet. */
+  next(): number;
+  /** A term of the match, by its number among all. */
+  id(place: number): number;
+}
 
 /** Where else copies of a triple may stand that count before the one that is met. */
 export interface Copies {
@@ -22,29 +30,33 @@ export interface Copies {
 /** Quads that are looked through for other graphs to be asked for with the first. */
 const mostAhead = 4096;
 
-export class LayerScan {
+export class LayerScan implements MatchScan {
   /** The columns of S, P, O and G in the order of the scan. */
   readonly columns: Columns;
   private readonly subjects: Uint32Array;
   private readonly predicates: Uint32Array;
   private readonly objects: Uint32Array;
   private readonly graphs: Uint32Array;
+  /** The numbers among all terms by those in the columns, where they differ. */
+  private readonly numbers: Uint32Array | undefined;
   private at: number;
   private taken = -1;
 
   /**
+   * @param ids as the layer numbers them
    * @param verdicts absent: every graph is open
    * @param copies absent: copies of a triple are matches of their own
    */
   constructor(
     private readonly layer: Layer,
-    private readonly range: QuadRange,
+    readonly range: QuadRange,
     private readonly ids: Ids,
     private readonly verdicts: GraphVerdicts | undefined,
     private readonly copies: Copies | undefined,
   ) {
     this.columns = layer.quads.columns[range.order]!;
     [this.subjects, this.predicates, this.objects, this.graphs] = this.columns;
+    this.numbers = layer.numbers?.ids;
     this.at = range.from;
   }
 
@@ -59,6 +71,11 @@ export class LayerScan {
     return this.range.to - this.range.from;
   }
 
+  /** The same for some of the places. */
+  within(from: number, to: number): LayerScan {
+    return new LayerScan(this.layer, { ...this.range, from, to }, this.ids, this.verdicts, this.copies);
+  }
+
   /** Where the next match stands, or `ended`, or `stopped`. */
   next(): number {
     const { layer, range, graphs, verdicts, copies } = this;
@@ -70,8 +87,12 @@ export class LayerScan {
       if (masked && masked[graph] === 1) continue;
       if (copies && this.taken >= 0 && this.isSameTriple(i, this.taken)) continue;
       if (verdicts) {
-        const isOpen = verdicts.isOpen(graph);
-        if (isOpen === false) continue;
+        const isOpen = verdicts.isOpen(this.among(graph));
+        if (isOpen === false) {
+          // Quads of a graph stand together here.
+          if (range.order === gspo) this.at = upperBound(graphs, graph, i, range.to) - 1;
+          continue;
+        }
         if (isOpen === undefined) {
           this.noteUndecided(verdicts);
           return stopped;
@@ -89,9 +110,23 @@ export class LayerScan {
     return ended;
   }
 
-  /** Leaves out what stands before. */
-  leap(to: number): void {
-    this.at = Math.max(this.at, to);
+  id(place: number): number {
+    return this.idAt(place, this.taken);
+  }
+
+  /** A term of what stands at some place of the columns. */
+  idAt(place: number, at: number): number {
+    return this.among(this.columns[place as 0][at]!);
+  }
+
+  /** Leaves out what has the same term in this place, which is the first that differs in the part. */
+  leapOver(place: number): void {
+    const by = this.columns[place as 0];
+    this.at = Math.max(this.at, upperBound(by, by[this.taken]!, this.taken, this.range.to));
+  }
+
+  private among(number: number): number {
+    return this.numbers ? this.numbers[number]! : number;
   }
 
   private hasRest(i: number): boolean {
@@ -123,15 +158,19 @@ export class LayerScan {
   }
 
   /** Whether a layer has the triple in an open graph of a lower number. */
-  private hasCopy({ quads, masked }: Layer, i: number, below: number): boolean | undefined {
-    const ids: Ids = [this.subjects[i]!, this.predicates[i]!, this.objects[i]!, -1];
-    const { from, to } = rangeIn(quads, spog, ids);
+  private hasCopy(layer: Layer, i: number, below: number): boolean | undefined {
+    const { quads, masked, numbers } = layer;
+    const triple = [this.subjects[i]!, this.predicates[i]!, this.objects[i]!];
+    const [s, p, o] = layer === this.layer ? triple : triple.map((number) => numberIn(layer, this.among(number)));
+    if (s! < 0 || p! < 0 || o! < 0) return false;
+    const { from, to } = rangeIn(quads, spog, [s!, p!, o!, -1]);
     const graphs = quads.columns[spog]![3];
     for (let at = from; at < to && graphs[at]! < below; at++) {
       const graph = graphs[at]!;
       if (masked && masked[graph] === 1) continue;
-      const isOpen = this.verdicts ? this.verdicts.isOpen(graph) : true;
-      if (isOpen === undefined) this.verdicts!.note(graph);
+      const id = numbers ? numbers.ids[graph]! : graph;
+      const isOpen = this.verdicts ? this.verdicts.isOpen(id) : true;
+      if (isOpen === undefined) this.verdicts!.note(id);
       if (isOpen !== false) return isOpen;
     }
     return false;
@@ -144,7 +183,13 @@ export class LayerScan {
       const graph = graphs[i]!;
       if (layer.masked && layer.masked[graph] === 1) continue;
       if (range.rest !== 0 && !this.hasRest(i)) continue;
-      if (verdicts.isOpen(graph) === undefined) verdicts.note(graph);
+      if (verdicts.isOpen(this.among(graph)) === undefined) verdicts.note(this.among(graph));
     }
   }
+}
+
+/** The number of a term in a layer; -1 when it has no quad with it. */
+export function numberIn({ numbers, quads }: Layer, id: number): number {
+  if (numbers) return numbers.of(id);
+  return id <= quads.most ? id : -1;
 }

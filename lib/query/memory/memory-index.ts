@@ -1,6 +1,7 @@
 /**
- * The index in memory over the server's life: built in a thread of its own, given to the threads that queries run in, with what
- * changed since, and built anew when that has become much. It must not know queries or what an index is made of.
+ * The index in memory over the server's life: built in a thread of its own from the first query on, given to the threads that
+ * queries run in, with what changed since, and built anew when that has become much. It must not know queries or what an index is
+ * made of.
  */
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../log.js';
@@ -25,12 +26,16 @@ export interface MemoryIndexOptions {
   readonly pauseTimes?: number;
   /** When to try again where there were too many quads, or a build failed. */
   readonly retryMs?: number;
+  /** Without a query for so long it is let go. */
+  readonly idleMs?: number;
 }
 
 /** About as many quads as a resource has. */
 const quadsOfGraph = 20;
 /** Changes that are so many times as many as those that lead to a new build are not read from the index any more. */
 const tooMany = 4;
+/** Where there were too many quads, this part of what is possible has to be removed before it is worth reading them again. */
+const worthRetrying = 0.1;
 
 export class MemoryIndex {
   private readonly changed = new ChangedGraphs();
@@ -44,7 +49,12 @@ export class MemoryIndex {
   private version = 0;
   /** The next build may begin. */
   private nextAt = 0;
-  private saidTooMany = false;
+  private hadTooMany = false;
+  /** Quads that there are fewer since the last build began. */
+  private removed = 0;
+  /** A query has come since the last build began. */
+  private isUsed = false;
+  private idle: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: MemoryIndexOptions) {
     options.store.onStage((transaction) => {
@@ -53,14 +63,28 @@ export class MemoryIndex {
     options.store.onCommit((transaction) => {
       if (transaction.graphs.size === 0) return;
       this.changed.settle(transaction);
+      if (this.builder || this.hadTooMany)
+        for (const { before, keys } of transaction.graphs.values()) this.removed += before.length - (keys?.length ?? 0);
       this.review();
     });
+  }
+
+  /** A query has come. The first one has the index built; where nobody asks, there is none. */
+  use(): void {
+    const { idleMs = 3_600_000 } = this.options;
+    if (this.isClosed) return;
+    this.isUsed = true;
+    this.idle ??= setTimeout(() => this.leave(), idleMs).unref();
+    this.idle.refresh();
+    if (this.base) this.review();
+    else if (!this.builder && !this.isHopeless) this.later(this.nextAt - Date.now());
   }
 
   /** Builds the index in the background. */
   start(): void {
     if (this.isClosed || this.builder) return;
     const { folder, mostQuads } = this.options;
+    [this.isUsed, this.removed] = [false, 0];
     const sequence = this.changed.begin();
     const began = performance.now();
     const workerData: BuilderData = { folder, mostQuads };
@@ -86,6 +110,11 @@ export class MemoryIndex {
     });
   }
 
+  /** It is being built, or will be soon. */
+  get isAtWork(): boolean {
+    return this.builder !== undefined || this.timer !== undefined;
+  }
+
   /** Gives a new thread the index, now and whenever it changes. */
   serve(worker: Worker): void {
     this.workers.set(worker, 0);
@@ -109,6 +138,7 @@ export class MemoryIndex {
   async close(): Promise<void> {
     this.isClosed = true;
     clearTimeout(this.timer);
+    clearTimeout(this.idle);
     await this.builder?.terminate();
   }
 
@@ -116,7 +146,7 @@ export class MemoryIndex {
     this.quads = base.data.quads.count;
     this.changed.forget(base.sequence);
     this.give(base);
-    this.saidTooMany = false;
+    this.hadTooMany = false;
     this.options.log.info({ quads: this.quads, bytes: bytesOf(base.data), ms }, 'The index in memory is ready.');
     this.review();
   }
@@ -129,11 +159,26 @@ export class MemoryIndex {
   private giveUp(failure: unknown): void {
     const { log, mostQuads, retryMs = 300_000 } = this.options;
     if (failure) log.warn({ err: failure }, 'The index in memory could not be built.');
-    else if (!this.saidTooMany)
-      log.warn(`The storage has more than ${mostQuads} quads, so that there is no index of them in memory.`);
-    this.saidTooMany = !failure;
+    else if (!this.hadTooMany)
+      log.info(`The storage has more than ${mostQuads} quads, so that there is no index of them in memory.`);
+    this.hadTooMany = !failure;
+    this.nextAt = Date.now() + retryMs;
     this.drop();
-    this.later(retryMs);
+  }
+
+  /** There were too many quads, and there still are about as many. */
+  private get isHopeless(): boolean {
+    return this.hadTooMany && this.removed < this.options.mostQuads * worthRetrying;
+  }
+
+  /** Nobody has asked for long. */
+  private leave(): void {
+    // What changes while an index is built has to be kept for it.
+    if (this.builder) return void this.idle?.refresh();
+    this.isUsed = false;
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.drop();
   }
 
   private drop(): void {
@@ -145,7 +190,7 @@ export class MemoryIndex {
   private review(): void {
     if (!this.base || this.builder || !this.isOver(1)) return;
     if (this.isOver(tooMany)) this.drop();
-    this.later(this.nextAt - Date.now());
+    if (this.isUsed) this.later(this.nextAt - Date.now());
   }
 
   private later(ms: number): void {

@@ -4,7 +4,7 @@
  */
 import type { Level, LevelSnapshot } from '../../storage/durable-level.js';
 import { type GraphTriples, type IndexData, readGraph } from './index-data.js';
-import type { Layer, MemoryView } from './memory-view.js';
+import { type Layer, LayerNumbers, type MemoryView } from './memory-view.js';
 import { type SortedQuads, sharedQuads, sortQuads } from './sorted-quads.js';
 import { TermIds } from './term-ids.js';
 import { TableFullError, TermTable } from './term-table.js';
@@ -102,7 +102,7 @@ class LayersOfBase {
   private terms: TermIds;
   private readonly known = new Map<string, KnownGraph>();
   /** A layer of changed graphs that is kept, and the graphs in it. */
-  private settled: { readonly quads: SortedQuads; readonly graphs: ReadonlyMap<string, KnownGraph> } | undefined;
+  private settled: (SortedLayer & { readonly graphs: ReadonlyMap<string, KnownGraph> }) | undefined;
   private last: MemoryView | undefined;
 
   constructor({ version, data }: MemoryBase) {
@@ -144,21 +144,22 @@ class LayersOfBase {
 
   private layers(): Layer[] {
     const { quads, masked, terms, known } = this;
-    const layers: Layer[] = [{ quads, masked: known.size > 0 ? masked : undefined }];
+    const layers: Layer[] = [{ quads, masked: known.size > 0 ? masked : undefined, numbers: undefined }];
     let recent = [...known].filter(([graph, own]) => this.settled?.graphs.get(graph) !== own);
     if (sizeOf(recent) > Math.max(mostRecent, (this.settled?.quads.count ?? 0) / 4)) {
       const lasting = [...known].filter(([, { sequence }]) => sequence >= 0);
-      this.settled = { quads: sorted(lasting, terms), graphs: new Map(lasting) };
+      this.settled = { ...sorted(lasting, terms), graphs: new Map(lasting) };
       recent = recent.filter(([, { sequence }]) => sequence < 0);
     }
     if (this.settled) {
       const stale = [...this.settled.graphs].filter(([graph, own]) => known.get(graph) !== own);
+      const { quads: lasting, numbers } = this.settled;
       let hidden: Uint8Array | undefined;
-      if (stale.length > 0) hidden = new Uint8Array(terms.size);
-      for (const [, { id }] of stale) hidden![id] = 1;
-      layers.push({ quads: this.settled.quads, masked: hidden });
+      if (stale.length > 0) hidden = new Uint8Array(numbers.ids.length);
+      for (const [, { id }] of stale) hidden![numbers.of(id)] = 1;
+      layers.push({ quads: lasting, masked: hidden, numbers });
     }
-    if (sizeOf(recent) > 0) layers.push({ quads: sorted(recent, terms), masked: undefined });
+    if (sizeOf(recent) > 0) layers.push({ ...sorted(recent, terms), masked: undefined });
     return layers;
   }
 }
@@ -166,14 +167,27 @@ class LayersOfBase {
 const sizeOf = (graphs: readonly (readonly [string, KnownGraph])[]): number =>
   graphs.reduce((sum, [, { triples }]) => sum + triples.length / 3, 0);
 
-function sorted(graphs: readonly (readonly [string, KnownGraph])[], terms: TermIds): SortedQuads {
+interface SortedLayer {
+  readonly quads: SortedQuads;
+  readonly numbers: LayerNumbers;
+}
+
+function sorted(graphs: readonly (readonly [string, KnownGraph])[], terms: TermIds): SortedLayer {
   const count = sizeOf(graphs);
+  const used = new Set<number>();
+  for (const [, { id, triples }] of graphs) {
+    used.add(id);
+    for (const term of triples) used.add(term);
+  }
+  const ids = terms.sorted(used);
+  const numbers = new Map<number, number>();
+  for (let number = 0; number < ids.length; number++) numbers.set(ids[number]!, number);
   const columns = [0, 1, 2, 3].map(() => new Uint32Array(count));
   let at = 0;
   for (const [, { id, triples }] of graphs)
     for (let i = 0; i < triples.length; i += 3, at++) {
-      for (let place = 0; place < 3; place++) columns[place]![at] = triples[i + place]!;
-      columns[3]![at] = id;
+      for (let place = 0; place < 3; place++) columns[place]![at] = numbers.get(triples[i + place]!)!;
+      columns[3]![at] = numbers.get(id)!;
     }
-  return sortQuads(columns, count, terms.size);
+  return { quads: sortQuads(columns, count, ids.length), numbers: new LayerNumbers(ids, terms) };
 }

@@ -9,10 +9,43 @@ export interface Layer {
   readonly quads: SortedQuads;
   /** By the number of a graph: 1 when this layer's quads of it are out of date. Absent: none are. */
   readonly masked: Uint8Array | undefined;
+  /** Absent: the numbers in the quads are those of all terms. */
+  readonly numbers: LayerNumbers | undefined;
 }
 
 export interface MemoryView {
   readonly terms: TermIds;
   /** No graph counts in two of them. */
   readonly layers: readonly Layer[];
+}
+
+/** Terms of a layer numbered anew, in the order of their texts: those that only changed graphs have come in no order. */
+export class LayerNumbers {
+  /** @param ids the numbers among all terms, in that order */
+  constructor(
+    readonly ids: Uint32Array,
+    private readonly terms: TermIds,
+  ) {}
+
+  /** -1 when the layer has not the term. */
+  of(id: number): number {
+    const at = this.first((other) => this.terms.compare(other, id) < 0);
+    return this.ids[at] === id ? at : -1;
+  }
+
+  /** How many terms are less than a text. */
+  lessThan(text: string): number {
+    const isLess = this.terms.lessThan(text);
+    return this.first(isLess);
+  }
+
+  private first(isBefore: (id: number) => boolean): number {
+    let [low, high] = [0, this.ids.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (isBefore(this.ids[middle]!)) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
 }

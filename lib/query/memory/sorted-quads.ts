@@ -22,6 +22,8 @@ export type Columns = readonly [Uint32Array, Uint32Array, Uint32Array, Uint32Arr
 
 export interface SortedQuads {
   readonly count: number;
+  /** No term has a greater number. */
+  readonly most: number;
   /** By order. */
   readonly columns: readonly Columns[];
   /** No triple is in two graphs. */
@@ -30,18 +32,21 @@ export interface SortedQuads {
 
 export interface SortedQuadsData {
   readonly count: number;
+  readonly most: number;
   readonly columns: readonly (readonly SharedArrayBuffer[])[];
   readonly isUnique: boolean;
 }
 
-export const shareQuads = ({ count, columns, isUnique }: SortedQuads): SortedQuadsData => ({
+export const shareQuads = ({ count, most, columns, isUnique }: SortedQuads): SortedQuadsData => ({
   count,
+  most,
   isUnique,
   columns: columns.map((order) => order.map(shared)),
 });
 
-export const sharedQuads = ({ count, columns, isUnique }: SortedQuadsData): SortedQuads => ({
+export const sharedQuads = ({ count, most, columns, isUnique }: SortedQuadsData): SortedQuads => ({
   count,
+  most,
   isUnique,
   columns: columns.map((order) => order.map((each) => new Uint32Array(each)) as never),
 });
@@ -62,7 +67,7 @@ export function sortQuads(source: readonly Uint32Array[], count: number, most: n
     ]);
     columns.push(source.map((each) => picked(each, sorted[0])) as never);
   }
-  return { count, columns, isUnique: hasOneCopyOfEach(columns[spog]!, count) };
+  return { count, most, columns, isUnique: hasOneCopyOfEach(columns[spog]!, count) };
 }
 
 const digitBits = 11;
@@ -156,7 +161,7 @@ export function rangeIn({ columns, count }: SortedQuads, order: number, ids: Ids
 }
 
 /** Where the first that is not less stands. */
-function lowerBound(by: Uint32Array, id: number, from: number, to: number): number {
+export function lowerBound(by: Uint32Array, id: number, from: number, to: number): number {
   let [low, high] = [from, to];
   while (low < high) {
     const middle = (low + high) >>> 1;

@@ -1,6 +1,6 @@
 /**
  * The terms of an index by number: those of the base, which all threads share, and behind them those that this thread has met in
- * graphs that changed since. It must not know quads.
+ * graphs that changed since. Their order is that of their texts, whoever met which first. It must not know quads.
  */
 import type { Token } from '../access/terms.js';
 import { TermTable } from './term-table.js';
@@ -8,6 +8,8 @@ import { TermTable } from './term-table.js';
 export class TermIds {
   private readonly own = new TermTable();
   private readonly first: number;
+  /** How many terms of the base are less than each that is not in it. */
+  private readonly places: number[] = [];
 
   constructor(private readonly base: TermTable) {
     this.first = base.size;
@@ -15,6 +17,10 @@ export class TermIds {
 
   get size(): number {
     return this.first + this.own.size;
+  }
+
+  get baseSize(): number {
+    return this.first;
   }
 
   /** Terms that the base has not. */
@@ -33,6 +39,49 @@ export class TermIds {
   add(token: Token): number {
     const id = this.base.idOf(token);
     return id >= 0 ? id : this.first + this.own.add(token);
+  }
+
+  /** Compares two terms by their texts, which are in the order of their numbers where both are the base's. */
+  compare(a: number, b: number): number {
+    if (a < this.first && b < this.first) return a - b;
+    const between = this.placeOf(a) - this.placeOf(b);
+    return between !== 0 ? between : a === b ? 0 : this.own.compare(a - this.first, b - this.first);
+  }
+
+  /** How many terms of the base are less than a text. */
+  baseBelow(text: string): number {
+    return this.base.placeOf(text);
+  }
+
+  /** Tells of terms whether they are less than a text. */
+  lessThan(text: string): (id: number) => boolean {
+    const place = 2 * this.base.placeOf(text);
+    const bytes = Buffer.from(text);
+    return (id) => {
+      const own = this.placeOf(id);
+      return own !== place ? own < place : Buffer.from(this.tokenOf(id)).compare(bytes) < 0;
+    };
+  }
+
+  /** Numbers in the order of their texts. */
+  sorted(ids: Iterable<number>): Uint32Array {
+    const all = Uint32Array.from(ids).sort();
+    const own = all.findIndex((id) => id >= this.first);
+    // Sorting by a function is slow, and few terms are not in the base.
+    if (own < 0) return all;
+    const others = all.slice(own).sort((a, b) => this.compare(a, b));
+    const merged = new Uint32Array(all.length);
+    for (let [i, j, to] = [0, 0, 0]; to < all.length; to++)
+      merged[to] = j === others.length || (i < own && this.compare(all[i]!, others[j]!) < 0) ? all[i++]! : others[j++]!;
+    return merged;
+  }
+
+  /** Between the places of two terms of the base there is one for those that are not in it. */
+  private placeOf(id: number): number {
+    if (id < this.first) return 2 * id + 1;
+    const place = this.places[id - this.first] ?? this.base.placeOf(this.own.tokenOf(id - this.first));
+    this.places[id - this.first] = place;
+    return 2 * place;
   }
 
   tokenOf(id: number): Token {

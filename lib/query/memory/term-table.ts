@@ -1,14 +1,15 @@
 /**
- * Terms as numbers, in the order in which they came: their text in one buffer, found by a hash. A finished table lies in shared
- * memory, so that one copy serves every thread. It must not know what terms mean, quads or LevelDB.
+ * Terms as numbers: their text in one buffer, found by a hash. A finished table lies in shared memory, so that one copy serves every
+ * thread, and its numbers are in the order of the texts. It must not know what terms mean, quads or LevelDB.
  */
 import { randomBytes } from 'node:crypto';
 import type { Token } from '../access/terms.js';
+import { sortedTexts } from './text-order.js';
 
 /** A finished table, as it goes from thread to thread. */
 export interface TermTableData {
   readonly count: number;
-  /** UTF-8, one term behind the other. */
+  /** UTF-8, one term behind the other, in the order of the bytes. */
   readonly text: SharedArrayBuffer;
   /** Where each begins, and where the last ends (Uint32). */
   readonly offsets: SharedArrayBuffer;
@@ -59,17 +60,24 @@ export class TermTable {
     return this.offsets[this.count]!;
   }
 
-  /** Copies the table into shared memory. */
-  share(): TermTableData {
+  /** Copies the table into shared memory, with numbers in the order of the texts. Gives the new numbers by the old ones too. */
+  share(): { readonly data: TermTableData; readonly numbers: Uint32Array } {
     const { count, seed } = this;
-    return {
-      count,
-      seed,
-      text: shared(this.text.subarray(0, this.textBytes)),
-      offsets: shared(this.offsets.subarray(0, count + 1)),
-      hashes: shared(this.hashes.subarray(0, count)),
-      slots: shared(this.slots),
-    };
+    const order = sortedTexts({ text: this.text, offsets: this.offsets, count });
+    const text = new SharedArrayBuffer(this.textBytes);
+    const [bytes, offsets, hashes] = [Buffer.from(text), new Uint32Array(count + 1), new Uint32Array(count)];
+    const numbers = new Uint32Array(count);
+    for (let id = 0; id < count; id++) {
+      const old = order[id]!;
+      const [from, to] = [this.offsets[old]!, this.offsets[old + 1]!];
+      this.text.copy(bytes, offsets[id], from, to);
+      offsets[id + 1] = offsets[id]! + to - from;
+      hashes[id] = this.hashes[old]!;
+      numbers[old] = id;
+    }
+    const slots = this.slots.map((slot) => (slot === 0 ? 0 : numbers[slot - 1]! + 1));
+    const data = { count, seed, text, offsets: shared(offsets), hashes: shared(hashes), slots: shared(slots) };
+    return { data, numbers };
   }
 
   /** The number of a term; -1 when it is not there. */
@@ -121,6 +129,25 @@ export class TermTable {
     this.keptIds[at] = id;
     this.kept[at] = token;
     return token;
+  }
+
+  /** How many terms of a finished table are less than a text. */
+  placeOf(token: string): number {
+    const bytes = Buffer.from(token);
+    let [low, high] = [0, this.count];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.text.compare(bytes, 0, bytes.length, this.offsets[middle]!, this.offsets[middle + 1]!) < 0)
+        low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** Compares two terms by their texts. */
+  compare(a: number, b: number): number {
+    const { text, offsets } = this;
+    return text.compare(text, offsets[b]!, offsets[b + 1]!, offsets[a]!, offsets[a + 1]!);
   }
 
   private is(id: number, token: Token): boolean {

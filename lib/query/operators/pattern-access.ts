@@ -29,7 +29,7 @@ export const memoryOf = (execution: Execution, pattern: Pattern): PatternMemory 
 /** How many keys the pattern's own terms leave. */
 export async function estimateOf(execution: Execution, pattern: Pattern): Promise<number> {
   const memory = memoryOf(execution, pattern);
-  memory.estimate ??= await execution.matches.estimate(constants(pattern));
+  memory.estimate ??= await execution.matches.estimate(constants(pattern), pattern.part);
   return memory.estimate;
 }
 

@@ -109,6 +109,11 @@ class Queried {
     expect(holds(), this.said.join('\n')).to.equal(true);
   }
 
+  /** Long enough for what would be done in vain. */
+  rest(): Promise<void> {
+    return new Promise((resolve) => setTimeout(resolve, 300));
+  }
+
   get builds(): number {
     return this.said.filter((line) => line.includes('ready')).length;
   }
@@ -126,11 +131,16 @@ describe('The index in memory', function () {
   afterEach(() => queried.close());
 
   /** Writers that count up in graphs of their own, and readers that check what they see, for some time. */
-  async function contend(ms: number, check: (seen: Map<string, number[]>) => void = () => {}): Promise<void> {
+  async function contend(
+    ms: number,
+    check: (seen: Map<string, number[]>) => void = () => {},
+    isEnough = () => true,
+  ): Promise<void> {
     const end = Date.now() + ms;
+    const goesOn = (): boolean => Date.now() < end || !isEnough();
     const acknowledged = new Map<string, number>();
     const writers = Array.from({ length: 4 }, async (_, writer) => {
-      for (let state = 1; Date.now() < end; state++) {
+      for (let state = 1; goesOn(); state++) {
         // Two graphs of a transaction change together; the writer's old graphs stay as they are.
         const names = [`w${writer}/a`, `w${writer}/b`, `w${writer}/${state % 40}/old`];
         await queried.write(new Map(names.map((name) => [name, state])));
@@ -139,7 +149,7 @@ describe('The index in memory', function () {
       }
     });
     const readers = Array.from({ length: 3 }, async () => {
-      while (Date.now() < end) {
+      while (goesOn()) {
         const before = new Map(acknowledged);
         const seen = await queried.read();
         for (const [name, state] of before) {
@@ -161,8 +171,12 @@ describe('The index in memory', function () {
   it('is one state of the store in every answer, built again and again', async () => {
     queried = await Queried.open({});
     queried.index.start();
-    await contend(6000);
-    expect(queried.builds).to.be.above(2);
+    // On a slow machine it takes longer, up to the spec's time.
+    await contend(
+      4000,
+      () => {},
+      () => queried.builds > 2 && queried.used.memory > 5,
+    );
     expect(queried.used.memory).to.be.above(5);
   });
 
@@ -180,6 +194,46 @@ describe('The index in memory', function () {
     expect(queried.used.level).to.equal(0);
   });
 
+  it('is not there until the first query comes', async () => {
+    queried = await Queried.open({});
+    await queried.write(new Map([['a', 1]]));
+    await queried.rest();
+    expect(queried.index.isAtWork).to.equal(false);
+    expect(queried.index.asked).to.equal(undefined);
+    expect([...(await queried.read()).keys()]).to.deep.equal(['a']);
+    expect(queried.used).to.deep.equal({ memory: 0, level: 0 });
+    await queried.until(() => queried.builds === 1);
+    expect([...(await queried.read()).keys()]).to.deep.equal(['a']);
+    expect(queried.used).to.deep.equal({ memory: 1, level: 0 });
+  });
+
+  it('is let go when nobody asks for long, and comes again with the next query', async () => {
+    queried = await Queried.open({ idleMs: 200 });
+    await queried.write(new Map([['a', 1]]));
+    await queried.read();
+    await queried.until(() => queried.builds === 1);
+    await queried.until(() => queried.index.asked === undefined);
+    await queried.write(new Map([['b', 1]]));
+    await queried.rest();
+    expect(queried.builds).to.equal(1);
+    expect([...(await queried.read()).keys()]).to.have.members(['a', 'b']);
+    await queried.until(() => queried.builds === 2);
+    expect([...(await queried.read()).keys()]).to.have.members(['a', 'b']);
+  });
+
+  it('is not built anew for changes that nobody asks for', async () => {
+    queried = await Queried.open({ fewGraphs: 3 });
+    await queried.write(new Map([['a', 1]]));
+    await queried.read();
+    await queried.until(() => queried.builds === 1);
+    for (let state = 2; state < 60; state++) await queried.write(new Map([[`b${state}`, state]]));
+    await queried.rest();
+    expect(queried.builds).to.equal(1);
+    expect((await queried.read()).size).to.equal(59);
+    await queried.until(() => queried.builds === 2);
+    expect((await queried.read()).size).to.equal(59);
+  });
+
   it('is left when there are too many quads, and comes again when there are fewer', async () => {
     queried = await Queried.open({ mostQuads: 100, fewGraphs: 3 });
     await queried.write(new Map([['a', 1]]));
@@ -191,8 +245,13 @@ describe('The index in memory', function () {
     expect((await queried.read()).size).to.equal(31);
     await queried.until(() => queried.said.some((line) => line.includes('more than 100 quads')));
     expect(queried.index.asked).to.equal(undefined);
+    // What does not sink is not read again.
+    await queried.rest();
     expect((await queried.read()).size).to.equal(31);
+    await queried.rest();
+    expect(queried.index.isAtWork).to.equal(false);
     await queried.write(new Map(many.map((name) => [name, undefined])));
+    expect([...(await queried.read()).keys()]).to.deep.equal(['a']);
     await queried.until(() => queried.builds === 2);
     const before = queried.used.memory;
     expect([...(await queried.read()).keys()]).to.deep.equal(['a']);

@@ -10,6 +10,7 @@ import { memoryMatches } from '../../../lib/query/memory/memory-matches.js';
 import type { MemoryView } from '../../../lib/query/memory/memory-view.js';
 import { TermTable } from '../../../lib/query/memory/term-table.js';
 import type { LevelSnapshot } from '../../../lib/storage/durable-level.js';
+import { sortKeys } from '../../../lib/storage/key-order.js';
 import {
   base,
   datasetOf,
@@ -124,11 +125,19 @@ describe('Matches from memory', function () {
     );
     const table = new TermTable();
     const ids = tokens.map((token) => table.add(token));
-    for (const found of [table, TermTable.from(table.share())]) {
-      expect(tokens.map((token) => found.idOf(token))).to.deep.equal(ids);
-      expect(ids.map((id) => found.tokenOf(id))).to.deep.equal(tokens);
+    const { data, numbers } = table.share();
+    const finished = TermTable.from(data);
+    for (const [found, own] of [
+      [table, ids],
+      [finished, ids.map((id) => numbers[id]!)],
+    ] as const) {
+      expect(tokens.map((token) => found.idOf(token))).to.deep.equal(own);
+      expect(own.map((id) => found.tokenOf(id))).to.deep.equal(tokens);
       expect(tokens.map((token) => found.idOf(`${token}#`)).every((id) => id === -1)).to.equal(true);
     }
+    const sorted = sortKeys([...tokens]);
+    expect(tokens.map((_token, id) => finished.tokenOf(id))).to.deep.equal(sorted);
+    expect(sorted.map((token) => finished.placeOf(token))).to.deep.equal(sorted.map((_token, place) => place));
   });
 });
 

@@ -1,0 +1,151 @@
+/**
+ * Scans run over the ordered keys: all keys of a range where every graph is open, and with leaps and a bound on what is read in vain
+ * where some are closed. It must not know queries, or what matches are used for.
+ */
+import { distinctTriples } from './distinct-triples.js';
+import type { GraphGate } from './graph-gate.js';
+import { behindGraph, inKeys, rangeAt } from './graph-ranges.js';
+import type { KeyIterators } from './key-iterators.js';
+import { graphAt, type KeyPrefix } from './key-reader.js';
+import { readPrefixes } from './lookups.js';
+import { type OpenPart, takeBehind } from './open-part.js';
+import { eachMatch, type Scan, type TakeKey } from './scan.js';
+
+/** A scan, and what takes its matches. */
+export interface Wish {
+  readonly scan: Scan;
+  /** Gives `false` when it wants no more. */
+  readonly take: (key: string) => unknown;
+}
+
+/** Gives where to go on after a block of keys, when that is not behind it. */
+export type Leap = (keys: readonly string[]) => string | undefined;
+
+/** Stands for the end where a place to go on at is asked for: no key is greater. */
+const end = '\uffff';
+
+export interface ScanRuns {
+  /** Calls for each match, and comes back after each block of keys. */
+  run(scan: Scan, take: TakeKey, leap?: Leap): AsyncGenerator<void>;
+  /** Many small ones side by side. */
+  runMany(wishes: readonly Wish[]): Promise<void>;
+}
+
+/** @param part of the scans' gates; scans without a gate need none */
+export function scanRuns(iterators: KeyIterators, part: (gate: GraphGate) => OpenPart): ScanRuns {
+  async function* plain(scan: Scan, take: TakeKey, leap?: Leap): AsyncGenerator<void> {
+    const { prefix } = scan.range;
+    let to: string | undefined;
+    for await (const keys of leap ? iterators.leaps(prefix, () => to) : iterators.blocks(prefix)) {
+      const rest = eachMatch(scan, keys, take);
+      if (rest) await rest;
+      to = leap?.(keys);
+      yield;
+    }
+  }
+
+  async function* gated(scan: Scan, gate: GraphGate, take: TakeKey, leap?: Leap): AsyncGenerator<void> {
+    const open = part(gate);
+    let [last, to]: [string, string | undefined] = ['', undefined];
+    if (!open.isWhole)
+      for await (const keys of iterators.steps(scan.range.prefix, startOf(scan, gate), () => to)) {
+        let wasted = keys.length;
+        await eachMatch(scan, keys, (key) => {
+          wasted--;
+          take(key);
+        });
+        last = keys.at(-1)!;
+        to = leapOf(scan, gate, keys) ?? leap?.(keys);
+        yield;
+        if (to !== end && (await open.spend(wasted))) break;
+      }
+    if (!open.isWhole || to === end) return;
+    await takeBehind(open, anew(scan), last, take);
+    yield;
+  }
+
+  /** What is still to be read of the keys of a lookup: where to go on, or nothing. */
+  async function takeSome(keys: readonly string[], { scan, take }: Wish): Promise<string | false | undefined> {
+    const { gate } = scan;
+    let wantsMore = true;
+    let wasted = keys.length;
+    await eachMatch(scan, keys, (key) => {
+      wasted--;
+      if (take(key) === false) wantsMore = false;
+    });
+    if (!wantsMore) return false;
+    if (!gate || keys.length === 0) return undefined;
+    const to = leapOf(scan, gate, keys);
+    if (to === end) return false;
+    if (!(await part(gate).spend(wasted))) return to;
+    await takeBehind(part(gate), anew(scan), keys.at(-1)!, take);
+    return false;
+  }
+
+  return {
+    run(scan, take, leap) {
+      const { gate } = scan;
+      if (!gate) return plain(scan, take, leap);
+      return gate.ranges?.length === 0 ? nothing() : gated(scan, gate, take, leap);
+    },
+    async runMany(wishes) {
+      const wanted: [KeyPrefix, Wish][] = [];
+      for (const wish of wishes) {
+        const { scan, take } = wish;
+        const { gate } = scan;
+        if (gate?.ranges?.length === 0) continue;
+        if (gate && part(gate).isWhole) await takeBehind(part(gate), anew(scan), '', take);
+        else wanted.push([scan.range, wish]);
+      }
+      await readPrefixes(
+        iterators,
+        wanted,
+        (keys, wish) => {
+          if (wish.scan.gate) return takeSome(keys, wish);
+          let wantsMore = true;
+          const rest = eachMatch(wish.scan, keys, (key) => {
+            if (wish.take(key) === false) wantsMore = false;
+          });
+          return rest ?? (wantsMore ? undefined : false);
+        },
+        (wish) => wish.scan.gate && startOf(wish.scan, wish.scan.gate),
+      );
+    },
+  };
+}
+
+async function* nothing(): AsyncGenerator<void> {}
+
+/** What repeats is to be found out from the beginning. */
+const anew = (scan: Scan): Scan => (scan.unique ? { ...scan, unique: distinctTriples() } : scan);
+
+/** The graph is what stands next behind the scan's prefix, so that keys of one graph stand together. */
+export const isByGraph = ({ range: { index, length } }: Scan): boolean => index[length] === 'G';
+
+/** Where the keys of open graphs begin. */
+export function startOf(scan: Scan, { ranges }: GraphGate): string {
+  const { prefix } = scan.range;
+  const [first] = ranges ?? [];
+  return first && isByGraph(scan) ? prefix + inKeys(first.from) : prefix;
+}
+
+/** A leap over fewer keys costs more than they do. */
+const leastLeap = 16;
+
+/** Leaps over closed graphs, to where one may be open; `end` when there is none. */
+export function leapOf(scan: Scan, { ranges, isOpen }: GraphGate, keys: readonly string[]): string | undefined {
+  if (!isByGraph(scan)) return undefined;
+  const { reader, range } = scan;
+  const graphOf = (key: string): string | undefined =>
+    // A key with other terms of the same characters says nothing of graphs.
+    reader.read(key, range.suffix) ? reader.token(graphAt) : undefined;
+  const last = graphOf(keys.at(-1)!);
+  if (last === undefined || isOpen(last) !== false) return undefined;
+  const next = ranges && rangeAt(ranges, last);
+  if (ranges && !next) return end;
+  const first = keys.length < leastLeap ? undefined : graphOf(keys[0]!);
+  if (first === undefined) return undefined;
+  if (next && next.from > last)
+    return rangeAt(ranges!, first) === next && next.from > first ? range.prefix + inKeys(next.from) : undefined;
+  return first === last ? range.prefix + behindGraph(last) : undefined;
+}

@@ -1,0 +1,75 @@
+/**
+ * Which scans answer a pattern in a part of the dataset: one, or one for each graph when there are few, with the closed ones
+ * replaced by one that does not exist. It must not know how scans are run, or queries.
+ */
+import type { IndexName } from '../../storage/quad-keys.js';
+import { type DistinctTriples, distinctEverywhere, distinctTriples } from './distinct-triples.js';
+import { type DatasetPart, type GraphGate, nameOfNone } from './graph-gate.js';
+import { graphAt, KeyReader, keyPrefix, type Terms } from './key-reader.js';
+import type { Among, Scan } from './scan.js';
+
+interface ScanOptions {
+  /** Instead of the order that fits best. */
+  readonly order?: IndexName;
+  readonly unique?: DistinctTriples | undefined;
+  readonly among?: Among | undefined;
+}
+
+export class Scans {
+  private readonly readers = new Map<IndexName, KeyReader>();
+
+  constructor(private readonly gates: Readonly<Record<DatasetPart, GraphGate>>) {}
+
+  /** One scan. The graph, when it is bound, has been decided. */
+  one(bound: Terms, part: DatasetPart, { order, unique, among }: ScanOptions = {}): Scan {
+    const isBound = bound[graphAt] !== undefined;
+    const grouped = part === 'union' && !isBound;
+    const range = keyPrefix(bound, grouped, order);
+    return {
+      range,
+      bound,
+      reader: this.readerOf(range.index),
+      gate: isBound || this.gates[part].all ? undefined : this.gates[part],
+      unique: unique ?? (grouped ? distinctTriples() : undefined),
+      among,
+    };
+  }
+
+  /**
+   * One scan, or one for each graph when there are few.
+   * @param few as `fewGraphs` gives them
+   */
+  all(bound: Terms, part: DatasetPart, few: readonly string[] | undefined, among?: Among): Scan[] {
+    if (bound[graphAt] !== undefined || !few) return [this.one(bound, part, { among })];
+    const unique = part === 'union' && few.length > 1 ? distinctEverywhere() : undefined;
+    return few.map((graph) => this.one([bound[0], bound[1], bound[2], graph], part, { unique, among }));
+  }
+
+  private readerOf(index: IndexName): KeyReader {
+    let reader = this.readers.get(index);
+    if (!reader) {
+      reader = new KeyReader(index);
+      this.readers.set(index, reader);
+    }
+    return reader;
+  }
+}
+
+/** Bounds whose graphs are decided before anything is read: a closed one is none. All have the same places bound. */
+export async function decided(gate: GraphGate, bounds: readonly Terms[]): Promise<readonly Terms[]> {
+  if (gate.all || bounds[0]?.[graphAt] === undefined) return bounds;
+  const asking = gate.decide(bounds.map((bound) => bound[graphAt]!));
+  if (asking) await asking;
+  return bounds.map((bound) => [bound[0], bound[1], bound[2], openName(gate, bound[graphAt]!)]);
+}
+
+/** The few graphs of a gate, decided. */
+export async function fewGraphs(gate: GraphGate): Promise<readonly string[] | undefined> {
+  const { few } = gate;
+  if (!few) return undefined;
+  const asking = gate.decide(few);
+  if (asking) await asking;
+  return few.map((graph) => openName(gate, graph));
+}
+
+const openName = (gate: GraphGate, graph: string): string => (gate.isOpen(graph) === true ? graph : nameOfNone(graph));

@@ -1,0 +1,116 @@
+/**
+ * Which scans of the layers answer a pattern for one who may read every graph there is: in whatever order is the quickest. It must
+ * not know how matches are used.
+ */
+import type { DatasetPart, GraphGate } from '../access/graph-gate.js';
+import { graphAt } from '../access/key-reader.js';
+import { GraphVerdicts } from './graph-verdicts.js';
+import { type Copies, LayerScan, type MatchScan, numberIn } from './layer-scan.js';
+import type { Layer, MemoryView } from './memory-view.js';
+import { LeapingScan } from './ordered-scans.js';
+import { type Ids, orderPlaces, type QuadRange, rangeFor, rangeIn } from './sorted-quads.js';
+
+export interface MemoryScans {
+  /** Learns what has to be known before anything is looked at. */
+  decide?(graph: string | undefined, part: DatasetPart): Promise<void> | undefined;
+  /** Scans that give all matches together. @param ids of terms that there are */
+  of(ids: Ids, part: DatasetPart): readonly MatchScan[];
+  /** Scans with the terms of a place, each of them once in a scan; it stands next behind what is bound in an order. */
+  distinct(ids: Ids, place: number, part: DatasetPart): readonly MatchScan[];
+  estimate(ids: Ids, part: DatasetPart): number | Promise<number>;
+  /** Asks for the graphs at which a scan has stopped. */
+  ask(part: DatasetPart): Promise<void>;
+}
+
+/** @param gates of a caller that may read everything; the dataset may have been given some graphs only */
+export function plainScans(
+  { terms, layers }: MemoryView,
+  gates: Readonly<Record<DatasetPart, GraphGate>>,
+): MemoryScans {
+  const verdictsOf = (gate: GraphGate): GraphVerdicts | undefined =>
+    gate.all ? undefined : new GraphVerdicts(gate, terms);
+  const verdicts = { union: verdictsOf(gates.union), named: verdictsOf(gates.named) };
+  const few = {
+    union: gates.union.few?.map((graph) => terms.idOf(graph)),
+    named: gates.named.few?.map((graph) => terms.idOf(graph)),
+  };
+  return {
+    of(ids, part) {
+      const scans: LayerScan[] = [];
+      const isUnion = part === 'union' && ids[graphAt] < 0;
+      for (let at = 0; at < layers.length; at++) {
+        const layer = layers[at]!;
+        const own = numbersIn(layer, ids);
+        const whole = own && rangeFor(layer.quads, own);
+        if (!whole || whole.from === whole.to) continue;
+        const before = at === 0 ? [] : layers.slice(0, at);
+        const copies = isUnion ? { areAdjacent: true, before } : undefined;
+        const only = ids[graphAt] < 0 ? few[part] : undefined;
+        if (only && only.length < whole.to - whole.from)
+          scans.push(...ofFew(layer, only, own, whole, verdicts[part], copies));
+        else scans.push(new LayerScan(layer, whole, own, verdicts[part], copies));
+      }
+      return scans;
+    },
+    distinct: (ids, place, part) => layers.flatMap((layer) => leapingScan(layer, ids, place, verdicts[part]) ?? []),
+    estimate: (ids) =>
+      layers.reduce((sum, layer) => {
+        const own = numbersIn(layer, ids);
+        if (!own) return sum;
+        const { from, to } = rangeFor(layer.quads, own);
+        return sum + to - from;
+      }, 0),
+    ask: (part) => verdicts[part]!.ask(),
+  };
+}
+
+/** The bound terms as a layer numbers them; `undefined` when it has not all of them. */
+export function numbersIn(layer: Layer, ids: Ids): Ids | undefined {
+  const own: Ids = [-1, -1, -1, -1];
+  for (let place = 0; place < 4; place++) {
+    if (ids[place as 0] < 0) continue;
+    own[place as 0] = numberIn(layer, ids[place as 0]);
+    if (own[place as 0] < 0) return undefined;
+  }
+  return own;
+}
+
+/** A scan of the terms of a place, which leaps where an order allows it. */
+export function leapingScan(
+  layer: Layer,
+  ids: Ids,
+  place: number,
+  verdicts: GraphVerdicts | undefined,
+): MatchScan | undefined {
+  const own = numbersIn(layer, ids);
+  if (!own) return undefined;
+  const bound = own.filter((id) => id >= 0).length;
+  const order = orderPlaces.findIndex(
+    (places) => places[bound] === place && places.slice(0, bound).every((each) => own[each]! >= 0),
+  );
+  const range = order < 0 ? rangeFor(layer.quads, own) : rangeIn(layer.quads, order, own);
+  const scan = new LayerScan(layer, range, own, verdicts, undefined);
+  return order < 0 ? scan : new LeapingScan(scan, place);
+}
+
+/** One scan for each of a few graphs, when that is less to look at than all of them. */
+function ofFew(
+  layer: Layer,
+  only: readonly number[],
+  ids: Ids,
+  whole: QuadRange,
+  verdicts: GraphVerdicts | undefined,
+  copies: Copies | undefined,
+): LayerScan[] {
+  const parts = only
+    .map((graph) => numberIn(layer, graph))
+    .filter((graph) => graph >= 0)
+    .map((graph) => {
+      const own: Ids = [ids[0], ids[1], ids[2], graph];
+      return { own, range: rangeFor(layer.quads, own) };
+    });
+  const isLess = parts.reduce((sum, { range }) => sum + range.to - range.from, 0) * 2 < whole.to - whole.from;
+  if (!isLess) return [new LayerScan(layer, whole, ids, verdicts, copies)];
+  const apart = copies && { ...copies, areAdjacent: only.length === 1 };
+  return parts.map(({ own, range }) => new LayerScan(layer, range, own, verdicts, apart));
+}

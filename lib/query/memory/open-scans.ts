@@ -1,0 +1,125 @@
+/**
+ * Which scans of the layers answer a pattern for one who may not read everything: matches come in one order, however they are found,
+ * and few quads are looked at that are in closed graphs. It must not know how matches are used.
+ */
+import type { DatasetPart, GraphGate } from '../access/graph-gate.js';
+import { graphAt } from '../access/key-reader.js';
+import { GraphIntervals } from './graph-intervals.js';
+import { GraphVerdicts } from './graph-verdicts.js';
+import { LayerScan, type MatchScan } from './layer-scan.js';
+import { estimated } from './memory-estimates.js';
+import { leapingScan, type MemoryScans, numbersIn } from './memory-scans.js';
+import type { Layer, MemoryView } from './memory-view.js';
+import { MergedScan, SortedScan } from './ordered-scans.js';
+import { gspo, type Ids, orderPlaces, type QuadRange, rangeFor, rangeIn } from './sorted-quads.js';
+
+/** What is sorted afterwards has to be so many times less than what is sorted. */
+const worthSorting = 4;
+const adjacent = { areAdjacent: true, before: [] };
+
+/** What there is to know of a part of the dataset. */
+interface Part {
+  readonly gate: GraphGate;
+  readonly verdicts: GraphVerdicts;
+  readonly intervals: GraphIntervals;
+  /** The few graphs that are open. */
+  readonly few: () => readonly number[] | undefined;
+}
+
+export function openScans(view: MemoryView, gates: Readonly<Record<DatasetPart, GraphGate>>): MemoryScans {
+  const { terms, layers } = view;
+  const parts = { union: partOf(view, gates.union), named: partOf(view, gates.named) };
+
+  /** Open parts of a layer, when they are much less than what stands together for the terms. */
+  const slices = (
+    layer: Layer,
+    own: Ids,
+    { few, intervals, verdicts }: Part,
+    length: number,
+  ): LayerScan[] | undefined => {
+    const graphs = few();
+    if (graphs && graphs.length * worthSorting >= length) return undefined;
+    const ranges = graphs
+      ? graphs
+          .flatMap((graph) => {
+            const bound = numbersIn(layer, [-1, -1, -1, graph]);
+            return bound ? [[own[0], own[1], own[2], bound[graphAt]] as Ids] : [];
+          })
+          .map((ids) => [ids, rangeIn(layer.quads, gspo, ids)] as const)
+      : intervals.ranges(layer, own, length)?.map((range) => [own, range] as const);
+    if (!ranges) return undefined;
+    const total = ranges.reduce((sum, [, { from, to }]) => sum + to - from, 0);
+    if (total * worthSorting >= length) return undefined;
+    return ranges.map(([ids, range]) => new LayerScan(layer, range, ids, graphs ? undefined : verdicts, undefined));
+  };
+
+  /** Nothing is open, or not the graph that is bound. */
+  const isShut = (ids: Ids, { gate }: Part): boolean =>
+    gate.ranges?.length === 0 || (ids[graphAt] >= 0 && gate.isOpen(terms.tokenOf(ids[graphAt])) !== true);
+
+  const scanOf = (layer: Layer, own: Ids, whole: QuadRange, part: Part, isUnion: boolean): MatchScan => {
+    const places = orderPlaces[whole.order]!;
+    if (own[graphAt] >= 0) {
+      const scan = new LayerScan(layer, whole, own, undefined, undefined);
+      return whole.order === gspo ? scan : new SortedScan([scan], orderPlaces[gspo]!, false);
+    }
+    const few = slices(layer, own, part, whole.to - whole.from);
+    return few
+      ? new SortedScan(few, isUnion ? places.slice(0, 3) : places, isUnion)
+      : new LayerScan(layer, whole, own, part.verdicts, isUnion ? adjacent : undefined);
+  };
+
+  return {
+    decide: (graph, part) => parts[part].gate.decide(graph === undefined ? (gates[part].few ?? []) : [graph]),
+    of(ids, name) {
+      const part = parts[name];
+      if (isShut(ids, part)) return [];
+      const isUnion = name === 'union' && ids[graphAt] < 0;
+      const scans: MatchScan[] = [];
+      let places: readonly number[] = [];
+      for (const layer of layers) {
+        const own = numbersIn(layer, ids);
+        const whole = own && rangeFor(layer.quads, own);
+        if (!whole || whole.from === whole.to) continue;
+        places = ids[graphAt] >= 0 ? orderPlaces[gspo]! : orderPlaces[whole.order]!;
+        scans.push(scanOf(layer, own, whole, part, isUnion));
+      }
+      if (scans.length < 2) return scans;
+      return [new MergedScan(scans, terms, isUnion ? places.slice(0, 3) : places, isUnion)];
+    },
+    distinct(ids, place, name) {
+      const part = parts[name];
+      if (isShut(ids, part)) return [];
+      const scans = layers.flatMap((layer) => leapingScan(layer, ids, place, part.verdicts) ?? []);
+      return scans.length < 2 ? scans : [new MergedScan(scans, terms, [place], true)];
+    },
+    estimate(ids, name) {
+      const part = parts[name];
+      if (isShut(ids, part)) return 0;
+      const all = layers.flatMap((layer) => {
+        const own = numbersIn(layer, ids);
+        if (!own) return [];
+        const isBound = own[graphAt] >= 0;
+        const whole = isBound ? rangeIn(layer.quads, gspo, own) : rangeFor(layer.quads, own);
+        const few = isBound ? undefined : slices(layer, own, part, whole.to - whole.from);
+        return few ?? [new LayerScan(layer, whole, own, isBound ? undefined : part.verdicts, undefined)];
+      });
+      return estimated(all, () => part.verdicts.ask());
+    },
+    ask: (part) => parts[part].verdicts.ask(),
+  };
+}
+
+function partOf({ terms }: MemoryView, gate: GraphGate): Part {
+  const intervals = new GraphIntervals(gate, terms);
+  let few: readonly number[] | undefined;
+  return {
+    gate,
+    intervals,
+    verdicts: new GraphVerdicts(gate, terms, (graph) => intervals.isOutside(graph)),
+    few() {
+      few ??= gate.few?.filter((graph) => gate.isOpen(graph) === true).map((graph) => terms.idOf(graph));
+      return few;
+    },
+  };
+}

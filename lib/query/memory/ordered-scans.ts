@@ -1,0 +1,150 @@
+/**
+ * Matches of several scans, and of parts that are sorted otherwise, in the one order that a pattern's matches have for those who may
+ * not read everything: so the order does not tell in what way they were found. It must not know what is open.
+ */
+import { ended, type LayerScan, type MatchScan, stopped } from './layer-scan.js';
+import type { TermIds } from './term-ids.js';
+
+const [wanted, there, over] = [0, 1, 2];
+
+/** Several scans, each in order, as one. */
+export class MergedScan implements MatchScan {
+  private readonly states: number[];
+  private current = -1;
+  private readonly last: number[] = [];
+
+  /**
+   * @param places in the order of which the scans are sorted
+   * @param once matches with the same terms in the places count once
+   */
+  constructor(
+    private readonly scans: readonly MatchScan[],
+    private readonly terms: TermIds,
+    private readonly places: readonly number[],
+    private readonly once: boolean,
+  ) {
+    this.states = scans.map(() => wanted);
+  }
+
+  next(): number {
+    const { scans, states } = this;
+    for (;;) {
+      if (this.current >= 0) states[this.current] = wanted;
+      this.current = -1;
+      for (let at = 0; at < scans.length; at++) {
+        if (states[at] === wanted) {
+          const found = scans[at]!.next();
+          if (found === stopped) return this.stop();
+          states[at] = found === ended ? over : there;
+        }
+        if (states[at] === there && (this.current < 0 || this.compare(at, this.current) < 0)) this.current = at;
+      }
+      if (this.current < 0) return ended;
+      if (!this.once || this.isNew()) return this.current;
+    }
+  }
+
+  id(place: number): number {
+    return this.scans[this.current]!.id(place);
+  }
+
+  /** What was found so far is found again when it goes on. */
+  private stop(): number {
+    this.current = -1;
+    return stopped;
+  }
+
+  private compare(a: number, b: number): number {
+    const [first, second] = [this.scans[a]!, this.scans[b]!];
+    for (const place of this.places) {
+      const [one, other] = [first.id(place), second.id(place)];
+      if (one !== other) return this.terms.compare(one, other);
+    }
+    return 0;
+  }
+
+  private isNew(): boolean {
+    const { places, last } = this;
+    let isNew = last.length === 0;
+    for (let at = 0; at < places.length; at++) {
+      const id = this.id(places[at]!);
+      if (last[at] === id) continue;
+      last[at] = id;
+      isNew = true;
+    }
+    return isNew;
+  }
+}
+
+/** Matches of some parts of one order of a layer, sorted for another. */
+export class SortedScan implements MatchScan {
+  private readonly found: number[] = [];
+  private part = 0;
+  private at = -1;
+  private isSorted = false;
+
+  /** @param parts scans of one order of one layer */
+  constructor(
+    private readonly parts: readonly LayerScan[],
+    private readonly places: readonly number[],
+    private readonly once: boolean,
+  ) {}
+
+  next(): number {
+    if (!this.isSorted && this.gather() === stopped) return stopped;
+    do this.at++;
+    while (this.once && this.at > 0 && this.at < this.found.length && this.compare(this.at, this.at - 1) === 0);
+    return this.at < this.found.length ? this.at : ended;
+  }
+
+  id(place: number): number {
+    return this.parts[0]!.idAt(place, this.found[this.at]!);
+  }
+
+  private gather(): number {
+    for (; this.part < this.parts.length; this.part++)
+      for (let found = this.parts[this.part]!.next(); found !== ended; found = this.parts[this.part]!.next()) {
+        if (found === stopped) return stopped;
+        this.found.push(found);
+      }
+    const columns = this.parts[0]?.columns;
+    this.found.sort((a, b) => {
+      for (const place of this.places) {
+        const difference = columns![place as 0][a]! - columns![place as 0][b]!;
+        if (difference !== 0) return difference;
+      }
+      return 0;
+    });
+    this.isSorted = true;
+    return ended;
+  }
+
+  private compare(a: number, b: number): number {
+    const columns = this.parts[0]!.columns;
+    const [first, second] = [this.found[a]!, this.found[b]!];
+    for (const place of this.places) if (columns[place as 0][first] !== columns[place as 0][second]) return 1;
+    return 0;
+  }
+}
+
+/** A scan that leaps from one term of a place to the next. */
+export class LeapingScan implements MatchScan {
+  private isFirst = true;
+
+  /** @param place the first that differs in the scan's part */
+  constructor(
+    private readonly scan: LayerScan,
+    private readonly place: number,
+  ) {}
+
+  next(): number {
+    if (!this.isFirst) this.scan.leapOver(this.place);
+    const found = this.scan.next();
+    this.isFirst = found < 0 && this.isFirst;
+    return found;
+  }
+
+  id(place: number): number {
+    return this.scan.id(place);
+  }
+}

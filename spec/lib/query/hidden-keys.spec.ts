@@ -1,0 +1,206 @@
+/**
+ * What a query may not read costs it little: how many keys are read for data that is hidden from the caller, against data that does
+ * not exist. It counts keys, since time on a machine that others use proves nothing.
+ */
+import type { Quad, Term } from '@rdfjs/types';
+import { expect } from 'chai';
+import { DataFactory } from 'rdf-data-factory';
+import { type GraphScope, readableGraphs } from '../../../lib/query/access/readable-graphs.js';
+import { answersOf } from '../../../lib/query/answers.js';
+import { readQuery } from '../../../lib/query/parse/read-query.js';
+import type { Level } from '../../../lib/storage/durable-level.js';
+import { only } from '../../../lib/storage/iri-ranges.js';
+import { base, type SpecLevel, type SpecTriple, specLevel } from './engine-dataset.js';
+
+const factory = new DataFactory<Quad>();
+const iri = (name: string): Term => factory.namedNode(base + name);
+const triple = (subject: string, predicate: string, object: string | number): SpecTriple => ({
+  subject: iri(subject),
+  predicate: iri(predicate),
+  object: typeof object === 'string' ? iri(object) : factory.literal(String(object)),
+});
+
+const hidden = 5000;
+/** Graphs that the caller may read, and hidden ones before, between and behind them. */
+const open = Array.from({ length: 6 }, (_, at): [string, SpecTriple[]] => [
+  `${base}open/${at}`,
+  Array.from({ length: 10 }, (_, i) => triple(`s${at}-${i}`, 'p', i % 2 === 0 ? 'o' : i)),
+]);
+const numbers = Array.from({ length: hidden }, (_, i) => i);
+const secret: [string, SpecTriple[]][] = [
+  [`${base}a-subject`, numbers.map((i) => triple('hs', `hp${i % 7}`, i))],
+  [`${base}open/2/hidden`, numbers.map((i) => triple(`hs${i}`, 'hp', i))],
+  [`${base}z-object`, numbers.map((i) => triple(`hs${i}`, `hp${i % 5}`, 'ho'))],
+];
+
+/** Counts the keys that are read through it. */
+class Counted {
+  keys = 0;
+  readonly level: Level;
+
+  constructor(level: Level) {
+    const counted = (options: object): unknown => {
+      const iterator = level.keys(options as never);
+      return {
+        seek: (target: string) => iterator.seek(target),
+        close: () => iterator.close(),
+        nextv: async (size: number) => {
+          const keys = await iterator.nextv(size);
+          this.keys += keys.length;
+          return keys;
+        },
+      };
+    };
+    this.level = new Proxy(level, {
+      get: (target, name) => {
+        if (name === 'keys') return counted;
+        const value = Reflect.get(target, name) as unknown;
+        return typeof value === 'function' ? value.bind(target) : value;
+      },
+    });
+  }
+}
+
+interface Reader {
+  readonly scope: GraphScope;
+  readonly within?: string;
+}
+const isOpen = (graph: string): boolean => graph.startsWith(`${base}open/`) && !graph.includes('hidden');
+const readers: Readonly<Record<string, Reader>> = {
+  // Everything in the container but one part of it, as Web Access Control says it.
+  'whose graphs lie in ranges': {
+    scope: {
+      ranges: [{ from: `${base}open/`, to: `${base}open/2/` }, ...[3, 4, 5].map((at) => only(`${base}open/${at}`))],
+    },
+  },
+  'who is asked for, in a container': { scope: 'decide', within: `${base}open/` },
+  'who is asked for': { scope: 'decide' },
+  'who owns nothing': { scope: { owner: 'https://id.example/nobody', ranges: [] } },
+  'who may read nothing': { scope: 'nothing' },
+};
+
+/** Queries in which a name stands that hidden data has, and one that no data has. */
+const ofGraphs = (name: string): string[] => [
+  `ASK { GRAPH <${name}> { ?s ?p ?o } }`,
+  `ASK { GRAPH <${name}> { ?s <hp> ?o } }`,
+  `ASK { GRAPH <${name}> { <hs> <hp0> "0" } }`,
+  `SELECT (COUNT(*) AS ?n) { GRAPH <${name}> { ?s ?p ?o } }`,
+  `SELECT DISTINCT ?p { GRAPH <${name}> { ?s ?p ?o } }`,
+  `ASK FROM <${name}> { ?s ?p ?o }`,
+  `ASK FROM <${name}> FROM <open/1> { ?s <hp> ?o }`,
+  `SELECT * FROM NAMED <${name}> FROM NAMED <open/1> { GRAPH ?g { ?s ?p ?o } }`,
+  `SELECT DISTINCT ?g FROM NAMED <${name}> FROM NAMED <open/1> { GRAPH ?g { ?s ?p ?o } }`,
+  `SELECT * { VALUES ?g { <${name}> <open/2> } GRAPH ?g { ?s ?p ?o } }`,
+  `SELECT * { ?s <p> ?o GRAPH <${name}> { ?s ?q ?x } }`,
+  `ASK { GRAPH <${name}> { ?s <hp>+ ?o } }`,
+];
+const ofPredicates = (name: string): string[] => [
+  `ASK { ?s <${name}> ?o }`,
+  `ASK { GRAPH ?g { ?s <${name}> ?o } }`,
+  `SELECT (COUNT(*) AS ?n) { ?s <${name}> ?o }`,
+  `ASK { ?s <${name}>+ ?o }`,
+  `SELECT * { ?s <p> ?o . ?s <${name}> ?x }`,
+  `SELECT * { ?s <p> ?o . ?x <${name}> ?y . ?y ?z ?s }`,
+  `CONSTRUCT WHERE { ?s <${name}> ?o }`,
+];
+const ofObjects = (name: string): string[] => [
+  `ASK { ?s ?p <${name}> }`,
+  `ASK { GRAPH ?g { ?s ?p <${name}> } }`,
+  `ASK { ?s <hp1> <${name}> }`,
+  `SELECT (COUNT(*) AS ?n) { ?s ?p <${name}> }`,
+  `SELECT * { ?s ?p <${name}> . ?s <p> ?o }`,
+  `ASK { ?s <hp1>+ <${name}> }`,
+];
+const ofSubjects = (name: string): string[] => [
+  `ASK { <${name}> ?p ?o }`,
+  `ASK { GRAPH ?g { <${name}> ?p ?o } }`,
+  `ASK { <${name}> <hp1> ?o }`,
+  `SELECT (COUNT(*) AS ?n) { <${name}> ?p ?o }`,
+  `SELECT DISTINCT ?p { <${name}> ?p ?o }`,
+  `SELECT * { VALUES ?s { <${name}> <s1-1> } ?s ?p ?o . ?s <hp1> ?x }`,
+  `ASK { <${name}> <hp1>* ?o . ?o ?p ?x }`,
+  `DESCRIBE <${name}>`,
+];
+
+/** What reading in vain may cost a query with a few patterns, in keys. */
+const bound = 2000;
+
+describe('Keys that are read for hidden data', function () {
+  this.timeout(60_000);
+  let store: SpecLevel;
+  let without: SpecLevel;
+  before(async () => {
+    [store, without] = [await specLevel(), await specLevel()];
+    await store.fill(new Map([...open, ...secret]));
+    await without.fill(new Map(open));
+  });
+  after(() => Promise.all([store.close(), without.close()]));
+
+  /** The rows, and how many keys were read for them. */
+  async function asked(text: string, { scope, within }: Reader, from = store): Promise<[rows: string, keys: number]> {
+    const counted = new Counted(from.level);
+    const { level } = counted;
+    const snapshot = level.snapshot();
+    const decide = async (iris: readonly string[]): Promise<boolean[]> => iris.map(isOpen);
+    const readable = readableGraphs({ level, snapshot, scope, within, decide });
+    const query = await readQuery(text, base);
+    const answers = answersOf(query, { level, snapshot, readable, ...query.from });
+    const found: unknown[] = [];
+    try {
+      if (query.form === 'ask') found.push(await answers.truth());
+      else for await (const block of query.form === 'select' ? answers.rows() : answers.quads()) found.push(...block);
+    } finally {
+      await answers.close();
+      await snapshot.close();
+    }
+    return [JSON.stringify(found), counted.keys];
+  }
+
+  for (const [name, reader] of Object.entries(readers))
+    describe(`of one ${name}`, () => {
+      it('are those of an absent graph when a graph is named', async () => {
+        for (const [hidden, absent] of [
+          ['a-subject', 'a-subjecu'],
+          ['open/2/hidden', 'open/2/hiddeo'],
+        ] as const)
+          for (const [at, text] of ofGraphs(hidden).entries())
+            expect(await asked(text, reader), text).to.deep.equal(await asked(ofGraphs(absent)[at]!, reader));
+      });
+
+      for (const [what, textsOf, hidden] of [
+        ['predicate', ofPredicates, 'hp'],
+        ['object', ofObjects, 'ho'],
+        ['subject', ofSubjects, 'hs'],
+      ] as const)
+        it(`are not many when a ${what} is named that only hidden data has`, async () => {
+          for (const [at, text] of textsOf(hidden).entries()) {
+            const [[rows, keys], [none, least]] = [
+              await asked(text, reader),
+              await asked(textsOf('absent')[at]!, reader),
+            ];
+            expect(rows.replaceAll(`${base}${hidden}`, `${base}absent`), text).to.equal(none);
+            expect(keys - least, `${text}: ${keys}, not ${least}`).to.be.below(bound);
+          }
+        });
+
+      it('are not many when everything is asked for', async () => {
+        for (const text of [
+          'SELECT (COUNT(*) AS ?n) { ?s ?p ?o }',
+          'SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } }',
+          'SELECT DISTINCT ?p { ?s ?p ?o }',
+          'SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }',
+          'SELECT * { ?s ?p ?o }',
+          'SELECT * { ?s ?p ?o OPTIONAL { ?x ?y ?s } } LIMIT 100',
+        ]) {
+          const [[rows, keys], [expected, least]] = [await asked(text, reader), await asked(text, reader, without)];
+          expect(rows, text).to.equal(expected);
+          expect(keys - least, `${text}: ${keys}, not ${least}`).to.be.below(bound);
+        }
+      });
+    });
+
+  it('are all keys of one who may read everything', async () => {
+    const [, keys] = await asked('SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p ?o } }', { scope: 'everything' });
+    expect(keys).to.equal(3 * hidden + 60);
+  });
+});

@@ -1,0 +1,168 @@
+/**
+ * The order of rows tells nothing of what is hidden: over two stores that differ in hidden graphs alone, a restricted caller gets
+ * the same rows in the same order, from LevelDB and from memory, whatever has changed since memory was read.
+ */
+import type { Quad, Term } from '@rdfjs/types';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { DataFactory } from 'rdf-data-factory';
+import { answersOf } from '../../../lib/query/answers.js';
+import type { MemoryView } from '../../../lib/query/memory/memory-view.js';
+import { readQuery } from '../../../lib/query/parse/read-query.js';
+import type { LevelSnapshot } from '../../../lib/storage/durable-level.js';
+import { type IriRange, only, unionOfRanges } from '../../../lib/storage/iri-ranges.js';
+import { base, graphNames, type SpecData, type SpecLevel, type SpecTriple, specLevel } from './engine-dataset.js';
+import { inMemory } from './engine-memory.js';
+import { randomData, randomQuery } from './engine-queries.js';
+
+const factory = new DataFactory<Quad>();
+const iri = (name: string): Term => factory.namedNode(base + name);
+
+/** Before, between and behind the graphs that are open. */
+const hiddenNames = ['graphs/A', 'graphs/b-', 'graphs/cc', 'graphs/d/x', 'graphs/z'].map((name) => base + name);
+
+/** Terms that open data has, in an order of their own, and such as it has not. */
+const nodes = ['s4', 's3', 'h1', 's2', 's1', 'p3', 'a0', 'zz'].map(iri);
+const hiddenTriple: fc.Arbitrary<SpecTriple> = fc.record({
+  subject: fc.constantFrom(...nodes),
+  predicate: fc.constantFrom(...['p3', 'p2', 'p1', 'hp'].map(iri)),
+  object: fc.oneof(
+    fc.constantFrom(...nodes),
+    fc.constantFrom(...['b', 'a', '7', 'é'].map((text) => factory.literal(text) as Term)),
+  ),
+});
+/** Much of one predicate, so that it looks as if there were much of it. */
+const bulk: fc.Arbitrary<SpecTriple[]> = fc
+  .tuple(fc.constantFrom('p1', 'p2', 'p3'), fc.constantFrom(0, 0, 0, 60, 400, 1500))
+  .map(([predicate, count]) =>
+    Array.from({ length: count }, (_, at) => ({
+      subject: nodes[at % 3] ?? iri('h2'),
+      predicate: iri(predicate),
+      object: factory.literal(String(at)),
+    })),
+  );
+const hiddenGraph = fc.tuple(fc.array(hiddenTriple, { maxLength: 20 }), bulk).map((parts) => parts.flat());
+const hiddenData: fc.Arbitrary<SpecData> = fc
+  .array(hiddenGraph, { minLength: hiddenNames.length, maxLength: hiddenNames.length })
+  .map((graphs) => new Map(graphs.map((triples, at) => [hiddenNames[at]!, triples])));
+
+interface View {
+  readonly defaultGraphs?: readonly string[];
+  readonly namedGraphs?: readonly string[];
+  /** Where open graphs are, as far as it is known. */
+  readonly ranges: readonly IriRange[] | undefined;
+}
+const exactly = unionOfRanges(graphNames.map(only));
+const about = [{ from: `${base}graphs/a`, to: `${base}graphs/f` }];
+const allNames = [...graphNames, ...hiddenNames];
+const someNames = fc.option(fc.subarray(allNames), { nil: undefined, freq: 4 });
+const views: fc.Arbitrary<View> = fc
+  .tuple(someNames, someNames, fc.constantFrom(undefined, exactly, about))
+  .map(([defaultGraphs, namedGraphs, ranges]) => ({
+    ...(defaultGraphs && { defaultGraphs }),
+    ...(namedGraphs && { namedGraphs }),
+    ranges,
+  }));
+
+/** The rows as they come. */
+async function rowsOf(
+  { level }: SpecLevel,
+  snapshot: LevelSnapshot,
+  memory: MemoryView | undefined,
+  { ranges, ...view }: View,
+  text: string,
+): Promise<string[]> {
+  const asked = new Set<string>();
+  const readable = {
+    all: false,
+    ranges,
+    known: (graph: string) => (asked.has(graph) || graph < `${base}graphs/c` ? graphNames.includes(graph) : undefined),
+    async resolve(graphs: readonly string[]) {
+      await new Promise(setImmediate);
+      for (const graph of graphs) asked.add(graph);
+    },
+  };
+  const query = await readQuery(text, base);
+  const answers = answersOf(query, { level, snapshot, memory, readable, ...view });
+  try {
+    if (query.form === 'ask') return [String(await answers.truth())];
+    const rows: string[] = [];
+    for await (const block of answers.rows())
+      for (const row of block) rows.push(JSON.stringify(row.map((term) => term ?? null)));
+    return rows;
+  } finally {
+    await answers.close();
+  }
+}
+
+describe('The order of rows', function () {
+  const numRuns = Number(process.env['ENGINE_RUNS'] ?? 60);
+  this.timeout(numRuns * 2000);
+  let without: SpecLevel;
+  let store: SpecLevel;
+  before(async () => {
+    [without, store] = [await specLevel(), await specLevel()];
+  });
+  after(() => Promise.all([without.close(), store.close()]));
+
+  const queries = fc.array(fc.tuple(views, randomQuery), { minLength: 8, maxLength: 8 });
+
+  it('is the same from LevelDB, whatever is hidden', () =>
+    fc.assert(
+      fc.asyncProperty(randomData, hiddenData, queries, async (open, hidden, asked) => {
+        await without.fill(open);
+        await store.fill(new Map([...open, ...hidden]));
+        const snapshots = [without.level.snapshot(), store.level.snapshot()] as const;
+        try {
+          for (const [view, { text }] of asked) {
+            const [expected, found] = [
+              await rowsOf(without, snapshots[0], undefined, view, text),
+              await rowsOf(store, snapshots[1], undefined, view, text),
+            ];
+            expect(found, `${text} ${JSON.stringify(view)}`).to.deep.equal(expected);
+          }
+        } finally {
+          for (const snapshot of snapshots) await snapshot.close();
+        }
+      }),
+      { numRuns },
+    ));
+
+  it('is the same from memory, whatever is hidden and has changed', () =>
+    fc.assert(
+      fc.asyncProperty(
+        randomData,
+        hiddenData,
+        fc.tuple(fc.subarray([...graphNames]), fc.subarray(allNames)),
+        fc.tuple(hiddenData, randomData),
+        queries,
+        async (open, hidden, [changed, changedToo], [before, openBefore], asked) => {
+          // What has changed was something else when memory was read.
+          const older = (now: SpecData, then: SpecData, names: readonly string[]): SpecData =>
+            new Map([...now].map(([name, triples]) => [name, names.includes(name) ? (then.get(name) ?? []) : triples]));
+          await without.fill(older(open, openBefore, changed));
+          const first = without.level.snapshot();
+          await without.fill(open);
+          const all: SpecData = new Map([...open, ...hidden]);
+          await store.fill(older(all, new Map([...openBefore, ...before]), changedToo));
+          const second = store.level.snapshot();
+          await store.fill(all);
+          const snapshots = [without.level.snapshot(), store.level.snapshot()] as const;
+          try {
+            const expectedFrom = await inMemory(without.level, snapshots[0], changed, first);
+            const foundIn = await inMemory(store.level, snapshots[1], changedToo, second);
+            for (const [view, { text }] of asked) {
+              const [expected, found] = [
+                await rowsOf(without, snapshots[0], expectedFrom, view, text),
+                await rowsOf(store, snapshots[1], foundIn, view, text),
+              ];
+              expect(found, `${text} ${JSON.stringify(view)}`).to.deep.equal(expected);
+            }
+          } finally {
+            for (const snapshot of [...snapshots, first, second]) await snapshot.close();
+          }
+        },
+      ),
+      { numRuns },
+    ));
+});

@@ -7,7 +7,7 @@ export const separator = '\u0000\u0000';
 /** Where the first value of a key begins: behind the name of the index. */
 export const firstAt = 4 + separator.length;
 /** Digits of the length at the end of a key, of which more than two are never needed. */
-const endDigits = 5;
+export const endDigits = 5;
 const lengthDigits = 4;
 
 /**

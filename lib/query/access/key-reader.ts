@@ -2,8 +2,9 @@
  * Keys of the four orders as tokens: which order answers a pattern, and what stands where in one key. The layout is that of
  * `quad-keys`. It must not know LevelDB, graphs' readers or queries.
  */
-import { type IndexName, separator } from '../../storage/quad-keys.js';
-import { mark, rawOf, suffixLengths, suffixOf, type Token } from './terms.js';
+import { endDigits, separator, spansOf, suffixStart } from '../../storage/key-layout.js';
+import type { IndexName } from '../../storage/quad-keys.js';
+import { mark, rawOf, suffixOf, type Token } from './terms.js';
 
 /** Subject, predicate, object and graph. */
 export type Terms = (Token | undefined)[];
@@ -71,7 +72,6 @@ interface Layout {
   readonly textAt: number;
 }
 
-const firstAt = 4 + separator.length;
 /** Layouts that are remembered; there are a few for each length of a term. */
 const mostLayouts = 20_000;
 
@@ -88,12 +88,10 @@ export class KeyReader {
 
   /** False when the key's terms are not those of the prefix. */
   read(key: string, suffix: string): boolean {
-    const end = key.length;
-    // The length has five digits, of which more than two are never needed.
-    const suffixAt = end - 5 - (digit(key.charCodeAt(end - 2)) * 36 + digit(key.charCodeAt(end - 1)));
+    const suffixAt = suffixStart(key);
     if (!key.startsWith(suffix, suffixAt)) return false;
     this.key = key;
-    const text = key.slice(suffixAt, end - 5);
+    const text = key.slice(suffixAt, -endDigits);
     let layout = this.layouts.get(text);
     if (!layout) {
       if (this.layouts.size >= mostLayouts) this.layouts.clear();
@@ -129,27 +127,17 @@ export class KeyReader {
     return at < this.layout.ends[2]!;
   }
 
-  private layoutOf(text: string): Layout {
-    const [starts, ends, heads] = [
-      [0, 0, 0, 0],
-      [0, 0, 0, 0],
-      ['', '', '', ''],
-    ];
-    let [at, from, triple, textAt] = [firstAt, 0, '', 0];
-    for (const place of this.places) {
-      const own = text.slice(from, from + suffixLengths[text[from]!]!);
-      const lengths: number[] = [];
-      for (let i = 1; i < own.length; i += 4) lengths.push(Number.parseInt(own.slice(i, i + 4), 36));
-      const raw = lengths.reduce((sum, length) => sum + length + separator.length, -separator.length);
-      [starts[place], ends[place]] = [at, at + raw];
-      heads[place] = own.startsWith('0') ? '' : mark + own;
-      if (place === 2) textAt = at + raw - lengths[0]!;
-      if (place !== graphAt) triple += own;
-      at += raw + separator.length;
-      from += own.length;
-    }
-    return { suffixAt: at, starts, ends, heads, triple, textAt };
+  private layoutOf(suffix: string): Layout {
+    const [starts, ends, heads]: [number[], number[], string[]] = [[], [], []];
+    let [triple, textAt] = ['', 0];
+    const spans = spansOf(suffix);
+    spans.forEach((span, index) => {
+      const place = this.places[index]!;
+      [starts[place], ends[place]] = [span.from, span.end];
+      heads[place] = span.type === '0' ? '' : mark + span.suffix;
+      if (place === 2) textAt = span.textAt;
+      if (place !== graphAt) triple += span.suffix;
+    });
+    return { suffixAt: spans.at(-1)!.end + separator.length, starts, ends, heads, triple, textAt };
   }
 }
-
-const digit = (code: number): number => (code < 58 ? code - 48 : code - 87);

@@ -4,7 +4,8 @@
  */
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import { encodeTerm, separator } from '../../storage/quad-keys.js';
+import { separator, suffixLengths } from '../../storage/key-layout.js';
+import { encodeTerm } from '../../storage/quad-keys.js';
 
 /**
  * An IRI as it is; any other term as U+0001, its types and lengths as they stand at the end of a key, and its text as it
@@ -13,8 +14,6 @@ import { encodeTerm, separator } from '../../storage/quad-keys.js';
 export type Token = string;
 
 export const mark = '\u0001';
-/** Characters of types and lengths, by the letter of the type. */
-export const suffixLengths: Readonly<Record<string, number>> = { 0: 5, 1: 5, 2: 9, 3: 5, 4: 9, 5: 13, 7: 13 };
 
 export const isIri = (token: Token): boolean => !token.startsWith(mark);
 export const isBlank = (token: Token): boolean => token.charCodeAt(1) === 49 && token.startsWith(mark);

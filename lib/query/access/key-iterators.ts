@@ -32,100 +32,116 @@ export interface KeyIterators {
 const keysAtATime = 2000;
 const firstKeys = 64;
 
-export function keyIterators(level: Level, snapshot: LevelSnapshot, assertTime: () => void): KeyIterators {
-  const idle = new Map<IndexName, Seekable[]>();
-  let closed = false;
+export const keyIterators = (level: Level, snapshot: LevelSnapshot, assertTime: () => void): KeyIterators =>
+  new LevelKeys(level, snapshot, assertTime);
+
+class LevelKeys implements KeyIterators {
+  private readonly idle = new Map<IndexName, Seekable[]>();
+  private isClosed = false;
+
+  constructor(
+    private readonly level: Level,
+    private readonly snapshot: LevelSnapshot,
+    private readonly assertTime: () => void,
+  ) {}
+
+  async *blocks(prefix: string): AsyncGenerator<readonly string[]> {
+    const iterator = this.open({ ...rangeOf(prefix), ...block });
+    try {
+      let next = iterator.nextv(keysAtATime);
+      for (;;) {
+        const keys = await next;
+        this.assertTime();
+        if (keys.length === 0) return;
+        next = iterator.nextv(keysAtATime);
+        next.catch(() => {});
+        yield keys;
+      }
+    } finally {
+      await iterator.close();
+    }
+  }
+
+  async *leaps(prefix: string, target: () => string | undefined): AsyncGenerator<readonly string[]> {
+    const iterator = this.open(rangeOf(prefix));
+    try {
+      for (;;) {
+        const keys = await iterator.nextv(keysAtATime);
+        this.assertTime();
+        if (keys.length === 0) return;
+        yield keys;
+        const next = target();
+        if (next !== undefined) iterator.seek(next);
+      }
+    } finally {
+      await iterator.close();
+    }
+  }
+
+  async *steps(prefix: string, from: string, target: () => string | undefined): AsyncGenerator<readonly string[]> {
+    const { lt } = rangeOf(prefix);
+    const iterator = this.open({ gte: from, lt, ...block });
+    try {
+      let next: Promise<string[]> | undefined;
+      for (let size = firstKeys; ; ) {
+        const keys = await (next ?? iterator.nextv(size));
+        this.assertTime();
+        if (keys.length === 0) return;
+        // Reading ahead pays where much is read, and nothing is leapt over.
+        next = size < keysAtATime ? undefined : iterator.nextv(size);
+        next?.catch(() => {});
+        yield keys;
+        const to = target();
+        size = to === undefined ? Math.min(keysAtATime, 4 * size) : firstKeys;
+        if (to === undefined) continue;
+        await next;
+        next = undefined;
+        if (to >= lt) return;
+        iterator.seek(to);
+      }
+    } finally {
+      await iterator.close();
+    }
+  }
+
+  async lend<T>(index: IndexName, work: (iterator: Seekable) => Promise<T>): Promise<T> {
+    this.assertTime();
+    const { idle } = this;
+    const iterator = idle.get(index)?.pop() ?? this.open(rangeOf(index + separator));
+    try {
+      return await work(iterator);
+    } finally {
+      if (this.isClosed) await iterator.close();
+      else idle.set(index, [...(idle.get(index) ?? []), iterator]);
+    }
+  }
+
+  sizeOf(prefix: string): Promise<number> {
+    const { gte, lt } = rangeOf(prefix);
+    return this.sizeBetween(gte, lt);
+  }
+
+  async sizeBetween(from: string, to: string): Promise<number> {
+    const sizes = this.level as { approximateSize?: (from: string, to: string) => Promise<number> };
+    return (await sizes.approximateSize?.(from, to)) ?? 0;
+  }
+
+  hasKey(key: string): boolean {
+    return this.level.getSync(key, { snapshot: this.snapshot }) !== undefined;
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    const all = [...this.idle.values()].flat();
+    this.idle.clear();
+    await Promise.all(all.map((iterator) => iterator.close()));
+  }
+
   /** LevelDB ends the process when an iterator is made for a snapshot that is closed. */
-  const assertOpen = (): void => {
-    if (closed) throw new Error('The query has ended.');
-    snapshot.ref();
-    snapshot.unref();
-  };
-  return {
-    async *blocks(prefix) {
-      assertOpen();
-      const iterator = level.keys({ ...rangeOf(prefix), ...block, snapshot });
-      try {
-        let next = iterator.nextv(keysAtATime);
-        for (;;) {
-          const keys = await next;
-          assertTime();
-          if (keys.length === 0) return;
-          next = iterator.nextv(keysAtATime);
-          next.catch(() => {});
-          yield keys;
-        }
-      } finally {
-        await iterator.close();
-      }
-    },
-    async *leaps(prefix, target) {
-      assertOpen();
-      const iterator = level.keys({ ...rangeOf(prefix), snapshot });
-      try {
-        for (;;) {
-          const keys = await iterator.nextv(keysAtATime);
-          assertTime();
-          if (keys.length === 0) return;
-          yield keys;
-          const next = target();
-          if (next !== undefined) iterator.seek(next);
-        }
-      } finally {
-        await iterator.close();
-      }
-    },
-    async *steps(prefix, from, target) {
-      assertOpen();
-      const { lt } = rangeOf(prefix);
-      const iterator = level.keys({ gte: from, lt, ...block, snapshot });
-      try {
-        let next: Promise<string[]> | undefined;
-        for (let size = firstKeys; ; ) {
-          const keys = await (next ?? iterator.nextv(size));
-          assertTime();
-          if (keys.length === 0) return;
-          // Reading ahead pays where much is read, and nothing is leapt over.
-          next = size < keysAtATime ? undefined : iterator.nextv(size);
-          next?.catch(() => {});
-          yield keys;
-          const to = target();
-          size = to === undefined ? Math.min(keysAtATime, 4 * size) : firstKeys;
-          if (to === undefined) continue;
-          await next;
-          next = undefined;
-          if (to >= lt) return;
-          iterator.seek(to);
-        }
-      } finally {
-        await iterator.close();
-      }
-    },
-    async lend(index, work) {
-      assertTime();
-      assertOpen();
-      const iterator = idle.get(index)?.pop() ?? level.keys({ ...rangeOf(index + separator), snapshot });
-      try {
-        return await work(iterator);
-      } finally {
-        if (closed) await iterator.close();
-        else idle.set(index, [...(idle.get(index) ?? []), iterator]);
-      }
-    },
-    sizeOf(prefix) {
-      const { gte, lt } = rangeOf(prefix);
-      return this.sizeBetween(gte, lt);
-    },
-    async sizeBetween(from, to) {
-      const sizes = level as { approximateSize?: (from: string, to: string) => Promise<number> };
-      return (await sizes.approximateSize?.(from, to)) ?? 0;
-    },
-    hasKey: (key) => level.getSync(key, { snapshot }) !== undefined,
-    async close() {
-      closed = true;
-      const all = [...idle.values()].flat();
-      idle.clear();
-      await Promise.all(all.map((iterator) => iterator.close()));
-    },
-  };
+  private open(range: { readonly gte: string; readonly lt: string }): Seekable {
+    if (this.isClosed) throw new Error('The query has ended.');
+    this.snapshot.ref();
+    this.snapshot.unref();
+    return this.level.keys({ ...range, snapshot: this.snapshot });
+  }
 }

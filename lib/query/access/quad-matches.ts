@@ -11,7 +11,7 @@ import { graphAt, keyPrefix, type Terms, wholeKey } from './key-reader.js';
 import { readPrefixes } from './lookups.js';
 import { OpenPart } from './open-part.js';
 import { type Among, canMatch, eachMatch, type Scan, termsOf } from './scan.js';
-import { scanRuns, type Wish } from './scan-runs.js';
+import { ScanRuns, type Wish } from './scan-runs.js';
 import { decided, fewGraphs, Scans } from './scans.js';
 import { type SubjectKeys, type SubjectList, subjectKeys } from './subject-keys.js';
 import type { Token } from './terms.js';
@@ -51,38 +51,110 @@ export interface QuadMatches {
   close(): Promise<void>;
 }
 
-export function quadMatches(graphs: DatasetGraphs, iterators: KeyIterators): QuadMatches {
-  const { all } = graphs.readable;
-  const gates = { union: graphGate(graphs, 'union'), named: graphGate(graphs, 'named') };
-  const scans = new Scans(gates);
-  const openParts = new Map<GraphGate, OpenPart>();
-  const openPart = (gate: GraphGate): OpenPart => {
-    const part = openParts.get(gate) ?? new OpenPart(iterators, gate);
-    openParts.set(gate, part);
-    return part;
-  };
-  const runs = scanRuns(iterators, openPart);
-  const bySubject = new Map<DatasetPart, SubjectKeys>();
-  /** The keys of subjects in open graphs. */
-  const subjectsOf = (part: DatasetPart): SubjectKeys => {
-    const read = async (lists: readonly SubjectList[]): Promise<void> => {
-      const scanOf = ({ subject }: SubjectList): Scan => ({ ...scans.one([subject], part), unique: undefined });
-      const all = lists.map((list) => [scanOf(list), list] as const);
-      if (gates[part].all) {
-        const prefixes = all.map(([{ range }, list]) => [range, list] as const);
-        await readPrefixes(iterators, prefixes, (keys, list) => list.add(keys));
-      } else await runs.runMany(all.map(([scan, list]) => ({ scan, take: (key) => list.add([key]) })));
-    };
-    const keys = bySubject.get(part) ?? subjectKeys(read);
-    bySubject.set(part, keys);
-    return keys;
-  };
+export const quadMatches = (graphs: DatasetGraphs, iterators: KeyIterators): QuadMatches =>
+  new KeyMatches(graphs, iterators);
 
-  async function* found(bound: Terms, { part, places, among }: Wanted): AsyncGenerator<Terms[]> {
-    const [own] = await decided(gates[part], [bound]);
-    for (const scan of scans.all(own!, part, await fewGraphs(gates[part]), among)) {
+class KeyMatches implements QuadMatches {
+  readonly costs: Costs;
+  private readonly all: boolean;
+  private readonly gates: Readonly<Record<DatasetPart, GraphGate>>;
+  private readonly scans: Scans;
+  private readonly runs: ScanRuns;
+  private readonly openParts = new Map<GraphGate, OpenPart>();
+  private readonly bySubject = new Map<DatasetPart, SubjectKeys>();
+
+  constructor(
+    graphs: DatasetGraphs,
+    private readonly iterators: KeyIterators,
+  ) {
+    this.all = graphs.readable.all;
+    this.costs = this.all ? costs : gatedCosts;
+    this.gates = { union: graphGate(graphs, 'union'), named: graphGate(graphs, 'named') };
+    this.scans = new Scans(this.gates);
+    this.runs = new ScanRuns(iterators, (gate) => this.openPart(gate));
+  }
+
+  async *stream(bound: Terms, wanted: Wanted): AsyncGenerator<Terms[]> {
+    if (canMatch(bound)) yield* this.all ? this.found(bound, wanted) : even(this.found(bound, wanted));
+  }
+
+  async lookUp(bounds: readonly Terms[], wanted: Wanted): Promise<Terms[][]> {
+    const own = await decided(this.gates[wanted.part], bounds);
+    if (!isComplete(own[0]!)) return this.lookedUp(own, wanted);
+    // Whole quads are asked for by their keys, which needs no iterator.
+    return own.map((bound) => (canMatch(bound) && this.iterators.hasKey(wholeKey(bound)) ? [bound] : []));
+  }
+
+  async count(bound: Terms, part: DatasetPart): Promise<number> {
+    let count = 0;
+    if (!canMatch(bound)) return count;
+    const gate = this.gates[part];
+    const [own] = await decided(gate, [bound]);
+    for (const scan of this.scans.all(own!, part, await fewGraphs(gate))) {
+      const isPlain = !scan.gate && !scan.unique && scan.range.suffix === '' && scan.range.others.length === 0;
+      if (isPlain) for await (const keys of this.iterators.blocks(scan.range.prefix)) count += keys.length;
+      else
+        for await (const _ of this.runs.run(scan, () => count++)) {
+        }
+    }
+    return count;
+  }
+
+  async *distinct(bound: Terms, place: number, part: DatasetPart): AsyncGenerator<Token[]> {
+    if (!canMatch(bound)) return;
+    const { runs, scans } = this;
+    const few = place === graphAt ? await fewGraphs(this.gates[part]) : undefined;
+    if (few) return yield* graphsWithMatches(runs, scans.all(bound, part, few));
+    const order = place === graphAt ? 'GSPO' : bound[0] === undefined ? 'POGS' : 'SPOG';
+    const terms = distinctTokens(runs, scans.one(bound, part, { order }), place);
+    yield* this.all ? terms : even(terms);
+  }
+
+  async estimate(bound: Terms, part: DatasetPart = 'named'): Promise<number> {
+    if (!canMatch(bound)) return 0;
+    const { iterators } = this;
+    const gate = this.gates[part];
+    const [own] = await decided(gate, [bound]);
+    if (gate.all || own![graphAt] !== undefined) return keysBehind(iterators, keyPrefix(own!, false));
+    const few = await fewGraphs(gate);
+    if (!few) return openMatches(iterators, this.scans.one(own!, part), gate, this.openPart(gate));
+    const some = few.slice(0, mostEstimated).map((graph) => keyPrefix([own![0], own![1], own![2], graph], false));
+    const counts = await Promise.all(some.map((range) => keysBehind(iterators, range)));
+    return counts.reduce((sum, count) => sum + count, 0) * (few.length / Math.max(1, some.length));
+  }
+
+  close(): Promise<void> {
+    return this.iterators.close();
+  }
+
+  private openPart(gate: GraphGate): OpenPart {
+    const part = this.openParts.get(gate) ?? new OpenPart(this.iterators, gate);
+    this.openParts.set(gate, part);
+    return part;
+  }
+
+  /** The keys of subjects in open graphs. */
+  private subjectsOf(part: DatasetPart): SubjectKeys {
+    const keys = this.bySubject.get(part) ?? subjectKeys((lists) => this.readSubjects(lists, part));
+    this.bySubject.set(part, keys);
+    return keys;
+  }
+
+  private async readSubjects(lists: readonly SubjectList[], part: DatasetPart): Promise<void> {
+    const scanOf = ({ subject }: SubjectList): Scan => ({ ...this.scans.one([subject], part), unique: undefined });
+    const all = lists.map((list) => [scanOf(list), list] as const);
+    if (this.gates[part].all) {
+      const prefixes = all.map(([{ range }, list]) => [range, list] as const);
+      await readPrefixes(this.iterators, prefixes, (keys, list) => list.add(keys));
+    } else await this.runs.runMany(all.map(([scan, list]) => ({ scan, take: (key) => list.add([key]) })));
+  }
+
+  private async *found(bound: Terms, { part, places, among }: Wanted): AsyncGenerator<Terms[]> {
+    const gate = this.gates[part];
+    const [own] = await decided(gate, [bound]);
+    for (const scan of this.scans.all(own!, part, await fewGraphs(gate), among)) {
       let block: Terms[] = [];
-      for await (const _ of runs.run(scan, () => block.push(termsOf(scan, places)))) {
+      for await (const _ of this.runs.run(scan, () => block.push(termsOf(scan, places)))) {
         if (block.length > 0) yield block;
         block = [];
       }
@@ -90,11 +162,12 @@ export function quadMatches(graphs: DatasetGraphs, iterators: KeyIterators): Qua
   }
 
   /** The matches of each, from the keys of its subject or by a lookup. */
-  async function lookedUp(bounds: readonly Terms[], { part, places, isStar }: Wanted): Promise<Terms[][]> {
+  private async lookedUp(bounds: readonly Terms[], { part, places, isStar }: Wanted): Promise<Terms[][]> {
+    const { scans } = this;
     const results: Terms[][] = bounds.map(() => []);
-    const subjects = isStar && bounds[0]![0] !== undefined ? subjectsOf(part) : undefined;
+    const subjects = isStar && bounds[0]![0] !== undefined ? this.subjectsOf(part) : undefined;
     await subjects?.load(bounds.map(([subject]) => subject!).filter(canBeSubject));
-    const few = await fewGraphs(gates[part]);
+    const few = await fewGraphs(this.gates[part]);
     const wishes: Wish[] = [];
     for (const [index, bound] of bounds.entries()) {
       if (!canMatch(bound)) continue;
@@ -108,55 +181,9 @@ export function quadMatches(graphs: DatasetGraphs, iterators: KeyIterators): Qua
         for (const scan of scans.all(bound, part, few))
           wishes.push({ scan, take: () => matches.push(termsOf(scan, places)) });
     }
-    await runs.runMany(wishes);
+    await this.runs.runMany(wishes);
     return results;
   }
-
-  return {
-    costs: all ? costs : gatedCosts,
-    async *stream(bound, wanted) {
-      if (canMatch(bound)) yield* all ? found(bound, wanted) : even(found(bound, wanted));
-    },
-    async lookUp(bounds, wanted) {
-      const own = await decided(gates[wanted.part], bounds);
-      if (!isComplete(own[0]!)) return lookedUp(own, wanted);
-      // Whole quads are asked for by their keys, which needs no iterator.
-      return own.map((bound) => (canMatch(bound) && iterators.hasKey(wholeKey(bound)) ? [bound] : []));
-    },
-    async count(bound, part) {
-      let count = 0;
-      if (!canMatch(bound)) return count;
-      const [own] = await decided(gates[part], [bound]);
-      for (const scan of scans.all(own!, part, await fewGraphs(gates[part]))) {
-        const isPlain = !scan.gate && !scan.unique && scan.range.suffix === '' && scan.range.others.length === 0;
-        if (isPlain) for await (const keys of iterators.blocks(scan.range.prefix)) count += keys.length;
-        else
-          for await (const _ of runs.run(scan, () => count++)) {
-          }
-      }
-      return count;
-    },
-    async *distinct(bound, place, part) {
-      if (!canMatch(bound)) return;
-      const few = place === graphAt ? await fewGraphs(gates[part]) : undefined;
-      if (few) return yield* graphsWithMatches(runs, scans.all(bound, part, few));
-      const order = place === graphAt ? 'GSPO' : bound[0] === undefined ? 'POGS' : 'SPOG';
-      const terms = distinctTokens(runs, scans.one(bound, part, { order }), place);
-      yield* all ? terms : even(terms);
-    },
-    async estimate(bound, part = 'named') {
-      if (!canMatch(bound)) return 0;
-      const gate = gates[part];
-      const [own] = await decided(gate, [bound]);
-      if (gate.all || own![graphAt] !== undefined) return keysBehind(iterators, keyPrefix(own!, false));
-      const few = await fewGraphs(gate);
-      if (!few) return openMatches(iterators, scans.one(own!, part), gate, openPart(gate));
-      const some = few.slice(0, mostEstimated).map((graph) => keyPrefix([own![0], own![1], own![2], graph], false));
-      const counts = await Promise.all(some.map((range) => keysBehind(iterators, range)));
-      return counts.reduce((sum, count) => sum + count, 0) * (few.length / Math.max(1, some.length));
-    },
-    close: () => iterators.close(),
-  };
 }
 
 const costs: Costs = { lookUp: 25, quad: 5, subject: 15 };

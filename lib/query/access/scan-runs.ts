@@ -24,19 +24,42 @@ export type Leap = (keys: readonly string[]) => string | undefined;
 /** Stands for the end where a place to go on at is asked for: no key is greater. */
 const end = '\uffff';
 
-export interface ScanRuns {
-  /** Calls for each match, and comes back after each block of keys. */
-  run(scan: Scan, take: TakeKey, leap?: Leap): AsyncGenerator<void>;
-  /** Many small ones side by side. */
-  runMany(wishes: readonly Wish[]): Promise<void>;
-}
+export class ScanRuns {
+  /** @param part of the scans' gates; scans without a gate need none */
+  constructor(
+    private readonly iterators: KeyIterators,
+    private readonly part: (gate: GraphGate) => OpenPart,
+  ) {}
 
-/** @param part of the scans' gates; scans without a gate need none */
-export function scanRuns(iterators: KeyIterators, part: (gate: GraphGate) => OpenPart): ScanRuns {
-  async function* plain(scan: Scan, take: TakeKey, leap?: Leap): AsyncGenerator<void> {
+  /** Calls for each match, and comes back after each block of keys. */
+  run(scan: Scan, take: TakeKey, leap?: Leap): AsyncGenerator<void> {
+    const { gate } = scan;
+    if (!gate) return this.plain(scan, take, leap);
+    return gate.ranges?.length === 0 ? nothing() : this.gated({ ...scan, gate }, take, leap);
+  }
+
+  /** Many small ones side by side. */
+  async runMany(wishes: readonly Wish[]): Promise<void> {
+    const wanted: [KeyPrefix, Wish][] = [];
+    for (const wish of wishes) {
+      const { scan, take } = wish;
+      const { gate } = scan;
+      if (gate?.ranges?.length === 0) continue;
+      if (gate && this.part(gate).isWhole) await takeBehind(this.part(gate), anew(scan), '', take);
+      else wanted.push([scan.range, wish]);
+    }
+    await readPrefixes(
+      this.iterators,
+      wanted,
+      (keys, wish) => (wish.scan.gate ? this.takeSome(keys, wish) : takeAll(keys, wish)),
+      (wish) => wish.scan.gate && startOf(wish.scan, wish.scan.gate),
+    );
+  }
+
+  private async *plain(scan: Scan, take: TakeKey, leap?: Leap): AsyncGenerator<void> {
     const { prefix } = scan.range;
     let to: string | undefined;
-    for await (const keys of leap ? iterators.leaps(prefix, () => to) : iterators.blocks(prefix)) {
+    for await (const keys of leap ? this.iterators.leaps(prefix, () => to) : this.iterators.blocks(prefix)) {
       const rest = eachMatch(scan, keys, take);
       if (rest) await rest;
       to = leap?.(keys);
@@ -44,11 +67,12 @@ export function scanRuns(iterators: KeyIterators, part: (gate: GraphGate) => Ope
     }
   }
 
-  async function* gated(scan: Scan, gate: GraphGate, take: TakeKey, leap?: Leap): AsyncGenerator<void> {
-    const open = part(gate);
+  private async *gated(scan: GatedScan, take: TakeKey, leap?: Leap): AsyncGenerator<void> {
+    const { gate } = scan;
+    const open = this.part(gate);
     let [last, to]: [string, string | undefined] = ['', undefined];
     if (!open.isWhole)
-      for await (const keys of iterators.steps(scan.range.prefix, startOf(scan, gate), () => to)) {
+      for await (const keys of this.iterators.steps(scan.range.prefix, startOf(scan, gate), () => to)) {
         let wasted = keys.length;
         await eachMatch(scan, keys, (key) => {
           wasted--;
@@ -65,7 +89,7 @@ export function scanRuns(iterators: KeyIterators, part: (gate: GraphGate) => Ope
   }
 
   /** What is still to be read of the keys of a lookup: where to go on, or nothing. */
-  async function takeSome(keys: readonly string[], { scan, take }: Wish): Promise<string | false | undefined> {
+  private async takeSome(keys: readonly string[], { scan, take }: Wish): Promise<string | false | undefined> {
     const { gate } = scan;
     let wantsMore = true;
     let wasted = keys.length;
@@ -77,41 +101,20 @@ export function scanRuns(iterators: KeyIterators, part: (gate: GraphGate) => Ope
     if (!gate || keys.length === 0) return undefined;
     const to = leapOf(scan, gate, keys);
     if (to === end) return false;
-    if (!(await part(gate).spend(wasted))) return to;
-    await takeBehind(part(gate), anew(scan), keys.at(-1)!, take);
+    if (!(await this.part(gate).spend(wasted))) return to;
+    await takeBehind(this.part(gate), anew(scan), keys.at(-1)!, take);
     return false;
   }
+}
 
-  return {
-    run(scan, take, leap) {
-      const { gate } = scan;
-      if (!gate) return plain(scan, take, leap);
-      return gate.ranges?.length === 0 ? nothing() : gated(scan, gate, take, leap);
-    },
-    async runMany(wishes) {
-      const wanted: [KeyPrefix, Wish][] = [];
-      for (const wish of wishes) {
-        const { scan, take } = wish;
-        const { gate } = scan;
-        if (gate?.ranges?.length === 0) continue;
-        if (gate && part(gate).isWhole) await takeBehind(part(gate), anew(scan), '', take);
-        else wanted.push([scan.range, wish]);
-      }
-      await readPrefixes(
-        iterators,
-        wanted,
-        (keys, wish) => {
-          if (wish.scan.gate) return takeSome(keys, wish);
-          let wantsMore = true;
-          const rest = eachMatch(wish.scan, keys, (key) => {
-            if (wish.take(key) === false) wantsMore = false;
-          });
-          return rest ?? (wantsMore ? undefined : false);
-        },
-        (wish) => wish.scan.gate && startOf(wish.scan, wish.scan.gate),
-      );
-    },
-  };
+type GatedScan = Scan & { readonly gate: GraphGate };
+
+function takeAll(keys: readonly string[], { scan, take }: Wish): Promise<void> | false | undefined {
+  let wantsMore = true;
+  const rest = eachMatch(scan, keys, (key) => {
+    if (take(key) === false) wantsMore = false;
+  });
+  return rest ?? (wantsMore ? undefined : false);
 }
 
 async function* nothing(): AsyncGenerator<void> {}

@@ -12,6 +12,7 @@ import { leapingScan, type MemoryScans, numbersIn } from './memory-scans.js';
 import type { Layer, MemoryView } from './memory-view.js';
 import { MergedScan, SortedScan } from './ordered-scans.js';
 import { gspo, type Ids, orderPlaces, type QuadRange, rangeFor, rangeIn } from './sorted-quads.js';
+import type { TermIds } from './term-ids.js';
 
 /** What is sorted afterwards has to be so many times less than what is sorted. */
 const worthSorting = 4;
@@ -26,88 +27,110 @@ interface Part {
   readonly few: () => readonly number[] | undefined;
 }
 
-export function openScans(view: MemoryView, gates: Readonly<Record<DatasetPart, GraphGate>>): MemoryScans {
-  const { terms, layers } = view;
-  const parts = { union: partOf(view, gates.union), named: partOf(view, gates.named) };
+/** @param gates of a caller that may not read everything */
+export const openScans = (view: MemoryView, gates: Readonly<Record<DatasetPart, GraphGate>>): MemoryScans =>
+  new OpenScans(view, gates);
 
-  /** Open parts of a layer, when they are much less than what stands together for the terms. */
-  const slices = (
-    layer: Layer,
-    own: Ids,
-    { few, intervals, verdicts }: Part,
-    length: number,
-  ): LayerScan[] | undefined => {
-    const graphs = few();
-    if (graphs && graphs.length * worthSorting >= length) return undefined;
-    const ranges = graphs
-      ? graphs
-          .flatMap((graph) => {
-            const bound = numbersIn(layer, [-1, -1, -1, graph]);
-            return bound ? [[own[0], own[1], own[2], bound[graphAt]] as Ids] : [];
-          })
-          .map((ids) => [ids, rangeIn(layer.quads, gspo, ids)] as const)
-      : intervals.ranges(layer, own, length)?.map((range) => [own, range] as const);
-    if (!ranges) return undefined;
-    const total = ranges.reduce((sum, [, { from, to }]) => sum + to - from, 0);
-    if (total * worthSorting >= length) return undefined;
-    return ranges.map(([ids, range]) => new LayerScan(layer, range, ids, graphs ? undefined : verdicts, undefined));
-  };
+class OpenScans implements MemoryScans {
+  private readonly terms: TermIds;
+  private readonly layers: readonly Layer[];
+  private readonly parts: Readonly<Record<DatasetPart, Part>>;
+
+  constructor(view: MemoryView, gates: Readonly<Record<DatasetPart, GraphGate>>) {
+    this.terms = view.terms;
+    this.layers = view.layers;
+    this.parts = { union: partOf(view, gates.union), named: partOf(view, gates.named) };
+  }
+
+  decide(graph: string | undefined, part: DatasetPart): Promise<void> | undefined {
+    const { gate } = this.parts[part];
+    return gate.decide(graph === undefined ? (gate.few ?? []) : [graph]);
+  }
+
+  of(ids: Ids, name: DatasetPart): readonly MatchScan[] {
+    const part = this.parts[name];
+    if (this.isShut(ids, part)) return [];
+    const isUnion = name === 'union' && ids[graphAt] < 0;
+    const scans: MatchScan[] = [];
+    let places: readonly number[] = [];
+    for (const layer of this.layers) {
+      const own = numbersIn(layer, ids);
+      const whole = own && rangeFor(layer.quads, own);
+      if (!whole || whole.from === whole.to) continue;
+      places = ids[graphAt] >= 0 ? orderPlaces[gspo]! : orderPlaces[whole.order]!;
+      scans.push(scanOf({ layer, own, whole }, part, isUnion));
+    }
+    if (scans.length < 2) return scans;
+    return [new MergedScan(scans, this.terms, isUnion ? places.slice(0, 3) : places, isUnion)];
+  }
+
+  distinct(ids: Ids, place: number, name: DatasetPart): readonly MatchScan[] {
+    const part = this.parts[name];
+    if (this.isShut(ids, part)) return [];
+    const scans = this.layers.flatMap((layer) => leapingScan(layer, ids, place, part.verdicts) ?? []);
+    return scans.length < 2 ? scans : [new MergedScan(scans, this.terms, [place], true)];
+  }
+
+  estimate(ids: Ids, name: DatasetPart): number | Promise<number> {
+    const part = this.parts[name];
+    if (this.isShut(ids, part)) return 0;
+    const all = this.layers.flatMap((layer) => {
+      const own = numbersIn(layer, ids);
+      if (!own) return [];
+      const isBound = own[graphAt] >= 0;
+      const whole = isBound ? rangeIn(layer.quads, gspo, own) : rangeFor(layer.quads, own);
+      const few = isBound ? undefined : slices({ layer, own, whole }, part);
+      return few ?? [new LayerScan(layer, whole, own, isBound ? undefined : part.verdicts, undefined)];
+    });
+    return estimated(all, () => part.verdicts.ask());
+  }
+
+  ask(part: DatasetPart): Promise<void> {
+    return this.parts[part].verdicts.ask();
+  }
 
   /** Nothing is open, or not the graph that is bound. */
-  const isShut = (ids: Ids, { gate }: Part): boolean =>
-    gate.ranges?.length === 0 || (ids[graphAt] >= 0 && gate.isOpen(terms.tokenOf(ids[graphAt])) !== true);
+  private isShut(ids: Ids, { gate }: Part): boolean {
+    return gate.ranges?.length === 0 || (ids[graphAt] >= 0 && gate.isOpen(this.terms.tokenOf(ids[graphAt])) !== true);
+  }
+}
 
-  const scanOf = (layer: Layer, own: Ids, whole: QuadRange, part: Part, isUnion: boolean): MatchScan => {
-    const places = orderPlaces[whole.order]!;
-    if (own[graphAt] >= 0) {
-      const scan = new LayerScan(layer, whole, own, undefined, undefined);
-      return whole.order === gspo ? scan : new SortedScan([scan], orderPlaces[gspo]!, false);
-    }
-    const few = slices(layer, own, part, whole.to - whole.from);
-    return few
-      ? new SortedScan(few, isUnion ? places.slice(0, 3) : places, isUnion)
-      : new LayerScan(layer, whole, own, part.verdicts, isUnion ? adjacent : undefined);
-  };
+/** What stands together in a layer for some terms. */
+interface Stretch {
+  readonly layer: Layer;
+  readonly own: Ids;
+  readonly whole: QuadRange;
+}
 
-  return {
-    decide: (graph, part) => parts[part].gate.decide(graph === undefined ? (gates[part].few ?? []) : [graph]),
-    of(ids, name) {
-      const part = parts[name];
-      if (isShut(ids, part)) return [];
-      const isUnion = name === 'union' && ids[graphAt] < 0;
-      const scans: MatchScan[] = [];
-      let places: readonly number[] = [];
-      for (const layer of layers) {
-        const own = numbersIn(layer, ids);
-        const whole = own && rangeFor(layer.quads, own);
-        if (!whole || whole.from === whole.to) continue;
-        places = ids[graphAt] >= 0 ? orderPlaces[gspo]! : orderPlaces[whole.order]!;
-        scans.push(scanOf(layer, own, whole, part, isUnion));
-      }
-      if (scans.length < 2) return scans;
-      return [new MergedScan(scans, terms, isUnion ? places.slice(0, 3) : places, isUnion)];
-    },
-    distinct(ids, place, name) {
-      const part = parts[name];
-      if (isShut(ids, part)) return [];
-      const scans = layers.flatMap((layer) => leapingScan(layer, ids, place, part.verdicts) ?? []);
-      return scans.length < 2 ? scans : [new MergedScan(scans, terms, [place], true)];
-    },
-    estimate(ids, name) {
-      const part = parts[name];
-      if (isShut(ids, part)) return 0;
-      const all = layers.flatMap((layer) => {
-        const own = numbersIn(layer, ids);
-        if (!own) return [];
-        const isBound = own[graphAt] >= 0;
-        const whole = isBound ? rangeIn(layer.quads, gspo, own) : rangeFor(layer.quads, own);
-        const few = isBound ? undefined : slices(layer, own, part, whole.to - whole.from);
-        return few ?? [new LayerScan(layer, whole, own, isBound ? undefined : part.verdicts, undefined)];
-      });
-      return estimated(all, () => part.verdicts.ask());
-    },
-    ask: (part) => parts[part].verdicts.ask(),
-  };
+/** Open parts of a layer, when they are much less than what stands together for the terms. */
+function slices({ layer, own, whole }: Stretch, { few, intervals, verdicts }: Part): LayerScan[] | undefined {
+  const length = whole.to - whole.from;
+  const graphs = few();
+  if (graphs && graphs.length * worthSorting >= length) return undefined;
+  const ranges = graphs
+    ? graphs
+        .flatMap((graph) => {
+          const bound = numbersIn(layer, [-1, -1, -1, graph]);
+          return bound ? [[own[0], own[1], own[2], bound[graphAt]] as Ids] : [];
+        })
+        .map((ids) => [ids, rangeIn(layer.quads, gspo, ids)] as const)
+    : intervals.ranges(layer, own, length)?.map((range) => [own, range] as const);
+  if (!ranges) return undefined;
+  const total = ranges.reduce((sum, [, { from, to }]) => sum + to - from, 0);
+  if (total * worthSorting >= length) return undefined;
+  return ranges.map(([ids, range]) => new LayerScan(layer, range, ids, graphs ? undefined : verdicts, undefined));
+}
+
+function scanOf({ layer, own, whole }: Stretch, part: Part, isUnion: boolean): MatchScan {
+  const places = orderPlaces[whole.order]!;
+  if (own[graphAt] >= 0) {
+    const scan = new LayerScan(layer, whole, own, undefined, undefined);
+    return whole.order === gspo ? scan : new SortedScan([scan], orderPlaces[gspo]!, false);
+  }
+  const few = slices({ layer, own, whole }, part);
+  return few
+    ? new SortedScan(few, isUnion ? places.slice(0, 3) : places, isUnion)
+    : new LayerScan(layer, whole, own, part.verdicts, isUnion ? adjacent : undefined);
 }
 
 function partOf({ terms }: MemoryView, gate: GraphGate): Part {

@@ -46,7 +46,7 @@ export function openScans(view: MemoryView, gates: Readonly<Record<DatasetPart, 
             return bound ? [[own[0], own[1], own[2], bound[graphAt]] as Ids] : [];
           })
           .map((ids) => [ids, rangeIn(layer.quads, gspo, ids)] as const)
-      : intervals.ranges(layer, own, length)?.map((range) => [own, range] as const);
+      : (layer === layers[0] ? intervals.ranges(own, length) : undefined)?.map((range) => [own, range] as const);
     if (!ranges) return undefined;
     const total = ranges.reduce((sum, [, { from, to }]) => sum + to - from, 0);
     if (total * worthSorting >= length) return undefined;
@@ -104,19 +104,20 @@ export function openScans(view: MemoryView, gates: Readonly<Record<DatasetPart, 
         const few = isBound ? undefined : slices(layer, own, part, whole.to - whole.from);
         return few ?? [new LayerScan(layer, whole, own, isBound ? undefined : part.verdicts, undefined)];
       });
-      return estimated(all, () => part.verdicts.ask());
+      return estimated(all, part.verdicts);
     },
     ask: (part) => parts[part].verdicts.ask(),
   };
 }
 
-function partOf({ terms }: MemoryView, gate: GraphGate): Part {
-  const intervals = new GraphIntervals(gate, terms);
+function partOf(view: MemoryView, gate: GraphGate): Part {
+  const { terms } = view;
+  const intervals = new GraphIntervals(gate, view);
   let few: readonly number[] | undefined;
   return {
     gate,
     intervals,
-    verdicts: new GraphVerdicts(gate, terms, (graph) => intervals.isOutside(graph)),
+    verdicts: new GraphVerdicts(gate, terms, (graph) => intervals.isOpen(graph)),
     few() {
       few ??= gate.few?.filter((graph) => gate.isOpen(graph) === true).map((graph) => terms.idOf(graph));
       return few;

@@ -24,6 +24,8 @@ export interface GraphGate {
   readonly few: readonly string[] | undefined;
   /** Graphs whose names lie outside of these are closed. `undefined`: nobody can say where open ones are. */
   readonly ranges: readonly IriRange[] | undefined;
+  /** What lies in the ranges is open, if it exists. */
+  readonly isExact: boolean;
   /** `undefined` when it has to be asked for. */
   isOpen(graph: Token): boolean | undefined;
   /** Asks for those that are not known. */
@@ -54,6 +56,7 @@ export function graphGate({ readable, defaultGraphs, namedGraphs }: DatasetGraph
       ranges ??= names ? unionOfRanges(names.map(alone)) : readable.ranges;
       return ranges;
     },
+    isExact: !names && readable.isExact === true,
     isOpen,
     ask: (graphs) => readable.resolve(graphs),
     decide(graphs) {

@@ -8,19 +8,59 @@ import { type IriRange, only, unionOfRanges } from '../../storage/iri-ranges.js'
 export const linksetEnd = '.meta';
 
 /**
- * The names of the graphs of all resources in the ranges, of their linksets too. A linkset of another resource may lie in
- * between, so that what lies in the ranges is still to be decided.
+ * The names of the graphs of exactly the resources in the ranges, of their linksets too.
+ * @param ranges disjoint and in order
  */
 export function graphRanges(ranges: readonly IriRange[]): readonly IriRange[] {
-  const outside: IriRange[] = [];
-  // Only a resource whose IRI the range's end begins with can have its linkset behind that end.
-  for (const { from, to } of ranges)
-    for (let length = to.length - 1; length > 0; length--) {
-      const iri = to.slice(0, length);
-      if (iri < from) break;
-      if (iri + linksetEnd >= to) outside.push(only(iri + linksetEnd));
+  const [more, fewer]: IriRange[][] = [[], []];
+  for (const { from, to } of ranges) {
+    // A linkset stands on the other side of a bound than its resource only when the resource's IRI is the beginning of that.
+    for (const iri of beginnings(to)) if (iri >= from) more!.push(only(iri + linksetEnd));
+    for (const iri of beginnings(from)) if (!isInRanges(ranges, iri)) fewer!.push(only(iri + linksetEnd));
+  }
+  if (more!.length === 0 && fewer!.length === 0) return ranges;
+  return without(unionOfRanges([...ranges, ...more!]), unionOfRanges(fewer!));
+}
+
+/** Those that were asked for last, with what they became. */
+let remembered: readonly (readonly [ranges: readonly IriRange[], graphs: readonly IriRange[]])[] = [];
+const mostRemembered = 8;
+
+/** The same array for the same ranges, as long as it is asked for now and then: a caller has the same ones in query after query. */
+export function rememberedGraphRanges(ranges: readonly IriRange[]): readonly IriRange[] {
+  const known = remembered.find(([each]) => areSame(each, ranges));
+  const found = known ?? ([ranges, graphRanges(ranges)] as const);
+  remembered = [found, ...remembered.filter((each) => each !== known)].slice(0, mostRemembered);
+  return found[1];
+}
+
+const areSame = (a: readonly IriRange[], b: readonly IriRange[]): boolean =>
+  a.length === b.length && a.every(({ from, to }, at) => from === b[at]!.from && to === b[at]!.to);
+
+/** What a bound begins with, as far as it comes before the bound and its linkset does not. */
+function* beginnings(bound: string): Generator<string> {
+  for (let length = bound.length - 1; length > 0; length--) {
+    // Most are ruled out by the character that follows.
+    if (bound.charCodeAt(length) > firstOfEnd) continue;
+    const iri = bound.slice(0, length);
+    if (iri + linksetEnd >= bound) yield iri;
+  }
+}
+
+const firstOfEnd = linksetEnd.charCodeAt(0);
+
+/** Both disjoint and in order. */
+function without(ranges: readonly IriRange[], holes: readonly IriRange[]): IriRange[] {
+  const left: IriRange[] = [];
+  for (const { from, to } of ranges) {
+    let at = from;
+    for (let hole = rangeAt(holes, at); hole && hole.from < to; hole = rangeAt(holes, at)) {
+      if (hole.from > at) left.push({ from: at, to: hole.from });
+      at = hole.to;
     }
-  return outside.length === 0 ? ranges : unionOfRanges([...ranges, ...outside]);
+    if (at < to) left.push({ from: at, to });
+  }
+  return left;
 }
 
 /** The part of the ranges that lies in another one. */

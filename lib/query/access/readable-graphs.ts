@@ -6,7 +6,7 @@
 import type { Level, LevelSnapshot } from '../../storage/durable-level.js';
 import { type IriRange, only, subtree } from '../../storage/iri-ranges.js';
 import { readRecord, recordKey } from '../../storage/records.js';
-import { clipped, graphRanges, isInRanges, linksetEnd } from './graph-ranges.js';
+import { clipped, isInRanges, linksetEnd, rememberedGraphRanges } from './graph-ranges.js';
 
 /** Which graphs the caller may read, as far as it can be said at once. */
 export type GraphScope =
@@ -29,6 +29,8 @@ export interface ReadableGraphs {
   readonly all: boolean;
   /** Graphs whose names lie outside of these are not readable. Absent: nobody can say where readable ones are. */
   readonly ranges?: readonly IriRange[] | undefined;
+  /** What lies in the ranges is readable, if it exists. */
+  readonly isExact?: boolean;
   /** At once, when it is known or can be told without asking; otherwise `undefined`. */
   known(graph: string): boolean | undefined;
   /** Decides those that are not known. */
@@ -39,16 +41,19 @@ export interface ReadableGraphs {
 export const resourceOf = (graph: string): string =>
   graph.endsWith(linksetEnd) ? graph.slice(0, -linksetEnd.length) : graph;
 
-/** Where resources lie that may be readable; `undefined`: anywhere. */
-function rangesOf(scope: GraphScope, within: string | undefined): readonly IriRange[] | undefined {
-  if (scope === 'nothing') return [];
+/** Where resources lie that may be readable; `undefined`: anywhere. And whether all that lie there are. */
+function rangesOf(scope: GraphScope, within: string | undefined): [ranges?: readonly IriRange[], isExact?: boolean] {
+  if (scope === 'nothing') return [[], true];
   const part = within === undefined ? undefined : within.endsWith('/') ? subtree(within) : only(within);
   const own = typeof scope === 'object' && scope.owner === undefined ? scope.ranges : undefined;
-  return own && part ? clipped(own, part) : (own ?? (part && [part]));
+  if (!own) return part ? [[part], scope === 'everything'] : [];
+  return [part ? clipped(own, part) : own, true];
 }
 
 export function readableGraphs({ level, snapshot, scope, within, decide }: ReadableGraphsOptions): ReadableGraphs {
   const decided = new Map<string, boolean>();
+  const [resources, isExact = false] = rangesOf(scope, within);
+  let ranges: readonly IriRange[] | undefined;
   const isWithin = (iri: string): boolean =>
     within === undefined || iri === within || (within.endsWith('/') && iri.startsWith(within));
   const owns = (iri: string, owner: string): boolean => {
@@ -56,28 +61,27 @@ export function readableGraphs({ level, snapshot, scope, within, decide }: Reada
     return value !== undefined && readRecord(iri, value).owner === owner;
   };
   const judge = (iri: string): boolean | undefined => {
-    if (!isWithin(iri) || scope === 'nothing') return false;
-    if (scope === 'everything') return true;
-    if (scope === 'decide') return undefined;
+    if (!isWithin(iri)) return false;
+    if (typeof scope !== 'object') return undefined;
     return isInRanges(scope.ranges, iri) || (scope.owner !== undefined && owns(iri, scope.owner));
   };
   const known = (graph: string): boolean | undefined => {
     const iri = resourceOf(graph);
+    if (isExact) return isInRanges(resources!, iri);
     const found = decided.get(iri);
     if (found !== undefined) return found;
     const judged = judge(iri);
     if (judged !== undefined) decided.set(iri, judged);
     return judged;
   };
-  let ranges: readonly IriRange[] | undefined;
   return {
     all: scope === 'everything' && within === undefined,
+    isExact,
     get ranges() {
-      const resources = rangesOf(scope, within);
-      ranges ??= resources && graphRanges(resources);
+      ranges ??= resources && rememberedGraphRanges(resources);
       return ranges;
     },
-    known,
+    known: scope === 'everything' && within === undefined ? () => true : known,
     async resolve(graphs) {
       const open = [...new Set(graphs.map(resourceOf))].filter((iri) => known(iri) === undefined);
       if (open.length === 0) return;

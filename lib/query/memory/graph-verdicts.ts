@@ -8,15 +8,17 @@ const pageBits = 12;
 const pageLength = 1 << pageBits;
 
 export class GraphVerdicts {
+  /** Graphs that the gate had to be asked about. */
+  decided = 0;
   /** By the number of the graph; 0: not known. */
   private readonly pages: (Uint8Array | undefined)[];
   private readonly undecided = new Set<number>();
 
-  /** @param isOutside tells of some closed graphs, quicker than the gate */
+  /** @param tell says of some graphs whether they are open, quicker than the gate */
   constructor(
     private readonly gate: GraphGate,
     private readonly terms: TermIds,
-    private readonly isOutside: (graph: number) => boolean = () => false,
+    private readonly tell: (graph: number) => boolean | undefined = () => undefined,
   ) {
     this.pages = new Array<undefined>((terms.size >>> pageBits) + 1).fill(undefined);
   }
@@ -30,7 +32,11 @@ export class GraphVerdicts {
     }
     const verdict = page[graph & (pageLength - 1)]!;
     if (verdict !== 0) return verdict === open;
-    const isOpen = !this.isOutside(graph) && this.gate.isOpen(this.terms.tokenOf(graph));
+    let isOpen = this.tell(graph);
+    if (isOpen === undefined) {
+      this.decided++;
+      isOpen = this.gate.isOpen(this.terms.tokenOf(graph));
+    }
     if (isOpen !== undefined) page[graph & (pageLength - 1)] = isOpen ? open : closed;
     return isOpen;
   }

@@ -3,37 +3,65 @@
  * what, or what estimates are used for.
  */
 import { roughly } from '../access/estimates.js';
+import type { GraphVerdicts } from './graph-verdicts.js';
 import { ended, type LayerScan, stopped } from './layer-scan.js';
 
-/** Up to so many quads are looked at, one by one. */
-const mostCounted = 8192;
-const samples = 16;
-const sampleLength = 64;
+/** Up to so many quads are looked at one after the other, some at a time. */
+const mostCounted = 2048;
+const atATime = 64;
+/** As long as no more graphs than these have to be decided for that. */
+const mostDecided = 64;
+/** Samples stand evenly in what is scanned. The first that have enough matches are not followed by closer ones. */
+const samples = [
+  { count: 16, length: 4, enough: 8 },
+  { count: 32, length: 4, enough: 4 },
+  { count: 32, length: 32, enough: 0 },
+] as const;
 
-/** @param ask asks for graphs that a scan has stopped at */
-export async function estimated(scans: readonly LayerScan[], ask: () => Promise<void>): Promise<number> {
+/** @param verdicts on the graphs of the scans */
+export async function estimated(scans: readonly LayerScan[], verdicts: GraphVerdicts): Promise<number> {
   const length = scans.reduce((sum, scan) => sum + scan.length, 0);
+  if (length <= mostCounted) {
+    const count = await countedAll(scans, verdicts);
+    if (count !== undefined) return count;
+  }
   let count = 0;
-  for (const scan of scans) count += length <= mostCounted ? await counted(scan, ask) : await judged(scan, ask);
+  for (const scan of scans) count += await judged(scan, verdicts);
   // What has no open match in its samples counts as what is not there.
-  return length <= mostCounted || count === 0 ? count : roughly(count);
+  return count === 0 ? 0 : roughly(count);
 }
 
-async function counted(scan: LayerScan, ask: () => Promise<void>): Promise<number> {
+/** `undefined` when too many graphs would have to be decided. */
+async function countedAll(scans: readonly LayerScan[], verdicts: GraphVerdicts): Promise<number | undefined> {
+  const before = verdicts.decided;
+  let count = 0;
+  for (const scan of scans) {
+    const { from, to } = scan.range;
+    for (let at = from; at < to; at += atATime) {
+      count += await counted(scan.within(at, Math.min(to, at + atATime)), verdicts);
+      if (verdicts.decided - before > mostDecided) return undefined;
+    }
+  }
+  return count;
+}
+
+async function counted(scan: LayerScan, verdicts: GraphVerdicts): Promise<number> {
   let count = 0;
   for (let found = scan.next(); found !== ended; found = scan.next())
-    if (found === stopped) await ask();
+    if (found === stopped) await verdicts.ask();
     else count++;
   return count;
 }
 
-/** Samples stand evenly in what is scanned, in which quads of a graph may stand together. */
-async function judged(scan: LayerScan, ask: () => Promise<void>): Promise<number> {
-  if (scan.length <= samples * sampleLength) return counted(scan, ask);
-  let count = 0;
-  for (let sample = 0; sample < samples; sample++) {
-    const from = scan.range.from + Math.floor((sample * (scan.length - sampleLength)) / (samples - 1));
-    count += await counted(scan.within(from, from + sampleLength), ask);
+async function judged(scan: LayerScan, verdicts: GraphVerdicts): Promise<number> {
+  for (const { count, length, enough } of samples) {
+    if (scan.length <= count * length) return counted(scan, verdicts);
+    let found = 0;
+    for (let sample = 0; sample < count; sample++) {
+      const from = scan.range.from + Math.floor((sample * (scan.length - length)) / (count - 1));
+      found += await counted(scan.within(from, from + length), verdicts);
+    }
+    if (found >= enough) return (found * scan.length) / (count * length);
   }
-  return (count * scan.length) / (samples * sampleLength);
+  return 0;
 }

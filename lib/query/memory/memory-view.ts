@@ -33,12 +33,6 @@ export class LayerNumbers {
     return this.ids[at] === id ? at : -1;
   }
 
-  /** How many terms are less than a text. */
-  lessThan(text: string): number {
-    const isLess = this.terms.lessThan(text);
-    return this.first(isLess);
-  }
-
   private first(isBefore: (id: number) => boolean): number {
     let [low, high] = [0, this.ids.length];
     while (low < high) {

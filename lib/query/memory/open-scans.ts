@@ -58,7 +58,7 @@ class OpenScans implements MemoryScans {
       const whole = own && rangeFor(layer.quads, own);
       if (!whole || whole.from === whole.to) continue;
       places = ids[graphAt] >= 0 ? orderPlaces[gspo]! : orderPlaces[whole.order]!;
-      scans.push(scanOf({ layer, own, whole }, part, isUnion));
+      scans.push(scanOf({ layer, isBase: layer === this.layers[0], own, whole }, part, isUnion));
     }
     if (scans.length < 2) return scans;
     return [new MergedScan(scans, this.terms, isUnion ? places.slice(0, 3) : places, isUnion)];
@@ -79,10 +79,10 @@ class OpenScans implements MemoryScans {
       if (!own) return [];
       const isBound = own[graphAt] >= 0;
       const whole = isBound ? rangeIn(layer.quads, gspo, own) : rangeFor(layer.quads, own);
-      const few = isBound ? undefined : slices({ layer, own, whole }, part);
+      const few = isBound ? undefined : slices({ layer, isBase: layer === this.layers[0], own, whole }, part);
       return few ?? [new LayerScan(layer, whole, own, isBound ? undefined : part.verdicts, undefined)];
     });
-    return estimated(all, () => part.verdicts.ask());
+    return estimated(all, part.verdicts);
   }
 
   ask(part: DatasetPart): Promise<void> {
@@ -98,12 +98,14 @@ class OpenScans implements MemoryScans {
 /** What stands together in a layer for some terms. */
 interface Stretch {
   readonly layer: Layer;
+  /** The layer is the index as it was built. */
+  readonly isBase: boolean;
   readonly own: Ids;
   readonly whole: QuadRange;
 }
 
 /** Open parts of a layer, when they are much less than what stands together for the terms. */
-function slices({ layer, own, whole }: Stretch, { few, intervals, verdicts }: Part): LayerScan[] | undefined {
+function slices({ layer, isBase, own, whole }: Stretch, { few, intervals, verdicts }: Part): LayerScan[] | undefined {
   const length = whole.to - whole.from;
   const graphs = few();
   if (graphs && graphs.length * worthSorting >= length) return undefined;
@@ -114,32 +116,34 @@ function slices({ layer, own, whole }: Stretch, { few, intervals, verdicts }: Pa
           return bound ? [[own[0], own[1], own[2], bound[graphAt]] as Ids] : [];
         })
         .map((ids) => [ids, rangeIn(layer.quads, gspo, ids)] as const)
-    : intervals.ranges(layer, own, length)?.map((range) => [own, range] as const);
+    : (isBase ? intervals.ranges(own, length) : undefined)?.map((range) => [own, range] as const);
   if (!ranges) return undefined;
   const total = ranges.reduce((sum, [, { from, to }]) => sum + to - from, 0);
   if (total * worthSorting >= length) return undefined;
   return ranges.map(([ids, range]) => new LayerScan(layer, range, ids, graphs ? undefined : verdicts, undefined));
 }
 
-function scanOf({ layer, own, whole }: Stretch, part: Part, isUnion: boolean): MatchScan {
+function scanOf(stretch: Stretch, part: Part, isUnion: boolean): MatchScan {
+  const { layer, own, whole } = stretch;
   const places = orderPlaces[whole.order]!;
   if (own[graphAt] >= 0) {
     const scan = new LayerScan(layer, whole, own, undefined, undefined);
     return whole.order === gspo ? scan : new SortedScan([scan], orderPlaces[gspo]!, false);
   }
-  const few = slices({ layer, own, whole }, part);
+  const few = slices(stretch, part);
   return few
     ? new SortedScan(few, isUnion ? places.slice(0, 3) : places, isUnion)
     : new LayerScan(layer, whole, own, part.verdicts, isUnion ? adjacent : undefined);
 }
 
-function partOf({ terms }: MemoryView, gate: GraphGate): Part {
-  const intervals = new GraphIntervals(gate, terms);
+function partOf(view: MemoryView, gate: GraphGate): Part {
+  const { terms } = view;
+  const intervals = new GraphIntervals(gate, view);
   let few: readonly number[] | undefined;
   return {
     gate,
     intervals,
-    verdicts: new GraphVerdicts(gate, terms, (graph) => intervals.isOutside(graph)),
+    verdicts: new GraphVerdicts(gate, terms, (graph) => intervals.isOpen(graph)),
     few() {
       few ??= gate.few?.filter((graph) => gate.isOpen(graph) === true).map((graph) => terms.idOf(graph));
       return few;

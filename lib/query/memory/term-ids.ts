@@ -53,16 +53,6 @@ export class TermIds {
     return this.base.placeOf(text);
   }
 
-  /** Tells of terms whether they are less than a text. */
-  lessThan(text: string): (id: number) => boolean {
-    const place = 2 * this.base.placeOf(text);
-    const bytes = Buffer.from(text);
-    return (id) => {
-      const own = this.placeOf(id);
-      return own !== place ? own < place : Buffer.from(this.tokenOf(id)).compare(bytes) < 0;
-    };
-  }
-
   /** Numbers in the order of their texts. */
   sorted(ids: Iterable<number>): Uint32Array {
     const all = Uint32Array.from(ids).sort();

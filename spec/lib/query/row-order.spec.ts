@@ -41,10 +41,17 @@ const bulk: fc.Arbitrary<SpecTriple[]> = fc
       object: factory.literal(String(at)),
     })),
   );
-const hiddenGraph = fc.tuple(fc.array(hiddenTriple, { maxLength: 20 }), bulk).map((parts) => parts.flat());
+const hiddenGraph = fc.array(hiddenTriple, { maxLength: 20 });
 const hiddenData: fc.Arbitrary<SpecData> = fc
-  .array(hiddenGraph, { minLength: hiddenNames.length, maxLength: hiddenNames.length })
-  .map((graphs) => new Map(graphs.map((triples, at) => [hiddenNames[at]!, triples])));
+  .tuple(
+    fc.array(hiddenGraph, { minLength: hiddenNames.length, maxLength: hiddenNames.length }),
+    fc.nat(hiddenNames.length - 1),
+    bulk,
+  )
+  .map(([graphs, large, much]) => {
+    const triplesOf = (at: number): SpecTriple[] => [...graphs[at]!, ...(at === large ? much : [])];
+    return new Map(hiddenNames.map((name, at) => [name, triplesOf(at)]));
+  });
 
 interface View {
   readonly defaultGraphs?: readonly string[];
@@ -76,6 +83,7 @@ async function rowsOf(
   const readable = {
     all: false,
     ranges,
+    isExact: ranges === exactly,
     known: (graph: string) => (asked.has(graph) || graph < `${base}graphs/c` ? graphNames.includes(graph) : undefined),
     async resolve(graphs: readonly string[]) {
       await new Promise(setImmediate);

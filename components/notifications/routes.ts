@@ -7,7 +7,7 @@ import type { House } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import { formatLink } from '../../lib/fields/link.js';
 import { lwsJson } from '../../lib/http/negotiate.js';
-import type { Reply } from '../../lib/http/respond.js';
+import type { Reply } from '../../lib/http/reply.js';
 import type { Route, RouteRequest } from '../../lib/http/route.js';
 import { decodeUtf8, parseJson } from '../../lib/json/json.js';
 import type { Admission } from '../../lib/outbound/admission.js';

@@ -15,10 +15,13 @@ const factory = new DataFactory();
 export const resourceVariable = factory.variable('resource');
 const anyType = factory.variable('type');
 
+/** No IRI, so that nobody can have a relation of that name. */
+const notIndexed = 'not indexed';
+
 /** A relation as the predicate of the index graph: an RDF link relation, or the registered name as IANA's IRI. */
 export function predicateOf(relation: string): string {
   // The key rdf:type is no type, and a registered relation is searched by its name: neither is indexed.
-  if (relation === rdf.type || relation.startsWith(registered)) return 'urn:x-quadpod:not-indexed';
+  if (relation === rdf.type || relation.startsWith(registered)) return notIndexed;
   if (relation === typeRelation) return rdf.type;
   return relation.includes(':') ? relation : registered + relation;
 }

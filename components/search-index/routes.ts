@@ -5,7 +5,7 @@ import { parseAccept, qualityOf } from '../../lib/fields/accept.js';
 import { formatLink } from '../../lib/fields/link.js';
 import { chooseListing, lwsJson } from '../../lib/http/negotiate.js';
 import { pageLinks } from '../../lib/http/paging.js';
-import type { Reply } from '../../lib/http/respond.js';
+import type { Reply } from '../../lib/http/reply.js';
 import type { Route, RouteRequest } from '../../lib/http/route.js';
 import { decodeUtf8, parseJson } from '../../lib/json/json.js';
 import { lwsContext } from '../../lib/rdf/contexts.js';

@@ -2,8 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Access } from '../../lib/authorization/principal.js';
 import { formatLink } from '../../lib/fields/link.js';
+import type { Reply } from '../../lib/http/reply.js';
 import { whenGone } from '../../lib/http/request.js';
-import type { Reply } from '../../lib/http/respond.js';
 import type { Route, RouteRequest } from '../../lib/http/route.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
 import type { RequestBody } from '../../lib/resources/body.js';

@@ -1,6 +1,6 @@
 /** The SPARQL 1.1 Service Description of the endpoint. It must not know queries. */
 import { chooseRdfFormat } from '../../lib/http/negotiate.js';
-import type { Reply } from '../../lib/http/respond.js';
+import type { Reply } from '../../lib/http/reply.js';
 import { rdfFormats, turtle } from '../../lib/rdf/formats.js';
 import { endpointUrl, type SparqlEndpoint } from './endpoint.js';
 import { resultFormats } from './protocol.js';

@@ -13,9 +13,9 @@ import { assertPreconditions, isNotModified } from '../resources/preconditions.j
 import { variantOf } from '../resources/variants.js';
 import { wantContentDigest } from './digests.js';
 import { chooseRdfFormat } from './negotiate.js';
+import type { Reply } from './reply.js';
 import { preconditions, requestBody } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
-import type { Reply } from './respond.js';
 
 const allowed = 'GET, HEAD, PUT, DELETE, OPTIONS';
 

@@ -1,14 +1,8 @@
 /** Cross-origin requests (open-points 2.9): closed unless origins are listed. Pure. */
 import type { IncomingMessage } from 'node:http';
 import type { Step } from './exchange.js';
-import type { Fields, Reply } from './respond.js';
-import type { Site } from './site.js';
-
-export interface CorsPolicy {
-  /** Origins, or `*` alone; empty: no CORS fields at all. */
-  readonly allowedOrigins: readonly string[];
-  readonly maxAgeSeconds: number;
-}
+import type { Fields, Reply } from './reply.js';
+import type { CorsPolicy, Site } from './site.js';
 
 const methods = 'GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE, QUERY';
 const requestFields =

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { chooseDigest, type DigestAlgorithm, formatDigest } from '../fields/digest.js';
+import type { Reply } from './reply.js';
 import { field } from './request.js';
-import type { Reply } from './respond.js';
 
 /** Both algorithms; SHA-256 preferred, because it is hashed anyway (service.md, "Integrity" 5). */
 export const wantContentDigest = 'sha-512=3, sha-256=10';

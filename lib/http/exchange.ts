@@ -1,7 +1,7 @@
 /** What is known of a request on its way through the steps, which fill it in. It must not know what any step does. */
 import type Koa from 'koa';
 import type { Access } from '../authorization/principal.js';
-import type { Fields, Reply } from './respond.js';
+import type { Fields, Reply } from './reply.js';
 
 export interface Exchange {
   /** A `urn:uuid:`, in the log and in problem documents. */

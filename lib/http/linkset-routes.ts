@@ -14,9 +14,9 @@ import { type LinksetState, linksetState, writeLinkset } from '../resources/link
 import { jsonPatch, linksetJson, mergePatch } from '../resources/methods.js';
 import { assertPreconditions, isNotModified } from '../resources/preconditions.js';
 import { wantContentDigest } from './digests.js';
+import type { Reply } from './reply.js';
 import { preconditions, preferences, requestBody } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
-import type { Reply } from './respond.js';
 
 const allowed = 'GET, HEAD, PUT, PATCH, OPTIONS';
 const acceptPatch = `${jsonPatch}, ${mergePatch}`;

@@ -3,7 +3,7 @@ import { type ChallengePolicy, challenges } from '../authentication/challenge.js
 import { type ErrorCode, LwsError } from '../errors.js';
 import { withDigests } from './digests.js';
 import type { Step } from './exchange.js';
-import type { Reply } from './respond.js';
+import type { Reply } from './reply.js';
 
 const table: Readonly<Record<ErrorCode, readonly [status: number, title: string]>> = {
   'already-exists': [409, 'The name is taken'],

@@ -16,8 +16,8 @@ import { digestFields, digestOf } from './digests.js';
 import { resourceLinks } from './links.js';
 import { chooseListing, chooseRdfFormat } from './negotiate.js';
 import { pageLinks, pageOf } from './paging.js';
+import type { Reply } from './reply.js';
 import { field, preconditions } from './request.js';
-import type { Reply } from './respond.js';
 
 /** Private data that changes: caches ask again, with the tag. */
 const revalidate = 'private, no-cache';

@@ -24,10 +24,10 @@ import { wantContentDigest } from './digests.js';
 import { resourceLinks } from './links.js';
 import { linksetReply } from './linkset-routes.js';
 import { prefersDescription } from './negotiate.js';
+import type { Reply } from './reply.js';
 import { representContainer, representData } from './represent.js';
 import { field, preconditions, preferences, requestBody, requestLinks } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
-import type { Reply } from './respond.js';
 import { descriptionReply } from './storage-description.js';
 
 const methods: Readonly<Record<string, (exchange: ResourceExchange) => Promise<Reply>>> = {

@@ -5,17 +5,9 @@ import { pipeline } from 'node:stream/promises';
 import { formatLink } from '../fields/link.js';
 import { lws } from '../rdf/vocabulary.js';
 import type { Step } from './exchange.js';
+import type { Fields, Reply } from './reply.js';
 import { ClientGone, expectsContinue } from './request.js';
 import type { Site } from './site.js';
-
-export type Fields = Readonly<Record<string, string | readonly string[]>>;
-
-/** An answer as a value. `fields` need no Content-Length when the body is a Buffer. */
-export interface Reply {
-  readonly status: number;
-  readonly fields: Fields;
-  readonly body?: Buffer | Readable;
-}
 
 /** Writes the answer that the later steps came to, with the fields of every answer. koa writes nothing. */
 export function answered({ storage: { storage }, hstsSeconds }: Site): Step {

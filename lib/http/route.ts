@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Access } from '../authorization/principal.js';
 import type { RequestBody } from '../resources/body.js';
-import type { Reply } from './respond.js';
+import type { Reply } from './reply.js';
 
 /**
  * Who may call a route. `public`: anybody. `authenticated`: any principal. `controller`: who has control on the root.

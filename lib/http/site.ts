@@ -3,9 +3,14 @@ import type { Authenticator } from '../authentication/authenticate.js';
 import type { ChallengePolicy } from '../authentication/challenge.js';
 import type { Log } from '../log.js';
 import type { Storage } from '../resources/storage.js';
-import type { CorsPolicy } from './cors.js';
 import type { ResourceQuery, Route } from './route.js';
 import type { StorageDescription } from './storage-description.js';
+
+export interface CorsPolicy {
+  /** Origins, or `*` alone; empty: no CORS fields at all. */
+  readonly allowedOrigins: readonly string[];
+  readonly maxAgeSeconds: number;
+}
 
 export interface Site {
   readonly storage: Storage;

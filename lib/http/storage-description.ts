@@ -16,8 +16,8 @@ import { isNotModified } from '../resources/preconditions.js';
 import type { Storage } from '../resources/storage.js';
 import { variantOf } from '../resources/variants.js';
 import { lwsCid } from './negotiate.js';
+import type { Reply } from './reply.js';
 import { preconditions } from './request.js';
-import type { Reply } from './respond.js';
 
 /** An entry of `service`: its type, its endpoint, and what else it says. */
 export interface ServiceEntry {

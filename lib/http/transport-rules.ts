@@ -2,8 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import { LwsError } from '../errors.js';
 import type { Step } from './exchange.js';
+import type { Reply } from './reply.js';
 import { forwarded } from './request-log.js';
-import type { Reply } from './respond.js';
 import type { Site } from './site.js';
 import type { Traffic } from './traffic.js';
 

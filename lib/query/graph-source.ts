@@ -49,10 +49,18 @@ export function graphSource({ graph, keys, assertTime = () => {} }: GraphSourceO
   async function change(update: CompiledUpdate): Promise<void> {
     // Every solution is of the state before; what is removed is removed first.
     const [removed, added] = [new Set<string>(), new Set<string>()];
+    let made = 0;
     const take = (row: Row): void => {
       for (const triple of instances(update.removed, row, noLabels)) removed.add(keyOf(triple));
       // SPARQL 1.1 Update 3.1.3: illegal constructs are not inserted. Those that are there already may be removed.
-      for (const triple of instances(update.added, row, labels())) if (isAllowed(triple)) added.add(keyOf(triple));
+      for (const triple of instances(update.added, row, labels())) {
+        if (!isAllowed(triple)) continue;
+        const key = keyOf(triple);
+        made += key.length;
+        added.add(key);
+      }
+      // Data are as long as their text; solutions can multiply what is written.
+      if (update.plan && made > mostMade) throw tooMuch();
     };
     if (update.plan) await eachSolution({ ...update, plan: update.plan }, take);
     else take([]);
@@ -85,6 +93,14 @@ export function graphSource({ graph, keys, assertTime = () => {} }: GraphSourceO
     result: () => sortKeys([...state]),
   };
 }
+
+/** Characters of keys that solutions may make: the storage holds them several times while it writes them. */
+const mostMade = 16 << 20;
+const tooMuch = (): LwsError =>
+  new LwsError(
+    'too-complex',
+    `The update makes more than ${mostMade} characters of triples. Make its WHERE narrower, or split it.`,
+  );
 
 /** What gives the solutions of a WHERE. */
 type Solutions = CompiledUpdate & { readonly plan: Plan };

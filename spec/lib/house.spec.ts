@@ -1,8 +1,10 @@
 /** The house stands: imports run down the floors, and the packages that a floor may use stay on it. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect } from 'chai';
 import { packageRoot } from '../../lib/package-root.js';
+import { longParameterLists } from './long-parameter-lists.js';
+import { circlesOf, functionsOf, type Import, importsOf, pathOf, sourceFiles } from './source-tree.js';
 
 /** From the ground up; a folder imports only what is on a lower line. Those on one line may know each other only by the pairs below. */
 const floors: readonly (readonly string[])[] = [
@@ -28,28 +30,8 @@ function placeOf(file: string): string {
   return top === 'components' ? 'components' : `${top}/${second.replace(/\.[jt]s$/, '')}`;
 }
 
-function sourceFiles(folder: string): string[] {
-  return readdirSync(join(packageRoot, folder), { withFileTypes: true, recursive: true })
-    .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
-    .map((entry) => join(entry.parentPath, entry.name));
-}
-
-interface Import {
-  readonly file: string;
-  readonly line: string;
-  readonly from: string;
-}
-
-const imports: Import[] = ['lib', 'components'].flatMap(sourceFiles).flatMap((file) => {
-  const source = readFileSync(file, 'utf8');
-  return [...source.matchAll(/(?:^|\n)\s*(?:import|export)\b[^;]*?from '([^']+)'|import\('([^']+)'\)/g)].map(
-    (match) => ({
-      file,
-      line: `${relative(packageRoot, file)}: ${match[0].trim().replace(/\s+/g, ' ').slice(0, 120)}`,
-      from: match[1] ?? match[2]!,
-    }),
-  );
-});
+const files = sourceFiles('lib', 'components');
+const imports = importsOf(files);
 
 /** The offending lines, to be read in the failure. */
 function offences(isOffence: (entry: Import) => boolean): string[] {
@@ -61,11 +43,7 @@ const isIn = (file: string, folder: string): boolean => relative(packageRoot, fi
 describe('The house', () => {
   it('has every source file on a floor', () => {
     expect(imports.length).to.be.above(200);
-    expect(
-      ['lib', 'components']
-        .flatMap(sourceFiles)
-        .filter((file) => levelOf(placeOf(file)) < 0 && !file.endsWith('index.ts')),
-    ).to.deep.equal([]);
+    expect(files.filter((file) => levelOf(placeOf(file)) < 0 && !file.endsWith('index.ts'))).to.deep.equal([]);
   });
 
   it('has imports that run down the floors', () => {
@@ -91,7 +69,7 @@ describe('The house', () => {
     const stray = offences(
       ({ file, from }) =>
         (/^(?:classic-level|abstract-level|quadstore)/.test(from) && !isIn(file, 'lib/storage/')) ||
-        (/^@comunica\//.test(from) && !isIn(file, 'lib/query/') && !isIn(file, 'components/sparql/')),
+        (/^@comunica\//.test(from) && !isIn(file, 'lib/query/')),
     );
     expect(stray).to.deep.equal([]);
   });
@@ -115,11 +93,55 @@ describe('The house', () => {
     expect(stray).to.deep.equal([]);
   });
 
+  it('has floors within the query floor, too', () => {
+    const storeys = [['access', 'parse'], ['expressions', 'memory'], ['plan'], ['operators'], ['']];
+    const storeyOf = (file: string): number => {
+      const [, folder = ''] = /^lib\/query\/(?:([^/]+)\/)?[^/]+$/.exec(pathOf(file)) ?? [undefined, 'elsewhere'];
+      return storeys.findIndex((names) => names.includes(folder));
+    };
+    const upward = offences(({ file, from }) => {
+      if (!from.startsWith('.') || storeyOf(file) < 0) return false;
+      const there = resolve(dirname(file), from);
+      return storeyOf(there) >= storeyOf(file) && dirname(there) !== dirname(file);
+    });
+    expect(upward).to.deep.equal([]);
+  });
+
+  it('has no circles', () => {
+    expect(circlesOf(imports)).to.deep.equal([]);
+  });
+
+  it('imports packages by their names alone, and declares each of them', () => {
+    const { dependencies, devDependencies } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as {
+      dependencies: Record<string, string>;
+      devDependencies: Record<string, string>;
+    };
+    const stray = [...imports, ...importsOf(sourceFiles('spec'))].filter(({ file, from, isType }) => {
+      if (/^(?:\.|node:)/.test(from)) return false;
+      // The package by its own name, as others import it.
+      if (from === 'quadpod') return isIn(file, 'lib/') || isIn(file, 'components/');
+      const isRuntime = !isType && !isIn(file, 'spec/');
+      return !Object.hasOwn(dependencies, from) && (isRuntime || !Object.hasOwn(devDependencies, from));
+    });
+    expect(stray.map(({ line }) => line)).to.deep.equal([]);
+  });
+
   it('has no file above 250 lines', () => {
-    const long = ['lib', 'components']
-      .flatMap(sourceFiles)
-      .filter((file) => readFileSync(file, 'utf8').split('\n').length > 251);
-    expect(long.map((file) => relative(packageRoot, file))).to.deep.equal([]);
+    const long = files.filter((file) => readFileSync(file, 'utf8').split('\n').length > 251);
+    expect(long.map(pathOf)).to.deep.equal([]);
+  });
+
+  const functions = files.flatMap(functionsOf);
+
+  it('has no function above 60 lines', () => {
+    expect(functions.length).to.be.above(1500);
+    expect(functions.filter(({ lines }) => lines > 60)).to.deep.equal([]);
+  });
+
+  it('has no function with more than three positional parameters but for those that had them on 2026-11-22', () => {
+    const many = functions.filter(({ parameters }) => parameters > 3).map(({ path, name }) => `${path} ${name}`);
+    expect(many.filter((each) => !longParameterLists.has(each))).to.deep.equal([]);
+    expect([...longParameterLists].filter((each) => !many.includes(each))).to.deep.equal([]);
   });
 });
 

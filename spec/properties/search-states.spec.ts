@@ -137,6 +137,8 @@ describe('The search index on the disk', function () {
     await putLinks('links', { license: [{ href: `${v}d` }], [`${iana}author`]: [{ href: `${v}d` }] });
     const rdfType = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
     const asked = ['license', 'author', 'type'].flatMap((name) => [name, iana + name]);
+    // A name that stands for what is not indexed is none that anybody can write.
+    await put('sly', `<> <urn:x-quadpod:not-indexed> <${v}d> ; <http://e/not-indexed> <${v}d> .`);
     for (const relation of [...asked, rdfType])
       for (const value of ['d', 'N']) {
         const filter: Filter = [{ relation, values: [v + value] }];

@@ -8,7 +8,7 @@ import type { KeyIterators } from './key-iterators.js';
 import type { KeyPrefix } from './key-reader.js';
 import { type OpenPart, takeBehind } from './open-part.js';
 import { eachMatch, type Scan } from './scan.js';
-import { isByGraph, leapOf, startOf } from './scan-runs.js';
+import { type GatedScan, isByGraph, leapOf, startOf } from './scan-runs.js';
 
 /** Up to so many keys are counted. */
 const mostCounted = 64;
@@ -39,18 +39,14 @@ export async function keysBehind(iterators: KeyIterators, { index, prefix }: Key
 }
 
 /** How many matches a scan has in open graphs. */
-export async function openMatches(
-  iterators: KeyIterators,
-  scan: Scan,
-  gate: GraphGate,
-  part: OpenPart,
-): Promise<number> {
+export async function openMatches(iterators: KeyIterators, scan: GatedScan, part: OpenPart): Promise<number> {
+  const { gate } = scan;
   if (gate.ranges?.length === 0) return 0;
   const { isWhole, count, read } = part.isWhole ? nothing : await sampled(iterators, scan, gate);
   if (isWhole) return count;
   if (part.isWhole || (await part.spend(read - count, count < enoughCounted ? exactUpTo : 0))) {
     let found = 0;
-    await takeBehind(part, { ...scan, unique: undefined }, '', () => found++);
+    await takeBehind(part, { ...scan, unique: undefined }, { last: '', take: () => found++ });
     return found;
   }
   // What has no open match among those that were read counts as what is not there.

@@ -35,7 +35,7 @@ export function keyLists(keys: ReadonlySet<string>, assertTime: () => void): Key
     const list = listFor(prefix);
     for (let from = firstAt(list, start); ; ) {
       assertTime();
-      const end = endOf(list, prefix, from, from + keysAtATime);
+      const end = endOf(list, prefix, { from, limit: from + keysAtATime });
       if (end === from) return;
       yield list.slice(from, end);
       const next = target();
@@ -50,7 +50,7 @@ export function keyLists(keys: ReadonlySet<string>, assertTime: () => void): Key
     async sizeOf(prefix) {
       const list = listFor(prefix);
       const from = firstAt(list, prefix);
-      return (endOf(list, prefix, from, list.length) - from) * bytesPerKey;
+      return (endOf(list, prefix, { from, limit: list.length }) - from) * bytesPerKey;
     },
     async sizeBetween(from, to) {
       const list = listFor(from);
@@ -88,7 +88,11 @@ function firstAt(list: readonly string[], target: string): number {
 }
 
 /** Where the keys with the prefix end, looking no further than the limit. */
-function endOf(list: readonly string[], prefix: string, from: number, limit: number): number {
+function endOf(
+  list: readonly string[],
+  prefix: string,
+  { from, limit }: { readonly from: number; readonly limit: number },
+): number {
   let [low, high] = [from, Math.min(list.length, limit)];
   while (low < high) {
     const middle = (low + high) >> 1;

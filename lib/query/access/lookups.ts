@@ -20,15 +20,18 @@ type Answer = string | boolean | undefined;
 /** The same, or something to wait for. */
 type Answering = Answer | Promise<Answer> | Promise<void>;
 
-/**
- * Reads what begins with each prefix, and hands it over in parts.
- * @param startOf where the first key of use may be, when that is behind the prefix
- */
+/** What becomes of the keys. */
+interface Reading<Of> {
+  readonly take: (keys: readonly string[], of: Of) => Answering;
+  /** Where the first key of use may be, when that is behind the prefix. */
+  readonly startOf?: (of: Of) => string | undefined;
+}
+
+/** Reads what begins with each prefix, and hands it over in parts. */
 export async function readPrefixes<Of>(
   iterators: KeyIterators,
   wanted: readonly (readonly [prefix: KeyPrefix, of: Of])[],
-  take: (keys: readonly string[], of: Of) => Answering,
-  startOf: (of: Of) => string | undefined = () => undefined,
+  { take, startOf }: Reading<Of>,
 ): Promise<void> {
   // Keys that lie near each other are read one after the other.
   const sorted = [...wanted].sort(([a], [b]) => (a.prefix < b.prefix ? -1 : 1));
@@ -36,7 +39,7 @@ export async function readPrefixes<Of>(
   const run = async (from: number): Promise<void> => {
     const expected: Expected = { keys: 4 };
     for (const [prefix, of] of sorted.slice(from, from + share))
-      await readPrefix(iterators, prefix, expected, { take: (keys) => take(keys, of), start: startOf(of) });
+      await readPrefix(iterators, prefix, expected, { take: (keys) => take(keys, of), start: startOf?.(of) });
   };
   await Promise.all(Array.from({ length: Math.min(lanes, sorted.length) }, (_, lane) => run(lane * share)));
 }

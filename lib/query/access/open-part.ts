@@ -163,8 +163,15 @@ export class OpenPart {
   }
 }
 
+/** What is still to be taken of a scan. */
+interface Rest {
+  /** The key behind which it stands. */
+  readonly last: string;
+  readonly take: (key: string) => void;
+}
+
 /** Takes the matches of a scan that stand behind a key in its order, from the part. */
-export async function takeBehind(part: OpenPart, scan: Scan, last: string, take: (key: string) => void): Promise<void> {
+export async function takeBehind(part: OpenPart, scan: Scan, { last, take }: Rest): Promise<void> {
   const keys = part.keysOf(scan);
   let at = 0;
   while (at < keys.length && compareKeys(keys[at]!, last) <= 0) at++;

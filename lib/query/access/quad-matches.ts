@@ -90,7 +90,7 @@ class KeyMatches implements QuadMatches {
     if (!canMatch(bound)) return count;
     const gate = this.gates[part];
     const [own] = await decided(gate, [bound]);
-    for (const scan of this.scans.all(own!, part, await fewGraphs(gate))) {
+    for (const scan of this.scans.all(own!, part, { few: await fewGraphs(gate) })) {
       const isPlain = !scan.gate && !scan.unique && scan.range.suffix === '' && scan.range.others.length === 0;
       if (isPlain) for await (const keys of this.iterators.blocks(scan.range.prefix)) count += keys.length;
       else
@@ -104,7 +104,7 @@ class KeyMatches implements QuadMatches {
     if (!canMatch(bound)) return;
     const { runs, scans } = this;
     const few = place === graphAt ? await fewGraphs(this.gates[part]) : undefined;
-    if (few) return yield* graphsWithMatches(runs, scans.all(bound, part, few));
+    if (few) return yield* graphsWithMatches(runs, scans.all(bound, part, { few }));
     const order = place === graphAt ? 'GSPO' : bound[0] === undefined ? 'POGS' : 'SPOG';
     const terms = distinctTokens(runs, scans.one(bound, part, { order }), place);
     yield* this.all ? terms : even(terms);
@@ -117,7 +117,7 @@ class KeyMatches implements QuadMatches {
     const [own] = await decided(gate, [bound]);
     if (gate.all || own![graphAt] !== undefined) return keysBehind(iterators, keyPrefix(own!, false));
     const few = await fewGraphs(gate);
-    if (!few) return openMatches(iterators, this.scans.one(own!, part), gate, this.openPart(gate));
+    if (!few) return openMatches(iterators, { ...this.scans.one(own!, part), gate }, this.openPart(gate));
     const some = few.slice(0, mostEstimated).map((graph) => keyPrefix([own![0], own![1], own![2], graph], false));
     const counts = await Promise.all(some.map((range) => keysBehind(iterators, range)));
     return counts.reduce((sum, count) => sum + count, 0) * (few.length / Math.max(1, some.length));
@@ -145,14 +145,14 @@ class KeyMatches implements QuadMatches {
     const all = lists.map((list) => [scanOf(list), list] as const);
     if (this.gates[part].all) {
       const prefixes = all.map(([{ range }, list]) => [range, list] as const);
-      await readPrefixes(this.iterators, prefixes, (keys, list) => list.add(keys));
+      await readPrefixes(this.iterators, prefixes, { take: (keys, list) => list.add(keys) });
     } else await this.runs.runMany(all.map(([scan, list]) => ({ scan, take: (key) => list.add([key]) })));
   }
 
   private async *found(bound: Terms, { part, places, among }: Wanted): AsyncGenerator<Terms[]> {
     const gate = this.gates[part];
     const [own] = await decided(gate, [bound]);
-    for (const scan of this.scans.all(own!, part, await fewGraphs(gate), among)) {
+    for (const scan of this.scans.all(own!, part, { few: await fewGraphs(gate), among })) {
       let block: Terms[] = [];
       for await (const _ of this.runs.run(scan, () => block.push(termsOf(scan, places)))) {
         if (block.length > 0) yield block;
@@ -178,7 +178,7 @@ class KeyMatches implements QuadMatches {
         const own = keys.filter((key) => key.startsWith(scan.range.prefix));
         eachMatch(scan, own, () => matches.push(termsOf(scan, places)));
       } else
-        for (const scan of scans.all(bound, part, few))
+        for (const scan of scans.all(bound, part, { few }))
           wishes.push({ scan, take: () => matches.push(termsOf(scan, places)) });
     }
     await this.runs.runMany(wishes);

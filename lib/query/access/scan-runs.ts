@@ -45,15 +45,13 @@ export class ScanRuns {
       const { scan, take } = wish;
       const { gate } = scan;
       if (gate?.ranges?.length === 0) continue;
-      if (gate && this.part(gate).isWhole) await takeBehind(this.part(gate), anew(scan), '', take);
+      if (gate && this.part(gate).isWhole) await takeBehind(this.part(gate), anew(scan), { last: '', take });
       else wanted.push([scan.range, wish]);
     }
-    await readPrefixes(
-      this.iterators,
-      wanted,
-      (keys, wish) => (wish.scan.gate ? this.takeSome(keys, wish) : takeAll(keys, wish)),
-      (wish) => wish.scan.gate && startOf(wish.scan, wish.scan.gate),
-    );
+    await readPrefixes(this.iterators, wanted, {
+      take: (keys, wish) => (wish.scan.gate ? this.takeSome(keys, wish) : takeAll(keys, wish)),
+      startOf: ({ scan }) => scan.gate && startOf(scan, scan.gate),
+    });
   }
 
   private async *plain(scan: Scan, take: TakeKey, leap?: Leap): AsyncGenerator<void> {
@@ -84,7 +82,7 @@ export class ScanRuns {
         if (to !== end && (await open.spend(wasted))) break;
       }
     if (!open.isWhole || to === end) return;
-    await takeBehind(open, anew(scan), last, take);
+    await takeBehind(open, anew(scan), { last, take });
     yield;
   }
 
@@ -102,12 +100,13 @@ export class ScanRuns {
     const to = leapOf(scan, gate, keys);
     if (to === end) return false;
     if (!(await this.part(gate).spend(wasted))) return to;
-    await takeBehind(this.part(gate), anew(scan), keys.at(-1)!, take);
+    await takeBehind(this.part(gate), anew(scan), { last: keys.at(-1)!, take });
     return false;
   }
 }
 
-type GatedScan = Scan & { readonly gate: GraphGate };
+/** A scan some of whose graphs may be closed. */
+export type GatedScan = Scan & { readonly gate: GraphGate };
 
 function takeAll(keys: readonly string[], { scan, take }: Wish): Promise<void> | false | undefined {
   let wantsMore = true;

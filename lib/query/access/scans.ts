@@ -15,6 +15,11 @@ interface ScanOptions {
   readonly among?: Among | undefined;
 }
 
+interface FewOptions {
+  readonly few: readonly string[] | undefined;
+  readonly among?: Among | undefined;
+}
+
 export class Scans {
   private readonly readers = new Map<IndexName, KeyReader>();
 
@@ -39,7 +44,7 @@ export class Scans {
    * One scan, or one for each graph when there are few.
    * @param few as `fewGraphs` gives them
    */
-  all(bound: Terms, part: DatasetPart, few: readonly string[] | undefined, among?: Among): Scan[] {
+  all(bound: Terms, part: DatasetPart, { few, among }: FewOptions): Scan[] {
     if (bound[graphAt] !== undefined || !few) return [this.one(bound, part, { among })];
     const unique = part === 'union' && few.length > 1 ? distinctEverywhere() : undefined;
     return few.map((graph) => this.one([bound[0], bound[1], bound[2], graph], part, { unique, among }));

@@ -47,12 +47,13 @@ export function plainScans(
         const copies = isUnion ? { areAdjacent: true, before } : undefined;
         const only = ids[graphAt] < 0 ? few[part] : undefined;
         if (only && only.length < whole.to - whole.from)
-          scans.push(...ofFew(layer, only, own, whole, verdicts[part], copies));
+          scans.push(...ofFew({ layer, ids: own, whole, verdicts: verdicts[part], copies }, only));
         else scans.push(new LayerScan(layer, whole, own, verdicts[part], copies));
       }
       return scans;
     },
-    distinct: (ids, place, part) => layers.flatMap((layer) => leapingScan(layer, ids, place, verdicts[part]) ?? []),
+    distinct: (ids, place, part) =>
+      layers.flatMap((layer) => leapingScan(layer, ids, { place, verdicts: verdicts[part] }) ?? []),
     estimate: (ids) =>
       layers.reduce((sum, layer) => {
         const own = numbersIn(layer, ids);
@@ -79,8 +80,7 @@ export function numbersIn(layer: Layer, ids: Ids): Ids | undefined {
 export function leapingScan(
   layer: Layer,
   ids: Ids,
-  place: number,
-  verdicts: GraphVerdicts | undefined,
+  { place, verdicts }: { readonly place: number; readonly verdicts: GraphVerdicts | undefined },
 ): MatchScan | undefined {
   const own = numbersIn(layer, ids);
   if (!own) return undefined;
@@ -93,15 +93,17 @@ export function leapingScan(
   return order < 0 ? scan : new LeapingScan(scan, place);
 }
 
+/** What stands together in a layer for some terms. */
+interface Stretch {
+  readonly layer: Layer;
+  readonly ids: Ids;
+  readonly whole: QuadRange;
+  readonly verdicts: GraphVerdicts | undefined;
+  readonly copies: Copies | undefined;
+}
+
 /** One scan for each of a few graphs, when that is less to look at than all of them. */
-function ofFew(
-  layer: Layer,
-  only: readonly number[],
-  ids: Ids,
-  whole: QuadRange,
-  verdicts: GraphVerdicts | undefined,
-  copies: Copies | undefined,
-): LayerScan[] {
+function ofFew({ layer, ids, whole, verdicts, copies }: Stretch, only: readonly number[]): LayerScan[] {
   const parts = only
     .map((graph) => numberIn(layer, graph))
     .filter((graph) => graph >= 0)

@@ -7,22 +7,29 @@ import type { TermIds } from './term-ids.js';
 
 const [wanted, there, over] = [0, 1, 2];
 
+interface MergedOrder {
+  /** In the order of which the scans are sorted. */
+  readonly places: readonly number[];
+  /** Matches with the same terms in the places count once. */
+  readonly once: boolean;
+}
+
 /** Several scans, each in order, as one. */
 export class MergedScan implements MatchScan {
   private readonly states: number[];
   private current = -1;
   private readonly last: number[] = [];
 
-  /**
-   * @param places in the order of which the scans are sorted
-   * @param once matches with the same terms in the places count once
-   */
+  private readonly places: readonly number[];
+  private readonly once: boolean;
+
   constructor(
     private readonly scans: readonly MatchScan[],
     private readonly terms: TermIds,
-    private readonly places: readonly number[],
-    private readonly once: boolean,
+    { places, once }: MergedOrder,
   ) {
+    this.places = places;
+    this.once = once;
     this.states = scans.map(() => wanted);
   }
 

@@ -14,78 +14,97 @@ const few = 8;
 
 /** The numbers of the texts in the order of their bytes: by the first byte, then those alike by the second, and so on. */
 export function sortedTexts(texts: Texts): Uint32Array {
-  const order = new Uint32Array(texts.count).map((_, number) => number);
-  sort(texts, order, 0, texts.count, 0);
-  return order;
+  const sorter = new TextSorter(texts);
+  sorter.sort(0, texts.count, 0);
+  return sorter.order;
 }
 
-function sort(texts: Texts, order: Uint32Array, low: number, high: number, depth: number): void {
-  let [from, to, at] = [low, high, depth];
-  while (to - from > 1) {
-    if (to - from < few) {
-      insert(texts, order, from, to, at);
-      return;
+class TextSorter {
+  readonly order: Uint32Array;
+
+  constructor(private readonly texts: Texts) {
+    this.order = new Uint32Array(texts.count).map((_, number) => number);
+  }
+
+  /** Sorts a part of the order, whose texts are alike up to some byte. */
+  sort(low: number, high: number, depth: number): void {
+    let [from, to, at] = [low, high, depth];
+    while (to - from > 1) {
+      if (to - from < few) {
+        this.insert(from, to, at);
+        return;
+      }
+      const pivot = this.middleOf(from, to, at);
+      const [less, greater] = this.split(from, to, { pivot, at });
+      // The longest of the three parts is gone on with here, so that calls go as deep as the number of texts has bits.
+      const parts: readonly (readonly [number, number, number])[] = [
+        [from, less, at],
+        // Texts that end here are all the same.
+        [less, pivot === 0 ? less : greater, at + 1],
+        [greater, to, at],
+      ];
+      const lengths = parts.map(([first, last]) => last - first);
+      const longest = lengths.indexOf(Math.max(...lengths));
+      parts.forEach(([first, last, deeper], index) => {
+        if (index !== longest) this.sort(first, last, deeper);
+      });
+      [from, to, at] = parts[longest]!;
     }
-    const pivot = middleOf(texts, order, from, to, at);
+  }
+
+  /** Where the texts with the pivot's byte begin and end, with those that have less before them. */
+  private split(from: number, to: number, { pivot, at }: { pivot: number; at: number }): [number, number] {
+    const { order } = this;
     let [less, next, greater] = [from, from, to - 1];
     while (next <= greater) {
-      const byte = byteOf(texts, order[next]!, at);
-      if (byte < pivot) swap(order, less++, next++);
-      else if (byte > pivot) swap(order, next, greater--);
+      const byte = this.byteOf(order[next]!, at);
+      if (byte < pivot) this.swap(less++, next++);
+      else if (byte > pivot) this.swap(next, greater--);
       else next++;
     }
-    // The longest of the three parts is gone on with here, so that calls go as deep as the number of texts has bits.
-    const parts: readonly (readonly [number, number, number])[] = [
-      [from, less, at],
-      // Texts that end here are all the same.
-      [less, pivot === 0 ? less : greater + 1, at + 1],
-      [greater + 1, to, at],
-    ];
-    const lengths = parts.map(([first, last]) => last - first);
-    const longest = lengths.indexOf(Math.max(...lengths));
-    parts.forEach(([first, last, deeper], index) => {
-      if (index !== longest) sort(texts, order, first, last, deeper);
-    });
-    [from, to, at] = parts[longest]!;
+    return [less, greater + 1];
   }
-}
 
-/** 0 behind the end. */
-function byteOf({ text, offsets }: Texts, number: number, at: number): number {
-  const place = offsets[number]! + at;
-  return place < offsets[number + 1]! ? text[place]! + 1 : 0;
-}
+  /** 0 behind the end. */
+  private byteOf(number: number, at: number): number {
+    const { text, offsets } = this.texts;
+    const place = offsets[number]! + at;
+    return place < offsets[number + 1]! ? text[place]! + 1 : 0;
+  }
 
-function swap(order: Uint32Array, i: number, j: number): void {
-  const number = order[i]!;
-  order[i] = order[j]!;
-  order[j] = number;
-}
-
-function middleOf(texts: Texts, order: Uint32Array, from: number, to: number, at: number): number {
-  const [a, b, c] = [
-    byteOf(texts, order[from]!, at),
-    byteOf(texts, order[(from + to) >>> 1]!, at),
-    byteOf(texts, order[to - 1]!, at),
-  ];
-  return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
-}
-
-function insert(texts: Texts, order: Uint32Array, from: number, to: number, at: number): void {
-  for (let i = from + 1; i < to; i++) {
+  private swap(i: number, j: number): void {
+    const { order } = this;
     const number = order[i]!;
-    let place = i;
-    for (; place > from && compare(texts, order[place - 1]!, number, at) > 0; place--) order[place] = order[place - 1]!;
-    order[place] = number;
+    order[i] = order[j]!;
+    order[j] = number;
   }
-}
 
-function compare({ text, offsets }: Texts, a: number, b: number, at: number): number {
-  let [i, j] = [offsets[a]! + at, offsets[b]! + at];
-  const [endOfA, endOfB] = [offsets[a + 1]!, offsets[b + 1]!];
-  while (i < endOfA && j < endOfB) {
-    const difference = text[i++]! - text[j++]!;
-    if (difference !== 0) return difference;
+  private middleOf(from: number, to: number, at: number): number {
+    const { order } = this;
+    const a = this.byteOf(order[from]!, at);
+    const b = this.byteOf(order[(from + to) >>> 1]!, at);
+    const c = this.byteOf(order[to - 1]!, at);
+    return Math.max(Math.min(a, b), Math.min(Math.max(a, b), c));
   }
-  return endOfA - i - (endOfB - j);
+
+  private insert(from: number, to: number, at: number): void {
+    const { order } = this;
+    for (let i = from + 1; i < to; i++) {
+      const number = order[i]!;
+      let place = i;
+      for (; place > from && this.compare(order[place - 1]!, number, at) > 0; place--) order[place] = order[place - 1]!;
+      order[place] = number;
+    }
+  }
+
+  private compare(a: number, b: number, at: number): number {
+    const { text, offsets } = this.texts;
+    let [i, j] = [offsets[a]! + at, offsets[b]! + at];
+    const [endOfA, endOfB] = [offsets[a + 1]!, offsets[b + 1]!];
+    while (i < endOfA && j < endOfB) {
+      const difference = text[i++]! - text[j++]!;
+      if (difference !== 0) return difference;
+    }
+    return endOfA - i - (endOfB - j);
+  }
 }

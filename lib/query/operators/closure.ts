@@ -73,7 +73,7 @@ type Walk = readonly [row: Row, from: Node, to: Node];
 
 function walkerOf(execution: Execution, plan: ClosurePlan, run: Run): (rows: readonly Row[]) => AsyncGenerator<Walk> {
   const { from, to, graph, least, part } = plan;
-  const memory = recall<Memory>(execution, plan, () => ({
+  const memory = recall<Memory>(execution, { part: plan, as: 'steps' }, () => ({
     forward: { start: plan.start, end: plan.end, known: new Map(), isWhole: false },
     backward: { start: plan.end, end: plan.start, known: new Map(), isWhole: false },
     beginnings: undefined,

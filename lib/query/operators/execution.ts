@@ -9,7 +9,7 @@ export interface Execution {
   readonly matches: QuadMatches;
   readonly width: number;
   /** What parts of the plan remember from one block to the next. */
-  readonly memory: Map<Plan | Pattern | Existence, unknown>;
+  readonly memory: Map<Plan | Pattern | Existence, Map<string, unknown>>;
   readonly assertTime: () => void;
   /** A few rows are enough, so that the first are to come soon. */
   readonly isHasty: boolean;
@@ -36,9 +36,17 @@ export async function* oneBlock(rows: Row[]): AsyncGenerator<Row[]> {
   yield rows;
 }
 
-export function recall<T>({ memory }: Execution, key: Plan | Pattern | Existence, make: () => T): T {
-  if (!memory.has(key)) memory.set(key, make());
-  return memory.get(key) as T;
+/** A part of a plan, and as what it remembers: a path that is found by itself is remembered as that, and as a table of its rows. */
+export interface Remembered {
+  readonly part: Plan | Pattern | Existence;
+  readonly as: 'steps' | 'rows' | 'answers' | 'service' | 'matches';
+}
+
+export function recall<T>({ memory }: Execution, { part, as }: Remembered, make: () => T): T {
+  const own = memory.get(part) ?? new Map<string, unknown>();
+  if (!own.has(as)) own.set(as, make());
+  memory.set(part, own);
+  return own.get(as) as T;
 }
 
 export const holds = ({ evaluate }: Expression, row: Row): boolean => booleanOf(evaluate(row)) === true;

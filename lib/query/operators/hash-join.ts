@@ -62,7 +62,7 @@ export async function havePartners(
 
 /** The rows that a plan gives alone, run once, and those of them that may go together with a row. */
 function partners(execution: Execution, plan: Plan, run: () => Blocks) {
-  const tables = recall<Tables>(execution, plan, () => ({ rows: undefined, bySlots: new Map() }));
+  const tables = recall<Tables>(execution, { part: plan, as: 'rows' }, () => ({ rows: undefined, bySlots: new Map() }));
   const certain = [...plan.certain];
   return {
     async load(): Promise<void> {

@@ -31,7 +31,7 @@ export async function* joinService(
   run: (left: Plan, rows?: Blocks) => Blocks,
 ): AsyncGenerator<Row[]> {
   const { left, columns, clause } = plan;
-  const memory = recall<ServiceMemory>(execution, plan, () => ({ whole: undefined }));
+  const memory = recall<ServiceMemory>(execution, { part: plan, as: 'service' }, () => ({ whole: undefined }));
   const whole = async (): Promise<ServiceTable> => {
     memory.whole ??= await ask(execution, plan, '');
     return memory.whole;

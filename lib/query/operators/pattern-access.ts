@@ -24,7 +24,12 @@ export interface PatternMemory {
 }
 
 export const memoryOf = (execution: Execution, pattern: Pattern): PatternMemory =>
-  recall(execution, pattern, () => ({ estimate: undefined, lookups: firstLookups, scans: 0, tables: new Map() }));
+  recall(execution, { part: pattern, as: 'matches' }, () => ({
+    estimate: undefined,
+    lookups: firstLookups,
+    scans: 0,
+    tables: new Map(),
+  }));
 
 /** How many keys the pattern's own terms leave. */
 export async function estimateOf(execution: Execution, pattern: Pattern): Promise<number> {

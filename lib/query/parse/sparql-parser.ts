@@ -3,6 +3,7 @@
  * a query or an update may do.
  */
 import type { Algebra } from '@comunica/utils-algebra';
+import { nodesOf } from './query-scopes.js';
 import { resolveReferences } from './references.js';
 
 /** A node of the syntax tree. */
@@ -39,10 +40,23 @@ export interface SparqlReader {
 export async function sparqlReader(base: string): Promise<SparqlReader> {
   const { parser, toAlgebra } = await loadParser();
   return {
-    parse: (text) => parser.parse(resolveReferences(text, base), { baseIRI: base }) as unknown as Syntax,
+    parse(text) {
+      const syntax = parser.parse(resolveReferences(text, base), { baseIRI: base }) as unknown as Syntax;
+      if (text.includes('\\')) decodeLocalNames(syntax);
+      return syntax;
+    },
     translate: (syntax) =>
       toAlgebra(syntax as never, { quads: true, baseIRI: base, blankToVariable: true }) as Algebra.Operation,
   };
+}
+
+/** Escapes in the local part of names (PN_LOCAL_ESC of SPARQL 1.1 19.8), which the parser leaves there. */
+function decodeLocalNames(root: Syntax): void {
+  for (const node of nodesOf(root, () => true)) {
+    const { subType, prefix, value } = node as Syntax;
+    if (subType === 'namedNode' && prefix !== undefined && typeof value === 'string' && value.includes('\\'))
+      Object.assign(node, { value: value.replace(/\\([_~.\-!$&'()*+,;=/?#@%])/g, '$1') });
+  }
 }
 
 /** The prefixes that a prologue declares. */

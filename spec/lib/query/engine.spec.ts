@@ -155,6 +155,14 @@ function itAnswers(toMemory: ToMemory | undefined): void {
     'SELECT * { ?s <p1> ?o FILTER EXISTS { ?z <p2> ?y BIND(?o AS ?x) FILTER(?x = ?y) } }',
     'SELECT * { ?s <p1> ?o FILTER EXISTS { { ?o <p2> ?z } UNION { ?z <p1> ?o FILTER(?s != ?z) } } }',
     'ASK { ?s <p1> ?o FILTER(EXISTS { ?o <p9> ?z } || EXISTS { ?o <p2> ?s }) }',
+    // What stands for a variable further out stands for it in each EXISTS within.
+    'SELECT * { ?b <p2> ?c FILTER EXISTS { ?a <p1> ?d FILTER EXISTS { ?c <p2> ?x BIND(EXISTS { ?k ?l ?m } AS ?e) } } }',
+    'SELECT * { ?b <p2> ?c FILTER EXISTS { ?a <p1> ?d FILTER EXISTS { SELECT ?c { ?c <p2> ?x } LIMIT 1 } } }',
+    'SELECT * { ?b <p2> ?c FILTER NOT EXISTS { ?a <p1> ?d FILTER NOT EXISTS { ?c <p2> ?x { SELECT * { ?q ?w ?e } LIMIT 1 } } } }',
+    // A path that is found by itself, as one side of something else.
+    'SELECT * { ?b <p2> ?a OPTIONAL { ?a <p2> ?d } MINUS { ?d <p2>+ ?x } }',
+    'SELECT * { { SELECT * { ?x <p2>+ ?y } } { SELECT * { ?x <p1>+ ?y } } }',
+    'SELECT * { ?a <p1> ?b FILTER EXISTS { SELECT * { ?a <p2>+ ?b } } }',
     'SELECT (COUNT(DISTINCT *) AS ?n) { ?s <p1> ?o FILTER(!isTriple("abc") && !isTriple(?o)) }',
     'SELECT (SUBJECT(?o) AS ?t) (hasLANG(?o) AS ?l) (LANGDIR(?o) AS ?d) { VALUES ?o { "x" "x"@en 1 } ?s <p1> ?o }',
   ];

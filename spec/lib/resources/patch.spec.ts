@@ -1,6 +1,7 @@
 /** PATCH: the cheap way and the full one give the same; what is hostile is ended and holds nobody up. */
 import { performance } from 'node:perf_hooks';
 import { expect } from 'chai';
+import { tasks } from '../../../lib/documents/document-tasks.js';
 import { LwsError } from '../../../lib/errors.js';
 import { create } from '../../../lib/resources/create.js';
 import { patch } from '../../../lib/resources/patch.js';
@@ -227,6 +228,34 @@ describe('PATCH with SPARQL Update', () => {
       expect(lines.split(' .\n').filter(Boolean), text).to.deep.equal(expected);
       await send('DELETE WHERE { ?s ?p ?o }');
     }
+  });
+
+  it('refuses an update whose solutions make too much, before anything of it is held twice', async () => {
+    await put(Array.from({ length: 60 }, (_, i) => `<#s${i}> <#p> ${i} .`).join('\n'));
+    const before = await turtle();
+    const doubled = Array.from({ length: 9 }, (_, i) => `BIND(CONCAT(?v${i}, ?v${i}) AS ?v${i + 1})`).join(' ');
+    const text = `INSERT { ?s <#q> ?t } WHERE { BIND("${'x'.repeat(1000)}" AS ?v0) ${doubled} ?s ?p ?o BIND(CONCAT(STR(?o), ?v9) AS ?t) }`;
+    expect((await refusal(send(text))).code).to.equal('too-complex');
+    expect(await turtle()).to.equal(before);
+  });
+
+  it('refuses what is nested too deeply, or too long a sequence of parts, as malformed', async () => {
+    for (const part of ['OPTIONAL { ?s ?p 7 }', 'MINUS { ?s ?p 7 }', 'FILTER NOT EXISTS { ?s ?p 7 }']) {
+      const text = `INSERT { <#b> <#p> 2 } WHERE { ?s ?p ?o ${part.repeat(5000)} }`;
+      expect((await refusal(tasks.update({ text, lines: [], graph: iri, prefixes: {} }))).code).to.equal(
+        'malformed-body',
+      );
+    }
+  }).timeout(60_000);
+
+  it('SPARQL 1.1 19.8: escapes in names mean the same to the quick reader and to the parser', async () => {
+    await put('');
+    await send('PREFIX x: <http://x/> INSERT DATA { <#a> x:a\\-b 7 }');
+    await send('PREFIX x: <http://x/> INSERT { ?s x:c\\~d 8 } WHERE { ?s x:a\\-b 7 }');
+    await send('PREFIX x: <http://x/> DELETE WHERE { ?s x:a\\-b 7 }');
+    const record = spec.storage.store.record(iri)!;
+    const lines = (await rdfRepresentation(spec.storage, record, 'application/n-triples'))!.bytes.toString();
+    expect(lines).to.include('<http://x/c~d> "8"').and.not.to.include('a-b');
   });
 
   it('works on an absent resource as on nothing: 404, and POST gives it a name', async () => {

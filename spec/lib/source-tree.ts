@@ -1,0 +1,109 @@
+/** The source tree as the house spec reads it: files, their imports, circles among them, and their functions. No tool, no grammar. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { packageRoot } from '../../lib/package-root.js';
+
+export interface Import {
+  readonly file: string;
+  readonly line: string;
+  readonly from: string;
+  /** Only types, which are gone when the code runs. */
+  readonly isType: boolean;
+}
+
+export const pathOf = (file: string): string => relative(packageRoot, file).replaceAll('\\', '/');
+
+export function sourceFiles(...folders: readonly string[]): string[] {
+  return folders.flatMap((folder) =>
+    readdirSync(join(packageRoot, folder), { withFileTypes: true, recursive: true })
+      .filter((entry) => entry.isFile() && entry.name.endsWith('.ts'))
+      .map((entry) => join(entry.parentPath, entry.name)),
+  );
+}
+
+export function importsOf(files: readonly string[]): Import[] {
+  return files.flatMap((file) => {
+    const source = readFileSync(file, 'utf8');
+    return [...source.matchAll(/(?:^|\n)\s*(?:import|export)\b[^;]*?from '([^']+)'|import\(\s*'([^']+)',?\s*\)/g)].map(
+      (match) => ({
+        file,
+        line: `${pathOf(file)}: ${match[0].trim().replace(/\s+/g, ' ').slice(0, 120)}`,
+        from: match[1] ?? match[2]!,
+        isType: /^\s*import type\b/.test(match[0]),
+      }),
+    );
+  });
+}
+
+/** Files that import each other, however far around. */
+export function circlesOf(imports: readonly Import[]): string[][] {
+  const targets = new Map<string, string[]>();
+  for (const { file, from } of imports) {
+    if (!from.startsWith('.')) continue;
+    const target = pathOf(resolve(dirname(file), from)).replace(/\.js$/, '.ts');
+    targets.set(pathOf(file), [...(targets.get(pathOf(file)) ?? []), target]);
+  }
+  /** All that a file reaches. */
+  const reached = (start: string): Set<string> => {
+    const found = new Set<string>();
+    const left = [...(targets.get(start) ?? [])];
+    for (let file = left.pop(); file !== undefined; file = left.pop()) {
+      if (found.has(file)) continue;
+      found.add(file);
+      left.push(...(targets.get(file) ?? []));
+    }
+    return found;
+  };
+  return [...targets.keys()].filter((file) => reached(file).has(file)).map((file) => [file]);
+}
+
+export interface FunctionFound {
+  readonly path: string;
+  readonly name: string;
+  readonly lines: number;
+  readonly parameters: number;
+}
+
+/** The beginning of a function, a method or an arrow function with a name; its end has the same indent, as the formatter has it. */
+const beginning =
+  /^(\s*)(?:(?:export|default|async|static|override|private|protected|get|set) )*(?:function\*? ?(\w+)|\*?(?!(?:if|for|while|switch|return|throw|catch|super|await|yield|new)\b)(\w+)(?=[(<])|const (\w+) = (?:async )?(?=[(<]))/;
+const longestHeader = 16;
+
+export function functionsOf(file: string): FunctionFound[] {
+  const lines = readFileSync(file, 'utf8').split('\n');
+  const found: FunctionFound[] = [];
+  lines.forEach((line, at) => {
+    const match = beginning.exec(line);
+    if (!match) return;
+    const [, indent = '', ...names] = match;
+    let end = at;
+    let header = line.trim();
+    while (!/(?:[{;]|=>)$/.test(header) && end - at < longestHeader && end + 1 < lines.length)
+      header += ` ${lines[++end]!.trim()}`;
+    // A call is no function.
+    if (!/(?:\{|=>)$/.test(header) || /\(\{$/.test(header) || /^[\w.]+\(.*=> \{$/.test(header)) return;
+    const isBlock = header.endsWith('{');
+    const last = isBlock ? lines.findIndex((each, index) => index > end && each.startsWith(`${indent}}`)) : end + 1;
+    const name = names.find((each) => each !== undefined)!;
+    found.push({ path: pathOf(file), name, lines: last - at + 1, parameters: parametersOf(header) });
+  });
+  return found;
+}
+
+/** How many parameters stand between the first parenthesis and its end. */
+function parametersOf(header: string): number {
+  let depth = 0;
+  let count = 0;
+  let isEmpty = true;
+  for (let at = header.indexOf('('); at >= 0 && at < header.length; at++) {
+    const character = header[at]!;
+    if ('([{<'.includes(character)) depth++;
+    else if (')]}'.includes(character) || (character === '>' && header[at - 1] !== '=')) {
+      if (--depth === 0) break;
+    } else if (character === ',' && depth === 1) {
+      if (!/^,\s*\)/.test(header.slice(at))) count++;
+    }
+    if (depth > 0 && at > header.indexOf('(') && character.trim() !== '') isEmpty = false;
+  }
+  return isEmpty ? 0 : count + 1;
+}

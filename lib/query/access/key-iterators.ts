@@ -90,7 +90,7 @@ export function keyIterators(level: Level, snapshot: LevelSnapshot, assertTime: 
           next?.catch(() => {});
           yield keys;
           const to = target();
-          size = to === undefined ? Math.min(keysAtATime, 4 * size) : firstKeys;
+          size = to === undefined ? Math.min(keysAtATime, 2 * size) : firstKeys;
           if (to === undefined) continue;
           await next;
           next = undefined;

@@ -6,15 +6,17 @@ import { ldp, lws, rdf } from '../../lib/rdf/vocabulary.js';
 import { type ClientLinks, declaredTypes, relationTargets, searchedRelation } from '../../lib/resources/linkset.js';
 import { structuralType } from '../../lib/resources/types.js';
 import { ownStatements } from '../../lib/storage/own-statements.js';
+import { ownedSpace } from '../../lib/storage/owned-entries.js';
 import { entryKey, type ResourceRecord } from '../../lib/storage/records.js';
 
 /** `index`, relation, value, resource. */
 export const postingSpace = 'index';
-/** `owned`, owner, resource; the value is the JSON of its types. */
-export const ownedSpace = 'owned';
-/** Exists when the index is complete. */
-export const stateKey = entryKey('index-state');
-export const currentState = '1';
+/** In its entries (`owned`, owner, resource) the value is the JSON of the resource's types. */
+export {
+  completeIndex as currentState,
+  indexStateKey as stateKey,
+  ownedSpace,
+} from '../../lib/storage/owned-entries.js';
 
 /** The relation of types; no relation name of a link can be it, as `type` is the types' own. */
 export const typeRelation = 'type';

@@ -11,12 +11,15 @@ import { MemoryLayers } from '../../../lib/query/memory/memory-layers.js';
 import { loadParser } from '../../../lib/query/parse/sparql-parser.js';
 import { loadQueryEngine } from '../../../lib/query/query-engine.js';
 import { openLevel } from '../../../lib/storage/durable-level.js';
+import { ownedBy } from '../../../lib/storage/owned-entries.js';
 import type { FromQueryWorker, QueryWorkerData, ToQueryWorker } from './messages.js';
 import { outOfMemory, timeout } from './query-errors.js';
 import { runQuery } from './run-query.js';
 
 /** Chunks that may be on their way without the reader having taken them. */
 const mostUnderWay = 4;
+/** Somebody who owns more than so many resources is asked for graph by graph. */
+const mostOwned = 1000;
 
 const port = parentPort!;
 const send = (message: FromQueryWorker, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
@@ -99,7 +102,9 @@ async function answer({
   try {
     const { scope, changes } = presumed === undefined ? await askScope() : { scope: presumed };
     const memory = index && changes && (await layers.view(index, changes, level, snapshot));
-    const readable = readableGraphs({ level, snapshot, scope, within: task.within, decide });
+    const owner = typeof scope === 'object' ? scope.owner : undefined;
+    const owned = owner === undefined ? undefined : await ownedBy(level, snapshot, owner, mostOwned);
+    const readable = readableGraphs({ level, snapshot, scope, within: task.within, owned, decide });
     const run = {
       level,
       snapshot,

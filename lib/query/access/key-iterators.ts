@@ -92,7 +92,7 @@ class LevelKeys implements KeyIterators {
         next?.catch(() => {});
         yield keys;
         const to = target();
-        size = to === undefined ? Math.min(keysAtATime, 4 * size) : firstKeys;
+        size = to === undefined ? Math.min(keysAtATime, 2 * size) : firstKeys;
         if (to === undefined) continue;
         await next;
         next = undefined;

@@ -14,12 +14,11 @@ import { graphAt, KeyReader, keyPrefix } from './key-reader.js';
 import { eachMatch, type Scan } from './scan.js';
 import type { Token } from './terms.js';
 
-/**
- * Keys that are read in vain before it is looked whether there are fewer that are open; then twice as many each time. Half of what
- * was wasted is spent on that.
- */
+/** Keys that are read in vain before it is looked whether there are fewer that are open; then twice as many each time. */
 const firstWaste = 64;
-const share = 0.5;
+/** What may be spent on that for so many: twice as much while it is little, and half as much when it is more. */
+const mostDoubled = 1024;
+const allowedFor = (wasted: number): number => Math.max(Math.min(2 * wasted, mostDoubled), 0.5 * wasted);
 /** Keys that are asked for behind a seek; more when they are all in the range. */
 const firstAsked = 32;
 const mostAsked = 1000;
@@ -79,7 +78,7 @@ export class OpenPart {
         });
         await this.growing;
       } else if (this.wasted >= this.next) {
-        most = Math.max(firstWaste, share * this.next);
+        most = allowedFor(this.next);
         this.next *= 2;
       } else break;
     }

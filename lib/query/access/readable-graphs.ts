@@ -4,7 +4,7 @@
  */
 
 import type { Level, LevelSnapshot } from '../../storage/durable-level.js';
-import { type IriRange, only, subtree } from '../../storage/iri-ranges.js';
+import { type IriRange, only, subtree, unionOfRanges } from '../../storage/iri-ranges.js';
 import { readRecord, recordKey } from '../../storage/records.js';
 import { clipped, isInRanges, linksetEnd, rememberedGraphRanges } from './graph-ranges.js';
 
@@ -20,6 +20,8 @@ export interface ReadableGraphsOptions {
   readonly snapshot: LevelSnapshot;
   readonly scope: GraphScope;
   readonly within: string | undefined;
+  /** What the scope's owner owns, in order, when it is known; otherwise the records say it, graph by graph. */
+  readonly owned?: readonly string[] | undefined;
   /** Asks the authorizer, which is on another thread. */
   readonly decide: (iris: readonly string[]) => Promise<readonly boolean[]>;
 }
@@ -41,18 +43,24 @@ export interface ReadableGraphs {
 export const resourceOf = (graph: string): string =>
   graph.endsWith(linksetEnd) ? graph.slice(0, -linksetEnd.length) : graph;
 
-/** Where resources lie that may be readable; `undefined`: anywhere. And whether all that lie there are. */
-function rangesOf(scope: GraphScope, within: string | undefined): [ranges?: readonly IriRange[], isExact?: boolean] {
+/** Where resources lie that may be readable; absent: anywhere. And whether all that lie there are. */
+function rangesOf({
+  scope,
+  within,
+  owned,
+}: Pick<ReadableGraphsOptions, 'scope' | 'within' | 'owned'>): [ranges?: readonly IriRange[], isExact?: boolean] {
   if (scope === 'nothing') return [[], true];
   const part = within === undefined ? undefined : within.endsWith('/') ? subtree(within) : only(within);
-  const own = typeof scope === 'object' && scope.owner === undefined ? scope.ranges : undefined;
-  if (!own) return part ? [[part], scope === 'everything'] : [];
+  if (typeof scope !== 'object' || (scope.owner !== undefined && !owned))
+    return part ? [[part], scope === 'everything'] : [];
+  const own = scope.owner === undefined ? scope.ranges : unionOfRanges([...scope.ranges, ...owned!.map(only)]);
   return [part ? clipped(own, part) : own, true];
 }
 
-export function readableGraphs({ level, snapshot, scope, within, decide }: ReadableGraphsOptions): ReadableGraphs {
+export function readableGraphs(options: ReadableGraphsOptions): ReadableGraphs {
+  const { level, snapshot, scope, within, decide } = options;
   const decided = new Map<string, boolean>();
-  const [resources, isExact = false] = rangesOf(scope, within);
+  const [resources, isExact = false] = rangesOf(options);
   let ranges: readonly IriRange[] | undefined;
   const isWithin = (iri: string): boolean =>
     within === undefined || iri === within || (within.endsWith('/') && iri.startsWith(within));

@@ -1,0 +1,187 @@
+/**
+ * Whether time tells of hidden data, over HTTP: how long queries take in which a name stands that 100 000 hidden triples have, and the
+ * same with a name that nothing has, for callers of several kinds, from LevelDB and from memory. Run it with
+ * `node dist/spec/bench/hidden-timing.js [seconds for each form] [quads of the index in memory]`; it is no spec and asserts nothing.
+ */
+import { rmSync } from 'node:fs';
+import { request } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { credential, ed25519Identity, type Identity } from '../support/identity.js';
+import { type ServerProcess, startProcess } from '../support/process.js';
+
+const seconds = Number(process.argv[2] ?? 2);
+const mostIndexed = process.argv[3] ?? '0';
+const e = 'https://e.example/hidden/';
+const hidden = 100_000;
+const [owner, alice, bob, carol] = [ed25519Identity(), ed25519Identity(), ed25519Identity(), ed25519Identity()];
+const print = (...words: readonly string[]): void => void process.stdout.write(`${words.join('  ')}\n`);
+
+async function start(environment: Record<string, string>): Promise<ServerProcess> {
+  return startProcess({
+    environment: {
+      LWS_OWNERS: owner.did,
+      LWS_LOG_LEVEL: 'info',
+      LWS_SPARQL_ENDPOINT_MEMORY_INDEX_QUADS: mostIndexed,
+      ...environment,
+    },
+  });
+}
+
+const bearer = ({ root }: ServerProcess, who: Identity): string =>
+  `Bearer ${credential(who, { aud: root.slice(0, -1) })}`;
+
+async function put(server: ServerProcess, path: string, body?: string): Promise<void> {
+  const answer = await fetch(server.root + path, {
+    method: 'PUT',
+    headers: { Authorization: bearer(server, owner), ...(body === undefined ? {} : { 'Content-Type': 'text/turtle' }) },
+    ...(body === undefined ? {} : { body }),
+  });
+  if (!answer.ok) throw new Error(`PUT ${path}: ${answer.status} ${await answer.text()}`);
+}
+
+const times = (count: number, line: (i: number) => string): string =>
+  Array.from({ length: count }, (_, i) => line(i)).join('\n');
+const acl = (who: Identity): string =>
+  `@prefix acl: <http://www.w3.org/ns/auth/acl#> .
+  [] a acl:Authorization ; acl:agent <${owner.did}> ; acl:mode acl:Read, acl:Write, acl:Control ; acl:accessTo <> ; acl:default <> .
+  [] a acl:Authorization ; acl:agent <${who.did}> ; acl:mode acl:Read ; acl:accessTo <> ; acl:default <> .`;
+
+/** Half of the hidden triples are in one graph and have one subject; the others are in graphs of a hundred and have one object. */
+async function fill(server: ServerProcess, hasAcls: boolean): Promise<void> {
+  await put(server, 'secret/');
+  await put(
+    server,
+    'secret/large',
+    times(hidden / 2, (i) => `<${e}hs> <${e}hp> ${i} .`),
+  );
+  for (let i = 0; i < hidden / 200; i++)
+    await put(
+      server,
+      `secret/n${i}`,
+      times(100, (j) => `<${e}${i}-${j}> <${e}hp> <${e}ho> .`),
+    );
+  const open = (count: number, start: string): string =>
+    times(count, (i) => `<${e}${start}${i}> <${e}p> ${i} ; <${e}knows> <${e}${start}${i + 1}> .`);
+  for (const [who, container, graphs, triples] of [
+    [alice, 'few/', 20, 10],
+    [bob, 'many/', 30, 1000],
+  ] as const) {
+    await put(server, container);
+    if (hasAcls) await put(server, `${container}.acl`, acl(who));
+    for (let i = 0; i < graphs; i++) await put(server, `${container}${i}`, open(triples, `${container}${i}-`));
+  }
+}
+
+/** Sends a query over one connection, and gives how long it took. */
+function ask(server: ServerProcess, query: string, who: Identity | undefined): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const began = performance.now();
+    const req = request(`${server.root}.lws/sparql`, {
+      method: 'QUERY',
+      headers: {
+        'Content-Type': 'application/sparql-query',
+        ...(query.startsWith('DESCRIBE') ? {} : { Accept: 'application/sparql-results+json' }),
+        ...(who && { Authorization: bearer(server, who) }),
+      },
+    });
+    req.once('error', reject);
+    req.once('response', (response) => {
+      response.resume();
+      response.once('end', () =>
+        response.statusCode === 200
+          ? resolve(performance.now() - began)
+          : reject(new Error(`${response.statusCode}: ${query}`)),
+      );
+    });
+    req.end(query);
+  });
+}
+
+/** Queries by the names that stand in them: of a graph, a predicate, an object and a subject. */
+const forms: Readonly<Record<string, (names: Names) => string>> = {
+  'ASK GRAPH': ({ graph }) => `ASK { GRAPH <${graph}> { ?s ?p ?o } }`,
+  'COUNT GRAPH': ({ graph }) => `SELECT (COUNT(*) AS ?n) { GRAPH <${graph}> { ?s ?p ?o } }`,
+  'GRAPH, a graph of 100': ({ small }) => `SELECT * { GRAPH <${small}> { ?s ?p ?o } }`,
+  FROM: ({ graph }) => `ASK FROM <${graph}> { ?s ?p ?o }`,
+  'FROM NAMED': ({ graph }) => `SELECT * FROM NAMED <${graph}> { GRAPH ?g { ?s ?p ?o } }`,
+  'ASK predicate': ({ predicate }) => `ASK { ?s <${predicate}> ?o }`,
+  'GRAPH ?g predicate': ({ predicate }) => `ASK { GRAPH ?g { ?s <${predicate}> ?o } }`,
+  'COUNT predicate': ({ predicate }) => `SELECT (COUNT(*) AS ?n) { ?s <${predicate}> ?o }`,
+  'join with a predicate': ({ predicate }) => `SELECT * { ?s <${predicate}> ?o . ?s <${e}p> ?x }`,
+  'path of a predicate': ({ predicate }) => `ASK { ?s <${predicate}>+ ?o }`,
+  'ASK object': ({ object }) => `ASK { ?s ?p <${object}> }`,
+  'COUNT object': ({ object }) => `SELECT (COUNT(*) AS ?n) { GRAPH ?g { ?s ?p <${object}> } }`,
+  'ASK subject': ({ subject }) => `ASK { <${subject}> ?p ?o }`,
+  'subject and predicate': ({ subject, predicate }) => `SELECT * { <${subject}> <${predicate}> ?o }`,
+  'DISTINCT of a subject': ({ subject }) => `SELECT DISTINCT ?p { <${subject}> ?p ?o }`,
+  DESCRIBE: ({ subject }) => `DESCRIBE <${subject}>`,
+};
+
+interface Names {
+  readonly graph: string;
+  readonly small: string;
+  readonly predicate: string;
+  readonly object: string;
+  readonly subject: string;
+}
+
+const median = (all: readonly number[]): number => [...all].sort((a, b) => a - b)[all.length >> 1]!;
+
+async function compare(server: ServerProcess, name: string, who: Identity | undefined): Promise<void> {
+  const secret: Names = {
+    ...{ graph: `${server.root}secret/large`, small: `${server.root}secret/n7` },
+    ...{ predicate: `${e}hp`, object: `${e}ho`, subject: `${e}hs` },
+  };
+  const absent: Names = {
+    ...{ graph: `${server.root}secret/largf`, small: `${server.root}secret/m7` },
+    ...{ predicate: `${e}hq`, object: `${e}hr`, subject: `${e}ht` },
+  };
+  print(`\n${name}`);
+  print('| form | hidden ms | absent ms | more ms | hidden is the slower one of % of pairs |\n|---|---|---|---|---|');
+  for (const [form, queryOf] of Object.entries(forms)) {
+    const [slow, quick]: number[][] = [[], []];
+    const end = performance.now() + seconds * 1000;
+    for (let i = 0; i < 5; i++) for (const names of [secret, absent]) await ask(server, queryOf(names), who);
+    while (performance.now() < end || slow!.length < 15)
+      // In turns, so that whatever else goes on meets both.
+      for (const [names, all] of slow!.length % 2 === 0
+        ? ([
+            [secret, slow!],
+            [absent, quick!],
+          ] as const)
+        : ([
+            [absent, quick!],
+            [secret, slow!],
+          ] as const))
+        all.push(await ask(server, queryOf(names), who));
+    const [a, b] = [median(slow!), median(quick!)];
+    const slower = slow!.filter((ms, i) => ms > quick![i]!).length / slow!.length;
+    print(`| ${[form, a.toFixed(2), b.toFixed(2), (a - b).toFixed(2), (100 * slower).toFixed()].join(' | ')} |`);
+  }
+}
+
+async function indexed(server: ServerProcess): Promise<void> {
+  if (mostIndexed === '0') return;
+  await ask(server, 'ASK {}', owner);
+  for (let i = 0; i < 600 && !server.output.stdout.includes(`"quads":1`); i++) await sleep(100);
+}
+
+const from = mostIndexed === '0' ? 'LevelDB' : 'memory';
+for (const [mode, readers] of [
+  [
+    'wac',
+    [
+      ['who may read nothing', carol],
+      ['who may read 400 triples in 20 graphs', alice],
+      ['who may read 60 000 triples in 30 graphs', bob],
+    ],
+  ],
+  ['owner', [['who owns nothing', carol]]],
+] as const) {
+  const server = await start({ LWS_ACCESS_CONTROL: mode });
+  await fill(server, mode === 'wac');
+  await indexed(server);
+  for (const [name, who] of readers) await compare(server, `One ${name} (${mode}), from ${from}`, who);
+  await server.stop();
+  rmSync(server.dataDir, { recursive: true, force: true });
+}

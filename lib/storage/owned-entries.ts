@@ -16,8 +16,7 @@ export const completeIndex = '1';
  * @returns `undefined` when nobody can say, or there are more than `most`
  */
 export async function ownedBy(
-  level: Level,
-  snapshot: LevelSnapshot,
+  { level, snapshot }: { readonly level: Level; readonly snapshot: LevelSnapshot },
   owner: string,
   most: number,
 ): Promise<readonly string[] | undefined> {

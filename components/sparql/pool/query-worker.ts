@@ -103,7 +103,7 @@ async function answer({
     const { scope, changes } = presumed === undefined ? await askScope() : { scope: presumed };
     const memory = index && changes && (await layers.view(index, changes, level, snapshot));
     const owner = typeof scope === 'object' ? scope.owner : undefined;
-    const owned = owner === undefined ? undefined : await ownedBy(level, snapshot, owner, mostOwned);
+    const owned = owner === undefined ? undefined : await ownedBy({ level, snapshot }, owner, mostOwned);
     const readable = readableGraphs({ level, snapshot, scope, within: task.within, owned, decide });
     const run = {
       level,

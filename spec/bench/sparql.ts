@@ -123,12 +123,12 @@ const index = await new Promise<IndexData>((resolve, reject) => {
   const builder = new Worker(new URL('../../lib/query/memory/memory-index-builder.js', import.meta.url), {
     workerData,
   });
-  let built: FromBuilder | undefined;
+  let built: IndexData | undefined;
   builder.on('message', (message: FromBuilder) => {
-    built = message;
+    if ('data' in message) built = message.data;
   });
   builder.once('error', reject);
-  builder.once('exit', () => resolve(built!.data!));
+  builder.once('exit', () => resolve(built!));
 });
 const megabytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
 console.log(

@@ -35,19 +35,28 @@ class QuadColumns {
   }
 }
 
+/** All quads of a snapshot, as they were read. */
+export interface ReadQuads {
+  readonly terms: TermTable;
+  readonly quads: QuadColumns;
+}
+
 /**
- * Reads all quads of a snapshot.
- * @param most `undefined` is returned when there are more
+ * Reads all quads; `undefined` when there are more than `most`, or it was told to stop.
  * @throws TableFullError
  */
-export async function buildIndex(level: Level, snapshot: LevelSnapshot, most: number): Promise<IndexData | undefined> {
+export async function readQuads(
+  level: Level,
+  snapshot: LevelSnapshot,
+  { most, isStopped = () => false }: { readonly most: number; readonly isStopped?: () => boolean },
+): Promise<ReadQuads | undefined> {
   const terms = new TermTable();
   const quads = new QuadColumns();
   const reader = new KeyReader('GSPO');
   const ids = [0, 0, 0, 0];
   const tokens: Token[] = ['', '', '', ''];
   for await (const keys of keyBlocks(level, rangeOf(`GSPO${separator}`), { snapshot })) {
-    if (quads.count + keys.length > most) return undefined;
+    if (quads.count + keys.length > most || isStopped()) return undefined;
     for (const key of keys) {
       reader.read(key, '');
       for (let place = 0; place < 4; place++) {
@@ -60,6 +69,11 @@ export async function buildIndex(level: Level, snapshot: LevelSnapshot, most: nu
       quads.push(ids);
     }
   }
+  return { terms, quads };
+}
+
+/** The index of quads: sorted, in memory that threads share. */
+export function indexOf({ terms, quads }: ReadQuads): IndexData {
   const { data, numbers } = terms.share();
   for (const column of quads.columns) for (let i = 0; i < quads.count; i++) column[i] = numbers[column[i]!]!;
   return { quads: shareQuads(sortQuads(quads.columns, quads.count, Math.max(0, terms.size - 1))), terms: data };

@@ -4,7 +4,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openLevel } from '../../storage/durable-level.js';
-import { buildIndex, type IndexData } from './index-data.js';
+import { type IndexData, indexOf, type ReadQuads, readQuads } from './index-data.js';
 
 export interface BuilderData {
   /** The folder of the LevelDB. */
@@ -12,18 +12,30 @@ export interface BuilderData {
   readonly mostQuads: number;
 }
 
-/** `undefined`: there are more quads than that. */
-export interface FromBuilder {
-  readonly data: IndexData | undefined;
-}
+/** First, that LevelDB is read and closed; then the index. Without data: there are more quads than that, or it was told to stop. */
+export type FromBuilder = { readonly isRead: true } | { readonly data: IndexData | undefined };
 
 const { folder, mostQuads } = workerData as BuilderData;
-const level = await openLevel(folder);
-const snapshot = level.snapshot();
-try {
-  const message: FromBuilder = { data: await buildIndex(level, snapshot, mostQuads) };
-  parentPort!.postMessage(message);
-} finally {
-  await snapshot.close();
-  await level.close();
+const port = parentPort!;
+const send = (message: FromBuilder): void => port.postMessage(message);
+let isStopped = false;
+// Whatever comes is the word to stop: a thread that is killed while LevelDB reads for it can end the process when the store is closed.
+port.once('message', () => {
+  isStopped = true;
+});
+
+async function readAll(): Promise<ReadQuads | undefined> {
+  const level = await openLevel(folder);
+  const snapshot = level.snapshot();
+  try {
+    return await readQuads(level, snapshot, { most: mostQuads, isStopped: () => isStopped });
+  } finally {
+    await snapshot.close();
+    await level.close();
+  }
 }
+
+const read = await readAll();
+send({ isRead: true });
+send({ data: read && !isStopped ? indexOf(read) : undefined });
+port.close();

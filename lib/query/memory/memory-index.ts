@@ -46,6 +46,8 @@ export class MemoryIndex {
   private builder: Worker | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isClosed = false;
+  /** The thread that builds has LevelDB open. */
+  private isReading = false;
   private version = 0;
   /** The next build may begin. */
   private nextAt = 0;
@@ -91,16 +93,19 @@ export class MemoryIndex {
     const builder = new Worker(new URL('./memory-index-builder.js', import.meta.url), { workerData });
     builder.unref();
     this.builder = builder;
-    let answer: FromBuilder | undefined;
+    this.isReading = true;
+    let answer: Exclude<FromBuilder, { isRead: true }> | undefined;
     let failure: unknown;
     builder.on('message', (message: FromBuilder) => {
-      answer = message;
+      if ('isRead' in message) this.isReading = false;
+      else answer = message;
     });
     builder.on('error', (error) => {
       failure = error;
     });
     builder.once('exit', () => {
       this.builder = undefined;
+      this.isReading = false;
       if (this.isClosed) return;
       const ms = Math.round(performance.now() - began);
       const { pauseMs = 10_000, pauseTimes = 10 } = this.options;
@@ -139,7 +144,14 @@ export class MemoryIndex {
     this.isClosed = true;
     clearTimeout(this.timer);
     clearTimeout(this.idle);
-    await this.builder?.terminate();
+    const { builder } = this;
+    if (!builder) return;
+    // It closes LevelDB by itself; when it has, it may be killed.
+    if (!this.isReading) return void (await builder.terminate());
+    builder.ref();
+    const ended = new Promise((resolve) => builder.once('exit', resolve));
+    builder.postMessage('stop');
+    await ended;
   }
 
   private adopt(base: MemoryBase, ms: number): void {

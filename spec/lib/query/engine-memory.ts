@@ -1,5 +1,5 @@
 /** Datasets of the specs of the query engine in memory: an index of an older state, and what has changed since. */
-import { buildIndex } from '../../../lib/query/memory/index-data.js';
+import { indexOf, readQuads } from '../../../lib/query/memory/index-data.js';
 import { MemoryLayers } from '../../../lib/query/memory/memory-layers.js';
 import type { MemoryView } from '../../../lib/query/memory/memory-view.js';
 import type { Level, LevelSnapshot } from '../../../lib/storage/durable-level.js';
@@ -13,7 +13,8 @@ export async function inMemory(
   older: LevelSnapshot = snapshot,
 ): Promise<MemoryView> {
   const layers = new MemoryLayers();
-  const data = await buildIndex(level, older, 1_000_000);
+  const read = await readQuads(level, older, { most: 1_000_000 });
+  const data = read && indexOf(read);
   layers.use({ version: 1, sequence: 0, data: data! });
   const graphs = changed.map((graph, index) => [graph, index + 1] as const);
   return (await layers.view({ version: 1, sequence: changed.length }, { graphs, unsettled: [] }, level, snapshot))!;

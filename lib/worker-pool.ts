@@ -38,6 +38,8 @@ export interface PoolOptions {
   readonly workerData?: unknown;
   /** Clients share the pool: none of them holds the last thread, and another one is always ready. */
   readonly isShared?: boolean;
+  /** Ends a thread; absent: it is killed. */
+  readonly end?: (worker: Worker) => Promise<unknown>;
   /** Called with each new thread. */
   readonly onSpawn?: ((worker: Worker) => void) | undefined;
 }
@@ -91,7 +93,7 @@ export class WorkerPool {
     this.closed = true;
     for (const { reject } of this.waiting.splice(0)) reject(new NotBegun('closed'));
     for (const timer of this.idle.values()) clearTimeout(timer);
-    await Promise.all([...this.all].map((worker) => worker.terminate()));
+    await Promise.all([...this.all].map((worker) => this.end(worker)));
   }
 
   /** A client fills its own part of the queue, never everybody's. */
@@ -174,13 +176,17 @@ export class WorkerPool {
     return worker;
   }
 
+  private end(worker: Worker): Promise<unknown> {
+    return this.options.end?.(worker) ?? worker.terminate();
+  }
+
   private rest(worker: Worker): void {
     if (!this.all.has(worker)) return;
     const { idleMs } = this.options;
     const end = (): void => {
       // Out of the idle ones at once: a job must not be given to a thread that is about to end.
       this.idle.delete(worker);
-      void worker.terminate();
+      void this.end(worker);
     };
     this.idle.set(worker, idleMs === undefined ? undefined : setTimeout(end, idleMs).unref());
   }

@@ -33,7 +33,9 @@ export type ToQueryWorker =
   /** The index in memory from here on; absent: there is none. */
   | MemoryMessage
   /** A chunk has been taken. */
-  | { readonly more: true };
+  | { readonly more: true }
+  /** The thread is to end. */
+  | { readonly stop: true };
 
 export type FromQueryWorker =
   /** It has its snapshot, and begins. */

@@ -2,6 +2,7 @@
 import type { Worker } from 'node:worker_threads';
 import type { MemoryIndex } from '../../../lib/query/memory/memory-index.js';
 import { NotBegun, WorkerPool } from '../../../lib/worker-pool.js';
+import { endThread } from './end-thread.js';
 import type { QueryWorkerData } from './messages.js';
 import { gone, tooBusy } from './query-errors.js';
 import { askWorker, type QueryAnswer, type QueryJob } from './worker-query.js';
@@ -31,6 +32,7 @@ export class QueryPool {
       memoryMb,
       idleMs,
       isShared: true,
+      end: endThread,
       workerData: { folder, storage, timeoutMs } satisfies QueryWorkerData,
       onSpawn: (worker) => memory?.serve(worker),
     });

@@ -13,7 +13,7 @@ import { loadQueryEngine } from '../../../lib/query/query-engine.js';
 import { openLevel } from '../../../lib/storage/durable-level.js';
 import { ownedBy } from '../../../lib/storage/owned-entries.js';
 import type { FromQueryWorker, QueryWorkerData, ToQueryWorker } from './messages.js';
-import { outOfMemory, timeout } from './query-errors.js';
+import { gone, outOfMemory, timeout } from './query-errors.js';
 import { runQuery } from './run-query.js';
 
 /** Chunks that may be on their way without the reader having taken them. */
@@ -54,7 +54,7 @@ port.on('message', (message: ToQueryWorker) => {
   else if ('more' in message) {
     underWay--;
     taken?.();
-  }
+  } else if ('stop' in message) stop();
 });
 
 async function decide(iris: readonly string[]): Promise<readonly boolean[]> {
@@ -83,10 +83,37 @@ const askScope = (): Promise<Scope> =>
 
 /** Waits until the reader has room. */
 async function room(): Promise<void> {
-  while (underWay >= mostUnderWay)
+  while (underWay >= mostUnderWay && !isStopped)
     await new Promise<void>((resolve) => {
       taken = resolve;
     });
+  if (isStopped) throw gone();
+}
+
+/** Nobody waits for this thread any more. */
+let isStopped = false;
+let isAnswering = false;
+
+function stop(): void {
+  isStopped = true;
+  taken?.();
+  if (!isAnswering) void leave();
+}
+
+/** Ends the thread, with nothing left open. */
+async function leave(): Promise<void> {
+  const [level] = await opened;
+  await level.close();
+  process.exit();
+}
+
+/** What is called between two blocks of rows; throws when the query has to end. */
+function limits(): () => void {
+  const check = checkOf({ timeoutMs, timeout: () => timeout({ timeoutMs }), outOfMemory });
+  return () => {
+    if (isStopped) throw gone();
+    check();
+  };
 }
 
 async function answer({
@@ -94,6 +121,7 @@ async function answer({
   asked: index,
   scope: presumed,
 }: Extract<ToQueryWorker, { task: unknown }>): Promise<void> {
+  isAnswering = true;
   const [level] = await opened;
   const snapshot = level.snapshot();
   underWay = 0;
@@ -111,7 +139,7 @@ async function answer({
       readable,
       memory,
       callService,
-      assertTime: checkOf({ timeoutMs, timeout: () => timeout({ timeoutMs }), outOfMemory }),
+      assertTime: limits(),
     };
     const { mediaType, chunks } = await runQuery(task, run);
     let isFirst = true;
@@ -134,5 +162,7 @@ async function answer({
     send({ fault: { code: error instanceof LwsError ? error.code : undefined, message, stack } });
   } finally {
     await snapshot.close();
+    isAnswering = false;
+    if (isStopped) await leave();
   }
 }

@@ -9,6 +9,7 @@ import type { GraphScope } from '../../../lib/query/access/readable-graphs.js';
 import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
 import type { MemoryIndex } from '../../../lib/query/memory/memory-index.js';
 import type { MemoryAsked } from '../../../lib/query/memory/memory-layers.js';
+import { endThread } from './end-thread.js';
 import type { FromQueryWorker, QueryTask, ToQueryWorker } from './messages.js';
 import { gone, interrupted, outOfMemory, refusalOf, timeout } from './query-errors.js';
 
@@ -181,7 +182,7 @@ class WorkerQuery {
 
   /** A thread ends when it has done what cannot be interrupted; nobody waits for that. */
   private kill(error: LwsError): void {
-    void this.given.worker.terminate();
+    void endThread(this.given.worker);
     this.settle(error, false);
   }
 

@@ -41,8 +41,8 @@ const settings = {
   mostIndexed: setting(
     'lws.sparql.endpoint.memory-index-quads',
     integer(0),
-    0,
-    'Keep an index in memory, for faster queries, while there are at most so many quads (about 100 bytes each, and twice that again while it is built anew); 0: never.',
+    1_000_000,
+    'Keep an index in memory from the first query on, for faster queries, while there are at most so many quads (about 100 bytes each, and twice that again while it is built anew); 0: never.',
   ),
 };
 

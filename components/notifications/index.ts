@@ -82,6 +82,7 @@ async function install(house: House, given: Given): Promise<Installation> {
     subscriptions,
     clock,
     includeActor: given.includeActor,
+    isFollowed: () => followers.size > 0,
     onActivity: (activity) => {
       for (const { tell } of followers) tell(activity);
     },

@@ -34,13 +34,16 @@ export interface OutboxOptions {
   readonly subscriptions: Subscriptions;
   readonly clock: () => number;
   readonly includeActor: boolean;
-  /** Told of every committed activity. */
+  /** Whether anybody wants every committed activity now. */
+  readonly isFollowed: () => boolean;
+  /** Told of every committed activity while it is followed. */
   readonly onActivity: (activity: Activity) => void;
 }
 
 export class Outbox {
   private last = 0;
-  private readonly staged = new WeakMap<Transaction, Activity[]>();
+  /** Made when the first wants them: mostly nobody does. */
+  private readonly activities = new WeakMap<object, Activity>();
 
   constructor(private readonly options: OutboxOptions) {}
 
@@ -50,8 +53,25 @@ export class Outbox {
       for (const [key] of entries) this.last = Math.max(this.last, Number.parseInt(partsOfEntry(key)[2] ?? '0', 36));
     store.onTransaction((tx) => this.stage(tx));
     store.onCommit((tx) => {
-      for (const activity of this.staged.get(tx) ?? []) this.options.onActivity(activity);
+      if (!this.options.isFollowed()) return;
+      const context = this.contextOf(tx);
+      for (const change of tx.changes)
+        this.options.onActivity(this.activity(change, () => activityOf(change, context)));
+      for (const told of tx.announcements)
+        this.options.onActivity(this.activity(told, () => announcementOf(told.id, told.types, context)));
     });
+  }
+
+  private contextOf({ actor }: Transaction): EventContext {
+    const { storage, clock, includeActor } = this.options;
+    return { storage, now: clock(), actor: includeActor ? actor : undefined };
+  }
+
+  /** One activity of a change, whoever is told of it. */
+  private activity(of: object, make: () => Activity): Activity {
+    const activity = this.activities.get(of) ?? make();
+    this.activities.set(of, activity);
+    return activity;
   }
 
   /** Sequence numbers grow with every event, also over restarts, as far as the clock does. */
@@ -61,26 +81,23 @@ export class Outbox {
   }
 
   private async stage(tx: Transaction): Promise<void> {
-    const { storage, clock, includeActor, subscriptions } = this.options;
-    const context: EventContext = { storage, now: clock(), actor: includeActor ? tx.actor : undefined };
-    const activities: Activity[] = [];
+    const { subscriptions, authorizer } = this.options;
+    const context = this.contextOf(tx);
     for (const change of tx.changes) {
       const record = (change.after ?? change.before)!;
-      const activity = activityOf(change, context);
-      activities.push(activity);
       for (const { id, inbox, subscriber, client } of subscriptions.covering(record.iri)) {
         // Who may read it at the time of the event; what is deleted, before it was.
         const view: View = change.after ? tx : tx.before;
         const access = { principal: { subject: subscriber, ...(client === undefined ? {} : { client }) } };
-        if (await this.options.authorizer.allows({ view, access, mode: 'read', iri: record.iri, record }))
-          this.put(tx, { inbox, subscription: id, activity });
+        if (!(await authorizer.allows({ view, access, mode: 'read', iri: record.iri, record }))) continue;
+        const activity = this.activity(change, () => activityOf(change, context));
+        this.put(tx, { inbox, subscription: id, activity });
       }
     }
-    for (const { id, types, inboxes } of tx.announcements) {
-      const activity = announcementOf(id, types, context);
-      for (const inbox of new Set(inboxes)) this.put(tx, { inbox, activity });
+    for (const told of tx.announcements) {
+      const activity = this.activity(told, () => announcementOf(told.id, told.types, context));
+      for (const inbox of new Set(told.inboxes)) this.put(tx, { inbox, activity });
     }
-    this.staged.set(tx, activities);
   }
 
   private put(tx: Transaction, delivery: Delivery): void {

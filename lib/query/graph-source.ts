@@ -87,7 +87,9 @@ export function graphSource({ graph, keys, assertTime = () => {} }: GraphSourceO
     queryBoolean: updatesAlone,
     async queryVoid(operation, context) {
       const base = context.getSafe(KeysInitQuery.baseIRI);
-      for (const each of operationsOf(operation)) await change(compiledOrRefused(each, base));
+      const parts = operation.type === 'compositeupdate' ? (operation as Algebra.CompositeUpdate).updates : [operation];
+      // An update of no operation at all is `nop`.
+      for (const part of parts) if (part.type !== 'nop') await change(compiledOrRefused(part, base));
     },
     toString: () => 'graph',
     result: () => sortKeys([...state]),
@@ -117,12 +119,6 @@ const noLabels = (): never => {
 const updatesAlone = (): never => {
   throw new Error('The graph is updated here, not asked.');
 };
-
-/** An update of no operation at all is `nop`. */
-function operationsOf(operation: Algebra.Operation): readonly Algebra.Operation[] {
-  if (operation.type === 'compositeupdate') return (operation as Algebra.CompositeUpdate).updates.flatMap(operationsOf);
-  return operation.type === 'nop' ? [] : [operation];
-}
 
 function compiledOrRefused(operation: Algebra.Operation, base: string): CompiledUpdate {
   try {

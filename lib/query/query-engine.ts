@@ -27,6 +27,8 @@ export const contextOf = (source: IQuerySource, base: string): QueryContext => (
   [KeysInitQuery.baseIRI.name]: base,
 });
 
+const isUpdate = ({ type }: Algebra.Operation): boolean => type === 'deleteinsert' || type === 'compositeupdate';
+
 let engine: Promise<QueryEngine> | undefined;
 
 /** The engine, loaded by the first that needs it: its modules take a quarter of a second. */
@@ -41,8 +43,8 @@ export function loadQueryEngine(): Promise<QueryEngine> {
  */
 async function composeEngine(): Promise<QueryEngine> {
   // One after another, so that the thread that they are loaded in may do other things between them.
-  const { Bus, passTestVoid } = await import('@comunica/core');
-  const { assignOperationSource } = await import('@comunica/utils-query-operation');
+  const { Bus, failTest, passTestVoid } = await import('@comunica/core');
+  const { assignOperationSource, getOperationSource } = await import('@comunica/utils-query-operation');
   const { ActorOptimizeQueryOperation } = await import('@comunica/bus-optimize-query-operation');
   const { ActorOptimizeQueryOperationDescribeToConstructsSubject } = await import(
     '@comunica/actor-optimize-query-operation-describe-to-constructs-subject'
@@ -53,6 +55,7 @@ async function composeEngine(): Promise<QueryEngine> {
   const { MediatorRace } = await import('@comunica/mediator-race');
   const { QueryEngineBase } = await import('@comunica/actor-init-query');
   type OptimizeAction = Parameters<InstanceType<typeof ActorOptimizeQueryOperation>['run']>[0];
+  type OperationAction = Parameters<InstanceType<typeof ActorQueryOperationSource>['run']>[0];
 
   /** The whole operation is the source's. */
   class ActorOptimizeQueryOperationAssignWhole extends ActorOptimizeQueryOperation {
@@ -65,14 +68,30 @@ async function composeEngine(): Promise<QueryEngine> {
     }
   }
 
+  // The stock actors look for what they are for in every node of an operation, which is long in an update of data.
+  const noUpdate = failTest('An update has no DESCRIBE.');
+  class ActorOptimizeQueryOperationDescribe extends ActorOptimizeQueryOperationDescribeToConstructsSubject {
+    override test(action: OptimizeAction) {
+      return isUpdate(action.operation) ? Promise.resolve(noUpdate) : super.test(action);
+    }
+  }
+  class ActorQueryOperationWhole extends ActorQueryOperationSource {
+    override async run(action: OperationAction) {
+      const { operation, context } = action;
+      if (!isUpdate(operation)) return super.run(action);
+      const { source } = getOperationSource(operation)!;
+      return { type: 'void' as const, execute: () => source.queryVoid(operation, context) };
+    }
+  }
+
   const bus = (name: string) => new Bus<never, never, never, never>({ name });
   const [optimize, operation, process] = [bus('optimize'), bus('operation'), bus('process')];
   const race = (of: typeof operation) => new MediatorRace({ name: 'race', bus: of }) as never;
   const actor = (name: string, of: typeof operation) => ({ name, bus: of as never, busFailMessage: '' });
   // So that DESCRIBE gives quads; what it is rewritten to does not matter to a source that has read the query itself.
-  new ActorOptimizeQueryOperationDescribeToConstructsSubject(actor('describe', optimize));
+  new ActorOptimizeQueryOperationDescribe(actor('describe', optimize));
   new ActorOptimizeQueryOperationAssignWhole(actor('assign', optimize));
-  new ActorQueryOperationSource(actor('source', operation));
+  new ActorQueryOperationWhole(actor('source', operation));
   new ActorQueryProcessSequential({
     ...actor('sequential', process),
     // Contexts come from `contextOf`, and queries as algebra.

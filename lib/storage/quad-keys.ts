@@ -194,9 +194,21 @@ export function otherKeys(gspo: string): [string, string, string] {
 
 const factory = new DataFactory<Quad>();
 
-/** Layouts that are remembered; there are a few for each length of a term. */
-const mostLayouts = 20_000;
+/** Layouts that are remembered, for all graphs; there are a few for each length of a term. */
+const mostLayouts = 5_000;
+const layouts = new Map<string, readonly TermSpan[]>();
 type NodeOf = (iri: string) => NamedNode;
+
+function spansOfKey(key: string): readonly TermSpan[] {
+  const suffix = suffixOfKey(key);
+  let spans = layouts.get(suffix);
+  if (!spans) {
+    if (layouts.size >= mostLayouts) layouts.clear();
+    spans = spansOf(suffix);
+    layouts.set(suffix, spans);
+  }
+  return spans;
+}
 
 /** Decodes keys of one index. Terms that repeat are one object, so that 17 000 triples stay small. */
 export function* decodeKeys(index: IndexName, keys: Iterable<string>): Generator<Quad> {
@@ -209,29 +221,32 @@ export function* decodeKeys(index: IndexName, keys: Iterable<string>): Generator
     }
     return found;
   };
-  const places = [...'SPOG'].map((letter) => index.indexOf(letter));
-  const layouts = new Map<string, readonly TermSpan[]>();
+  // Neighbours share their first terms, which need no look-up then.
+  const last: (NamedNode | undefined)[] = [];
+  const termAt = (key: string, spans: readonly TermSpan[], at: number): Term => {
+    const span = spans[at]!;
+    if (span.type !== '0') return readTerm(key, span, node);
+    const { from, end } = span;
+    const same = last[at];
+    if (same && same.value.length === end - from && key.startsWith(same.value, from)) return same;
+    const found = node(key.slice(from, end));
+    last[at] = found;
+    return found;
+  };
+  const [s, p, o, g] = [...'SPOG'].map((letter) => index.indexOf(letter)) as [number, number, number, number];
   for (const key of keys) {
-    const suffix = suffixOfKey(key);
-    let spans = layouts.get(suffix);
-    if (!spans) {
-      if (layouts.size >= mostLayouts) layouts.clear();
-      spans = spansOf(suffix);
-      layouts.set(suffix, spans);
-    }
-    const [s, p, o, g] = places.map((at) => readTerm(key, spans[at]!, node));
+    const spans = spansOfKey(key);
     yield factory.quad(
-      s as NamedNode | BlankNode,
-      p as NamedNode,
-      o as NamedNode | BlankNode | Literal,
-      g as NamedNode,
+      termAt(key, spans, s) as NamedNode | BlankNode,
+      termAt(key, spans, p) as NamedNode,
+      termAt(key, spans, o) as NamedNode | BlankNode | Literal,
+      termAt(key, spans, g) as NamedNode,
     );
   }
 }
 
 function readTerm(key: string, { type, textAt, end, qualifierAt, qualifierEnd }: TermSpan, node: NodeOf): Term {
   const value = key.slice(textAt, end);
-  if (type === '0') return node(value);
   if (type === '1') return factory.blankNode(value);
   if (type === '3') return factory.literal(value);
   const qualifier = key.slice(qualifierAt, qualifierEnd);

@@ -36,8 +36,8 @@ export function instances(template: Template, row: Row, labelOf: (label: string)
     if ('slot' in place) return row[place.slot];
     return 'token' in place ? place.token : blankToken(labelOf(place.label));
   };
-  for (const places of template) {
-    const [subject, predicate, object] = places.map(termOf);
+  for (const [s, p, o] of template) {
+    const [subject, predicate, object] = [termOf(s), termOf(p), termOf(o)];
     if (subject && predicate && object) triples.push([subject, predicate, object]);
   }
   return triples;

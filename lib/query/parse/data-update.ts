@@ -62,8 +62,10 @@ export function readDataUpdate(text: string, base: string): ReadUpdate | undefin
 /** As the translation of the algebra has them. */
 const composite = (updates: readonly Algebra.Operation[]): Algebra.Operation =>
   updates.length === 1 ? updates[0]! : ({ type: 'compositeupdate', updates } as Algebra.Operation);
-const dataOperation = (word: string, quads: readonly Quad[]): Algebra.Operation =>
-  ({ type: 'deleteinsert', [word === 'DELETE' ? 'delete' : 'insert']: quads }) as Algebra.Operation;
+const dataOperation = (word: string, quads: readonly Quad[]): Algebra.Operation => {
+  const [gone, insert] = word === 'DELETE' ? [quads, []] : [[], quads];
+  return { type: 'deleteinsert', delete: gone, insert } as Algebra.Operation;
+};
 
 function readTriples(
   triples: string,

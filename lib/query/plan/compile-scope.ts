@@ -20,38 +20,61 @@ export interface Names {
   readonly facts: Facts;
 }
 
-/** @param root where variables are counted; absent: every variable is asked for */
-export function namesOf(root: Algebra.Operation | undefined, base = ''): Names {
-  const facts: Facts = { base, now: new Date() };
-  let counts: Map<string, number> | undefined;
-  const marks = new Map<Algebra.Expression, Slot>();
-  let width = 0;
-  const scope = (slots: Map<string, Slot>): Names => ({
-    slot(name) {
-      let slot = slots.get(name);
-      if (slot === undefined) {
-        slot = width++;
-        slots.set(name, slot);
-      }
-      return slot;
-    },
-    isIdle(name) {
-      // Updates of data have none.
-      counts ??= root ? countVariables(root) : new Map();
-      return counts.get(name) === 1;
-    },
-    unnamed: () => width++,
-    inner(shared) {
-      return scope(new Map(shared.map((name) => [name, this.slot(name)])));
-    },
-    get width() {
-      return width;
-    },
-    marks,
-    facts,
-  });
-  return scope(new Map());
+/** What all scopes of a query share. */
+interface Shared {
+  width: number;
+  readonly root: Algebra.Operation | undefined;
+  counts: Map<string, number> | undefined;
+  readonly marks: Map<Algebra.Expression, Slot>;
+  readonly facts: Facts;
 }
+
+class Scope implements Names {
+  constructor(
+    private readonly shared: Shared,
+    private readonly slots: Map<string, Slot>,
+  ) {}
+
+  get width(): number {
+    return this.shared.width;
+  }
+
+  get marks(): Map<Algebra.Expression, Slot> {
+    return this.shared.marks;
+  }
+
+  get facts(): Facts {
+    return this.shared.facts;
+  }
+
+  slot(name: string): Slot {
+    let slot = this.slots.get(name);
+    if (slot === undefined) {
+      slot = this.unnamed();
+      this.slots.set(name, slot);
+    }
+    return slot;
+  }
+
+  isIdle(name: string): boolean {
+    const { shared } = this;
+    // Updates of data have none.
+    shared.counts ??= shared.root ? countVariables(shared.root) : new Map();
+    return shared.counts.get(name) === 1;
+  }
+
+  unnamed(): Slot {
+    return this.shared.width++;
+  }
+
+  inner(shared: readonly string[]): Names {
+    return new Scope(this.shared, new Map(shared.map((name) => [name, this.slot(name)])));
+  }
+}
+
+/** @param root where variables are counted; absent: every variable is asked for */
+export const namesOf = (root: Algebra.Operation | undefined, base = ''): Names =>
+  new Scope({ width: 0, root, counts: undefined, marks: new Map(), facts: { base, now: new Date() } }, new Map());
 
 function countVariables(root: Algebra.Operation): Map<string, number> {
   const counts = new Map<string, number>();

@@ -18,7 +18,7 @@ export function compileTemplate(
     if (term.termType === 'Variable') return { slot: names.slot(term.value) };
     return term.termType === 'BlankNode' ? { label: term.value } : { token: constant(term) };
   };
-  return patterns.map(({ subject, predicate, object }) => [subject, predicate, object].map(place));
+  return patterns.map(({ subject, predicate, object }) => [place(subject), place(predicate), place(object)]);
 }
 
 export interface CompiledUpdate {
@@ -36,11 +36,12 @@ export interface CompiledUpdate {
  * @throws NotCompiledError; LwsError as `encodeTerm` for a constant that cannot be stored
  */
 export function compileUpdate(operation: Algebra.DeleteInsert, base: string): CompiledUpdate {
-  const names = namesOf(operation, base);
   const { where, delete: gone = [], insert = [] } = operation;
-  const [removed, added] = [gone, insert].map((patterns) => compileTemplate(patterns, names, storedToken));
+  const names = namesOf(operation, base);
+  const removed = compileTemplate(gone, names, storedToken);
+  const added = compileTemplate(insert, names, storedToken);
   const plan = where && compileNode(where, names);
-  return { plan, width: names.width, isHasty: false, removed: removed!, added: added! };
+  return { plan, width: names.width, isHasty: false, removed, added };
 }
 
 /** The token of a constant that may come into the store. */

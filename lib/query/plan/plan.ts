@@ -178,7 +178,7 @@ export type Plan =
 /** A blank node of a template is another one for each row. */
 export type TemplatePlace = Exclude<Place, undefined> | { readonly label: string };
 /** Subject, predicate and object of each triple. */
-export type Template = readonly (readonly TemplatePlace[])[];
+export type Template = readonly (readonly [subject: TemplatePlace, predicate: TemplatePlace, object: TemplatePlace])[];
 
 /** What CONSTRUCT and DESCRIBE make of rows. */
 export type GraphForm =

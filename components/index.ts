@@ -5,6 +5,7 @@ import authnOpenId from './authn-openid/index.js';
 import authnSaml from './authn-saml/index.js';
 import authnSelfSigned from './authn-self-signed/index.js';
 import authorizationServer from './authorization-server/index.js';
+import consolePages from './console/index.js';
 import notifications from './notifications/index.js';
 import searchIndex from './search-index/index.js';
 import sparql from './sparql/index.js';
@@ -18,4 +19,5 @@ export const standardComponents: readonly Component[] = [
   accessGrants,
   notifications,
   sparql,
+  consolePages,
 ].map((component) => component as unknown as Component);

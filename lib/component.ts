@@ -103,6 +103,8 @@ export interface Component<T extends SettingsTable = SettingsTable> {
   readonly name: string;
   readonly settings: T;
   isEnabled(settings: SettingsOf<T>): boolean;
+  /** The path, below the base URI, of a page that signs in whoever has a credential in its fragment: `#token=`. */
+  readonly page?: string;
   /** Heavy imports happen here, so that a component that is off costs nothing. */
   install(house: House, settings: SettingsOf<T>): Promise<Installation> | Installation;
   /** Called instead of `install` at a start at which it is off: what it keeps is not maintained from here on. */

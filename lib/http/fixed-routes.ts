@@ -19,7 +19,7 @@ export const pathsElsewhere = (routes: readonly Route[]): ReadonlySet<string> =>
 export function fixedRoutes(site: Site): Step {
   const { storage } = site;
   const basePath = new URL(storage.storage).pathname.slice(0, -1);
-  const places = [`${basePath}${storage.systemPrefix}/`, `${basePath}/.well-known/`];
+  const places = [`${basePath}${storage.systemPrefix}/`, `${basePath}/.well-known/`, `${basePath}/app/`];
   // A document has one IRI: no other case, no slash behind it.
   const router = new Router<State>({ sensitive: true, strict: true });
   for (const route of site.routes) {
@@ -28,7 +28,7 @@ export function fixedRoutes(site: Site): Step {
     router.register(path, [...route.methods], handlerOf(site, route));
   }
   const dispatch = router.routes();
-  const elsewhere = pathsElsewhere(site.routes);
+  const elsewhere = new Set([...pathsElsewhere(site.routes), `${basePath}/app`, `${basePath}/callback`]);
   return (ctx, next) => {
     const { path } = ctx.state.exchange;
     if (!elsewhere.has(path)) {

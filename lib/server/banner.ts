@@ -2,17 +2,25 @@
 import type { CoreSettings } from './core-settings.js';
 import { readIdentity, signCredential } from './owner-credential.js';
 import type { Server } from './server.js';
+import { signInLink } from './sign-in-link.js';
 
 const validSeconds = 3600;
 
 /** The lines for the terminal; with a minted owner, a ready credential and commands that work when they are pasted. */
-export async function banner({ baseUri, mintedOwner }: Server, core: CoreSettings): Promise<string> {
+export async function banner(
+  { baseUri, mintedOwner }: Server,
+  core: CoreSettings,
+  page: string | undefined,
+): Promise<string> {
   const lines = ['', `Quadpod serves ${baseUri}/ from ${core.dataDir}`];
   if (mintedOwner) {
     const identity = readIdentity(mintedOwner);
     const credential = await signCredential(identity, baseUri, validSeconds);
     lines.push(
       '',
+      ...(page
+        ? ['Open it in a browser, signed in as its owner for an hour:', `  ${signInLink(page, credential)}`, '']
+        : []),
       `The storage is closed to everybody but its owner, ${identity.did}`,
       `(key in ${mintedOwner}). A credential of the owner, valid for an hour; another one: npm start -- owner --key ${mintedOwner}`,
       '',
@@ -26,5 +34,6 @@ export async function banner({ baseUri, mintedOwner }: Server, core: CoreSetting
   } else if (core.devOpen && core.owners.length === 0)
     lines.push('', 'OPEN MODE: everybody who reaches this address may read, change and delete everything.');
   else lines.push(`Owners: ${core.owners.join(', ')}`);
+  if (!mintedOwner && page) lines.push(`In a browser: ${page}`);
   return `${lines.join('\n')}\n\n`;
 }

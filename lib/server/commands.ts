@@ -15,6 +15,7 @@ import { openStore } from './open-store.js';
 import { keptIdentity, makeIdentity, readIdentity, signCredential } from './owner-credential.js';
 import { progressOn } from './progress.js';
 import { createServer, prepareServer, type Server } from './server.js';
+import { pageOf, signInLink } from './sign-in-link.js';
 import { rotateKey } from './verification-method.js';
 
 /** Exit code of `check` for a storage that is damaged. */
@@ -51,7 +52,7 @@ async function serve({ settings, components }: Context): Promise<number> {
   process.on('unhandledRejection', (error) => log.fatal({ err: error }, 'unhandled rejection'));
   const server = await createServer(settings, { components, log, progress });
   await listening(server);
-  process.stderr.write(await banner(server, core));
+  process.stderr.write(await banner(server, core, pageOf(server.baseUri, components, settings)));
   return new Promise((resolve, reject) => {
     const stop = (signal: string): void => {
       process.once('SIGINT', () => process.exit(130));
@@ -72,13 +73,16 @@ async function listening(server: Server): Promise<void> {
   }
 }
 
-async function owner({ settings, flags }: Context): Promise<number> {
+async function owner({ settings, flags, components }: Context): Promise<number> {
   const { storage } = readBaseUri(settings.of(coreSettings));
+  const audience = flags['audience'] ?? storage.slice(0, -1);
   const ttl = Number(flags['ttl'] ?? 3600);
   if (!Number.isSafeInteger(ttl) || ttl < 1) throw new SettingsError(`--ttl is ${flags['ttl']}; expected seconds.`);
   const identity = flags['key'] === undefined ? makeIdentity() : keptIdentity(flags['key']);
-  const credential = await signCredential(identity, flags['audience'] ?? storage.slice(0, -1), ttl);
+  const credential = await signCredential(identity, audience, ttl);
+  const page = pageOf(audience.replace(/\/$/, ''), components, settings);
   const lines = [`Owner:      ${identity.did}`, `Credential: ${credential}`, `Valid for:  ${ttl} seconds`];
+  if (page) lines.push(`Sign in at: ${signInLink(page, credential)}`);
   if (flags['key'] === undefined)
     lines.push(`Key (keep it secret; --key FILE reads it again): ${JSON.stringify(identity.key)}`);
   process.stdout.write(`${lines.join('\n')}\n`);

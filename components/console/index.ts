@@ -1,0 +1,16 @@
+/** The console: the storage for people, in a browser (service.md, "Reserved paths"; `lws.console.*`, `lws.oidc.*`). */
+import { defineComponent } from '../../lib/component.js';
+import { flag, setting } from '../../lib/settings.js';
+
+export default defineComponent({
+  name: 'console',
+  settings: {
+    enabled: setting('lws.console.enabled', flag, true, 'Serve the console for browsers, at /app.'),
+  },
+  isEnabled: ({ enabled }) => enabled,
+  page: '/app',
+  async install() {
+    const { fileRoutes } = await import('./files.js');
+    return { routes: fileRoutes() };
+  },
+});

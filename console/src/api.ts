@@ -1,0 +1,109 @@
+/** Requests to the storage as whoever is signed in. It must not know pages. */
+import { authorizationFor, storageUri, takeNonce } from './session.js';
+
+/** A refusal, in the server's own words. */
+export class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    /** The stable code of the problem type, such as `precondition-failed`; empty for none. */
+    readonly code: string,
+    detail: string,
+  ) {
+    super(detail);
+  }
+}
+
+export interface RequestOptions {
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: BodyInit;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Any request, signed in or not, whatever its answer.
+ * @param url absolute, of this storage
+ * @throws TypeError when the server cannot be reached
+ */
+export async function request(method: string, url: string, options: RequestOptions = {}): Promise<Response> {
+  const once = async (): Promise<Response> =>
+    fetch(url, {
+      method,
+      headers: { ...options.headers, ...(await authorizationFor(method, url)) },
+      cache: 'no-store',
+      ...(options.body === undefined ? {} : { body: options.body }),
+      ...(options.signal ? { signal: options.signal } : {}),
+    });
+  const response = await once();
+  return takeNonce(response.status, response.headers.get('DPoP-Nonce')) ? once() : response;
+}
+
+/** The answer to a request that succeeded. @throws Refusal for any that did not */
+export async function succeed(method: string, url: string, options?: RequestOptions): Promise<Response> {
+  const response = await request(method, url, options);
+  if (!response.ok) throw await refusalOf(response);
+  return response;
+}
+
+/** What a problem document says (RFC 9457). */
+export async function refusalOf(response: Pick<Response, 'status' | 'text'>): Promise<Refusal> {
+  const text = await response.text().catch(() => '');
+  return refusalFrom(response.status, text);
+}
+
+export function refusalFrom(status: number, text: string): Refusal {
+  try {
+    const { detail, title, type } = JSON.parse(text) as Record<string, string | undefined>;
+    return new Refusal(
+      status,
+      type?.replace(/^.*[/#:]/, '') ?? '',
+      detail ?? title ?? `The server answered ${status}.`,
+    );
+  } catch {
+    return new Refusal(status, '', `The server answered ${status}.`);
+  }
+}
+
+/** What went wrong, in a sentence for people. */
+export function messageOf(error: unknown): string {
+  if (error instanceof TypeError && /fetch|network/i.test(error.message))
+    return 'The server cannot be reached. Is it running?';
+  return error instanceof Error ? error.message : String(error);
+}
+
+export const json = async <T>(url: string, options: RequestOptions = {}): Promise<T> =>
+  (
+    await succeed('GET', url, { ...options, headers: { Accept: 'application/json', ...options.headers } })
+  ).json() as Promise<T>;
+
+/** A service of the storage, by its type in the storage description; its address is on this origin. */
+export interface Service {
+  readonly type: string;
+  readonly serviceEndpoint: string;
+}
+
+interface Description {
+  readonly service?: readonly Service[];
+}
+
+let description: Promise<Description> | undefined;
+
+export function services(): Promise<readonly Service[]> {
+  description ??= readDescription().catch((error: unknown) => {
+    description = undefined;
+    throw error;
+  });
+  return description.then(({ service = [] }) => service);
+}
+
+async function readDescription(): Promise<Description> {
+  // The root's answer names it, also a refusal.
+  const root = await request('HEAD', storageUri);
+  const link = /<([^>]*)>;[^,]*rel="?https:\/\/www\.w3\.org\/ns\/lws#storageDescription"?/i.exec(
+    root.headers.get('Link') ?? '',
+  );
+  return json<Description>(link ? new URL(link[1]!, storageUri).href : `${storageUri}.lws/storage-description`);
+}
+
+/** Where a service is; `undefined` when this storage does not have it. */
+export const serviceEndpoint = async (type: string): Promise<string | undefined> =>
+  (await services()).find((each) => [each.type].flat().includes(type))?.serviceEndpoint;

@@ -1,0 +1,47 @@
+/** Names, sizes and dates for people. Pure. */
+
+/** The end of an IRI, for a label. */
+export function shortName(iri: string): string {
+  if (/^did:key:/.test(iri)) return `${iri.slice(0, 14)}…${iri.slice(-6)}`;
+  const name = /([^/#?]+)[/#]?$/.exec(iri.replace(/#(?:me|it|i|this)$/i, ''))?.[1] ?? iri;
+  return decoded(name);
+}
+
+/** A percent-encoded name as text; one that is no UTF-8 stays as it is. */
+export function decoded(name: string): string {
+  try {
+    return decodeURIComponent(name);
+  } catch {
+    return name;
+  }
+}
+
+const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+export function sizeText(bytes: number): string {
+  let [value, unit] = [bytes, 0];
+  for (; value >= 1024 && unit < units.length - 1; unit++) value /= 1024;
+  return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+}
+
+const dates = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+export const dateText = (date: string | number): string => {
+  const at = new Date(date);
+  return Number.isNaN(at.getTime()) ? '' : dates.format(at);
+};
+
+/** Parent containers of an IRI of the storage, the root first. */
+export function ancestors(iri: string, storage: string): string[] {
+  const found: string[] = [];
+  const path = iri.slice(storage.length);
+  let at = storage;
+  found.push(at);
+  for (const segment of path.split('/').slice(0, -1)) {
+    at += `${segment}/`;
+    found.push(at);
+  }
+  return found;
+}
+
+export const isContainer = (iri: string): boolean => iri.endsWith('/');
+/** The container that an IRI lies in; the root's is itself. */
+export const parentOf = (iri: string): string => iri.replace(/[^/]+\/?$/, '');

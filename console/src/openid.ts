@@ -1,0 +1,74 @@
+/** OpenID Connect with PKCE: away to the provider, and back through `/callback`. It must not know pages. */
+import { json, succeed } from './api.js';
+import { SignInError, signIn, storageUri } from './session.js';
+
+interface Provider {
+  readonly name: string;
+  readonly authorizationEndpoint: string;
+  readonly clientId: string;
+}
+
+let provider: Promise<Provider | undefined> | undefined;
+
+const ask = (): Promise<Provider | undefined> => {
+  provider ??= json<Provider | null>(`${storageUri}app/provider`).then(
+    (found) => found ?? undefined,
+    () => undefined,
+  );
+  return provider;
+};
+
+/** What to call the identity provider that this storage names; `undefined` for none. */
+export const openIdProvider = async (): Promise<string | undefined> => (await ask())?.name;
+
+const [stateKey, verifierKey, nonceKey] = ['quadpod state', 'quadpod verifier', 'quadpod nonce'];
+const redirectUri = `${storageUri}callback`;
+
+const random = (): string =>
+  btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))
+    .replace(/\+/g, '-')
+    .replace(/\//g, '_')
+    .replace(/=+$/, '');
+
+/** Leaves for the provider. */
+export async function beginOpenId(): Promise<void> {
+  const found = await ask();
+  if (!found) throw new SignInError('This storage names no identity provider (lws.oidc.discovery-uri).');
+  const [state, verifier, nonce] = [random(), random(), random()];
+  sessionStorage.setItem(stateKey, state);
+  sessionStorage.setItem(verifierKey, verifier);
+  sessionStorage.setItem(nonceKey, nonce);
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier)));
+  const challenge = btoa(String.fromCharCode(...digest))
+    .replace(/\+/g, '-')
+    .replace(/\//g, '_')
+    .replace(/=+$/, '');
+  const url = new URL(found.authorizationEndpoint);
+  const parameters = {
+    response_type: 'code',
+    client_id: found.clientId,
+    redirect_uri: redirectUri,
+    scope: 'openid webid profile',
+    state,
+    nonce,
+    code_challenge: challenge,
+    code_challenge_method: 'S256',
+  };
+  for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+  location.assign(url);
+}
+
+/** Takes what the provider sent back, and signs in with the ID token that the server had for it. */
+export async function endOpenId(answer: URLSearchParams): Promise<void> {
+  const [state, verifier, nonce] = [stateKey, verifierKey, nonceKey].map((key) => sessionStorage.getItem(key));
+  for (const key of [stateKey, verifierKey, nonceKey]) sessionStorage.removeItem(key);
+  if (!state || answer.get('state') !== state)
+    throw new SignInError('This is no answer to a sign-in that was begun in this tab. Begin again.');
+  const error = answer.get('error');
+  if (error) throw new SignInError(answer.get('error_description') ?? `The identity provider refused: ${error}.`);
+  const response = await succeed('POST', redirectUri, {
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ code: answer.get('code'), verifier, nonce, issuer: answer.get('iss') }),
+  });
+  await signIn(((await response.json()) as { id_token: string }).id_token);
+}

@@ -1,0 +1,37 @@
+/** What all pages share: they render into the document, so that one style sheet and one focus order hold. */
+import { LitElement } from 'lit';
+import { messageOf } from './api.js';
+import { notify } from './notice.js';
+
+export class Page extends LitElement {
+  protected override createRenderRoot(): HTMLElement {
+    return this;
+  }
+
+  /** Runs what a button does; what it throws is said in words. @returns whether it succeeded */
+  protected async attempt(work: () => Promise<unknown>, done?: string): Promise<boolean> {
+    try {
+      await work();
+      if (done) notify(done);
+      return true;
+    } catch (error) {
+      if (!(error instanceof DOMException && error.name === 'AbortError')) notify(messageOf(error), 'bad');
+      return false;
+    }
+  }
+}
+
+/** Where the console is: `#/<page>?<parameters>`. */
+export interface Place {
+  readonly page: string;
+  readonly parameters: URLSearchParams;
+}
+
+export function placeNow(): Place {
+  const [, page = 'browse', query = ''] = /^#\/([a-z]*)(?:\?(.*))?$/.exec(location.hash) ?? [];
+  return { page: page || 'browse', parameters: new URLSearchParams(query) };
+}
+
+/** The address of a page within the console, for a link. */
+export const placeHref = (page: string, parameters: Readonly<Record<string, string>> = {}): string =>
+  `#/${page}${Object.keys(parameters).length > 0 ? `?${new URLSearchParams(parameters)}` : ''}`;

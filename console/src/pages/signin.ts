@@ -1,0 +1,76 @@
+/** Signing in: a link of the owner, an identity of this browser, a pasted credential, an identity provider, or not at all. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { customElement, state } from 'lit/decorators.js';
+import { beginOpenId, openIdProvider } from '../openid.js';
+import { Page, placeHref } from '../page.js';
+import { browserIdentity, signIn, signInAsBrowser, storageUri } from '../session.js';
+
+@customElement('page-signin')
+export class SignInPage extends Page {
+  @state() private known: string | undefined;
+  @state() private provider: string | undefined;
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    void browserIdentity().then((did) => {
+      this.known = did;
+    });
+    void openIdProvider().then((name) => {
+      this.provider = name;
+    });
+  }
+
+  protected override render(): TemplateResult {
+    return html`
+      <h1>Sign in</h1>
+      <div class="cards">
+        ${
+          this.provider === undefined
+            ? nothing
+            : html`<section class="card">
+                <h2>With ${this.provider}</h2>
+                <p>You come back here when you have signed in there.</p>
+                <button type="button" class="primary" @click=${() => this.attempt(beginOpenId)}>Continue to ${this.provider}</button>
+              </section>`
+        }
+        <section class="card">
+          <h2>As this browser</h2>
+          <p>
+            The browser makes an identity with a key that cannot leave it. Its owner can share with it, and you can ask for access. It is
+            gone when you sign out or clear the site's data.
+          </p>
+          ${this.known ? html`<p class="iri">${this.known}</p>` : nothing}
+          <button type="button" @click=${this.asBrowser}>${this.known ? 'Sign in as this browser' : 'Make an identity'}</button>
+        </section>
+        <section class="card">
+          <h2>With a credential</h2>
+          <p>Paste one that <code>npm start -- owner --key FILE</code> printed, or an ID token of your provider.</p>
+          <form @submit=${this.withCredential}>
+            <label>Credential <textarea name="credential" rows="4" spellcheck="false" autocomplete="off" required></textarea></label>
+            <button>Sign in</button>
+          </form>
+        </section>
+        <section class="card">
+          <h2>Not at all</h2>
+          <p>What is public can be read by everybody.</p>
+          <a class="button" href=${placeHref('browse')}>Look around</a>
+        </section>
+      </div>
+    `;
+  }
+
+  private async asBrowser(): Promise<void> {
+    if (await this.attempt(signInAsBrowser)) location.hash = placeHref('browse', { at: storageUri });
+  }
+
+  private async withCredential(event: SubmitEvent): Promise<void> {
+    event.preventDefault();
+    const form = event.target as HTMLFormElement;
+    const credential = String(new FormData(form).get('credential'))
+      .trim()
+      .replace(/^(?:Bearer|DPoP)\s+/i, '');
+    if (!(await this.attempt(() => signIn(credential)))) return;
+    form.reset();
+    location.hash = placeHref('browse', { at: storageUri });
+  }
+}

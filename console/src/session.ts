@@ -1,0 +1,254 @@
+/**
+ * Who this browser is: a credential, a DPoP key that cannot leave it, and tokens that are renewed while the credential lives.
+ * Everything is kept in IndexedDB and forgotten on signing out. It must not know pages.
+ */
+import * as DPoP from 'dpop';
+import { forgetAll, recall, remember } from './vault.js';
+
+/** The storage's URI, with a slash: the console lies at `app` below it. */
+export const storageUri = new URL('./', location.href.replace(/[?#].*$/, '')).href;
+
+/** How a credential comes about again when it is used up. */
+type Source =
+  | { readonly kind: 'given'; readonly credential: string; readonly type: string }
+  | { readonly kind: 'browser'; readonly key: CryptoKeyPair; readonly did: string };
+
+interface Token {
+  readonly value: string;
+  /** Milliseconds since the epoch. */
+  readonly expires: number;
+}
+
+export type Who =
+  | { readonly kind: 'anonymous' }
+  | {
+      readonly kind: 'subject';
+      readonly subject: string;
+      readonly isBrowser: boolean;
+      readonly until: number | undefined;
+    };
+
+export class SignInError extends Error {}
+
+const idToken = 'urn:ietf:params:oauth:token-type:id_token';
+const selfSigned = 'urn:ietf:params:oauth:token-type:jwt';
+const renewBeforeMs = 60_000;
+
+let source: Source | undefined;
+let proofKey: CryptoKeyPair | undefined;
+let token: Token | undefined;
+let renewal: Promise<Token> | undefined;
+let endpoint: string | undefined;
+const listeners = new Set<() => void>();
+
+/** Called whenever somebody else is signed in. */
+export const onSession = (listener: () => void): void => void listeners.add(listener);
+const changed = (): void => {
+  for (const listener of listeners) listener();
+};
+
+/** What a JWT says, unverified: the server verifies. */
+export function claimsOf(jwt: string): Readonly<Record<string, unknown>> {
+  const part = jwt.split('.')[1];
+  if (part === undefined) throw new SignInError('This is no credential: a JWT has three parts with dots between them.');
+  try {
+    const bytes = Uint8Array.from(atob(part.replace(/-/g, '+').replace(/_/g, '/')), (char) => char.charCodeAt(0));
+    return JSON.parse(new TextDecoder().decode(bytes)) as Record<string, unknown>;
+  } catch {
+    throw new SignInError('This is no credential: its second part cannot be read.');
+  }
+}
+
+export function who(): Who {
+  if (!source) return { kind: 'anonymous' };
+  if (source.kind === 'browser') return { kind: 'subject', subject: source.did, isBrowser: true, until: undefined };
+  const { sub, exp } = claimsOf(source.credential);
+  return { kind: 'subject', subject: String(sub), isBrowser: false, until: Number(exp) * 1000 };
+}
+
+/** Takes up what an earlier visit kept. */
+export async function resume(): Promise<void> {
+  [source, proofKey] = await Promise.all([recall<Source>('source'), recall<CryptoKeyPair>('proof')]);
+  if (source?.kind === 'given' && Number(claimsOf(source.credential)['exp']) * 1000 < Date.now()) await signOut();
+}
+
+/**
+ * Signs in with a credential: self-signed, or an ID token.
+ * @throws SignInError with what the server said
+ */
+export async function signIn(credential: string): Promise<void> {
+  const { iss, sub } = claimsOf(credential);
+  await become({ kind: 'given', credential, type: iss === sub ? selfSigned : idToken });
+}
+
+/** Signs in as an identity of this browser, which is made when there is none: a did:key whose private half cannot leave it. */
+export async function signInAsBrowser(): Promise<void> {
+  const known = await recall<Source>('browser');
+  const own = known ?? (await makeIdentity());
+  if (!known) await remember('browser', own);
+  await become(own);
+}
+
+/** The identity of this browser, when it has one. */
+export async function browserIdentity(): Promise<string | undefined> {
+  const known = await recall<Source>('browser');
+  return known?.kind === 'browser' ? known.did : undefined;
+}
+
+/** Forgets everything, the identity of this browser included. */
+export async function signOut(): Promise<void> {
+  source = undefined;
+  token = undefined;
+  proofKey = undefined;
+  renewal = undefined;
+  await forgetAll();
+  changed();
+}
+
+async function become(next: Source): Promise<void> {
+  const before = [source, token] as const;
+  source = next;
+  token = undefined;
+  renewal = undefined;
+  try {
+    await currentToken();
+  } catch (error) {
+    [source, token] = before;
+    throw error;
+  }
+  await remember('source', next);
+  changed();
+}
+
+async function makeIdentity(): Promise<Source> {
+  const key = (await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, [
+    'sign',
+  ])) as CryptoKeyPair;
+  const raw = new Uint8Array(await crypto.subtle.exportKey('raw', key.publicKey));
+  // did:key of P-256: multicodec 0x1200 and the compressed point.
+  const bytes = new Uint8Array([0x80, 0x24, raw[64]! % 2 === 0 ? 2 : 3, ...raw.slice(1, 33)]);
+  return { kind: 'browser', key, did: `did:key:z${base58(bytes)}` };
+}
+
+const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
+function base58(bytes: Uint8Array): string {
+  let value = BigInt(`0x${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`);
+  let text = '';
+  for (; value > 0n; value /= 58n) text = alphabet[Number(value % 58n)]! + text;
+  return text;
+}
+
+const base64url = (bytes: Uint8Array): string =>
+  btoa(String.fromCharCode(...bytes))
+    .replace(/\+/g, '-')
+    .replace(/\//g, '_')
+    .replace(/=+$/, '');
+
+/** A credential that lives long enough for one exchange. */
+async function credentialOf(from: Source): Promise<{ credential: string; type: string }> {
+  if (from.kind === 'given') return { credential: from.credential, type: from.type };
+  const now = Math.floor(Date.now() / 1000);
+  const encode = (value: object): string => base64url(new TextEncoder().encode(JSON.stringify(value)));
+  const fragment = from.did.slice('did:key:'.length);
+  const signed = `${encode({ alg: 'ES256', typ: 'JWT', kid: `${from.did}#${fragment}` })}.${encode({
+    sub: from.did,
+    iss: from.did,
+    client_id: from.did,
+    aud: storageUri.slice(0, -1),
+    iat: now,
+    exp: now + 600,
+    jti: crypto.randomUUID(),
+  })}`;
+  const signature = await crypto.subtle.sign(
+    { name: 'ECDSA', hash: 'SHA-256' },
+    from.key.privateKey,
+    new TextEncoder().encode(signed),
+  );
+  return { credential: `${signed}.${base64url(new Uint8Array(signature))}`, type: selfSigned };
+}
+
+async function tokenEndpoint(): Promise<string> {
+  if (endpoint) return endpoint;
+  const response = await fetch(`${storageUri}.well-known/lws-configuration`);
+  if (!response.ok) throw new SignInError('This storage exchanges no credentials (lws.oauth.enabled is off).');
+  const { token_endpoint } = (await response.json()) as { token_endpoint: string };
+  // The page connects to its own origin alone.
+  endpoint = new URL(new URL(token_endpoint).pathname, storageUri).href;
+  return endpoint;
+}
+
+async function proofKeyPair(): Promise<CryptoKeyPair> {
+  if (!proofKey) {
+    proofKey = (await DPoP.generateKeyPair('ES256')) as CryptoKeyPair;
+    await remember('proof', proofKey);
+  }
+  return proofKey;
+}
+
+async function exchange(from: Source): Promise<Token> {
+  const [url, key, { credential, type }] = await Promise.all([tokenEndpoint(), proofKeyPair(), credentialOf(from)]);
+  const form = new URLSearchParams({
+    grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+    resource: storageUri,
+    subject_token: credential,
+    subject_token_type: type,
+  });
+  const ask = async (nonce?: string): Promise<Response> =>
+    fetch(url, {
+      method: 'POST',
+      headers: {
+        DPoP: await DPoP.generateProof(key, url, 'POST', nonce),
+        'Content-Type': 'application/x-www-form-urlencoded',
+      },
+      body: form.toString(),
+    });
+  let response = await ask();
+  const nonce = response.headers.get('DPoP-Nonce');
+  if (!response.ok && nonce) response = await ask(nonce);
+  const answer = (await response.json().catch(() => ({}))) as Record<string, unknown>;
+  if (!response.ok)
+    throw new SignInError(
+      String(answer['error_description'] ?? answer['detail'] ?? `The server answered ${response.status}.`),
+    );
+  return { value: String(answer['access_token']), expires: Date.now() + Number(answer['expires_in']) * 1000 };
+}
+
+async function currentToken(): Promise<Token | undefined> {
+  if (!source) return undefined;
+  if (token && token.expires - renewBeforeMs > Date.now()) return token;
+  const asked = source;
+  renewal ??= exchange(asked).finally(() => {
+    renewal = undefined;
+  });
+  try {
+    const fresh = await renewal;
+    if (source === asked) token = fresh;
+    return fresh;
+  } catch (error) {
+    // The credential ends before the token does: the token is good to its end.
+    if (token && token.expires > Date.now()) return token;
+    throw error;
+  }
+}
+
+let resourceNonce: string | undefined;
+
+/**
+ * The fields that a request as this browser's identity carries.
+ * @param url of the request, without its fragment
+ */
+export async function authorizationFor(method: string, url: string): Promise<Record<string, string>> {
+  const current = await currentToken();
+  if (!current) return {};
+  const { origin, pathname } = new URL(url);
+  const proof = await DPoP.generateProof(await proofKeyPair(), origin + pathname, method, resourceNonce, current.value);
+  return { Authorization: `DPoP ${current.value}`, DPoP: proof };
+}
+
+/** What an answer says of the nonce of the next proof. @returns whether the request is worth another attempt */
+export function takeNonce(status: number, nonce: string | null): boolean {
+  if (!nonce) return false;
+  const isNew = nonce !== resourceNonce;
+  resourceNonce = nonce;
+  return status === 401 && isNew;
+}

@@ -1,0 +1,38 @@
+/** What this browser keeps of the signed-in identity, in IndexedDB: keys stay keys there, and cannot be exported. */
+
+const [database, store] = ['quadpod-console', 'session'];
+
+function open(): Promise<IDBDatabase> {
+  return new Promise((resolve, reject) => {
+    const request = indexedDB.open(database, 1);
+    request.onupgradeneeded = () => request.result.createObjectStore(store);
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error);
+  });
+}
+
+async function within<T>(mode: IDBTransactionMode, work: (objects: IDBObjectStore) => IDBRequest<T>): Promise<T> {
+  const opened = await open();
+  try {
+    return await new Promise<T>((resolve, reject) => {
+      const transaction = opened.transaction(store, mode);
+      const request = work(transaction.objectStore(store));
+      transaction.oncomplete = () => resolve(request.result);
+      transaction.onerror = () => reject(transaction.error);
+      transaction.onabort = () => reject(transaction.error);
+    });
+  } finally {
+    opened.close();
+  }
+}
+
+/** Storages of one origin are apart by their paths. */
+const place = new URL('./', location.href).pathname;
+const own = (name: string): string => `${place} ${name}`;
+
+export const recall = <T>(name: string): Promise<T | undefined> =>
+  within('readonly', (objects) => objects.get(own(name)) as IDBRequest<T | undefined>);
+export const remember = async (name: string, value: unknown): Promise<void> =>
+  void (await within('readwrite', (objects) => objects.put(value, own(name))));
+export const forgetAll = async (): Promise<void> =>
+  void (await within('readwrite', (objects) => objects.delete(IDBKeyRange.bound(own(''), own('\uffff')))));

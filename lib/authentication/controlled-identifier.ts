@@ -10,7 +10,7 @@ import { decodeUtf8, parseJson } from '../json/json.js';
 import type { GuardedFetch } from '../outbound/guarded-fetch.js';
 import { OutboundError } from '../outbound/outbound-error.js';
 import { isRdfFormat, jsonLd } from '../rdf/formats.js';
-import { decodeGraph } from '../storage/quad-keys.js';
+import { decodeGraph } from '../storage/quad-decoding.js';
 import { type ControlledIdentifier, documentOfQuads, interpret } from './cid-document.js';
 import { didWebUrl, expandDidKey } from './did.js';
 import type { PublicJwk } from './multikey.js';

@@ -4,7 +4,7 @@
  */
 import type { Quad } from '@rdfjs/types';
 import { acl, foaf, rdf } from '../rdf/vocabulary.js';
-import { decodeGraph } from '../storage/quad-keys.js';
+import { decodeGraph } from '../storage/quad-decoding.js';
 import { entryKey } from '../storage/records.js';
 import type { Mode } from './mode.js';
 

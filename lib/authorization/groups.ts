@@ -11,7 +11,7 @@ import type { Log } from '../log.js';
 import type { GuardedFetch } from '../outbound/guarded-fetch.js';
 import { isRdfFormat } from '../rdf/formats.js';
 import { vcard } from '../rdf/vocabulary.js';
-import { decodeGraph } from '../storage/quad-keys.js';
+import { decodeGraph } from '../storage/quad-decoding.js';
 import type { Store } from '../storage/store.js';
 
 export interface GroupOptions {

@@ -8,7 +8,8 @@ import { parseRdf } from '../rdf/parse.js';
 import { boundedPrefixes } from '../rdf/prefixes.js';
 import { serializeRdf } from '../rdf/serialize.js';
 import { UnwritableError } from '../rdf/unwritable.js';
-import { decodeGraph, encodeQuads } from '../storage/quad-keys.js';
+import { decodeGraph } from '../storage/quad-decoding.js';
+import { encodeQuads } from '../storage/quad-keys.js';
 
 /** A graph as it is stored: its GSPO keys in order, its prefixes, and its default Turtle, whose length is its size. */
 export interface EncodedDocument {

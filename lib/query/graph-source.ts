@@ -87,9 +87,7 @@ export function graphSource({ graph, keys, assertTime = () => {} }: GraphSourceO
     queryBoolean: updatesAlone,
     async queryVoid(operation, context) {
       const base = context.getSafe(KeysInitQuery.baseIRI);
-      const parts = operation.type === 'compositeupdate' ? (operation as Algebra.CompositeUpdate).updates : [operation];
-      // An update of no operation at all is `nop`.
-      for (const part of parts) if (part.type !== 'nop') await change(compiledOrRefused(part, base));
+      for (const part of partsOf(operation)) await change(compiledOrRefused(part, base));
     },
     toString: () => 'graph',
     result: () => sortKeys([...state]),
@@ -119,6 +117,12 @@ const noLabels = (): never => {
 const updatesAlone = (): never => {
   throw new Error('The graph is updated here, not asked.');
 };
+
+function partsOf(operation: Algebra.Operation): readonly Algebra.Operation[] {
+  if (operation.type === 'compositeupdate') return (operation as Algebra.CompositeUpdate).updates;
+  // An update of no operation at all.
+  return operation.type === 'nop' ? [] : [operation];
+}
 
 function compiledOrRefused(operation: Algebra.Operation, base: string): CompiledUpdate {
   try {

@@ -4,7 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import { entryBlocks, keyBlocks, type LevelSnapshot } from './durable-level.js';
-import { decodeKeys, indexNames, otherKeys, separator } from './quad-keys.js';
+import { decodeKeys } from './quad-decoding.js';
+import { indexNames, otherKeys, separator } from './quad-keys.js';
 import {
   allBlobs,
   allGarbage,

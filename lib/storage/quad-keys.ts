@@ -1,16 +1,15 @@
 /**
- * Quads as the ordered keys of quadstore, and back. A graph travels through the house as the array of its GSPO keys:
+ * Quads as the ordered keys of quadstore; `quad-decoding` is the way back. A graph travels through the house as the array of its GSPO keys:
  * they compare, diff and persist without being decoded. It must not know LevelDB, resources or syntaxes.
  *
  * The layout is quadstore's own (`<index>\0\0<a>\0\0<b>\0\0<c>\0\0<d>\0\0<types and lengths><length of that>`), so a store can be
  * opened by quadstore itself; `quad-keys.spec.ts` holds the two against each other (the README of this floor says why).
  */
-import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
-import { DataFactory } from 'rdf-data-factory';
+import type { Literal, Quad, Term } from '@rdfjs/types';
 import { LwsError } from '../errors.js';
 import { isAbsoluteIri, isWellFormed } from '../rdf/iri.js';
 import { xsd } from '../rdf/vocabulary.js';
-import { separator, spansOf, firstAt as start, suffixOfKey, type TermSpan } from './key-layout.js';
+import { separator, firstAt as start } from './key-layout.js';
 import { orderOf } from './key-order.js';
 import { encodeNumber } from './number-order.js';
 
@@ -191,67 +190,3 @@ export function otherKeys(gspo: string): [string, string, string] {
     `OGSP\u0000\u0000${o}${g}${s}${p}${oSuffix}${gSuffix}${sSuffix}${pSuffix}${end}`,
   ];
 }
-
-const factory = new DataFactory<Quad>();
-
-/** Layouts that are remembered, for all graphs; there are a few for each length of a term. */
-const mostLayouts = 5_000;
-const layouts = new Map<string, readonly TermSpan[]>();
-type NodeOf = (iri: string) => NamedNode;
-
-function spansOfKey(key: string): readonly TermSpan[] {
-  const suffix = suffixOfKey(key);
-  let spans = layouts.get(suffix);
-  if (!spans) {
-    if (layouts.size >= mostLayouts) layouts.clear();
-    spans = spansOf(suffix);
-    layouts.set(suffix, spans);
-  }
-  return spans;
-}
-
-/** Decodes keys of one index. Terms that repeat are one object, so that 17 000 triples stay small. */
-export function* decodeKeys(index: IndexName, keys: Iterable<string>): Generator<Quad> {
-  const nodes = new Map<string, NamedNode>();
-  const node: NodeOf = (iri) => {
-    let found = nodes.get(iri);
-    if (!found) {
-      found = factory.namedNode(iri);
-      nodes.set(iri, found);
-    }
-    return found;
-  };
-  // Neighbours share their first terms, which need no look-up then.
-  const last: (NamedNode | undefined)[] = [];
-  const termAt = (key: string, spans: readonly TermSpan[], at: number): Term => {
-    const span = spans[at]!;
-    if (span.type !== '0') return readTerm(key, span, node);
-    const { from, end } = span;
-    const same = last[at];
-    if (same && same.value.length === end - from && key.startsWith(same.value, from)) return same;
-    const found = node(key.slice(from, end));
-    last[at] = found;
-    return found;
-  };
-  const [s, p, o, g] = [...'SPOG'].map((letter) => index.indexOf(letter)) as [number, number, number, number];
-  for (const key of keys) {
-    const spans = spansOfKey(key);
-    yield factory.quad(
-      termAt(key, spans, s) as NamedNode | BlankNode,
-      termAt(key, spans, p) as NamedNode,
-      termAt(key, spans, o) as NamedNode | BlankNode | Literal,
-      termAt(key, spans, g) as NamedNode,
-    );
-  }
-}
-
-function readTerm(key: string, { type, textAt, end, qualifierAt, qualifierEnd }: TermSpan, node: NodeOf): Term {
-  const value = key.slice(textAt, end);
-  if (type === '1') return factory.blankNode(value);
-  if (type === '3') return factory.literal(value);
-  const qualifier = key.slice(qualifierAt, qualifierEnd);
-  return type === '4' ? factory.literal(value, qualifier) : factory.literal(value, node(qualifier));
-}
-
-/** The triples of a graph from its GSPO keys, in the order of the keys. */
-export const decodeGraph = (keys: Iterable<string>): Quad[] => [...decodeKeys('GSPO', keys)];

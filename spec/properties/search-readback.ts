@@ -3,7 +3,7 @@ import type { Term } from '@rdfjs/types';
 import { linksetState } from '../../lib/resources/linkset-write.js';
 import type { Storage } from '../../lib/resources/storage.js';
 import { recordBlocks } from '../../lib/storage/all-records.js';
-import { decodeGraph } from '../../lib/storage/quad-keys.js';
+import { decodeGraph } from '../../lib/storage/quad-decoding.js';
 import { root } from '../support/memory-store.js';
 import { Model } from './search-model.js';
 

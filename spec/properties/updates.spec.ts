@@ -4,7 +4,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { DataFactory, Store } from 'n3';
 import { tasks } from '../../lib/documents/document-tasks.js';
-import { decodeGraph, encodeGraph } from '../../lib/storage/quad-keys.js';
+import { decodeGraph } from '../../lib/storage/quad-decoding.js';
+import { encodeGraph } from '../../lib/storage/quad-keys.js';
 import { isomorphic } from '../lib/rdf/isomorphism.js';
 import { loadStockEngine } from '../support/stock-engine.js';
 

@@ -82,7 +82,7 @@ describe('PATCH with SPARQL Update', () => {
       body: body('INSERT { ?s <#seen> true } WHERE { ?s <#name> "stored" }', update),
     });
     const { keys } = (await again.storage.store.graph(iri))!;
-    const { decodeGraph } = await import('../../../lib/storage/quad-keys.js');
+    const { decodeGraph } = await import('../../../lib/storage/quad-decoding.js');
     const subjects = new Map<string, string[]>();
     for (const { subject, object } of decodeGraph(keys))
       subjects.set(subject.value, [...(subjects.get(subject.value) ?? []), object.value]);

@@ -7,14 +7,8 @@ import { Quadstore } from 'quadstore';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../../../lib/errors.js';
 import { compareKeys, sortKeys } from '../../../lib/storage/key-order.js';
-import {
-  decodeGraph,
-  decodeKeys,
-  encodeGraph,
-  graphPrefix,
-  indexNames,
-  otherKeys,
-} from '../../../lib/storage/quad-keys.js';
+import { decodeGraph, decodeKeys } from '../../../lib/storage/quad-decoding.js';
+import { encodeGraph, graphPrefix, indexNames, otherKeys } from '../../../lib/storage/quad-keys.js';
 import { quadstoreIndexes } from '../../../lib/storage/quad-reader.js';
 
 const f = new DataFactory<Quad>();

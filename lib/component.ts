@@ -8,9 +8,11 @@ import type { TrustedIssuer } from './authentication/access-token.js';
 import type { IdentifierResolver } from './authentication/controlled-identifier.js';
 import type { DpopVerifier } from './authentication/dpop.js';
 import type { Suite } from './authentication/suite.js';
+import type { AddedOwners } from './authorization/added-owners.js';
 import type { Authorizer, PermissionSource } from './authorization/authorizer.js';
 import type { Documents } from './documents/documents.js';
-import type { ResourceQuery, Route } from './http/route.js';
+import type { Reply } from './http/reply.js';
+import type { ResourceQuery, Route, RouteRequest } from './http/route.js';
 import type { CapabilityEntry, ServiceEntry } from './http/storage-description.js';
 import type { Log } from './log.js';
 import type { AdmissionOptions } from './outbound/admission.js';
@@ -29,6 +31,10 @@ export interface House {
   /** All quads of the store, whoever may read them: what is made of them has to be authorized. */
   readonly quads: Source;
   readonly authorizer: Authorizer;
+  /** Owners that owners add; absent where access control lists say who controls. */
+  readonly addedOwners: AddedOwners | undefined;
+  /** Answers a GET or HEAD of a resource for somebody else than the request's own principal. @throws LwsError as that would */
+  readonly read: (request: Pick<RouteRequest, 'req' | 'access'>, iri: string) => Promise<Reply>;
   /** `lws.mask-forbidden-as-not-found` */
   readonly mask: boolean;
   /** The folder of everything that is kept; secrets in it have mode 0600. */

@@ -1,16 +1,45 @@
 /** The console: the storage for people, in a browser (service.md, "Reserved paths"; `lws.console.*`, `lws.oidc.*`). */
 import { defineComponent } from '../../lib/component.js';
-import { flag, setting } from '../../lib/settings.js';
+import { flag, optional, type SettingParser, setting, text } from '../../lib/settings.js';
+
+const url = (expectation: string): SettingParser<string> => ({
+  expectation,
+  parse: (raw) => (typeof raw === 'string' && /^https?:\/\/[^\s#]+$/i.test(raw) && URL.canParse(raw) ? raw : undefined),
+});
+const uri: SettingParser<string> = {
+  expectation: 'a URI',
+  parse: (raw) => (typeof raw === 'string' && /^[a-z][a-z0-9+.-]*:[^\s<>"]+$/i.test(raw) ? raw : undefined),
+};
 
 export default defineComponent({
   name: 'console',
   settings: {
     enabled: setting('lws.console.enabled', flag, true, 'Serve the console for browsers, at /app.'),
+    discoveryUri: setting(
+      'lws.oidc.discovery-uri',
+      optional(url('the https URL of an OpenID configuration')),
+      null,
+      'Where the identity provider of the console describes itself (.../.well-known/openid-configuration).',
+    ),
+    clientId: setting(
+      'lws.oidc.client-id',
+      optional(uri),
+      null,
+      'What the console is called there, a URI; nothing: the URI of the storage.',
+    ),
+    clientSecret: setting('lws.oidc.client-secret', optional(text('a text')), null, 'The secret that goes with it.'),
   },
   isEnabled: ({ enabled }) => enabled,
   page: '/app',
-  async install() {
+  // Pages and their routes are read when they are wanted alone.
+  async install(house, openId) {
     const { fileRoutes } = await import('./files.js');
-    return { routes: fileRoutes() };
+    const { openIdRoutes } = await import('./openid.js');
+    const { ownerRoutes } = await import('./owners.js');
+    const { ticketRoutes } = await import('./tickets.js');
+    return {
+      // The router takes the first that fits: what has a name of its own comes before the files.
+      routes: [...openIdRoutes(house, openId), ...ticketRoutes(house), ...ownerRoutes(house), ...fileRoutes()],
+    };
   },
 });

@@ -1,9 +1,13 @@
 /** Owner mode and open mode (open-points 1.2): owners may do everything, creators everything with what they created. */
+
+import type { AddedOwners } from './added-owners.js';
 import { type Authorizer, type BaseModel, createAuthorizer, type Decision } from './authorizer.js';
 import type { Access } from './principal.js';
 
 export interface OwnerModeOptions {
   readonly owners: readonly string[];
+  /** Further owners, that come and go. */
+  readonly added?: Pick<AddedOwners, 'has'>;
   readonly publicRead: boolean;
   /** Everybody may read and write, nobody has control. Only when there are no owners. */
   readonly open: boolean;
@@ -14,21 +18,25 @@ const openMode = decision(true, 'open mode (lws.dev.open)');
 const noControl = decision(false, 'open mode: nobody has control');
 const publicReading = decision(true, 'lws.public-read');
 const isOwner = decision(true, 'an owner (lws.owners)');
+const isAddedOwner = decision(true, 'an owner whom another owner added');
 const isCreator = decision(true, 'created it');
 const anonymous = decision(false, 'anonymous');
 const neither = decision(false, 'neither an owner nor the creator');
 
-export function ownerModel({ owners, publicRead, open }: OwnerModeOptions): BaseModel {
+export function ownerModel({ owners, added, publicRead, open }: OwnerModeOptions): BaseModel {
   const known = new Set(owners);
   const everybody = open && known.size === 0;
   const readsEverything = ({ principal }: Access): boolean =>
-    everybody || publicRead || (principal !== undefined && known.has(principal.subject));
+    everybody ||
+    publicRead ||
+    (principal !== undefined && (known.has(principal.subject) || added?.has(principal.subject) === true));
   return {
     decide({ view, access: { principal }, mode, iri, record = view.record(iri) }) {
       if (everybody) return mode === 'control' ? noControl : openMode;
       if (mode === 'read' && publicRead) return publicReading;
       if (!principal) return anonymous;
       if (known.has(principal.subject)) return isOwner;
+      if (added?.has(principal.subject)) return isAddedOwner;
       return record?.owner === principal.subject ? isCreator : neither;
     },
     readsAllMembers: (_view, access) => readsEverything(access),

@@ -49,10 +49,10 @@ export const pathOf = ({ url = '/' }: Pick<IncomingMessage, 'url'>): string =>
 function logRequest(site: Logged, req: IncomingMessage, exchange: Exchange): void {
   const { id, startedAt, access, failure, reply } = exchange;
   const ms = Math.round((performance.now() - startedAt) * 100) / 100;
-  // RFC 6750 2.3 is not supported, and people send their tokens that way all the same.
+  // RFC 6750 2.3 is not supported, and people send their tokens that way all the same; tickets of downloads are good for a minute.
   const path = (req.url ?? '')
     .slice(0, 2000)
-    .replace(/([?&]access_token=)[^&]*/gi, '$1...')
+    .replace(/([?&](?:access_token|ticket)=)[^&]*/gi, '$1...')
     .slice(0, 500);
   const { subject, client } = access.principal ?? {};
   // The audit: every write, granted or refused, with the rule that decided.

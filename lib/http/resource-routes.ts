@@ -64,7 +64,10 @@ async function unsupportedMethod(storage: Storage, access: Access, iri: string):
   });
 }
 
-async function read(exchange: ResourceExchange): Promise<Reply> {
+/** Answers GET and HEAD. @throws LwsError whatever refuses it */
+export async function read(
+  exchange: Pick<ResourceExchange, 'storage' | 'description' | 'req' | 'access' | 'target'>,
+): Promise<Reply> {
   const { storage, description, req, access, target } = exchange;
   if (target.iri === storage.storage && !target.query?.includes('page=') && prefersDescription(req.headers.accept))
     return descriptionReply(req, storage, description);

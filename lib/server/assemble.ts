@@ -7,6 +7,7 @@ import { issuerKeys, wellKnownOf } from '../authentication/issuer-keys.js';
 import type { Suite } from '../authentication/suite.js';
 import { throttle } from '../authentication/throttle.js';
 import { AclIndex } from '../authorization/acl-index.js';
+import { AddedOwners } from '../authorization/added-owners.js';
 import { createAuthorizer } from '../authorization/authorizer.js';
 import { createGroups } from '../authorization/groups.js';
 import { ownerModel } from '../authorization/owner-mode.js';
@@ -42,10 +43,11 @@ export async function assembleStorage(
   store: Store,
   owners: readonly string[],
   { fetchUnder, log, installations }: Surroundings,
-): Promise<Storage> {
+): Promise<{ readonly storage: Storage; readonly addedOwners: AddedOwners | undefined }> {
   const { requestBytes, binaryBytes, linksetBytes, quotaBytes, pageSize } = core;
   const documents = new Documents({ updateTimeoutMs: core.updateTimeout * 1000 });
   const acls = core.accessControl === 'wac' ? await AclIndex.open(store) : undefined;
+  const added = acls ? undefined : await AddedOwners.open(store);
   const groups = createGroups({
     storage: iri,
     store,
@@ -57,7 +59,7 @@ export async function assembleStorage(
   });
   const base = acls
     ? wacModel({ storage: iri, view: store, index: acls, groups, mostFetches: core.groupFetches })
-    : ownerModel({ owners, publicRead: core.publicRead, open: core.devOpen });
+    : ownerModel({ owners, ...(added ? { added } : {}), publicRead: core.publicRead, open: core.devOpen });
   const permissions = () => installations.flatMap((installation) => installation.permissions ?? []);
   const storage = {
     storage: iri,
@@ -76,15 +78,17 @@ export async function assembleStorage(
     clock: Date.now,
   };
   if (acls) await ensureRootAcl(storage, acls, owners, core.publicRead);
-  return storage;
+  return { storage, addedOwners: added };
 }
 
 /** All that components may use. */
 export function assembleHouse(
   core: CoreSettings,
-  { storage, systemPrefix, store, documents, authorizer, mask, clock }: Storage,
+  { storage: assembled, addedOwners }: Awaited<ReturnType<typeof assembleStorage>>,
   { fetchUnder, signingKey, log, progress, installations }: Surroundings,
+  read: House['read'],
 ): House {
+  const { storage, systemPrefix, store, documents, authorizer, mask, clock } = assembled;
   const baseUri = storage.slice(0, -1);
   const fetch = fetchUnder();
   const tokenEndpoint = `${baseUri}${systemPrefix}/token`;
@@ -98,6 +102,8 @@ export function assembleHouse(
     quads: quadsOf(store.level),
     documents,
     authorizer,
+    addedOwners,
+    read,
     mask,
     clock,
     log,

@@ -7,6 +7,7 @@ import type { Server as HttpServer } from 'node:http';
 import { join } from 'node:path';
 import type { Component, House, Installation } from '../component.js';
 import { type Application, createApp } from '../http/app.js';
+import { read } from '../http/resource-routes.js';
 import type { Site } from '../http/site.js';
 import type { Log } from '../log.js';
 import type { Storage } from '../resources/storage.js';
@@ -82,12 +83,15 @@ export async function prepareServer(
     const method = await verificationMethodOf(webhookKey, iri);
     const signingKey = { keyId: method.id, key: createPrivateKey({ key: { ...webhookKey }, format: 'jwk' }) };
     const surroundings = { fetchUnder: outboundFetch(core), signingKey, log, progress, installations };
-    const storage = await assembleStorage(core, iri, store, owners, surroundings);
-    const house = assembleHouse(core, storage, surroundings);
+    const assembled = await assembleStorage(core, iri, store, owners, surroundings);
+    const { storage } = assembled;
+    const house = assembleHouse(core, assembled, surroundings, ({ req, access }, resource) =>
+      read({ storage, description: site.description, req, access, target: { iri: resource, query: undefined } }),
+    );
     await installAll(components, settings, house, installations);
     const oldMethod = await oldVerificationMethod(join(core.dataDir, 'webhook-old.key'), iri, Date.now());
     const methods = [method, ...(oldMethod ? [oldMethod] : [])];
-    const site = assembleSite(core, storage, house, installations, methods);
+    const site: Site = assembleSite(core, storage, house, installations, methods);
     const close = async (): Promise<void> => {
       await storage.documents.close();
       await store.close();

@@ -1,0 +1,191 @@
+/**
+ * Signing in at the operator's identity provider (`lws.oidc.*`): where the page sends people, and the code that they come back with
+ * redeemed for an ID token, which the page then exchanges as any client would. It must not decide who somebody is.
+ */
+import { decodeJwt } from 'jose';
+import { type Throttle, throttle } from '../../lib/authentication/throttle.js';
+import type { House } from '../../lib/component.js';
+import { LwsError } from '../../lib/errors.js';
+import type { Reply } from '../../lib/http/reply.js';
+import type { Route, RouteRequest } from '../../lib/http/route.js';
+import type { GuardedFetch, OutboundResponse } from '../../lib/outbound/guarded-fetch.js';
+import { OutboundError } from '../../lib/outbound/outbound-error.js';
+import { jsonReply, readJsonObject } from './json-messages.js';
+
+export interface OpenIdSettings {
+  readonly discoveryUri: string | null;
+  /** A URI, since the client of a token is one; the storage's own by default. */
+  readonly clientId: string | null;
+  readonly clientSecret: string | null;
+}
+
+interface Provider {
+  readonly issuer: string;
+  readonly authorizationEndpoint: string;
+  readonly tokenEndpoint: string;
+}
+
+interface Client {
+  readonly house: House;
+  readonly fetch: GuardedFetch;
+  readonly discoveryUri: string;
+  readonly clientId: string;
+  readonly clientSecret: string | null;
+  readonly attempts: Throttle;
+}
+
+const outbound = { maxBytes: 1 << 20, timeoutMs: 10_000, maxRedirects: 0, accept: 'application/json' } as const;
+/** Attempts of one address in a minute: each is two requests to the provider. */
+const mostAttempts = 30;
+const keptMs = 600_000;
+
+export function openIdRoutes(house: House, { discoveryUri, clientId, clientSecret }: OpenIdSettings): readonly Route[] {
+  const methods = ['GET', 'HEAD'];
+  if (discoveryUri === null)
+    return [{ methods, path: '/app/provider', access: 'public', handle: () => jsonReply(200, null) }];
+  const client: Client = {
+    house,
+    // The operator named this host; what its document names is judged as any other.
+    fetch: house.fetchUnder({ blockPrivateAddresses: true, allowedHosts: [new URL(discoveryUri).host] }),
+    discoveryUri,
+    clientId: clientId ?? house.storage,
+    clientSecret,
+    attempts: throttle(mostAttempts),
+  };
+  const provider = remembered(client);
+  return [
+    {
+      methods,
+      path: '/app/provider',
+      access: 'public',
+      async handle() {
+        const { issuer, authorizationEndpoint } = await provider();
+        return jsonReply(200, { name: new URL(issuer).host, authorizationEndpoint, clientId: client.clientId });
+      },
+    },
+    {
+      methods: ['POST'],
+      path: '/callback',
+      access: 'public',
+      handle: (request) => redeem(client, provider, request),
+    },
+  ];
+}
+
+/** The provider's metadata, asked for at most once in ten minutes, and after a failure once in ten seconds. */
+function remembered(client: Client): () => Promise<Provider> {
+  let known: { readonly provider: Promise<Provider>; until: number } | undefined;
+  return () => {
+    const now = client.house.clock();
+    if (known && known.until > now) return known.provider;
+    const provider = discover(client);
+    const asked = { provider, until: now + keptMs };
+    known = asked;
+    provider.catch(() => {
+      asked.until = client.house.clock() + 10_000;
+    });
+    return provider;
+  };
+}
+
+async function discover({ fetch, discoveryUri }: Client): Promise<Provider> {
+  const { status, body } = await answered(() => fetch(discoveryUri, outbound));
+  const document = jsonObject(body);
+  const { issuer, authorization_endpoint, token_endpoint } = document;
+  const urls = [issuer, authorization_endpoint, token_endpoint];
+  if (status !== 200 || !urls.every((url) => typeof url === 'string' && /^https?:/i.test(url) && URL.canParse(url)))
+    throw unusable(`its document (lws.oidc.discovery-uri) names no endpoints`);
+  return {
+    issuer: issuer as string,
+    authorizationEndpoint: authorization_endpoint as string,
+    tokenEndpoint: token_endpoint as string,
+  };
+}
+
+async function redeem(client: Client, provider: () => Promise<Provider>, request: RouteRequest): Promise<Reply> {
+  await client.attempts.assertOpen(request.address);
+  await client.attempts.count(request.address);
+  const { code, verifier, nonce, issuer: said } = await readJsonObject(request);
+  if (typeof code !== 'string' || typeof verifier !== 'string' || typeof nonce !== 'string')
+    throw new LwsError('bad-request', 'The members code, verifier and nonce are needed.');
+  const { issuer, tokenEndpoint } = await provider();
+  // RFC 9207 2.4: a code of another provider must not be sent to this one.
+  if (typeof said === 'string' && said !== issuer)
+    throw new LwsError(
+      'bad-request',
+      `The answer came from ${said.slice(0, 200)} and not from ${issuer}. Begin again.`,
+    );
+  const token = await idTokenFor(client, tokenEndpoint, { code, code_verifier: verifier });
+  assertUsable(token, nonce, client.clientId);
+  return jsonReply(200, { id_token: token });
+}
+
+async function idTokenFor(
+  { fetch, house, clientId, clientSecret }: Client,
+  tokenEndpoint: string,
+  proof: { readonly code: string; readonly code_verifier: string },
+): Promise<string> {
+  const form = new URLSearchParams({
+    grant_type: 'authorization_code',
+    redirect_uri: `${house.baseUri}/callback`,
+    ...proof,
+    ...(clientSecret === null ? { client_id: clientId } : {}),
+  });
+  // RFC 6749 2.3.1: both are form-encoded before they are joined.
+  const encoded = (text: string): string => new URLSearchParams({ '': text }).toString().slice(1);
+  const basic = (secret: string): string => Buffer.from(`${encoded(clientId)}:${encoded(secret)}`).toString('base64');
+  const { status, body } = await answered(() =>
+    fetch(tokenEndpoint, {
+      ...outbound,
+      method: 'POST',
+      headers: {
+        'Content-Type': 'application/x-www-form-urlencoded',
+        ...(clientSecret === null ? {} : { Authorization: `Basic ${basic(clientSecret)}` }),
+      },
+      body: Buffer.from(form.toString()),
+    }),
+  );
+  const { id_token, error, error_description } = jsonObject(body);
+  if (status === 200 && typeof id_token === 'string') return id_token;
+  const why = typeof error_description === 'string' ? error_description : typeof error === 'string' ? error : undefined;
+  throw unusable(why === undefined ? `it answered ${status}` : `it refused the code: ${why.slice(0, 300)}`);
+}
+
+/** The signature is verified when the token is exchanged; this is what the exchange cannot know, or would not explain. */
+function assertUsable(token: string, nonce: string, clientId: string): void {
+  const claims = claimsOf(token);
+  if (claims['nonce'] !== nonce) throw new LwsError('bad-request', 'The ID token is of another sign-in. Begin again.');
+  if (typeof claims['azp'] !== 'string')
+    throw unusable('its ID tokens do not name the client (azp), which this storage needs: choose one that does');
+  if (claims['azp'] !== clientId) throw unusable('its ID token is for another client (azp)');
+}
+
+function claimsOf(token: string): Readonly<Record<string, unknown>> {
+  try {
+    return decodeJwt(token);
+  } catch (cause) {
+    throw unusable('its ID token cannot be read', cause);
+  }
+}
+
+async function answered(ask: () => Promise<OutboundResponse>): Promise<OutboundResponse> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (error instanceof OutboundError) throw unusable(`it cannot be asked (${error.code})`, error);
+    throw error;
+  }
+}
+
+const unusable = (why: string, cause?: unknown): LwsError =>
+  new LwsError('service-failed', `The identity provider cannot be used: ${why}.`, cause ? { cause } : {});
+
+function jsonObject(body: Buffer): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(body.toString('utf8'));
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    // What is no JSON names nothing; the callers say what they miss.
+    return {};
+  }
+}

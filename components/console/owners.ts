@@ -1,0 +1,65 @@
+/** Further owners: `{prefix}/owners`, for controllers. The page adds the identity of a browser here; any URI will do. */
+import type { AddedOwner, AddedOwners } from '../../lib/authorization/added-owners.js';
+import type { House } from '../../lib/component.js';
+import { LwsError } from '../../lib/errors.js';
+import type { Reply } from '../../lib/http/reply.js';
+import type { Route, RouteRequest } from '../../lib/http/route.js';
+import { isAbsoluteIri } from '../../lib/rdf/iri.js';
+import { jsonReply, readJsonObject } from './json-messages.js';
+
+const mostOwners = 100;
+const [longestId, longestName] = [2_000, 200];
+
+export function ownerRoutes({ store, addedOwners, clock }: House): readonly Route[] {
+  // Access control lists say who controls: the root's own is edited instead.
+  if (!addedOwners) return [];
+  const path = '{prefix}/owners';
+  const access = 'controller';
+  return [
+    { methods: ['GET', 'HEAD'], path, access, handle: () => jsonReply(200, { owners: addedOwners.all.map(shown) }) },
+    {
+      methods: ['POST'],
+      path,
+      access,
+      async handle(request) {
+        const owner = await ownerOf(request, clock());
+        await store.transact(async (tx) => {
+          assertRoom(addedOwners, owner.id);
+          tx.actor = owner.by;
+          addedOwners.stage(tx, owner);
+        });
+        return jsonReply(201, shown(owner));
+      },
+    },
+    {
+      methods: ['DELETE'],
+      path,
+      access,
+      async handle({ query }): Promise<Reply> {
+        const id = query.get('id') ?? '';
+        await store.transact(async (tx) => {
+          if (!addedOwners.has(id))
+            throw new LwsError('not-found', 'Nobody of that name was added; owners of lws.owners are removed there.');
+          addedOwners.stageRemoval(tx, id);
+        });
+        return { status: 204, fields: {} };
+      },
+    },
+  ];
+}
+
+const shown = ({ added, ...owner }: AddedOwner): object => ({ ...owner, added: new Date(added).toISOString() });
+
+function assertRoom(owners: AddedOwners, id: string): void {
+  if (!owners.has(id) && owners.all.length >= mostOwners)
+    throw new LwsError('conflict', `There are ${mostOwners} added owners already. Remove one first.`);
+}
+
+async function ownerOf(request: RouteRequest, now: number): Promise<AddedOwner> {
+  const { id, name } = await readJsonObject(request);
+  if (typeof id !== 'string' || id.length > longestId || !isAbsoluteIri(id))
+    throw new LwsError('bad-request', 'The member id is the URI of whoever becomes an owner, such as a did:key.');
+  if (typeof name !== 'string' || name.trim() === '' || name.length > longestName)
+    throw new LwsError('bad-request', `The member name is what people call it, in at most ${longestName} characters.`);
+  return { id, name: name.trim(), added: now, by: request.access.principal!.subject };
+}

@@ -1,47 +1,250 @@
-/** Containers: what is in them. */
-import { html, type TemplateResult } from 'lit';
+/** Containers: what is in them, what is put in and taken out. */
+import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { messageOf } from '../api.js';
-import { type Member, readContainer } from '../container.js';
-import { ancestors, dateText, decoded, isContainer, shortName, sizeText } from '../names.js';
+import { createMember, deleteMember, type Kind, suggestedName } from '../browse/create.js';
+import '../browse/rows.js';
+import { Listing } from '../browse/listing.js';
+import type { Member } from '../container.js';
+import { download } from '../download.js';
+import { ancestors, decoded, isContainer, shortName } from '../names.js';
+import { notify } from '../notice.js';
 import { Page, placeHref } from '../page.js';
-import { storageUri } from '../session.js';
+import { onSession, storageUri, who } from '../session.js';
+import { type Dropped, readDrop, readPicked } from '../upload/dropped.js';
+import { uploads } from '../upload/uploads.js';
 
 @customElement('page-browse')
 export class BrowsePage extends Page {
   @property({ attribute: false }) parameters = new URLSearchParams();
-  @state() private members: readonly Member[] = [];
-  @state() private failure = '';
+  @state() private listing: Listing | undefined;
+  @state() private selected: ReadonlySet<string> = new Set();
+  @state() private isTarget = false;
+  private searchTimer = 0;
+
+  constructor() {
+    super();
+    onSession(() => this.reload());
+    uploads().addEventListener('settled', () => this.reload());
+  }
 
   private get at(): string {
     return this.parameters.get('at') ?? storageUri;
   }
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
-    if (changed.has('parameters')) void this.load();
+    if (changed.has('parameters') || this.listing?.at !== this.at) this.reload();
   }
 
-  private async load(): Promise<void> {
-    const at = this.at;
-    try {
-      const { members } = await readContainer(at);
-      if (at !== this.at) return;
-      this.members = members;
-      this.failure = '';
-    } catch (error) {
-      this.members = [];
-      this.failure = messageOf(error);
-    }
+  private readonly refresh = (): void => this.requestUpdate();
+
+  private reload(): void {
+    this.listing?.close();
+    this.listing = new Listing(this.at);
+    this.listing.addEventListener('change', this.refresh);
+    this.selected = new Set();
   }
 
   protected override render(): TemplateResult {
+    const { at, listing } = this;
+    const name = at === storageUri ? new URL(at).host : decoded(shortName(at));
     return html`
-      <nav aria-label="Where you are"><ol class="crumbs">
-        ${ancestors(this.at, storageUri).map((iri) => html`<li><a href=${placeHref('browse', { at: iri })}>${iri === storageUri ? new URL(iri).host : shortName(iri)}</a></li>`)}
-      </ol></nav>
-      ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : ''}
-      <table><thead><tr><th>Name</th><th class="number">Size</th><th>Changed</th></tr></thead><tbody>
-        ${this.members.map(({ iri, size, modified }) => html`<tr><td><a href=${placeHref(isContainer(iri) ? 'browse' : 'resource', { at: iri })}>${decoded(shortName(iri))}</a></td><td class="number">${size === undefined ? '' : sizeText(size)}</td><td>${modified ? dateText(modified) : ''}</td></tr>`)}
-      </tbody></table>`;
+      <nav aria-label="Where you are">
+        <ol class="crumbs">
+          ${ancestors(at, storageUri)
+            .filter((iri) => iri !== at)
+            .map(
+              (iri) =>
+                html`<li><a href=${placeHref('browse', { at: iri })}>${iri === storageUri ? new URL(iri).host : decoded(shortName(iri))}</a></li>`,
+            )}
+          <li aria-current="page">${name}</li>
+        </ol>
+      </nav>
+      <h1>${name}</h1>
+      ${this.actions()}
+      <quad-uploads .queue=${uploads()}></quad-uploads>
+      ${listing?.failure ? this.refused(listing.failure) : this.content()}
+    `;
+  }
+
+  private refused(failure: string): TemplateResult {
+    const session = who();
+    return html`<p class="problem" role="alert">${failure}</p>
+      <p>
+        ${
+          session.kind === 'anonymous'
+            ? html`<a class="button primary" href=${placeHref('signin')}>Sign in</a>`
+            : html`<a class="button" href=${placeHref('requests', { ask: this.at })}>Ask for access</a>`
+        }
+      </p>`;
+  }
+
+  private actions(): TemplateResult {
+    return html`<div class="row">
+      <button type="button" @click=${() => this.dialog?.showModal()}>New …</button>
+      <label class="button">Add files<input class="visually-hidden" type="file" multiple @change=${this.picked} /></label>
+      <label class="button">Add a folder<input class="visually-hidden" type="file" webkitdirectory @change=${this.picked} /></label>
+      <a class="button" href=${placeHref('sharing', { at: this.at })}>Share</a>
+      <label class="inline search">
+        <span class="visually-hidden">Look for a name</span>
+        <input type="search" placeholder="Look for a name" @input=${this.look} />
+      </label>
+    </div>
+    ${this.newDialog()}`;
+  }
+
+  private content(): TemplateResult {
+    const { listing } = this;
+    if (!listing?.loaded) return html`<p class="soft">Loading …</p>`;
+    const isEmpty = listing.total === 0;
+    return html`<div
+      class=${this.isTarget ? 'drop over' : 'drop'}
+      @dragover=${this.dragged}
+      @dragleave=${() => {
+        this.isTarget = false;
+      }}
+      @drop=${this.dropped}
+    >
+      ${isEmpty ? this.empty() : this.members(listing)}
+    </div>`;
+  }
+
+  private empty(): TemplateResult {
+    return html`<div class="empty">
+      <p>Nothing is here yet, or nothing that you may see.</p>
+      <p>Drop files or folders here, or choose “New …”. Turtle, JSON-LD and RDF/XML become graphs that you can query.</p>
+    </div>`;
+  }
+
+  private members(listing: Listing): TemplateResult {
+    const count = listing.length.toLocaleString();
+    return html`
+      <p role="status" class="soft">
+        ${listing.found ? `${count} of ${listing.total.toLocaleString()} have that name` : `${count} ${listing.total === 1 ? 'member' : 'members'}`}${
+          listing.searched === undefined ? '' : `, looking on (${listing.searched.toLocaleString()} so far)`
+        }
+      </p>
+      ${this.selected.size > 0 ? this.selection() : nothing}
+      <quad-rows .listing=${listing} .selected=${this.selected} @select-member=${this.select}></quad-rows>
+    `;
+  }
+
+  private selection(): TemplateResult {
+    const files = [...this.selected].filter((iri) => !isContainer(iri));
+    return html`<div class="row" role="group" aria-label="Selected">
+      <span>${this.selected.size} selected</span>
+      ${files.length > 0 ? html`<button type="button" @click=${() => this.downloadAll(files)}>Download ${files.length === 1 ? '' : `${files.length} files`}</button>` : nothing}
+      <button type="button" class="danger" @click=${this.removeSelected}>Delete</button>
+      <button type="button" @click=${() => {
+        this.selected = new Set();
+      }}>Select nothing</button>
+    </div>`;
+  }
+
+  private newDialog(): TemplateResult {
+    return html`<dialog aria-labelledby="new-title">
+      <form method="dialog" @submit=${this.make}>
+        <h2 id="new-title">New in ${decoded(shortName(this.at))}</h2>
+        <label>What
+          <select name="kind">
+            <option value="container">Container (folder)</option>
+            <option value="turtle">RDF document (Turtle)</option>
+            <option value="json">JSON document</option>
+            <option value="text">Text</option>
+          </select>
+        </label>
+        <label>Name <input name="name" required maxlength="200" autocomplete="off" /></label>
+        <p class="soft">A name is part of the address, and cannot be changed later: copy and delete instead.</p>
+        <div class="row">
+          <button class="primary" value="make">Make it</button>
+          <button type="button" @click=${() => this.dialog?.close()}>Cancel</button>
+        </div>
+      </form>
+    </dialog>`;
+  }
+
+  private get dialog(): HTMLDialogElement | null {
+    return this.querySelector('dialog');
+  }
+
+  private async make(event: SubmitEvent): Promise<void> {
+    event.preventDefault();
+    const form = event.target as HTMLFormElement;
+    const data = new FormData(form);
+    const kind = String(data.get('kind')) as Kind;
+    const name = suggestedName(kind, String(data.get('name')).trim());
+    let made = '';
+    const succeeded = await this.attempt(async () => {
+      made = await createMember(this.at, kind, name);
+    }, `${name} was made.`);
+    if (!succeeded) return;
+    this.dialog?.close();
+    form.reset();
+    location.hash = placeHref(kind === 'container' ? 'browse' : 'resource', { at: made });
+  }
+
+  private readonly select = (event: CustomEvent<{ member: Member; on: boolean }>): void => {
+    const { member, on } = event.detail;
+    const selected = new Set(this.selected);
+    if (on) selected.add(member.iri);
+    else selected.delete(member.iri);
+    this.selected = selected;
+  };
+
+  private async downloadAll(iris: readonly string[]): Promise<void> {
+    for (const iri of iris) {
+      if (!(await this.attempt(() => download(iri)))) return;
+      // Browsers drop downloads that begin at once.
+      await new Promise((resolve) => setTimeout(resolve, 400));
+    }
+  }
+
+  private async removeSelected(): Promise<void> {
+    const chosen = [...this.selected];
+    const containers = chosen.filter(isContainer).length;
+    const goes =
+      containers > 0
+        ? ' with everything in them, their metadata and their access rules'
+        : ' with metadata and access rules';
+    const what = chosen.length === 1 ? `“${decoded(shortName(chosen[0]!))}”` : `${chosen.length} members`;
+    if (!confirm(`Delete ${what}${goes}? This cannot be undone.`)) return;
+    const refusals: string[] = [];
+    for (const iri of chosen)
+      await this.attempt(async () => {
+        const refusal = await deleteMember(iri);
+        if (refusal) refusals.push(`${decoded(shortName(iri))}: ${refusal.message}`);
+      });
+    if (refusals.length > 0) notify(refusals.slice(0, 5).join(' '), 'bad');
+    else notify(`${what} deleted.`);
+    this.reload();
+  }
+
+  private readonly look = (event: Event): void => {
+    const text = (event.target as HTMLInputElement).value;
+    clearTimeout(this.searchTimer);
+    this.searchTimer = window.setTimeout(() => void this.listing?.search(text), 200);
+  };
+
+  private readonly picked = async (event: Event): Promise<void> => {
+    const input = event.target as HTMLInputElement;
+    if (input.files) await this.upload(readPicked(input.files));
+    input.value = '';
+  };
+
+  private readonly dragged = (event: DragEvent): void => {
+    event.preventDefault();
+    this.isTarget = true;
+  };
+
+  private readonly dropped = (event: DragEvent): void => {
+    event.preventDefault();
+    this.isTarget = false;
+    if (!event.dataTransfer) return;
+    const found = readDrop(event.dataTransfer);
+    void this.attempt(async () => this.upload(await found));
+  };
+
+  private async upload(dropped: Dropped): Promise<void> {
+    await import('../upload/panel.js');
+    uploads().add(this.at, dropped);
   }
 }

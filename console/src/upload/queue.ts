@@ -1,0 +1,182 @@
+/**
+ * Uploads, four at a time: containers first, then files, with progress for each, a pause, attempts anew, and one question for all
+ * conflicts. It must not know how it is shown.
+ */
+import { messageOf, refusalOf, request } from '../api.js';
+import { parentOf } from '../names.js';
+import type { Dropped } from './dropped.js';
+import { mediaTypeOf } from './media-types.js';
+import { putFile } from './put-file.js';
+
+export type UploadState = 'waiting' | 'sending' | 'done' | 'conflict' | 'kept' | 'failed' | 'cancelled';
+
+export interface Upload {
+  readonly iri: string;
+  /** The path from where it was dropped. */
+  readonly path: string;
+  readonly file: File;
+  state: UploadState;
+  sent: number;
+  /** Why it failed. */
+  failure: string;
+  replace: boolean;
+}
+
+const atOnce = 4;
+const lws = 'https://www.w3.org/ns/lws#Container';
+
+export class UploadQueue extends EventTarget {
+  readonly uploads: Upload[] = [];
+  paused = false;
+  private readonly containers = new Map<string, Promise<void>>();
+  private readonly running = new Map<Upload, AbortController>();
+  /** Where the next waiting one is looked for: those before it are under way or over. */
+  private next = 0;
+  private announced = false;
+  private hasNews = false;
+
+  /** Takes files up below a container, which has to exist. */
+  add(container: string, { files, folders }: Dropped): void {
+    this.containers.set(container, Promise.resolve());
+    for (const { file, path } of files)
+      this.uploads.push({
+        iri: container + encodePath(path),
+        path,
+        file,
+        state: 'waiting',
+        sent: 0,
+        failure: '',
+        replace: false,
+      });
+    for (const folder of folders) {
+      const made = this.ensure(`${container}${encodePath(folder)}/`);
+      // What goes into it says so too; an empty one has nobody else.
+      made.catch((error: unknown) => this.dispatchEvent(new CustomEvent('trouble', { detail: messageOf(error) })));
+    }
+    this.advance();
+  }
+
+  pause(paused: boolean): void {
+    this.paused = paused;
+    this.advance();
+  }
+
+  /** Has everything that failed sent again. */
+  retry(): void {
+    for (const upload of this.uploads)
+      if (upload.state === 'failed' || upload.state === 'cancelled')
+        Object.assign(upload, { state: 'waiting', failure: '', sent: 0 });
+    this.containersThatFailed();
+    this.next = 0;
+    this.advance();
+  }
+
+  /** The answer for all that are there already: replace them, or keep what is there. */
+  settle(replace: boolean): void {
+    for (const upload of this.uploads)
+      if (upload.state === 'conflict')
+        Object.assign(upload, replace ? { state: 'waiting', replace, sent: 0 } : { state: 'kept' });
+    this.next = 0;
+    this.advance();
+  }
+
+  cancel(): void {
+    for (const upload of this.uploads) if (upload.state === 'waiting') upload.state = 'cancelled';
+    for (const controller of this.running.values()) controller.abort();
+    this.changed();
+  }
+
+  /** Whether nothing waits and nothing is under way. */
+  get isSettled(): boolean {
+    return this.running.size === 0 && !this.uploads.some(({ state }) => state === 'waiting');
+  }
+
+  /** Whether anything has come to an end since it was asked last. */
+  takeSettled(): boolean {
+    const { hasNews } = this;
+    this.hasNews = false;
+    return hasNews;
+  }
+
+  /** Forgets what is over. */
+  clear(): void {
+    const left = this.uploads.filter(({ state }) => state === 'waiting' || state === 'sending');
+    this.uploads.splice(0, this.uploads.length, ...left);
+    this.next = 0;
+    this.changed();
+  }
+
+  private containersThatFailed(): void {
+    for (const [iri, made] of this.containers) made.catch(() => this.containers.delete(iri));
+  }
+
+  private advance(): void {
+    while (!this.paused && this.running.size < atOnce) {
+      while (this.next < this.uploads.length && this.uploads[this.next]!.state !== 'waiting') this.next++;
+      const upload = this.uploads[this.next];
+      if (!upload) break;
+      void this.send(upload);
+    }
+    this.changed();
+  }
+
+  private async send(upload: Upload): Promise<void> {
+    const controller = new AbortController();
+    this.running.set(upload, controller);
+    upload.state = 'sending';
+    try {
+      await this.ensure(parentOf(upload.iri));
+      upload.state = await putFile({
+        url: upload.iri,
+        file: upload.file,
+        mediaType: mediaTypeOf(upload.file.name, upload.file.type),
+        replace: upload.replace,
+        signal: controller.signal,
+        onProgress: (sent) => {
+          upload.sent = sent;
+          this.changed();
+        },
+      });
+      if (upload.state === 'done') upload.sent = upload.file.size;
+    } catch (error) {
+      upload.state = controller.signal.aborted ? 'cancelled' : 'failed';
+      upload.failure = controller.signal.aborted ? '' : messageOf(error);
+    }
+    this.running.delete(upload);
+    this.hasNews = true;
+    this.advance();
+  }
+
+  /** Makes a container and those above it, once; one that is there is as good. */
+  private ensure(iri: string): Promise<void> {
+    const known = this.containers.get(iri);
+    if (known) return known;
+    const made = this.make(iri);
+    this.containers.set(iri, made);
+    return made;
+  }
+
+  private async make(iri: string): Promise<void> {
+    await this.ensure(parentOf(iri));
+    const response = await request('PUT', iri, { headers: { Link: `<${lws}>; rel="type"`, 'If-None-Match': '*' } });
+    if (response.ok || response.status === 412 || response.status === 409) return;
+    throw await refusalOf(response);
+  }
+
+  /** Told at most once a frame: a thousand small files end faster than that. */
+  private changed(): void {
+    if (this.announced) return;
+    this.announced = true;
+    requestAnimationFrame(() => {
+      this.announced = false;
+      this.dispatchEvent(new Event('change'));
+    });
+  }
+}
+
+const encodePath = (path: string): string =>
+  path
+    .normalize('NFC')
+    .split('/')
+    .map((segment) => encodeURIComponent(segment).replace(/%(?:40|3A|24|2C|2B|3D)/g, decodeURIComponent))
+    .join('/');

@@ -3,15 +3,14 @@
  * Everything is kept in IndexedDB and forgotten on signing out. It must not know pages.
  */
 import * as DPoP from 'dpop';
+import { type BrowserSource, makeIdentity, signedBy } from './browser-identity.js';
 import { forgetAll, recall, remember } from './vault.js';
 
 /** The storage's URI, with a slash: the console lies at `app` below it. */
 export const storageUri = new URL('./', location.href.replace(/[?#].*$/, '')).href;
 
 /** How a credential comes about again when it is used up. */
-type Source =
-  | { readonly kind: 'given'; readonly credential: string; readonly type: string }
-  | { readonly kind: 'browser'; readonly key: CryptoKeyPair; readonly did: string };
+type Source = { readonly kind: 'given'; readonly credential: string; readonly type: string } | BrowserSource;
 
 interface Token {
   readonly value: string;
@@ -81,18 +80,23 @@ export async function signIn(credential: string): Promise<void> {
   await become({ kind: 'given', credential, type: iss === sub ? selfSigned : idToken });
 }
 
-/** Signs in as an identity of this browser, which is made when there is none: a did:key whose private half cannot leave it. */
-export async function signInAsBrowser(): Promise<void> {
-  const known = await recall<Source>('browser');
-  const own = known ?? (await makeIdentity());
-  if (!known) await remember('browser', own);
-  await become(own);
+/** Signs in as the identity of this browser: a did:key whose private half cannot leave it. */
+export const signInAsBrowser = async (): Promise<void> => become(await ownSource());
+
+/** The identity of this browser, which is made when there is none. */
+export const identityOfBrowser = async (): Promise<string> => (await ownSource()).did;
+
+async function ownSource(): Promise<BrowserSource> {
+  const known = await recall<BrowserSource>('browser');
+  if (known) return known;
+  const made = await makeIdentity();
+  await remember('browser', made);
+  return made;
 }
 
 /** The identity of this browser, when it has one. */
 export async function browserIdentity(): Promise<string | undefined> {
-  const known = await recall<Source>('browser');
-  return known?.kind === 'browser' ? known.did : undefined;
+  return (await recall<BrowserSource>('browser'))?.did;
 }
 
 /** Forgets everything, the identity of this browser included. */
@@ -120,52 +124,10 @@ async function become(next: Source): Promise<void> {
   changed();
 }
 
-async function makeIdentity(): Promise<Source> {
-  const key = (await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, false, [
-    'sign',
-  ])) as CryptoKeyPair;
-  const raw = new Uint8Array(await crypto.subtle.exportKey('raw', key.publicKey));
-  // did:key of P-256: multicodec 0x1200 and the compressed point.
-  const bytes = new Uint8Array([0x80, 0x24, raw[64]! % 2 === 0 ? 2 : 3, ...raw.slice(1, 33)]);
-  return { kind: 'browser', key, did: `did:key:z${base58(bytes)}` };
-}
-
-const alphabet = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz';
-function base58(bytes: Uint8Array): string {
-  let value = BigInt(`0x${[...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('')}`);
-  let text = '';
-  for (; value > 0n; value /= 58n) text = alphabet[Number(value % 58n)]! + text;
-  return text;
-}
-
-const base64url = (bytes: Uint8Array): string =>
-  btoa(String.fromCharCode(...bytes))
-    .replace(/\+/g, '-')
-    .replace(/\//g, '_')
-    .replace(/=+$/, '');
-
-/** A credential that lives long enough for one exchange. */
-async function credentialOf(from: Source): Promise<{ credential: string; type: string }> {
-  if (from.kind === 'given') return { credential: from.credential, type: from.type };
-  const now = Math.floor(Date.now() / 1000);
-  const encode = (value: object): string => base64url(new TextEncoder().encode(JSON.stringify(value)));
-  const fragment = from.did.slice('did:key:'.length);
-  const signed = `${encode({ alg: 'ES256', typ: 'JWT', kid: `${from.did}#${fragment}` })}.${encode({
-    sub: from.did,
-    iss: from.did,
-    client_id: from.did,
-    aud: storageUri.slice(0, -1),
-    iat: now,
-    exp: now + 600,
-    jti: crypto.randomUUID(),
-  })}`;
-  const signature = await crypto.subtle.sign(
-    { name: 'ECDSA', hash: 'SHA-256' },
-    from.key.privateKey,
-    new TextEncoder().encode(signed),
-  );
-  return { credential: `${signed}.${base64url(new Uint8Array(signature))}`, type: selfSigned };
-}
+const credentialOf = async (from: Source): Promise<{ credential: string; type: string }> =>
+  from.kind === 'given'
+    ? { credential: from.credential, type: from.type }
+    : { credential: await signedBy(from, storageUri.slice(0, -1)), type: selfSigned };
 
 async function tokenEndpoint(): Promise<string> {
   if (endpoint) return endpoint;

@@ -4,7 +4,7 @@ import { customElement, state } from 'lit/decorators.js';
 import { messageOf } from './api.js';
 import { shortName } from './names.js';
 import { Page, type Place, placeHref, placeNow } from './page.js';
-import { onSession, signOut, storageUri, who } from './session.js';
+import { browserIdentity, onSession, signOut, storageUri, who } from './session.js';
 
 interface Entry {
   readonly title: string;
@@ -16,6 +16,7 @@ interface Entry {
 
 const pages: Readonly<Record<string, Entry>> = {
   browse: { title: 'Browse', for: 'all', load: () => import('./pages/browse.js') },
+  owners: { title: 'Owners', for: 'subjects', load: () => import('./pages/owners.js') },
   signin: { title: 'Sign in', load: () => import('./pages/signin.js') },
 };
 
@@ -93,10 +94,9 @@ export class Shell extends Page {
   }
 
   private async leave(): Promise<void> {
-    const session = who();
+    // Its key cannot be had again.
     if (
-      session.kind === 'subject' &&
-      session.isBrowser &&
+      (await browserIdentity()) !== undefined &&
       !confirm('The identity of this browser is forgotten with its key, and what it may do with it. Sign out?')
     )
       return;

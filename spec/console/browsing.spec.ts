@@ -1,0 +1,145 @@
+/** The console: containers, and what is put into them, in a browser. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
+import { asContainer } from '../support/conformance.js';
+import { request } from '../support/http.js';
+
+for (const path of ['', '/some/path'])
+  describeInBrowser(`The console, browsing, at ${path || '/'}`, () => {
+    const console = new Console();
+    let page: Page;
+    const folder = mkdtempSync(join(tmpdir(), 'quadpod-upload-'));
+    before(async () => {
+      await console.start({ path });
+      page = await console.owner();
+    });
+    after(async () => {
+      await console.stop();
+      rmSync(folder, { recursive: true });
+    });
+
+    const send = (method: string, name: string, fields: Record<string, string> = {}, body?: string) =>
+      request(console.server.root + name, {
+        method,
+        headers: { Authorization: `Bearer ${console.server.ownerToken}`, ...fields },
+        ...(body === undefined ? {} : { body }),
+      });
+    const at = (name: string): string => `browse?at=${encodeURIComponent(console.server.root + name)}`;
+
+    it('makes a container and a document in it, and refuses a name that is taken in the words of the server', async () => {
+      await page.click('text=New …');
+      await page.fill('dialog [name=name]', 'Größen & mehr');
+      await page.click('text=Make it');
+      await page.locator('h1 >> text=Größen & mehr').waitFor();
+      await page.locator('.empty').waitFor();
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await page.click('text=New …');
+      await page.selectOption('select', 'json');
+      await page.fill('dialog [name=name]', 'sizes');
+      await page.click('text=Make it');
+      await page.waitForURL(/sizes\.json/);
+      await console.go(page, at(`${encodeURIComponent('Größen & mehr')}/`));
+      await page.locator('td >> text=sizes.json').waitFor();
+      await page.click('text=New …');
+      await page.fill('dialog [name=name]', 'sizes.json');
+      await page.selectOption('select', 'json');
+      await page.click('text=Make it');
+      await page.locator('.notice.bad').waitFor();
+      await page.keyboard.press('Escape');
+      await page.click('.notice.bad button');
+    });
+
+    it('uploads a folder: what conflicts is asked once, what is refused is said, and everything else arrives', async () => {
+      for (let i = 0; i < 60; i++) {
+        const within = join(folder, `set ${i % 5}`);
+        mkdirSync(within, { recursive: true });
+        writeFileSync(join(within, `file ${i}.ttl`), `<#it> <http://example.org/number> ${i} .`);
+      }
+      writeFileSync(join(folder, 'broken.ttl'), '<#it> broken .');
+      await send('PUT', 'data/', asContainer);
+      await console.go(page, at('data/'));
+      await page.locator('.empty').waitFor();
+      await page.setInputFiles('input[webkitdirectory]', folder);
+      await page.locator('.uploads [role=status] >> text=60 of 61 files done, 1 failed').waitFor();
+      await page.locator('.uploads .failed >> text=line 1').waitFor();
+      await page.click('text=Close the list');
+      writeFileSync(join(folder, 'broken.ttl'), '<#it> <#is> "whole" .');
+      await page.setInputFiles('input[webkitdirectory]', folder);
+      await page.locator('.question').waitFor();
+      expect(await page.locator('.uploads [role=status]').textContent()).to.contain(
+        '1 of 61 files done, 60 exist already',
+      );
+      await page.click('text=Keep what is there');
+      await page.locator('.uploads [role=status] >> text=61 of 61 files done').waitFor();
+      const name = folder.replace(/^.*\//, '');
+      const answer = await send('GET', `data/${name}/set%202/file%2012.ttl`, { Accept: 'text/turtle' });
+      expect(answer.status).to.equal(200);
+      expect(answer.headers['content-type']).to.contain('text/turtle');
+    });
+
+    it('looks for names, deletes what is selected, and has it saved', async () => {
+      await send('PUT', 'some/', asContainer);
+      for (const name of ['apple', 'pear', 'pineapple'])
+        await send('PUT', `some/${name}.txt`, { 'Content-Type': 'text/plain' }, name);
+      await console.go(page, at('some/'));
+      await page.locator('td >> text=pear.txt').waitFor();
+      await page.fill('input[type=search]', 'APPLE');
+      await page.locator('text=2 of 3 have that name').waitFor();
+      await page.check('[aria-label="Select pineapple.txt"]');
+      const saving = page.waitForEvent('download');
+      await page.click('text=Download');
+      expect((await saving).suggestedFilename()).to.equal('pineapple.txt');
+      page.once('dialog', (dialog) => void dialog.accept());
+      await page.click('button >> text=Delete');
+      await page.locator('.notice >> text=deleted').waitFor();
+      expect((await send('GET', 'some/pineapple.txt')).status).to.equal(404);
+      expect((await send('GET', 'some/apple.txt')).status).to.equal(200);
+    });
+
+    it('has no more rows than are in view of a large container', async () => {
+      await send('PUT', 'many/', asContainer);
+      for (let i = 0; i < 2500; i += 50)
+        await Promise.all(
+          Array.from({ length: 50 }, (_, j) => send('PUT', `many/n${i + j}`, { 'Content-Type': 'text/plain' }, 'x')),
+        );
+      await console.go(page, at('many/'));
+      await page.locator('text=2,500 members').waitFor();
+      expect(await page.locator('tbody tr').count()).to.be.below(80);
+      await page.evaluate("document.querySelector('.listing').scrollTo(0, 1e6)");
+      await page.locator('tr[aria-rowindex="2501"] a').waitFor();
+      expect(await page.locator('tbody tr').count()).to.be.below(80);
+      expect(await axeFindings(page)).to.deep.equal([]);
+    });
+
+    it('shows names as text, whatever they hold', async () => {
+      const hostile = [
+        '<img src=x onerror=alert(1)>',
+        '"><script>alert(1)</script>',
+        'javascript:alert(1)',
+        '{{7*7}}',
+        '%00%2e%2e',
+      ];
+      await send('PUT', 'hostile/', asContainer);
+      for (const name of hostile)
+        await send('PUT', `hostile/${encodeURIComponent(name)}`, { 'Content-Type': 'text/plain' }, name);
+      await console.go(page, at('hostile/'));
+      for (const name of hostile.slice(0, 4)) await page.locator('td a', { hasText: name }).waitFor();
+      expect(await page.locator('main img, main script').count()).to.equal(0);
+    });
+
+    it('fits a screen of 320 pixels, in the dark as well', async () => {
+      const small = await console.owner({ viewport: { width: 320, height: 640 }, colorScheme: 'dark' });
+      await small.locator('tbody a').first().waitFor();
+      expect(await small.evaluate('document.documentElement.scrollWidth')).to.equal(320);
+      expect(await axeFindings(small)).to.deep.equal([]);
+    });
+
+    it('was never against its policy, and asked nobody else', () => {
+      expect(console.complaints).to.deep.equal([]);
+      expect([...console.elsewhere]).to.deep.equal([]);
+    });
+  });

@@ -33,6 +33,7 @@ export interface Surroundings {
   readonly signingKey: House['signingKey'];
   readonly log: Log;
   readonly progress: House['progress'];
+  readonly read: House['read'];
   /** Filled later; asked when requests come. */
   readonly installations: readonly Installation[];
 }
@@ -85,8 +86,7 @@ export async function assembleStorage(
 export function assembleHouse(
   core: CoreSettings,
   { storage: assembled, addedOwners }: Awaited<ReturnType<typeof assembleStorage>>,
-  { fetchUnder, signingKey, log, progress, installations }: Surroundings,
-  read: House['read'],
+  { fetchUnder, signingKey, log, progress, read, installations }: Surroundings,
 ): House {
   const { storage, systemPrefix, store, documents, authorizer, mask, clock } = assembled;
   const baseUri = storage.slice(0, -1);

@@ -7,14 +7,14 @@ import type { Server as HttpServer } from 'node:http';
 import { join } from 'node:path';
 import type { Component, House, Installation } from '../component.js';
 import { type Application, createApp } from '../http/app.js';
-import { read } from '../http/resource-routes.js';
+import { read as readResource } from '../http/resource-routes.js';
 import type { Site } from '../http/site.js';
 import type { Log } from '../log.js';
 import type { Storage } from '../resources/storage.js';
 import { ensureRoot } from '../resources/storage-root.js';
 import type { Settings } from '../settings.js';
 import type { Store } from '../storage/store.js';
-import { assembleHouse, assembleSite, assembleStorage, installAll } from './assemble.js';
+import { assembleHouse, assembleSite, assembleStorage, installAll, type Surroundings } from './assemble.js';
 import { type CoreSettings, coreSettings, readBaseUri } from './core-settings.js';
 import { createHttpServer, drain, listen } from './http-server.js';
 import { keptKey } from './kept-key.js';
@@ -82,12 +82,18 @@ export async function prepareServer(
     const webhookKey = keptKey(join(core.dataDir, 'webhook.key'));
     const method = await verificationMethodOf(webhookKey, iri);
     const signingKey = { keyId: method.id, key: createPrivateKey({ key: { ...webhookKey }, format: 'jwk' }) };
-    const surroundings = { fetchUnder: outboundFetch(core), signingKey, log, progress, installations };
+    const read: Surroundings['read'] = ({ req, access }, resource) =>
+      readResource({
+        storage,
+        description: site.description,
+        req,
+        access,
+        target: { iri: resource, query: undefined },
+      });
+    const surroundings = { fetchUnder: outboundFetch(core), signingKey, log, progress, read, installations };
     const assembled = await assembleStorage(core, iri, store, owners, surroundings);
     const { storage } = assembled;
-    const house = assembleHouse(core, assembled, surroundings, ({ req, access }, resource) =>
-      read({ storage, description: site.description, req, access, target: { iri: resource, query: undefined } }),
-    );
+    const house = assembleHouse(core, assembled, surroundings);
     await installAll(components, settings, house, installations);
     const oldMethod = await oldVerificationMethod(join(core.dataDir, 'webhook-old.key'), iri, Date.now());
     const methods = [method, ...(oldMethod ? [oldMethod] : [])];

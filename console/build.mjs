@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
 const source = fileURLToPath(new URL('.', import.meta.url));
+process.chdir(join(source, '..'));
 const target = join(source, '../dist/console');
 await rm(target, { recursive: true, force: true });
 await mkdir(target, { recursive: true });
@@ -52,3 +53,5 @@ for (const page of ['app', 'callback']) {
     html.replace(/\{(\w+)\}/g, (whole, name) => names[name] ?? whole),
   );
 }
+// What each page loads, for the specs of sizes.
+await writeFile(join(target, '../console-meta.json'), JSON.stringify(metafile));

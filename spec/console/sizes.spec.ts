@@ -1,0 +1,53 @@
+/** What the console loads: small at first, the editor and the charts when they are wanted. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { packageRoot } from '../../lib/package-root.js';
+
+interface Output {
+  readonly entryPoint?: string;
+  readonly imports: readonly { readonly path: string; readonly kind: string }[];
+}
+
+const { outputs } = JSON.parse(readFileSync(join(packageRoot, 'dist/console-meta.json'), 'utf8')) as {
+  outputs: Readonly<Record<string, Output>>;
+};
+
+/** The files that come with some modules, and what these import at once. */
+function loaded(...modules: string[]): Set<string> {
+  const found = new Set<string>();
+  const left = modules.map((name) => {
+    const path = Object.keys(outputs).find((each) => outputs[each]!.entryPoint === `console/src/${name}`);
+    expect(path, name).not.to.equal(undefined);
+    return path!;
+  });
+  for (let path = left.pop(); path !== undefined; path = left.pop()) {
+    if (found.has(path)) continue;
+    found.add(path);
+    for (const { path: next, kind } of outputs[path]!.imports) if (kind === 'import-statement') left.push(next);
+  }
+  return found;
+}
+
+const kilobytes = (paths: Iterable<string>): number =>
+  [...paths].reduce((sum, path) => sum + gzipSync(readFileSync(join(packageRoot, path))).length, 0) / 1000;
+const without = (from: Set<string>, known: Set<string>): string[] => [...from].filter((path) => !known.has(path));
+
+describe('Sizes of the console, compressed', () => {
+  const first = loaded('main.ts', 'pages/browse.ts', 'style.css');
+
+  it('are at most 40 kB for the first load', () => {
+    expect(kilobytes(first)).to.be.below(40);
+  });
+
+  it('are at most 180 kB for the editor', () => {
+    expect(kilobytes(without(loaded('editor/quad-editor.ts'), first))).to.be.below(180);
+  });
+
+  it('are at most 60 kB for anything else that is loaded by itself', () => {
+    const editor = loaded('editor/quad-editor.ts');
+    for (const path of Object.keys(outputs))
+      if (!editor.has(path) && path.endsWith('.js')) expect(kilobytes([path]), path).to.be.below(60);
+  });
+});

@@ -16,6 +16,7 @@ interface Entry {
 
 const pages: Readonly<Record<string, Entry>> = {
   browse: { title: 'Browse', for: 'all', load: () => import('./pages/browse.js') },
+  resource: { title: 'Resource', load: () => import('./pages/resource.js') },
   signin: { title: 'Sign in', load: () => import('./pages/signin.js') },
 };
 

@@ -45,6 +45,7 @@ export class QuadEditor extends LitElement {
 
   private text = '';
   private view: EditorView | undefined;
+  private left: EditorState | undefined;
   private readonly separator = new Compartment();
   private readonly mode = new Compartment();
   private readonly state = new Compartment();
@@ -92,8 +93,9 @@ export class QuadEditor extends LitElement {
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    // The element may come back with the page that is kept: only the view goes.
+    // The element may come back with a page that is kept, and with it what can be undone: only the view goes.
     this.text = this.value;
+    this.left = this.view?.state;
     this.view?.destroy();
     this.view = undefined;
   }
@@ -106,15 +108,19 @@ export class QuadEditor extends LitElement {
   private create(): EditorView {
     const separator = separatorOf(this.text);
     const root = this.renderRoot as ShadowRoot;
-    const state = EditorState.create({
-      doc: Text.of(this.text.split(separator)),
-      extensions: [
-        this.separator.of(EditorState.lineSeparator.of(separator)),
-        this.extensions(),
-        this.mode.of(this.modeNow()),
-        this.state.of(this.stateNow()),
-      ],
-    });
+    const left = this.left?.sliceDoc() === this.text ? this.left : undefined;
+    this.left = undefined;
+    const state =
+      left ??
+      EditorState.create({
+        doc: Text.of(this.text.split(separator)),
+        extensions: [
+          this.separator.of(EditorState.lineSeparator.of(separator)),
+          this.extensions(),
+          this.mode.of(this.modeNow()),
+          this.state.of(this.stateNow()),
+        ],
+      });
     return new EditorView({ state, root, parent: root.querySelector('div')! });
   }
 

@@ -6,8 +6,7 @@
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
-import { bracketMatching, indentOnInput, StreamLanguage } from '@codemirror/language';
-import { turtle } from '@codemirror/legacy-modes/mode/turtle';
+import { bracketMatching, indentOnInput } from '@codemirror/language';
 import { lintGutter, lintKeymap } from '@codemirror/lint';
 import { Annotation, Compartment, EditorState, type Extension, Prec, Text, Transaction } from '@codemirror/state';
 import {
@@ -24,6 +23,7 @@ import { customElement, property } from 'lit/decorators.js';
 import { jsonCheck, sparqlCheck, turtleCheck } from './check.js';
 import { type Completions, completionSource } from './complete.js';
 import { hostStyle, theme } from './theme.js';
+import { turtleLanguage } from './turtle.js';
 
 export type { Completions } from './complete.js';
 export type Language = 'turtle' | 'sparql' | 'json' | 'text';
@@ -164,6 +164,8 @@ export class QuadEditor extends LitElement {
       EditorState.readOnly.of(this.readonly),
       EditorView.contentAttributes.of({
         'aria-label': this.label || 'Text',
+        // It has the focus without this, but not everybody who asks knows of editable content.
+        tabindex: '0',
         ...(this.readonly ? { 'aria-readonly': 'true' } : {}),
       }),
     ];
@@ -175,7 +177,7 @@ export class QuadEditor extends LitElement {
       this.readonly ? [] : autocompletion({ override: [completionSource(dialect, () => this.completions)] });
     switch (this.language) {
       case 'turtle':
-        return [StreamLanguage.define(turtle), check(turtleCheck), names('turtle')];
+        return [turtleLanguage, check(turtleCheck), names('turtle')];
       case 'sparql':
         return [sparql(), check(sparqlCheck), names('sparql')];
       case 'json':

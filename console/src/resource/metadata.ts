@@ -103,9 +103,9 @@ export class ResourceMetadata extends Page {
     return html`
       ${draft.failure ? html`<p class="problem" role="alert">${draft.failure}</p>` : nothing}
       ${saveRow(draft, actions)}
-      <section class="card"><h3>Types</h3>${this.types(view.types)}</section>
-      <section class="card"><h3>Links</h3>${this.relations(view.relations)}</section>
-      <section class="card"><h3>Given by the server</h3>
+      <section class="card"><h2>Types</h2>${this.types(view.types)}</section>
+      <section class="card"><h2>Links</h2>${this.relations(view.relations)}</section>
+      <section class="card"><h2>Given by the server</h2>
         <dl class="facts">${view.given.map(({ name, target }) => html`<dt>${name}</dt><dd class="iri">${target?.href ?? ''}</dd>`)}</dl>
       </section>`;
   }
@@ -119,7 +119,7 @@ export class ResourceMetadata extends Page {
             html`<li class="row"><span class="iri grow">${type}</span>${
               isServerType(type)
                 ? html`<span class="soft">given by the server</span>`
-                : html`<button type="button" aria-label=${`Remove the type ${type}`} @click=${() => this.change((text) => removeType(text, type))}>Remove</button>`
+                : html`<button type="button" aria-label=${`Remove the type ${type}`} @click=${(event: Event) => this.leaveOut(event, (text) => removeType(text, type))}>Remove</button>`
             }</li>`,
         )}
       </ul>
@@ -153,12 +153,12 @@ export class ResourceMetadata extends Page {
     const { name, target, literal } = relation;
     const field = (part: 'href' | 'title', label: string): TemplateResult => html`<input
       class="wide" aria-label=${`${label} of ${name}`} spellcheck="false" .value=${target?.[part] ?? ''}
-      @change=${({ target: input }: Event) => this.change((text) => changeTarget(text, relation, { [part]: (input as HTMLInputElement).value }))}
+      @input=${({ target: input }: Event) => this.change((text) => changeTarget(text, relation, { [part]: (input as HTMLInputElement).value }))}
     />`;
     return html`<tr>
       <th scope="row">${name}</th>
       ${target ? html`<td>${field('href', 'Target')}</td><td>${field('title', 'Title')}</td>` : html`<td colspan="2"><code>${JSON.stringify(literal)}</code></td>`}
-      <td><button type="button" aria-label=${`Remove ${name} ${target?.href ?? ''}`} @click=${() => this.change((text) => removeRelation(text, relation))}>Remove</button></td>
+      <td><button type="button" aria-label=${`Remove ${name} ${target?.href ?? ''}`} @click=${(event: Event) => this.leaveOut(event, (text) => removeRelation(text, relation))}>Remove</button></td>
     </tr>`;
   }
 
@@ -174,6 +174,12 @@ export class ResourceMetadata extends Page {
       this.requestUpdate();
       return false;
     }
+  }
+
+  private leaveOut(event: Event, work: (text: string) => string): void {
+    // The button goes with its line.
+    (event.currentTarget as HTMLElement).closest('section')?.querySelector<HTMLElement>('form input')?.focus();
+    this.change(work);
   }
 
   private readonly addType = (event: SubmitEvent): void => {

@@ -31,7 +31,7 @@ export class ResourceTable extends Page {
     try {
       const { groupsOf } = await import('./triples.js');
       if (text !== this.text) return;
-      this.groups = groupsOf(text, base);
+      this.groups = groupsOf(text, base, storageUri);
       this.failure = '';
     } catch (error) {
       this.groups = [];

@@ -15,6 +15,8 @@ export class ResourceText extends Page {
   /** What is edited, for its accessible name. */
   @property() label = 'Text';
   @property({ type: Boolean }) readonly = false;
+  /** What to do with an empty text. */
+  @property() hint = '';
   @state() private isReady = false;
   @state() private trouble = '';
   private silence: (() => void) | undefined;
@@ -51,12 +53,13 @@ export class ResourceText extends Page {
     return html`
       ${draft.failure ? html`<p class="problem" role="alert">${draft.failure}</p>` : nothing}
       ${theirs === undefined ? this.actions() : this.conflict(theirs)}
+      ${draft.text === '' && draft.saved === '' && this.hint ? html`<p class="soft">${this.hint}</p>` : nothing}
       <div class=${theirs === undefined ? '' : 'sides'} @keydown=${this.keys}>
         <section aria-label=${theirs === undefined ? nothing : 'Your version'}>
-          ${theirs === undefined ? nothing : html`<h3>Your version</h3>`}
+          ${theirs === undefined ? nothing : html`<h2>Your version</h2>`}
           ${this.editor()}
         </section>
-        ${theirs === undefined ? nothing : html`<section aria-label="Their version"><h3>Their version</h3>${this.theirs(theirs)}</section>`}
+        ${theirs === undefined ? nothing : html`<section aria-label="Their version"><h2>Their version</h2>${this.theirs(theirs)}</section>`}
       </div>`;
   }
 
@@ -87,7 +90,7 @@ export class ResourceText extends Page {
       ? 'Somebody deleted this in the meantime. Your version is kept here until you decide.'
       : 'Somebody else saved this in the meantime. Your version is kept here until you decide.';
     const canSave = isGone || 'etag' in theirs;
-    return html`<div class="problem" role="alert">${said}</div>
+    return html`<div class="problem decide" role="alert" tabindex="-1">${said}</div>
       <div class="row">
         ${canSave ? html`<button type="button" class="primary" ?disabled=${draft.isSaving} @click=${this.overwrite}>${isGone ? 'Save mine again' : 'Save mine over it'}</button>` : nothing}
         ${canSave && !isGone ? html`<button type="button" ?disabled=${draft.isSaving} @click=${this.takeTheirs}>Take theirs</button>` : nothing}
@@ -111,12 +114,14 @@ export class ResourceText extends Page {
   private readonly save = async (): Promise<void> => {
     // Two sides are decided by their own buttons.
     if (this.readonly || this.draft.theirs !== undefined || !this.draft.isDirty) return;
-    if (await this.draft.save()) this.told();
+    const isSaved = await this.draft.save();
+    await this.updateComplete;
+    // The button that was pressed made way for the two sides.
+    if (!isSaved && document.activeElement === document.body) this.querySelector<HTMLElement>('.decide')?.focus();
   };
 
   private readonly overwrite = async (): Promise<void> => {
-    if (await this.draft.overwrite()) this.told();
-    this.refocus();
+    if (await this.draft.overwrite()) this.refocus();
   };
 
   private readonly takeTheirs = (): void => {
@@ -128,10 +133,6 @@ export class ResourceText extends Page {
     this.draft.revert();
     this.refocus();
   };
-
-  private told(): void {
-    this.dispatchEvent(new CustomEvent('saved', { bubbles: true }));
-  }
 
   /** The button that had the focus is gone. */
   private refocus(): void {

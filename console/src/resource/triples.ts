@@ -19,7 +19,7 @@ const xsdString = 'http://www.w3.org/2001/XMLSchema#string';
 const rdfType = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
 
 /** @throws Error that names the line */
-export function groupsOf(text: string, base: string): Group[] {
+export function groupsOf(text: string, base: string, storage: string): Group[] {
   const prefixes: Record<string, string> = {};
   const onPrefix = (prefix: string, namespace: Term): void => {
     prefixes[prefix] = namespace.value;
@@ -29,7 +29,7 @@ export function groupsOf(text: string, base: string): Group[] {
   const label = (iri: string): string => {
     if (iri === base) return '<> (this document)';
     if (iri.startsWith(`${base}#`)) return iri.slice(base.length);
-    return compact(iri, prefixes) ?? iri;
+    return compact(iri, prefixes) ?? (iri.startsWith(storage) ? `/${iri.slice(storage.length)}` : iri);
   };
   const node = (term: Term): Node => {
     if (term.termType === 'Literal') return literal(term, label);
@@ -59,5 +59,8 @@ function grouped(quads: readonly Quad[], node: (term: Term) => Node): Group[] {
     const named = predicate.value === rdfType ? { ...node(predicate), label: 'a' } : node(predicate);
     group.statements.push({ predicate: named, object: node(object) });
   }
-  return [...found.values()];
+  // What has a name comes first.
+  const all = [...found.values()];
+  const isBlank = ({ subject }: Group): boolean => subject.kind === 'blank';
+  return [...all.filter((group) => !isBlank(group)), ...all.filter(isBlank)];
 }

@@ -23,6 +23,9 @@ import { forgetView, type Keepable } from './views.js';
 
 type TabId = 'text' | 'table' | 'preview' | 'metadata';
 
+const emptyTurtle =
+  'There are no triples in it yet. Type “<#it> a ” to choose a class, then a prefix such as “dcterms:”, which is declared for you.';
+
 /** What somebody else made of a resource, to be compared with a text. */
 async function theirVersion(iri: string): Promise<Theirs> {
   const { text, etag, mediaType, reason } = await readResource(iri);
@@ -137,6 +140,7 @@ export class ResourceView extends Page implements Keepable {
       .language=${opened.kind === 'rdf' ? 'turtle' : opened.kind === 'json' ? 'json' : /sparql-query/.test(opened.mediaType) ? 'sparql' : 'text'}
       .label=${`Content of ${decoded(shortName(this.iri))}`}
       .readonly=${!opened.isWritable}
+      .hint=${opened.kind === 'rdf' ? emptyTurtle : 'It is empty. Type its text here.'}
     ></resource-text></div>`;
     if (opened.kind !== 'rdf') return editor;
     return html`<label class="inline">Shown as

@@ -22,6 +22,7 @@ import { html, LitElement, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { jsonCheck, sparqlCheck, turtleCheck } from './check.js';
 import { type Completions, completionSource } from './complete.js';
+import { finding } from './search.js';
 import { hostStyle, theme } from './theme.js';
 import { turtleLanguage } from './turtle.js';
 
@@ -135,6 +136,7 @@ export class QuadEditor extends LitElement {
       indentOnInput(),
       bracketMatching(),
       closeBrackets(),
+      finding,
       keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
       EditorView.lineWrapping,
       EditorView.clipboardInputFilter.of((text, state) => text.replace(/\r\n?|\n/g, state.lineBreak)),
@@ -174,7 +176,9 @@ export class QuadEditor extends LitElement {
   private modeNow(): Extension {
     const check = (lint: () => Extension): Extension => (this.readonly ? [] : [lint(), lintGutter()]);
     const names = (dialect: 'turtle' | 'sparql'): Extension =>
-      this.readonly ? [] : autocompletion({ override: [completionSource(dialect, () => this.completions)] });
+      this.readonly
+        ? []
+        : autocompletion({ maxRenderedOptions: 12, override: [completionSource(dialect, () => this.completions)] });
     switch (this.language) {
       case 'turtle':
         return [turtleLanguage, check(turtleCheck), names('turtle')];

@@ -5,6 +5,8 @@ import { turtle } from '@codemirror/legacy-modes/mode/turtle';
 /** It calls a local name a keyword, or with a capital a comment, and a keyword meta. */
 function token(stream: StringStream, state: unknown): string | null {
   const style = turtle.token(stream, state);
+  if (style === 'keyword' && /^[@\d+-]/.test(stream.current()))
+    return stream.current().startsWith('@') ? 'annotation' : 'number';
   if (style === 'keyword' || (style === 'comment' && !stream.current().startsWith('#'))) return 'propertyName';
   if (style === 'variableName.special') return 'namespace';
   return style === 'meta' ? 'keyword' : style;

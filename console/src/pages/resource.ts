@@ -5,7 +5,7 @@ import { ancestors, decoded, isContainer, shortName } from '../names.js';
 import { Page, placeHref } from '../page.js';
 import '../resource/view.js';
 import type { ResourceView } from '../resource/view.js';
-import { changedResources, viewOf } from '../resource/views.js';
+import { changedResources, dropClean, viewOf } from '../resource/views.js';
 import { storageUri } from '../session.js';
 
 @customElement('page-resource')
@@ -15,6 +15,11 @@ export class ResourcePage extends Page {
   override connectedCallback(): void {
     super.connectedCallback();
     this.requestUpdate();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    dropClean();
   }
 
   protected override render(): TemplateResult {

@@ -116,7 +116,8 @@ export class ResourceView extends Page implements Keepable {
       <resource-delete .iri=${this.iri} .etag=${this.draft?.etag ?? opened.etag} ?hasAcl=${opened.acl !== undefined} @deleted=${this.gone}></resource-delete>`;
   }
 
-  private about({ mediaType, size, modified }: Opened): string {
+  private about({ mediaType, size, modified, etag }: Opened): string {
+    if (this.draft && this.draft.etag !== etag) return `${mediaType} · changed since it was opened`;
     return [mediaType, size === undefined ? '' : sizeText(size), modified ? `changed ${dateText(modified)}` : '']
       .filter(Boolean)
       .join(' · ');
@@ -143,7 +144,9 @@ export class ResourceView extends Page implements Keepable {
       .hint=${opened.kind === 'rdf' ? emptyTurtle : 'It is empty. Type its text here.'}
     ></resource-text></div>`;
     if (opened.kind !== 'rdf') return editor;
-    return html`<label class="inline">Shown as
+    const hasComment = draft.isDirty && /^\s*#/m.test(draft.text);
+    return html`${hasComment ? html`<p class="soft">Triples and prefixes are saved. Comments and layout are not.</p>` : nothing}
+      <label class="inline">Shown as
         <select @change=${this.chooseForm}>
           <option value=${turtle} ?selected=${!other}>Turtle</option>
           ${serialisations.map(({ mediaType, title }) => html`<option value=${mediaType} ?selected=${mediaType === this.form}>${title}</option>`)}

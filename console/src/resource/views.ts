@@ -12,10 +12,15 @@ const kept = new Map<string, Keepable & HTMLElement>();
 
 /** The view of a resource: the one that was left with changes, or a new one. */
 export function viewOf<View extends Keepable & HTMLElement>(iri: string, make: () => View): View {
-  for (const [other, view] of kept) if (other !== iri && !view.hasChanges) kept.delete(other);
+  dropClean(iri);
   const view = (kept.get(iri) as View | undefined) ?? make();
   kept.set(iri, view);
   return view;
+}
+
+/** Lets go of views that hold nothing: shown again, their resources are read again. */
+export function dropClean(except?: string): void {
+  for (const [iri, view] of kept) if (iri !== except && !view.hasChanges) kept.delete(iri);
 }
 
 export const forgetView = (iri: string): void => void kept.delete(iri);

@@ -17,6 +17,7 @@ interface Entry {
 const pages: Readonly<Record<string, Entry>> = {
   browse: { title: 'Browse', for: 'all', load: () => import('./pages/browse.js') },
   owners: { title: 'Owners', for: 'subjects', load: () => import('./pages/owners.js') },
+  resource: { title: 'Resource', load: () => import('./pages/resource.js') },
   signin: { title: 'Sign in', load: () => import('./pages/signin.js') },
 };
 

@@ -1,0 +1,137 @@
+/** Completion of Turtle and SPARQL: prefixes, which are declared as they are used, and the classes and predicates of a storage. */
+import type { Completion, CompletionContext, CompletionResult, CompletionSource } from '@codemirror/autocomplete';
+import { syntaxTree } from '@codemirror/language';
+import type { EditorState } from '@codemirror/state';
+import type { EditorView } from '@codemirror/view';
+import { compact, declaredPrefixes, wellKnown } from './prefixes.js';
+
+/** Where the names of a storage come from. */
+export interface Completions {
+  classes(): Promise<readonly string[]>;
+  predicates(): Promise<readonly string[]>;
+}
+
+export type Dialect = 'turtle' | 'sparql';
+
+/** Declarations stand at the start of a document. */
+const headLength = 50_000;
+/** What has not answered by then is missing from this list and there for the next. */
+const patienceMs = 150;
+
+const keywords =
+  'SELECT CONSTRUCT DESCRIBE ASK WHERE DISTINCT REDUCED FROM NAMED GRAPH OPTIONAL UNION MINUS FILTER BIND VALUES GROUP BY HAVING ORDER ASC DESC LIMIT OFFSET COUNT SUM MIN MAX AVG SAMPLE GROUP_CONCAT EXISTS NOT REGEX CONTAINS LANG DATATYPE STR BOUND COALESCE'.split(
+    ' ',
+  );
+
+/** The first of the two that is there: the list, or the end of patience. */
+const soon = (list: Promise<readonly string[]> | undefined): Promise<readonly string[] | undefined> =>
+  Promise.race([
+    // Whoever asks for completions is told of failures where they matter: typing goes on with prefixes alone.
+    list?.catch(() => []) ?? Promise.resolve([]),
+    new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), patienceMs)),
+  ]);
+
+const head = (state: EditorState): string => state.sliceDoc(0, headLength);
+
+/** Inserts a name, and the declaration of its prefix when the document has none. */
+function applyName(name: string, prefix: string, dialect: Dialect) {
+  return (view: EditorView, _completion: Completion, from: number, to: number): void => {
+    const text = head(view.state);
+    const known = declaredPrefixes(text);
+    const namespace = wellKnown[prefix];
+    let declaration = '';
+    if (!(prefix in known) && namespace !== undefined)
+      declaration =
+        dialect === 'turtle' ? `@prefix ${prefix}: <${namespace}> .\n` : `PREFIX ${prefix}: <${namespace}>\n`;
+    const place = declarationPlace(text, from);
+    view.dispatch({
+      changes: [...(declaration ? [{ from: place, insert: declaration }] : []), { from, to, insert: name }],
+      selection: { anchor: from + declaration.length + name.length },
+      userEvent: 'input.complete',
+      scrollIntoView: true,
+    });
+  };
+}
+
+/** After the last declaration, at the start of a line and never after what is being typed. */
+function declarationPlace(text: string, before: number): number {
+  let place = 0;
+  for (const found of text.matchAll(/^[ \t]*(?:@prefix|@base|prefix|base)\b[^\n]*\n/gim)) {
+    const end = found.index + found[0].length;
+    if (end <= before) place = end;
+  }
+  return place;
+}
+
+function prefixOptions(known: Readonly<Record<string, string>>, dialect: Dialect): Completion[] {
+  return Object.entries({ ...wellKnown, ...known }).map(([name, namespace]) => ({
+    label: `${name}:`,
+    detail: namespace,
+    type: 'namespace',
+    boost: name in known ? 1 : 0,
+    apply: applyName(`${name}:`, name, dialect),
+  }));
+}
+
+function nameOptions(
+  iris: readonly string[],
+  known: Readonly<Record<string, string>>,
+  look: { dialect: Dialect; type: string },
+): Completion[] {
+  // A prefix that the document uses for something else must not be taken for the one that people know.
+  const prefixes = { ...wellKnown, ...known };
+  return iris.map((iri) => {
+    const name = compact(iri, prefixes);
+    const base = { detail: iri, type: look.type, boost: 2 };
+    if (name === undefined) return { label: `<${iri}>`, type: look.type, boost: 2 };
+    return { ...base, label: name, apply: applyName(name, name.slice(0, name.indexOf(':')), look.dialect) };
+  });
+}
+
+/** `@prefix fo|`: the whole declaration. */
+function declarationOptions(dialect: Dialect): Completion[] {
+  return Object.entries(wellKnown).map(([name, namespace]) => ({
+    label: `${name}:`,
+    detail: namespace,
+    type: 'namespace',
+    apply: `${name}: <${namespace}>${dialect === 'turtle' ? ' .' : ''}`,
+  }));
+}
+
+const validFor = /^<?[\w.:/#-]*$/;
+
+async function complete(
+  context: CompletionContext,
+  dialect: Dialect,
+  source: Completions | undefined,
+): Promise<CompletionResult | null> {
+  const { state, pos, explicit } = context;
+  if (/comment|string/i.test(syntaxTree(state).resolveInner(pos, -1).name)) return null;
+  const word = context.matchBefore(/<[^<>\s]*|[\w-]*:?[\w.-]*/);
+  const from = word?.from ?? pos;
+  const line = state.doc.lineAt(pos);
+  const before = line.text.slice(0, from - line.from);
+  if (/(?:@prefix|\bprefix)\s+$/i.test(before)) return { from, options: declarationOptions(dialect), validFor };
+  const ofType = /(?:^|[\s;.{])(?:a|rdf:type)\s+$/.test(before);
+  if (!explicit && !ofType && (word?.text ?? '') === '') return null;
+  if (/[?$@^]$/.test(before)) return null;
+  const type = ofType ? 'class' : 'property';
+  const iris = await soon(ofType ? source?.classes() : source?.predicates());
+  if (context.aborted) return null;
+  const known = declaredPrefixes(head(state));
+  return {
+    from,
+    options: [
+      ...nameOptions(iris ?? [], known, { dialect, type }),
+      ...prefixOptions(known, dialect),
+      ...(dialect === 'sparql' && !ofType ? keywords.map((label) => ({ label, type: 'keyword' })) : []),
+    ],
+    ...(iris === undefined ? {} : { validFor }),
+  };
+}
+
+/** @param source asked anew at each completion, as it may be set later */
+export const completionSource =
+  (dialect: Dialect, source: () => Completions | undefined): CompletionSource =>
+  (context) =>
+    complete(context, dialect, source());

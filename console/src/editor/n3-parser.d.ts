@@ -1,0 +1,19 @@
+/** The parser of n3 alone, without the streams of Node.js that the package's own types refer to. */
+declare module 'n3/src/N3Parser.js' {
+  export interface Term {
+    readonly termType: string;
+    readonly value: string;
+    readonly language?: string;
+    readonly datatype?: Term;
+  }
+  export interface Quad {
+    readonly subject: Term;
+    readonly predicate: Term;
+    readonly object: Term;
+  }
+  export default class N3Parser {
+    constructor(options?: { readonly format?: string; readonly baseIRI?: string });
+    /** @throws Error with a `context` that has the line */
+    parse(text: string): Quad[];
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * `<quad-editor>`: text with colours, errors in place and completion. Fires `change` with the text and `submit` on Ctrl or Cmd and Enter.
+ * Tab moves on, as everywhere. It lives in a shadow root, as CodeMirror's style elements are refused in the document.
+ * It must not know pages, nor the storage.
+ */
+import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { json } from '@codemirror/lang-json';
+import { bracketMatching, indentOnInput, StreamLanguage } from '@codemirror/language';
+import { turtle } from '@codemirror/legacy-modes/mode/turtle';
+import { lintGutter, lintKeymap } from '@codemirror/lint';
+import { Annotation, Compartment, EditorState, type Extension, Prec, Text, Transaction } from '@codemirror/state';
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLineGutter,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from '@codemirror/view';
+import { sparql } from 'codemirror-lang-sparql';
+import { html, LitElement, type TemplateResult } from 'lit';
+import { customElement, property } from 'lit/decorators.js';
+import { jsonCheck, sparqlCheck, turtleCheck } from './check.js';
+import { type Completions, completionSource } from './complete.js';
+import { hostStyle, theme } from './theme.js';
+
+export type { Completions } from './complete.js';
+export type Language = 'turtle' | 'sparql' | 'json' | 'text';
+
+/** A text whose line ends are all CR LF keeps them; any other is split at LF alone, so that nothing in it changes unasked. */
+const separatorOf = (text: string): string => (/\r\n/.test(text) && !/(?:^|[^\r])\n/.test(text) ? '\r\n' : '\n');
+
+/** A text that the page sets is no edit. */
+const outside = Annotation.define<boolean>();
+
+@customElement('quad-editor')
+export class QuadEditor extends LitElement {
+  static override styles = hostStyle;
+  @property() language: Language = 'text';
+  @property({ type: Boolean }) readonly = false;
+  /** The accessible name. */
+  @property() label = '';
+  @property({ attribute: false }) completions: Completions | undefined;
+
+  private text = '';
+  private view: EditorView | undefined;
+  private readonly separator = new Compartment();
+  private readonly mode = new Compartment();
+  private readonly state = new Compartment();
+
+  @property({ attribute: false })
+  get value(): string {
+    return this.view ? this.view.state.sliceDoc() : this.text;
+  }
+  set value(text: string) {
+    const { view } = this;
+    const before = this.value;
+    this.text = text;
+    if (!view || before === text) return;
+    const separator = separatorOf(text);
+    view.dispatch({
+      changes: { from: 0, to: view.state.doc.length, insert: Text.of(text.split(separator)) },
+      effects: this.separator.reconfigure(EditorState.lineSeparator.of(separator)),
+      // The first text is where undoing ends.
+      annotations: [outside.of(true), Transaction.addToHistory.of(before !== '')],
+    });
+  }
+
+  override focus(): void {
+    if (this.view) this.view.focus();
+    else void this.updateComplete.then(() => this.view?.focus());
+  }
+
+  /** Puts text where the cursor is, in place of what is selected. */
+  insert(text: string): void {
+    const { view } = this;
+    if (!view) return;
+    view.dispatch(view.state.replaceSelection(text), { userEvent: 'input', scrollIntoView: true });
+    view.focus();
+  }
+
+  protected override render(): TemplateResult {
+    return html`<div></div>`;
+  }
+
+  protected override updated(changed: Map<PropertyKey, unknown>): void {
+    this.view ??= this.create();
+    if (!['language', 'readonly', 'label'].some((name) => changed.has(name))) return;
+    this.view.dispatch({ effects: [this.mode.reconfigure(this.modeNow()), this.state.reconfigure(this.stateNow())] });
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    // The element may come back with the page that is kept: only the view goes.
+    this.text = this.value;
+    this.view?.destroy();
+    this.view = undefined;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.requestUpdate();
+  }
+
+  private create(): EditorView {
+    const separator = separatorOf(this.text);
+    const root = this.renderRoot as ShadowRoot;
+    const state = EditorState.create({
+      doc: Text.of(this.text.split(separator)),
+      extensions: [
+        this.separator.of(EditorState.lineSeparator.of(separator)),
+        this.extensions(),
+        this.mode.of(this.modeNow()),
+        this.state.of(this.stateNow()),
+      ],
+    });
+    return new EditorView({ state, root, parent: root.querySelector('div')! });
+  }
+
+  private extensions(): Extension {
+    return [
+      Prec.highest(keymap.of(['Mod-Enter', 'Ctrl-Enter'].map((key) => ({ key, run: () => this.submit() })))),
+      lineNumbers(),
+      highlightActiveLineGutter(),
+      highlightSpecialChars(),
+      history(),
+      drawSelection(),
+      indentOnInput(),
+      bracketMatching(),
+      closeBrackets(),
+      keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
+      EditorView.lineWrapping,
+      EditorView.clipboardInputFilter.of((text, state) => text.replace(/\r\n?|\n/g, state.lineBreak)),
+      EditorView.updateListener.of((update) => {
+        if (!update.docChanged || update.transactions.every((each) => each.annotation(outside))) return;
+        this.dispatchEvent(new CustomEvent('change', { detail: this.value }));
+      }),
+      // Names are asked for before they are needed.
+      EditorView.domEventHandlers({ focus: () => this.warmUp() }),
+      theme,
+    ];
+  }
+
+  private warmUp(): void {
+    if (this.readonly || !this.completions) return;
+    // Failures are told where the names are asked for; without them prefixes are still offered.
+    for (const list of [this.completions.classes(), this.completions.predicates()]) list.catch(() => {});
+  }
+
+  private submit(): boolean {
+    this.dispatchEvent(new CustomEvent('submit'));
+    return true;
+  }
+
+  private stateNow(): Extension {
+    return [
+      EditorState.readOnly.of(this.readonly),
+      EditorView.contentAttributes.of({
+        'aria-label': this.label || 'Text',
+        ...(this.readonly ? { 'aria-readonly': 'true' } : {}),
+      }),
+    ];
+  }
+
+  private modeNow(): Extension {
+    const check = (lint: () => Extension): Extension => (this.readonly ? [] : [lint(), lintGutter()]);
+    const names = (dialect: 'turtle' | 'sparql'): Extension =>
+      this.readonly ? [] : autocompletion({ override: [completionSource(dialect, () => this.completions)] });
+    switch (this.language) {
+      case 'turtle':
+        return [StreamLanguage.define(turtle), check(turtleCheck), names('turtle')];
+      case 'sparql':
+        return [sparql(), check(sparqlCheck), names('sparql')];
+      case 'json':
+        return [json(), check(jsonCheck)];
+      case 'text':
+        return [];
+    }
+  }
+}

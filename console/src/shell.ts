@@ -16,6 +16,8 @@ interface Entry {
 
 const pages: Readonly<Record<string, Entry>> = {
   browse: { title: 'Browse', for: 'all', load: () => import('./pages/browse.js') },
+  search: { title: 'Search', for: 'all', load: () => import('./pages/search.js') },
+  ask: { title: 'Ask', for: 'all', load: () => import('./pages/ask.js') },
   signin: { title: 'Sign in', load: () => import('./pages/signin.js') },
 };
 

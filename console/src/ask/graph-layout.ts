@@ -61,13 +61,17 @@ export function graphOf(rows: readonly Row[]): Graph {
 }
 
 const keyOf = ({ kind, value }: Term): string => `${kind} ${value}`;
-const short = (text: string): string =>
-  text.length > longestLabel ? `${text.slice(0, longestLabel - 1)}…` : text;
+const short = (text: string): string => (text.length > longestLabel ? `${text.slice(0, longestLabel - 1)}…` : text);
 
 /** A layout that stands still until it is stepped. */
 export function layout({ nodes, links }: Graph): Simulation<GraphNode, GraphLink> {
   return forceSimulation<GraphNode, GraphLink>([...nodes])
-    .force('links', forceLink<GraphNode, GraphLink>([...links]).distance(90).strength(0.4))
+    .force(
+      'links',
+      forceLink<GraphNode, GraphLink>([...links])
+        .distance(90)
+        .strength(0.4),
+    )
     .force('charge', forceManyBody().strength(-220).distanceMax(600))
     .force('collide', forceCollide(22))
     .force('centre', forceCenter(0, 0))

@@ -99,11 +99,10 @@ export class AskGraph extends Page {
     const inside = svg`<title>${plainText(term)}</title><circle r=${radius}></circle><text x=${radius + 4} y="4">${label}</text>`;
     const at = `translate(${x} ${y})`;
     const hold = (event: PointerEvent): void => this.hold(event, node);
-    if (href === undefined)
-      return svg`<g class="node ${term.kind}" transform=${at} @pointerdown=${hold}>${inside}</g>`;
+    if (href === undefined) return svg`<g class="node ${term.kind}" transform=${at} @pointerdown=${hold}>${inside}</g>`;
     return svg`<a class="node iri" href=${href} target=${isOutside(term.value) ? '_blank' : nothing} rel="noreferrer"
       transform=${at} tabindex=${node === this.reachable ? 0 : -1} aria-label=${plainText(term)} draggable="false"
-      @pointerdown=${hold} @click=${this.onClick} @focus=${() => this.reach(node)}
+      @pointerdown=${hold} @focus=${() => this.reach(node)}
       @keydown=${(event: KeyboardEvent) => this.onKey(event, node)} @dragstart=${(event: Event) => event.preventDefault()}
       >${inside}</a>`;
   }
@@ -126,6 +125,7 @@ export class AskGraph extends Page {
     const [dx, dy] = [(event.clientX - held.x) * scale, (event.clientY - held.y) * scale];
     // A click is seldom quite still.
     if (!held.moved && Math.hypot(event.clientX - held.x, event.clientY - held.y) < 4) return;
+    // The click that ends a drag then goes to the picture, and opens no node.
     if (!held.moved) picture.setPointerCapture(event.pointerId);
     held.moved = true;
     [held.x, held.y] = [event.clientX, event.clientY];
@@ -141,17 +141,7 @@ export class AskGraph extends Page {
   }
 
   private release(): void {
-    const { held } = this;
-    // The click that ends a drag comes after this, and must not open the node.
-    setTimeout(() => {
-      if (this.held === held) this.held = undefined;
-    });
-    if (held && !held.moved) this.held = undefined;
-    else if (held) this.held = { ...held, node: undefined, moved: true };
-  }
-
-  private onClick(event: Event): void {
-    if (this.held?.moved) event.preventDefault();
+    this.held = undefined;
   }
 
   private unitsPerPixel(picture: Element): number {

@@ -57,7 +57,11 @@ export function dataOf(table: Table, { x, ys, kind }: Plot): PlotData {
   const scale = kind === 'bars' && own === 'number' ? 'names' : own;
   const rows = table.rows.filter((row) => row[x] !== undefined);
   const at = (row: Row, index: number): number =>
-    scale === 'names' ? index : scale === 'time' ? (timeOf(row[x]) ?? Number.NaN) / 1000 : (numberOf(row[x]) ?? Number.NaN);
+    scale === 'names'
+      ? index
+      : scale === 'time'
+        ? (timeOf(row[x]) ?? Number.NaN) / 1000
+        : (numberOf(row[x]) ?? Number.NaN);
   const points = rows
     .map((row, index) => ({ row, at: at(row, index) }))
     .filter((point) => !Number.isNaN(point.at))

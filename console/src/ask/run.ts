@@ -35,8 +35,7 @@ export class Run {
     if (!this.controller) return;
     this.controller.abort();
     this.controller = undefined;
-    if (this.state.is === 'running')
-      this.become({ is: 'ended', milliseconds: performance.now() - this.state.since });
+    if (this.state.is === 'running') this.become({ is: 'ended', milliseconds: performance.now() - this.state.since });
   }
 
   private become(state: State): void {

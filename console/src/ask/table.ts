@@ -77,12 +77,13 @@ export class AskTable extends Page {
           <tbody>
             ${this.space(from)}
             ${this.chosen.slice(from, to).map(
-              (row, index) => html`<tr aria-rowindex=${from + index + 2}>${row.map(
-                (term) => html`<td
+              (row, index) =>
+                html`<tr aria-rowindex=${from + index + 2}>${row.map(
+                  (term) => html`<td
                   class=${numberOf(term) === undefined ? '' : 'number'}
                   title=${isLong ? plainText(term) : nothing}
                 >${termContent(term)}</td>`,
-              )}</tr>`,
+                )}</tr>`,
             )}
             ${this.space(shown - to)}
           </tbody>

@@ -1,11 +1,14 @@
 /** Search by type: which classes there are, and what has them. What is looked for is in the page's address. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
+import { live } from 'lit/directives/live.js';
+import { repeat } from 'lit/directives/repeat.js';
 import { messageOf } from '../api.js';
 import { labelOf } from '../ask/terms.js';
 import { dateText, decoded, isContainer } from '../names.js';
 import { Page, placeHref } from '../page.js';
 import { type Hit, type Hits, isStructural, type Joined, readFacets, search, type Wanted } from '../search/search.js';
+import { readTypes } from '../search/types.js';
 import { onSession, storageUri } from '../session.js';
 
 const switchedOff = 'This storage has no search by type: lws.search-index.enabled is off.';
@@ -19,6 +22,7 @@ export class SearchPage extends Page {
   @state() private total = 0;
   @state() private filter = '';
   @state() private found: Hits | undefined;
+  @state() private types: ReadonlyMap<string, readonly string[]> = new Map();
   @state() private isOn = true;
   @state() private isSearching = false;
   @state() private failure = '';
@@ -64,12 +68,16 @@ export class SearchPage extends Page {
     const controller = new AbortController();
     this.controller = controller;
     this.isSearching = true;
+    this.found = undefined;
     try {
       this.found = await search(this.wanted, this.page, controller.signal);
       this.failure = '';
+      this.types = await readTypes(
+        (this.found?.hits ?? []).map(({ iri }) => iri),
+        controller.signal,
+      );
     } catch (error) {
       if (controller.signal.aborted) return;
-      this.found = undefined;
       this.failure = messageOf(error);
     }
     if (this.controller === controller) this.isSearching = false;
@@ -105,7 +113,8 @@ export class SearchPage extends Page {
     const { types, joined } = this.wanted;
     const wantedText = this.filter.trim().toLowerCase();
     // A class of the address may be of nothing that this reader sees: it can still be taken away.
-    const all = [...new Set([...types, ...(this.facets ?? [])])];
+    const facets = this.facets ?? [];
+    const all = [...types.filter((type) => !facets.includes(type)), ...facets];
     const shown = all.filter((type) => types.includes(type) || type.toLowerCase().includes(wantedText));
     const [own, structural] = [shown.filter((type) => !isStructural(type)), shown.filter(isStructural)];
     const isEmpty = this.facets !== undefined && !all.some((type) => !isStructural(type));
@@ -120,7 +129,7 @@ export class SearchPage extends Page {
       }
       <fieldset class="bare"><legend class="visually-hidden">A resource must have</legend>
         ${(['all', 'any'] as const).map(
-          (each) => html`<label class="inline"><input type="radio" name="joined" .checked=${joined === each}
+          (each) => html`<label class="inline"><input type="radio" name="joined" .checked=${live(joined === each)}
             @change=${() => this.go({ joined: each })}>${each === 'all' ? 'All of them' : 'Any of them'}</label>`,
         )}
       </fieldset>
@@ -143,8 +152,10 @@ export class SearchPage extends Page {
   }
 
   private choices(offered: readonly string[], chosen: readonly string[]): TemplateResult {
-    return html`<ul>${offered.map(
-      (type) => html`<li><label title=${type}><input type="checkbox" .checked=${chosen.includes(type)}
+    return html`<ul>${repeat(
+      offered,
+      (type) => type,
+      (type) => html`<li><label title=${type}><input type="checkbox" .checked=${live(chosen.includes(type))}
         @change=${(event: Event) => this.choose(type, (event.target as HTMLInputElement).checked)}>
         <span>${labelOf(type)}<span class="visually-hidden"> ${type}</span></span></label></li>`,
     )}</ul>`;
@@ -187,10 +198,20 @@ export class SearchPage extends Page {
   private hit({ iri, types, mediaType, modified }: Hit): TemplateResult {
     const path = iri === storageUri ? 'The storage itself' : decoded(iri.slice(storageUri.length));
     const about = [mediaType, modified && dateText(modified)].filter(Boolean).join(', ');
+    const { wanted } = this;
+    // Those it was found by it surely has.
+    const sure = wanted.joined === 'all' || wanted.types.length === 1 ? wanted.types : [];
+    const shown = [...new Set([...types, ...sure, ...(this.types.get(iri) ?? [])])].filter(
+      (type) => type.includes(':') && !isStructural(type),
+    );
     return html`<li class="hit">
       <a href=${placeHref(isContainer(iri) ? 'browse' : 'resource', { at: iri })}>${path}</a>
       <span class="soft">${about}</span>
-      <ul class="chips" aria-label="Types of ${path}">${types.map((type) => html`<li title=${type}>${labelOf(type)}</li>`)}</ul>
+      ${
+        shown.length > 0
+          ? html`<ul class="chips" aria-label="Types of ${path}">${shown.map((type) => html`<li title=${type}>${labelOf(type)}</li>`)}</ul>`
+          : nothing
+      }
     </li>`;
   }
 }

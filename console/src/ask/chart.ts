@@ -43,7 +43,11 @@ export class AskChart extends Page {
     if (!place || !this.plot) return;
     this.drawing?.end();
     const names = this.plot.ys.map((y) => this.answer.columns[y]!);
-    this.drawing = draw(place, dataOf(this.answer, this.plot), { kind: this.plot.kind, names });
+    this.drawing = draw(place, dataOf(this.answer, this.plot), {
+      kind: this.plot.kind,
+      bottom: this.answer.columns[this.plot.x]!,
+      names,
+    });
   };
 
   protected override render(): TemplateResult {

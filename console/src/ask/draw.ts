@@ -8,13 +8,15 @@ export interface Drawing {
 
 interface Look {
   readonly kind: PlotKind;
+  /** What is along the bottom. */
+  readonly bottom: string;
   /** Of the series. */
   readonly names: readonly string[];
 }
 
 const colourCount = 6;
 
-export function draw(place: HTMLElement, data: PlotData, { kind, names }: Look): Drawing {
+export function draw(place: HTMLElement, data: PlotData, { kind, bottom, names }: Look): Drawing {
   const style = getComputedStyle(place);
   const colour = (name: string): string => style.getPropertyValue(name).trim();
   const colours = names.map((_, index) => colour(`--plot-${(index % colourCount) + 1}`));
@@ -29,13 +31,17 @@ export function draw(place: HTMLElement, data: PlotData, { kind, names }: Look):
     {
       width,
       height: width < 500 ? 280 : 380,
-      scales: { x: { time: data.scale === 'time', ...rangeOf(data) } },
+      scales: {
+        x: { time: data.scale === 'time', ...rangeOf(data) },
+        // The length of a bar says its value.
+        y: kind === 'bars' ? { range: (_chart, least, most) => fromZero(least, most) } : {},
+      },
       axes: [
         { ...axis, ...bottomOf(data, width) },
         { ...axis, size: 64 },
       ],
       series: [
-        { label: '', value: (_chart, value) => bottomText(data, value) },
+        { label: bottom, value: (_chart, value) => bottomText(data, value) },
         ...names.map((label, index) =>
           seriesOf(kind, { label, colour: colours[index]!, index, data, of: names.length }),
         ),
@@ -51,6 +57,11 @@ function rangeOf({ scale, xs }: PlotData): Pick<uPlot.Scale, 'range'> {
   // Half a place at both ends, for bars; a single value needs room, too.
   if (scale === 'names') return { range: [-0.6, xs.length - 0.4] };
   return {};
+}
+
+function fromZero(least: number | null, most: number | null): uPlot.Range.MinMax {
+  const [low, high] = [Math.min(0, least ?? 0), Math.max(0, most ?? 0)];
+  return low === high ? [0, 1] : [low * 1.05, high * 1.05];
 }
 
 function bottomOf(data: PlotData, width: number): Partial<uPlot.Axis> {

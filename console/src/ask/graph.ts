@@ -18,6 +18,9 @@ interface View {
 const mostNamedLinks = 80;
 const settleSteps = 300;
 const radius = 7;
+const margin = 25;
+/** About that of a letter of a label. */
+const letterWidth = 7;
 
 @customElement('ask-graph')
 export class AskGraph extends Page {
@@ -52,13 +55,14 @@ export class AskGraph extends Page {
   }
 
   private fit(): void {
-    const xs = this.graph.nodes.map(({ x = 0 }) => x);
-    const ys = this.graph.nodes.map(({ y = 0 }) => y);
-    const [left, right, top, bottom] = [Math.min(...xs), Math.max(...xs), Math.min(...ys), Math.max(...ys)];
-    // Room for labels, which stand to the right of their nodes.
-    const width = Math.max(400, right - left + 260);
-    const height = Math.max(250, bottom - top + 80);
-    this.view = { x: (left + right) / 2 + 70, y: (top + bottom) / 2, width, height };
+    const { nodes } = this.graph;
+    const ys = nodes.map(({ y = 0 }) => y);
+    const left = Math.min(...nodes.map(({ x = 0 }) => x)) - margin;
+    // Labels stand to the right of their nodes.
+    const right = Math.max(...nodes.map(({ x = 0, label }) => x + 2 * radius + label.length * letterWidth)) + margin;
+    const [top, bottom] = [Math.min(...ys) - margin, Math.max(...ys) + margin];
+    const [width, height] = [Math.max(400, right - left), Math.max(250, bottom - top)];
+    this.view = { x: (left + right) / 2, y: (top + bottom) / 2, width, height };
   }
 
   protected override render(): TemplateResult {
@@ -100,7 +104,7 @@ export class AskGraph extends Page {
     const at = `translate(${x} ${y})`;
     const hold = (event: PointerEvent): void => this.hold(event, node);
     if (href === undefined) return svg`<g class="node ${term.kind}" transform=${at} @pointerdown=${hold}>${inside}</g>`;
-    return svg`<a class="node iri" href=${href} target=${isOutside(term.value) ? '_blank' : nothing} rel="noreferrer"
+    return svg`<a class="node" href=${href} target=${isOutside(term.value) ? '_blank' : nothing} rel="noreferrer"
       transform=${at} tabindex=${node === this.reachable ? 0 : -1} aria-label=${plainText(term)} draggable="false"
       @pointerdown=${hold} @focus=${() => this.reach(node)}
       @keydown=${(event: KeyboardEvent) => this.onKey(event, node)} @dragstart=${(event: Event) => event.preventDefault()}

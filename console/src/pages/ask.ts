@@ -19,7 +19,8 @@ const switchedOff = 'This storage answers no queries: lws.sparql.endpoint.enable
 @customElement('page-ask')
 export class AskPage extends Page {
   @property({ attribute: false }) parameters = new URLSearchParams();
-  @state() private isRenaming = false;
+  /** The tab that is being given another name. */
+  @state() private renamed: string | undefined;
   @state() private isEditorThere = false;
   @state() private isOn = true;
   @state() private failure = '';
@@ -71,7 +72,7 @@ export class AskPage extends Page {
           ? html`<p class="row" role="status">“${this.tabs.closed.tab.name}” is closed. <button type="button" @click=${this.undo}>Undo</button></p>`
           : nothing
       }
-      ${this.isRenaming ? this.renameForm() : nothing}
+      ${this.renamed === this.tabs.tab.id ? this.renameForm() : nothing}
       <div role="tabpanel" id="query-panel" aria-labelledby="query-${this.tabs.tab.id}">
         ${this.exampleList()}
         <div class="ask-editor">${
@@ -99,7 +100,7 @@ export class AskPage extends Page {
           )}
         </div>
         <button type="button" @click=${() => this.tabs.open('')}>New query</button>
-        <button type="button" aria-expanded=${this.isRenaming} @click=${this.beginRenaming}>Rename</button>
+        <button type="button" aria-expanded=${this.renamed === this.tabs.tab.id ? 'true' : 'false'} @click=${this.beginRenaming}>Rename</button>
         <button type="button" @click=${() => this.close()}>Close</button>
       </div>`;
   }
@@ -196,12 +197,12 @@ export class AskPage extends Page {
   }
 
   private beginRenaming(): void {
-    this.isRenaming = true;
+    this.renamed = this.tabs.tab.id;
     void this.updateComplete.then(() => this.querySelector<HTMLInputElement>('input[name="name"]')?.select());
   }
 
   private endRenaming(): void {
-    this.isRenaming = false;
+    this.renamed = undefined;
     this.focusTab();
   }
 

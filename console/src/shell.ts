@@ -18,6 +18,8 @@ const pages: Readonly<Record<string, Entry>> = {
   browse: { title: 'Browse', for: 'all', load: () => import('./pages/browse.js') },
   owners: { title: 'Owners', for: 'subjects', load: () => import('./pages/owners.js') },
   resource: { title: 'Resource', load: () => import('./pages/resource.js') },
+  search: { title: 'Search', for: 'all', load: () => import('./pages/search.js') },
+  ask: { title: 'Ask', for: 'all', load: () => import('./pages/ask.js') },
   signin: { title: 'Sign in', load: () => import('./pages/signin.js') },
 };
 

@@ -1,0 +1,81 @@
+/** Asks the SPARQL service, and reads its answers. It must not know how they are shown. */
+import { serviceEndpoint, succeed } from '../api.js';
+import { iriTerm, literalTerm, type Row, type Term } from './terms.js';
+
+interface Read {
+  /** The answer as it came. */
+  readonly text: string;
+  readonly mediaType: string;
+}
+
+export interface TableAnswer extends Read {
+  readonly kind: 'rows' | 'graph';
+  readonly columns: readonly string[];
+  readonly rows: readonly Row[];
+}
+
+export type Answer = TableAnswer | (Read & { readonly kind: 'boolean'; readonly value: boolean });
+
+const resultsJson = 'application/sparql-results+json';
+const turtle = 'text/turtle';
+
+/** Where queries go; `undefined` when this storage answers none. */
+export const queryEndpoint = (): Promise<string | undefined> => serviceEndpoint('SparqlQueryService');
+
+/** @throws Refusal in the server's words; DOMException `AbortError` when it was ended; Error when the answer broke off */
+export async function ask(query: string, signal: AbortSignal): Promise<Answer> {
+  const endpoint = await queryEndpoint();
+  if (!endpoint) throw new Error('This storage answers no queries: lws.sparql.endpoint.enabled is off.');
+  const response = await succeed('POST', endpoint, {
+    headers: { 'Content-Type': 'application/sparql-query', Accept: `${resultsJson}, ${turtle}` },
+    body: query,
+    signal,
+  });
+  const mediaType = (response.headers.get('Content-Type') ?? '').replace(/;.*/, '').trim();
+  return read(await wholeText(response, signal), mediaType);
+}
+
+async function wholeText(response: Response, signal: AbortSignal): Promise<string> {
+  try {
+    return await response.text();
+  } catch (error) {
+    if (signal.aborted) throw error;
+    // The server breaks off rather than to let a part pass for the whole.
+    throw new Error('The answer broke off: a limit of the server was reached, or the connection was lost.');
+  }
+}
+
+async function read(text: string, mediaType: string): Promise<Answer> {
+  if (mediaType !== resultsJson) return { kind: 'graph', text, mediaType, ...(await readTurtle(text)) };
+  const document = JSON.parse(text) as JsonResults;
+  if (document.boolean !== undefined) return { kind: 'boolean', text, mediaType, value: document.boolean };
+  const columns = document.head.vars ?? [];
+  const rows = (document.results?.bindings ?? []).map((binding) => columns.map((name) => termOfJson(binding[name])));
+  return { kind: 'rows', text, mediaType, columns, rows };
+}
+
+interface JsonTerm {
+  readonly type: string;
+  readonly value: string;
+  readonly 'xml:lang'?: string;
+  readonly datatype?: string;
+}
+
+interface JsonResults {
+  readonly head: { readonly vars?: readonly string[] };
+  readonly boolean?: boolean;
+  readonly results?: { readonly bindings: readonly Readonly<Record<string, JsonTerm | undefined>>[] };
+}
+
+function termOfJson(term: JsonTerm | undefined): Term | undefined {
+  if (!term) return undefined;
+  if (term.type === 'uri') return iriTerm(term.value);
+  if (term.type === 'bnode') return { kind: 'blank', value: term.value, language: '', datatype: '' };
+  return literalTerm(term.value, term['xml:lang'], term.datatype);
+}
+
+async function readTurtle(text: string): Promise<Pick<TableAnswer, 'columns' | 'rows'>> {
+  // SELECT needs no parser.
+  const { parseTurtle } = await import('./turtle.js');
+  return { columns: ['subject', 'predicate', 'object'], rows: parseTurtle(text) };
+}

@@ -1,0 +1,191 @@
+/** A picture of statements: nodes that can be dragged and opened. Loaded by those who look at it. */
+import { html, nothing, type PropertyValues, svg, type TemplateResult } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import { Page } from '../page.js';
+import { hrefOf, isOutside } from './cell.js';
+import { type Graph, type GraphLink, type GraphNode, graphOf, layout, mostNodes } from './graph-layout.js';
+import { plainText, type Row } from './terms.js';
+
+interface View {
+  /** The middle, in the units of the layout. */
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Links with their names in the picture; the names of more would hide it. */
+const mostNamedLinks = 80;
+const settleSteps = 300;
+const radius = 7;
+const margin = 25;
+/** About that of a letter of a label. */
+const letterWidth = 7;
+
+@customElement('ask-graph')
+export class AskGraph extends Page {
+  @property({ attribute: false }) rows: readonly Row[] = [];
+  @state() private view: View = { x: 0, y: 0, width: 800, height: 500 };
+  private graph: Graph = { nodes: [], links: [], isCut: false };
+  private simulation: ReturnType<typeof layout> | undefined;
+  /** The one node that the Tab key reaches; arrow keys go on from it. */
+  private reachable: GraphNode | undefined;
+  private held: { readonly node: GraphNode | undefined; x: number; y: number; moved: boolean } | undefined;
+
+  protected override willUpdate(changed: PropertyValues): void {
+    if (!changed.has('rows')) return;
+    this.simulation?.stop();
+    this.graph = graphOf(this.rows);
+    this.reachable = this.graph.nodes.find(({ term }) => hrefOf(term.value) !== undefined && term.kind === 'iri');
+    this.simulation = layout(this.graph);
+    // Laid out before it is shown: nothing moves by itself, whatever motion the user likes.
+    this.simulation.tick(settleSteps);
+    this.simulation.on('tick', () => this.requestUpdate());
+    this.fit();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.simulation?.stop();
+  }
+
+  override firstUpdated(): void {
+    // A listener of a template would be passive: the page must not scroll while the wheel zooms.
+    this.querySelector('svg')?.addEventListener('wheel', (event) => this.onWheel(event), { passive: false });
+  }
+
+  private fit(): void {
+    const { nodes } = this.graph;
+    const ys = nodes.map(({ y = 0 }) => y);
+    const left = Math.min(...nodes.map(({ x = 0 }) => x)) - margin;
+    // Labels stand to the right of their nodes.
+    const right = Math.max(...nodes.map(({ x = 0, label }) => x + 2 * radius + label.length * letterWidth)) + margin;
+    const [top, bottom] = [Math.min(...ys) - margin, Math.max(...ys) + margin];
+    const [width, height] = [Math.max(400, right - left), Math.max(250, bottom - top)];
+    this.view = { x: (left + right) / 2, y: (top + bottom) / 2, width, height };
+  }
+
+  protected override render(): TemplateResult {
+    const { nodes, links, isCut } = this.graph;
+    const { x, y, width, height } = this.view;
+    return html`
+      <div class="row">
+        <button type="button" @click=${() => this.zoom(0.8)}>Zoom in</button>
+        <button type="button" @click=${() => this.zoom(1.25)}>Zoom out</button>
+        <button type="button" @click=${this.fit}>Show all</button>
+        <span class="soft" role="status">${nodes.length} nodes, ${links.length} links.${
+          isCut ? ` There is more: the picture shows the first ${mostNodes} nodes, the table all.` : ''
+        }</span>
+      </div>
+      <svg class="graph" role="group" aria-label="Picture of the graph; its table says the same. Arrow keys go from node to node."
+        viewBox="${x - width / 2} ${y - height / 2} ${width} ${height}"
+        @pointerdown=${(event: PointerEvent) => this.hold(event, undefined)}
+        @pointermove=${this.onMove} @pointerup=${this.release} @pointercancel=${this.release}>
+        <defs><marker id="graph-arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+          <path d="M0 0 L8 4 L0 8 z"></path></marker></defs>
+        ${links.map((link) => this.link(link, links.length <= mostNamedLinks))}
+        ${nodes.map((node) => this.node(node))}
+      </svg>`;
+  }
+
+  private link({ source, target, label }: GraphLink, isNamed: boolean): TemplateResult {
+    const [x1, y1, x2, y2] = [source.x ?? 0, source.y ?? 0, target.x ?? 0, target.y ?? 0];
+    const length = Math.hypot(x2 - x1, y2 - y1) || 1;
+    const back = (radius + 2) / length;
+    return svg`<g class="link"><line x1=${x1} y1=${y1} x2=${x2 - (x2 - x1) * back} y2=${y2 - (y2 - y1) * back}
+      marker-end="url(#graph-arrow)"><title>${label}</title></line>
+      ${isNamed ? svg`<text x=${(x1 + x2) / 2} y=${(y1 + y2) / 2 - 3} text-anchor="middle">${label}</text>` : nothing}</g>`;
+  }
+
+  private node(node: GraphNode): TemplateResult {
+    const { term, label, x = 0, y = 0 } = node;
+    const href = term.kind === 'iri' ? hrefOf(term.value) : undefined;
+    const inside = svg`<title>${plainText(term)}</title><circle r=${radius}></circle><text x=${radius + 4} y="4">${label}</text>`;
+    const at = `translate(${x} ${y})`;
+    const hold = (event: PointerEvent): void => this.hold(event, node);
+    if (href === undefined) return svg`<g class="node ${term.kind}" transform=${at} @pointerdown=${hold}>${inside}</g>`;
+    return svg`<a class="node" href=${href} target=${isOutside(term.value) ? '_blank' : nothing} rel="noreferrer"
+      transform=${at} tabindex=${node === this.reachable ? 0 : -1} aria-label=${plainText(term)} draggable="false"
+      @pointerdown=${hold} @focus=${() => this.reach(node)}
+      @keydown=${(event: KeyboardEvent) => this.onKey(event, node)} @dragstart=${(event: Event) => event.preventDefault()}
+      >${inside}</a>`;
+  }
+
+  private reach(node: GraphNode): void {
+    this.reachable = node;
+    this.requestUpdate();
+  }
+
+  private hold(event: PointerEvent, node: GraphNode | undefined): void {
+    event.stopPropagation();
+    this.held = { node, x: event.clientX, y: event.clientY, moved: false };
+  }
+
+  private onMove(event: PointerEvent): void {
+    const { held } = this;
+    if (!held) return;
+    const picture = this.querySelector('svg')!;
+    const scale = this.unitsPerPixel(picture);
+    const [dx, dy] = [(event.clientX - held.x) * scale, (event.clientY - held.y) * scale];
+    // A click is seldom quite still.
+    if (!held.moved && Math.hypot(event.clientX - held.x, event.clientY - held.y) < 4) return;
+    // The click that ends a drag then goes to the picture, and opens no node.
+    if (!held.moved) picture.setPointerCapture(event.pointerId);
+    held.moved = true;
+    [held.x, held.y] = [event.clientX, event.clientY];
+    if (!held.node) {
+      this.view = { ...this.view, x: this.view.x - dx, y: this.view.y - dy };
+      return;
+    }
+    held.node.fx = held.node.x = (held.node.x ?? 0) + dx;
+    held.node.fy = held.node.y = (held.node.y ?? 0) + dy;
+    // The others follow for those who like motion.
+    if (!matchMedia('(prefers-reduced-motion: reduce)').matches) this.simulation?.alpha(0.2).restart();
+    this.requestUpdate();
+  }
+
+  private release(): void {
+    this.held = undefined;
+  }
+
+  private unitsPerPixel(picture: Element): number {
+    const { width, height } = picture.getBoundingClientRect();
+    return Math.max(this.view.width / width, this.view.height / height);
+  }
+
+  private onWheel(event: WheelEvent): void {
+    event.preventDefault();
+    this.zoom(event.deltaY > 0 ? 1.1 : 1 / 1.1);
+  }
+
+  private zoom(factor: number): void {
+    const width = Math.min(20_000, Math.max(60, this.view.width * factor));
+    this.view = { ...this.view, width, height: (this.view.height * width) / this.view.width };
+  }
+
+  /** Arrow keys go to the nearest node in their direction. */
+  private onKey(event: KeyboardEvent, from: GraphNode): void {
+    const directions: Record<string, readonly [number, number]> = {
+      ArrowRight: [1, 0],
+      ArrowLeft: [-1, 0],
+      ArrowDown: [0, 1],
+      ArrowUp: [0, -1],
+    };
+    const direction = directions[event.key];
+    if (!direction) return;
+    event.preventDefault();
+    const [nearest] = this.graph.nodes
+      .filter((node) => node !== from && node.term.kind === 'iri' && hrefOf(node.term.value) !== undefined)
+      .map((node) => {
+        const [dx, dy] = [(node.x ?? 0) - (from.x ?? 0), (node.y ?? 0) - (from.y ?? 0)];
+        const along = dx * direction[0] + dy * direction[1];
+        const aside = Math.abs(dx * direction[1]) + Math.abs(dy * direction[0]);
+        return { node, along, cost: along + 2 * aside };
+      })
+      .filter(({ along }) => along > 0)
+      .sort((a, b) => a.cost - b.cost);
+    if (!nearest) return;
+    this.reach(nearest.node);
+    void this.updateComplete.then(() => this.querySelector<SVGElement>('a.node[tabindex="0"]')?.focus());
+  }
+}

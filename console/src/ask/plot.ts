@@ -1,0 +1,80 @@
+/** Which columns of an answer make a chart, and their values. Pure; drawing is elsewhere. */
+import { labelOf, numberOf, plainText, type Row, timeOf } from './terms.js';
+
+export type PlotKind = 'bars' | 'lines' | 'points';
+export type Scale = 'number' | 'time' | 'names';
+
+export interface Plot {
+  readonly kind: PlotKind;
+  /** Index of the column along the bottom. */
+  readonly x: number;
+  readonly ys: readonly number[];
+}
+
+interface Table {
+  readonly columns: readonly string[];
+  readonly rows: readonly Row[];
+}
+
+/** What a column's values are: enough of them decide, for answers are long. */
+const looked = 1000;
+
+export function scaleOf({ rows }: Table, column: number): Scale {
+  const terms = rows
+    .slice(0, looked)
+    .map((row) => row[column])
+    .filter((term) => term !== undefined);
+  if (terms.length > 0 && terms.every((term) => numberOf(term) !== undefined)) return 'number';
+  if (terms.length > 0 && terms.every((term) => timeOf(term) !== undefined)) return 'time';
+  return 'names';
+}
+
+/** A sensible first chart; `undefined` for an answer without numbers. */
+export function plotOf(table: Table): Plot | undefined {
+  const scales = table.columns.map((_, index) => scaleOf(table, index));
+  const numbers = scales.flatMap((scale, index) => (scale === 'number' ? [index] : []));
+  if (numbers.length === 0) return undefined;
+  const time = scales.indexOf('time');
+  if (time >= 0) return { kind: 'lines', x: time, ys: numbers };
+  const name = scales.indexOf('names');
+  if (name >= 0) return { kind: 'bars', x: name, ys: numbers };
+  if (numbers.length === 1) return { kind: 'bars', x: numbers[0]!, ys: numbers };
+  return { kind: 'points', x: numbers[0]!, ys: numbers.slice(1) };
+}
+
+export interface PlotData {
+  readonly scale: Scale;
+  readonly xs: readonly number[];
+  readonly ys: readonly (readonly (number | null)[])[];
+  /** Of scale `names`: what stands at 0, 1, 2 and so on. */
+  readonly names: readonly string[];
+}
+
+/** The values in the order of the bottom; rows without a value there are left out. */
+export function dataOf(table: Table, { x, ys, kind }: Plot): PlotData {
+  // Bars stand side by side, whatever their distance in numbers.
+  const own = scaleOf(table, x);
+  const scale = kind === 'bars' && own === 'number' ? 'names' : own;
+  const rows = table.rows.filter((row) => row[x] !== undefined);
+  const at = (row: Row, index: number): number =>
+    scale === 'names'
+      ? index
+      : scale === 'time'
+        ? (timeOf(row[x]) ?? Number.NaN) / 1000
+        : (numberOf(row[x]) ?? Number.NaN);
+  const points = rows
+    .map((row, index) => ({ row, at: at(row, index) }))
+    .filter((point) => !Number.isNaN(point.at))
+    .sort((a, b) => a.at - b.at);
+  return {
+    scale,
+    xs: points.map((point) => point.at),
+    ys: ys.map((y) => points.map(({ row }) => numberOf(row[y]) ?? null)),
+    names: scale === 'names' ? rows.map((row) => nameOf(row[x])) : [],
+  };
+}
+
+function nameOf(term: Row[number]): string {
+  const text = term?.kind === 'iri' ? labelOf(term.value) : plainText(term);
+  return text.length > 18 ? `${text.slice(0, 17)}…` : text;
+}

@@ -1,0 +1,124 @@
+/** What became of a query: as table, chart, picture or text, and as a file. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import './table.js';
+import { messageOf } from '../api.js';
+import { Page } from '../page.js';
+import type { Answer, TableAnswer } from './answer.js';
+import { csvOf, download } from './csv.js';
+import { plotOf } from './plot.js';
+import { arrowTarget } from './tablist.js';
+
+type View = 'table' | 'chart' | 'graph' | 'raw';
+const titles: Readonly<Record<View, string>> = { table: 'Table', chart: 'Chart', graph: 'Graph', raw: 'Raw' };
+
+/** Characters of the answer that are shown as they came; the whole is a file. */
+const mostRaw = 200_000;
+
+/** Chart and picture are loaded by those who look at them. */
+const loads: Partial<Record<View, () => Promise<unknown>>> = {
+  chart: () => import('./chart.js'),
+  graph: () => import('./graph.js'),
+};
+
+@customElement('ask-results')
+export class AskResults extends Page {
+  @property({ attribute: false }) answer!: Answer;
+  @state() private view: View = 'table';
+  @state() private ready: ReadonlySet<View> = new Set(['table', 'raw']);
+  @state() private failure = '';
+
+  protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
+    if (!changed.has('answer')) return;
+    this.failure = '';
+    if (!this.views().includes(this.view)) this.view = 'table';
+  }
+
+  private views(): readonly View[] {
+    if (this.answer.kind === 'boolean') return ['table', 'raw'];
+    if (this.answer.kind === 'graph') return ['table', 'graph', 'raw'];
+    return plotOf(this.answer) ? ['table', 'chart', 'raw'] : ['table', 'raw'];
+  }
+
+  protected override render(): TemplateResult {
+    return html`
+      <div class="row between">
+        <div class="tabs" role="tablist" aria-label="Show the answer as" @keydown=${this.onKey}>
+          ${this.views().map(
+            (view) => html`<button type="button" role="tab" id="answer-as-${view}" aria-controls="answer-panel"
+              aria-selected=${view === this.view ? 'true' : 'false'} tabindex=${view === this.view ? 0 : -1}
+              @click=${() => this.show(view)}>${titles[view]}</button>`,
+          )}
+        </div>
+        ${
+          this.answer.kind === 'boolean'
+            ? nothing
+            : html`<button type="button" @click=${this.downloadCsv}>Download CSV</button>`
+        }
+      </div>
+      <div role="tabpanel" id="answer-panel" aria-labelledby="answer-as-${this.view}">
+        ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.content()}
+      </div>`;
+  }
+
+  private content(): TemplateResult {
+    const { answer, view } = this;
+    if (view === 'raw') return this.raw();
+    if (answer.kind === 'boolean')
+      return html`<p class="yes-no">${answer.value ? 'Yes, there is a match.' : 'No, nothing matches.'}</p>`;
+    if (!this.ready.has(view)) return html`<p>Loading …</p>`;
+    if (view === 'chart') return html`<ask-chart .answer=${answer}></ask-chart>`;
+    if (view === 'graph') return html`<ask-graph .rows=${answer.rows}></ask-graph>`;
+    return this.table(answer);
+  }
+
+  private table({ kind, columns, rows }: TableAnswer): TemplateResult {
+    if (rows.length > 0 && columns.length > 0) return html`<ask-table .columns=${columns} .rows=${rows}></ask-table>`;
+    return html`<p class="empty">${
+      kind === 'graph' ? 'The graph is empty.' : 'No rows.'
+    } Nothing that you may read matches; the example “Everything” shows what there is.</p>`;
+  }
+
+  private raw(): TemplateResult {
+    const { text, mediaType } = this.answer;
+    return html`
+      <div class="row">
+        <span class="soft grow">${mediaType}, ${text.length.toLocaleString()} characters${
+          text.length > mostRaw ? `; the first ${mostRaw.toLocaleString()} are shown` : ''
+        }</span>
+        <button type="button" @click=${this.downloadRaw}>Download the answer</button>
+      </div>
+      <pre class="raw" tabindex="0" role="region" aria-label="The answer as it came">${text.slice(0, mostRaw)}</pre>`;
+  }
+
+  private async show(view: View): Promise<void> {
+    this.view = view;
+    this.failure = '';
+    if (this.ready.has(view)) return;
+    try {
+      await loads[view]!();
+      this.ready = new Set([...this.ready, view]);
+    } catch (error) {
+      this.failure = `${messageOf(error)} Reload the page.`;
+    }
+  }
+
+  private onKey(event: KeyboardEvent): void {
+    const views = this.views();
+    const to = arrowTarget(event, views.indexOf(this.view), views.length);
+    if (to === undefined) return;
+    event.preventDefault();
+    void this.show(views[to]!);
+    this.querySelector<HTMLElement>(`#answer-as-${views[to]}`)?.focus();
+  }
+
+  private downloadCsv(): void {
+    const { answer } = this;
+    if (answer.kind !== 'boolean') download(csvOf(answer.columns, answer.rows), 'text/csv;charset=utf-8', 'answer.csv');
+  }
+
+  private downloadRaw(): void {
+    const { text, mediaType, kind } = this.answer;
+    download(text, mediaType, kind === 'graph' ? 'answer.ttl' : 'answer.srj');
+  }
+}

@@ -1,0 +1,124 @@
+/** Rows of an answer, filtered and sorted; of many rows only those in sight are in the document. */
+import { html, nothing, type PropertyValues, type TemplateResult } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import { Page } from '../page.js';
+import { termContent } from './cell.js';
+import { compareTerms, numberOf, plainText, type Row } from './terms.js';
+
+/** Up to so many rows wrap their text and are all in the document. */
+const fewRows = 300;
+/** Pixels; the style sheet says the same. */
+const rowHeight = 32;
+/** Rows above and below those in sight. */
+const spare = 20;
+/** A browser ends the page's height at some 17 million pixels. */
+const mostRows = 400_000;
+
+type Direction = 'ascending' | 'descending';
+
+@customElement('ask-table')
+export class AskTable extends Page {
+  @property({ attribute: false }) columns: readonly string[] = [];
+  @property({ attribute: false }) rows: readonly Row[] = [];
+  @state() private filter = '';
+  @state() private order: { readonly column: number; readonly direction: Direction } | undefined;
+  @state() private from = 0;
+  private inSight = 40;
+  private chosen: readonly Row[] = [];
+
+  protected override willUpdate(changed: PropertyValues): void {
+    if (changed.has('rows')) {
+      this.filter = '';
+      this.order = undefined;
+    }
+    // The names of private state are not among those of PropertyValues<this>.
+    if (!['rows', 'filter', 'order'].some((name) => changed.has(name))) return;
+    this.chosen = this.sorted(this.filtered());
+    this.from = 0;
+  }
+
+  protected override updated(changed: PropertyValues): void {
+    if (!['rows', 'filter', 'order'].some((name) => changed.has(name))) return;
+    const scroll = this.querySelector('.scroll');
+    if (scroll) scroll.scrollTop = 0;
+  }
+
+  private filtered(): readonly Row[] {
+    const wanted = this.filter.trim().toLowerCase();
+    if (wanted === '') return this.rows;
+    return this.rows.filter((row) => row.some((term) => plainText(term).toLowerCase().includes(wanted)));
+  }
+
+  private sorted(rows: readonly Row[]): readonly Row[] {
+    if (!this.order) return rows;
+    const { column, direction } = this.order;
+    const sign = direction === 'ascending' ? 1 : -1;
+    return [...rows].sort((a, b) => sign * compareTerms(a[column], b[column]));
+  }
+
+  protected override render(): TemplateResult {
+    const count = this.chosen.length;
+    const isLong = count > fewRows;
+    const shown = Math.min(count, mostRows);
+    const from = isLong ? Math.max(0, this.from - spare) : 0;
+    const to = isLong ? Math.min(shown, this.from + this.inSight + spare) : shown;
+    return html`
+      <div class="row">
+        <label class="grow">Filter
+          <input type="search" .value=${this.filter} placeholder="Rows that contain …" @input=${this.onFilter}>
+        </label>
+        <span class="soft" role="status">${
+          count === this.rows.length ? '' : `${count.toLocaleString()} of ${this.rows.length.toLocaleString()} rows`
+        }${count > mostRows ? ` The first ${mostRows.toLocaleString()} are shown: filter, or download all.` : ''}</span>
+      </div>
+      <div class="scroll answer ${isLong ? 'long' : ''}" tabindex="0" role="region" aria-label="Rows" @scroll=${this.onScroll}>
+        <table aria-rowcount=${shown + 1}>
+          <thead><tr aria-rowindex="1">${this.columns.map((name, index) => this.heading(name, index))}</tr></thead>
+          <tbody>
+            ${this.space(from)}
+            ${this.chosen.slice(from, to).map(
+              (row, index) =>
+                html`<tr aria-rowindex=${from + index + 2}>${row.map(
+                  (term) => html`<td
+                  class=${numberOf(term) === undefined ? '' : 'number'}
+                  title=${isLong ? plainText(term) : nothing}
+                >${termContent(term)}</td>`,
+                )}</tr>`,
+            )}
+            ${this.space(shown - to)}
+          </tbody>
+        </table>
+      </div>`;
+  }
+
+  private heading(name: string, index: number): TemplateResult {
+    const direction = this.order?.column === index ? this.order.direction : undefined;
+    return html`<th scope="col" aria-sort=${direction ?? 'none'}>
+      <button type="button" class="sort" @click=${() => this.sort(index)}>${name}<span aria-hidden="true">${
+        direction === 'ascending' ? ' ▲' : direction === 'descending' ? ' ▼' : ''
+      }</span></button></th>`;
+  }
+
+  private space(rows: number): TemplateResult | typeof nothing {
+    if (rows <= 0) return nothing;
+    return html`<tr class="space" aria-hidden="true"><td colspan=${this.columns.length} height=${rows * rowHeight}></td></tr>`;
+  }
+
+  private sort(column: number): void {
+    const again = this.order?.column === column ? this.order.direction : undefined;
+    this.order =
+      again === 'descending' ? undefined : { column, direction: again === 'ascending' ? 'descending' : 'ascending' };
+  }
+
+  private onFilter(event: Event): void {
+    this.filter = (event.target as HTMLInputElement).value;
+  }
+
+  private onScroll(event: Event): void {
+    const { scrollTop, clientHeight } = event.target as HTMLElement;
+    const at = Math.floor(scrollTop / rowHeight);
+    this.inSight = Math.ceil(clientHeight / rowHeight);
+    // A new window only when the spare rows are half used up.
+    if (Math.abs(at - this.from) >= spare / 2) this.from = at;
+  }
+}

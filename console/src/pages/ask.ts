@@ -1,0 +1,223 @@
+/** Asking in SPARQL: queries in tabs that this browser keeps, and what became of each. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import { keyed } from 'lit/directives/keyed.js';
+import '../ask/results.js';
+import { messageOf } from '../api.js';
+import { queryEndpoint } from '../ask/answer.js';
+import { examples } from '../ask/examples.js';
+import { Keeper } from '../ask/keeper.js';
+import { Run, secondsText } from '../ask/run.js';
+import { arrowTarget } from '../ask/tablist.js';
+import { notify } from '../notice.js';
+import { Page, placeHref } from '../page.js';
+import { storageUri } from '../session.js';
+import { vocabulary } from '../vocabulary.js';
+
+const switchedOff = 'This storage answers no queries: lws.sparql.endpoint.enabled is off.';
+
+@customElement('page-ask')
+export class AskPage extends Page {
+  @property({ attribute: false }) parameters = new URLSearchParams();
+  /** The tab that is being given another name. */
+  @state() private renamed: string | undefined;
+  @state() private isEditorThere = false;
+  @state() private isOn = true;
+  @state() private failure = '';
+  private readonly runs = new Map<string, Run>();
+  private readonly tabs = new Keeper(this);
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    void this.prepare();
+  }
+
+  private async prepare(): Promise<void> {
+    try {
+      const [endpoint] = await Promise.all([queryEndpoint(), import('../editor/quad-editor.js')]);
+      this.isOn = endpoint !== undefined;
+      this.isEditorThere = true;
+      this.failure = '';
+    } catch (error) {
+      this.failure = `${messageOf(error)} Reload the page.`;
+    }
+  }
+
+  protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
+    const query = changed.has('parameters') ? this.parameters.get('query') : null;
+    if (query === null) return;
+    // Put into a tab, and not run: a link must not make its reader ask anything.
+    const known = this.tabs.list.find((tab) => tab.query === query);
+    if (known) this.tabs.choose(known);
+    else this.tabs.open(query);
+    history.replaceState(null, '', placeHref('ask'));
+  }
+
+  private get run(): Run {
+    const { id } = this.tabs.tab;
+    const run = this.runs.get(id) ?? new Run(() => this.requestUpdate());
+    this.runs.set(id, run);
+    return run;
+  }
+
+  protected override render(): TemplateResult {
+    if (this.failure) return html`<h1>Ask</h1><p class="problem" role="alert">${this.failure}</p>`;
+    if (!this.isOn)
+      return html`<h1>Ask</h1><p class="empty">${switchedOff} Whoever runs the server can switch it on.</p>`;
+    return html`
+      <h1>Ask in SPARQL</h1>
+      ${this.tabList()}
+      ${
+        this.tabs.closed
+          ? html`<p class="row" role="status">“${this.tabs.closed.tab.name}” is closed. <button type="button" @click=${this.undo}>Undo</button></p>`
+          : nothing
+      }
+      ${this.renamed === this.tabs.tab.id ? this.renameForm() : nothing}
+      <div role="tabpanel" id="query-panel" aria-labelledby="query-${this.tabs.tab.id}">
+        ${this.exampleList()}
+        <div class="ask-editor">${
+          this.isEditorThere
+            ? keyed(
+                this.tabs.tab.id,
+                html`<quad-editor language="sparql" label="Query" .completions=${vocabulary} .value=${this.tabs.tab.query}
+                  @change=${(event: CustomEvent<string>) => this.tabs.change({ query: event.detail })} @submit=${this.start}></quad-editor>`,
+              )
+            : html`<p class="row">Loading …</p>`
+        }</div>
+        ${this.controls()}
+        ${this.outcome()}
+      </div>`;
+  }
+
+  private tabList(): TemplateResult {
+    return html`
+      <div class="row between">
+        <div class="tabs" role="tablist" aria-label="Queries" @keydown=${this.onTabKey}>
+          ${this.tabs.list.map(
+            (tab) => html`<button type="button" role="tab" id="query-${tab.id}" aria-controls="query-panel"
+              aria-selected=${tab === this.tabs.tab ? 'true' : 'false'} tabindex=${tab === this.tabs.tab ? 0 : -1}
+              @click=${() => this.tabs.choose(tab)}>${tab.name}</button>`,
+          )}
+        </div>
+        <button type="button" @click=${() => this.tabs.open('')}>New query</button>
+        <button type="button" aria-expanded=${this.renamed === this.tabs.tab.id ? 'true' : 'false'} @click=${this.beginRenaming}>Rename</button>
+        <button type="button" @click=${() => this.close()}>Close</button>
+      </div>`;
+  }
+
+  private renameForm(): TemplateResult {
+    return html`<form class="row" @submit=${this.rename}>
+      <label class="inline">Name <input name="name" required maxlength="60" .value=${this.tabs.tab.name}></label>
+      <button class="primary">Rename</button>
+      <button type="button" @click=${() => this.endRenaming()}>Cancel</button>
+    </form>`;
+  }
+
+  private exampleList(): TemplateResult {
+    return html`<details class="examples"><summary>Examples</summary><ul>
+      ${examples.map(
+        ({ name, what, query }) => html`<li><button type="button" @click=${() => this.openExample(name, query)}>${name}
+          <span class="soft">${what}</span></button></li>`,
+      )}</ul></details>`;
+  }
+
+  private controls(): TemplateResult {
+    const { state } = this.run;
+    return html`<div class="row">
+      ${
+        state.is === 'running'
+          ? html`<button type="button" class="danger" @click=${() => this.run.end()}>End</button>
+            <span>Running for ${((performance.now() - state.since) / 1000).toFixed(1)} s …</span>`
+          : html`<button type="button" class="primary" @click=${this.start}>Run</button>`
+      }
+      <button type="button" @click=${this.share}>Copy link</button>
+      <span class="soft" role="status">${this.summary()}</span>
+    </div>`;
+  }
+
+  /** Read out when the query is over, and not while it runs. */
+  private summary(): string {
+    const { state } = this.run;
+    if (state.is === 'idle') return 'Ctrl+Enter runs it, too.';
+    if (state.is === 'running') return '';
+    const time = secondsText(state.milliseconds);
+    if (state.is === 'ended') return `Ended after ${time}.`;
+    if (state.is === 'refused') return `Refused after ${time}.`;
+    const { answer } = state;
+    if (answer.kind === 'boolean') return `Answered in ${time}.`;
+    const count = answer.rows.length;
+    const noun = answer.kind === 'graph' ? 'triple' : 'row';
+    return `${count.toLocaleString()} ${noun}${count === 1 ? '' : 's'} in ${time}.`;
+  }
+
+  private outcome(): TemplateResult | typeof nothing {
+    const { state } = this.run;
+    if (state.is === 'refused')
+      return html`<p class="problem" role="alert">${state.status === 404 ? switchedOff : state.message}</p>`;
+    if (state.is !== 'answered') return nothing;
+    // What was chosen of an answer belongs to its tab.
+    return html`${keyed(this.tabs.tab.id, html`<ask-results .answer=${state.answer}></ask-results>`)}`;
+  }
+
+  private start(): void {
+    const { query } = this.tabs.tab;
+    if (query.trim() === '') notify('Write a query first, or open an example.', 'bad');
+    else void this.run.start(query);
+  }
+
+  private openExample(name: string, query: string): void {
+    if (this.tabs.tab.query.trim() === '') this.tabs.change({ query, name });
+    else this.tabs.open(query, name);
+    this.querySelector<HTMLDetailsElement>('details.examples')!.open = false;
+    void this.updateComplete.then(() => this.querySelector<HTMLElement>('quad-editor')?.focus());
+  }
+
+  private onTabKey(event: KeyboardEvent): void {
+    const { list } = this.tabs;
+    const to = arrowTarget(event, list.indexOf(this.tabs.tab), list.length);
+    if (event.key === 'Delete') this.close();
+    else if (to !== undefined) this.tabs.choose(list[to]!);
+    else return;
+    event.preventDefault();
+    this.focusTab();
+  }
+
+  private focusTab(): void {
+    void this.updateComplete.then(() => this.querySelector<HTMLElement>(`#query-${this.tabs.tab.id}`)?.focus());
+  }
+
+  private close(): void {
+    this.run.end();
+    this.tabs.close();
+  }
+
+  private undo(): void {
+    this.tabs.undo();
+    this.focusTab();
+  }
+
+  private beginRenaming(): void {
+    this.renamed = this.tabs.tab.id;
+    void this.updateComplete.then(() => this.querySelector<HTMLInputElement>('input[name="name"]')?.select());
+  }
+
+  private endRenaming(): void {
+    this.renamed = undefined;
+    this.focusTab();
+  }
+
+  private rename(event: SubmitEvent): void {
+    event.preventDefault();
+    const name = String(new FormData(event.target as HTMLFormElement).get('name')).trim();
+    if (name !== '') this.tabs.change({ name });
+    this.endRenaming();
+  }
+
+  private share(): Promise<boolean> {
+    const link = `${storageUri}app${placeHref('ask', { query: this.tabs.tab.query })}`;
+    return this.attempt(
+      () => navigator.clipboard.writeText(link),
+      'The link is copied. It opens the query, and runs nothing.',
+    );
+  }
+}

@@ -1,0 +1,51 @@
+/** Which types resources give themselves, which a search does not tell: asked of the SPARQL service, where there is one. */
+import { serviceEndpoint, succeed } from '../api.js';
+
+/** Characters of IRIs in one query; the service takes 64 KiB. */
+const mostCharacters = 40_000;
+
+interface Bindings {
+  readonly results: {
+    readonly bindings: readonly { readonly r: { value: string }; readonly type: { value: string } }[];
+  };
+}
+
+/** The types of resources and of what their fragments name, by IRI of the resource. @throws Refusal in the server's words */
+export async function readTypes(
+  iris: readonly string[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const types = new Map<string, string[]>();
+  const endpoint = await serviceEndpoint('SparqlQueryService');
+  if (!endpoint) return types;
+  for (const some of batches(iris)) {
+    const response = await succeed('POST', endpoint, {
+      headers: { 'Content-Type': 'application/sparql-query', Accept: 'application/sparql-results+json' },
+      body: queryFor(some),
+      signal,
+    });
+    const { results } = (await response.json()) as Bindings;
+    for (const { r, type } of results.bindings) types.set(r.value, [...(types.get(r.value) ?? []), type.value]);
+  }
+  return types;
+}
+
+const queryFor = (iris: readonly string[]): string => `SELECT DISTINCT ?r ?type {
+  VALUES ?r { ${iris.map((iri) => `<${iri}>`).join(' ')} }
+  GRAPH ?r { ?thing a ?type }
+  FILTER(ISIRI(?type) && (?thing = ?r || STRSTARTS(STR(?thing), CONCAT(STR(?r), "#"))))
+}`;
+
+function batches(iris: readonly string[]): string[][] {
+  const all: string[][] = [];
+  let length = mostCharacters;
+  for (const iri of iris) {
+    if (length + iri.length > mostCharacters) {
+      all.push([]);
+      length = 0;
+    }
+    all.at(-1)!.push(iri);
+    length += iri.length + 3;
+  }
+  return all;
+}

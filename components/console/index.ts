@@ -9,8 +9,12 @@ export default defineComponent({
   },
   isEnabled: ({ enabled }) => enabled,
   page: '/app',
-  async install() {
-    const { fileRoutes } = await import('./files.js');
-    return { routes: fileRoutes() };
+  async install(house) {
+    const [{ fileRoutes }, { explainRoute }, { statusRoute }] = await Promise.all([
+      import('./files.js'),
+      import('./explain.js'),
+      import('./status.js'),
+    ]);
+    return { routes: [...fileRoutes(), explainRoute(house), statusRoute(house)] };
   },
 });

@@ -81,7 +81,7 @@ export async function prepareServer(
     const webhookKey = keptKey(join(core.dataDir, 'webhook.key'));
     const method = await verificationMethodOf(webhookKey, iri);
     const signingKey = { keyId: method.id, key: createPrivateKey({ key: { ...webhookKey }, format: 'jwk' }) };
-    const surroundings = { fetchUnder: outboundFetch(core), signingKey, log, progress, installations };
+    const surroundings = { settings, fetchUnder: outboundFetch(core), signingKey, log, progress, installations };
     const storage = await assembleStorage(core, iri, store, owners, surroundings);
     const house = assembleHouse(core, storage, surroundings);
     await installAll(components, settings, house, installations);

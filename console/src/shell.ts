@@ -16,6 +16,9 @@ interface Entry {
 
 const pages: Readonly<Record<string, Entry>> = {
   browse: { title: 'Browse', for: 'all', load: () => import('./pages/browse.js') },
+  sharing: { title: 'Share', for: 'subjects', load: () => import('./pages/sharing.js') },
+  requests: { title: 'Requests', for: 'subjects', load: () => import('./pages/requests.js') },
+  upkeep: { title: 'Storage', for: 'subjects', load: () => import('./pages/upkeep.js') },
   signin: { title: 'Sign in', load: () => import('./pages/signin.js') },
 };
 

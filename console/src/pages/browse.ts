@@ -39,7 +39,8 @@ export class BrowsePage extends Page {
       <nav aria-label="Where you are"><ol class="crumbs">
         ${ancestors(this.at, storageUri).map((iri) => html`<li><a href=${placeHref('browse', { at: iri })}>${iri === storageUri ? new URL(iri).host : shortName(iri)}</a></li>`)}
       </ol></nav>
-      ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : ''}
+      <p><a class="button" href=${placeHref('sharing', { at: this.at })}>Share</a></p>
+      ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p><p><a class="button" href=${placeHref('requests', { ask: this.at })}>Ask for access</a></p>` : ''}
       <table><thead><tr><th>Name</th><th class="number">Size</th><th>Changed</th></tr></thead><tbody>
         ${this.members.map(({ iri, size, modified }) => html`<tr><td><a href=${placeHref(isContainer(iri) ? 'browse' : 'resource', { at: iri })}>${decoded(shortName(iri))}</a></td><td class="number">${size === undefined ? '' : sizeText(size)}</td><td>${modified ? dateText(modified) : ''}</td></tr>`)}
       </tbody></table>`;

@@ -87,7 +87,8 @@ export class RequestsPage extends Page {
     if (others.length === 0)
       return html`<p class="empty">Nobody asks for anything. Send people the address of a resource: who is refused there can ask.</p>`;
     const [open, answered] = [others.filter((kept) => !this.isAccepted(kept)), others.filter(this.isAccepted)];
-    return html`<p role="status">${open.length === 0 ? 'All are answered.' : `${open.length} to answer.`}</p>
+    return html`<div class="row"><span role="status">${open.length === 0 ? 'All are answered.' : `${open.length} to answer.`}</span>
+        <button type="button" @click=${this.load}>Read again</button></div>
       ${[...open, ...answered].map((kept) => html`<request-card .asked=${kept} .accepted=${this.isAccepted(kept)}></request-card>`)}`;
   }
 

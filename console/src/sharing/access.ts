@@ -120,6 +120,15 @@ export async function post(kind: Kind, access: readonly Policy[], more: Readonly
 
 export const remove = (id: string): Promise<Response> => succeed('DELETE', id);
 
+/** Takes a grant back, and with it the request that it answered: else that would wait for an answer again. */
+export async function revoke({ id, request: answered }: AccessDocument): Promise<void> {
+  await remove(id);
+  if (answered === undefined || !answered.startsWith(`${await endpointOf('AccessRequest')}/`)) return;
+  const response = await request('DELETE', answered);
+  // Whoever asked may have deleted it.
+  if (!response.ok && response.status !== 404) throw await refusalOf(response);
+}
+
 export interface Wish {
   readonly person: string;
   readonly iri: string;

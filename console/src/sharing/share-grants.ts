@@ -6,7 +6,7 @@ import { confirmed } from '../confirm.js';
 import { ancestors, isContainer, shortName } from '../names.js';
 import { Page } from '../page.js';
 import { storageUri } from '../session.js';
-import { covers, type Kept, policyFor, post, readAll, remove } from './access.js';
+import { covers, type Kept, policyFor, post, readAll, revoke } from './access.js';
 import { grantsTable } from './grants-table.js';
 import { nameOfPerson } from './people.js';
 import { actionFields, actionsFrom, personFields, personFrom, untilField } from './person-fields.js';
@@ -89,7 +89,7 @@ export class ShareGrants extends Page {
     const names = document.access.flatMap(({ assignee }) => [assignee].flat()).map(nameOfPerson);
     const text = `${[...new Set(names)].join(', ')} cannot use it from then on. ${document.access.length > 1 ? 'The grant has several parts, and all of them end.' : ''}`;
     if (!(await confirmed({ title: 'Revoke this grant?', text, proceed: 'Revoke' }))) return;
-    if (await this.attempt(() => remove(document.id), 'The grant is revoked.')) await this.load();
+    if (await this.attempt(() => revoke(document), 'The grant is revoked.')) await this.load();
   }
 }
 

@@ -4,7 +4,7 @@ import { customElement, property, state } from 'lit/decorators.js';
 import '../sharing/people-list.js';
 import '../sharing/share-grants.js';
 import { messageOf } from '../api.js';
-import { controls } from '../controller.js';
+import { readStatus, type Status } from '../controller.js';
 import { ancestors, isContainer, shortName } from '../names.js';
 import { Page, placeHref } from '../page.js';
 import { storageUri, who } from '../session.js';
@@ -15,7 +15,8 @@ import { person } from '../sharing/person-fields.js';
 export class SharingPage extends Page {
   @property({ attribute: false }) parameters = new URLSearchParams();
   @state() private mode: 'owner' | 'acls' | undefined;
-  @state() private controller = false;
+  /** Told to controllers alone. */
+  @state() private status: Status | undefined;
   @state() private failure = '';
 
   private get at(): string {
@@ -37,11 +38,11 @@ export class SharingPage extends Page {
   private async load(): Promise<void> {
     const { at } = this;
     try {
-      const [acls, controller] = await Promise.all([hasAcls(at), controls()]);
+      const [acls, status] = await Promise.all([hasAcls(at), readStatus()]);
       if (acls) await import('../sharing/share-acl.js');
       if (at !== this.at) return;
       this.mode = acls ? 'acls' : 'owner';
-      this.controller = controller;
+      this.status = status;
       this.failure = '';
     } catch (error) {
       if (at === this.at) this.failure = messageOf(error);
@@ -69,9 +70,10 @@ export class SharingPage extends Page {
     const isSubject = who().kind === 'subject';
     return html`
       <section class="card">${this.mode === 'acls' ? html`<share-acl .at=${this.at}></share-acl>` : this.renderOwners()}</section>
+      ${this.status ? html`<p><a href=${placeHref('upkeep', { tab: 'explain', iri: this.at })}>Ask why somebody may do something with it, or may not</a></p>` : nothing}
       ${
         isSubject
-          ? html`<section class="card"><share-grants .at=${this.at} .controller=${this.controller}></share-grants></section>
+          ? html`<section class="card"><share-grants .at=${this.at} .controller=${this.status !== undefined}></share-grants></section>
               <section class="card"><people-list></people-list></section>`
           : nothing
       }`;
@@ -79,13 +81,18 @@ export class SharingPage extends Page {
 
   private renderOwners(): TemplateResult {
     const session = who();
+    const told = (name: string): unknown => this.status?.settings.find((setting) => setting.name === name)?.value;
+    const named = (told('lws.owners') ?? []) as readonly string[];
+    // A storage without named owners belongs to the identity that it made at its first start.
+    const owners = named.length === 0 && this.status && session.kind === 'subject' ? [session.subject] : named;
     return html`
       <h2>Rules</h2>
       <ul>
-        <li>Owners of the storage may do everything.${this.controller && session.kind === 'subject' ? html` You are one:<br>${person(session.subject)}` : nothing}</li>
+        <li>Owners of the storage may do everything.${owners.length > 0 ? html`<ul>${owners.map((iri) => html`<li>${person(iri)}</li>`)}</ul>` : nothing}</li>
         <li>Who created a resource may do everything with it.</li>
+        ${told('lws.public-read') === true ? html`<li>Everybody may read everything (lws.public-read).</li>` : nothing}
         <li>Others may do what a grant allows.</li>
       </ul>
-      ${this.controller ? nothing : html`<p>You are no owner. Owners share; <a href=${placeHref('requests', { ask: this.at })}>ask for access</a>.</p>`}`;
+      ${this.status ? nothing : html`<p>Owners share. You can <a href=${placeHref('requests', { ask: this.at })}>ask for access</a>.</p>`}`;
   }
 }

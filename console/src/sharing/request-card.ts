@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { confirmed } from '../confirm.js';
 import { dateText, isContainer } from '../names.js';
-import { Page } from '../page.js';
+import { Page, placeHref } from '../page.js';
 import {
   type Action,
   actionsText,
@@ -31,7 +31,7 @@ export class RequestCard extends Page {
   protected override render(): TemplateResult {
     const { document, modified } = this.asked;
     return html`<article class="card">
-      ${assigneesOf(document).map((iri) => html`<h3>${person(iri)}</h3>`)}
+      ${assigneesOf(document).map((iri) => html`<h2>${person(iri)}</h2>`)}
       <p class="soft">asked on ${dateText(modified)}</p>
       ${saying('What for', document.purpose)}${saying('Message', document.message)}
       ${this.accepted ? this.renderAnswered() : this.renderOpen()}
@@ -40,7 +40,7 @@ export class RequestCard extends Page {
 
   private renderAnswered(): TemplateResult {
     return html`${this.asked.document.access.map((policy) => html`<p>${actionsText(policy)}: ${list(policy.target.value).map(targetLink)}</p>`)}
-      <p><strong>Accepted.</strong> The grant is among those on the page Share.</p>
+      <p><strong>Accepted.</strong> <a href=${placeHref('sharing', { at: list(this.asked.document.access[0]?.target.value)[0] ?? '' })}>See the grant</a></p>
       <button type="button" @click=${this.putAway}>Put away</button>`;
   }
 
@@ -74,7 +74,8 @@ export class RequestCard extends Page {
         return actions.length > 0 ? [narrowed(policy, actions, until)] : [];
       });
       if (access.length === 0) throw new Error('Tick at least one thing that may be done, or refuse.');
-      await post('AccessGrant', access, { request: document.id });
+      const { id, purpose } = document;
+      await post('AccessGrant', access, { request: id, ...(typeof purpose === 'string' ? { purpose } : {}) });
       const called = String(data.get('called')).trim();
       if (called !== '') for (const iri of assigneesOf(document)) rememberName(iri, called);
     }, 'The request is accepted.');

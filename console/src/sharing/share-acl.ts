@@ -182,7 +182,6 @@ export class ShareAcl extends Page {
     const { effective, at } = this;
     if (!effective) return;
     const quads = model.ownFrom(this.quads, effective.of, at);
-    if (!this.controls(quads, at) && !(await mayLockOut())) return;
     await this.attempt(async () => putAcl(at, await model.writeAcl(quads)), 'This has rules of its own now.');
     await this.load();
   }

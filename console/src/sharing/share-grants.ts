@@ -8,7 +8,7 @@ import { Page } from '../page.js';
 import { storageUri } from '../session.js';
 import { covers, type Kept, policyFor, post, readAll, revoke } from './access.js';
 import { grantsTable } from './grants-table.js';
-import { nameOfPerson } from './people.js';
+import { everybody, nameOfPerson } from './people.js';
 import { actionFields, actionsFrom, personFields, personFrom, untilField } from './person-fields.js';
 
 @customElement('share-grants')
@@ -18,6 +18,7 @@ export class ShareGrants extends Page {
   @property({ type: Boolean }) controller = false;
   @state() private grants: readonly Kept[] | undefined;
   @state() private failure = '';
+  @state() private isPerson = true;
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (changed.has('at')) void this.load();
@@ -61,12 +62,18 @@ export class ShareGrants extends Page {
       .reverse();
     return html`<form class="card" @submit=${this.give}>
       <h3>Give access</h3>
-      ${personFields('grant')}
+      <label>For
+        <select name="for" @change=${(event: Event) => {
+          this.isPerson = (event.target as HTMLSelectElement).value === '';
+        }}><option value="">A person</option><option value=${everybody}>Everybody</option></select>
+      </label>
+      ${this.isPerson ? personFields('grant') : nothing}
       <label>To
         <select name="iri">${[this.at, ...above].map((iri) => html`<option value=${iri}>${wording(iri)}</option>`)}</select>
       </label>
       ${actionFields(['read'])}
       ${untilField}
+      <label>What for (optional, a note) <input name="purpose" autocomplete="off"></label>
       <button class="primary">Give access</button>
     </form>`;
   }
@@ -76,11 +83,18 @@ export class ShareGrants extends Page {
     const form = event.target as HTMLFormElement;
     const given = await this.attempt(async () => {
       const data = new FormData(form);
-      const wish = { person: personFrom(data), iri: String(data.get('iri')), actions: actionsFrom(data) };
-      await post('AccessGrant', [policyFor({ ...wish, until: String(data.get('until')) })]);
+      const [iri, until, purpose] = ['iri', 'until', 'purpose'].map((name) => String(data.get(name)).trim()) as [
+        string,
+        string,
+        string,
+      ];
+      const person = this.isPerson ? personFrom(data) : everybody;
+      const policy = policyFor({ person, iri, actions: actionsFrom(data), until });
+      await post('AccessGrant', [policy], purpose === '' ? {} : { purpose });
     }, 'Access is given.');
     if (!given) return;
     form.reset();
+    this.isPerson = true;
     this.dispatchEvent(new Event('renamed', { bubbles: true }));
     await this.load();
   }

@@ -1,5 +1,5 @@
 /** How the storage is: room, versions and settings. */
-import { html, nothing, type TemplateResult } from 'lit';
+import { html, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { messageOf } from '../api.js';
 import { readStatus, type Status } from '../controller.js';
@@ -58,14 +58,14 @@ export class UpkeepStorage extends Page {
                 <thead><tr><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">From</th></tr></thead>
                 <tbody>${shown.map(
                   ({ name, doc, value, source }) => html`<tr>
-                    <th scope="row"><code>${name}</code><br><span class="soft">${doc}</span></th>
+                    <th scope="row"><code>${name}</code><br><span class="soft note">${doc}</span></th>
                     <td>${value === undefined ? html`<em>kept secret</em>` : html`<code>${JSON.stringify(value)}</code>`}</td>
                     <td>${source}</td>
                   </tr>`,
                 )}</tbody>
               </table>
             </div>`
-      }${nothing}`;
+      }`;
   }
 }
 

@@ -17,7 +17,8 @@ import type { CapabilityEntry, ServiceEntry } from './http/storage-description.j
 import type { Log } from './log.js';
 import type { AdmissionOptions } from './outbound/admission.js';
 import type { GuardedFetch } from './outbound/guarded-fetch.js';
-import type { SettingsOf, SettingsTable } from './settings.js';
+import type { ExplainedRequest, Explanation } from './resources/explanation.js';
+import type { DescribedSetting, SettingsOf, SettingsTable } from './settings.js';
 import type { Store } from './storage/store.js';
 
 /** All that a component may use of the house. */
@@ -62,6 +63,10 @@ export interface House {
   readonly progress: (label: string) => (done: number, total: number) => void;
   /** The audiences that a credential may name, and whether it has to. */
   readonly audience: { readonly accepted: ReadonlySet<string>; readonly required: boolean };
+  /** The decision about a request that nobody made. @throws LwsError `bad-request` */
+  readonly explain: (request: ExplainedRequest) => Promise<Explanation>;
+  /** All settings in force, for controllers; the values of secret ones are left out. */
+  readonly describeSettings: () => readonly DescribedSetting[];
 }
 
 /** What an installed component adds. */

@@ -108,6 +108,26 @@ export class Settings {
   }
 }
 
+/** A setting as it is shown to others than who starts the server. */
+export interface DescribedSetting {
+  readonly name: string;
+  readonly doc: string;
+  /** Left out of a secret that is set. */
+  readonly value?: unknown;
+  readonly source: string;
+}
+
+/** By its name, so that a component of somebody else cannot forget to say so. */
+const isSecret = (name: string): boolean => /(?:secret|password|passphrase)$/.test(name);
+
+export const describeSettings = (settings: Settings): readonly DescribedSetting[] =>
+  settings.all().map(({ setting: { name, doc }, value, source }) => ({
+    name,
+    doc,
+    source,
+    ...(isSecret(name) && value !== null && value !== '' ? {} : { value }),
+  }));
+
 /** `lws.base-uri` is `LWS_BASE_URI` in the environment. */
 export const environmentName = (name: string): string => name.toUpperCase().replace(/[.-]/g, '_');
 

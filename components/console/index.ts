@@ -34,12 +34,21 @@ export default defineComponent({
   // Pages and their routes are read when they are wanted alone.
   async install(house, openId) {
     const { fileRoutes } = await import('./files.js');
+    const { explainRoute } = await import('./explain.js');
     const { openIdRoutes } = await import('./openid.js');
     const { ownerRoutes } = await import('./owners.js');
+    const { statusRoute } = await import('./status.js');
     const { ticketRoutes } = await import('./tickets.js');
     return {
       // The router takes the first that fits: what has a name of its own comes before the files.
-      routes: [...openIdRoutes(house, openId), ...ticketRoutes(house), ...ownerRoutes(house), ...fileRoutes()],
+      routes: [
+        ...openIdRoutes(house, openId),
+        ...ticketRoutes(house),
+        ...ownerRoutes(house),
+        explainRoute(house),
+        statusRoute(house),
+        ...fileRoutes(),
+      ],
     };
   },
 });

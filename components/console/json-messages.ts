@@ -10,7 +10,7 @@ const longestBody = 16 << 10;
 /** Answers of these endpoints are of one moment and one caller. */
 export const jsonReply = (status: number, document: unknown): Reply => ({
   status,
-  fields: { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' },
+  fields: { 'Content-Type': 'application/json', 'Cache-Control': 'private, no-store' },
   body: Buffer.from(JSON.stringify(document)),
 });
 

@@ -20,6 +20,9 @@ const pages: Readonly<Record<string, Entry>> = {
   resource: { title: 'Resource', load: () => import('./pages/resource.js') },
   search: { title: 'Search', for: 'all', load: () => import('./pages/search.js') },
   ask: { title: 'Ask', for: 'all', load: () => import('./pages/ask.js') },
+  sharing: { title: 'Share', for: 'subjects', load: () => import('./pages/sharing.js') },
+  requests: { title: 'Requests', for: 'subjects', load: () => import('./pages/requests.js') },
+  upkeep: { title: 'Storage', for: 'subjects', load: () => import('./pages/upkeep.js') },
   signin: { title: 'Sign in', load: () => import('./pages/signin.js') },
 };
 

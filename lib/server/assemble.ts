@@ -18,10 +18,11 @@ import type { Site } from '../http/site.js';
 import { describeStorage, type VerificationMethod } from '../http/storage-description.js';
 import type { Log } from '../log.js';
 import type { GuardedFetch } from '../outbound/guarded-fetch.js';
+import { explainDecision } from '../resources/explanation.js';
 import { Representations } from '../resources/representations.js';
 import { ensureRootAcl } from '../resources/root-acl.js';
 import type { Storage } from '../resources/storage.js';
-import type { Settings } from '../settings.js';
+import { describeSettings, type Settings } from '../settings.js';
 import { quadsOf } from '../storage/quads.js';
 import type { Store } from '../storage/store.js';
 import type { CoreSettings } from './core-settings.js';
@@ -29,6 +30,7 @@ import { systemRoutes } from './system-routes.js';
 
 /** What the storage needs of the rest of the server. */
 export interface Surroundings {
+  readonly settings: Settings;
   readonly fetchUnder: (policy?: Parameters<House['fetchUnder']>[0]) => GuardedFetch;
   readonly signingKey: House['signingKey'];
   readonly log: Log;
@@ -86,7 +88,7 @@ export async function assembleStorage(
 export function assembleHouse(
   core: CoreSettings,
   { storage: assembled, addedOwners }: Awaited<ReturnType<typeof assembleStorage>>,
-  { fetchUnder, signingKey, log, progress, read, installations }: Surroundings,
+  { settings, fetchUnder, signingKey, log, progress, read, installations }: Surroundings,
 ): House {
   const { storage, systemPrefix, store, documents, authorizer, mask, clock } = assembled;
   const baseUri = storage.slice(0, -1);
@@ -118,6 +120,8 @@ export function assembleHouse(
     tokenEndpoint,
     progress,
     audience: { accepted, required: core.audienceRequired },
+    explain: (request) => explainDecision(assembled, request),
+    describeSettings: () => describeSettings(settings),
   };
 }
 

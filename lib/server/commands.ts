@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { CommandContext, Component } from '../component.js';
 import { createLog, type Log } from '../log.js';
 import { linksetFaults } from '../resources/metadata.js';
-import { type Settings, SettingsError } from '../settings.js';
+import { describeSettings, type Settings, SettingsError } from '../settings.js';
 import { checkStore } from '../storage/check.js';
 import type { Store } from '../storage/store.js';
 import { banner } from './banner.js';
@@ -178,7 +178,7 @@ async function rotateWebhookKey({ settings }: Context): Promise<number> {
 }
 
 async function printSettings({ settings }: Context): Promise<number> {
-  for (const { setting, value, source } of settings.all())
-    process.stdout.write(`${setting.name} = ${JSON.stringify(value)}  (${source})\n`);
+  for (const { name, value, source } of describeSettings(settings))
+    process.stdout.write(`${name} = ${value === undefined ? 'not shown' : JSON.stringify(value)}  (${source})\n`);
   return 0;
 }

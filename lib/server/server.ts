@@ -90,7 +90,7 @@ export async function prepareServer(
         access,
         target: { iri: resource, query: undefined },
       });
-    const surroundings = { fetchUnder: outboundFetch(core), signingKey, log, progress, read, installations };
+    const surroundings = { settings, fetchUnder: outboundFetch(core), signingKey, log, progress, read, installations };
     const assembled = await assembleStorage(core, iri, store, owners, surroundings);
     const { storage } = assembled;
     const house = assembleHouse(core, assembled, surroundings);

@@ -7,7 +7,15 @@ import { packageRoot } from '../../lib/package-root.js';
 import { coreSettings } from '../../lib/server/core-settings.js';
 import { settingsFile, settingsMarkdown } from '../../lib/server/settings-table.js';
 import { assertUsable } from '../../lib/server/usable-settings.js';
-import { loadSettings, type SettingSources, SettingsError } from '../../lib/settings.js';
+import {
+  describeSettings,
+  loadSettings,
+  optional,
+  type SettingSources,
+  SettingsError,
+  setting,
+  text,
+} from '../../lib/settings.js';
 
 const tables = [coreSettings, ...standardComponents.map(({ settings }) => settings)];
 const load = (sources: SettingSources) => loadSettings(tables, sources).of(coreSettings);
@@ -25,6 +33,17 @@ describe('Settings', () => {
   it('reads lists as JSON in the file, comma or blank separated elsewhere', () => {
     expect(load(file({ 'lws.owners': ['did:a:b', 'did:c:d'] })).owners).to.deep.equal(['did:a:b', 'did:c:d']);
     expect(load({ environment: { LWS_OWNERS: 'did:a:b, did:c:d' } }).owners).to.deep.equal(['did:a:b', 'did:c:d']);
+  });
+
+  it('describes settings without the values of secret ones, but says where they come from', () => {
+    const entry = (name: string) => ({ entry: setting(name, optional(text()), null, 'What it does.') });
+    const sources = { environment: { LWS_A_CLIENT_SECRET: 'hidden', LWS_B: 'shown' } };
+    const secret = ['lws.a.client-secret', 'lws.c.password', 'lws.b'].map(entry);
+    expect(describeSettings(loadSettings(secret, sources))).to.deep.equal([
+      { name: 'lws.a.client-secret', doc: 'What it does.', source: 'environment LWS_A_CLIENT_SECRET' },
+      { name: 'lws.c.password', doc: 'What it does.', source: 'default', value: null },
+      { name: 'lws.b', doc: 'What it does.', source: 'environment LWS_B', value: 'shown' },
+    ]);
   });
 
   const refusals: [string, SettingSources, RegExp][] = [

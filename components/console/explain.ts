@@ -1,0 +1,23 @@
+/** Why somebody may do something, or may not: the command `explain`, for the console. It must not know how access is decided. */
+import type { House } from '../../lib/component.js';
+import { LwsError } from '../../lib/errors.js';
+import type { Route } from '../../lib/http/route.js';
+import { jsonReply } from './json-messages.js';
+
+export const explainRoute = ({ explain }: House): Route => ({
+  methods: ['GET', 'HEAD'],
+  path: '{prefix}/explain',
+  access: 'controller',
+  async handle({ query }) {
+    const [subject, method, iri] = ['as', 'method', 'iri'].map((name) => query.get(name) ?? '');
+    if (!iri) throw new LwsError('bad-request', 'The query has to name an iri.');
+    return jsonReply(
+      200,
+      await explain({
+        access: subject ? { principal: { subject } } : {},
+        method: (method || 'GET').toUpperCase(),
+        iri,
+      }),
+    );
+  },
+});

@@ -1,0 +1,29 @@
+/** How the storage is: versions, room, and the settings in force. It must not know what any setting does, but for the quota. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { House } from '../../lib/component.js';
+import type { Route } from '../../lib/http/route.js';
+import { packageRoot } from '../../lib/package-root.js';
+import { jsonReply } from './json-messages.js';
+
+export function statusRoute({ store, clock, describeSettings }: House): Route {
+  const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
+  const started = clock();
+  const settings = describeSettings();
+  const quota = settings.find(({ name }) => name === 'lws.quota.max-bytes')?.value;
+  return {
+    methods: ['GET', 'HEAD'],
+    path: '{prefix}/status',
+    access: 'controller',
+    handle: () =>
+      jsonReply(200, {
+        version,
+        node: process.version,
+        uptimeSeconds: Math.max(0, Math.floor((clock() - started) / 1000)),
+        bytes: store.bytes,
+        /** 0: no limit. */
+        quotaBytes: quota,
+        settings,
+      }),
+  };
+}

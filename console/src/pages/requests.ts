@@ -1,0 +1,140 @@
+/** Requests for access: those to be answered, one's own with what came of them, and a new one. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import '../sharing/ask-form.js';
+import '../sharing/request-card.js';
+import { messageOf } from '../api.js';
+import { confirmed } from '../confirm.js';
+import { controls } from '../controller.js';
+import { dateText } from '../names.js';
+import { Page, placeHref } from '../page.js';
+import { who } from '../session.js';
+import { actionsText, assigneesOf, endText, type Kept, list, type Policy, readAll, remove } from '../sharing/access.js';
+import { grantsTable, targetLink } from '../sharing/grants-table.js';
+import { everybody } from '../sharing/people.js';
+import { tabbed } from '../tablist.js';
+
+const titles = { inbox: 'To answer', mine: 'My access', ask: 'Ask for access' } as const;
+type Tab = keyof typeof titles;
+
+@customElement('page-requests')
+export class RequestsPage extends Page {
+  @property({ attribute: false }) parameters = new URLSearchParams();
+  @state() private tab: Tab = 'inbox';
+  @state() private requests: readonly Kept[] | undefined;
+  @state() private grants: readonly Kept[] = [];
+  @state() private controller = false;
+  @state() private failure = '';
+
+  protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
+    if (changed.has('parameters')) void this.enter();
+  }
+
+  private async enter(): Promise<void> {
+    if (this.parameters.has('ask')) this.tab = 'ask';
+    if (who().kind !== 'subject') return;
+    await this.load();
+    if (!this.controller && this.tab === 'inbox') this.tab = 'mine';
+  }
+
+  private async load(): Promise<void> {
+    try {
+      [this.requests, this.grants, this.controller] = await Promise.all([
+        readAll('AccessRequest'),
+        readAll('AccessGrant'),
+        controls(),
+      ]);
+      this.failure = '';
+    } catch (error) {
+      this.failure = messageOf(error);
+    }
+  }
+
+  private isMine(kept: Kept): boolean {
+    const session = who();
+    return session.kind === 'subject' && assigneesOf(kept.document).includes(session.subject);
+  }
+
+  private isAccepted = ({ document }: Kept): boolean =>
+    this.grants.some((grant) => grant.document.request === document.id);
+
+  protected override render(): TemplateResult {
+    if (who().kind !== 'subject')
+      return html`<h1>Requests for access</h1><p class="empty">Access is asked for under some identity. <a href=${placeHref('signin')}>Sign in</a> first; this browser can make an identity for you.</p>`;
+    return html`<h1>Requests for access</h1>
+      ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : nothing}
+      <div @answered=${this.answered}>${tabbed<Tab>({
+        label: 'Requests',
+        titles,
+        selected: this.tab,
+        select: (tab) => {
+          this.tab = tab;
+        },
+        content: this.renderTab(),
+      })}</div>`;
+  }
+
+  private renderTab(): TemplateResult {
+    if (this.tab === 'ask') return html`<ask-form .iri=${this.parameters.get('ask') ?? ''}></ask-form>`;
+    if (!this.requests) return html`<p>Loading …</p>`;
+    return this.tab === 'inbox' ? this.renderInbox() : this.renderMine();
+  }
+
+  private renderInbox(): TemplateResult {
+    if (!this.controller)
+      return html`<p class="empty">Requests are answered by who controls the storage. What you asked for is under My access.</p>`;
+    const others = (this.requests ?? []).filter((kept) => !this.isMine(kept));
+    if (others.length === 0)
+      return html`<p class="empty">Nobody asks for anything. Send people the address of a resource: who is refused there can ask.</p>`;
+    const [open, answered] = [others.filter((kept) => !this.isAccepted(kept)), others.filter(this.isAccepted)];
+    return html`<div class="row"><span role="status">${open.length === 0 ? 'All are answered.' : `${open.length} to answer.`}</span>
+        <button type="button" @click=${this.load}>Read again</button></div>
+      ${[...open, ...answered].map((kept) => html`<request-card .asked=${kept} .accepted=${this.isAccepted(kept)}></request-card>`)}`;
+  }
+
+  private renderMine(): TemplateResult {
+    const asked = (this.requests ?? []).filter((kept) => this.isMine(kept));
+    const session = who();
+    const subjects = [everybody, session.kind === 'subject' ? session.subject : ''];
+    const isForMe = ({ assignee }: Policy): boolean => list(assignee).some((iri) => subjects.includes(iri));
+    const granted = this.grants.filter(({ document }) => document.access.some(isForMe));
+    return html`
+      <h2>What I asked for</h2>
+      ${asked.length === 0 ? html`<p class="empty">Nothing waits for an answer. Open the tab Ask for access to begin.</p>` : this.renderAsked(asked)}
+      <h2>What I have been granted</h2>
+      ${granted.length === 0 ? html`<p class="empty">No grant is for you. What you created, or own, is yours without one.</p>` : grantsTable({ label: 'What I have been granted', grants: granted, shows: isForMe })}`;
+  }
+
+  private renderAsked(asked: readonly Kept[]): TemplateResult {
+    return html`<div class="scroll" tabindex="0" role="region" aria-label="What I asked for">
+      <table>
+        <thead><tr><th scope="col">When</th><th scope="col">What</th><th scope="col">To</th><th scope="col">Until</th><th scope="col">Answer</th><th scope="col">Take back</th></tr></thead>
+        <tbody>${asked.map(
+          (kept) => html`<tr>
+            <td>${dateText(kept.modified)}</td>
+            <td>${kept.document.access.flatMap(({ target }) => list(target.value)).map(targetLink)}</td>
+            <td>${kept.document.access.map(actionsText).join('; ')}</td>
+            <td>${kept.document.access.map(endText).join('; ')}</td>
+            <td>${this.isAccepted(kept) ? 'Accepted' : 'Not yet'}</td>
+            <td><button type="button" @click=${() => this.takeBack(kept)}>Delete</button></td>
+          </tr>`,
+        )}</tbody>
+      </table>
+    </div>`;
+  }
+
+  private async takeBack({ document }: Kept): Promise<void> {
+    const question = {
+      title: 'Delete this request?',
+      text: 'Whoever controls the storage sees it no more. A grant that answered it stays.',
+      proceed: 'Delete',
+    };
+    if ((await confirmed(question)) && (await this.attempt(() => remove(document.id), 'The request is deleted.')))
+      await this.load();
+  }
+
+  private async answered(): Promise<void> {
+    if (this.tab === 'ask') this.tab = 'mine';
+    await this.load();
+  }
+}

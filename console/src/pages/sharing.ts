@@ -1,0 +1,98 @@
+/** Who may do what with a resource or a container, and why. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import '../sharing/people-list.js';
+import '../sharing/share-grants.js';
+import { messageOf } from '../api.js';
+import { readStatus, type Status } from '../controller.js';
+import { ancestors, isContainer, shortName } from '../names.js';
+import { Page, placeHref } from '../page.js';
+import { storageUri, who } from '../session.js';
+import { hasAcls } from '../sharing/acl-requests.js';
+import { person } from '../sharing/person-fields.js';
+
+@customElement('page-sharing')
+export class SharingPage extends Page {
+  @property({ attribute: false }) parameters = new URLSearchParams();
+  @state() private mode: 'owner' | 'acls' | undefined;
+  /** Told to controllers alone. */
+  @state() private status: Status | undefined;
+  @state() private failure = '';
+
+  private get at(): string {
+    return this.parameters.get('at') ?? storageUri;
+  }
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    // A name that was given in one place is shown in all.
+    this.addEventListener('renamed', () => {
+      for (const part of this.querySelectorAll<Page>('share-acl, share-grants, people-list')) part.requestUpdate();
+    });
+  }
+
+  protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
+    if (changed.has('parameters')) void this.load();
+  }
+
+  private async load(): Promise<void> {
+    const { at } = this;
+    try {
+      const [acls, status] = await Promise.all([hasAcls(at), readStatus()]);
+      if (acls) await import('../sharing/share-acl.js');
+      if (at !== this.at) return;
+      this.mode = acls ? 'acls' : 'owner';
+      this.status = status;
+      this.failure = '';
+    } catch (error) {
+      if (at === this.at) this.failure = messageOf(error);
+    }
+  }
+
+  protected override render(): TemplateResult {
+    const { at } = this;
+    return html`
+      <nav aria-label="Where you are"><ol class="crumbs">
+        ${[...new Set([...ancestors(at, storageUri), at])].map((iri) => html`<li><a href=${placeHref('sharing', { at: iri })}>${iri === storageUri ? new URL(iri).host : shortName(iri)}</a></li>`)}
+      </ol></nav>
+      <h1>Who may do what with ${at === storageUri ? 'the storage' : shortName(at)}</h1>
+      <p><a href=${placeHref(isContainer(at) ? 'browse' : 'resource', { at })}>Open it</a></p>
+      ${this.failure ? this.renderFailure() : this.mode ? this.renderParts() : html`<p>Loading …</p>`}`;
+  }
+
+  private renderFailure(): TemplateResult {
+    const ask =
+      who().kind === 'subject' ? html` <a href=${placeHref('requests', { ask: this.at })}>Ask for access</a>` : nothing;
+    return html`<p class="problem" role="alert">${this.failure}</p><p>${ask}</p>`;
+  }
+
+  private renderParts(): TemplateResult {
+    const isSubject = who().kind === 'subject';
+    return html`
+      <section class="card">${this.mode === 'acls' ? html`<share-acl .at=${this.at}></share-acl>` : this.renderOwners()}</section>
+      ${this.status ? html`<p><a href=${placeHref('upkeep', { tab: 'explain', iri: this.at })}>Ask why somebody may do something with it, or may not</a></p>` : nothing}
+      ${
+        isSubject
+          ? html`<section class="card"><share-grants .at=${this.at} .controller=${this.status !== undefined}></share-grants></section>
+              <section class="card"><people-list></people-list></section>`
+          : nothing
+      }`;
+  }
+
+  private renderOwners(): TemplateResult {
+    const session = who();
+    const told = (name: string): unknown => this.status?.settings.find((setting) => setting.name === name)?.value;
+    const named = (told('lws.owners') ?? []) as readonly string[];
+    // A storage without named owners belongs to the identity that it made at its first start.
+    const owners = named.length === 0 && this.status && session.kind === 'subject' ? [session.subject] : named;
+    return html`
+      <h2>Rules</h2>
+      <ul>
+        <li>Owners of the storage may do everything.${owners.length > 0 ? html`<ul>${owners.map((iri) => html`<li>${person(iri)}</li>`)}</ul>` : nothing}</li>
+        <li>Who created a resource may do everything with it.</li>
+        ${told('lws.public-read') === true ? html`<li>Everybody may read everything (lws.public-read).</li>` : nothing}
+        <li>Others may do what a grant allows.</li>
+      </ul>
+      ${this.status ? nothing : html`<p>Owners share. You can <a href=${placeHref('requests', { ask: this.at })}>ask for access</a>.</p>`}`;
+  }
+}

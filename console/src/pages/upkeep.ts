@@ -1,0 +1,50 @@
+/** Looking after the storage: subscriptions, what happens in it, why access is allowed or refused, and how full it is. */
+import { html, type TemplateResult } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import '../upkeep/activity.js';
+import '../upkeep/explain.js';
+import '../upkeep/storage.js';
+import '../upkeep/subscriptions.js';
+import { Page, placeHref } from '../page.js';
+import { who } from '../session.js';
+import { tabbed } from '../tablist.js';
+
+const titles = {
+  subscriptions: 'Subscriptions',
+  activity: 'Activity',
+  explain: 'Explain',
+  storage: 'Storage',
+} as const;
+type Tab = keyof typeof titles;
+
+@customElement('page-upkeep')
+export class UpkeepPage extends Page {
+  @property({ attribute: false }) parameters = new URLSearchParams();
+  @state() private tab: Tab = 'subscriptions';
+
+  protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
+    const wanted = this.parameters.get('tab');
+    if (changed.has('parameters') && wanted !== null && Object.hasOwn(titles, wanted)) this.tab = wanted as Tab;
+  }
+
+  protected override render(): TemplateResult {
+    if (who().kind !== 'subject')
+      return html`<h1>Storage</h1><p class="empty">This is for those who are signed in. <a href=${placeHref('signin')}>Sign in</a> first.</p>`;
+    return html`<h1>Storage</h1>${tabbed<Tab>({
+      label: 'Looking after the storage',
+      titles,
+      selected: this.tab,
+      select: (tab) => {
+        this.tab = tab;
+      },
+      content: this.renderTab(),
+    })}`;
+  }
+
+  private renderTab(): TemplateResult {
+    if (this.tab === 'activity') return html`<upkeep-activity></upkeep-activity>`;
+    if (this.tab === 'explain') return html`<upkeep-explain .iri=${this.parameters.get('iri') ?? ''}></upkeep-explain>`;
+    if (this.tab === 'storage') return html`<upkeep-storage></upkeep-storage>`;
+    return html`<upkeep-subscriptions></upkeep-subscriptions>`;
+  }
+}

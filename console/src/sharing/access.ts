@@ -1,0 +1,197 @@
+/** Access requests and grants: read, written and put into words. It must not know pages. */
+import { refusalOf, request, serviceEndpoint, succeed } from '../api.js';
+import { dateText, isContainer } from '../names.js';
+import { storageUri } from '../session.js';
+
+export type Action = 'read' | 'create' | 'modify' | 'delete';
+export const actionNames: Readonly<Record<Action, string>> = {
+  read: 'Read',
+  create: 'Add',
+  modify: 'Change',
+  delete: 'Delete',
+};
+export const allActions = Object.keys(actionNames) as readonly Action[];
+
+type OneOrMore<T> = T | readonly T[];
+
+export interface Constraint {
+  readonly leftOperand: string;
+  readonly operator: string;
+  readonly rightOperand: unknown;
+}
+
+export interface Policy {
+  readonly type?: OneOrMore<string>;
+  readonly action: OneOrMore<Action>;
+  readonly assignee: OneOrMore<string>;
+  readonly target: { readonly type: OneOrMore<string>; readonly value: OneOrMore<string> };
+  readonly constraint?: OneOrMore<Constraint>;
+}
+
+/** A request or a grant; what people say of it is beside what the server looks at. */
+export interface AccessDocument {
+  readonly id: string;
+  readonly access: readonly Policy[];
+  readonly request?: string;
+  readonly purpose?: unknown;
+  readonly message?: unknown;
+}
+
+export interface Kept {
+  readonly document: AccessDocument;
+  readonly modified: string;
+}
+
+type Kind = 'AccessRequest' | 'AccessGrant';
+
+export const list = <T>(value: OneOrMore<T> | undefined): readonly T[] =>
+  value === undefined ? [] : ([value].flat() as readonly T[]);
+export const assigneesOf = ({ access }: AccessDocument): readonly string[] => [
+  ...new Set(access.flatMap(({ assignee }) => list(assignee))),
+];
+const targetsOf = ({ target }: Policy): readonly string[] => list(target.value);
+
+/** Whether a policy is about a resource: names it, or a container above it. */
+export const covers = (policy: Policy, iri: string): boolean =>
+  targetsOf(policy).some((target) => target === iri || (isContainer(target) && iri.startsWith(target)));
+
+async function endpointOf(kind: Kind): Promise<string> {
+  const endpoint = await serviceEndpoint(`${kind}Service`);
+  if (endpoint === undefined)
+    throw new Error('This storage takes no access requests and no grants (lws.access-requests.enabled is off).');
+  return endpoint;
+}
+
+interface Listing {
+  readonly items: readonly { readonly id: string; readonly modified: string }[];
+}
+
+/** Documents never change, so that each is read once. */
+const known = new Map<string, AccessDocument>();
+/** Documents that are asked for at once. */
+const atOnce = 6;
+
+/** Those that the signed-in subject may see, the newest first. */
+export async function readAll(kind: Kind): Promise<readonly Kept[]> {
+  const items: Listing['items'][number][] = [];
+  for (let url: string | undefined = await endpointOf(kind); url !== undefined; ) {
+    const response: Response = await succeed('GET', url);
+    items.push(...((await response.json()) as Listing).items);
+    const next: string | undefined = /<([^>]*)>;\s*rel="?next"?/.exec(response.headers.get('Link') ?? '')?.[1];
+    url = next === undefined ? undefined : new URL(next, url).href;
+  }
+  items.sort((a, b) => b.modified.localeCompare(a.modified));
+  const found: Kept[] = [];
+  for (let start = 0; start < items.length; start += atOnce) {
+    const some = await Promise.all(
+      items.slice(start, start + atOnce).map(async ({ id, modified }) => ({ document: await readOne(id), modified })),
+    );
+    // One that was deleted meanwhile is no fault.
+    found.push(...some.filter((each): each is Kept => each.document !== undefined));
+  }
+  return found;
+}
+
+async function readOne(id: string): Promise<AccessDocument | undefined> {
+  const cached = known.get(id);
+  if (cached) return cached;
+  const response = await request('GET', id);
+  if (response.status === 404) return undefined;
+  if (!response.ok) throw await refusalOf(response);
+  const document = (await response.json()) as AccessDocument;
+  known.set(id, document);
+  return document;
+}
+
+/** Sends a request or a grant. */
+export async function post(kind: Kind, access: readonly Policy[], more: Readonly<Record<string, unknown>> = {}) {
+  const body = {
+    '@context': 'https://www.w3.org/ns/lws/v1',
+    type: [kind],
+    storage: storageUri,
+    access,
+    ...more,
+  };
+  await succeed('POST', await endpointOf(kind), {
+    headers: { 'Content-Type': 'application/lws+json' },
+    body: JSON.stringify(body),
+  });
+}
+
+export const remove = (id: string): Promise<Response> => succeed('DELETE', id);
+
+/** Takes a grant back, and with it the request that it answered: else that would wait for an answer again. */
+export async function revoke({ id, request: answered }: AccessDocument): Promise<void> {
+  await remove(id);
+  if (answered === undefined || !answered.startsWith(`${await endpointOf('AccessRequest')}/`)) return;
+  const response = await request('DELETE', answered);
+  // Whoever asked may have deleted it.
+  if (!response.ok && response.status !== 404) throw await refusalOf(response);
+}
+
+export interface Wish {
+  readonly person: string;
+  readonly iri: string;
+  readonly actions: readonly Action[];
+  /** As a field of type `datetime-local` has it; empty: without an end. */
+  readonly until?: string;
+}
+
+/** A policy for one resource, or for a container with everything in it. */
+export function policyFor({ person, iri, actions, until }: Wish): Policy {
+  if (actions.length === 0) throw new Error('Tick at least one thing that may be done.');
+  return {
+    type: ['AccessPolicy'],
+    action: actions,
+    assignee: person,
+    target: { type: isContainer(iri) ? 'StorageResource' : 'DataResource', value: [iri] },
+    ...(until ? { constraint: [endsAt(until)] } : {}),
+  };
+}
+
+/** @throws Error for a time that is none, or has passed */
+export function endsAt(until: string): Constraint {
+  const end = new Date(until);
+  if (!(end.getTime() > Date.now())) throw new Error('The end has to lie in the future.');
+  return { leftOperand: 'dateTime', operator: 'lt', rightOperand: end.toISOString() };
+}
+
+export const actionsText = ({ action }: Policy): string =>
+  list(action)
+    .map((each) => actionNames[each] ?? each)
+    .join(', ');
+
+const operators: Readonly<Record<string, string>> = {
+  eq: 'is',
+  neq: 'is not',
+  isAnyOf: 'is one of',
+  isNoneOf: 'is none of',
+  isAllOf: 'has all of',
+};
+
+/** The conditions of a policy in words, its end left out. */
+export const conditionsOf = ({ constraint }: Policy): readonly string[] =>
+  list(constraint)
+    .filter((each) => !isEnd(each))
+    .map(
+      ({ leftOperand, operator, rightOperand }) =>
+        `${leftOperand} ${operators[operator] ?? operator} ${[rightOperand].flat().map(asText).join(', ')}`,
+    );
+const asText = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+const isEnd = ({ leftOperand, operator }: Constraint): boolean =>
+  leftOperand === 'dateTime' && /^lt(?:eq)?$/.test(operator);
+
+/** The earliest end of a policy, as milliseconds since the epoch; `undefined` for none. */
+export function endOf({ constraint }: Policy): number | undefined {
+  const ends = list(constraint)
+    .filter(isEnd)
+    .map(({ rightOperand }) => new Date(String([rightOperand].flat()[0])).getTime())
+    .filter((time) => !Number.isNaN(time));
+  return ends.length > 0 ? Math.min(...ends) : undefined;
+}
+
+export function endText(policy: Policy): string {
+  const end = endOf(policy);
+  if (end === undefined) return 'no end';
+  return end < Date.now() ? `ended ${dateText(end)}` : dateText(end);
+}

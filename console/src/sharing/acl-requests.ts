@@ -1,0 +1,61 @@
+/** Access control lists over HTTP: the one that counts for a resource, and writing its own. It must not know what they say. */
+import { Refusal, refusalOf, request, succeed } from '../api.js';
+import { parentOf } from '../names.js';
+import { storageUri } from '../session.js';
+
+export interface EffectiveAcl {
+  /** The resource that the ACL belongs to: the one that was asked for, or a container above it. */
+  readonly of: string;
+  readonly turtle: string;
+  readonly etag: string;
+}
+
+const aclOf = (iri: string): string => `${iri}.acl`;
+
+/** Whether the storage decides by ACLs, as the links of a resource tell. @throws Refusal when it may not be read */
+export async function hasAcls(iri: string): Promise<boolean> {
+  const response = await request('HEAD', iri);
+  if (!response.ok) throw await refusalOf(await request('GET', iri));
+  return /;\s*rel="?acl"?/.test(response.headers.get('Link') ?? '');
+}
+
+async function own(iri: string): Promise<EffectiveAcl | undefined> {
+  const response = await request('GET', aclOf(iri), { headers: { Accept: 'text/turtle' } });
+  if (response.status === 404) return undefined;
+  if (!response.ok) throw await refusalOf(response);
+  return { of: iri, turtle: await response.text(), etag: response.headers.get('ETag') ?? '' };
+}
+
+/**
+ * The ACL that counts for a resource; `undefined` when it is inherited from a container whose ACL is hidden.
+ * @throws Refusal without control of the resource
+ */
+export async function effectiveAcl(iri: string): Promise<EffectiveAcl | undefined> {
+  const found = await own(iri);
+  if (found) return found;
+  return inheritedAcl(iri);
+}
+
+/** The ACL that would count without one of the resource's own. */
+export async function inheritedAcl(iri: string): Promise<EffectiveAcl | undefined> {
+  for (let at = iri; at !== storageUri && at.startsWith(storageUri); ) {
+    at = parentOf(at);
+    try {
+      const found = await own(at);
+      if (found) return found;
+    } catch (error) {
+      if (error instanceof Refusal && [401, 403].includes(error.status)) return undefined;
+      throw error;
+    }
+  }
+  return undefined;
+}
+
+/** @param etag of the state that is replaced; `undefined` to make one where there is none */
+export async function putAcl(iri: string, turtle: string, etag?: string): Promise<void> {
+  const condition: Record<string, string> = etag === undefined ? { 'If-None-Match': '*' } : { 'If-Match': etag };
+  await succeed('PUT', aclOf(iri), { headers: { 'Content-Type': 'text/turtle', ...condition }, body: turtle });
+}
+
+export const deleteAcl = (iri: string, etag: string): Promise<Response> =>
+  succeed('DELETE', aclOf(iri), { headers: { 'If-Match': etag } });

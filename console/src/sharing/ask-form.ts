@@ -1,0 +1,47 @@
+/** Asking for access: a request that whoever controls the storage sees. */
+import { html, type TemplateResult } from 'lit';
+import { customElement, property } from 'lit/decorators.js';
+import { Page } from '../page.js';
+import { storageUri, who } from '../session.js';
+import { policyFor, post } from './access.js';
+import { actionFields, actionsFrom, untilField } from './person-fields.js';
+
+@customElement('ask-form')
+export class AskForm extends Page {
+  /** What is asked for at first. */
+  @property() iri = '';
+
+  protected override render(): TemplateResult {
+    return html`<form class="card" @submit=${this.send}>
+      <h2>Ask for access</h2>
+      <label>Address <input name="iri" type="url" required .value=${this.iri || storageUri} spellcheck="false"></label>
+      <p class="soft">The address of a container ends in a slash, and means everything in it.</p>
+      ${actionFields(['read'])}
+      ${untilField}
+      <label>What for <input name="purpose" autocomplete="off"></label>
+      <label>Message to the owner (optional): say who you are <textarea name="message" rows="3"></textarea></label>
+      <button class="primary">Ask</button>
+    </form>`;
+  }
+
+  private async send(event: SubmitEvent): Promise<void> {
+    event.preventDefault();
+    const form = event.target as HTMLFormElement;
+    const session = who();
+    if (session.kind !== 'subject') return;
+    const asked = await this.attempt(async () => {
+      const data = new FormData(form);
+      const [iri, until, purpose, message] = ['iri', 'until', 'purpose', 'message'].map((name) =>
+        String(data.get(name)).trim(),
+      ) as [string, string, string, string];
+      const policy = policyFor({ person: session.subject, iri, actions: actionsFrom(data), until });
+      await post('AccessRequest', [policy], {
+        ...(purpose === '' ? {} : { purpose }),
+        ...(message === '' ? {} : { message }),
+      });
+    }, 'You asked. The answer appears under What I asked for.');
+    if (!asked) return;
+    form.reset();
+    this.dispatchEvent(new Event('answered', { bubbles: true }));
+  }
+}

@@ -1,0 +1,115 @@
+/** A request for access, as who controls the storage sees it: to be accepted, narrower if wished, or refused. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { customElement, property } from 'lit/decorators.js';
+import { confirmed } from '../confirm.js';
+import { dateText, isContainer } from '../names.js';
+import { Page, placeHref } from '../page.js';
+import {
+  type Action,
+  actionsText,
+  assigneesOf,
+  conditionsOf,
+  endOf,
+  endsAt,
+  endText,
+  type Kept,
+  list,
+  type Policy,
+  post,
+  remove,
+} from './access.js';
+import { targetLink } from './grants-table.js';
+import { rememberName } from './people.js';
+import { actionFields, person, untilField } from './person-fields.js';
+
+@customElement('request-card')
+export class RequestCard extends Page {
+  @property({ attribute: false }) asked!: Kept;
+  /** Whether a grant names it. */
+  @property({ type: Boolean }) accepted = false;
+
+  protected override render(): TemplateResult {
+    const { document, modified } = this.asked;
+    return html`<article class="card">
+      ${assigneesOf(document).map((iri) => html`<h2>${person(iri)}</h2>`)}
+      <p class="soft">asked on ${dateText(modified)}</p>
+      ${saying('What for', document.purpose)}${saying('Message', document.message)}
+      ${this.accepted ? this.renderAnswered() : this.renderOpen()}
+    </article>`;
+  }
+
+  private renderAnswered(): TemplateResult {
+    return html`${this.asked.document.access.map((policy) => html`<p>${actionsText(policy)}: ${list(policy.target.value).map(targetLink)}</p>`)}
+      <p><strong>Accepted.</strong> <a href=${placeHref('sharing', { at: list(this.asked.document.access[0]?.target.value)[0] ?? '' })}>See the grant</a></p>
+      <button type="button" @click=${this.putAway}>Put away</button>`;
+  }
+
+  private renderOpen(): TemplateResult {
+    const { access } = this.asked.document;
+    return html`<form @submit=${this.accept}>
+      ${access.map(
+        (policy, index) => html`<fieldset name=${`policy-${index}`}>
+          <legend>Wants</legend>
+          <p>${list(policy.target.value).map((iri) => html`${targetLink(iri)}${isContainer(iri) ? ' and everything in it' : nothing}`)}</p>
+          ${actionFields(list(policy.action), list(policy.action))}
+          <p class="soft">Until: ${endText(policy)}${conditionsOf(policy).map((text) => html`; only when ${text}`)}</p>
+        </fieldset>`,
+      )}
+      ${untilField}
+      <label>What to call them here (optional) <input name="called" autocomplete="off"></label>
+      <div class="row"><button class="primary">Accept</button><button type="button" class="danger" @click=${this.refuse}>Refuse</button></div>
+    </form>`;
+  }
+
+  private async accept(event: SubmitEvent): Promise<void> {
+    event.preventDefault();
+    const form = event.target as HTMLFormElement;
+    const { document } = this.asked;
+    const done = await this.attempt(async () => {
+      const data = new FormData(form);
+      const until = String(data.get('until'));
+      const access = document.access.flatMap((policy, index) => {
+        const boxes = form.querySelectorAll<HTMLInputElement>(`[name="policy-${index}"] input[name="action"]:checked`);
+        const actions = [...boxes].map(({ value }) => value as Action);
+        return actions.length > 0 ? [narrowed(policy, actions, until)] : [];
+      });
+      if (access.length === 0) throw new Error('Tick at least one thing that may be done, or refuse.');
+      const { id, purpose } = document;
+      await post('AccessGrant', access, { request: id, ...(typeof purpose === 'string' ? { purpose } : {}) });
+      const called = String(data.get('called')).trim();
+      if (called !== '') for (const iri of assigneesOf(document)) rememberName(iri, called);
+    }, 'The request is accepted.');
+    if (done) this.changed();
+  }
+
+  private async refuse(): Promise<void> {
+    const sure = await confirmed({
+      title: 'Refuse this request?',
+      text: 'It is deleted; who asked sees that it is gone, and may ask again.',
+      proceed: 'Refuse',
+    });
+    if (sure && (await this.attempt(() => remove(this.asked.document.id), 'The request is refused.'))) this.changed();
+  }
+
+  private async putAway(): Promise<void> {
+    if (await this.attempt(() => remove(this.asked.document.id), 'The request is put away; the grant stays.'))
+      this.changed();
+  }
+
+  private changed(): void {
+    this.dispatchEvent(new Event('answered', { bubbles: true }));
+  }
+}
+
+const saying = (label: string, text: unknown): TemplateResult | typeof nothing =>
+  typeof text === 'string' && text !== '' ? html`<p><span class="soft">${label}:</span> ${text}</p>` : nothing;
+
+/** What was asked for, with fewer actions and an end that is no later; its conditions stay. */
+function narrowed(policy: Policy, actions: readonly Action[], until: string): Policy {
+  const end = until === '' ? undefined : endsAt(until);
+  const asked = endOf(policy);
+  const earlier = end && (asked === undefined || new Date(String(end.rightOperand)).getTime() < asked) ? [end] : [];
+  const constraint = [...list(policy.constraint), ...earlier];
+  const { constraint: _all, ...rest } = policy;
+  return { ...rest, action: actions, ...(constraint.length > 0 ? { constraint } : {}) };
+}

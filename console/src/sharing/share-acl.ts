@@ -1,0 +1,212 @@
+/** The access control list that counts for a resource: shown as people and modes, changed, made and removed. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import { live } from 'lit/directives/live.js';
+import { repeat } from 'lit/directives/repeat.js';
+import type { Quad } from 'n3';
+import { messageOf } from '../api.js';
+import { confirmed } from '../confirm.js';
+import { isContainer } from '../names.js';
+import { Page, placeHref } from '../page.js';
+import { storageUri, who } from '../session.js';
+import * as model from './acl-model.js';
+import { deleteAcl, type EffectiveAcl, effectiveAcl, inheritedAcl, putAcl } from './acl-requests.js';
+import { everybody, nameOfPerson, signedIn } from './people.js';
+import { person, personFields, personFrom } from './person-fields.js';
+
+const scopeNames: Readonly<Record<model.Scope, string>> = {
+  both: 'This container and what is in it',
+  here: 'This container alone',
+  below: 'What is in it alone',
+};
+
+@customElement('share-acl')
+export class ShareAcl extends Page {
+  @property() at = storageUri;
+  @state() private effective: EffectiveAcl | undefined;
+  @state() private state: 'loading' | 'known' | 'hidden' = 'loading';
+  @state() private failure = '';
+  @state() private isAgent = true;
+  private quads: Quad[] = [];
+  private busy = false;
+
+  protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
+    if (!changed.has('at')) return;
+    this.state = 'loading';
+    void this.load();
+  }
+
+  private async load(): Promise<void> {
+    const { at } = this;
+    try {
+      const found = await effectiveAcl(at);
+      if (at !== this.at) return;
+      this.quads = found ? model.parseAcl(found.turtle, found.of) : [];
+      this.effective = found;
+      this.state = found ? 'known' : 'hidden';
+      this.failure = '';
+    } catch (error) {
+      this.failure = messageOf(error);
+    }
+  }
+
+  private get isOwn(): boolean {
+    return this.effective?.of === this.at;
+  }
+
+  protected override render(): TemplateResult {
+    return html`<h2>Rules</h2>${this.failure ? html`<p class="problem" role="alert">${this.failure} Only who has Control sees and changes these rules.</p>` : this.renderRules()}`;
+  }
+
+  private renderRules(): TemplateResult {
+    if (this.state === 'loading') return html`<p>Loading …</p>`;
+    if (!this.effective) return html`<p>The rules are those of a container above this, which you may not see.</p>`;
+    const { of } = this.effective;
+    return html`
+      ${
+        this.isOwn
+          ? html`<p>This has rules of its own. What its containers say does not count here.</p>`
+          : html`<p>This has no rules of its own. It follows those of <a class="iri" href=${placeHref('sharing', { at: of })}>${of}</a> for what is in it.</p>`
+      }
+      ${this.renderTable(of)}
+      ${this.isOwn ? this.renderOwn() : html`<button type="button" class="primary" @click=${this.make}>Make rules of its own</button> <span class="soft">They begin as a copy of these.</span>`}`;
+  }
+
+  private renderTable(of: string): TemplateResult {
+    const { rows, others } = model.tableOf(this.quads, of);
+    const relevant = rows
+      .filter(({ scope }) => this.isOwn || scope !== 'here')
+      .sort((a, b) => nameOfPerson(a.iri).localeCompare(nameOfPerson(b.iri)) || a.scope.localeCompare(b.scope));
+    return html`
+      <div class="scroll" tabindex="0" role="region" aria-label="People and what they may do">
+        <table>
+          <thead><tr><th scope="col">Who</th>${isContainer(of) && this.isOwn ? html`<th scope="col">Holds for</th>` : nothing}${model.modes.map((mode) => html`<th scope="col">${mode}</th>`)}</tr></thead>
+          <tbody>${repeat(
+            relevant,
+            ({ kind, iri, scope }) => `${kind} ${scope} ${iri}`,
+            (row) => this.renderRow(row, of),
+          )}</tbody>
+        </table>
+      </div>
+      <p class="soft">Write includes Append, and deleting. Control is the right to change these rules.</p>
+      ${others > 0 ? html`<p>${others === 1 ? 'One more rule says' : `${others} more rules say`} what this table cannot show, for example for one web application alone. Changes here keep ${others === 1 ? 'it' : 'them'}.</p>` : nothing}`;
+  }
+
+  private renderRow(row: model.Row, of: string): TemplateResult {
+    const name = `${row.kind === 'agentGroup' ? 'the group ' : ''}${nameOfPerson(row.iri)}`;
+    return html`<tr>
+      <th scope="row">${row.kind === 'agentGroup' ? 'Group: ' : nothing}${person(row.iri)}</th>
+      ${isContainer(of) && this.isOwn ? html`<td>${scopeNames[row.scope]}</td>` : nothing}
+      ${model.modes.map(
+        (
+          mode,
+        ) => html`<td><input type="checkbox" aria-label=${`${mode} for ${name}`} .checked=${live(row.modes.includes(mode))}
+          ?disabled=${!this.isOwn} @change=${(event: Event) => this.toggle(row, mode, (event.target as HTMLInputElement).checked)}></td>`,
+      )}
+    </tr>`;
+  }
+
+  private renderOwn(): TemplateResult {
+    const others = this.isAgent ? personFields('acl') : nothing;
+    return html`
+      <form class="card" @submit=${this.add}>
+        <h3>Add a rule</h3>
+        <label>For
+          <select name="for" @change=${(event: Event) => {
+            this.isAgent = (event.target as HTMLSelectElement).value === 'agent';
+          }}>
+            <option value="agent">A person</option><option value=${everybody}>Everybody</option><option value=${signedIn}>Anybody who is signed in</option>
+          </select>
+        </label>
+        ${others}
+        ${
+          isContainer(this.at)
+            ? html`<label>Holds for <select name="scope">${Object.entries(scopeNames).map(([scope, name]) => html`<option value=${scope}>${name}</option>`)}</select></label>`
+            : nothing
+        }
+        <fieldset><legend>May</legend>${model.modes.map((mode) => html`<label class="inline"><input type="checkbox" name="mode" value=${mode} .checked=${mode === 'Read'}> ${mode}</label>`)}</fieldset>
+        <button class="primary">Add</button>
+      </form>
+      ${this.at === storageUri ? nothing : html`<button type="button" class="danger" @click=${this.removeOwn}>Remove these rules</button> <span class="soft">Those of the container above count again.</span>`}`;
+  }
+
+  private toggle(row: model.Row, mode: model.AclMode, on: boolean): Promise<void> {
+    const modes = model.modes.filter((each) => (each === mode ? on : row.modes.includes(each)));
+    return this.save(model.withRow(this.quads, this.at, { ...row, modes }));
+  }
+
+  private async add(event: SubmitEvent): Promise<void> {
+    event.preventDefault();
+    const form = event.target as HTMLFormElement;
+    await this.attempt(async () => {
+      const data = new FormData(form);
+      const chosen = String(data.get('for'));
+      const [kind, iri] =
+        chosen === 'agent' ? (['agent', personFrom(data)] as const) : (['agentClass', chosen] as const);
+      const scope = (data.get('scope') ?? 'here') as model.Scope;
+      const ticked = data.getAll('mode') as model.AclMode[];
+      if (ticked.length === 0) throw new Error('Tick at least one thing that may be done.');
+      const before = model.tableOf(this.quads, this.at).rows.find((row) => row.iri === iri && row.scope === scope);
+      const modes = model.modes.filter((mode) => ticked.includes(mode) || before?.modes.includes(mode));
+      await this.save(model.withRow(this.quads, this.at, { kind, iri, scope, modes }));
+      form.reset();
+      this.isAgent = true;
+      this.dispatchEvent(new Event('renamed', { bubbles: true }));
+    });
+  }
+
+  /** Whether the signed-in subject has control by these rules, as far as can be judged here. */
+  private controls(quads: readonly Quad[], of: string): boolean {
+    const session = who();
+    const subject = session.kind === 'subject' ? session.subject : '';
+    return model.hasControl(quads, of, { subject, inherited: of !== this.at });
+  }
+
+  /** Replaces the rules, after a warning when the signed-in subject would have no control by them. */
+  private async save(quads: Quad[]): Promise<void> {
+    const { effective } = this;
+    if (this.busy || !effective) return this.requestUpdate();
+    const locksOut = this.controls(this.quads, this.at) && !this.controls(quads, this.at);
+    if (locksOut && !(await mayLockOut())) return this.requestUpdate();
+    this.busy = true;
+    await this.attempt(
+      async () => putAcl(this.at, await model.writeAcl(quads), effective.etag),
+      'The rules are saved.',
+    );
+    this.busy = false;
+    // After a refusal too: somebody else may have changed them.
+    await this.load();
+  }
+
+  private async make(): Promise<void> {
+    const { effective, at } = this;
+    if (!effective) return;
+    const quads = model.ownFrom(this.quads, effective.of, at);
+    await this.attempt(async () => putAcl(at, await model.writeAcl(quads)), 'This has rules of its own now.');
+    await this.load();
+  }
+
+  private async removeOwn(): Promise<void> {
+    const { effective, at } = this;
+    if (!effective) return;
+    const above = await inheritedAcl(at);
+    const keeps = above !== undefined && this.controls(model.parseAcl(above.turtle, above.of), above.of);
+    const sure = keeps
+      ? await confirmed({
+          title: 'Remove these rules?',
+          text: 'The rules of the container above count again. What these rules allowed ends.',
+          proceed: 'Remove',
+        })
+      : await mayLockOut();
+    if (!sure) return;
+    await this.attempt(() => deleteAcl(at, effective.etag), 'The rules of the container above count again.');
+    await this.load();
+  }
+}
+
+const mayLockOut = (): Promise<boolean> =>
+  confirmed({
+    title: 'Lock yourself out?',
+    text: 'By these rules you have no Control here any more: you could neither see nor change them, and nobody is above them. Somebody else with Control would have to let you in again.',
+    proceed: 'Lock myself out',
+  });

@@ -1,0 +1,113 @@
+/** The grants that cover a resource: those of the signed-in subject, or, for who controls the storage, all, to give and to take back. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import { messageOf } from '../api.js';
+import { confirmed } from '../confirm.js';
+import { ancestors, isContainer, shortName } from '../names.js';
+import { Page } from '../page.js';
+import { storageUri } from '../session.js';
+import { covers, type Kept, policyFor, post, readAll, revoke } from './access.js';
+import { grantsTable } from './grants-table.js';
+import { everybody, nameOfPerson } from './people.js';
+import { actionFields, actionsFrom, personFields, personFrom, untilField } from './person-fields.js';
+
+@customElement('share-grants')
+export class ShareGrants extends Page {
+  @property() at = storageUri;
+  /** Whether the signed-in subject controls the storage. */
+  @property({ type: Boolean }) controller = false;
+  @state() private grants: readonly Kept[] | undefined;
+  @state() private failure = '';
+  @state() private isPerson = true;
+
+  protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
+    if (changed.has('at')) void this.load();
+  }
+
+  private async load(): Promise<void> {
+    const { at } = this;
+    try {
+      const grants = await readAll('AccessGrant');
+      if (at !== this.at) return;
+      this.grants = grants.filter(({ document }) => document.access.some((policy) => covers(policy, at)));
+      this.failure = '';
+    } catch (error) {
+      this.failure = messageOf(error);
+    }
+  }
+
+  protected override render(): TemplateResult {
+    return html`
+      <h2>${this.controller ? 'Access that was granted' : 'Access that you were granted'}</h2>
+      <p class="soft">A grant adds to what the rules above allow. Those that cover this resource are listed, from containers above it too.</p>
+      ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.renderGrants()}
+      ${this.controller ? this.renderForm() : nothing}`;
+  }
+
+  private renderGrants(): TemplateResult {
+    if (!this.grants) return html`<p>Loading …</p>`;
+    if (this.grants.length === 0)
+      return html`<p class="empty">${this.controller ? 'No grant covers this. Give access below.' : 'No grant covers this. Ask for access on the page Requests.'}</p>`;
+    return grantsTable({
+      label: 'Grants that cover this',
+      grants: this.grants,
+      shows: (policy) => covers(policy, this.at),
+      ...(this.controller ? { revoke: (grant: Kept) => this.revoke(grant) } : {}),
+    });
+  }
+
+  private renderForm(): TemplateResult {
+    const above = ancestors(this.at, storageUri)
+      .filter((iri) => iri !== this.at)
+      .reverse();
+    return html`<form class="card" @submit=${this.give}>
+      <h3>Give access</h3>
+      <label>For
+        <select name="for" @change=${(event: Event) => {
+          this.isPerson = (event.target as HTMLSelectElement).value === '';
+        }}><option value="">A person</option><option value=${everybody}>Everybody</option></select>
+      </label>
+      ${this.isPerson ? personFields('grant') : nothing}
+      <label>To
+        <select name="iri">${[this.at, ...above].map((iri) => html`<option value=${iri}>${wording(iri)}</option>`)}</select>
+      </label>
+      ${actionFields(['read'])}
+      ${untilField}
+      <label>What for (optional, a note) <input name="purpose" autocomplete="off"></label>
+      <button class="primary">Give access</button>
+    </form>`;
+  }
+
+  private async give(event: SubmitEvent): Promise<void> {
+    event.preventDefault();
+    const form = event.target as HTMLFormElement;
+    const given = await this.attempt(async () => {
+      const data = new FormData(form);
+      const [iri, until, purpose] = ['iri', 'until', 'purpose'].map((name) => String(data.get(name)).trim()) as [
+        string,
+        string,
+        string,
+      ];
+      const person = this.isPerson ? personFrom(data) : everybody;
+      const policy = policyFor({ person, iri, actions: actionsFrom(data), until });
+      await post('AccessGrant', [policy], purpose === '' ? {} : { purpose });
+    }, 'Access is given.');
+    if (!given) return;
+    form.reset();
+    this.isPerson = true;
+    this.dispatchEvent(new Event('renamed', { bubbles: true }));
+    await this.load();
+  }
+
+  private async revoke({ document }: Kept): Promise<void> {
+    const names = document.access.flatMap(({ assignee }) => [assignee].flat()).map(nameOfPerson);
+    const text = `${[...new Set(names)].join(', ')} cannot use it from then on. ${document.access.length > 1 ? 'The grant has several parts, and all of them end.' : ''}`;
+    if (!(await confirmed({ title: 'Revoke this grant?', text, proceed: 'Revoke' }))) return;
+    if (await this.attempt(() => revoke(document), 'The grant is revoked.')) await this.load();
+  }
+}
+
+const wording = (iri: string): string => {
+  if (iri === storageUri) return 'The whole storage';
+  return isContainer(iri) ? `${shortName(iri)}/ and everything in it` : `${shortName(iri)} alone`;
+};

@@ -1,0 +1,125 @@
+/** What happens in the storage, as it happens: follows the stream of events while it is shown. */
+import { html, type TemplateResult } from 'lit';
+import { customElement, state } from 'lit/decorators.js';
+import { messageOf, refusalOf, request } from '../api.js';
+import { systemPrefix } from '../controller.js';
+import { dateText } from '../names.js';
+import { Page } from '../page.js';
+import { targetLink } from '../sharing/grants-table.js';
+import { person } from '../sharing/person-fields.js';
+
+interface Activity {
+  readonly id: string;
+  readonly type: readonly string[];
+  readonly object: { readonly id: string; readonly type: readonly string[] };
+  readonly published: string;
+  readonly actor?: string;
+}
+
+/** Events that are kept to be shown. */
+const most = 500;
+
+type Following = 'connecting' | 'following' | 'ended' | 'hidden';
+
+@customElement('upkeep-activity')
+export class UpkeepActivity extends Page {
+  @state() private events: readonly Activity[] = [];
+  /** What came while the list is held. */
+  @state() private held: readonly Activity[] | undefined;
+  @state() private following: Following = 'connecting';
+  @state() private failure = '';
+  private stop: AbortController | undefined;
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    void this.follow();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.stop?.abort();
+  }
+
+  private async follow(): Promise<void> {
+    const stop = new AbortController();
+    this.stop = stop;
+    this.following = 'connecting';
+    this.failure = '';
+    try {
+      const response = await request('GET', `${await systemPrefix()}/events`, { signal: stop.signal });
+      if ([401, 403, 404].includes(response.status)) {
+        this.following = 'hidden';
+        return;
+      }
+      if (!response.ok || !response.body) throw await refusalOf(response);
+      this.following = 'following';
+      for await (const line of linesOf(response.body)) this.take(JSON.parse(line) as Activity);
+      this.following = 'ended';
+    } catch (error) {
+      if (stop.signal.aborted) return;
+      this.failure = messageOf(error);
+      this.following = 'ended';
+    }
+  }
+
+  private take(activity: Activity): void {
+    if (this.held) this.held = [activity, ...this.held].slice(0, most);
+    else this.events = [activity, ...this.events].slice(0, most);
+  }
+
+  private toggle(): void {
+    if (this.held) {
+      this.events = [...this.held, ...this.events].slice(0, most);
+      this.held = undefined;
+    } else this.held = [];
+  }
+
+  protected override render(): TemplateResult {
+    if (this.following === 'hidden')
+      return html`<p class="empty">Only who controls the storage may follow what happens in it.</p>`;
+    return html`
+      <h2>What happens in the storage</h2>
+      <div class="row">
+        <span role="status">${this.said()}</span>
+        ${
+          this.following === 'ended'
+            ? html`<button type="button" @click=${this.follow}>Follow again</button>`
+            : html`<button type="button" aria-pressed=${this.held !== undefined} @click=${this.toggle}>${this.held ? 'Continue' : 'Pause'}</button>`
+        }
+      </div>
+      ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : ''}
+      ${this.events.length === 0 ? html`<p class="empty">Nothing happened since you opened this. Changes appear here as they are made.</p>` : this.renderEvents()}`;
+  }
+
+  private said(): string {
+    if (this.following === 'connecting') return 'Connecting …';
+    if (this.following === 'ended') return 'The stream has ended.';
+    return this.held ? `Paused; ${this.held.length} more came.` : 'Following.';
+  }
+
+  private renderEvents(): TemplateResult {
+    return html`<div class="scroll" tabindex="0" role="region" aria-label="What happened">
+      <table>
+        <thead><tr><th scope="col">When</th><th scope="col">What</th><th scope="col">Resource</th><th scope="col">By</th></tr></thead>
+        <tbody>${this.events.map(
+          ({ type, object, published, actor }) => html`<tr>
+            <td>${dateText(published)}</td><td>${type.join(', ')}</td><td>${targetLink(object.id)}</td><td>${actor ? person(actor) : html`<span class="soft">not told</span>`}</td>
+          </tr>`,
+        )}</tbody>
+      </table>
+    </div>`;
+  }
+}
+
+/** The lines of a body as they come, empty ones left out. */
+async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
+  let rest = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const lines = (rest + value).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines.filter((line) => line.trim() !== '');
+  }
+}

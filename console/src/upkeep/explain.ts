@@ -1,0 +1,85 @@
+/** Why somebody may do something, or may not: asks the server. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import { json } from '../api.js';
+import { controls, systemPrefix } from '../controller.js';
+import { Page } from '../page.js';
+import { storageUri } from '../session.js';
+import { nameOfPerson, people, personOf } from '../sharing/people.js';
+
+interface Explanation {
+  readonly allowed: boolean;
+  readonly rule: string;
+  readonly needs: { readonly mode: string; readonly iri: string };
+  readonly exists: boolean;
+}
+
+interface Answer extends Explanation {
+  readonly who: string;
+  readonly method: string;
+  readonly iri: string;
+}
+
+const methods: Readonly<Record<string, string>> = {
+  GET: 'read it (GET)',
+  PUT: 'create or replace it (PUT)',
+  POST: 'add something to it (POST)',
+  PATCH: 'change it (PATCH)',
+  DELETE: 'delete it (DELETE)',
+};
+
+@customElement('upkeep-explain')
+export class UpkeepExplain extends Page {
+  @property() iri = '';
+  @state() private answer: Answer | undefined;
+  @state() private controller: boolean | undefined;
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    void this.attempt(async () => {
+      this.controller = await controls();
+    });
+  }
+
+  protected override render(): TemplateResult {
+    if (this.controller === undefined) return html`<p>Loading …</p>`;
+    if (!this.controller)
+      return html`<p class="empty">Only who controls the storage may ask why others may do something.</p>`;
+    return html`
+      <h2>Why may somebody do something?</h2>
+      <form class="card" @submit=${this.ask}>
+        <label>Who, by name or IRI; nobody: an anonymous visitor
+          <input name="as" list="explain-people" spellcheck="false" autocomplete="off">
+        </label>
+        <datalist id="explain-people">${people().map(([iri, name]) => html`<option value=${name}>${iri}</option>`)}</datalist>
+        <label>May they <select name="method">${Object.entries(methods).map(([method, text]) => html`<option value=${method}>${text}</option>`)}</select></label>
+        <label>Address <input name="iri" type="url" required .value=${this.iri || storageUri} spellcheck="false"></label>
+        <button class="primary">Explain</button>
+      </form>
+      <div role="status">${this.answer ? this.renderAnswer(this.answer) : nothing}</div>`;
+  }
+
+  private renderAnswer({ who, method, iri, allowed, rule, needs, exists }: Answer): TemplateResult {
+    return html`<div class="card">
+      <h3>${who} ${allowed ? 'may' : 'may not'}</h3>
+      <dl class="facts">
+        <dt>Request</dt><dd>${method} <span class="iri">${iri}</span></dd>
+        <dt>Needs</dt><dd>${needs.mode} on <span class="iri">${needs.iri}</span>${exists ? nothing : ', which does not exist'}</dd>
+        <dt>Because</dt><dd>${rule}</dd>
+      </dl>
+    </div>`;
+  }
+
+  private async ask(event: SubmitEvent): Promise<void> {
+    event.preventDefault();
+    const data = new FormData(event.target as HTMLFormElement);
+    await this.attempt(async () => {
+      const typed = String(data.get('as')).trim();
+      const subject = typed === '' ? '' : personOf(typed);
+      const [method, iri] = [String(data.get('method')), String(data.get('iri'))];
+      const query = new URLSearchParams({ method, iri, ...(subject ? { as: subject } : {}) });
+      const found = await json<Explanation>(`${await systemPrefix()}/explain?${query}`);
+      this.answer = { ...found, who: subject ? nameOfPerson(subject) : 'An anonymous visitor', method, iri };
+    });
+  }
+}

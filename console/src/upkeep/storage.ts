@@ -1,0 +1,83 @@
+/** How the storage is: room, versions and settings. */
+import { html, type TemplateResult } from 'lit';
+import { customElement, state } from 'lit/decorators.js';
+import { messageOf } from '../api.js';
+import { readStatus, type Status } from '../controller.js';
+import { sizeText } from '../names.js';
+import { Page } from '../page.js';
+
+@customElement('upkeep-storage')
+export class UpkeepStorage extends Page {
+  @state() private status: Status | 'hidden' | undefined;
+  @state() private failure = '';
+  @state() private all = false;
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    void this.load();
+  }
+
+  private async load(): Promise<void> {
+    try {
+      this.status = (await readStatus()) ?? 'hidden';
+      this.failure = '';
+    } catch (error) {
+      this.failure = messageOf(error);
+    }
+  }
+
+  protected override render(): TemplateResult {
+    if (this.failure) return html`<p class="problem" role="alert">${this.failure}</p>`;
+    if (!this.status) return html`<p>Loading …</p>`;
+    if (this.status === 'hidden') return html`<p class="empty">Only who controls the storage sees how it is.</p>`;
+    const { version, node, uptimeSeconds, bytes, quotaBytes } = this.status;
+    return html`
+      <h2>Room and versions</h2>
+      <dl class="facts">
+        <dt>Used</dt><dd>${sizeText(bytes)} ${quotaBytes > 0 ? html`of ${sizeText(quotaBytes)} <meter min="0" max=${quotaBytes} .value=${bytes} aria-label="Room used"></meter>` : '(no quota is set)'}</dd>
+        <dt>Runs for</dt><dd>${durationText(uptimeSeconds)}</dd>
+        <dt>Quadpod</dt><dd>${version}</dd>
+        <dt>Node.js</dt><dd>${node}</dd>
+      </dl>
+      <div class="row"><button type="button" @click=${this.load}>Read again</button></div>
+      ${this.renderSettings(this.status)}`;
+  }
+
+  private renderSettings({ settings }: Status): TemplateResult {
+    const shown = this.all ? settings : settings.filter(({ source }) => isSet(source));
+    return html`
+      <h2>Settings</h2>
+      <label class="inline"><input type="checkbox" .checked=${this.all} @change=${(event: Event) => {
+        this.all = (event.target as HTMLInputElement).checked;
+      }}> Also those of the settings file and the defaults</label>
+      ${
+        shown.length === 0
+          ? html`<p class="empty">Nothing is set by the environment or by flags. Tick the box to see all settings.</p>`
+          : html`<div class="scroll" tabindex="0" role="region" aria-label="Settings">
+              <table>
+                <thead><tr><th scope="col">Setting</th><th scope="col">Value</th><th scope="col">From</th></tr></thead>
+                <tbody>${shown.map(
+                  ({ name, doc, value, source }) => html`<tr>
+                    <th scope="row"><code>${name}</code><br><span class="soft note">${doc}</span></th>
+                    <td>${value === undefined ? html`<em>kept secret</em>` : html`<code>${JSON.stringify(value)}</code>`}</td>
+                    <td>${source}</td>
+                  </tr>`,
+                )}</tbody>
+              </table>
+            </div>`
+      }`;
+  }
+}
+
+/** The settings file has every setting, most with its default. */
+const isSet = (source: string): boolean => /^(?:environment|flag) /.test(source);
+
+function durationText(seconds: number): string {
+  const [days, hours, minutes] = [
+    Math.floor(seconds / 86_400),
+    Math.floor(seconds / 3600) % 24,
+    Math.floor(seconds / 60) % 60,
+  ];
+  if (days > 0) return `${days} d ${hours} h`;
+  return hours > 0 ? `${hours} h ${minutes} min` : minutes > 0 ? `${minutes} min` : `${seconds} s`;
+}

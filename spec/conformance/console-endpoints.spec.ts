@@ -1,0 +1,71 @@
+/** The endpoints that the console alone needs: explain and status, for controllers. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { packageRoot } from '../../lib/package-root.js';
+import { describeStorage } from '../support/conformance.js';
+import { expectChallenge, expectProblem } from '../support/expectations.js';
+import { grant, policy } from '../support/grants.js';
+import { alice, as, inWac } from '../support/wac.js';
+
+describeStorage(
+  'The endpoints of the console',
+  (s) => {
+    const explain = (parameters: Readonly<Record<string, string>>) =>
+      s.get(`${s.root}.lws/explain?${new URLSearchParams(parameters)}`);
+    const explained = async (parameters: Readonly<Record<string, string>>): Promise<unknown> => {
+      const { status, text } = await explain(parameters);
+      expect(status, text).to.equal(200);
+      return JSON.parse(text);
+    };
+
+    for (const path of ['explain?iri=x', 'status'])
+      it(`open-points 11: ${path} is for controllers alone, and a route that is read`, async () => {
+        const at = `${s.root}.lws/${path}`;
+        expectChallenge(await s.send('GET', at, {}, undefined, 'anonymous'), s);
+        for (const who of [as(s, alice), s.stranger])
+          expectProblem(await s.send('GET', at, {}, undefined, who), [403, 404], s);
+        expectProblem(await s.send('POST', at, {}, 'x'), 405, s);
+      });
+
+    it('explain: the decision, the rule that makes it, and what the request needs', async () => {
+      const { iri } = await s.stored('text/turtle', '<> a <#C> .');
+      const needs = { mode: 'read', iri };
+      const refused = await explained({ as: alice.did, method: 'GET', iri });
+      expect(refused).to.deep.include({ allowed: false, needs, exists: true });
+      await grant(s, policy(alice, 'read', iri));
+      const allowed = (await explained({ as: alice.did, method: 'GET', iri })) as { rule: string };
+      expect(allowed).to.deep.include({ allowed: true, needs, exists: true });
+      expect(allowed.rule).to.include('grant');
+      expect(await explained({ iri })).to.deep.include({ allowed: false, needs });
+      expect(await explained({ iri: `${iri}.acl` })).to.deep.include({ needs: { mode: 'control', iri } });
+    });
+
+    it('explain: a PUT that would create needs append on the container', async () => {
+      const iri = s.fresh();
+      const needs = { mode: 'append', iri: s.scratch };
+      expect(await explained({ as: alice.did, method: 'put', iri })).to.deep.include({ needs, exists: true });
+      expect(await explained({ iri })).to.deep.include({ exists: false });
+    });
+
+    it('explain: 400 without an IRI, for a foreign one, and for a method that is none', async () => {
+      expectProblem(await explain({}), 400, s);
+      expectProblem(await explain({ iri: 'https://elsewhere.example/' }), 400, s);
+      expectProblem(await explain({ iri: s.root, method: 'SING' }), 400, s);
+    });
+
+    it('status: versions, bytes against the quota, and the settings with where they come from', async () => {
+      const { status, text, headers } = await s.get(`${s.root}.lws/status`);
+      expect(status, text).to.equal(200);
+      expect(headers['cache-control']).to.include('no-store');
+      const told = JSON.parse(text) as Record<string, unknown> & { settings: { name: string }[] };
+      const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
+      expect(told).to.include({ version, node: process.version, quotaBytes: 1_000_000_000 });
+      expect(told['uptimeSeconds']).to.be.a('number').and.to.be.at.least(0);
+      expect(told['bytes']).to.be.a('number').and.to.be.above(0);
+      const mode = told.settings.find(({ name }) => name === 'lws.access-control');
+      expect(mode).to.deep.include({ value: 'wac', source: 'flag --access-control' });
+    });
+  },
+  inWac({ 'quota.max-bytes': '1000000000' }),
+);

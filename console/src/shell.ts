@@ -40,10 +40,13 @@ export class Shell extends Page {
   }
 
   private async go(): Promise<void> {
-    this.place = placeNow();
-    const { page } = this.place;
+    const place = placeNow();
+    this.place = place;
+    const { page } = place;
     try {
       await (pages[page] ?? pages['browse']!).load();
+      // Somebody went on while it was loaded.
+      if (this.place !== place) return;
       this.failure = '';
       this.loaded = page;
     } catch (error) {

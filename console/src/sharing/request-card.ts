@@ -19,7 +19,7 @@ import {
   remove,
 } from './access.js';
 import { targetLink } from './grants-table.js';
-import { rememberName } from './people.js';
+import { everybody, rememberName } from './people.js';
 import { actionFields, person, untilField } from './person-fields.js';
 
 @customElement('request-card')
@@ -31,7 +31,8 @@ export class RequestCard extends Page {
   protected override render(): TemplateResult {
     const { document, modified } = this.asked;
     return html`<article class="card">
-      ${assigneesOf(document).map((iri) => html`<h2>${person(iri)}</h2>`)}
+      ${assigneesOf(document).map((iri) => html`<h2>Access for ${person(iri)}</h2>`)}
+      ${assigneesOf(document).includes(everybody) ? html`<p class="problem">This asks for everybody, not for one person. Accepting it makes public what is ticked.</p>` : nothing}
       <p class="soft">asked on ${dateText(modified)}</p>
       ${saying('What for', document.purpose)}${saying('Message', document.message)}
       ${this.accepted ? this.renderAnswered() : this.renderOpen()}
@@ -50,15 +51,21 @@ export class RequestCard extends Page {
       ${access.map(
         (policy, index) => html`<fieldset name=${`policy-${index}`}>
           <legend>Wants</legend>
-          <p>${list(policy.target.value).map((iri) => html`${targetLink(iri)}${isContainer(iri) ? ' and everything in it' : nothing}`)}</p>
+          <p>${list(policy.target.value).map((iri) => html`${targetLink(iri)}${isContainer(iri) ? extentOf(policy) : nothing}`)}</p>
           ${actionFields(list(policy.action), list(policy.action))}
           <p class="soft">Until: ${endText(policy)}${conditionsOf(policy).map((text) => html`; only when ${text}`)}</p>
         </fieldset>`,
       )}
       ${untilField}
-      <label>What to call them here (optional) <input name="called" autocomplete="off"></label>
+      ${this.theOne() === undefined ? nothing : html`<label>What to call them here (optional) <input name="called" autocomplete="off"></label>`}
       <div class="row"><button class="primary">Accept</button><button type="button" class="danger" @click=${this.refuse}>Refuse</button></div>
     </form>`;
+  }
+
+  /** The one person that it is for, who may be given a name. */
+  private theOne(): string | undefined {
+    const [one, ...more] = assigneesOf(this.asked.document);
+    return more.length === 0 && one !== everybody ? one : undefined;
   }
 
   private async accept(event: SubmitEvent): Promise<void> {
@@ -76,8 +83,9 @@ export class RequestCard extends Page {
       if (access.length === 0) throw new Error('Tick at least one thing that may be done, or refuse.');
       const { id, purpose } = document;
       await post('AccessGrant', access, { request: id, ...(typeof purpose === 'string' ? { purpose } : {}) });
-      const called = String(data.get('called')).trim();
-      if (called !== '') for (const iri of assigneesOf(document)) rememberName(iri, called);
+      const called = String(data.get('called') ?? '').trim();
+      const one = this.theOne();
+      if (one !== undefined && called !== '') rememberName(one, called);
     }, 'The request is accepted.');
     if (done) this.changed();
   }
@@ -101,15 +109,27 @@ export class RequestCard extends Page {
   }
 }
 
+/** How much of a container a policy means (its target may leave containers out). */
+const extentOf = ({ target }: Policy): string =>
+  list(target.type).every((type) => type === 'DataResource')
+    ? ' – the resources in it, without its containers'
+    : ' and everything in it';
+
 const saying = (label: string, text: unknown): TemplateResult | typeof nothing =>
   typeof text === 'string' && text !== '' ? html`<p><span class="soft">${label}:</span> ${text}</p>` : nothing;
 
-/** What was asked for, with fewer actions and an end that is no later; its conditions stay. */
+/** What was asked for, with fewer actions and an end that is no later; its conditions stay, and nothing else that was sent. */
 function narrowed(policy: Policy, actions: readonly Action[], until: string): Policy {
   const end = until === '' ? undefined : endsAt(until);
   const asked = endOf(policy);
   const earlier = end && (asked === undefined || new Date(String(end.rightOperand)).getTime() < asked) ? [end] : [];
   const constraint = [...list(policy.constraint), ...earlier];
-  const { constraint: _all, ...rest } = policy;
-  return { ...rest, action: actions, ...(constraint.length > 0 ? { constraint } : {}) };
+  const { assignee, target } = policy;
+  return {
+    type: ['AccessPolicy'],
+    action: actions,
+    assignee,
+    target: { type: target.type, value: target.value },
+    ...(constraint.length > 0 ? { constraint } : {}),
+  };
 }

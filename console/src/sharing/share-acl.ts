@@ -4,7 +4,7 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { live } from 'lit/directives/live.js';
 import { repeat } from 'lit/directives/repeat.js';
 import type { Quad } from 'n3';
-import { messageOf } from '../api.js';
+import { messageOf, Refusal } from '../api.js';
 import { confirmed } from '../confirm.js';
 import { isContainer } from '../names.js';
 import { Page, placeHref } from '../page.js';
@@ -169,13 +169,21 @@ export class ShareAcl extends Page {
     const locksOut = this.controls(this.quads, this.at) && !this.controls(quads, this.at);
     if (locksOut && !(await mayLockOut())) return this.requestUpdate();
     this.busy = true;
-    await this.attempt(
-      async () => putAcl(this.at, await model.writeAcl(quads), effective.etag),
-      'The rules are saved.',
-    );
+    await this.attempt(() => this.replace(quads, effective.etag), 'The rules are saved.');
     this.busy = false;
     // After a refusal too: somebody else may have changed them.
     await this.load();
+  }
+
+  private async replace(quads: readonly Quad[], etag: string): Promise<void> {
+    try {
+      await putAcl(this.at, await model.writeAcl(quads), etag);
+    } catch (error) {
+      if (!(error instanceof Refusal && error.status === 412)) throw error;
+      throw new Error(
+        'Somebody changed these rules meanwhile. They are shown as they are now: make your change again.',
+      );
+    }
   }
 
   private async make(): Promise<void> {

@@ -16,13 +16,13 @@ interface Entry {
 
 const pages: Readonly<Record<string, Entry>> = {
   browse: { title: 'Browse', for: 'all', load: () => import('./pages/browse.js') },
-  owners: { title: 'Owners', for: 'subjects', load: () => import('./pages/owners.js') },
   resource: { title: 'Resource', load: () => import('./pages/resource.js') },
   search: { title: 'Search', for: 'all', load: () => import('./pages/search.js') },
   ask: { title: 'Ask', for: 'all', load: () => import('./pages/ask.js') },
   sharing: { title: 'Share', for: 'subjects', load: () => import('./pages/sharing.js') },
   requests: { title: 'Requests', for: 'subjects', load: () => import('./pages/requests.js') },
   upkeep: { title: 'Storage', for: 'subjects', load: () => import('./pages/upkeep.js') },
+  owners: { title: 'Owners', for: 'subjects', load: () => import('./pages/owners.js') },
   signin: { title: 'Sign in', load: () => import('./pages/signin.js') },
 };
 

@@ -18,6 +18,7 @@ const pages: Readonly<Record<string, Entry>> = {
   browse: { title: 'Browse', for: 'all', load: () => import('./pages/browse.js') },
   search: { title: 'Search', for: 'all', load: () => import('./pages/search.js') },
   ask: { title: 'Ask', for: 'all', load: () => import('./pages/ask.js') },
+  resource: { title: 'Resource', load: () => import('./pages/resource.js') },
   signin: { title: 'Sign in', load: () => import('./pages/signin.js') },
 };
 

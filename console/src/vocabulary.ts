@@ -1,5 +1,5 @@
 /** Classes and predicates that the storage uses, for completion: read once, and again when somebody else is signed in. */
-import { json, serviceEndpoint, succeed } from './api.js';
+import { serviceEndpoint, succeed } from './api.js';
 import { onSession } from './session.js';
 
 /** More classes than this are not offered. */
@@ -16,16 +16,14 @@ interface Bindings {
 }
 
 async function readClasses(): Promise<readonly string[]> {
-  const endpoint = await serviceEndpoint('TypeIndexService');
-  if (endpoint === undefined) return [];
+  let next = await serviceEndpoint('TypeIndexService');
   const found: string[] = [];
-  for (let page = 1; page <= mostPages; page++) {
-    const { items = [] } = await json<TypeIndex>(`${endpoint}?page=${page}`, {
-      headers: { Accept: 'application/lws+json' },
-    });
-    if (items.length === 0) break;
+  for (let page = 0; next !== undefined && page < mostPages; page++) {
+    const response = await succeed('GET', next, { headers: { Accept: 'application/lws+json' } });
+    const { items = [] } = (await response.json()) as TypeIndex;
     found.push(...items.map(({ id }) => id));
-    if (items.length < 100) break;
+    const link = /<([^>]*)>;\s*rel="?next"?/.exec(response.headers.get('Link') ?? '')?.[1];
+    next = link === undefined ? undefined : new URL(link, next).href;
   }
   return [...new Set(found)];
 }

@@ -14,6 +14,6 @@ declare module 'n3/src/N3Parser.js' {
   export default class N3Parser {
     constructor(options?: { readonly format?: string; readonly baseIRI?: string });
     /** @throws Error with a `context` that has the line */
-    parse(text: string): Quad[];
+    parse(text: string, callbacks?: { readonly onPrefix: (prefix: string, namespace: Term) => void }): Quad[];
   }
 }

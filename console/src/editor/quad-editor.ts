@@ -6,8 +6,7 @@
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { json } from '@codemirror/lang-json';
-import { bracketMatching, indentOnInput, StreamLanguage } from '@codemirror/language';
-import { turtle } from '@codemirror/legacy-modes/mode/turtle';
+import { bracketMatching, indentOnInput } from '@codemirror/language';
 import { lintGutter, lintKeymap } from '@codemirror/lint';
 import { Annotation, Compartment, EditorState, type Extension, Prec, Text, Transaction } from '@codemirror/state';
 import {
@@ -23,7 +22,9 @@ import { html, LitElement, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { jsonCheck, sparqlCheck, turtleCheck } from './check.js';
 import { type Completions, completionSource } from './complete.js';
+import { finding } from './search.js';
 import { hostStyle, theme } from './theme.js';
+import { turtleLanguage } from './turtle.js';
 
 export type { Completions } from './complete.js';
 export type Language = 'turtle' | 'sparql' | 'json' | 'text';
@@ -45,6 +46,7 @@ export class QuadEditor extends LitElement {
 
   private text = '';
   private view: EditorView | undefined;
+  private left: EditorState | undefined;
   private readonly separator = new Compartment();
   private readonly mode = new Compartment();
   private readonly state = new Compartment();
@@ -92,8 +94,9 @@ export class QuadEditor extends LitElement {
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    // The element may come back with the page that is kept: only the view goes.
+    // The element may come back with a page that is kept, and with it what can be undone: only the view goes.
     this.text = this.value;
+    this.left = this.view?.state;
     this.view?.destroy();
     this.view = undefined;
   }
@@ -106,15 +109,19 @@ export class QuadEditor extends LitElement {
   private create(): EditorView {
     const separator = separatorOf(this.text);
     const root = this.renderRoot as ShadowRoot;
-    const state = EditorState.create({
-      doc: Text.of(this.text.split(separator)),
-      extensions: [
-        this.separator.of(EditorState.lineSeparator.of(separator)),
-        this.extensions(),
-        this.mode.of(this.modeNow()),
-        this.state.of(this.stateNow()),
-      ],
-    });
+    const left = this.left?.sliceDoc() === this.text ? this.left : undefined;
+    this.left = undefined;
+    const state =
+      left ??
+      EditorState.create({
+        doc: Text.of(this.text.split(separator)),
+        extensions: [
+          this.separator.of(EditorState.lineSeparator.of(separator)),
+          this.extensions(),
+          this.mode.of(this.modeNow()),
+          this.state.of(this.stateNow()),
+        ],
+      });
     return new EditorView({ state, root, parent: root.querySelector('div')! });
   }
 
@@ -129,6 +136,7 @@ export class QuadEditor extends LitElement {
       indentOnInput(),
       bracketMatching(),
       closeBrackets(),
+      finding,
       keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap]),
       EditorView.lineWrapping,
       EditorView.clipboardInputFilter.of((text, state) => text.replace(/\r\n?|\n/g, state.lineBreak)),
@@ -158,6 +166,8 @@ export class QuadEditor extends LitElement {
       EditorState.readOnly.of(this.readonly),
       EditorView.contentAttributes.of({
         'aria-label': this.label || 'Text',
+        // It has the focus without this, but not everybody who asks knows of editable content.
+        tabindex: '0',
         ...(this.readonly ? { 'aria-readonly': 'true' } : {}),
       }),
     ];
@@ -166,10 +176,12 @@ export class QuadEditor extends LitElement {
   private modeNow(): Extension {
     const check = (lint: () => Extension): Extension => (this.readonly ? [] : [lint(), lintGutter()]);
     const names = (dialect: 'turtle' | 'sparql'): Extension =>
-      this.readonly ? [] : autocompletion({ override: [completionSource(dialect, () => this.completions)] });
+      this.readonly
+        ? []
+        : autocompletion({ maxRenderedOptions: 12, override: [completionSource(dialect, () => this.completions)] });
     switch (this.language) {
       case 'turtle':
-        return [StreamLanguage.define(turtle), check(turtleCheck), names('turtle')];
+        return [turtleLanguage, check(turtleCheck), names('turtle')];
       case 'sparql':
         return [sparql(), check(sparqlCheck), names('sparql')];
       case 'json':

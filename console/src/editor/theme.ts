@@ -48,7 +48,12 @@ const look = EditorView.theme({
     color: 'var(--text)',
     border: '1px solid var(--line)',
   },
-  '.cm-tooltip.cm-tooltip-autocomplete > ul': { maxWidth: 'min(36rem, 90vw)', fontFamily: 'inherit' },
+  // Few lines at a time in place of a region that only a mouse can scroll.
+  '.cm-tooltip.cm-tooltip-autocomplete > ul': {
+    maxHeight: 'none',
+    maxWidth: 'min(36rem, 90vw)',
+    fontFamily: 'inherit',
+  },
   '.cm-tooltip-autocomplete ul li[aria-selected]': { backgroundColor: 'var(--accent)', color: 'var(--on-accent)' },
   '.cm-completionDetail': { fontStyle: 'normal', opacity: '.8' },
   '.cm-panel.cm-panel-lint ul [aria-selected]': { backgroundColor: 'var(--mark)', color: 'var(--text)' },

@@ -1,0 +1,42 @@
+/** A resource: to read, to edit, to describe and to delete. */
+import { html, type TemplateResult } from 'lit';
+import { customElement, property } from 'lit/decorators.js';
+import { ancestors, decoded, isContainer, shortName } from '../names.js';
+import { Page, placeHref } from '../page.js';
+import '../resource/view.js';
+import type { ResourceView } from '../resource/view.js';
+import { changedResources, dropClean, viewOf } from '../resource/views.js';
+import { storageUri } from '../session.js';
+
+@customElement('page-resource')
+export class ResourcePage extends Page {
+  @property({ attribute: false }) parameters = new URLSearchParams();
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.requestUpdate();
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    dropClean();
+  }
+
+  protected override render(): TemplateResult {
+    const at = this.parameters.get('at') ?? '';
+    if (!at.startsWith(storageUri) || isContainer(at))
+      return html`<p class="empty">Which resource? <a href=${placeHref('browse')}>Choose one in the listing</a>.</p>`;
+    const [iri = ''] = at.split('#');
+    const view = viewOf(iri, () => document.createElement('resource-view') as ResourceView);
+    view.iri = iri;
+    view.subject = at.includes('#') ? at : '';
+    const others = changedResources().filter((other) => other !== iri);
+    return html`
+      <nav aria-label="Where you are"><ol class="crumbs">
+        ${ancestors(iri, storageUri).map((each) => html`<li><a href=${placeHref('browse', { at: each })}>${each === storageUri ? new URL(each).host : decoded(shortName(each))}</a></li>`)}
+        <li aria-current="page">${decoded(shortName(iri))}</li>
+      </ol></nav>
+      ${others.length > 0 ? html`<p class="soft">Not saved yet: ${others.map((other) => html`<a href=${placeHref('resource', { at: other })}>${decoded(shortName(other))}</a> `)}</p>` : ''}
+      ${view}`;
+  }
+}

@@ -1,0 +1,70 @@
+/** `<resource-delete>`: asks before a resource is deleted, and says what goes along. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import { messageOf, Refusal, succeed } from '../api.js';
+import { decoded, shortName } from '../names.js';
+import { Page } from '../page.js';
+
+@customElement('resource-delete')
+export class ResourceDelete extends Page {
+  @property() iri = '';
+  /** Of the version that the caller saw. */
+  @property() etag = '';
+  @property({ type: Boolean }) hasAcl = false;
+  @state() private failure = '';
+  @state() private isBusy = false;
+  /** Of a version that came in between, once the caller was told. */
+  @state() private newer: string | undefined;
+
+  ask(): void {
+    this.failure = '';
+    this.newer = undefined;
+    this.querySelector('dialog')?.showModal();
+  }
+
+  protected override render(): TemplateResult {
+    return html`<dialog aria-labelledby="delete-title">
+      <h2 id="delete-title">Delete ${decoded(shortName(this.iri))}?</h2>
+      <p>These go with it, at once and for good:</p>
+      <ul>
+        <li>its content,</li>
+        <li>its metadata: the links and types declared for it${this.hasAcl ? ',' : '.'}</li>
+        ${this.hasAcl ? html`<li>access rules made for it alone. Rules of its container stay.</li>` : nothing}
+      </ul>
+      <p>Links to it in other resources stay and lead nowhere.</p>
+      ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : nothing}
+      <div class="row">
+        <button type="button" class="danger" ?disabled=${this.isBusy} @click=${this.carryOut}>${this.newer === undefined ? 'Delete' : 'Delete the changed version'}</button>
+        <button type="button" autofocus @click=${this.close}>Keep it</button>
+      </div>
+    </dialog>`;
+  }
+
+  private readonly close = (): void => this.querySelector('dialog')?.close();
+
+  private readonly carryOut = async (): Promise<void> => {
+    this.isBusy = true;
+    try {
+      await succeed('DELETE', this.iri, { headers: { 'If-Match': this.newer ?? this.etag } });
+      this.close();
+      this.dispatchEvent(new CustomEvent('deleted', { bubbles: true }));
+    } catch (error) {
+      await this.refused(error);
+    } finally {
+      this.isBusy = false;
+    }
+  };
+
+  private async refused(error: unknown): Promise<void> {
+    this.failure = messageOf(error);
+    if (!(error instanceof Refusal) || error.status !== 412) return;
+    try {
+      const now = await succeed('HEAD', this.iri);
+      this.newer = now.headers.get('ETag') ?? undefined;
+      this.failure =
+        'Somebody changed it since you opened it. Keep it and look at the change, or delete it as it is now.';
+    } catch (again) {
+      this.failure = messageOf(again);
+    }
+  }
+}

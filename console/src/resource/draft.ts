@@ -1,0 +1,137 @@
+/**
+ * A text that is edited and written back only over the version that was read. What was typed is kept whatever the server
+ * answers. It must not know elements.
+ */
+import { messageOf, Refusal, request, succeed } from '../api.js';
+
+export interface Version {
+  readonly text: string;
+  readonly etag: string;
+}
+
+/** Somebody else's version, or that there is none any more. */
+export type Theirs = Version | 'gone' | { readonly other: string };
+
+export interface DraftSource {
+  readonly iri: string;
+  readonly mediaType: string;
+  /** The version that the server has now. */
+  readonly reread: () => Promise<Theirs>;
+}
+
+export class Draft {
+  private typed: string;
+  /** The version that was read or written last. */
+  private base: Version;
+  theirs: Theirs | undefined;
+  failure = '';
+  isSaving = false;
+  private readonly listeners = new Set<() => void>();
+
+  constructor(
+    readonly source: DraftSource,
+    version: Version,
+  ) {
+    this.base = version;
+    this.typed = version.text;
+  }
+
+  get text(): string {
+    return this.typed;
+  }
+  set text(text: string) {
+    if (text === this.typed) return;
+    this.typed = text;
+    this.changed();
+  }
+  get saved(): string {
+    return this.base.text;
+  }
+  get etag(): string {
+    return this.base.etag;
+  }
+  get isDirty(): boolean {
+    return this.typed !== this.base.text || this.theirs !== undefined;
+  }
+
+  /** @returns how to stop listening */
+  listen(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Writes over the version that was read. @returns whether it is written */
+  save(): Promise<boolean> {
+    return this.write({ 'If-Match': this.base.etag });
+  }
+
+  /** Writes over the version that somebody else wrote. */
+  overwrite(): Promise<boolean> {
+    const { theirs } = this;
+    if (theirs === undefined) return this.save();
+    if (theirs === 'gone') return this.write({ 'If-None-Match': '*' });
+    return 'etag' in theirs ? this.write({ 'If-Match': theirs.etag }) : Promise.resolve(false);
+  }
+
+  /** Gives up what was typed for what somebody else wrote. */
+  takeTheirs(): void {
+    const { theirs } = this;
+    if (theirs === undefined || theirs === 'gone' || !('etag' in theirs)) return;
+    this.base = theirs;
+    this.typed = theirs.text;
+    this.theirs = undefined;
+    this.failure = '';
+    this.changed();
+  }
+
+  /** Gives up what was typed for what was read. */
+  revert(): void {
+    this.typed = this.base.text;
+    this.failure = '';
+    this.changed();
+  }
+
+  private async write(condition: Readonly<Record<string, string>>): Promise<boolean> {
+    if (this.isSaving) return false;
+    const { iri, mediaType } = this.source;
+    const text = this.typed;
+    this.isSaving = true;
+    this.failure = '';
+    this.changed();
+    try {
+      const response = await succeed('PUT', iri, {
+        headers: { 'Content-Type': mediaType, ...condition },
+        body: new Blob([text]),
+      });
+      this.base = { text, etag: response.headers.get('ETag') ?? (await this.tagNow()) };
+      this.theirs = undefined;
+      return true;
+    } catch (error) {
+      await this.refused(error);
+      return false;
+    } finally {
+      this.isSaving = false;
+      this.changed();
+    }
+  }
+
+  private async refused(error: unknown): Promise<void> {
+    this.failure = messageOf(error);
+    if (!(error instanceof Refusal) || error.status !== 412) return;
+    try {
+      this.theirs = await this.source.reread();
+      this.failure = '';
+    } catch (again) {
+      if (again instanceof Refusal && again.status === 404) this.theirs = 'gone';
+      else this.failure = `${this.failure} ${messageOf(again)}`;
+    }
+  }
+
+  private async tagNow(): Promise<string> {
+    return (await request('HEAD', this.source.iri)).headers.get('ETag') ?? '';
+  }
+
+  private changed(): void {
+    for (const listener of this.listeners) listener();
+  }
+}

@@ -1,0 +1,203 @@
+/** `<resource-metadata>`: the linkset of a resource as a form or as JSON. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import { messageOf, succeed } from '../api.js';
+import { Page } from '../page.js';
+import { vocabulary } from '../vocabulary.js';
+import './text.js';
+import { Draft, type Version } from './draft.js';
+import {
+  addTarget,
+  changeTarget,
+  isServerRelation,
+  isServerType,
+  type LinksetView,
+  linksetView,
+  type Relation,
+  readable,
+  removeRelation,
+  removeType,
+} from './linkset.js';
+import { saveRow } from './save-row.js';
+
+const commonRelations =
+  'about alternate author canonical cite-as collection copyright derivedfrom describedby describes item license original preview profile related replies up version-history via'.split(
+    ' ',
+  );
+
+async function readVersion(iri: string): Promise<Version> {
+  const response = await succeed('GET', iri, { headers: { Accept: 'application/linkset+json' } });
+  return { text: readable(await response.text()), etag: response.headers.get('ETag') ?? '' };
+}
+
+@customElement('resource-metadata')
+export class ResourceMetadata extends Page {
+  /** The linkset's address. */
+  @property() iri = '';
+  @state() private draft: Draft | undefined;
+  @state() private failure = '';
+  @state() private asJson = false;
+  @state() private classes: readonly string[] = [];
+
+  get hasChanges(): boolean {
+    return this.draft?.isDirty ?? false;
+  }
+
+  protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
+    if (changed.has('iri')) void this.read();
+  }
+
+  private async read(): Promise<void> {
+    const { iri } = this;
+    try {
+      const version = await readVersion(iri);
+      const source = { iri, mediaType: 'application/linkset+json', reread: () => readVersion(iri) };
+      this.draft = new Draft(source, version);
+      this.draft.listen(() => {
+        this.requestUpdate();
+        this.dispatchEvent(new CustomEvent('draft', { bubbles: true }));
+      });
+    } catch (error) {
+      this.failure = messageOf(error);
+    }
+    // Suggestions only: without them types are typed in full.
+    this.classes = await vocabulary.classes().catch(() => []);
+  }
+
+  protected override render(): TemplateResult {
+    const { draft } = this;
+    if (!draft)
+      return this.failure
+        ? html`<p class="problem" role="alert">${this.failure}</p>`
+        : html`<p class="soft" role="status">Reading …</p>`;
+    const view = this.viewNow(draft);
+    // Two versions are compared as text, and so is one that is no linkset.
+    const asJson = this.asJson || draft.theirs !== undefined || typeof view === 'string';
+    return html`
+      <div class="row" role="group" aria-label="Show the metadata as">
+        <button type="button" aria-pressed=${!asJson} ?disabled=${asJson && (typeof view === 'string' || draft.theirs !== undefined)} @click=${() => this.show(false)}>Form</button>
+        <button type="button" aria-pressed=${asJson} @click=${() => this.show(true)}>JSON</button>
+      </div>
+      ${asJson || typeof view === 'string' ? this.json(draft, view) : this.form(draft, view)}`;
+  }
+
+  private viewNow(draft: Draft): LinksetView | string {
+    try {
+      return linksetView(draft.text);
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+
+  private show(asJson: boolean): void {
+    this.asJson = asJson;
+  }
+
+  private json(draft: Draft, view: LinksetView | string): TemplateResult {
+    return html`${typeof view === 'string' ? html`<p class="soft">There is a form once this can be read: ${view}</p>` : nothing}
+      <resource-text .draft=${draft} language="json" label="Linkset"></resource-text>`;
+  }
+
+  private form(draft: Draft, view: LinksetView): TemplateResult {
+    const actions = { save: () => void draft.save(), revert: () => draft.revert() };
+    return html`
+      ${draft.failure ? html`<p class="problem" role="alert">${draft.failure}</p>` : nothing}
+      ${saveRow(draft, actions)}
+      <section class="card"><h2>Types</h2>${this.types(view.types)}</section>
+      <section class="card"><h2>Links</h2>${this.relations(view.relations)}</section>
+      <section class="card"><h2>Given by the server</h2>
+        <dl class="facts">${view.given.map(({ name, target }) => html`<dt>${name}</dt><dd class="iri">${target?.href ?? ''}</dd>`)}</dl>
+      </section>`;
+  }
+
+  private types(types: readonly string[]): TemplateResult {
+    return html`
+      <p class="soft">What this resource is. Types are found by the search and shown in listings.</p>
+      <ul class="plain">
+        ${types.map(
+          (type) =>
+            html`<li class="row"><span class="iri grow">${type}</span>${
+              isServerType(type)
+                ? html`<span class="soft">given by the server</span>`
+                : html`<button type="button" aria-label=${`Remove the type ${type}`} @click=${(event: Event) => this.leaveOut(event, (text) => removeType(text, type))}>Remove</button>`
+            }</li>`,
+        )}
+      </ul>
+      <form class="row" @submit=${this.addType}>
+        <label class="grow">New type (IRI) <input class="wide" name="type" list="classes" required autocomplete="off" spellcheck="false" /></label>
+        <button type="submit">Add type</button>
+      </form>
+      <datalist id="classes">${this.classes.map((iri) => html`<option value=${iri}></option>`)}</datalist>`;
+  }
+
+  private relations(relations: readonly Relation[]): TemplateResult {
+    return html`
+      ${
+        relations.length === 0
+          ? html`<p class="soft">None yet. Link to what describes this resource, its author or its licence.</p>`
+          : html`<div class="scroll" role="region" aria-label="Links of this resource" tabindex="0"><table>
+            <thead><tr><th scope="col">Relation</th><th scope="col">Target</th><th scope="col">Title</th><td></td></tr></thead>
+            <tbody>${relations.map((relation) => this.relation(relation))}</tbody>
+          </table></div>`
+      }
+      <form class="row" @submit=${this.addRelation}>
+        <label class="grow">Relation <input class="wide" name="relation" list="relations" required autocomplete="off" spellcheck="false" /></label>
+        <label class="grow">Target (IRI) <input class="wide" name="href" required autocomplete="off" spellcheck="false" /></label>
+        <label class="grow">Title (optional) <input class="wide" name="title" autocomplete="off" /></label>
+        <button type="submit">Add link</button>
+      </form>
+      <datalist id="relations">${commonRelations.map((name) => html`<option value=${name}></option>`)}</datalist>`;
+  }
+
+  private relation(relation: Relation): TemplateResult {
+    const { name, target, literal } = relation;
+    const field = (part: 'href' | 'title', label: string): TemplateResult => html`<input
+      class="wide" aria-label=${`${label} of ${name}`} spellcheck="false" .value=${target?.[part] ?? ''}
+      @input=${({ target: input }: Event) => this.change((text) => changeTarget(text, relation, { [part]: (input as HTMLInputElement).value }))}
+    />`;
+    return html`<tr>
+      <th scope="row">${name}</th>
+      ${target ? html`<td>${field('href', 'Target')}</td><td>${field('title', 'Title')}</td>` : html`<td colspan="2"><code>${JSON.stringify(literal)}</code></td>`}
+      <td><button type="button" aria-label=${`Remove ${name} ${target?.href ?? ''}`} @click=${(event: Event) => this.leaveOut(event, (text) => removeRelation(text, relation))}>Remove</button></td>
+    </tr>`;
+  }
+
+  private change(work: (text: string) => string): boolean {
+    const { draft } = this;
+    if (!draft) return false;
+    try {
+      draft.failure = '';
+      draft.text = work(draft.text);
+      return true;
+    } catch (error) {
+      draft.failure = messageOf(error);
+      this.requestUpdate();
+      return false;
+    }
+  }
+
+  private leaveOut(event: Event, work: (text: string) => string): void {
+    // The button goes with its line.
+    (event.currentTarget as HTMLElement).closest('section')?.querySelector<HTMLElement>('form input')?.focus();
+    this.change(work);
+  }
+
+  private readonly addType = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const form = event.target as HTMLFormElement;
+    const href = String(new FormData(form).get('type')).trim();
+    if (this.change((text) => addTarget(removeType(text, href), 'type', { href }))) form.reset();
+  };
+
+  private readonly addRelation = (event: SubmitEvent): void => {
+    event.preventDefault();
+    const form = event.target as HTMLFormElement;
+    const given = new FormData(form);
+    const [name, href, title] = ['relation', 'href', 'title'].map((field) => String(given.get(field) ?? '').trim());
+    const isDone = this.change((text) => {
+      if (isServerRelation(name!)) throw new SyntaxError(`“${name}” is given by the server.`);
+      return addTarget(text, name!, { href: href!, ...(title ? { title } : {}) });
+    });
+    if (isDone) form.reset();
+  };
+}

@@ -1,0 +1,54 @@
+/** `<resource-preview>`: pictures and PDF from bytes in memory; anything else is a file to take along. */
+import { html, type TemplateResult } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import { decoded, shortName, sizeText } from '../names.js';
+import { Page } from '../page.js';
+import type { Opened } from './read.js';
+
+@customElement('resource-preview')
+export class ResourcePreview extends Page {
+  @property({ attribute: false }) opened!: Opened;
+  @state() private url = '';
+  @state() private isBroken = false;
+
+  override connectedCallback(): void {
+    super.connectedCallback();
+    this.requestUpdate('opened');
+  }
+
+  override disconnectedCallback(): void {
+    super.disconnectedCallback();
+    this.revoke();
+  }
+
+  protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
+    if (!changed.has('opened')) return;
+    this.revoke();
+    this.isBroken = false;
+    this.url = this.opened.blob ? URL.createObjectURL(this.opened.blob) : '';
+  }
+
+  private revoke(): void {
+    if (this.url) URL.revokeObjectURL(this.url);
+    this.url = '';
+  }
+
+  protected override render(): TemplateResult {
+    const { kind, iri, mediaType, size, reason } = this.opened;
+    const name = decoded(shortName(iri));
+    if (kind === 'image' && this.url && !this.isBroken)
+      return html`<img class="picture" src=${this.url} alt=${name} @error=${this.broken} />`;
+    if (kind === 'pdf' && this.url)
+      return html`<iframe class="pdf" src=${this.url} title=${name}></iframe>
+        <p class="soft">Nothing to see? Download it instead.</p>`;
+    return html`<div class="empty">
+      <p>${this.isBroken ? 'The browser cannot show this picture.' : (reason ?? 'This is not shown here.')}</p>
+      <p>${mediaType}${size === undefined ? '' : `, ${sizeText(size)}`}</p>
+      <p>Download it to open it on your computer.</p>
+    </div>`;
+  }
+
+  private readonly broken = (): void => {
+    this.isBroken = true;
+  };
+}

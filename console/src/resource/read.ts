@@ -1,0 +1,99 @@
+/** Reads a resource as far as a page can show it. It must not know pages. */
+import { succeed } from '../api.js';
+import { downloadLimit, takeUpTo } from './bytes.js';
+
+export type Kind = 'rdf' | 'json' | 'text' | 'image' | 'pdf' | 'other';
+
+export interface Opened {
+  readonly iri: string;
+  readonly kind: Kind;
+  /** As the server says it, parameters included. */
+  readonly mediaType: string;
+  readonly etag: string;
+  readonly modified: string | undefined;
+  /** Bytes, when they are known. */
+  readonly size: number | undefined;
+  /** Of kinds that are edited as text. */
+  readonly text: string | undefined;
+  /** Of kinds that are shown. */
+  readonly blob: Blob | undefined;
+  /** Why it is not opened, for people. */
+  readonly reason: string | undefined;
+  readonly linkset: string | undefined;
+  readonly acl: string | undefined;
+  /** Whether the server takes a new version from somebody. */
+  readonly isWritable: boolean;
+}
+
+export const turtle = 'text/turtle';
+/** Turtle of RDF, anything else as it is stored. */
+const accept = `${turtle}, */*;q=0.1`;
+
+const essence = (mediaType: string): string => mediaType.split(';')[0]!.trim().toLowerCase();
+
+function kindOf(mediaType: string, isRdf: boolean): Kind {
+  const type = essence(mediaType);
+  if (isRdf || type === turtle) return 'rdf';
+  if (type === 'application/json' || type.endsWith('+json')) return 'json';
+  if (type.startsWith('image/')) return 'image';
+  if (type === 'application/pdf') return 'pdf';
+  if (/^text\/|^application\/(?:xml|javascript|sparql-(?:query|update)|yaml|toml)$|\+xml$/.test(type)) return 'text';
+  return 'other';
+}
+
+/** The target of the first link of a relation. */
+export function linkTarget(response: Pick<Response, 'headers'>, relation: string, base: string): string | undefined {
+  for (const [, target = '', parameters = ''] of (response.headers.get('Link') ?? '').matchAll(
+    /<([^>]*)>((?:\s*;\s*[\w*]+\s*=\s*(?:"[^"]*"|[^\s;,"]+))*)/g,
+  ))
+    if (new RegExp(`;\\s*rel\\s*=\\s*"?(?:[^"]* )?${relation}(?: [^"]*)?"?(?:;|$|\\s)`, 'i').test(parameters))
+      return new URL(target, base).href;
+  return undefined;
+}
+
+/** @throws TypeError for bytes that are no UTF-8: saving would change them */
+const decode = (bytes: Uint8Array): string => new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+
+function textOf(bytes: Uint8Array, mediaType: string): { text: string } | { reason: string } {
+  const charset = /;\s*charset="?([^";\s]+)/i.exec(mediaType)?.[1]?.toLowerCase() ?? 'utf-8';
+  if (!['utf-8', 'utf8', 'us-ascii'].includes(charset))
+    return { reason: `Its characters are written as ${charset}; only UTF-8 can be edited here.` };
+  try {
+    return { text: decode(bytes) };
+  } catch {
+    return { reason: 'Its bytes are no UTF-8 text.' };
+  }
+}
+
+/** @throws Refusal */
+export async function readResource(iri: string, signal?: AbortSignal): Promise<Opened> {
+  const response = await succeed('GET', iri, { headers: { Accept: accept }, ...(signal ? { signal } : {}) });
+  const mediaType = response.headers.get('Content-Type') ?? 'application/octet-stream';
+  const isRdf = /<http:\/\/www\.w3\.org\/ns\/ldp#RDFSource>/.test(response.headers.get('Link') ?? '');
+  const kind = kindOf(mediaType, isRdf);
+  const length = response.headers.get('Content-Length');
+  const allowed = response.headers.get('Allow');
+  const about = {
+    iri,
+    mediaType,
+    etag: response.headers.get('ETag') ?? '',
+    modified: response.headers.get('Last-Modified') ?? undefined,
+    size: length === null ? undefined : Number(length),
+    text: undefined,
+    blob: undefined,
+    reason: undefined,
+    linkset: linkTarget(response, 'linkset', iri),
+    acl: linkTarget(response, 'acl', iri),
+    isWritable: allowed === null || /\bPUT\b/.test(allowed),
+  };
+  if (kind === 'other') {
+    await response.body?.cancel();
+    return { ...about, kind };
+  }
+  const bytes = await takeUpTo(response, downloadLimit);
+  if (bytes === undefined) return { ...about, kind: 'other', reason: 'It is larger than 5 MB.' };
+  const known = { ...about, kind, size: bytes.byteLength };
+  if (kind === 'image' || kind === 'pdf') return { ...known, blob: new Blob([bytes], { type: essence(mediaType) }) };
+  const read = textOf(bytes, mediaType);
+  return 'text' in read ? { ...known, text: read.text } : { ...known, kind: 'other', reason: read.reason };
+}

@@ -1,0 +1,55 @@
+/** `<resource-serialisations>`: a graph in the other forms that the server writes, to read and to copy. */
+import { html, type TemplateResult } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import { messageOf, succeed } from '../api.js';
+import type { Language } from '../editor/quad-editor.js';
+import { Page } from '../page.js';
+import { downloadLimit, takeUpTo } from './bytes.js';
+
+export interface Serialisation {
+  readonly mediaType: string;
+  readonly title: string;
+  readonly language: Language;
+}
+
+export const serialisations: readonly Serialisation[] = [
+  { mediaType: 'application/ld+json', title: 'JSON-LD', language: 'json' },
+  { mediaType: 'application/n-triples', title: 'N-Triples', language: 'turtle' },
+  { mediaType: 'application/rdf+xml', title: 'RDF/XML', language: 'text' },
+];
+
+@customElement('resource-serialisation')
+export class ResourceSerialisation extends Page {
+  @property() iri = '';
+  @property({ attribute: false }) serialisation: Serialisation = serialisations[0]!;
+  /** Of the state that is shown: another one is read anew. */
+  @property() etag = '';
+  @state() private text: string | undefined;
+  @state() private failure = '';
+
+  protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
+    if (['iri', 'serialisation', 'etag'].some((name) => changed.has(name))) void this.read();
+  }
+
+  private async read(): Promise<void> {
+    const { iri, serialisation } = this;
+    this.text = undefined;
+    try {
+      const response = await succeed('GET', iri, { headers: { Accept: serialisation.mediaType } });
+      const bytes = await takeUpTo(response, 2 * downloadLimit);
+      if (iri !== this.iri || serialisation !== this.serialisation) return;
+      this.failure = bytes ? '' : `As ${serialisation.title} it is too long to be shown.`;
+      this.text = bytes && new TextDecoder().decode(bytes);
+    } catch (error) {
+      this.failure = messageOf(error);
+    }
+  }
+
+  protected override render(): TemplateResult {
+    const { title, language } = this.serialisation;
+    if (this.failure) return html`<p class="problem" role="alert">${this.failure}</p>`;
+    if (this.text === undefined) return html`<p class="soft" role="status">Reading …</p>`;
+    return html`<p class="soft">As it is stored, to read and to copy. It is edited as Turtle.</p>
+      <quad-editor .language=${language} .label=${title} readonly .value=${this.text}></quad-editor>`;
+  }
+}

@@ -1,0 +1,175 @@
+/** `<resource-view>`: one resource with its tabs, from reading it to deleting it. */
+import { html, nothing, type TemplateResult } from 'lit';
+import { customElement, property, state } from 'lit/decorators.js';
+import { messageOf } from '../api.js';
+import { dateText, decoded, parentOf, shortName, sizeText } from '../names.js';
+import { notify } from '../notice.js';
+import { Page, placeHref } from '../page.js';
+import './text.js';
+import './table.js';
+import './metadata.js';
+import './preview.js';
+import './serialisations.js';
+import './delete-dialog.js';
+import { download } from './bytes.js';
+import type { ResourceDelete } from './delete-dialog.js';
+import { Draft, type Theirs } from './draft.js';
+import type { ResourceMetadata } from './metadata.js';
+import { type Opened, readResource, turtle } from './read.js';
+import { serialisations } from './serialisations.js';
+import type { ResourceTable } from './table.js';
+import { type Tab, tabStrip } from './tabs.js';
+import { forgetView, type Keepable } from './views.js';
+
+type TabId = 'text' | 'table' | 'preview' | 'metadata';
+
+const emptyTurtle =
+  'There are no triples in it yet. Type “<#it> a ” to choose a class, then a prefix such as “dcterms:”, which is declared for you.';
+
+/** What somebody else made of a resource, to be compared with a text. */
+async function theirVersion(iri: string): Promise<Theirs> {
+  const { text, etag, mediaType, reason } = await readResource(iri);
+  if (text !== undefined) return { text, etag };
+  return { other: `It was replaced by something that cannot be shown beside it (${mediaType}). ${reason ?? ''}` };
+}
+
+@customElement('resource-view')
+export class ResourceView extends Page implements Keepable {
+  /** Without a fragment. */
+  @property() iri = '';
+  /** A subject within the document to begin with. */
+  @property() subject = '';
+  @state() private opened: Opened | undefined;
+  @state() private draft: Draft | undefined;
+  @state() private failure = '';
+  @state() private tab: TabId = 'text';
+  @state() private form = turtle;
+  /** Tabs that were shown once: they keep what is in them. */
+  private readonly seen = new Set<TabId>();
+
+  get hasChanges(): boolean {
+    return (
+      (this.draft?.isDirty ?? false) || (this.querySelector<ResourceMetadata>('resource-metadata')?.hasChanges ?? false)
+    );
+  }
+
+  protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
+    if (changed.has('iri')) void this.read();
+    else if (changed.has('subject') && this.subject) this.goTo(this.subject);
+  }
+
+  private async read(): Promise<void> {
+    const { iri } = this;
+    this.failure = '';
+    try {
+      const opened = await readResource(iri);
+      this.opened = opened;
+      const { text, mediaType, etag, kind } = opened;
+      if (text !== undefined) {
+        const source = { iri, mediaType: kind === 'rdf' ? turtle : mediaType, reread: () => theirVersion(iri) };
+        this.draft = new Draft(source, { text, etag });
+        this.draft.listen(() => this.requestUpdate());
+      }
+      this.tab = this.subject && kind === 'rdf' ? 'table' : this.tabs(opened)[0]!.id;
+    } catch (error) {
+      this.failure = messageOf(error);
+    }
+  }
+
+  private goTo(subject: string): void {
+    if (this.opened?.kind !== 'rdf') return;
+    this.tab = 'table';
+    void this.updateComplete.then(() => this.querySelector<ResourceTable>('resource-table')?.jump(subject));
+  }
+
+  private tabs({ kind, text, linkset }: Opened): readonly Tab<TabId>[] {
+    return [
+      text === undefined ? { id: 'preview', title: 'Preview' } : { id: 'text', title: 'Text' },
+      ...(kind === 'rdf' && text !== undefined ? [{ id: 'table', title: 'Table' } as const] : []),
+      ...(linkset ? [{ id: 'metadata', title: 'Metadata' } as const] : []),
+    ];
+  }
+
+  protected override render(): TemplateResult {
+    const { opened } = this;
+    const name = decoded(shortName(this.iri));
+    if (this.failure)
+      return html`<h1>${name}</h1><p class="problem" role="alert">${this.failure}</p>
+        <p><a class="button" href=${placeHref('browse', { at: parentOf(this.iri) })}>Back to the container</a></p>`;
+    if (!opened) return html`<h1>${name}</h1><p class="soft" role="status">Reading …</p>`;
+    const tabs = this.tabs(opened);
+    this.seen.add(this.tab);
+    return html`<h1>${name}</h1>
+      <div class="row about">
+        <span class="soft grow">${this.about(opened)}</span>
+        <button type="button" @click=${this.take}>Download</button>
+        ${opened.isWritable ? html`<button type="button" class="danger" @click=${this.ask}>Delete …</button>` : nothing}
+      </div>
+      ${tabStrip({ label: 'What to show', tabs, current: this.tab, choose: (id) => this.choose(id) })}
+      ${tabs.map(
+        ({
+          id,
+        }) => html`<div role="tabpanel" id=${`panel-${id}`} aria-labelledby=${`tab-${id}`} ?hidden=${id !== this.tab}>
+        ${this.seen.has(id) ? this.panel(id, opened) : nothing}
+      </div>`,
+      )}
+      <resource-delete .iri=${this.iri} .etag=${this.draft?.etag ?? opened.etag} ?hasAcl=${opened.acl !== undefined} @deleted=${this.gone}></resource-delete>`;
+  }
+
+  private about({ mediaType, size, modified, etag }: Opened): string {
+    if (this.draft && this.draft.etag !== etag) return `${mediaType} · changed since it was opened`;
+    return [mediaType, size === undefined ? '' : sizeText(size), modified ? `changed ${dateText(modified)}` : '']
+      .filter(Boolean)
+      .join(' · ');
+  }
+
+  private panel(id: TabId, opened: Opened): TemplateResult {
+    const { draft } = this;
+    if (id === 'metadata')
+      return html`<resource-metadata .iri=${opened.linkset ?? ''} @draft=${() => this.requestUpdate()}></resource-metadata>`;
+    if (id === 'preview' || !draft) return html`<resource-preview .opened=${opened}></resource-preview>`;
+    if (id === 'table')
+      return html`${draft.isDirty ? html`<p class="soft">This is what was saved last, without your changes.</p>` : nothing}
+        <resource-table .text=${draft.saved} .base=${this.iri} .target=${this.subject}></resource-table>`;
+    return this.text(opened, draft);
+  }
+
+  private text(opened: Opened, draft: Draft): TemplateResult {
+    const other = serialisations.find(({ mediaType }) => mediaType === this.form);
+    const editor = html`<div ?hidden=${other !== undefined}><resource-text
+      .draft=${draft}
+      .language=${opened.kind === 'rdf' ? 'turtle' : opened.kind === 'json' ? 'json' : /sparql-query/.test(opened.mediaType) ? 'sparql' : 'text'}
+      .label=${`Content of ${decoded(shortName(this.iri))}`}
+      .readonly=${!opened.isWritable}
+      .hint=${opened.kind === 'rdf' ? emptyTurtle : 'It is empty. Type its text here.'}
+    ></resource-text></div>`;
+    if (opened.kind !== 'rdf') return editor;
+    const hasComment = draft.isDirty && /^\s*#/m.test(draft.text);
+    return html`${hasComment ? html`<p class="soft">Triples and prefixes are saved. Comments and layout are not.</p>` : nothing}
+      <label class="inline">Shown as
+        <select @change=${this.chooseForm}>
+          <option value=${turtle} ?selected=${!other}>Turtle</option>
+          ${serialisations.map(({ mediaType, title }) => html`<option value=${mediaType} ?selected=${mediaType === this.form}>${title}</option>`)}
+        </select></label>
+      ${editor}
+      ${other ? html`<resource-serialisation .iri=${this.iri} .serialisation=${other} .etag=${draft.etag}></resource-serialisation>` : nothing}`;
+  }
+
+  private choose(id: TabId): void {
+    this.tab = id;
+  }
+
+  private readonly chooseForm = (event: Event): void => {
+    this.form = (event.target as HTMLSelectElement).value;
+  };
+
+  private readonly take = (): Promise<boolean> => this.attempt(() => download(this.iri));
+
+  private readonly ask = (): void => this.querySelector<ResourceDelete>('resource-delete')?.ask();
+
+  private readonly gone = (): void => {
+    forgetView(this.iri);
+    notify(`${decoded(shortName(this.iri))} is deleted.`);
+    location.hash = placeHref('browse', { at: parentOf(this.iri) });
+  };
+}

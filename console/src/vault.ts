@@ -34,5 +34,10 @@ export const recall = <T>(name: string): Promise<T | undefined> =>
   within('readonly', (objects) => objects.get(own(name)) as IDBRequest<T | undefined>);
 export const remember = async (name: string, value: unknown): Promise<void> =>
   void (await within('readwrite', (objects) => objects.put(value, own(name))));
-export const forgetAll = async (): Promise<void> =>
-  void (await within('readwrite', (objects) => objects.delete(IDBKeyRange.bound(own(''), own('\uffff')))));
+export async function forgetAll(): Promise<void> {
+  await within('readwrite', (objects) => objects.delete(IDBKeyRange.bound(own(''), own('\uffff'))));
+  for (const key of Object.keys(localStorage)) if (key.startsWith(keptKey(''))) localStorage.removeItem(key);
+}
+
+/** The key of something in localStorage that goes with the session: queries, names of people. */
+export const keptKey = (name: string): string => `quadpod ${own(name)}`;

@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import './table.js';
 import { messageOf } from '../api.js';
-import { Page } from '../page.js';
+import { Page, placeHref } from '../page.js';
 import type { Answer, TableAnswer } from './answer.js';
 import { csvOf, download } from './csv.js';
 import { plotOf } from './plot.js';
@@ -74,9 +74,9 @@ export class AskResults extends Page {
 
   private table({ kind, columns, rows }: TableAnswer): TemplateResult {
     if (rows.length > 0 && columns.length > 0) return html`<ask-table .columns=${columns} .rows=${rows}></ask-table>`;
-    return html`<p class="empty">${
-      kind === 'graph' ? 'The graph is empty.' : 'No rows.'
-    } Nothing that you may read matches; the example “Everything” shows what there is.</p>`;
+    return html`<p class="empty">${kind === 'graph' ? 'The graph is empty' : 'No rows'}: nothing that you may read matches.
+      Statements come with resources such as Turtle files, which <a href=${placeHref('browse')}>Browse</a> shows.
+      The examples “A picture” and “A chart” need no data.</p>`;
   }
 
   private raw(): TemplateResult {

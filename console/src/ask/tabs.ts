@@ -1,5 +1,5 @@
 /** The queries that are kept in this browser, one a tab, for each storage. It must not know how they are asked. */
-import { storageUri } from '../session.js';
+import { keptKey } from '../vault.js';
 
 export interface Tab {
   readonly id: string;
@@ -12,7 +12,7 @@ export interface Tabs {
   readonly active: string;
 }
 
-const key = `quadpod.queries ${new URL(storageUri).pathname}`;
+const key = keptKey('queries');
 const firstQuery = 'SELECT * { ?s ?p ?o } LIMIT 100';
 
 export function restore(): Tabs {

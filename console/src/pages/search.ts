@@ -177,6 +177,9 @@ export class SearchPage extends Page {
   private hits(): TemplateResult | typeof nothing {
     const { found, page, wanted } = this;
     if (!found) return nothing;
+    if (found.hits.length === 0 && wanted.types.length === 0)
+      return html`<p class="empty">There is nothing here that you may read.
+        <a href=${placeHref('signin')}>Sign in</a> as somebody who may.</p>`;
     if (found.hits.length === 0)
       return html`<p class="empty">Nothing that you may read has ${
         wanted.joined === 'all' && wanted.types.length > 1

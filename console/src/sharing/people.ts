@@ -1,11 +1,12 @@
 /** People by name: what this browser calls an identity. Kept in this browser alone, one book for each storage. */
 import { shortName } from '../names.js';
-import { storageUri, who } from '../session.js';
+import { who } from '../session.js';
+import { keptKey } from '../vault.js';
 
 export const everybody = 'http://xmlns.com/foaf/0.1/Agent';
 export const signedIn = 'http://www.w3.org/ns/auth/acl#AuthenticatedAgent';
 
-const place = `quadpod people ${new URL(storageUri).pathname}`;
+const place = keptKey('people');
 
 function book(): Readonly<Record<string, string>> {
   const kept = localStorage.getItem(place);

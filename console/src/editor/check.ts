@@ -8,7 +8,7 @@ import N3Parser from 'n3/src/N3Parser.js';
 
 /** Longer documents are checked by the server when they are saved: a check would hold up typing. */
 const longestChecked = 300_000;
-const pauseMs = 250;
+const pauseMs = 200;
 const mostErrors = 20;
 
 interface ParseError extends Error {
@@ -18,7 +18,7 @@ interface ParseError extends Error {
 /** Runs when the browser has nothing more urgent to do. */
 const idle = (): Promise<void> =>
   new Promise((resolve) => {
-    if ('requestIdleCallback' in globalThis) requestIdleCallback(() => resolve(), { timeout: 150 });
+    if ('requestIdleCallback' in globalThis) requestIdleCallback(() => resolve(), { timeout: 80 });
     else setTimeout(resolve);
   });
 

@@ -178,7 +178,11 @@ export class QuadEditor extends LitElement {
     const names = (dialect: 'turtle' | 'sparql'): Extension =>
       this.readonly
         ? []
-        : autocompletion({ maxRenderedOptions: 12, override: [completionSource(dialect, () => this.completions)] });
+        : autocompletion({
+            icons: false,
+            maxRenderedOptions: 12,
+            override: [completionSource(dialect, () => this.completions)],
+          });
     switch (this.language) {
       case 'turtle':
         return [turtleLanguage, check(turtleCheck), names('turtle')];

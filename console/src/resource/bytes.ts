@@ -1,6 +1,4 @@
-/** Bodies of answers: no more of them than a page can hold, and as files. */
-import { succeed } from '../api.js';
-import { decoded, shortName } from '../names.js';
+/** Bodies of answers: no more of them than a page can hold. */
 
 /** Larger resources are not opened: they are offered as files. */
 export const downloadLimit = 5_000_000;
@@ -30,25 +28,4 @@ export async function takeUpTo(response: Response, most: number): Promise<Uint8A
     at += part.byteLength;
   }
   return bytes;
-}
-
-const endings: Readonly<Record<string, string>> = {
-  'text/turtle': '.ttl',
-  'application/json': '.json',
-  'application/pdf': '.pdf',
-  'text/plain': '.txt',
-};
-
-/** Saves a resource as a file. A link could not carry who is signed in. @throws Refusal */
-export async function download(iri: string): Promise<void> {
-  const blob = await (await succeed('GET', iri)).blob();
-  const name = decoded(shortName(iri));
-  const ending = /\.\w+$/.test(name) ? '' : (endings[blob.type.split(';')[0]!] ?? '');
-  const url = URL.createObjectURL(blob);
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name + ending;
-  link.click();
-  // The browser has taken hold of the bytes by then.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

@@ -11,7 +11,7 @@ import './metadata.js';
 import './preview.js';
 import './serialisations.js';
 import './delete-dialog.js';
-import { download } from './bytes.js';
+import { download } from '../download.js';
 import type { ResourceDelete } from './delete-dialog.js';
 import { Draft, type Theirs } from './draft.js';
 import type { ResourceMetadata } from './metadata.js';

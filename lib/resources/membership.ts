@@ -10,6 +10,7 @@ import { dcterms, lws, rdf, schema, xsd } from '../rdf/vocabulary.js';
 import { sortKeys } from '../storage/key-order.js';
 import { encodeGraph } from '../storage/quad-keys.js';
 import type { ResourceRecord } from '../storage/records.js';
+import { pageStarts } from './page-starts.js';
 import type { Representation } from './representations.js';
 import { latest, seenItem, viewState } from './seen-state.js';
 import type { Storage } from './storage.js';
@@ -116,13 +117,16 @@ async function collect(
     storage.authorizer.allows({ view: storage.store, access, mode: 'read', iri: record.iri, record });
   const members: ResourceRecord[] = [];
   const visible: string[] = [];
-  let seen = 0;
-  for await (const records of storage.store.members(container.iri)) {
+  const starts = everything ? pageStarts(storage, container) : undefined;
+  const begin = starts?.before(from);
+  let seen = begin?.position ?? 0;
+  for await (const records of storage.store.members(container.iri, begin?.iri)) {
     for (const record of records) {
       if (!everything && !(await mayRead(record))) continue;
       if (seen >= from && members.length < count)
         members.push(everything ? record : await seenItem(storage, access, record));
       if (!everything) visible.push(record.iri);
+      starts?.note(seen, record.iri);
       seen++;
     }
     if (everything && members.length >= count) break;

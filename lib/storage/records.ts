@@ -61,7 +61,10 @@ const recordSpace = `R${separator}`;
 export const recordKey = (iri: string): string => `${recordSpace}${parentOf(iri)}${separator}${nameOf(iri)}`;
 
 /** The range of the records of a container's members, which is the order of their IRIs. */
-export const memberRange = (container: string): KeyRange => rangeOf(`${recordSpace}${container}${separator}`);
+export const memberRange = (container: string, from?: string): KeyRange => ({
+  ...rangeOf(`${recordSpace}${container}${separator}`),
+  ...(from === undefined ? {} : { gte: recordKey(from) }),
+});
 export const allRecords = (): KeyRange => rangeOf(recordSpace);
 
 export interface KeyRange {

@@ -173,9 +173,9 @@ export class Store {
     return found;
   }
 
-  /** The members of a container in the order of their IRIs, of one committed state. */
-  async *members(container: string): AsyncGenerator<ResourceRecord[]> {
-    for await (const entries of entryBlocks(this.level, memberRange(container)))
+  /** The members of a container in the order of their IRIs, from the first or a given one on, of one committed state. */
+  async *members(container: string, from?: string): AsyncGenerator<ResourceRecord[]> {
+    for await (const entries of entryBlocks(this.level, memberRange(container, from)))
       yield entries.map(([key, value]) => readRecord(iriOfRecordKey(key), value));
   }
 

@@ -1,7 +1,6 @@
 /** The built pages and their files, read once. It must not know what they do. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { LwsError } from '../../lib/errors.js';
 import type { Fields, Reply } from '../../lib/http/reply.js';
 import type { Route } from '../../lib/http/route.js';
 import { packageRoot } from '../../lib/package-root.js';
@@ -44,30 +43,14 @@ const pageFields: Fields = {
 export function fileRoutes(): readonly Route[] {
   const folder = join(packageRoot, 'dist/console');
   const page = (name: string): Reply => ({ status: 200, fields: pageFields, body: readFileSync(join(folder, name)) });
-  const files = new Map(
-    readdirSync(folder)
-      .filter((name) => extname(name) in mediaTypes)
-      .map((name) => [name, fileReply(folder, name)]),
-  );
+  const files = readdirSync(folder).filter((name) => extname(name) in mediaTypes);
   const methods = ['GET', 'HEAD'];
-  const [app, callback] = [page('app.html'), page('callback.html')];
+  const route = (path: string, reply: Reply): Route => ({ methods, path, access: 'public', handle: () => reply });
   return [
-    { methods, path: '/app', access: 'public', handle: () => app },
-    { methods, path: '/callback', access: 'public', handle: () => callback },
-    {
-      methods,
-      path: '/app/:file',
-      access: 'public',
-      handle({ parameters: { file = '' } }) {
-        const reply = files.get(file);
-        if (!reply)
-          throw new LwsError(
-            'not-found',
-            'The console has no such file. Reload the page: it may be of an earlier version.',
-          );
-        return reply;
-      },
-    },
+    route('/app', page('app.html')),
+    route('/callback', page('callback.html')),
+    // What has none of these names is no more there than any other reserved path.
+    ...files.map((name) => route(`/app/${name}`, fileReply(folder, name))),
   ];
 }
 

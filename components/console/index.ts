@@ -40,7 +40,6 @@ export default defineComponent({
     const { statusRoute } = await import('./status.js');
     const { ticketRoutes } = await import('./tickets.js');
     return {
-      // The router takes the first that fits: what has a name of its own comes before the files.
       routes: [
         ...openIdRoutes(house, openId),
         ...ticketRoutes(house),

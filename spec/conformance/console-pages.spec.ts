@@ -49,8 +49,8 @@ describeStorage('The pages of the console', (s) => {
   });
 
   it('other paths below are nothing, and reserved', async () => {
-    expectProblem(await request(`${s.root}app/nothing.js`), 404, s);
-    expectProblem(await request(`${s.root}app/..%2fapp.html`), 404, s);
+    expectProblem(await s.get(`${s.root}app/nothing.js`), 404, s);
+    expectProblem(await s.get(`${s.root}app/..%2fapp.html`), 404, s);
     expectProblem(await s.send('PUT', `${s.root}app/mine`, { 'Content-Type': 'text/plain' }, 'x'), 409, s);
     expectProblem(await s.send('POST', `${s.root}app`), 405, s);
   });

@@ -44,8 +44,8 @@ const bundled = (name, extension) =>
     Object.keys(metafile.outputs).find((path) => basename(path).startsWith(`${name}-`) && path.endsWith(extension)),
   );
 const icon = await hashed('icon.svg');
+const html = await readFile(join(source, 'page.html'), 'utf8');
 for (const page of ['app', 'callback']) {
-  const html = await readFile(join(source, `${page}.html`), 'utf8');
   const script = bundled(page === 'app' ? 'main' : 'callback', '.js');
   const names = { SCRIPT: script, STYLE: bundled('style', '.css'), ICON: icon };
   await writeFile(

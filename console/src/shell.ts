@@ -2,6 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { messageOf } from './api.js';
+import { confirmed } from './confirm.js';
 import { shortName } from './names.js';
 import { Page, type Place, placeHref, placeNow } from './page.js';
 import { browserIdentity, onSession, signOut, storageUri, who } from './session.js';
@@ -104,10 +105,8 @@ export class Shell extends Page {
 
   private async leave(): Promise<void> {
     // Its key cannot be had again.
-    if (
-      (await browserIdentity()) !== undefined &&
-      !confirm('The identity of this browser is forgotten with its key, and what it may do with it. Sign out?')
-    )
+    const text = 'The identity of this browser is forgotten with its key, and what it may do with it.';
+    if ((await browserIdentity()) !== undefined && !(await confirmed({ title: 'Sign out', text, proceed: 'Sign out' })))
       return;
     await this.attempt(signOut);
     location.hash = placeHref('signin');

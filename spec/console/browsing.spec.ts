@@ -93,8 +93,8 @@ for (const path of ['', '/some/path'])
       const saving = page.waitForEvent('download');
       await page.click('text=Download');
       expect((await saving).suggestedFilename()).to.equal('pineapple.txt');
-      page.once('dialog', (dialog) => void dialog.accept());
       await page.click('button >> text=Delete');
+      await page.click('dialog[open] >> button >> text=Delete');
       await page.locator('.notice >> text=deleted').waitFor();
       expect((await send('GET', 'some/pineapple.txt')).status).to.equal(404);
       expect((await send('GET', 'some/apple.txt')).status).to.equal(200);

@@ -4,10 +4,10 @@ import { customElement, property, state } from 'lit/decorators.js';
 import './table.js';
 import { messageOf } from '../api.js';
 import { Page, placeHref } from '../page.js';
+import { arrowTarget } from '../tabs.js';
 import type { Answer, TableAnswer } from './answer.js';
 import { csvOf, download } from './csv.js';
 import { plotOf } from './plot.js';
-import { arrowTarget } from './tablist.js';
 
 type View = 'table' | 'chart' | 'graph' | 'raw';
 const titles: Readonly<Record<View, string>> = { table: 'Table', chart: 'Chart', graph: 'Graph', raw: 'Raw' };

@@ -8,10 +8,10 @@ import { queryEndpoint } from '../ask/answer.js';
 import { examples } from '../ask/examples.js';
 import { Keeper } from '../ask/keeper.js';
 import { Run, secondsText } from '../ask/run.js';
-import { arrowTarget } from '../ask/tablist.js';
 import { notify } from '../notice.js';
 import { Page, placeHref } from '../page.js';
 import { storageUri } from '../session.js';
+import { arrowTarget } from '../tabs.js';
 import { vocabulary } from '../vocabulary.js';
 
 const switchedOff = 'This storage answers no queries: lws.sparql.endpoint.enabled is off.';

@@ -4,9 +4,11 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { createMember, deleteMember, type Kind, suggestedName } from '../browse/create.js';
 import '../browse/rows.js';
 import { Listing } from '../browse/listing.js';
+import { confirmed } from '../confirm.js';
 import type { Member } from '../container.js';
+import { crumbs, nameOf } from '../crumbs.js';
 import { download } from '../download.js';
-import { ancestors, decoded, isContainer, shortName } from '../names.js';
+import { decoded, isContainer, shortName } from '../names.js';
 import { notify } from '../notice.js';
 import { Page, placeHref } from '../page.js';
 import { onSession, storageUri, who } from '../session.js';
@@ -46,20 +48,9 @@ export class BrowsePage extends Page {
 
   protected override render(): TemplateResult {
     const { at, listing } = this;
-    const name = at === storageUri ? new URL(at).host : decoded(shortName(at));
     return html`
-      <nav aria-label="Where you are">
-        <ol class="crumbs">
-          ${ancestors(at, storageUri)
-            .filter((iri) => iri !== at)
-            .map(
-              (iri) =>
-                html`<li><a href=${placeHref('browse', { at: iri })}>${iri === storageUri ? new URL(iri).host : decoded(shortName(iri))}</a></li>`,
-            )}
-          <li aria-current="page">${name}</li>
-        </ol>
-      </nav>
-      <h1>${name}</h1>
+      ${crumbs(at)}
+      <h1>${nameOf(at)}</h1>
       ${this.actions()}
       <quad-uploads .queue=${uploads()}></quad-uploads>
       ${listing?.failure ? this.refused(listing.failure) : this.content()}
@@ -206,7 +197,8 @@ export class BrowsePage extends Page {
         ? ' with everything in them, their metadata and their access rules'
         : ' with metadata and access rules';
     const what = chosen.length === 1 ? `“${decoded(shortName(chosen[0]!))}”` : `${chosen.length} members`;
-    if (!confirm(`Delete ${what}${goes}? This cannot be undone.`)) return;
+    const text = `${what} goes${goes}. This cannot be undone.`;
+    if (!(await confirmed({ title: 'Delete', text, proceed: `Delete ${what}` }))) return;
     const refusals: string[] = [];
     for (const iri of chosen)
       await this.attempt(async () => {

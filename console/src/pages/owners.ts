@@ -2,6 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { json, messageOf, Refusal, succeed } from '../api.js';
+import { confirmed } from '../confirm.js';
 import { dateText } from '../names.js';
 import { Page } from '../page.js';
 import { identityOfBrowser, onSession } from '../session.js';
@@ -116,7 +117,8 @@ export class OwnersPage extends Page {
   }
 
   private async removeOwner({ id, name }: Owner): Promise<void> {
-    if (!confirm(`Take ownership from ${name}? What they created stays theirs.`)) return;
+    const text = `${name} is no owner any more. What they created stays theirs.`;
+    if (!(await confirmed({ title: 'Remove an owner', text, proceed: `Remove ${name}` }))) return;
     const url = `${await systemUrl('owners')}?id=${encodeURIComponent(id)}`;
     await this.attempt(() => succeed('DELETE', url), `${name} is no owner any more.`);
     await this.load();

@@ -12,7 +12,7 @@ import { who } from '../session.js';
 import { actionsText, assigneesOf, endText, type Kept, list, type Policy, readAll, remove } from '../sharing/access.js';
 import { grantsTable, targetLink } from '../sharing/grants-table.js';
 import { everybody } from '../sharing/people.js';
-import { tabbed } from '../tablist.js';
+import { tabbed } from '../tabs.js';
 
 const titles = { inbox: 'To answer', mine: 'My access', ask: 'Ask for access' } as const;
 type Tab = keyof typeof titles;

@@ -1,7 +1,8 @@
 /** A resource: to read, to edit, to describe and to delete. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
-import { ancestors, decoded, isContainer, shortName } from '../names.js';
+import { crumbs } from '../crumbs.js';
+import { decoded, isContainer, shortName } from '../names.js';
 import { Page, placeHref } from '../page.js';
 import '../resource/view.js';
 import type { ResourceView } from '../resource/view.js';
@@ -32,10 +33,7 @@ export class ResourcePage extends Page {
     view.subject = at.includes('#') ? at : '';
     const others = changedResources().filter((other) => other !== iri);
     return html`
-      <nav aria-label="Where you are"><ol class="crumbs">
-        ${ancestors(iri, storageUri).map((each) => html`<li><a href=${placeHref('browse', { at: each })}>${each === storageUri ? new URL(each).host : decoded(shortName(each))}</a></li>`)}
-        <li aria-current="page">${decoded(shortName(iri))}</li>
-      </ol></nav>
+      ${crumbs(iri)}
       ${others.length > 0 ? html`<p class="soft">Not saved yet: ${others.map((other) => html`<a href=${placeHref('resource', { at: other })}>${decoded(shortName(other))}</a> `)}</p>` : ''}
       ${view}`;
   }

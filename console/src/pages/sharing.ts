@@ -5,7 +5,8 @@ import '../sharing/people-list.js';
 import '../sharing/share-grants.js';
 import { messageOf } from '../api.js';
 import { readStatus, type Status } from '../controller.js';
-import { ancestors, isContainer, shortName } from '../names.js';
+import { crumbs } from '../crumbs.js';
+import { isContainer, shortName } from '../names.js';
 import { Page, placeHref } from '../page.js';
 import { storageUri, who } from '../session.js';
 import { hasAcls } from '../sharing/acl-requests.js';
@@ -52,9 +53,7 @@ export class SharingPage extends Page {
   protected override render(): TemplateResult {
     const { at } = this;
     return html`
-      <nav aria-label="Where you are"><ol class="crumbs">
-        ${[...new Set([...ancestors(at, storageUri), at])].map((iri) => html`<li><a href=${placeHref('sharing', { at: iri })}>${iri === storageUri ? new URL(iri).host : shortName(iri)}</a></li>`)}
-      </ol></nav>
+      ${crumbs(at, 'sharing')}
       <h1>Who may do what with ${at === storageUri ? 'the storage' : shortName(at)}</h1>
       <p><a href=${placeHref(isContainer(at) ? 'browse' : 'resource', { at })}>Open it</a></p>
       ${this.failure ? this.renderFailure() : this.mode ? this.renderParts() : html`<p>Loading …</p>`}`;

@@ -7,7 +7,7 @@ import '../upkeep/storage.js';
 import '../upkeep/subscriptions.js';
 import { Page, placeHref } from '../page.js';
 import { who } from '../session.js';
-import { tabbed } from '../tablist.js';
+import { tabbed } from '../tabs.js';
 
 const titles = {
   subscriptions: 'Subscriptions',

@@ -12,13 +12,13 @@ import './preview.js';
 import './serialisations.js';
 import './delete-dialog.js';
 import { download } from '../download.js';
+import { type Tab, tabStrip } from '../tabs.js';
 import type { ResourceDelete } from './delete-dialog.js';
 import { Draft, type Theirs } from './draft.js';
 import type { ResourceMetadata } from './metadata.js';
 import { type Opened, readResource, turtle } from './read.js';
 import { serialisations } from './serialisations.js';
 import type { ResourceTable } from './table.js';
-import { type Tab, tabStrip } from './tabs.js';
 import { forgetView, type Keepable } from './views.js';
 
 type TabId = 'text' | 'table' | 'preview' | 'metadata';

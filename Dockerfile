@@ -5,7 +5,8 @@ COPY package.json package-lock.json tsconfig.json ./
 RUN npm ci --ignore-scripts
 COPY lib lib
 COPY components components
-RUN npx tsc -p tsconfig.json && npm prune --omit=dev --ignore-scripts
+COPY console console
+RUN npx tsc -p tsconfig.json && node console/build.mjs && npm prune --omit=dev --ignore-scripts
 
 FROM node:20-bookworm-slim
 WORKDIR /app

@@ -1,9 +1,10 @@
 /** The built pages and their files, read once. It must not know what they do. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { Fields, Reply } from '../../lib/http/reply.js';
 import type { Route } from '../../lib/http/route.js';
 import { packageRoot } from '../../lib/package-root.js';
+import { SettingsError } from '../../lib/settings.js';
 
 const mediaTypes: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -38,10 +39,12 @@ const pageFields: Fields = {
 
 /**
  * Routes of the two pages and what they load.
- * @throws Error when the console was not built
+ * @throws SettingsError when the console was not built
  */
 export function fileRoutes(): readonly Route[] {
   const folder = join(packageRoot, 'dist/console');
+  if (!existsSync(join(folder, 'app.html')))
+    throw new SettingsError('The console is not built. Run "npm run build", or set lws.console.enabled to false.');
   const page = (name: string): Reply => ({ status: 200, fields: pageFields, body: readFileSync(join(folder, name)) });
   const files = readdirSync(folder).filter((name) => extname(name) in mediaTypes);
   const methods = ['GET', 'HEAD'];

@@ -61,7 +61,7 @@ export class Console {
     const context = await this.browser.newContext({ viewport: { width: 1280, height: 800 }, ...options });
     this.contexts.push(context);
     const page = await context.newPage();
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(30_000);
     page.on('console', (message) => {
       const text = message.text();
       if (message.type() === 'error' && !/Failed to load resource/.test(text)) this.complaints.push(text);
@@ -109,7 +109,7 @@ export async function axeFindings(page: Page): Promise<string[]> {
 export function describeInBrowser(title: string, body: (this: Mocha.Suite) => void): void {
   if (chromiumPath() !== undefined) {
     describe(title, function () {
-      this.timeout(60_000);
+      this.timeout(120_000);
       body.call(this);
     });
     return;

@@ -23,8 +23,10 @@ export interface RequestOptions {
  * Any request, signed in or not, whatever its answer.
  * @param url absolute, of this storage
  * @throws TypeError when the server cannot be reached
+ * @throws Error for an address elsewhere, which anybody can put into a link to the console: no token is made for it
  */
 export async function request(method: string, url: string, options: RequestOptions = {}): Promise<Response> {
+  if (!url.startsWith(storageUri)) throw new Error('This is no address in this storage.');
   const once = async (): Promise<Response> =>
     fetch(url, {
       method,

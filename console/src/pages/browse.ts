@@ -11,9 +11,10 @@ import { download } from '../download.js';
 import { decoded, isContainer, shortName } from '../names.js';
 import { notify } from '../notice.js';
 import { Page, placeHref } from '../page.js';
-import { onSession, storageUri, who } from '../session.js';
+import { onSession, storageUri } from '../session.js';
 import { type Dropped, readDrop, readPicked } from '../upload/dropped.js';
 import { uploads } from '../upload/uploads.js';
+import { wayIn } from '../way-in.js';
 
 @customElement('page-browse')
 export class BrowsePage extends Page {
@@ -58,15 +59,7 @@ export class BrowsePage extends Page {
   }
 
   private refused(failure: string): TemplateResult {
-    const session = who();
-    return html`<p class="problem" role="alert">${failure}</p>
-      <p>
-        ${
-          session.kind === 'anonymous'
-            ? html`<a class="button primary" href=${placeHref('signin')}>Sign in</a>`
-            : html`<a class="button" href=${placeHref('requests', { ask: this.at })}>Ask for access</a>`
-        }
-      </p>`;
+    return html`<p class="problem" role="alert">${failure}</p><p>${wayIn(this.at)}</p>`;
   }
 
   private actions(): TemplateResult {

@@ -5,6 +5,8 @@ import { messageOf } from '../api.js';
 import { dateText, decoded, parentOf, shortName, sizeText } from '../names.js';
 import { notify } from '../notice.js';
 import { Page, placeHref } from '../page.js';
+import { who } from '../session.js';
+import { mayBeAsked, wayIn } from '../way-in.js';
 import './text.js';
 import './table.js';
 import './metadata.js';
@@ -42,6 +44,7 @@ export class ResourceView extends Page implements Keepable {
   @state() private opened: Opened | undefined;
   @state() private draft: Draft | undefined;
   @state() private failure = '';
+  @state() private hasWayIn = false;
   @state() private tab: TabId = 'text';
   @state() private form = turtle;
   /** Tabs that were shown once: they keep what is in them. */
@@ -72,6 +75,7 @@ export class ResourceView extends Page implements Keepable {
       }
       this.tab = this.subject && kind === 'rdf' ? 'table' : this.tabs(opened)[0]!.id;
     } catch (error) {
+      this.hasWayIn = await mayBeAsked(error);
       this.failure = messageOf(error);
     }
   }
@@ -93,9 +97,7 @@ export class ResourceView extends Page implements Keepable {
   protected override render(): TemplateResult {
     const { opened } = this;
     const name = decoded(shortName(this.iri));
-    if (this.failure)
-      return html`<h1>${name}</h1><p class="problem" role="alert">${this.failure}</p>
-        <p><a class="button" href=${placeHref('browse', { at: parentOf(this.iri) })}>Back to the container</a></p>`;
+    if (this.failure) return this.refused(name);
     if (!opened) return html`<h1>${name}</h1><p class="soft" role="status">Reading …</p>`;
     const tabs = this.tabs(opened);
     this.seen.add(this.tab);
@@ -103,6 +105,7 @@ export class ResourceView extends Page implements Keepable {
       <div class="row about">
         <span class="soft grow">${this.about(opened)}</span>
         <button type="button" @click=${this.take}>Download</button>
+        ${who().kind === 'subject' ? html`<a class="button" href=${placeHref('sharing', { at: this.iri })}>Share</a>` : nothing}
         ${opened.isWritable ? html`<button type="button" class="danger" @click=${this.ask}>Delete …</button>` : nothing}
       </div>
       ${tabStrip({ label: 'What to show', tabs, current: this.tab, choose: (id) => this.choose(id) })}
@@ -114,6 +117,15 @@ export class ResourceView extends Page implements Keepable {
       </div>`,
       )}
       <resource-delete .iri=${this.iri} .etag=${this.draft?.etag ?? opened.etag} ?hasAcl=${opened.acl !== undefined} @deleted=${this.gone}></resource-delete>`;
+  }
+
+  private refused(name: string): TemplateResult {
+    return html`<h1>${name}</h1>
+      <p class="problem" role="alert">${this.failure}</p>
+      <div class="row">
+        ${this.hasWayIn ? wayIn(this.iri) : nothing}
+        <a class="button" href=${placeHref('browse', { at: parentOf(this.iri) })}>Back to the container</a>
+      </div>`;
   }
 
   private about({ mediaType, size, modified, etag }: Opened): string {

@@ -1,0 +1,228 @@
+/** The console: text and triples of a resource, edited and saved, in a browser. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
+import { append, ConsoleResources, editor, save } from '../support/console-resources.js';
+
+const ada = `@prefix foaf: <http://xmlns.com/foaf/0.1/> .
+<#it> a foaf:Person ; foaf:name "Ada"@en ; foaf:knows <#bob>, <other> ; foaf:homepage <https://example.org/ada> .
+<#bob> foaf:name "Bob" .
+<#shape> a <http://example.org/shapes#Rare> ; <http://example.org/shapes#sides> 5 .
+`;
+
+for (const path of ['', '/some/path'])
+  describeInBrowser(`The console, editing, at ${path || '/'}`, () => {
+    const console = new Console();
+    const resources = new ConsoleResources(console);
+    let page: Page;
+    before(async () => {
+      await console.start({ path });
+      page = await console.owner();
+    });
+    after(() => console.stop());
+
+    const button = (name: string) => page.getByRole('button', { name, exact: true });
+    const option = (label: string) =>
+      page.locator('.cm-tooltip-autocomplete li', { has: page.getByText(label, { exact: true }) });
+
+    it('creates a document, and saves what is typed into it, again and again', async () => {
+      await button('New …').click();
+      await page.selectOption('dialog select', 'turtle');
+      await page.fill('dialog [name=name]', 'made');
+      await button('Make it').click();
+      await page.getByRole('heading', { level: 1, name: 'made.ttl' }).waitFor();
+      await page.locator('text=There are no triples in it yet').waitFor();
+      for (const name of ['Ada', 'Bob', 'Cleo']) {
+        const writing = page.waitForRequest((request) => request.method() === 'PUT');
+        const { etag } = (await resources.send('HEAD', 'made.ttl')).headers;
+        await append(page, `<#${name}> <http://xmlns.com/foaf/0.1/name> "${name}" .\n`);
+        await save(page);
+        expect((await (await writing).allHeaders())['if-match']).to.equal(etag);
+        expect(await resources.text('made.ttl')).to.contain(`"${name}"`);
+      }
+    });
+
+    it('marks what is wrong in Turtle, JSON and SPARQL where it stands, and nothing else', async () => {
+      const cases = [
+        { name: 'lint.ttl', mediaType: 'text/turtle', good: '<#a> <#b> <#c> .\n', bad: 'oops' },
+        { name: 'lint.json', mediaType: 'application/json', good: '{"a": [1, null]}\n', bad: '}' },
+        { name: 'lint.rq', mediaType: 'application/sparql-query', good: 'ASK { ?s ?p "x"@en }\n', bad: 'LIMIT }' },
+      ];
+      for (const { name, mediaType, good, bad } of cases) {
+        await resources.put(name, mediaType, good);
+        await resources.open(page, name);
+        await append(page, bad);
+        const marker = page.locator('.cm-lint-marker-error:visible');
+        await marker.waitFor();
+        expect(await marker.count(), name).to.equal(1);
+        await button('Undo all changes').click();
+        await marker.waitFor({ state: 'detached' });
+      }
+    });
+
+    it('says what the server refuses in its words, and keeps the text', async () => {
+      await resources.put('kept.ttl', 'text/turtle', ada);
+      await resources.open(page, 'kept.ttl');
+      const stored = await resources.text('kept.ttl');
+      await append(page, '<#x> oops');
+      await editor(page).press('Control+s');
+      const refusal = page.locator('resource-text .problem');
+      await refusal.waitFor();
+      const answer = await resources.send(
+        'PUT',
+        'kept.ttl',
+        { 'Content-Type': 'text/turtle', 'If-Match': (await resources.send('HEAD', 'kept.ttl')).headers['etag'] ?? '' },
+        `${stored}<#x> oops`,
+      );
+      expect(await refusal.textContent()).to.equal((JSON.parse(answer.text) as { detail: string }).detail);
+      expect(await editor(page).textContent()).to.contain('<#x> oops');
+      expect(await resources.text('kept.ttl')).to.equal(stored);
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await button('Undo all changes').click();
+      await refusal.waitFor({ state: 'detached' });
+      expect(await editor(page).textContent()).not.to.contain('oops');
+    });
+
+    for (const [choice, kept, lost] of [
+      ['Save mine over it', '"mine"', '"theirs"'],
+      ['Take theirs', '"theirs"', '"mine"'],
+    ] as const)
+      it(`shows both versions when somebody else was faster: ${choice.toLowerCase()}`, async () => {
+        const name = `two ${kept === '"mine"' ? 'a' : 'b'}`;
+        await resources.put(encodeURIComponent(name), 'text/turtle', ada);
+        await resources.open(page, encodeURIComponent(name));
+        await append(page, '<#who> <#by> "mine" .');
+        await resources.put(encodeURIComponent(name), 'text/turtle', `${ada}<#who> <#by> "theirs" .`);
+        await button('Save').click();
+        await page.locator('section[aria-label="Their version"]', { hasText: '"theirs"' }).waitFor();
+        await page.locator('section[aria-label="Your version"]', { hasText: '"mine"' }).waitFor();
+        expect(await page.evaluate('document.activeElement.textContent')).to.contain('Somebody else saved this');
+        expect(await axeFindings(page)).to.deep.equal([]);
+        await button(choice).click();
+        await page.locator('.state:visible', { hasText: 'No unsaved changes' }).waitFor();
+        const now = await resources.text(encodeURIComponent(name));
+        expect(now).to.contain(kept);
+        expect(now).not.to.contain(lost);
+        expect(await editor(page).textContent()).to.contain(kept);
+        await append(page, '<#and> <#on> "goes" .');
+        await save(page);
+      });
+
+    it('saves again what was deleted in the meantime, with the line ends that it had', async () => {
+      await resources.put('gone.json', 'application/json', '{"a": 1,\r\n "b": 2}\r\n');
+      await resources.open(page, 'gone.json');
+      await append(page, ' ');
+      await resources.delete('gone.json');
+      await button('Save').click();
+      await page.locator('text=Somebody deleted this in the meantime').waitFor();
+      await button('Save mine again').click();
+      await page.locator('.state:visible', { hasText: 'No unsaved changes' }).waitFor();
+      expect(await resources.text('gone.json')).to.equal('{"a": 1,\r\n "b": 2}\r\n ');
+    });
+
+    it('keeps what is not saved while other pages are shown, and asks before the browser forgets it', async () => {
+      const asks = 'dispatchEvent(new Event("beforeunload", { cancelable: true })) === false';
+      await resources.put('draft.txt', 'text/plain', 'as it was');
+      await resources.open(page, 'draft.txt');
+      expect(await page.evaluate(asks)).to.equal(false);
+      await append(page, ' and more');
+      await console.go(page, 'search');
+      await resources.open(page, 'gone.json');
+      await page.locator('text=Not saved yet').waitFor();
+      await resources.open(page, 'draft.txt');
+      expect(await editor(page).textContent()).to.equal('as it was and more');
+      expect(await page.evaluate(asks)).to.equal(true);
+      const asked = page.waitForEvent('dialog');
+      const reloading = page.reload();
+      const dialog = await asked;
+      expect(dialog.type()).to.equal('beforeunload');
+      await dialog.accept();
+      await reloading;
+      await page.getByRole('heading', { level: 1, name: 'draft.txt' }).waitFor();
+      expect(await editor(page).textContent()).to.equal('as it was');
+    });
+
+    it('opens Turtle of a megabyte as text and as a table', async () => {
+      const lines = ['@prefix ex: <http://example.org/> .\n'];
+      for (let length = 0, i = 0; length < 1e6; i++)
+        length += lines.push(`ex:subject${i} ex:predicate "value ${i} ${'x'.repeat(40)}" .\n`) && lines.at(-1)!.length;
+      await resources.put('large.ttl', 'text/turtle', lines.join(''));
+      await resources.open(page, 'large.ttl');
+      await editor(page).waitFor();
+      expect(await editor(page).textContent()).to.match(/ex:|example\.org/);
+      await page.getByRole('tab', { name: 'Table' }).click();
+      await page.locator(`text=${lines.length - 1} triples about ${lines.length - 1} subjects`).waitFor();
+      await button(`Show more (${lines.length - 501} subjects left)`).waitFor();
+    });
+
+    it('shows other serialisations, which are not edited', async () => {
+      await resources.put('ada', 'text/turtle', ada);
+      await resources.open(page, 'ada');
+      for (const [mediaType, said] of [
+        ['application/ld+json', '"@'],
+        ['application/n-triples', `<${resources.iri('ada')}#bob> <http://xmlns.com/foaf/0.1/name> "Bob" .`],
+        ['application/rdf+xml', 'rdf:RDF'],
+      ] as const) {
+        await page.selectOption('select:visible', mediaType);
+        await page.locator('resource-serialisation .cm-content', { hasText: said }).waitFor();
+        expect(await editor(page).getAttribute('aria-readonly')).to.equal('true');
+        await append(page, 'typed');
+        const value = await page.evaluate("document.querySelector('resource-serialisation quad-editor').value");
+        expect(value)
+          .to.equal(await resources.text('ada', mediaType))
+          .and.not.to.contain('typed');
+      }
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await page.selectOption('select:visible', 'text/turtle');
+      expect(await page.locator('.state:visible').textContent()).to.equal('No unsaved changes');
+    });
+
+    it('shows triples in a table with links that lead on', async () => {
+      await resources.put('other', 'text/turtle', '<> <#is> "the other" .');
+      await resources.open(page, 'ada');
+      await page.getByRole('tab', { name: 'Text' }).press('ArrowRight');
+      await page.click('.triples td a:text-is("#bob")');
+      await page.waitForFunction('document.activeElement.dataset.subject?.endsWith("#bob")');
+      const abroad = page.locator('.triples a', { hasText: 'https://example.org/ada' });
+      expect(await abroad.getAttribute('target')).to.equal('_blank');
+      expect(await abroad.getAttribute('rel')).to.contain('noreferrer');
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await page.click('.triples td a:text-is("/other")');
+      await page.getByRole('heading', { level: 1, name: 'other' }).waitFor();
+      await page.locator('.cm-content:visible', { hasText: 'the other' }).waitFor();
+      await page.goBack();
+      await page.getByRole('heading', { level: 1, name: 'ada' }).waitFor();
+    });
+
+    it('completes classes and predicates of the storage, and a prefix with its declaration', async () => {
+      await resources.put('completed', 'text/turtle', '');
+      const fresh = await console.owner({ colorScheme: 'dark' });
+      await resources.open(fresh, 'completed');
+      page = fresh;
+      // Names are asked for when the editor is gone to.
+      const named = ['type-index', 'sparql'].map((service) => page.waitForResponse(new RegExp(`/${service}\\b`)));
+      await append(page, '<#it> ');
+      for (const answer of await Promise.all(named)) await answer.finished();
+      await page.keyboard.type('a ');
+      await option('foaf:Person').waitFor();
+      await option('<http://example.org/shapes#Rare>').click();
+      await page.keyboard.type('; <http://example.org/sh');
+      await option('<http://example.org/shapes#sides>').click();
+      await page.keyboard.type(' 5 ; dcte');
+      await option('dcterms:').waitFor();
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await option('dcterms:').click();
+      await page.keyboard.insertText('title "A title" .');
+      await save(page);
+      const saved = await resources.text('completed');
+      expect(saved)
+        .to.contain('@prefix dcterms: <http://purl.org/dc/terms/> .')
+        .and.to.contain('dcterms:title "A title"');
+      expect(saved).to.contain('shapes#Rare').and.to.contain('shapes#sides');
+    });
+
+    it('was never against its policy, and asked nobody else', () => {
+      expect(console.complaints).to.deep.equal([]);
+      expect([...console.elsewhere]).to.deep.equal([]);
+    });
+  });

@@ -1,0 +1,173 @@
+/** The console: the linkset of a resource, as a form and as JSON, in a browser. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
+import { ConsoleResources, save } from '../support/console-resources.js';
+
+const person = 'http://schema.org/Person';
+
+for (const path of ['', '/some/path'])
+  describeInBrowser(`The console, metadata, at ${path || '/'}`, () => {
+    const console = new Console();
+    const resources = new ConsoleResources(console);
+    let page: Page;
+    before(async () => {
+      await console.start({ path });
+      page = await console.owner();
+    });
+    after(() => console.stop());
+
+    const button = (name: string) => page.getByRole('button', { name, exact: true });
+    const stored = async (name: string): Promise<string> =>
+      (await resources.send('GET', `${name}.meta`, { Accept: 'application/linkset+json' })).text;
+    /** What somebody else changes of the metadata of a resource. */
+    const patch = async (name: string, change: object): Promise<void> => {
+      const { etag = '' } = (await resources.send('HEAD', `${name}.meta`)).headers;
+      const fields = { 'Content-Type': 'application/merge-patch+json', 'If-Match': etag };
+      const answer = await resources.send('PATCH', `${name}.meta`, fields, JSON.stringify(change));
+      expect(answer.status, answer.text).to.be.within(200, 299);
+    };
+    const opened = async (name: string): Promise<void> => {
+      await resources.put(name, 'text/plain', `of ${name}`);
+      await resources.open(page, name);
+      await page.getByRole('tab', { name: 'Metadata' }).click();
+      await page.locator('h2 >> text=Given by the server').waitFor();
+    };
+    const addType = async (type: string): Promise<void> => {
+      await page.fill('[name=type]', type);
+      await button('Add type').click();
+      await button(`Remove the type ${type}`).waitFor();
+    };
+    const addLink = async (relation: string, href: string, title = ''): Promise<void> => {
+      await page.fill('[name=relation]', relation);
+      await page.fill('[name=href]', href);
+      await page.fill('[name=title]', title);
+      await button('Add link').click();
+    };
+
+    it('adds, changes and removes types and links in a form', async () => {
+      await opened('form.txt');
+      await addType(person);
+      await addLink('describedby', resources.iri('about'), 'About');
+      await page.getByLabel('Title of describedby').waitFor();
+      await save(page);
+      expect(await stored('form.txt'))
+        .to.contain(person)
+        .and.to.contain(resources.iri('about'))
+        .and.to.contain('About');
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await page.getByLabel('Title of describedby').fill('Everything about it');
+      await save(page);
+      expect(await stored('form.txt')).to.contain('Everything about it');
+      await button(`Remove describedby ${resources.iri('about')}`).click();
+      await button(`Remove the type ${person}`).click();
+      await save(page);
+      expect(await stored('form.txt'))
+        .not.to.contain(person)
+        .and.not.to.contain('describedby');
+      expect((await resources.send('GET', 'form.txt')).text).to.equal('of form.txt');
+    });
+
+    it('leaves to the server what it gives itself', async () => {
+      await opened('given.txt');
+      const given = page.locator('section', { hasText: 'Given by the server' }).locator('dl');
+      expect(await given.textContent())
+        .to.contain('up')
+        .and.to.contain(console.server.root);
+      expect(await given.locator('input, button').count()).to.equal(0);
+      await addLink('up', 'http://example.org/');
+      await page.locator('.problem', { hasText: '“up” is given by the server' }).waitFor();
+      expect(await page.inputValue('[name=relation]')).to.equal('up');
+      expect(await page.locator('.state:visible').textContent()).to.equal('No unsaved changes');
+    });
+
+    it('shows the same as JSON, and takes what is written there', async () => {
+      await opened('json.txt');
+      await addType(person);
+      await button('JSON').click();
+      const editor = page.locator('resource-metadata .cm-content');
+      await editor.filter({ hasText: person }).waitFor();
+      await page.evaluate(`{
+        const editor = document.querySelector('resource-metadata quad-editor');
+        const linkset = JSON.parse(editor.value);
+        linkset.linkset[0].license = [{ href: 'http://example.org/free', title: 'Free' }];
+        window.written = JSON.stringify(linkset);
+      }`);
+      await editor.click();
+      await page.keyboard.press('Control+a');
+      await page.keyboard.insertText((await page.evaluate('window.written')) as string);
+      await button('Form').click();
+      expect(await page.getByLabel('Target of license').inputValue()).to.equal('http://example.org/free');
+      await save(page);
+      expect(await stored('json.txt'))
+        .to.contain('http://example.org/free')
+        .and.to.contain(person);
+      await button('JSON').click();
+      await editor.click();
+      await page.keyboard.press('Control+End');
+      await page.keyboard.insertText('}');
+      await page.locator('resource-metadata .cm-lint-marker-error').waitFor();
+      await page.locator('text=There is a form once this can be read').waitFor();
+      expect(await button('Form').isDisabled()).to.equal(true);
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await button('Undo all changes').click();
+      expect(await button('Form').isDisabled()).to.equal(false);
+    });
+
+    it('says what the server refuses in its words, and keeps what was filled in', async () => {
+      await opened('refused.txt');
+      await addType('not absolute');
+      const answering = page.waitForResponse((response) => response.request().method() === 'PUT');
+      await button('Save').click();
+      const { detail } = (await (await answering).json()) as { detail: string };
+      await page.locator('resource-metadata .problem', { hasText: detail }).waitFor();
+      await button('Remove the type not absolute').waitFor();
+      expect(await stored('refused.txt')).not.to.contain('not absolute');
+      await button('Undo all changes').click();
+      await page.locator('resource-metadata .problem').waitFor({ state: 'detached' });
+    });
+
+    for (const [choice, kept, lost] of [
+      ['Save mine over it', 'mine', 'theirs'],
+      ['Take theirs', 'theirs', 'mine'],
+    ] as const)
+      it(`shows both versions when somebody else was faster: ${choice.toLowerCase()}`, async () => {
+        const name = `two-${kept}.txt`;
+        await opened(name);
+        await addLink('author', 'http://example.org/mine');
+        await patch(name, { author: [{ href: 'http://example.org/theirs' }] });
+        await button('Save').click();
+        for (const [title, said] of [
+          ['Your version', 'mine'],
+          ['Their version', 'theirs'],
+        ])
+          await page
+            .locator(`resource-metadata section[aria-label="${title}"]`, { hasText: `example.org/${said}` })
+            .waitFor();
+        expect(await axeFindings(page)).to.deep.equal([]);
+        await button(choice).click();
+        await page.locator('.state:visible', { hasText: 'No unsaved changes' }).waitFor();
+        expect(await stored(name))
+          .to.contain(`example.org/${kept}`)
+          .and.not.to.contain(`example.org/${lost}`);
+        expect(await page.getByLabel('Target of author').inputValue()).to.equal(`http://example.org/${kept}`);
+        await addType(person);
+        await save(page);
+      });
+
+    it('is a form on a screen of 320 pixels in the dark as well', async () => {
+      await patch('form.txt', { author: [{ href: `http://example.org/${'long'.repeat(60)}` }], note: 'a text' });
+      const small = await console.owner({ viewport: { width: 320, height: 640 }, colorScheme: 'dark' });
+      await resources.open(small, 'form.txt');
+      await small.getByRole('tab', { name: 'Metadata' }).click();
+      await small.getByLabel('Target of author').waitFor();
+      await small.locator('code', { hasText: '"a text"' }).waitFor();
+      expect(await small.evaluate('document.documentElement.scrollWidth')).to.equal(320);
+      expect(await axeFindings(small)).to.deep.equal([]);
+    });
+
+    it('was never against its policy, and asked nobody else', () => {
+      expect(console.complaints).to.deep.equal([]);
+      expect([...console.elsewhere]).to.deep.equal([]);
+    });
+  });

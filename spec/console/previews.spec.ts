@@ -1,0 +1,170 @@
+/** The console: what is shown of resources of any kind, to whom, and that nothing of it is carried out, in a browser. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
+import { asContainer } from '../support/conformance.js';
+import { ConsoleResources, editor } from '../support/console-resources.js';
+
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+const svg =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="80" height="80" onload="top.ran=1"><script>top.ran=1;alert(1)</script>' +
+  '<image href="https://example.org/x.png"/><circle cx="40" cy="40" r="30" fill="teal"/></svg>';
+const pdf =
+  '%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj 2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj ' +
+  '3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 200]>>endobj\ntrailer<</Root 1 0 R>>';
+
+for (const path of ['', '/some/path'])
+  describeInBrowser(`The console, previews, at ${path || '/'}`, () => {
+    const console = new Console();
+    const resources = new ConsoleResources(console);
+    let page: Page;
+    before(async () => {
+      await console.start({ path });
+      page = await console.owner();
+      page.on('dialog', (dialog) => {
+        console.complaints.push(`a dialog: ${dialog.message()}`);
+        void dialog.dismiss();
+      });
+    });
+    after(() => console.stop());
+
+    /** Puts a resource and opens it. */
+    const opened = async (name: string, mediaType: string, body: string | Uint8Array): Promise<void> => {
+      await resources.put(name, mediaType, body);
+      await resources.open(page, name);
+    };
+    const link = (on: Page, name: string) => on.locator('main').getByRole('link', { name, exact: true });
+    const href = (name: string, parameter: 'at' | 'ask', to: string): string =>
+      `#/${name}?${new URLSearchParams({ [parameter]: resources.iri(to) })}`;
+
+    it('shows JSON, plain text and HTML as text', async () => {
+      for (const [name, mediaType, body] of [
+        ['some.json', 'application/json', '{"some": ["json", 1.50]}'],
+        ['some.txt', 'text/plain', 'Some text.'],
+        ['some.html', 'text/html', '<h1>No title</h1><script>document.body.remove()</script>'],
+        ['some.js', 'text/javascript', 'document.body.remove()'],
+      ] as const) {
+        await opened(name, mediaType, body);
+        await editor(page).filter({ hasText: body }).waitFor();
+        expect(await page.locator('main h1').count(), name).to.equal(1);
+        expect(await axeFindings(page), name).to.deep.equal([]);
+      }
+      expect(await page.locator('.about').textContent())
+        .to.contain('text/javascript')
+        .and.to.contain('22 B');
+    });
+
+    it('shows pictures, and runs no script that is in one', async () => {
+      for (const [name, mediaType, body, width] of [
+        ['dot.png', 'image/png', png, 1],
+        ['drawn.svg', 'image/svg+xml', svg, 80],
+      ] as const) {
+        await opened(name, mediaType, body);
+        await page.waitForFunction(`document.querySelector('img.picture')?.naturalWidth === ${width}`);
+        expect(await page.getAttribute('img.picture', 'alt')).to.equal(name);
+        expect(await page.getAttribute('img.picture', 'src')).to.match(/^blob:/);
+        expect(await axeFindings(page), name).to.deep.equal([]);
+      }
+      expect(await page.evaluate('window.ran')).to.equal(undefined);
+      await opened('broken.png', 'image/png', 'no picture');
+      await page.locator('text=The browser cannot show this picture').waitFor();
+    });
+
+    it('shows a PDF in a frame of its own, and offers anything else for download', async () => {
+      await opened('some.pdf', 'application/pdf', pdf);
+      expect(await page.getAttribute('iframe', 'src')).to.match(/^blob:/);
+      expect(await page.getAttribute('iframe', 'title')).to.equal('some.pdf');
+      for (const [name, mediaType, body, said] of [
+        ['some.bin', 'application/octet-stream', new Uint8Array(2000), '2.0 KiB'],
+        ['large.txt', 'text/plain', 'x'.repeat(6_000_000), 'larger than 5 MB'],
+        ['latin.txt', 'text/plain;charset=iso-8859-1', Buffer.from('caf\xe9', 'latin1'), 'iso-8859-1'],
+        ['no-text.txt', 'text/plain', Buffer.from([0xff, 0xfe, 0x41]), 'no UTF-8'],
+      ] as const) {
+        await opened(name, mediaType, body);
+        await page.locator('.empty', { hasText: said }).waitFor();
+        expect(await axeFindings(page), name).to.deep.equal([]);
+        const saving = page.waitForEvent('download');
+        await page.getByRole('button', { name: 'Download' }).click();
+        expect((await saving).suggestedFilename()).to.equal(name);
+      }
+    });
+
+    it('leads on to sharing a resource', async () => {
+      await resources.open(page, 'some.txt');
+      expect(await link(page, 'Share').getAttribute('href')).to.equal(href('sharing', 'at', 'some.txt'));
+    });
+
+    it('says of an absent resource that there is none, and leads back', async () => {
+      await resources.send('PUT', 'within/', asContainer);
+      await resources.open(page, 'within/absent');
+      await page.locator('[role=alert]', { hasText: 'nothing here' }).waitFor();
+      expect(await link(page, 'Back to the container').getAttribute('href')).to.equal(href('browse', 'at', 'within/'));
+      expect(await link(page, 'Ask for access').count()).to.equal(0);
+      expect(await axeFindings(page)).to.deep.equal([]);
+    });
+
+    it('offers who may not read something to ask for access, and nobody to sign in', async () => {
+      const stranger = await console.person({ colorScheme: 'dark' });
+      await stranger.goto(console.at(resources.place('some.txt')));
+      await stranger.locator('[role=alert]').waitFor();
+      expect(await link(stranger, 'Sign in').getAttribute('href')).to.equal('#/signin');
+      expect(await axeFindings(stranger)).to.deep.equal([]);
+      await link(stranger, 'Sign in').click();
+      await stranger.getByRole('button', { name: 'Make an identity' }).click();
+      await stranger.locator('.who >> text=This browser').waitFor();
+      for (const name of ['some.txt', 'within/absent']) {
+        await resources.open(stranger, name);
+        expect(await link(stranger, 'Ask for access').getAttribute('href')).to.equal(href('requests', 'ask', name));
+      }
+      expect(await axeFindings(stranger)).to.deep.equal([]);
+      await link(stranger, 'Ask for access').click();
+      await stranger.getByRole('heading', { level: 1, name: 'Requests for access' }).waitFor();
+    });
+
+    it('was never against its policy, and asked nobody else', () => {
+      expect(console.complaints).to.deep.equal([]);
+      expect([...console.elsewhere]).to.deep.equal([]);
+    });
+  });
+
+for (const path of ['', '/some/path'])
+  describeInBrowser(`The console, previews for everybody, at ${path || '/'}`, () => {
+    const console = new Console();
+    const resources = new ConsoleResources(console);
+    before(() => console.start({ path, settings: { 'public-read': 'true' } }));
+    after(() => console.stop());
+
+    it('shows nobody what is public, and refuses what nobody may do', async () => {
+      await resources.put('public.ttl', 'text/turtle', '<#it> <#is> "public" .');
+      await resources.put('dot.png', 'image/png', png);
+      const page = await console.person();
+      await page.goto(`${console.server.root}app`);
+      await page.click('td a:text-is("public.ttl")');
+      await editor(page).filter({ hasText: '"public"' }).waitFor();
+      expect(await link(page, 'Share')).to.equal(0);
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await page.getByRole('tab', { name: 'Table' }).click();
+      await page.locator('.triples td', { hasText: 'public' }).waitFor();
+      await page.getByRole('button', { name: 'Delete …' }).click();
+      await page.locator('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+      await page.locator('dialog .problem').waitFor();
+      expect((await resources.send('HEAD', 'public.ttl')).status).to.equal(200);
+      await page.getByRole('button', { name: 'Keep it' }).click();
+      await resources.open(page, 'dot.png');
+      await page.waitForFunction("document.querySelector('img.picture')?.naturalWidth === 1");
+      const saving = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Download' }).click();
+      expect((await saving).suggestedFilename()).to.equal('dot.png');
+    });
+
+    const link = (page: Page, name: string): Promise<number> =>
+      page.locator('main').getByRole('link', { name, exact: true }).count();
+
+    it('was never against its policy, and asked nobody else', () => {
+      expect(console.complaints).to.deep.equal([]);
+      expect([...console.elsewhere]).to.deep.equal([]);
+    });
+  });

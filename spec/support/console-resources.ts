@@ -1,0 +1,69 @@
+/** Resources of a storage in its console: put there as the owner, opened in a page, and typed into. */
+import { expect } from 'chai';
+import type { Locator, Page } from 'playwright-core';
+import type { Console } from './browser.js';
+import { type Answer, request } from './http.js';
+
+export class ConsoleResources {
+  constructor(private readonly console: Console) {}
+
+  iri(name: string): string {
+    return this.console.server.root + name;
+  }
+
+  send(
+    method: string,
+    name: string,
+    headers: Readonly<Record<string, string>> = {},
+    body?: string | Uint8Array,
+  ): Promise<Answer> {
+    const authorized = { Authorization: `Bearer ${this.console.server.ownerToken}`, ...headers };
+    return request(this.iri(name), { method, headers: authorized, body });
+  }
+
+  /** Writes over whatever is there, as somebody else would. */
+  async put(name: string, mediaType: string, body: string | Uint8Array): Promise<void> {
+    const now = await this.send('HEAD', name);
+    const condition: Record<string, string> = now.status === 200 ? { 'If-Match': now.headers['etag'] ?? '' } : {};
+    const answer = await this.send('PUT', name, { 'Content-Type': mediaType, ...condition }, body);
+    expect(answer.status, answer.text).to.be.within(200, 299);
+  }
+
+  async delete(name: string): Promise<void> {
+    const now = await this.send('HEAD', name);
+    const answer = await this.send('DELETE', name, { 'If-Match': now.headers['etag'] ?? '' });
+    expect(answer.status, answer.text).to.be.within(200, 299);
+  }
+
+  async text(name: string, accept = 'text/turtle, */*;q=0.1'): Promise<string> {
+    return (await this.send('GET', name, { Accept: accept })).text;
+  }
+
+  place(name: string): string {
+    return `resource?${new URLSearchParams({ at: this.iri(name) })}`;
+  }
+
+  /** Opens a resource in the console that is open already, as far as something of it is shown. */
+  async open(page: Page, name: string, title = decodeURIComponent(name.replace(/^.*\//, ''))): Promise<void> {
+    await this.console.go(page, this.place(name));
+    await page.getByRole('heading', { level: 1, name: title, exact: true }).waitFor();
+    await page.locator('resource-view').locator('[role=tabpanel], [role=alert]').first().waitFor();
+  }
+}
+
+/** The content of the editor that is in view. */
+export const editor = (page: Page): Locator => page.locator('.cm-content:visible').first();
+
+/** Puts a text at the end of the editor in view, all at once. */
+export async function append(page: Page, text: string): Promise<void> {
+  await editor(page).click();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.insertText(text);
+}
+
+/** Presses the button of the part in view that saves, and waits until it is saved. */
+export async function save(page: Page): Promise<void> {
+  await page.locator('.state:visible', { hasText: 'Unsaved changes' }).waitFor();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.locator('.state:visible', { hasText: 'No unsaved changes' }).waitFor();
+}

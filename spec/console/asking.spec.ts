@@ -1,66 +1,22 @@
-/** The console: asking in SPARQL, in a browser (service.md, "SPARQL"). */
-import { readFileSync } from 'node:fs';
+/** The console: asking in SPARQL, in a browser. */
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
-import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
+import { ask, example, expectAccessible, queries, queryText, run, said, write } from '../support/asking.js';
+import { Console, describeInBrowser } from '../support/browser.js';
 import { asContainer } from '../support/conformance.js';
 import { request } from '../support/http.js';
 
-const queries = '[role=tablist][aria-label=Queries] [role=tab]';
-const said = '#query-panel > .row > [role=status]';
-const text = '.cm-content';
-/** Eight thousand rows that need no data. */
 const numbers = Array.from({ length: 20 }, (_, index) => index).join(' ');
-const many = `SELECT * { VALUES ?a { ${numbers} } VALUES ?b { ${numbers} } VALUES ?c { ${numbers} } }`;
-
-async function write(page: Page, query: string): Promise<void> {
-  await page.click('text=New query');
-  await page.click(text);
-  await page.keyboard.insertText(query);
-}
-
-/** Runs the query of the open tab. @returns what is said of the outcome */
-async function run(page: Page): Promise<string> {
-  await page.click('button:text-is("Run")');
-  const outcome = page.locator(said, { hasText: /row|triple|Answered|Refused/ });
-  await outcome.waitFor();
-  return (await outcome.textContent())!;
-}
-
-async function ask(page: Page, query: string): Promise<string> {
-  await write(page, query);
-  return run(page);
-}
-
-async function example(page: Page, name: string): Promise<string> {
-  await page.click('summary >> text=Examples');
-  await page.click(`.examples button:has-text("${name}")`);
-  return run(page);
-}
-
-const showAs = (page: Page, view: string): Promise<void> => page.click(`[role=tab]:text-is("${view}")`);
-
-async function expectAccessible(page: Page): Promise<void> {
-  for (const colorScheme of ['dark', 'light'] as const) {
-    await page.emulateMedia({ colorScheme });
-    expect(await axeFindings(page), colorScheme).to.deep.equal([]);
-  }
-}
 
 for (const path of ['', '/some/path'])
   describeInBrowser(`The console, asking, at ${path || '/'}`, () => {
     const console = new Console();
     let page: Page;
-    const dialogs: string[] = [];
     before(async () => {
       await console.start({ path });
       page = await console.owner({ permissions: ['clipboard-read', 'clipboard-write'] });
-      page.on('dialog', (dialog) => {
-        dialogs.push(dialog.message());
-        void dialog.dismiss();
-      });
       await console.go(page, 'ask');
-      await page.locator(text).waitFor();
+      await page.locator(queryText).waitFor();
     });
     after(() => console.stop());
 
@@ -94,11 +50,11 @@ for (const path of ['', '/some/path'])
         <> a schema:Dataset, <http://example.org/vocab/Uncommon> ; schema:name "One" ; <http://example.org/vocab/weighs> 4 .`,
       );
       await page.reload();
-      await page.locator(text).waitFor();
+      await page.locator(queryText).waitFor();
       await page.click('text=New query');
       // Names are asked for before they are needed.
       const asked = ['type-index', 'sparql'].map((name) => page.waitForResponse((each) => each.url().includes(name)));
-      await page.click(text);
+      await page.click(queryText);
       await Promise.all(asked);
       const choose = async (typed: string, option: string): Promise<void> => {
         await page.keyboard.insertText(typed);
@@ -126,7 +82,7 @@ for (const path of ['', '/some/path'])
     });
 
     it('ends a query that takes long, and asks the next one', async () => {
-      const long = `SELECT (COUNT(*) AS ?n) { ${[1, 2, 3, 4, 5, 6].map((i) => `VALUES ?v${i} { ${numbers} ${i}00 }`).join(' ')} }`;
+      const long = `SELECT (COUNT(*) AS ?n) { ${[1, 2, 3, 4, 5, 6].map((i) => `VALUES ?v${i} { ${numbers} }`).join(' ')} }`;
       await write(page, long);
       await page.keyboard.press('Control+Enter');
       await page.locator('text=Running for').waitFor();
@@ -134,6 +90,49 @@ for (const path of ['', '/some/path'])
       await page.locator(said, { hasText: /^Ended after/ }).waitFor();
       expect(await ask(page, 'ASK {}')).to.match(/^Answered/);
       expect(await page.locator('.yes-no').innerText()).to.match(/^Yes/);
+    });
+
+    it('keeps its tabs over a reload, renames them, and opens again what was closed', async () => {
+      await write(page, 'ASK { <urn:kept> ?p ?o }');
+      await page.click('text=Rename');
+      await page.fill('input[name=name]', '<b>Mine</b>');
+      await page.keyboard.press('Enter');
+      const mine = page.locator(queries, { hasText: '<b>Mine</b>' });
+      await mine.waitFor();
+      await page.reload();
+      await page.locator(queryText, { hasText: 'urn:kept' }).waitFor();
+      expect(await mine.getAttribute('aria-selected')).to.equal('true');
+      const count = await page.locator(queries).count();
+      await page.click('text=Close');
+      await page.locator('text=“<b>Mine</b>” is closed').waitFor();
+      expect(await page.locator(queries).count()).to.equal(count - 1);
+      expect(await mine.count()).to.equal(0);
+      await page.click('text=Undo');
+      await page.locator(queryText, { hasText: 'urn:kept' }).waitFor();
+      expect(await page.locator(queries).last().innerText()).to.equal('<b>Mine</b>');
+      await mine.press('ArrowLeft');
+      await page.locator(`${queries}[aria-selected=true]:focus:not(:last-child)`).waitFor();
+    });
+
+    it('opens a query from a link, and asks nothing by itself', async () => {
+      const query = 'SELECT ("a + b & c# %41" AS ?shared) {}';
+      await write(page, query);
+      await page.click('text=Copy link');
+      await page.locator('.notice.good').waitFor();
+      const link = (await page.evaluate('navigator.clipboard.readText()')) as string;
+      expect(link).to.match(new RegExp(`^${console.server.root}app#/ask\\?query=`));
+      const other = await console.person();
+      const asked: (string | null)[] = [];
+      other.on('request', (each) => {
+        if (each.method() === 'POST') asked.push(each.postData());
+      });
+      await other.goto(link);
+      await other.locator(queryText, { hasText: query }).waitFor();
+      expect(await other.locator(said).innerText()).to.match(/runs it/);
+      expect(other.url()).to.equal(console.at('ask'));
+      expect(asked).to.deep.equal([]);
+      expect(await run(other)).to.match(/^1 row/);
+      expect(asked).to.deep.equal([query]);
     });
 
     it('was never against its policy, and asked nobody else', () => {

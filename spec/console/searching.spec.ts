@@ -35,7 +35,7 @@ async function seed({ server }: Console, count: number): Promise<void> {
   );
 }
 
-const said = (page: Page, words: string): Promise<void> => page.locator(found, { hasText: words }).waitFor();
+const said = (page: Page, words: string | RegExp): Promise<void> => page.locator(found, { hasText: words }).waitFor();
 const complaintsOf = ({ complaints, elsewhere }: Console): string[] => [...complaints, ...elsewhere];
 
 for (const path of ['', '/some/path']) {
@@ -117,7 +117,10 @@ for (const path of ['', '/some/path']) {
       await console.go(page, 'search?type=javascript%3Anone&type=javascript%3Aother');
       await page.locator('section .empty', { hasText: 'choose “Any of them”' }).waitFor();
       await console.go(page, 'search?page=99');
-      await page.locator('section .empty', { hasText: 'no such page' }).waitFor();
+      await page.locator('section [role=alert]', { hasText: 'There is no such page.' }).waitFor();
+      await page.click('text=Go to the first page');
+      await said(page, /resources that you may read, page 1 of/);
+      await page.locator('.hit').first().waitFor();
       const nobody = await console.person();
       await nobody.goto(console.at('search'));
       await nobody.locator('section .empty >> text=Sign in').waitFor();

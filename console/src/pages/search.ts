@@ -102,7 +102,12 @@ export class SearchPage extends Page {
       <div class="search">
         ${this.facetList()}
         <section aria-label="Resources found" aria-busy=${this.isSearching ? 'true' : 'false'}>
-          ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : nothing}
+          ${
+            this.failure
+              ? html`<p class="problem" role="alert">${this.failure}
+                  ${this.page > 1 ? html`<a href=${this.href(this.wanted)}>Go to the first page</a>` : nothing}</p>`
+              : nothing
+          }
           <p class="soft" role="status">${this.summary()}</p>
           ${this.hits()}
         </section>

@@ -1,0 +1,142 @@
+/** The console: asking in SPARQL, in a browser. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { ask, example, expectAccessible, queries, queryText, run, said, write } from '../support/asking.js';
+import { Console, describeInBrowser } from '../support/browser.js';
+import { asContainer } from '../support/conformance.js';
+import { request } from '../support/http.js';
+
+const numbers = Array.from({ length: 20 }, (_, index) => index).join(' ');
+
+for (const path of ['', '/some/path'])
+  describeInBrowser(`The console, asking, at ${path || '/'}`, () => {
+    const console = new Console();
+    let page: Page;
+    before(async () => {
+      await console.start({ path });
+      page = await console.owner({ permissions: ['clipboard-read', 'clipboard-write'] });
+      await console.go(page, 'ask');
+      await page.locator(queryText).waitFor();
+    });
+    after(() => console.stop());
+
+    const send = (method: string, name: string, fields: Record<string, string> = {}, body?: string) =>
+      request(console.server.root + name, {
+        method,
+        headers: { Authorization: `Bearer ${console.server.ownerToken}`, ...fields },
+        ...(body === undefined ? {} : { body }),
+      });
+
+    it('runs each of its examples on a storage with nothing in it', async () => {
+      await page.click('summary >> text=Examples');
+      const names = (await page.locator('.examples button').allInnerTexts()).map((each) => each.split('\n')[0]!.trim());
+      await expectAccessible(page);
+      await page.click('summary >> text=Examples');
+      expect(names).to.include.members(['Everything', 'A picture', 'A chart']);
+      for (const name of names) {
+        expect(await example(page, name), name).to.match(/^[\d,]+ (?:row|triple)s? in /);
+        await page.locator('#answer-panel table, #answer-panel .empty').waitFor();
+      }
+      expect(await page.locator(queries).count()).to.equal(names.length + 1);
+    });
+
+    it('completes the classes and predicates that the storage uses, and declares their prefix', async () => {
+      await send('PUT', 'data/', asContainer);
+      await send(
+        'PUT',
+        'data/one',
+        { 'Content-Type': 'text/turtle' },
+        `@prefix schema: <http://schema.org/> .
+        <> a schema:Dataset, <http://example.org/vocab/Uncommon> ; schema:name "One" ; <http://example.org/vocab/weighs> 4 .`,
+      );
+      await page.reload();
+      await page.locator(queryText).waitFor();
+      await page.click('text=New query');
+      // Names are asked for before they are needed.
+      const asked = ['type-index', 'sparql'].map((name) => page.waitForResponse((each) => each.url().includes(name)));
+      await page.click(queryText);
+      await Promise.all(asked);
+      const choose = async (typed: string, option: string): Promise<void> => {
+        await page.keyboard.insertText(typed);
+        await page.keyboard.press('Control+Space');
+        await page.click(`.cm-tooltip-autocomplete li:has-text("${option}")`);
+      };
+      await choose('SELECT * { ?x a ', 'http://schema.org/Dataset');
+      await choose(' ; ', 'http://schema.org/name');
+      await choose(' ?name ; <http', 'vocab/weighs');
+      await page.keyboard.insertText(' ?weight }');
+      expect((await page.locator('.cm-line').allInnerTexts()).join('\n')).to.equal(
+        'PREFIX schema: <http://schema.org/>\nSELECT * { ?x a schema:Dataset ; schema:name ?name ; <http://example.org/vocab/weighs> ?weight }',
+      );
+      expect(await run(page)).to.match(/^1 row in /);
+    });
+
+    it('says what is wrong with a query in the words of the server', async () => {
+      const wrong = 'SELEC ?x { ?x ?y }';
+      const answer = await send('POST', '.lws/sparql', { 'Content-Type': 'application/sparql-query' }, wrong);
+      expect(answer.status).to.equal(400);
+      expect(await ask(page, wrong)).to.match(/^Refused/);
+      expect(await page.locator('.problem').innerText()).to.equal(JSON.parse(answer.text).detail);
+      await page.locator('.cm-lint-marker-error').waitFor();
+      await expectAccessible(page);
+    });
+
+    it('ends a query that takes long, and asks the next one', async () => {
+      const long = `SELECT (COUNT(*) AS ?n) { ${[1, 2, 3, 4, 5, 6].map((i) => `VALUES ?v${i} { ${numbers} }`).join(' ')} }`;
+      await write(page, long);
+      await page.keyboard.press('Control+Enter');
+      await page.locator('text=Running for').waitFor();
+      await page.click('button:text-is("End")');
+      await page.locator(said, { hasText: /^Ended after/ }).waitFor();
+      expect(await ask(page, 'ASK {}')).to.match(/^Answered/);
+      expect(await page.locator('.yes-no').innerText()).to.match(/^Yes/);
+    });
+
+    it('keeps its tabs over a reload, renames them, and opens again what was closed', async () => {
+      await write(page, 'ASK { <urn:kept> ?p ?o }');
+      await page.click('text=Rename');
+      await page.fill('input[name=name]', '<b>Mine</b>');
+      await page.keyboard.press('Enter');
+      const mine = page.locator(queries, { hasText: '<b>Mine</b>' });
+      await mine.waitFor();
+      await page.reload();
+      await page.locator(queryText, { hasText: 'urn:kept' }).waitFor();
+      expect(await mine.getAttribute('aria-selected')).to.equal('true');
+      const count = await page.locator(queries).count();
+      await page.click('text=Close');
+      await page.locator('text=“<b>Mine</b>” is closed').waitFor();
+      expect(await page.locator(queries).count()).to.equal(count - 1);
+      expect(await mine.count()).to.equal(0);
+      await page.click('text=Undo');
+      await page.locator(queryText, { hasText: 'urn:kept' }).waitFor();
+      expect(await page.locator(queries).last().innerText()).to.equal('<b>Mine</b>');
+      await mine.press('ArrowLeft');
+      await page.locator(`${queries}[aria-selected=true]:focus:not(:last-child)`).waitFor();
+    });
+
+    it('opens a query from a link, and asks nothing by itself', async () => {
+      const query = 'SELECT ("a + b & c# %41" AS ?shared) {}';
+      await write(page, query);
+      await page.click('text=Copy link');
+      await page.locator('.notice.good').waitFor();
+      const link = (await page.evaluate('navigator.clipboard.readText()')) as string;
+      expect(link).to.match(new RegExp(`^${console.server.root}app#/ask\\?query=`));
+      const other = await console.person();
+      const asked: (string | null)[] = [];
+      other.on('request', (each) => {
+        if (each.method() === 'POST') asked.push(each.postData());
+      });
+      await other.goto(link);
+      await other.locator(queryText, { hasText: query }).waitFor();
+      expect(await other.locator(said).innerText()).to.match(/runs it/);
+      expect(other.url()).to.equal(console.at('ask'));
+      expect(asked).to.deep.equal([]);
+      expect(await run(other)).to.match(/^1 row/);
+      expect(asked).to.deep.equal([query]);
+    });
+
+    it('was never against its policy, and asked nobody else', () => {
+      expect(console.complaints).to.deep.equal([]);
+      expect([...console.elsewhere]).to.deep.equal([]);
+    });
+  });

@@ -1,0 +1,183 @@
+/** The console: search by type, in a browser; and what is said when a storage has no search, or answers no queries. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { expectAccessible, queryText, run } from '../support/asking.js';
+import { Console, describeInBrowser } from '../support/browser.js';
+import { asContainer } from '../support/conformance.js';
+import { request } from '../support/http.js';
+
+const ex = 'http://example.org/vocab/';
+const found = 'page-search section [role=status]';
+
+/** What a resource is, by its number: three kinds that overlap, and one with a comma and markup about it. */
+const typesOf = (number: number): string[] => [
+  number % 2 ? 'Dataset' : 'Paper',
+  ...(number % 3 === 0 ? ['Reviewed'] : []),
+  ...(number === 5 ? ['Odd,%3Cimg%20src=x%3E'] : []),
+];
+
+async function seed({ server }: Console, count: number): Promise<void> {
+  const put = (name: string, fields: Record<string, string>, body?: string) =>
+    request(server.root + name, {
+      method: 'PUT',
+      headers: { Authorization: `Bearer ${server.ownerToken}`, ...fields },
+      ...(body === undefined ? {} : { body }),
+    });
+  await put('data/', asContainer);
+  await Promise.all(
+    Array.from({ length: count }, (_, number) =>
+      put(
+        `data/item-${number}`,
+        { 'Content-Type': 'text/turtle' },
+        `<#it> a ${typesOf(number).map((name) => `<${ex}${name}>`)} .`,
+      ),
+    ),
+  );
+}
+
+const said = (page: Page, words: string | RegExp): Promise<void> => page.locator(found, { hasText: words }).waitFor();
+const complaintsOf = ({ complaints, elsewhere }: Console): string[] => [...complaints, ...elsewhere];
+
+for (const path of ['', '/some/path']) {
+  describeInBrowser(`The console, searching by type, at ${path || '/'}`, () => {
+    const console = new Console();
+    let page: Page;
+    before(async () => {
+      await console.start({ path, settings: { 'search-index.page-size': '10' } });
+      page = await console.owner();
+    });
+    after(() => console.stop());
+
+    it('says how things get a type while nothing has one', async () => {
+      await console.go(page, 'search');
+      await page.locator('.facets >> text=Nothing has a type yet').waitFor();
+      await expectAccessible(page);
+    });
+
+    it('offers the types that are used, and finds what has all or any of those that are chosen', async () => {
+      await seed(console, 30);
+      await console.go(page, 'browse');
+      await console.go(page, 'search');
+      await page.getByLabel('Paper').check();
+      await said(page, '15 resources found, page 1 of 2');
+      await page.getByLabel('Reviewed').check();
+      await said(page, '5 resources found.');
+      expect((await page.locator('.hit > a').allInnerTexts()).sort()).to.deep.equal(
+        [0, 12, 18, 24, 6].map((number) => `data/item-${number}`),
+      );
+      expect(await page.locator('.hit').first().locator('.chips li').allInnerTexts()).to.have.members([
+        'Paper',
+        'Reviewed',
+      ]);
+      await expectAccessible(page);
+      await page.getByLabel('Any of them').check();
+      await said(page, '20 resources found, page 1 of 2');
+      await page.getByLabel('Paper').uncheck();
+      await said(page, '10 resources found.');
+    });
+
+    it('turns pages, and keeps what is looked for in its address', async () => {
+      await page.getByLabel('Dataset').check();
+      await said(page, '20 resources found, page 1 of 2');
+      const first = await page.locator('.hit > a').allInnerTexts();
+      await page.click('a:text-is("Next")');
+      await said(page, '20 resources found, page 2 of 2');
+      const second = await page.locator('.hit > a').allInnerTexts();
+      expect(new Set([...first, ...second]).size).to.equal(20);
+      const address = page.url();
+      await page.reload();
+      await said(page, '20 resources found, page 2 of 2');
+      expect(await page.locator('.hit > a').allInnerTexts()).to.deep.equal(second);
+      expect(await page.getByLabel('Any of them').isChecked()).to.equal(true);
+      expect(await page.getByLabel('Reviewed').isChecked()).to.equal(true);
+      await page.goBack();
+      await said(page, 'page 1 of 2');
+      await page.goForward();
+      await said(page, 'page 2 of 2');
+      const other = await console.owner();
+      await other.goto(address);
+      await said(other, '20 resources found, page 2 of 2');
+      await other.click('.hit > a >> nth=0');
+      await other.waitForURL(/#\/resource\?at=.*item-/);
+    });
+
+    it('finds by a type whose IRI has a comma, and shows what it reads as text', async () => {
+      await page.click('text=Clear the choice');
+      await page.getByLabel('Odd,<img src=x>').check();
+      await said(page, '1 resource found.');
+      await page.locator('.hit > a', { hasText: 'data/item-5' }).waitFor();
+      expect(await page.locator('main img').count()).to.equal(0);
+    });
+
+    it('says that nothing is found: by a type of the address, on a page that is not there, by nobody', async () => {
+      await console.go(page, 'search?type=javascript%3Anone');
+      await page.locator('section .empty', { hasText: 'such a type' }).waitFor();
+      expect(await page.getByLabel('none javascript:none').isChecked()).to.equal(true);
+      await expectAccessible(page);
+      await console.go(page, 'search?type=javascript%3Anone&type=javascript%3Aother');
+      await page.locator('section .empty', { hasText: 'choose “Any of them”' }).waitFor();
+      await console.go(page, 'search?page=99');
+      await page.locator('section [role=alert]', { hasText: 'There is no such page.' }).waitFor();
+      await page.click('text=Go to the first page');
+      await said(page, /resources that you may read, page 1 of/);
+      await page.locator('.hit').first().waitFor();
+      const nobody = await console.person();
+      await nobody.goto(console.at('search'));
+      await nobody.locator('section .empty >> text=Sign in').waitFor();
+    });
+
+    it('was never against its policy, and asked nobody else', () => {
+      expect(complaintsOf(console)).to.deep.equal([]);
+    });
+  });
+
+  describeInBrowser(`The console, searching where no queries are answered, at ${path || '/'}`, () => {
+    const console = new Console();
+    let page: Page;
+    before(async () => {
+      await console.start({ path, settings: { 'sparql.endpoint.enabled': 'false' } });
+      page = await console.owner();
+    });
+    after(() => console.stop());
+
+    it('says that queries are off, and searches all the same', async () => {
+      await console.go(page, 'ask');
+      await page.locator('main .empty >> text=answers no queries: lws.sparql.endpoint.enabled is off').waitFor();
+      expect(await page.locator('main button').count()).to.equal(0);
+      await expectAccessible(page);
+      await seed(console, 2);
+      await console.go(page, 'search');
+      await page.getByLabel('Dataset').check();
+      await said(page, '1 resource found.');
+      expect(await page.locator('.hit .chips').innerText()).to.equal('Dataset');
+    });
+
+    it('was never against its policy, and asked nobody else', () => {
+      expect(complaintsOf(console)).to.deep.equal([]);
+    });
+  });
+
+  describeInBrowser(`The console, asking where there is no search, at ${path || '/'}`, () => {
+    const console = new Console();
+    let page: Page;
+    before(async () => {
+      await console.start({ path, settings: { 'search-index.enabled': 'false' } });
+      page = await console.owner();
+    });
+    after(() => console.stop());
+
+    it('says that the search is off, and answers all the same', async () => {
+      await console.go(page, 'search');
+      await page.locator('main .empty >> text=no search by type: lws.search-index.enabled is off').waitFor();
+      expect(await page.locator('main input').count()).to.equal(0);
+      await expectAccessible(page);
+      await console.go(page, 'ask');
+      await page.locator(queryText).waitFor();
+      expect(await run(page)).to.match(/ in /);
+    });
+
+    it('was never against its policy, and asked nobody else', () => {
+      expect(complaintsOf(console)).to.deep.equal([]);
+    });
+  });
+}

@@ -1,0 +1,47 @@
+/** The page for SPARQL queries as somebody at a browser uses it. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { axeFindings } from './browser.js';
+
+/** The tabs with queries. */
+export const queries = '[role=tablist][aria-label=Queries] [role=tab]';
+/** What is said of the outcome. */
+export const said = '#query-panel > .row > [role=status]';
+/** The text of the query. */
+export const queryText = '.cm-content';
+
+/** Writes a query into a tab of its own. */
+export async function write(page: Page, query: string): Promise<void> {
+  await page.click('text=New query');
+  await page.click(queryText);
+  await page.keyboard.insertText(query);
+}
+
+/** Runs the query of the open tab. @returns what is said of the outcome */
+export async function run(page: Page): Promise<string> {
+  await page.click('button:text-is("Run")');
+  const outcome = page.locator(said, { hasText: /row|triple|Answered|Refused/ });
+  // The first query of a server waits for its engine, too.
+  await outcome.waitFor({ timeout: 30_000 });
+  return (await outcome.textContent())!;
+}
+
+export async function ask(page: Page, query: string): Promise<string> {
+  await write(page, query);
+  return run(page);
+}
+
+export async function example(page: Page, name: string): Promise<string> {
+  await page.click('summary >> text=Examples');
+  await page.click(`.examples button:has-text("${name}")`);
+  return run(page);
+}
+
+export const showAs = (page: Page, view: string): Promise<void> => page.click(`[role=tab]:text-is("${view}")`);
+
+export async function expectAccessible(page: Page): Promise<void> {
+  for (const colorScheme of ['dark', 'light'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await axeFindings(page), colorScheme).to.deep.equal([]);
+  }
+}

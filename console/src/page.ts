@@ -19,6 +19,15 @@ export class Page extends LitElement {
       return false;
     }
   }
+
+  /** When what had the focus is gone, as a row that was deleted, the first heading here has it. */
+  protected async keepFocus(): Promise<void> {
+    await this.updateComplete;
+    if (document.activeElement !== document.body) return;
+    const heading = this.querySelector<HTMLElement>('h1, h2');
+    heading?.setAttribute('tabindex', '-1');
+    heading?.focus();
+  }
 }
 
 /** Where the console is: `#/<page>?<parameters>`. */

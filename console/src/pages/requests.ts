@@ -1,6 +1,7 @@
 /** Requests for access: those to be answered, one's own with what came of them, and a new one. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
+import { repeat } from 'lit/directives/repeat.js';
 import '../sharing/ask-form.js';
 import '../sharing/request-card.js';
 import { messageOf } from '../api.js';
@@ -89,7 +90,12 @@ export class RequestsPage extends Page {
     const [open, answered] = [others.filter((kept) => !this.isAccepted(kept)), others.filter(this.isAccepted)];
     return html`<div class="row"><span role="status">${open.length === 0 ? 'All are answered.' : `${open.length} to answer.`}</span>
         <button type="button" @click=${this.load}>Read again</button></div>
-      ${[...open, ...answered].map((kept) => html`<request-card .asked=${kept} .accepted=${this.isAccepted(kept)}></request-card>`)}`;
+      ${repeat(
+        [...open, ...answered],
+        // What is typed for one person is not said of another.
+        ({ document }) => document.id,
+        (kept) => html`<request-card .asked=${kept} .accepted=${this.isAccepted(kept)}></request-card>`,
+      )}`;
   }
 
   private renderMine(): TemplateResult {
@@ -130,11 +136,12 @@ export class RequestsPage extends Page {
       proceed: 'Delete',
     };
     if ((await confirmed(question)) && (await this.attempt(() => remove(document.id), 'The request is deleted.')))
-      await this.load();
+      await this.answered();
   }
 
   private async answered(): Promise<void> {
     if (this.tab === 'ask') this.tab = 'mine';
     await this.load();
+    await this.keepFocus();
   }
 }

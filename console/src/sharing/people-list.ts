@@ -28,5 +28,6 @@ export class PeopleList extends Page {
     rememberName(iri, name);
     this.requestUpdate();
     this.dispatchEvent(new Event('renamed', { bubbles: true }));
+    void this.keepFocus();
   }
 }

@@ -26,7 +26,7 @@ export const actionFields = (
   <fieldset><legend>May</legend>
     ${offered.map(
       (action) =>
-        html`<label class="inline"><input type="checkbox" name="action" value=${action} .checked=${ticked.includes(action)}> ${actionNames[action]}</label>`,
+        html`<label class="inline"><input type="checkbox" name="action" value=${action} ?checked=${ticked.includes(action)}> ${actionNames[action]}</label>`,
     )}
   </fieldset>`;
 

@@ -124,7 +124,7 @@ export class ShareAcl extends Page {
             ? html`<label>Holds for <select name="scope">${Object.entries(scopeNames).map(([scope, name]) => html`<option value=${scope}>${name}</option>`)}</select></label>`
             : nothing
         }
-        <fieldset><legend>May</legend>${model.modes.map((mode) => html`<label class="inline"><input type="checkbox" name="mode" value=${mode} .checked=${mode === 'Read'}> ${mode}</label>`)}</fieldset>
+        <fieldset><legend>May</legend>${model.modes.map((mode) => html`<label class="inline"><input type="checkbox" name="mode" value=${mode} ?checked=${mode === 'Read'}> ${mode}</label>`)}</fieldset>
         <button class="primary">Add</button>
       </form>
       ${this.at === storageUri ? nothing : html`<button type="button" class="danger" @click=${this.removeOwn}>Remove these rules</button> <span class="soft">Those of the container above count again.</span>`}`;
@@ -173,6 +173,7 @@ export class ShareAcl extends Page {
     this.busy = false;
     // After a refusal too: somebody else may have changed them.
     await this.load();
+    await this.keepFocus();
   }
 
   private async replace(quads: readonly Quad[], etag: string): Promise<void> {
@@ -192,6 +193,7 @@ export class ShareAcl extends Page {
     const quads = model.ownFrom(this.quads, effective.of, at);
     await this.attempt(async () => putAcl(at, await model.writeAcl(quads)), 'This has rules of its own now.');
     await this.load();
+    await this.keepFocus();
   }
 
   private async removeOwn(): Promise<void> {
@@ -209,6 +211,7 @@ export class ShareAcl extends Page {
     if (!sure) return;
     await this.attempt(() => deleteAcl(at, effective.etag), 'The rules of the container above count again.');
     await this.load();
+    await this.keepFocus();
   }
 }
 

@@ -103,7 +103,9 @@ export class ShareGrants extends Page {
     const names = document.access.flatMap(({ assignee }) => [assignee].flat()).map(nameOfPerson);
     const text = `${[...new Set(names)].join(', ')} cannot use it from then on. ${document.access.length > 1 ? 'The grant has several parts, and all of them end.' : ''}`;
     if (!(await confirmed({ title: 'Revoke this grant?', text, proceed: 'Revoke' }))) return;
-    if (await this.attempt(() => revoke(document), 'The grant is revoked.')) await this.load();
+    if (!(await this.attempt(() => revoke(document), 'The grant is revoked.'))) return;
+    await this.load();
+    await this.keepFocus();
   }
 }
 

@@ -105,7 +105,9 @@ export class UpkeepSubscriptions extends Page {
       text: `${inbox} is told of nothing more.`,
       proceed: 'Delete',
     });
-    if (sure && (await this.attempt(() => succeed('DELETE', id), 'The subscription is deleted.'))) await this.load();
+    if (!sure || !(await this.attempt(() => succeed('DELETE', id), 'The subscription is deleted.'))) return;
+    await this.load();
+    await this.keepFocus();
   }
 }
 

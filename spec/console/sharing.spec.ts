@@ -1,0 +1,217 @@
+/** The console: asking for access, giving it, and taking it back, by two people in two browsers. */
+import { expect } from 'chai';
+import type { Locator, Page } from 'playwright-core';
+import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
+import { asContainer } from '../support/conformance.js';
+import { request } from '../support/http.js';
+
+for (const path of ['', '/some/path'])
+  describeInBrowser(`The console, sharing, at ${path || '/'}`, () => {
+    const console = new Console();
+    /** The owner, and somebody whom nobody knows yet. */
+    let owner: Page;
+    let bea: Page;
+    before(async () => {
+      await console.start({ path });
+      for (const name of ['data/', 'data/sub/']) await send('PUT', name, asContainer);
+      owner = await console.owner();
+      bea = await console.person({ colorScheme: 'dark' });
+    });
+    after(() => console.stop());
+
+    const send = (method: string, name: string, fields: Record<string, string> = {}, body?: string) =>
+      request(console.server.root + name, {
+        method,
+        headers: { Authorization: `Bearer ${console.server.ownerToken}`, ...fields },
+        ...(body === undefined ? {} : { body }),
+      });
+    const at = (page: string, name: string): string => `${page}?at=${encodeURIComponent(console.server.root + name)}`;
+    const grants = (page: Page): Locator => page.getByRole('region', { name: 'Grants that cover this' });
+    const card = (purpose: string): Locator => owner.locator('request-card', { hasText: purpose });
+    const said = (page: Page, text: string): Locator => page.locator('.notice', { hasText: text });
+    const focused = (page: Page): Promise<string> =>
+      page.evaluate('document.activeElement === document.body ? "" : document.activeElement.textContent.trim()');
+
+    /** Waits for a message, and takes it off the page. */
+    async function heard(page: Page, text: string): Promise<void> {
+      await said(page, text).last().getByRole('button', { name: 'Close' }).click();
+      await said(page, text).last().waitFor({ state: 'detached' });
+    }
+
+    async function asks(purpose: string, actions: readonly string[] = []): Promise<void> {
+      await console.go(bea, at('browse', ''));
+      await console.go(bea, `requests?ask=${encodeURIComponent(`${console.server.root}data/`)}`);
+      for (const action of actions) await bea.getByLabel(action, { exact: true }).check();
+      await bea.getByLabel('What for').fill(purpose);
+      await bea.getByRole('button', { name: 'Ask', exact: true }).click();
+      await said(bea, 'You asked.').last().waitFor();
+      await bea.getByRole('region', { name: 'What I asked for' }).waitFor();
+    }
+
+    /** The requests as they are now. */
+    async function inbox(): Promise<void> {
+      await console.go(owner, 'upkeep?tab=explain');
+      await console.go(owner, 'requests');
+      await owner.getByRole('tab', { name: 'To answer' }).click();
+    }
+
+    async function revoke(): Promise<void> {
+      await owner.getByRole('button', { name: 'Revoke the access of' }).click();
+      await owner.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
+      await owner.getByText('No grant covers this').waitFor();
+    }
+
+    it('makes an identity for somebody, who is refused and goes from there to ask', async () => {
+      await bea.goto(console.at('signin'));
+      await bea.getByRole('button', { name: 'Make an identity' }).click();
+      await bea.locator('.who >> text=This browser').waitFor();
+      await console.go(bea, at('browse', 'data/'));
+      await bea.getByRole('alert').waitFor();
+      await bea.getByRole('link', { name: 'Ask for access' }).click();
+      expect(await bea.getByLabel('Address').inputValue()).to.equal(`${console.server.root}data/`);
+      expect(await axeFindings(bea)).to.deep.equal([]);
+      await bea.getByLabel('Change').check();
+      await bea.getByLabel('Add', { exact: true }).check();
+      await bea.getByLabel('What for').fill('Replication');
+      await bea.getByLabel('Message').fill('I am Bea <b>of</b> the lab');
+      await bea.getByRole('button', { name: 'Ask', exact: true }).click();
+      await bea.getByRole('cell', { name: 'Not yet' }).waitFor();
+      expect(await axeFindings(bea)).to.deep.equal([]);
+    });
+
+    it('shows the request to the owner, who accepts less than was asked for', async () => {
+      await console.go(owner, 'requests');
+      await owner.getByText('I am Bea <b>of</b> the lab').waitFor();
+      expect(await axeFindings(owner)).to.deep.equal([]);
+      await owner.getByLabel('Change').uncheck();
+      await owner.getByLabel('Add', { exact: true }).uncheck();
+      await owner.getByLabel('What to call them here').fill('Bea');
+      await owner.getByLabel('Until').fill('2099-01-01T12:00');
+      await owner.getByRole('button', { name: 'Accept' }).click();
+      await owner.getByText('All are answered.').waitFor();
+      expect(await card('Replication').textContent()).to.match(/Access for\s+Bea[\s\S]*Accepted\./);
+      expect(await focused(owner)).to.equal('Requests for access');
+    });
+
+    it('lets them in, as far as they were granted', async () => {
+      await console.go(bea, at('browse', 'data/'));
+      await bea.getByRole('cell', { name: 'sub/', exact: true }).waitFor();
+      await console.go(bea, 'requests');
+      await bea.getByRole('tab', { name: 'My access' }).click();
+      await bea.getByRole('cell', { name: 'Accepted' }).waitFor();
+      const granted = bea.getByRole('region', { name: 'What I have been granted' });
+      expect(await granted.textContent()).to.match(/Read[\s\S]*for: Replication[\s\S]*2099/);
+      expect(await granted.textContent()).not.to.match(/Change|Add/);
+      expect(await axeFindings(bea)).to.deep.equal([]);
+    });
+
+    it('takes access back when the owner revokes it, and forgets what was answered', async () => {
+      await console.go(owner, at('sharing', 'data/'));
+      await grants(owner).getByText('Bea', { exact: true }).waitFor();
+      expect(await axeFindings(owner)).to.deep.equal([]);
+      await owner.getByRole('button', { name: 'Revoke the access of Bea' }).click();
+      await owner.getByRole('dialog').waitFor();
+      await owner.keyboard.press('Escape');
+      await owner.getByRole('dialog').waitFor({ state: 'detached' });
+      expect(await focused(owner)).to.equal('Revoke');
+      await revoke();
+      expect(await focused(owner)).to.equal('Access that was granted');
+      await console.go(bea, at('browse', 'data/sub/'));
+      await bea.getByRole('link', { name: 'Ask for access' }).waitFor();
+      await inbox();
+      await owner.getByText('Nobody asks for anything').waitFor();
+    });
+
+    it('gives access by name, and the owner tells people by name everywhere', async () => {
+      await console.go(owner, at('sharing', 'data/'));
+      await owner.getByLabel('Person, by name or IRI').fill('bea');
+      await owner
+        .getByRole('combobox', { name: 'To', exact: true })
+        .selectOption({ label: 'data/ and everything in it' });
+      await owner.getByRole('button', { name: 'Give access' }).click();
+      await grants(owner).getByText('Bea', { exact: true }).waitFor();
+      expect(await owner.getByLabel('Read', { exact: true }).isChecked(), 'ticked for the next').to.equal(true);
+      await console.go(bea, at('browse', 'data/'));
+      await bea.getByRole('cell', { name: 'sub/', exact: true }).waitFor();
+      // It would lie over the buttons at the end of the page.
+      await heard(owner, 'Access is given.');
+      await owner.locator('people-list input').fill('Beatrice');
+      await owner.locator('people-list input').press('Tab');
+      await grants(owner).getByText('Beatrice', { exact: true }).waitFor();
+      await owner.getByRole('button', { name: 'Forget Beatrice' }).click();
+      await owner.getByText('Nobody has a name here yet').waitFor();
+      expect(await focused(owner)).to.equal('People by name');
+      await revoke();
+    });
+
+    it('gives access to everybody, whoever they are', async () => {
+      await console.go(owner, at('sharing', 'data/sub/'));
+      await owner.getByRole('combobox', { name: 'For', exact: true }).selectOption({ label: 'Everybody' });
+      await owner.getByLabel('Person, by name or IRI').waitFor({ state: 'detached' });
+      await owner.getByRole('button', { name: 'Give access' }).click();
+      await grants(owner).getByText('Everybody').waitFor();
+      const nobody = await console.person();
+      await nobody.goto(console.at(at('browse', 'data/sub/')));
+      await nobody.locator('.empty').waitFor();
+      await nobody.goto(console.at(at('browse', 'data/')));
+      await nobody.getByRole('alert').waitFor();
+      await revoke();
+    });
+
+    it('answers each request on its own: what is typed for one is not said of another', async () => {
+      await asks('First', ['Change']);
+      await asks('Second', ['Change']);
+      await inbox();
+      await owner.getByText('2 to answer.').waitFor();
+      for (const purpose of ['First', 'Second']) await card(purpose).getByLabel('Change').waitFor();
+      await card('Second').getByLabel('Change').uncheck();
+      await card('Second').getByLabel('What to call them here').fill('Somebody else');
+      await card('Second').getByRole('button', { name: 'Refuse' }).click();
+      await owner.getByRole('dialog').getByRole('button', { name: 'Refuse' }).click();
+      await owner.getByText('1 to answer.').waitFor();
+      await card('Second').waitFor({ state: 'detached' });
+      expect(await card('First').getByLabel('Change').isChecked()).to.equal(true);
+      expect(await card('First').getByLabel('What to call them here').inputValue()).to.equal('');
+      await console.go(bea, 'requests');
+      await bea.getByRole('tab', { name: 'My access' }).click();
+      await bea.getByRole('button', { name: 'Delete' }).click();
+      await bea.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+      await bea.getByText('Nothing waits for an answer').waitFor();
+      expect(await focused(bea)).to.equal('Requests for access');
+    });
+
+    it('says what is wrong with a request, and keeps what was typed', async () => {
+      await console.go(bea, `requests?ask=${encodeURIComponent(`${console.server.root}data/`)}`);
+      await bea.getByLabel('Read').uncheck();
+      await bea.getByLabel('What for').fill('Nothing');
+      const ask = bea.getByRole('button', { name: 'Ask', exact: true });
+      await ask.click();
+      await heard(bea, 'Tick at least one thing');
+      await bea.getByLabel('Read').check();
+      await bea.getByLabel('Until').fill('2001-01-01T12:00');
+      await ask.click();
+      await heard(bea, 'lie in the future');
+      await bea.getByLabel('Until').fill('');
+      await bea.getByLabel('Address').fill('https://elsewhere.example/');
+      await ask.click();
+      await bea.locator('.notice.bad').waitFor();
+      expect(await bea.getByLabel('What for').inputValue()).to.equal('Nothing');
+    });
+
+    it('says what is wrong with a grant', async () => {
+      await console.go(owner, at('sharing', 'data/'));
+      await owner.getByLabel('Person, by name or IRI').fill('Nemo');
+      const give = owner.getByRole('button', { name: 'Give access' });
+      await give.click();
+      await heard(owner, 'Nemo is nobody that this browser knows');
+      await owner.getByLabel('Person, by name or IRI').fill('did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK');
+      await owner.getByLabel('Read', { exact: true }).uncheck();
+      await give.click();
+      await heard(owner, 'Tick at least one thing');
+    });
+
+    it('was never against its policy, and asked nobody else', () => {
+      expect(console.complaints).to.deep.equal([]);
+      expect([...console.elsewhere]).to.deep.equal([]);
+    });
+  });

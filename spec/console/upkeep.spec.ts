@@ -1,0 +1,194 @@
+/** The console: looking after the storage, in a browser. */
+import { expect } from 'chai';
+import type { Locator, Page } from 'playwright-core';
+import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
+import { asContainer } from '../support/conformance.js';
+import { request } from '../support/http.js';
+import { silent, startInboxHost } from '../support/inbox.js';
+import { eventually } from '../support/subscriptions.js';
+
+const host = await startInboxHost();
+after(() => host.close());
+const secret = 'never to be shown';
+const settings = {
+  'webhook.allowed-hosts': host.authority,
+  'oidc.client-secret': secret,
+  'notifications.include-actor': 'true',
+};
+
+for (const path of ['', '/some/path'])
+  describeInBrowser(`The console, looking after the storage, at ${path || '/'}`, () => {
+    const console = new Console();
+    let page: Page;
+    let stranger: Page;
+    before(async () => {
+      await console.start({ path, settings });
+      await send('PUT', 'data/', asContainer);
+      page = await console.owner();
+      stranger = await console.person({ colorScheme: 'dark' });
+      await stranger.goto(console.at('signin'));
+      await stranger.getByRole('button', { name: 'Make an identity' }).click();
+      await stranger.locator('.who >> text=This browser').waitFor();
+    });
+    after(() => console.stop());
+
+    const send = (method: string, name: string, fields: Record<string, string> = {}, body?: string) =>
+      request(console.server.root + name, {
+        method,
+        headers: { Authorization: `Bearer ${console.server.ownerToken}`, ...fields },
+        ...(body === undefined ? {} : { body }),
+      });
+    const put = (name: string) => send('PUT', name, { 'Content-Type': 'text/plain' }, 'x');
+    const list = (): Locator => page.getByRole('region', { name: 'Subscriptions' });
+    const tab = (name: string, of = page): Promise<void> => of.getByRole('tab', { name }).click();
+    const focused = (): Promise<string> =>
+      page.evaluate('document.activeElement === document.body ? "" : document.activeElement.textContent.trim()');
+
+    /** axe-core's findings in the light and in the dark. */
+    async function findings(): Promise<string[]> {
+      const light = await axeFindings(page);
+      await page.emulateMedia({ colorScheme: 'dark' });
+      const dark = await axeFindings(page);
+      await page.emulateMedia({ colorScheme: 'light' });
+      return [...light, ...dark];
+    }
+
+    /** Waits for a message, and takes all off the page. */
+    async function heard(text: string | RegExp): Promise<void> {
+      await page.locator('.notice', { hasText: text }).waitFor();
+      for (const notice of await page.locator('.notice').all()) await notice.getByRole('button').click();
+    }
+
+    async function subscribe(topic: string, inbox: string): Promise<void> {
+      await page.getByLabel('To changes of').fill(topic);
+      await page.getByLabel('Inbox:').fill(inbox);
+      await page.getByRole('button', { name: 'Subscribe' }).click();
+    }
+
+    it('subscribes an inbox, which hears of what happens, and says how it goes', async () => {
+      const inbox = host.inbox();
+      await console.go(page, 'upkeep');
+      await page.getByText('There is no subscription').waitFor();
+      await subscribe(`${console.server.root}data/`, inbox);
+      await heard('The inbox is subscribed.');
+      await list().getByText(inbox).waitFor();
+      await list().getByText('nothing was delivered yet').waitFor();
+      expect(await findings()).to.deep.equal([]);
+      await put('data/told');
+      await host.heardOf(inbox, `${console.server.root}data/told`);
+      await eventually(async () => {
+        await page.getByRole('button', { name: 'Read again' }).click();
+        return (await list().getByText('last delivery').count()) === 1;
+      }, 'the delivery is shown');
+    });
+
+    it('deletes a subscription when that is confirmed, and not before', async () => {
+      const inbox = host.inbox(silent);
+      await subscribe(console.server.root, inbox);
+      await heard('The inbox is subscribed.');
+      const row = list().getByRole('row', { name: inbox });
+      await row.getByRole('button', { name: 'Delete' }).click();
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      expect(await list().getByRole('row').count()).to.equal(3);
+      await row.getByRole('button', { name: 'Delete' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+      await row.waitFor({ state: 'detached' });
+      await list().getByRole('button', { name: 'Delete' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+      await page.getByText('There is no subscription').waitFor();
+      expect(await focused()).to.equal('Subscriptions');
+      await page.locator('.notice').last().waitFor();
+      await page.reload();
+      await page.getByText('There is no subscription').waitFor();
+    });
+
+    it('says why an inbox is not subscribed, and keeps what was typed', async () => {
+      await subscribe(console.server.root, 'http://127.0.0.1:9/inbox');
+      await page.locator('.notice.bad').waitFor();
+      await heard(/./);
+      await page.getByLabel('Until').fill('2001-01-01T12:00');
+      await subscribe('https://elsewhere.example/', host.inbox());
+      await page.locator('.notice.bad').waitFor();
+      await heard(/./);
+      expect(await page.getByLabel('To changes of').inputValue()).to.equal('https://elsewhere.example/');
+      await page.getByText('There is no subscription').waitFor();
+    });
+
+    it('shows what happens as it happens, and holds it while it is paused', async () => {
+      await page.getByRole('tab', { name: 'Subscriptions' }).focus();
+      await page.keyboard.press('ArrowRight');
+      await page.getByText('Following.').waitFor();
+      await page.getByText('Nothing happened since').waitFor();
+      await put('data/first');
+      const happened = page.getByRole('region', { name: 'What happened' });
+      const link = (name: string): Locator =>
+        happened.getByRole('link', { name: `${console.server.root}data/${name}`, exact: true }).first();
+      await link('first').waitFor();
+      expect(await happened.textContent())
+        .to.contain('Create')
+        .and.to.contain('(you)');
+      expect(await findings()).to.deep.equal([]);
+      await page.getByRole('button', { name: 'Pause' }).click();
+      await put('data/second');
+      await page.getByText(/Paused; [1-9]\d* more/).waitFor();
+      expect(await link('second').count()).to.equal(0);
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await link('second').waitFor();
+      await link('first').waitFor();
+    });
+
+    it('explains why somebody may do something, or may not', async () => {
+      await tab('Explain');
+      const answer = page.locator('upkeep-explain [role=status]');
+      await page.getByLabel('Address').fill(`${console.server.root}data/`);
+      await page.getByRole('button', { name: 'Explain' }).click();
+      await answer.getByText('An anonymous visitor may not').waitFor();
+      expect(await findings()).to.deep.equal([]);
+      const me = (await page.locator('.who span').getAttribute('title'))!;
+      await page.getByLabel('Who, by name').fill(me);
+      await page.getByLabel('May they').selectOption('DELETE');
+      await page.getByLabel('Address').fill(`${console.server.root}data/none`);
+      await page.getByRole('button', { name: 'Explain' }).click();
+      await answer.getByText(/\(you\) may$/).waitFor();
+      expect(await answer.textContent()).to.contain('which does not exist');
+      await page.getByLabel('Who, by name').fill('Nemo');
+      await page.getByRole('button', { name: 'Explain' }).click();
+      await heard('Nemo is nobody that this browser knows');
+    });
+
+    it('shows how full the storage is and how it is set, and no secret', async () => {
+      await tab('Storage');
+      await page.getByText('Runs for').waitFor();
+      const shown = page.getByRole('region', { name: 'Settings' });
+      const row = (name: string): Locator => shown.getByRole('row').filter({ hasText: name });
+      await row('lws.oidc.client-secret').getByText('kept secret').waitFor();
+      await row('lws.webhook.allowed-hosts').getByText(host.authority).waitFor();
+      expect(await row('lws.quota.max-bytes').count()).to.equal(0);
+      await page.getByLabel('Also those of the settings file').check();
+      await row('lws.quota.max-bytes').waitFor();
+      expect(await page.content()).not.to.contain(secret);
+      expect(await findings()).to.deep.equal([]);
+    });
+
+    it('tells those who do not control the storage that this is not for them', async () => {
+      await console.go(stranger, 'upkeep');
+      await stranger.getByText('There is no subscription').waitFor();
+      await tab('Activity', stranger);
+      await stranger.getByText('Only who controls the storage may follow').waitFor();
+      await tab('Explain', stranger);
+      await stranger.getByText('Only who controls the storage may ask').waitFor();
+      await tab('Storage', stranger);
+      await stranger.getByText('Only who controls the storage sees').waitFor();
+      expect(await axeFindings(stranger)).to.deep.equal([]);
+      const nobody = await console.person();
+      await nobody.goto(console.at('upkeep'));
+      await nobody.getByText('This is for those who are signed in.').waitFor();
+    });
+
+    it('was never against its policy, and asked nobody else', () => {
+      expect(console.complaints).to.deep.equal([]);
+      expect([...console.elsewhere]).to.deep.equal([]);
+    });
+  });

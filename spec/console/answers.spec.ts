@@ -52,12 +52,14 @@ for (const path of ['', '/some/path'])
     });
 
     it('has an answer saved as CSV', async () => {
-      await ask(page, `SELECT ?what ?size { VALUES (?what ?size) { ("a, \\"b\\"\\nc"@en 1) (<urn:x:y> UNDEF) } }`);
+      const terms = ['("a, b"@en 1)', '("\\"c\\"" 2.5)', '("d\\ne" UNDEF)', '(<urn:x:y> "f")'];
+      expect(await ask(page, `SELECT ?what ?size { VALUES (?what ?size) { ${terms.join(' ')} } }`)).to.match(/^4 rows/);
       const saving = page.waitForEvent('download');
       await page.click('text=Download CSV');
       const file = await saving;
       expect(file.suggestedFilename()).to.equal('answer.csv');
-      expect(readFileSync(await file.path(), 'utf8')).to.equal('what,size\r\n"a, ""b""\nc",1\r\nurn:x:y,\r\n');
+      const lines = ['what,size', '"a, b",1', '"""c""",2.5', '"d\ne",', 'urn:x:y,f', ''];
+      expect(readFileSync(await file.path(), 'utf8')).to.equal(lines.join('\r\n'));
     });
 
     it('draws numbers as a chart', async () => {

@@ -8,6 +8,12 @@ import { Console, describeInBrowser } from '../support/browser.js';
 const numbers = Array.from({ length: 12 }, (_, index) => index).join(' ');
 /** Many rows that need no data. */
 const many = `SELECT * { VALUES ?a { ${numbers} } VALUES ?b { ${numbers} } VALUES ?c { ${numbers} } }`;
+/** Where the chart is, once the page has its layout. */
+const placeOfChart = `new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => {
+  const over = document.querySelector('.chart .u-over');
+  over.scrollIntoView({ block: 'center' });
+  resolve(over.getBoundingClientRect().toJSON());
+})))`;
 
 for (const path of ['', '/some/path'])
   describeInBrowser(`The console, answers to queries, at ${path || '/'}`, () => {
@@ -52,12 +58,14 @@ for (const path of ['', '/some/path'])
     });
 
     it('has an answer saved as CSV', async () => {
-      await ask(page, `SELECT ?what ?size { VALUES (?what ?size) { ("a, \\"b\\"\\nc"@en 1) (<urn:x:y> UNDEF) } }`);
+      const terms = ['("a, b"@en 1)', '("\\"c\\"" 2.5)', '("d\\ne" UNDEF)', '(<urn:x:y> "f")'];
+      expect(await ask(page, `SELECT ?what ?size { VALUES (?what ?size) { ${terms.join(' ')} } }`)).to.match(/^4 rows/);
       const saving = page.waitForEvent('download');
       await page.click('text=Download CSV');
       const file = await saving;
       expect(file.suggestedFilename()).to.equal('answer.csv');
-      expect(readFileSync(await file.path(), 'utf8')).to.equal('what,size\r\n"a, ""b""\nc",1\r\nurn:x:y,\r\n');
+      const lines = ['what,size', '"a, b",1', '"""c""",2.5', '"d\ne",', 'urn:x:y,f', ''];
+      expect(readFileSync(await file.path(), 'utf8')).to.equal(lines.join('\r\n'));
     });
 
     it('draws numbers as a chart', async () => {
@@ -128,9 +136,10 @@ for (const path of ['', '/some/path'])
       expect(await shown.locator('a').allInnerTexts()).to.deep.equal(['https://example.org/']);
       expect(await shown.locator('a').getAttribute('rel')).to.equal('noreferrer');
       await showAs(page, 'Chart');
-      const { width } = (await page.locator('.chart .u-over').boundingBox())!;
+      await page.locator('.chart .u-over').waitFor();
       // Over the seventh of nine bars.
-      await page.hover('.chart .u-over', { position: { x: (width * 6.6) / 9.2, y: 20 } });
+      const { x, y, width } = (await page.evaluate(placeOfChart)) as { x: number; y: number; width: number };
+      await page.mouse.move(x + (width * 6.6) / 9.2, y + 20);
       await page.locator('.chart .u-legend', { hasText: '<img src=x' }).waitFor();
       await ask(
         page,

@@ -86,7 +86,9 @@ for (const path of ['', '/some/path'])
       await write(page, long);
       await page.keyboard.press('Control+Enter');
       await page.locator('text=Running for').waitFor();
+      const givenUp = page.waitForEvent('requestfailed', (each) => each.postData() === long);
       await page.click('button:text-is("End")');
+      await givenUp;
       await page.locator(said, { hasText: /^Ended after/ }).waitFor();
       expect(await ask(page, 'ASK {}')).to.match(/^Answered/);
       expect(await page.locator('.yes-no').innerText()).to.match(/^Yes/);

@@ -14,7 +14,11 @@ export class AskChart extends Page {
   @state() private plot: Plot | undefined;
   private drawing: Drawing | undefined;
   private readonly theme = matchMedia('(prefers-color-scheme: dark)');
-  private readonly sizes = new ResizeObserver(() => this.redraw());
+  private drawnWidth = 0;
+  private readonly sizes = new ResizeObserver(() => {
+    // Drawing changes the height.
+    if (this.clientWidth !== this.drawnWidth) this.redraw();
+  });
 
   protected override willUpdate(changed: PropertyValues): void {
     if (changed.has('answer')) this.plot = plotOf(this.answer);
@@ -42,6 +46,7 @@ export class AskChart extends Page {
     const place = this.querySelector<HTMLElement>('.chart');
     if (!place || !this.plot) return;
     this.drawing?.end();
+    this.drawnWidth = this.clientWidth;
     const names = this.plot.ys.map((y) => this.answer.columns[y]!);
     this.drawing = draw(place, dataOf(this.answer, this.plot), {
       kind: this.plot.kind,

@@ -19,8 +19,18 @@ export function notify(text: string, tone: Tone = 'good'): void {
   const close = document.createElement('button');
   close.type = 'button';
   close.textContent = 'Close';
-  close.addEventListener('click', () => notice.remove());
+  close.addEventListener('click', () => dismiss(notice));
   notice.append(said, close);
   region.append(notice);
-  if (tone === 'good') setTimeout(() => notice.remove(), 6000);
+  if (tone === 'good') setTimeout(() => dismiss(notice), 6000);
+}
+
+/** Takes a notice away; the focus goes to another one, or back to the page. */
+function dismiss(notice: HTMLElement): void {
+  const had = notice.contains(document.activeElement);
+  const other = notice.nextElementSibling ?? notice.previousElementSibling;
+  notice.remove();
+  if (!had) return;
+  const next = other?.querySelector('button') ?? document.getElementById('main');
+  next?.focus({ preventScroll: true });
 }

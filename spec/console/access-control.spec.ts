@@ -36,7 +36,7 @@ for (const path of ['', '/some/path'])
     /** Waits for a message, and takes it off the page. */
     async function heard(text: string): Promise<void> {
       await said(text).first().waitFor();
-      for (const notice of await page.locator('.notice').all()) await notice.getByRole('button').click();
+      await page.evaluate("for (const button of document.querySelectorAll('.notice button')) button.click()");
     }
 
     /** A container with rules of its own beside the owner's. */

@@ -32,10 +32,19 @@ for (const path of ['', '/some/path'])
     const focused = (page: Page): Promise<string> =>
       page.evaluate('document.activeElement === document.body ? "" : document.activeElement.textContent.trim()');
 
-    /** Waits for a message, and takes it off the page. */
+    /** Waits for a message, and takes all off the page. */
     async function heard(page: Page, text: string): Promise<void> {
-      await said(page, text).last().getByRole('button', { name: 'Close' }).click();
-      await said(page, text).last().waitFor({ state: 'detached' });
+      await said(page, text).last().waitFor();
+      await page.evaluate("for (const button of document.querySelectorAll('.notice button')) button.click()");
+    }
+
+    /** axe-core's findings on the owner's page in the light and in the dark. */
+    async function findings(): Promise<string[]> {
+      const light = await axeFindings(owner);
+      await owner.emulateMedia({ colorScheme: 'dark' });
+      const dark = await axeFindings(owner);
+      await owner.emulateMedia({ colorScheme: 'light' });
+      return [...light, ...dark];
     }
 
     async function asks(purpose: string, actions: readonly string[] = []): Promise<void> {
@@ -59,6 +68,8 @@ for (const path of ['', '/some/path'])
       await owner.getByRole('button', { name: 'Revoke the access of' }).click();
       await owner.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
       await owner.getByText('No grant covers this').waitFor();
+      expect(await focused(owner)).to.equal('Access that was granted');
+      await heard(owner, 'The grant is revoked.');
     }
 
     it('makes an identity for somebody, who is refused and goes from there to ask', async () => {
@@ -82,7 +93,7 @@ for (const path of ['', '/some/path'])
     it('shows the request to the owner, who accepts less than was asked for', async () => {
       await console.go(owner, 'requests');
       await owner.getByText('I am Bea <b>of</b> the lab').waitFor();
-      expect(await axeFindings(owner)).to.deep.equal([]);
+      expect(await findings()).to.deep.equal([]);
       await owner.getByLabel('Change').uncheck();
       await owner.getByLabel('Add', { exact: true }).uncheck();
       await owner.getByLabel('What to call them here').fill('Bea');
@@ -108,14 +119,13 @@ for (const path of ['', '/some/path'])
     it('takes access back when the owner revokes it, and forgets what was answered', async () => {
       await console.go(owner, at('sharing', 'data/'));
       await grants(owner).getByText('Bea', { exact: true }).waitFor();
-      expect(await axeFindings(owner)).to.deep.equal([]);
+      expect(await findings()).to.deep.equal([]);
       await owner.getByRole('button', { name: 'Revoke the access of Bea' }).click();
       await owner.getByRole('dialog').waitFor();
       await owner.keyboard.press('Escape');
       await owner.getByRole('dialog').waitFor({ state: 'detached' });
       expect(await focused(owner)).to.equal('Revoke');
       await revoke();
-      expect(await focused(owner)).to.equal('Access that was granted');
       await console.go(bea, at('browse', 'data/sub/'));
       await bea.getByRole('link', { name: 'Ask for access' }).waitFor();
       await inbox();
@@ -169,6 +179,7 @@ for (const path of ['', '/some/path'])
       await card('Second').getByRole('button', { name: 'Refuse' }).click();
       await owner.getByRole('dialog').getByRole('button', { name: 'Refuse' }).click();
       await owner.getByText('1 to answer.').waitFor();
+      await heard(owner, 'The request is refused.');
       await card('Second').waitFor({ state: 'detached' });
       expect(await card('First').getByLabel('Change').isChecked()).to.equal(true);
       expect(await card('First').getByLabel('What to call them here').inputValue()).to.equal('');
@@ -203,7 +214,9 @@ for (const path of ['', '/some/path'])
       await owner.getByLabel('Person, by name or IRI').fill('Nemo');
       const give = owner.getByRole('button', { name: 'Give access' });
       await give.click();
-      await heard(owner, 'Nemo is nobody that this browser knows');
+      await said(owner, 'Nemo is nobody that this browser knows').getByRole('button').press('Enter');
+      await owner.locator('.notice').waitFor({ state: 'detached' });
+      expect(await owner.evaluate('document.activeElement.id')).to.equal('main');
       await owner.getByLabel('Person, by name or IRI').fill('did:key:z6MkhaXgBZDvotDkL5257faiztiGiC2QtKLGpbnnEGta2doK');
       await owner.getByLabel('Read', { exact: true }).uncheck();
       await give.click();

@@ -56,7 +56,7 @@ for (const path of ['', '/some/path'])
     /** Waits for a message, and takes all off the page. */
     async function heard(text: string | RegExp): Promise<void> {
       await page.locator('.notice', { hasText: text }).waitFor();
-      for (const notice of await page.locator('.notice').all()) await notice.getByRole('button').click();
+      await page.evaluate("for (const button of document.querySelectorAll('.notice button')) button.click()");
     }
 
     async function subscribe(topic: string, inbox: string): Promise<void> {

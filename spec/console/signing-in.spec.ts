@@ -47,7 +47,8 @@ for (const path of ['', '/some/path'])
       await page.locator('td >> text=This laptop').waitFor();
       expect(await axeFindings(page)).to.deep.equal([]);
       await console.go(page, 'signin');
-      await page.click('text=Sign in as this browser');
+      await page.locator('h1 >> text=Sign in').waitFor();
+      await page.click('button >> text=Sign in as this browser');
       await page.locator('.who >> text=This browser').waitFor();
       await page.locator('button >> text=New').waitFor();
       await page.reload();

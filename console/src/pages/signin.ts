@@ -9,18 +9,17 @@ import { browserIdentity, signIn, signInAsBrowser, storageUri } from '../session
 export class SignInPage extends Page {
   @state() private known: string | undefined;
   @state() private provider: string | undefined;
+  /** Nothing is shown before: buttons would move under the pointer. */
+  @state() private isReady = false;
 
-  override connectedCallback(): void {
+  override async connectedCallback(): Promise<void> {
     super.connectedCallback();
-    void browserIdentity().then((did) => {
-      this.known = did;
-    });
-    void openIdProvider().then((name) => {
-      this.provider = name;
-    });
+    [this.known, this.provider] = await Promise.all([browserIdentity(), openIdProvider()]);
+    this.isReady = true;
   }
 
   protected override render(): TemplateResult {
+    if (!this.isReady) return html`<h1>Sign in</h1>`;
     return html`
       <h1>Sign in</h1>
       <div class="cards">

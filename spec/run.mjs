@@ -1,0 +1,70 @@
+/**
+ * Runs all specs, a mocha for each group of folders and two of them at a time, and adds up what they say. `npx mocha FILE ...`, after
+ * a build, runs some of them.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const built = join(root, 'dist/spec');
+const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js');
+
+/** The long ones first. A folder that is not named here comes with the last. */
+const groups = [['conformance'], ['console'], ['properties'], ['crash'], ['w3c', 'real']];
+const named = new Set([...groups.flat(), 'support', 'bench']);
+const others = readdirSync(built, { withFileTypes: true }).filter(
+  (entry) => entry.isDirectory() && !named.has(entry.name),
+);
+const queue = [...groups, others.map(({ name }) => name)];
+
+const totals = { passing: 0, pending: 0, failing: 0 };
+let hasFailed = false;
+
+async function run(folders) {
+  const files = folders
+    .filter((folder) => existsSync(join(built, folder)))
+    .flatMap((folder) => specsIn(join(built, folder)));
+  if (files.length === 0) return;
+  const began = Date.now();
+  const child = spawn(process.execPath, ['--enable-source-maps', mocha, '--color=false', ...files], { cwd: root });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      output += chunk;
+    });
+  const code = await new Promise((resolve) => child.once('close', resolve));
+  process.stdout.write(output);
+  const counts = {};
+  for (const word of Object.keys(totals)) {
+    counts[word] = Number(new RegExp(`^ {2}(\\d+) ${word}`, 'm').exec(output)?.[1] ?? 0);
+    totals[word] += counts[word];
+  }
+  // A process that ended before it could count is a failure of its own.
+  if (code !== 0) {
+    hasFailed = true;
+    if (counts.failing === 0) totals.failing += 1;
+  }
+  console.log(
+    `# ${folders.join(', ')}: ${counts.passing} passing in ${Math.round((Date.now() - began) / 1000)} s, exit ${code}\n`,
+  );
+}
+
+function specsIn(folder) {
+  return readdirSync(folder, { recursive: true })
+    .filter((name) => name.endsWith('.spec.js'))
+    .sort()
+    .map((name) => join(folder, name));
+}
+
+async function work() {
+  for (let next = queue.shift(); next; next = queue.shift()) await run(next);
+}
+await Promise.all([work(), work()]);
+
+console.log(`  ${totals.passing} passing`);
+if (totals.pending > 0) console.log(`  ${totals.pending} pending`);
+if (totals.failing > 0) console.log(`  ${totals.failing} failing`);
+process.exit(hasFailed ? 1 : 0);

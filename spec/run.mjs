@@ -12,22 +12,29 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const built = join(root, 'dist/spec');
 const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js');
 
-/** The long ones first. A folder that is not named here comes with the last. */
-const groups = [['conformance'], ['console'], ['properties'], ['crash'], ['w3c', 'real']];
+/** The long ones first, the longest in parts. A folder that is not named here comes with the last. */
+const groups = [['console'], ['conformance'], ['properties'], ['crash'], ['w3c', 'real']];
+const parts = { conformance: 3 };
 const named = new Set([...groups.flat(), 'support', 'bench']);
 const others = readdirSync(built, { withFileTypes: true }).filter(
   (entry) => entry.isDirectory() && !named.has(entry.name),
 );
-const queue = [...groups, others.map(({ name }) => name)];
+const queue = [...groups, others.map(({ name }) => name)].flatMap((folders) => {
+  const count = parts[folders[0]] ?? 1;
+  const files = folders
+    .filter((folder) => existsSync(join(built, folder)))
+    .flatMap((folder) => specsIn(join(built, folder)));
+  return Array.from({ length: count }, (_, part) => ({
+    title: folders.join(', ') + (count > 1 ? ` ${part + 1} of ${count}` : ''),
+    files: files.filter((_file, index) => index % count === part),
+  })).filter((group) => group.files.length > 0);
+});
 
 const totals = { passing: 0, pending: 0, failing: 0 };
 let hasFailed = false;
 
-async function run(folders) {
-  const files = folders
-    .filter((folder) => existsSync(join(built, folder)))
-    .flatMap((folder) => specsIn(join(built, folder)));
-  if (files.length === 0) return;
+async function run({ title, files }) {
+  console.log(`# ${title}: ${files.length} files`);
   const began = Date.now();
   const child = spawn(process.execPath, ['--enable-source-maps', mocha, '--color=false', ...files], { cwd: root });
   let output = '';
@@ -47,9 +54,7 @@ async function run(folders) {
     hasFailed = true;
     if (counts.failing === 0) totals.failing += 1;
   }
-  console.log(
-    `# ${folders.join(', ')}: ${counts.passing} passing in ${Math.round((Date.now() - began) / 1000)} s, exit ${code}\n`,
-  );
+  console.log(`# ${title}: ${counts.passing} passing in ${Math.round((Date.now() - began) / 1000)} s, exit ${code}\n`);
 }
 
 function specsIn(folder) {

@@ -72,4 +72,5 @@ await Promise.all([work(), work()]);
 console.log(`  ${totals.passing} passing`);
 if (totals.pending > 0) console.log(`  ${totals.pending} pending`);
 if (totals.failing > 0) console.log(`  ${totals.failing} failing`);
-process.exit(hasFailed ? 1 : 0);
+// What was written to a pipe is still on its way.
+process.exitCode = hasFailed ? 1 : 0;

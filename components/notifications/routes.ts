@@ -62,7 +62,12 @@ export function subscriptionRoutes(endpoint: SubscriptionEndpoint): readonly Rou
       await own(endpoint, request);
       return { status: 204, fields: { Allow: 'GET, HEAD, DELETE, OPTIONS' } };
     }),
-    { methods: ['GET'], path: '{prefix}/events', access: 'controller', handle: () => follow(endpoint) },
+    {
+      methods: ['GET'],
+      path: '{prefix}/events',
+      access: 'controller',
+      handle: ({ access }) => follow(endpoint, access),
+    },
   ];
 }
 
@@ -176,12 +181,19 @@ async function cancel(endpoint: SubscriptionEndpoint, request: RouteRequest): Pr
 /** Lines that a follower who does not read may be behind, before the stream ends. */
 const mostBehind = 1 << 20;
 
-/** Committed events as they come, one JSON document a line. */
-function follow({ followers, house }: SubscriptionEndpoint): Reply {
+/** Committed events as they come, one JSON document a line, for as long as the follower controls the storage. */
+function follow({ followers, house }: SubscriptionEndpoint, { principal }: Access): Reply {
   const body = new PassThrough({ highWaterMark: mostBehind });
+  let last = Promise.resolve();
   const follower: Follower = {
     tell(activity) {
-      if (!body.write(`${JSON.stringify(activity)}\n`)) body.destroy();
+      // One after another, since each is decided anew.
+      last = last.then(async () => {
+        if (body.destroyed || body.writableEnded) return;
+        // A new object: decisions are remembered with the one of the request.
+        if (!(await controls(house, { ...(principal ? { principal } : {}) }))) body.end();
+        else if (!body.write(`${JSON.stringify(activity)}\n`)) body.destroy();
+      });
     },
     end: () => void body.end(),
   };

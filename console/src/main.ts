@@ -1,8 +1,9 @@
 /** The console's entry: takes up the session, then shows the shell. */
 import './shell.js';
 import { messageOf } from './api.js';
+import { confirmed } from './confirm.js';
 import { notify } from './notice.js';
-import { resume, signIn } from './session.js';
+import { claimsOf, resume, signIn, who } from './session.js';
 
 async function start(): Promise<void> {
   const shell = document.createElement('quad-shell');
@@ -14,17 +15,35 @@ async function start(): Promise<void> {
     document.body.append(said);
     return;
   }
-  const given = new URLSearchParams(location.hash.slice(1)).get('token');
-  // Neither the address bar nor the history keeps a credential.
-  if (given !== null) history.replaceState(null, '', location.pathname);
   try {
     await resume();
-    if (given !== null) await signIn(given);
   } catch (error) {
     notify(messageOf(error), 'bad');
-    if (given !== null) location.hash = '#/signin';
   }
+  await takeCredential();
+  // A link may be opened in a tab that shows the console already.
+  addEventListener('hashchange', () => void takeCredential());
   document.body.append(shell);
+}
+
+/** Signs in with the credential that the fragment holds, if it holds one. */
+async function takeCredential(): Promise<void> {
+  const given = new URLSearchParams(location.hash.slice(1)).get('token');
+  if (given === null) return;
+  // Neither the address bar nor the history keeps a credential.
+  history.replaceState(null, '', location.pathname);
+  try {
+    const session = who();
+    const subject = String(claimsOf(given)['sub']);
+    // Anybody can make a link that signs in as themselves, and would own what is uploaded then.
+    const text = `You are ${session.kind === 'subject' ? session.subject : 'nobody'}. The link signs you in as ${subject}.`;
+    const isOther = session.kind === 'subject' && session.subject !== subject;
+    if (isOther && !(await confirmed({ title: 'Sign in as somebody else', text, proceed: 'Sign in' }))) return;
+    await signIn(given);
+  } catch (error) {
+    notify(messageOf(error), 'bad');
+    location.hash = '#/signin';
+  }
 }
 
 await start();

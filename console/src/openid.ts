@@ -1,5 +1,5 @@
 /** OpenID Connect with PKCE: away to the provider, and back through `/callback`. It must not know pages. */
-import { json, succeed } from './api.js';
+import { refusalOf } from './api.js';
 import { SignInError, signIn, storageUri } from './session.js';
 
 interface Provider {
@@ -11,12 +11,19 @@ interface Provider {
 let provider: Promise<Provider | undefined> | undefined;
 
 const ask = (): Promise<Provider | undefined> => {
-  provider ??= json<Provider | null>(`${storageUri}app/provider`).then(
-    (found) => found ?? undefined,
-    () => undefined,
-  );
+  provider ??= readProvider().catch((error: unknown) => {
+    provider = undefined;
+    throw error;
+  });
   return provider;
 };
+
+// Both endpoints are for everybody: a session that is over must not keep anybody from the next one.
+async function readProvider(): Promise<Provider | undefined> {
+  const response = await fetch(`${storageUri}app/provider`, { cache: 'no-store' });
+  if (!response.ok) throw await refusalOf(response);
+  return ((await response.json()) as Provider | null) ?? undefined;
+}
 
 /** What to call the identity provider that this storage names; `undefined` for none. */
 export const openIdProvider = async (): Promise<string | undefined> => (await ask())?.name;
@@ -66,9 +73,11 @@ export async function endOpenId(answer: URLSearchParams): Promise<void> {
     throw new SignInError('This is no answer to a sign-in that was begun in this tab. Begin again.');
   const error = answer.get('error');
   if (error) throw new SignInError(answer.get('error_description') ?? `The identity provider refused: ${error}.`);
-  const response = await succeed('POST', redirectUri, {
+  const response = await fetch(redirectUri, {
+    method: 'POST',
     headers: { 'Content-Type': 'application/json' },
     body: JSON.stringify({ code: answer.get('code'), verifier, nonce, issuer: answer.get('iss') }),
   });
+  if (!response.ok) throw await refusalOf(response);
   await signIn(((await response.json()) as { id_token: string }).id_token);
 }

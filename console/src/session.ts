@@ -4,7 +4,7 @@
  */
 import * as DPoP from 'dpop';
 import { type BrowserSource, makeIdentity, signedBy } from './browser-identity.js';
-import { forgetAll, recall, remember } from './vault.js';
+import { forget, forgetAll, recall, remember } from './vault.js';
 
 /** The storage's URI, with a slash: the console lies at `app` below it. */
 export const storageUri = new URL('./', location.href.replace(/[?#].*$/, '')).href;
@@ -68,7 +68,10 @@ export function who(): Who {
 /** Takes up what an earlier visit kept. */
 export async function resume(): Promise<void> {
   [source, proofKey] = await Promise.all([recall<Source>('source'), recall<CryptoKeyPair>('proof')]);
-  if (source?.kind === 'given' && Number(claimsOf(source.credential)['exp']) * 1000 < Date.now()) await signOut();
+  if (source?.kind !== 'given' || Number(claimsOf(source.credential)['exp']) * 1000 >= Date.now()) return;
+  // The identity of this browser stays: its key cannot be had again.
+  source = undefined;
+  await forget('source');
 }
 
 /**

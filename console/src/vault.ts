@@ -34,6 +34,8 @@ export const recall = <T>(name: string): Promise<T | undefined> =>
   within('readonly', (objects) => objects.get(own(name)) as IDBRequest<T | undefined>);
 export const remember = async (name: string, value: unknown): Promise<void> =>
   void (await within('readwrite', (objects) => objects.put(value, own(name))));
+export const forget = async (name: string): Promise<void> =>
+  void (await within('readwrite', (objects) => objects.delete(own(name))));
 export async function forgetAll(): Promise<void> {
   await within('readwrite', (objects) => objects.delete(IDBKeyRange.bound(own(''), own('\uffff'))));
   for (const key of Object.keys(localStorage)) if (key.startsWith(keptKey(''))) localStorage.removeItem(key);

@@ -1,4 +1,5 @@
 /** Further owners: who may add them, what they may do, and that it ends (open-points 1.2, 1.5). */
+import { request as startRequest } from 'node:http';
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -41,6 +42,55 @@ describeStorage(
         expect((await s.send(method, owners(), asJson, body, 'anonymous')).status).to.equal(401);
         expect((await s.send(method, owners(), asJson, body, s.stranger)).status).to.be.oneOf([403, 404]);
       }
+    });
+
+    it('cannot come back by a request that they began before they were removed (open-points 1.1)', async () => {
+      const somebody = ed25519Identity();
+      const token = credential(somebody, { aud: s.root.slice(0, -1) });
+      expect((await add(somebody.did)).status).to.equal(201);
+      const body = JSON.stringify({ id: somebody.did, name: 'Again' });
+      const status = new Promise<number>((resolve, reject) => {
+        const headers = { ...asJson, Authorization: `Bearer ${token}`, 'Transfer-Encoding': 'chunked' };
+        const held = startRequest(owners(), { method: 'POST', headers }, (answer) => {
+          answer.resume();
+          resolve(answer.statusCode ?? 0);
+        });
+        held.once('error', reject);
+        held.write(body.slice(0, 5));
+        setTimeout(async () => {
+          await s.delete(`${owners()}?id=${encodeURIComponent(somebody.did)}`);
+          held.end(body.slice(5));
+        }, 100);
+      });
+      expect(await status).to.equal(403);
+      expect((await s.send('GET', owners(), {}, undefined, { token })).status).to.be.oneOf([403, 404]);
+    });
+
+    it('hear of nothing more when they are removed, in a stream of events that they had open', async () => {
+      const somebody = ed25519Identity();
+      const token = credential(somebody, { aud: s.root.slice(0, -1) });
+      expect((await add(somebody.did)).status).to.equal(201);
+      const heard: string[] = [];
+      const ended = new Promise<void>((resolve, reject) => {
+        const following = startRequest(
+          `${s.root}.lws/events`,
+          { headers: { Authorization: `Bearer ${token}` } },
+          (answer) => {
+            answer.on('data', (chunk) => heard.push(String(chunk)));
+            answer.once('end', resolve);
+            void (async () => {
+              await s.stored('text/plain', 'x', `${s.scratch}before`);
+              await s.delete(`${owners()}?id=${encodeURIComponent(somebody.did)}`);
+              await s.stored('text/plain', 'x', `${s.scratch}after`);
+            })().catch(reject);
+          },
+        );
+        following.once('error', reject);
+        following.end();
+      });
+      await ended;
+      expect(heard.join('')).to.contain(`${s.scratch}before`);
+      expect(heard.join('')).not.to.contain(`${s.scratch}after`);
     });
 
     it('are URIs with names', async () => {

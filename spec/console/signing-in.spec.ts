@@ -1,6 +1,8 @@
 /** The console: signing in, in a browser (service.md, "Reserved paths"; open-points 1.5). */
 import { expect } from 'chai';
+import { readIdentity, signCredential } from '../../lib/server/owner-credential.js';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
+import { credential, ed25519Identity } from '../support/identity.js';
 
 for (const path of ['', '/some/path'])
   describeInBrowser(`The console, signing in, at ${path || '/'}`, () => {
@@ -54,6 +56,41 @@ for (const path of ['', '/some/path'])
       await page.reload();
       await page.locator('.who >> text=This browser').waitFor();
       expect(await page.locator('main [role=alert]').count()).to.equal(0);
+    });
+
+    it('keeps the identity of the browser when the credential of a link is over', async () => {
+      const page = await console.person();
+      const identity = readIdentity(console.server.server.mintedOwner!);
+      const short = await signCredential(identity, console.server.root.slice(0, -1), 5);
+      await page.goto(`${console.server.root}app#token=${short}`);
+      await page.locator('.who >> text=did:key').waitFor();
+      await console.go(page, 'owners');
+      await page.fill('input[name=name]', 'Another laptop');
+      await page.click('text=Make this browser an owner');
+      await page.locator('td >> text=Another laptop').waitFor();
+      const over = Number(JSON.parse(Buffer.from(short.split('.')[1]!, 'base64url').toString()).exp) * 1000;
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, over - Date.now() + 100)));
+      await page.reload();
+      await page.locator('.who >> text=Nobody').waitFor();
+      await page.goto(console.at('signin'));
+      await page.click('button >> text=Sign in as this browser');
+      await page.locator('.who >> text=This browser').waitFor();
+    });
+
+    it('takes a link that is opened in a tab that shows it already, and asks before it signs in as somebody else', async () => {
+      const page = await console.person();
+      await page.goto(console.at('signin'));
+      await page.locator('h1 >> text=Sign in').waitFor();
+      await page.goto(console.ownerLink);
+      await page.locator('.who >> text=did:key').waitFor();
+      expect(page.url()).not.to.contain('token');
+      const before = await page.locator('.who span').getAttribute('title');
+      const other = credential(ed25519Identity(), { aud: console.server.root.slice(0, -1) });
+      await page.goto(`${console.server.root}app#token=${other}`);
+      await page.locator('dialog[open] >> text=somebody else').waitFor();
+      expect(page.url()).not.to.contain('token');
+      await page.click('dialog[open] >> text=Cancel');
+      expect(await page.locator('.who span').getAttribute('title')).to.equal(before);
     });
 
     it('forgets everything on signing out', async () => {

@@ -35,7 +35,7 @@ export class Listing extends EventTarget {
     if (this.found) return this.found[index];
     const page = Math.floor(index / this.size) + 1;
     const known = this.pages.get(page);
-    if (!known) void this.fetch(page);
+    if (!known && this.failure === '') void this.fetch(page);
     return Array.isArray(known) ? (known as Member[])[index % this.size] : undefined;
   }
 

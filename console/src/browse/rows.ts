@@ -19,7 +19,8 @@ export class Rows extends Page {
   private followed: Listing | undefined;
 
   protected override willUpdate(): void {
-    if (this.followed === this.listing) return;
+    // An update may still come when the element is gone, and would fetch on.
+    if (!this.isConnected || this.followed === this.listing) return;
     this.followed?.removeEventListener('change', this.change);
     this.followed = this.listing;
     this.listing.addEventListener('change', this.change);

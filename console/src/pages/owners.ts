@@ -93,7 +93,7 @@ export class OwnersPage extends Page {
     event.preventDefault();
     const form = event.target as HTMLFormElement;
     const name = String(new FormData(form).get('name'));
-    await this.add(form, { id: await identityOfBrowser(), name });
+    await this.attempt(async () => this.add(form, { id: await identityOfBrowser(), name }));
   }
 
   private async addOther(event: SubmitEvent): Promise<void> {
@@ -119,8 +119,11 @@ export class OwnersPage extends Page {
   private async removeOwner({ id, name }: Owner): Promise<void> {
     const text = `${name} is no owner any more. What they created stays theirs.`;
     if (!(await confirmed({ title: 'Remove an owner', text, proceed: `Remove ${name}` }))) return;
-    const url = `${await systemUrl('owners')}?id=${encodeURIComponent(id)}`;
-    await this.attempt(() => succeed('DELETE', url), `${name} is no owner any more.`);
+    const query = `?id=${encodeURIComponent(id)}`;
+    await this.attempt(
+      async () => succeed('DELETE', (await systemUrl('owners')) + query),
+      `${name} is no owner any more.`,
+    );
     await this.load();
   }
 }

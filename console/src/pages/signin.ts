@@ -14,7 +14,12 @@ export class SignInPage extends Page {
 
   override async connectedCallback(): Promise<void> {
     super.connectedCallback();
-    [this.known, this.provider] = await Promise.all([browserIdentity(), openIdProvider()]);
+    await this.attempt(async () => {
+      this.known = await browserIdentity();
+    });
+    await this.attempt(async () => {
+      this.provider = await openIdProvider();
+    });
     this.isReady = true;
   }
 

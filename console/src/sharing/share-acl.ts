@@ -199,7 +199,11 @@ export class ShareAcl extends Page {
   private async removeOwn(): Promise<void> {
     const { effective, at } = this;
     if (!effective) return;
-    const above = await inheritedAcl(at);
+    let above: Awaited<ReturnType<typeof inheritedAcl>>;
+    const isKnown = await this.attempt(async () => {
+      above = await inheritedAcl(at);
+    });
+    if (!isKnown) return;
     const keeps = above !== undefined && this.controls(model.parseAcl(above.turtle, above.of), above.of);
     const sure = keeps
       ? await confirmed({

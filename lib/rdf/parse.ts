@@ -179,7 +179,7 @@ async function parseRdfXml(text: string, base: string): Promise<RdfDocument> {
 /** The namespaces declared on the document element. */
 function xmlNamespaces(text: string): Record<string, string> {
   const prefixes: Record<string, string> = {};
-  const element = /<[A-Za-z_][^>]*>/.exec(text.slice(0, 16_384))?.[0] ?? '';
+  const element = /<[A-Za-z_][^<>]*>/.exec(text.slice(0, 16_384))?.[0] ?? '';
   for (const [, prefix, , iri] of element.matchAll(/\sxmlns:([A-Za-z][\w.-]*)\s*=\s*(["'])([^"'<&]*)\2/g))
     prefixes[prefix!] = iri!;
   return prefixes;

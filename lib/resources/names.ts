@@ -87,7 +87,7 @@ export const linksetOf = (iri: string): string => `${iri}.meta`;
 export function nameFromSlug(slug: string): string | undefined {
   const container = slug.endsWith('/');
   const name = slug
-    .replace(/\/+$/, '')
+    .replace(/(?<!\/)\/+$/, '')
     .replace(/%[0-9A-Fa-f]{2}|[^A-Za-z0-9._-]/g, (match) => (match.length === 3 ? match : '-'))
     .replace(/-{2,}/g, '-')
     .replace(/^-|-$/g, '')

@@ -8,7 +8,7 @@ import { type ByteRange, formatContentRange, parseByteRange } from '../fields/ra
 import { jsonListing, type Listing, rdfListing } from '../resources/membership.js';
 import { acceptedPatches, acceptPost, allowedMethods } from '../resources/methods.js';
 import { isNotModified, wholeSeconds } from '../resources/preconditions.js';
-import { blobStream, rdfRepresentation, smallBlob } from '../resources/read.js';
+import { blobStream, isSmall, rdfRepresentation, smallBlob } from '../resources/read.js';
 import type { Representation } from '../resources/representations.js';
 import type { Storage } from '../resources/storage.js';
 import type { ResourceRecord } from '../storage/records.js';
@@ -132,13 +132,7 @@ async function representBytes(
     throw new LwsError('range-not-satisfiable', `The resource has ${size} bytes.`, {
       fields: { 'Content-Range': `bytes */${size}` },
     });
-  try {
-    return await bytesReply(storage, req, record, fields, range);
-  } catch (error) {
-    // Replaced or deleted between the record and its blob.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  return bytesReply(storage, req, record, fields, range);
 }
 
 /** A range is for GET alone (RFC 9110 14.2), and with If-Range for the state that it names (13.1.5). */
@@ -163,9 +157,10 @@ async function bytesReply(
   record: ResourceRecord,
   fields: Record<string, string>,
   range: ByteRange | undefined,
-): Promise<Reply> {
+): Promise<Reply | undefined> {
   const { size, sha256 } = record;
-  const small = await smallBlob(storage, record);
+  const small = isSmall(record) ? await smallBlob(storage, record) : undefined;
+  if (isSmall(record) && !small) return undefined;
   const digests = digestFields(
     req,
     (algorithm) =>
@@ -180,13 +175,13 @@ async function bytesReply(
     fields['Content-Range'] = formatContentRange(range, size);
     fields['Content-Length'] = String(range.end - range.start + 1);
     const body = small?.subarray(range.start, range.end + 1) ?? (await blobStream(storage, record, range));
-    return { status: 206, fields, body };
+    return body && { status: 206, fields, body };
   }
   fields['Content-Length'] = String(size);
   if (small) return { status: 200, fields, body: small };
-  return req.method === 'HEAD'
-    ? { status: 200, fields }
-    : { status: 200, fields, body: await blobStream(storage, record) };
+  if (req.method === 'HEAD') return { status: 200, fields };
+  const body = await blobStream(storage, record);
+  return body && { status: 200, fields, body };
 }
 
 /** The answer of a read of a container. @throws LwsError `invalid-page`, `page-not-found` */

@@ -11,6 +11,7 @@ import { discard, type RequestBody, readBody, roomFor, storeBytes } from './body
 import { stageHeaderLinks } from './metadata.js';
 import { acceptedPatches, mergePatch } from './methods.js';
 import { assertPreconditions } from './preconditions.js';
+import { blobBytes } from './read.js';
 import type { Storage } from './storage.js';
 import { rememberTurtle, stageContent, type WriteRequest, type WriteResult } from './write.js';
 
@@ -142,7 +143,7 @@ async function patchJson(storage: Storage, request: PatchRequest, change: Buffer
   for (let attempt = 0; attempt < mostAttempts; attempt++) {
     const seen = await requireAccess(storage, storage.store, request.access, 'write', request.iri);
     if (!seen.blob) break;
-    const document = await bytesIfThere(storage, seen.blob);
+    const document = await blobBytes(storage, seen);
     // Replaced between the record and its blob: look again.
     if (!document) continue;
     const patched = await storage.documents.patchJson(
@@ -170,15 +171,6 @@ async function patchJson(storage: Storage, request: PatchRequest, change: Buffer
     }
   }
   throw outdatedTooOften();
-}
-
-async function bytesIfThere({ store }: Storage, blob: string): Promise<Buffer | undefined> {
-  try {
-    return await store.blobs.bytes(blob);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }
 
 /** Patches of one resource that are computed outside of the transaction take turns, or all but one would be in vain. */

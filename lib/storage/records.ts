@@ -4,6 +4,7 @@
  * scan, and membership cannot disagree with the records. It must not know HTTP or who asks.
  */
 import { randomBytes } from 'node:crypto';
+import type { BlobFacts } from './blob-integrity.js';
 
 export type ResourceKind = 'container' | 'rdf' | 'json' | 'binary';
 
@@ -37,6 +38,13 @@ export interface ResourceRecord {
   /** It has an access control list of its own, an entry that goes with it. */
   readonly acl?: true;
 }
+
+/** What a record says of its blob. */
+export const blobFacts = ({ blob, size, sha256 }: ResourceRecord): BlobFacts => ({
+  blob: blob!,
+  size,
+  sha256: sha256!,
+});
 
 /** A new revision: 72 random bits, because a counter would tell a stranger how much the storage is written to. */
 export function newRevision(): string {

@@ -83,7 +83,7 @@ export class Store {
   static async open(level: Level, folder: string, storage: string, options: StoreOptions = {}): Promise<Store> {
     const blobs = new Blobs(join(folder, 'blobs'));
     await blobs.open();
-    await adopt(level, storage);
+    await adopt(level, storage, blobs);
     const store = new Store(level, blobs, options, Number((await level.get(metaKey('bytes'))) ?? 0));
     await sweepBlobs(level, blobs);
     return store;

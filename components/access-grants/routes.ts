@@ -123,6 +123,7 @@ async function post(endpoint: Endpoint, { access, body: open }: RouteRequest): P
   const sent = parseJson(decodeUtf8(await readBody(body, longestDocument)));
   const name = randomUUID();
   const document = acceptDocument(sent, type, `${endpointUrl(endpoint)}/${name}`, house.storage);
+  if (typeof document['inbox'] === 'string') await house.admitInbox(document['inbox']);
   const kept: KeptDocument = { document, creator: access.principal!.subject, created: house.clock() };
   await house.store.transact(async (tx) => {
     await mayPost(tx);

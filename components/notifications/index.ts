@@ -9,8 +9,8 @@ import { createAdmission } from '../../lib/outbound/admission.js';
 import { flag, integer, type SettingsOf, setting } from '../../lib/settings.js';
 import { Deliveries } from './delivery.js';
 import { printEvents } from './follow-command.js';
-import { Outbox } from './outbox.js';
-import { endpointUrl, type Follower, subscriptionRoutes } from './routes.js';
+import { type Follower, Outbox } from './outbox.js';
+import { assertInbox, endpointUrl, subscriptionRoutes } from './routes.js';
 import { Subscriptions } from './subscriptions.js';
 
 const settings = {
@@ -82,17 +82,16 @@ async function install(house: House, given: Given): Promise<Installation> {
     subscriptions,
     clock,
     includeActor: given.includeActor,
-    isFollowed: () => followers.size > 0,
-    onActivity: (activity) => {
-      for (const { tell } of followers) tell(activity);
-    },
+    followers,
   });
   await outbox.open(store);
+  const admit = createAdmission(guardOf(given));
   return {
+    admitInbox: (inbox) => assertInbox(admit, inbox),
     routes: subscriptionRoutes({
       house,
       subscriptions,
-      admit: createAdmission(guardOf(given)),
+      admit,
       longestMs: given.longest * 1000,
       followers,
     }),

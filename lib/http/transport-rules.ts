@@ -18,8 +18,6 @@ export const transportRules =
     // RFC 9112 3.2
     if (req.headers.host === undefined && req.httpVersion === '1.1')
       throw new LwsError('bad-request', 'The request has no Host field.');
-    if (req.method === 'TRACE')
-      throw new LwsError('method-not-allowed', 'TRACE is not supported.', { fields: { Allow: 'GET, HEAD, OPTIONS' } });
     if (req.method !== 'OPTIONS' || req.url !== '*') return next();
     ctx.state.exchange.reply = optionsOfServer;
     return undefined;

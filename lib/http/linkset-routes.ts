@@ -15,7 +15,7 @@ import type { ResourceRecord } from '../storage/records.js';
 import { wantContentDigest } from './digests.js';
 import { documentLinks } from './links.js';
 import type { Reply } from './reply.js';
-import { preconditions, preferences, requestBody } from './request.js';
+import { assertReadable, preconditions, preferences, requestBody } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
 
 const allowed = 'GET, HEAD, PUT, PATCH, OPTIONS';
@@ -89,7 +89,9 @@ function wantedRelations({ req }: ResourceExchange): { filter: RelationFilter; a
     named.map(({ preference, names }) => [preference, new Set(names.map(relationName))]),
   );
   const echo = named.map(({ preference, names }) => `${preference}="${names.join(' ').replace(/["\\]/g, '\\$&')}"`);
-  return { filter, applied: echo.join(', ') };
+  const applied = echo.join(', ');
+  assertReadable('Prefer', applied);
+  return { filter, applied };
 }
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 8);

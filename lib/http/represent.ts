@@ -146,7 +146,8 @@ function requestedRange(req: IncomingMessage, record: ResourceRecord): ByteRange
     const holds =
       tags && tags !== '*'
         ? tags.length === 1 && !tags[0]!.weak && tags[0]!.opaque === record.revision
-        : parseHttpDate(condition) === wholeSeconds(record.modified);
+        : // RFC 9110 13.1.5: a date that is no strong validator (8.8.2.2) never holds.
+          !record.weakDate && parseHttpDate(condition) === wholeSeconds(record.modified);
     if (!holds) return undefined;
   }
   return parseByteRange(range, record.size);

@@ -9,7 +9,7 @@ import type { Transaction } from '../storage/transaction.js';
 import { type Content, quotaExceeded } from './body.js';
 import { stageHeaderLinks } from './metadata.js';
 import { counterpart } from './names.js';
-import type { Preconditions } from './preconditions.js';
+import { type Preconditions, wholeSeconds } from './preconditions.js';
 import type { Storage } from './storage.js';
 import type { InteractionModel } from './types.js';
 import { variantOf } from './variants.js';
@@ -84,12 +84,14 @@ export async function stageContent(
   links?: { readonly given: readonly Link[] | undefined; readonly partial: boolean },
 ): Promise<ResourceRecord> {
   const { created, owner, types, linked, acl } = before;
+  const modified = storage.clock();
   const replaced: ResourceRecord = {
     iri: before.iri,
     ...describe(content),
     revision: newRevision(),
     created,
-    modified: storage.clock(),
+    modified,
+    ...(wholeSeconds(before.modified) === wholeSeconds(modified) ? { weakDate: true } : {}),
     ...(owner === undefined ? {} : { owner }),
     ...(types === undefined ? {} : { types }),
     ...(linked === undefined ? {} : { linked }),

@@ -37,6 +37,8 @@ export interface ResourceRecord {
   readonly linked?: number;
   /** It has an access control list of its own, an entry that goes with it. */
   readonly acl?: true;
+  /** Its content changed twice within the second of `modified`: that date does not tell its states apart. */
+  readonly weakDate?: true;
 }
 
 /** What a record says of its blob. */

@@ -7,7 +7,7 @@ import { formatEntityTag, parseEntityTags } from '../fields/etag.js';
 import { type ByteRange, formatContentRange, parseByteRange } from '../fields/range.js';
 import { jsonListing, type Listing, rdfListing } from '../resources/membership.js';
 import { acceptedPatches, acceptPost, allowedMethods } from '../resources/methods.js';
-import { isNotModified, wholeSeconds } from '../resources/preconditions.js';
+import { isNotModified, isStrongDate } from '../resources/preconditions.js';
 import { blobStream, isSmall, rdfRepresentation, smallBlob } from '../resources/read.js';
 import type { Representation } from '../resources/representations.js';
 import type { Storage } from '../resources/storage.js';
@@ -145,7 +145,7 @@ function requestedRange(req: IncomingMessage, record: ResourceRecord): ByteRange
     const holds =
       tags && tags !== '*'
         ? tags.length === 1 && !tags[0]!.weak && tags[0]!.opaque === record.revision
-        : parseHttpDate(condition) === wholeSeconds(record.modified);
+        : isStrongDate(record, parseHttpDate(condition) ?? Number.NaN);
     if (!holds) return undefined;
   }
   return parseByteRange(range, record.size);

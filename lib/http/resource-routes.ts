@@ -93,8 +93,8 @@ async function assertReadable(
   record: ResourceRecord,
 ): Promise<void> {
   const { ifMatch, ifUnmodifiedSince } = preconditions(req);
-  const { state, modified } = await stateOf(storage, storage.store, access, record);
-  assertPreconditions({ ifMatch, ifUnmodifiedSince }, { ...record, modified }, state);
+  const seen = await stateOf(storage, storage.store, access, record);
+  assertPreconditions({ ifMatch, ifUnmodifiedSince }, seen, seen.state);
 }
 
 async function post(exchange: ResourceExchange): Promise<Reply> {

@@ -21,6 +21,8 @@ export interface ResourceRecord {
   /** Milliseconds since the epoch. */
   readonly created: number;
   readonly modified: number;
+  /** The state before this one began within the same second. */
+  readonly sharesSecond?: true | undefined;
   /** The identity that has every mode on it in owner mode (open-points 1.2); absent in open mode. */
   readonly owner?: string;
   /** Containers: the number of members. */

@@ -80,7 +80,11 @@ export async function read(
       record.kind === 'container'
         ? await representContainer(storage, req, access, record, target.query)
         : await representData(storage, req, record);
-    if (reply) return reply;
+    if (!reply) continue;
+    // What came after the decision is shown to those alone who may read it after it came.
+    const current = storage.store.record(target.iri);
+    if (current?.revision !== record.revision) await requireAccess(storage, storage.store, access, 'read', target.iri);
+    return reply;
   }
   throw await refusalOfAbsent(storage, storage.store, access, target.iri);
 }

@@ -24,6 +24,7 @@ export type ErrorCode =
   | 'malformed-filter'
   | 'malformed-query'
   | 'method-not-allowed'
+  | 'misdirected-request'
   | 'named-graph'
   | 'not-acceptable'
   | 'not-empty'

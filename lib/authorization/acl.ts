@@ -37,6 +37,8 @@ export interface AclDocument {
   readonly revision: string;
   /** Milliseconds since the epoch. */
   readonly modified: number;
+  /** The state before this one began within the same second. */
+  readonly sharesSecond?: true | undefined;
   readonly prefixes: Readonly<Record<string, string>>;
   /** GSPO keys. */
   readonly keys: readonly string[];

@@ -29,7 +29,12 @@ export async function requireAccess(
 ): Promise<ResourceRecord> {
   const record = view.record(iri);
   if (!record) throw await refusalOfAbsent(guard, view, access, iri);
-  if (await decided(guard, { view, access, mode, iri, record })) return record;
+  if (await decided(guard, { view, access, mode, iri, record })) {
+    // The decision may have taken its time: the record as it is now.
+    const current = view.record(iri);
+    if (current) return current;
+    throw await refusalOfAbsent(guard, view, access, iri);
+  }
   const readable = mode !== 'read' && (await guard.authorizer.allows({ view, access, mode: 'read', iri, record }));
   throw refusal(guard, access, mode, readable);
 }

@@ -53,14 +53,14 @@ const nowhere = 'urn:x-quadpod:nowhere';
 
 async function read(exchange: ResourceExchange, iri: string, fixed: Record<string, string>): Promise<Reply> {
   const { storage, req, access } = exchange;
-  const { acl, record } = await requireControl(storage, storage.store, access, iri);
+  const { acl } = await requireControl(storage, storage.store, access, iri);
   if (!acl) throw noAcl();
   const wanted = chooseRdfFormat(req.headers.accept);
   const rendered = await storage.documents.render(acl.keys, wanted, nowhere, acl.prefixes);
   const format = rendered ? wanted : turtle;
   const bytes = rendered ?? (await storage.documents.render(acl.keys, turtle, nowhere, acl.prefixes))!;
   const conditions = preconditions(req);
-  assertPreconditions({ ...conditions, ifNoneMatch: undefined }, { ...record, modified: acl.modified }, acl.revision);
+  assertPreconditions({ ...conditions, ifNoneMatch: undefined }, acl, acl.revision);
   const fields = {
     ...fixed,
     ...validators(acl, format),

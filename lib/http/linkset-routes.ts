@@ -62,7 +62,7 @@ function read(exchange: ResourceExchange, state: LinksetState): Reply {
   const { record, links } = state;
   const { filter, applied } = wantedRelations(exchange);
   const conditions = preconditions(req);
-  assertPreconditions({ ...conditions, ifNoneMatch: undefined }, record, state.tag);
+  assertPreconditions({ ...conditions, ifNoneMatch: undefined }, { modified: modifiedOf(state) }, state.tag);
   const bytes = applied === '' ? state.bytes : linksetBytes(record, links, storage.storage, filter);
   // A view of the same state: with a tag of its own, good for If-Match all the same (open-points 2.5, 3).
   const tag = applied === '' ? state.tag : `${state.tag}.${hashOf(applied)}`;

@@ -26,6 +26,7 @@ const table: Readonly<Record<ErrorCode, readonly [status: number, title: string]
   'malformed-filter': [400, 'The filter is malformed'],
   'malformed-query': [400, 'The query is malformed'],
   'method-not-allowed': [405, 'The resource does not support the method'],
+  'misdirected-request': [421, 'The server does not answer for this host'],
   'named-graph': [400, 'A resource is a single graph'],
   'not-acceptable': [406, 'There is no acceptable representation'],
   'not-empty': [409, 'The container is not empty'],

@@ -8,7 +8,7 @@ import { type ByteRange, formatContentRange, parseByteRange } from '../fields/ra
 import { sha512OfBlob } from '../resources/blob-digest.js';
 import { jsonListing, rdfListing, wholeAsPage } from '../resources/membership.js';
 import { acceptedPatches, acceptPost, allowedMethods } from '../resources/methods.js';
-import { isNotModified, wholeSeconds } from '../resources/preconditions.js';
+import { isNotModified, isStrongDate } from '../resources/preconditions.js';
 import { blobStream, isSmall, rdfRepresentation, smallBlob } from '../resources/read.js';
 import type { Representation } from '../resources/representations.js';
 import type { Storage } from '../resources/storage.js';
@@ -146,8 +146,7 @@ function requestedRange(req: IncomingMessage, record: ResourceRecord): ByteRange
     const holds =
       tags && tags !== '*'
         ? tags.length === 1 && !tags[0]!.weak && tags[0]!.opaque === record.revision
-        : // RFC 9110 13.1.5: a date that is no strong validator (8.8.2.2) never holds.
-          !record.weakDate && parseHttpDate(condition) === wholeSeconds(record.modified);
+        : isStrongDate(record, parseHttpDate(condition) ?? Number.NaN);
     if (!holds) return undefined;
   }
   return parseByteRange(range, record.size);

@@ -84,7 +84,11 @@ export async function read(
       record.kind === 'container'
         ? await representContainer(storage, req, access, record, target.query)
         : await representData(storage, req, record);
-    if (reply) return reply;
+    if (!reply) continue;
+    // What came after the decision is shown to those alone who may read it after it came.
+    const current = storage.store.record(target.iri);
+    if (current?.revision !== record.revision) await requireAccess(storage, storage.store, access, 'read', target.iri);
+    return reply;
   }
   throw await refusalOfAbsent(storage, storage.store, access, target.iri);
 }
@@ -97,8 +101,8 @@ async function assertReadable(
   record: ResourceRecord,
 ): Promise<void> {
   const { ifMatch, ifUnmodifiedSince } = preconditions(req);
-  const { state, modified } = await stateOf(storage, storage.store, access, record);
-  assertPreconditions({ ifMatch, ifUnmodifiedSince }, { ...record, modified }, state);
+  const seen = await stateOf(storage, storage.store, access, record);
+  assertPreconditions({ ifMatch, ifUnmodifiedSince }, seen, seen.state);
 }
 
 async function post(exchange: ResourceExchange): Promise<Reply> {

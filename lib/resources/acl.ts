@@ -12,7 +12,7 @@ import { isRdfFormat } from '../rdf/formats.js';
 import { newRevision, type ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
 import { type RequestBody, readBody } from './body.js';
-import { assertPreconditions, type Preconditions } from './preconditions.js';
+import { assertPreconditions, dateAfter, type Preconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
 
 /** Longer ones would make every decision slow that they are read for. */
@@ -72,7 +72,7 @@ export async function putAcl(
     );
   return storage.store.transact(async (tx) => {
     const { record, acl: before } = await admit(tx);
-    const acl = { revision: newRevision(), modified: storage.clock(), prefixes, keys };
+    const acl = { revision: newRevision(), ...dateAfter(before, storage.clock()), prefixes, keys };
     stageAcl(tx, index, record, acl);
     return { acl, created: before === undefined };
   });
@@ -117,7 +117,6 @@ export const noAcl = (): LwsError =>
   });
 
 /** The preconditions are about the ACL, not about the resource. */
-function assertState({ preconditions }: AclRequest, { record, acl }: ControlledResource, required: boolean): void {
-  const state = acl && { ...record, modified: acl.modified };
-  assertPreconditions(preconditions, state, acl?.revision, required);
+function assertState({ preconditions }: AclRequest, { acl }: ControlledResource, required: boolean): void {
+  assertPreconditions(preconditions, acl, acl?.revision, required);
 }

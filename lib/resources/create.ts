@@ -76,8 +76,8 @@ async function assertContainerState(
   container: ResourceRecord,
 ): Promise<void> {
   if (ifMatch === undefined && ifUnmodifiedSince === undefined) return;
-  const { state, modified } = await containerState(storage, view, access, container);
-  assertPreconditions({ ifMatch, ifUnmodifiedSince }, { ...container, modified }, state);
+  const seen = await containerState(storage, view, access, container);
+  assertPreconditions({ ifMatch, ifUnmodifiedSince }, seen, seen.state);
 }
 
 const isTaken = (error: unknown): boolean => error instanceof LwsError && error.code === 'already-exists';

@@ -7,7 +7,7 @@ import { newRevision, parentOf, type ResourceRecord } from '../storage/records.j
 import type { Transaction } from '../storage/transaction.js';
 import { assertDigests, type RequestBody } from './body.js';
 import { deleteLinks } from './metadata.js';
-import { assertPreconditions } from './preconditions.js';
+import { assertPreconditions, dateAfter } from './preconditions.js';
 import { stateOf } from './seen-state.js';
 import type { Storage } from './storage.js';
 import type { WriteRequest } from './write.js';
@@ -32,8 +32,8 @@ export async function remove(storage: Storage, request: DeleteRequest): Promise<
   const work = async (tx: Transaction): Promise<void> => {
     tx.actor = access.principal?.subject;
     const record = await requireAccess(storage, tx, access, 'delete', iri);
-    const { state, modified } = await stateOf(storage, tx, access, record);
-    assertPreconditions(preconditions, { ...record, modified }, state);
+    const seen = await stateOf(storage, tx, access, record);
+    assertPreconditions(preconditions, seen, seen.state);
     if (record.members && !recursive)
       throw new LwsError('not-empty', 'The container is not empty. Delete its members first, or send Depth: infinity.');
     const parent = tx.record(parentOf(iri))!;
@@ -41,7 +41,7 @@ export async function remove(storage: Storage, request: DeleteRequest): Promise<
     tx.putRecord({
       ...parent,
       revision: newRevision(),
-      modified: storage.clock(),
+      ...dateAfter(parent, storage.clock()),
       members: (parent.members ?? 1) - 1,
     });
   };

@@ -9,7 +9,7 @@ import type { Transaction } from '../storage/transaction.js';
 import { type Content, quotaExceeded } from './body.js';
 import { stageHeaderLinks } from './metadata.js';
 import { counterpart } from './names.js';
-import { type Preconditions, wholeSeconds } from './preconditions.js';
+import { dateAfter, type Preconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
 import type { InteractionModel } from './types.js';
 import { variantOf } from './variants.js';
@@ -70,7 +70,7 @@ export function stageNew(
   const record = stageHeaderLinks(storage, tx, bare, links);
   tx.putRecord(record);
   tx.changed({ after: record });
-  tx.putRecord({ ...parent, revision: newRevision(), modified: now, members: (parent.members ?? 0) + 1 });
+  tx.putRecord({ ...parent, ...dateAfter(parent, now), revision: newRevision(), members: (parent.members ?? 0) + 1 });
   assertQuota(storage, tx);
   return record;
 }
@@ -84,14 +84,12 @@ export async function stageContent(
   links?: { readonly given: readonly Link[] | undefined; readonly partial: boolean },
 ): Promise<ResourceRecord> {
   const { created, owner, types, linked, acl } = before;
-  const modified = storage.clock();
   const replaced: ResourceRecord = {
     iri: before.iri,
     ...describe(content),
     revision: newRevision(),
     created,
-    modified,
-    ...(wholeSeconds(before.modified) === wholeSeconds(modified) ? { weakDate: true } : {}),
+    ...dateAfter(before, storage.clock()),
     ...(owner === undefined ? {} : { owner }),
     ...(types === undefined ? {} : { types }),
     ...(linked === undefined ? {} : { linked }),

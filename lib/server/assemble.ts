@@ -187,6 +187,7 @@ export function assembleSite(
     requireHttps: core.requireHttps,
     hstsSeconds: core.hstsMaxAge,
     behindProxy: core.behindProxy,
+    isOpen: core.devOpen,
     idleMs: core.idleSeconds * 1000,
     origin: new URL(storage.storage).origin,
     log: house.log,

@@ -21,6 +21,8 @@ export interface ResourceRecord {
   /** Milliseconds since the epoch. */
   readonly created: number;
   readonly modified: number;
+  /** The state before this one began within the same second. */
+  readonly sharesSecond?: true | undefined;
   /** The identity that has every mode on it in owner mode (open-points 1.2); absent in open mode. */
   readonly owner?: string;
   /** Containers: the number of members. */
@@ -37,8 +39,6 @@ export interface ResourceRecord {
   readonly linked?: number;
   /** It has an access control list of its own, an entry that goes with it. */
   readonly acl?: true;
-  /** Its content changed twice within the second of `modified`: that date does not tell its states apart. */
-  readonly weakDate?: true;
 }
 
 /** What a record says of its blob. */

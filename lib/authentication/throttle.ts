@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { LwsError } from '../errors.js';
+import { clientOf } from '../fields/client-address.js';
 
 export interface Throttle {
   /** @throws LwsError `too-many-requests` when the address has no attempts left in this minute */
@@ -20,7 +21,7 @@ export function throttle(perMinute: number): Throttle {
   const limiter = new RateLimiterMemory({ points: perMinute, duration: seconds });
   return {
     async assertOpen(address) {
-      const state = await limiter.get(keyOf(address));
+      const state = await limiter.get(clientOf(address));
       if (!state || state.consumedPoints < perMinute) return;
       // Who waits for an answer before the next attempt is slowed down by a late one.
       await sleep(lateMs);
@@ -32,18 +33,7 @@ export function throttle(perMinute: number): Throttle {
     },
     async count(address) {
       // Rejects, with its own kind of result, when the points are used up; the next `assertOpen` says so.
-      await limiter.consume(keyOf(address)).catch(() => {});
+      await limiter.consume(clientOf(address)).catch(() => {});
     },
   };
-}
-
-/** An IPv6 network is one client: whoever has one address has 2^64 of them. */
-const keyOf = (address: string): string =>
-  address.includes(':') && !address.includes('.') ? expand(address).slice(0, 4).join(':') : address;
-
-function expand(address: string): string[] {
-  const [head = '', tail] = address.split('::');
-  const first = head === '' ? [] : head.split(':');
-  const last = tail === undefined || tail === '' ? [] : tail.split(':');
-  return [...first, ...Array<string>(Math.max(0, 8 - first.length - last.length)).fill('0'), ...last];
 }

@@ -1,0 +1,12 @@
+/** Addresses of clients as what is bounded for each. It must not know where they come from. */
+
+/** Whose address it is, for counting: an IPv6 network is one client, since whoever has one address has 2^64 of them. */
+export const clientOf = (address: string): string =>
+  address.includes(':') && !address.includes('.') ? expand(address).slice(0, 4).join(':') : address;
+
+function expand(address: string): string[] {
+  const [head = '', tail] = address.split('::');
+  const first = head === '' ? [] : head.split(':');
+  const last = tail === undefined || tail === '' ? [] : tail.split(':');
+  return [...first, ...Array<string>(Math.max(0, 8 - first.length - last.length)).fill('0'), ...last];
+}

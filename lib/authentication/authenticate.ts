@@ -44,6 +44,9 @@ export interface AuthenticatorOptions {
 
 const anonymous: Access = {};
 
+/** Characters of credentials that are remembered together. */
+const mostVerifiedLength = 16 << 20;
+
 interface Known extends VerifiedCredential {
   readonly access: Access;
   readonly suite: Suite;
@@ -55,7 +58,12 @@ export const createAuthenticator = (options: AuthenticatorOptions): Authenticato
 
 class RememberingAuthenticator implements Authenticator {
   /** Verified credentials until they expire, so that a signature is checked once and not per request. */
-  private readonly verified = new LRUCache<string, Known>({ max: 10_000 });
+  private readonly verified = new LRUCache<string, Known>({
+    max: 10_000,
+    maxSize: mostVerifiedLength,
+    // The access holds what the credential said of its subject, at any length.
+    sizeCalculation: ({ access }, token) => token.length + JSON.stringify(access).length,
+  });
   private readonly refused = new LRUCache<string, LwsError>({ max: 10_000, ttl: 30_000 });
 
   constructor(private readonly options: AuthenticatorOptions) {}

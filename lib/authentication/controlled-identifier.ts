@@ -26,23 +26,45 @@ export interface ResolverOptions {
 
 const keptMs = 300_000;
 const failureKeptMs = 30_000;
+/** Of what is kept of documents together. */
+const mostKeptBytes = 8 << 20;
+/** What a result takes beside its texts, about. */
+const ownBytes = 1_000;
 const accept =
-  'application/lws+cid, application/did+json, application/json;q=0.9, text/turtle;q=0.8, application/ld+json;q=0.7, application/n-triples;q=0.5, application/trig;q=0.5, application/rdf+xml;q=0.4';
-const request = { maxBytes: 2 << 20, timeoutMs: 10_000, maxRedirects: 5, accept } as const;
+  'application/lws+cid, application/did+json, application/json;q=0.9, text/turtle;q=0.8, application/ld+json;q=0.7, application/n-triples;q=0.5, application/trig;q=0.5';
+const request = { maxBytes: 64 << 10, timeoutMs: 10_000, maxRedirects: 5, accept } as const;
+
+type Found = { readonly identifier: ControlledIdentifier } | { readonly error: unknown };
 
 export function identifierResolver(options: ResolverOptions): IdentifierResolver {
-  const known = new LRUCache<string, Promise<ControlledIdentifier>>({ max: 5_000, ttl: keptMs });
-  return (subject) => {
+  const known = new LRUCache<string, Found>({
+    maxSize: mostKeptBytes,
+    ttl: keptMs,
+    sizeCalculation: (found, subject) =>
+      subject.length + ownBytes + ('identifier' in found ? JSON.stringify(found.identifier).length : 0),
+  });
+  const underWay = new Map<string, Promise<ControlledIdentifier>>();
+  return async (subject) => {
     const own = expandDidKey(subject);
-    if (own) return Promise.resolve(ofDidKey(subject, own));
-    let found = known.get(subject);
-    if (!found) {
-      found = resolve(subject, options);
-      known.set(subject, found);
-      // Who asks hears of it; the others find it for a while.
-      found.catch(() => known.set(subject, found!, { ttl: failureKeptMs }));
-    }
-    return found;
+    if (own) return ofDidKey(subject, own);
+    const found = known.get(subject);
+    if (found && 'error' in found) throw found.error;
+    if (found) return found.identifier;
+    const asked =
+      underWay.get(subject) ??
+      resolve(subject, options)
+        .then((identifier) => {
+          known.set(subject, { identifier });
+          return identifier;
+        })
+        .catch((error: unknown) => {
+          // Who asks hears of it; the others find it for a while.
+          known.set(subject, { error }, { ttl: failureKeptMs });
+          throw error;
+        })
+        .finally(() => underWay.delete(subject));
+    underWay.set(subject, asked);
+    return asked;
   };
 }
 
@@ -82,14 +104,9 @@ async function readDocument(
   base: string,
 ): Promise<unknown> {
   const mediaType = parseMediaType(contentType ?? '')?.essence ?? '';
-  if (isRdfFormat(mediaType) && mediaType !== jsonLd) {
-    const { keys } = await documents.parse(body, mediaType, base);
-    return documentOfQuads(decodeGraph(keys), subject);
-  }
-  if (mediaType === jsonLd && !isPlain(body)) {
-    const { keys } = await documents.parse(body, jsonLd, base);
-    return documentOfQuads(decodeGraph(keys), subject);
-  }
+  // RDF/XML has more ways to be slow than reasons to be used for keys.
+  if (isRdfFormat(mediaType) && mediaType !== 'application/rdf+xml' && (mediaType !== jsonLd || !isPlain(body)))
+    return documentOfQuads(decodeGraph(await documents.parseForeign(body, mediaType, base)), subject);
   if (mediaType !== 'application/json' && mediaType !== 'application/lws+cid' && !mediaType.endsWith('+json'))
     throw unreadable(subject, `the document is ${mediaType || 'of no media type'}`);
   return parseJson(decodeUtf8(body));

@@ -29,7 +29,7 @@ export function wellKnownOf(issuer: string, name: string): string {
 const keptMs = 600_000;
 /** After a failure or for an unknown key: how soon the issuer is asked again. */
 const againMs = 60_000;
-const request = { maxBytes: 1 << 20, timeoutMs: 10_000, maxRedirects: 5, accept: 'application/json' } as const;
+const request = { maxBytes: 64 << 10, timeoutMs: 10_000, maxRedirects: 5, accept: 'application/json' } as const;
 
 interface Fetched {
   readonly keys: readonly JWK[];
@@ -90,6 +90,8 @@ export function issuerKeys(options: IssuerKeysOptions): IssuerKeys {
       const name = `${algorithm} ${JSON.stringify(jwk)}`;
       const key = imported.get(name) ?? importPublicKey(jwk, algorithm);
       imported.set(name, key);
+      // The name of an algorithm is the caller's, and may be any text.
+      key.catch(() => imported.delete(name));
       return key;
     },
   };

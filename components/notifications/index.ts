@@ -53,6 +53,7 @@ const settings = {
     10,
     'Failed deliveries in a row that deactivate a subscription.',
   ),
+  atOnce: setting('lws.webhook.max-in-flight', integer(1, 10_000), 64, 'Deliveries at once.'),
   perHost: setting('lws.webhook.max-in-flight-per-host', integer(1, 1000), 4, 'Deliveries to one host at once.'),
 };
 
@@ -122,6 +123,7 @@ function background(house: House, given: Given, subscriptions: Subscriptions): P
     mostAttempts: given.attempts,
     backoffMs: given.backoff,
     mostFailures: given.failures,
+    mostAtOnce: given.atOnce,
     mostPerHost: given.perHost,
   });
   let timer: NodeJS.Timeout | undefined;

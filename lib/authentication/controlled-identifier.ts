@@ -5,6 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Documents } from '../documents/documents.js';
 import { LwsError } from '../errors.js';
+import { clientOf } from '../fields/client-address.js';
 import { parseMediaType } from '../fields/media-type.js';
 import { decodeUtf8, parseJson } from '../json/json.js';
 import type { GuardedFetch } from '../outbound/guarded-fetch.js';
@@ -14,10 +15,13 @@ import { decodeGraph } from '../storage/quad-decoding.js';
 import { type ControlledIdentifier, documentOfQuads, interpret } from './cid-document.js';
 import { didWebUrl, expandDidKey } from './did.js';
 import type { PublicJwk } from './multikey.js';
-import { refusedCredential } from './suite.js';
+import { assertNotBusy, isBusy, refusedCredential } from './suite.js';
 
-/** @throws LwsError `invalid-token` when the document cannot be had, cannot be read, or is another's */
-export type IdentifierResolver = (subject: string) => Promise<ControlledIdentifier>;
+/**
+ * @param address on whose word others are asked: addresses take turns
+ * @throws LwsError `invalid-token` when the document cannot be had, cannot be read, or is another's; `too-busy`
+ */
+export type IdentifierResolver = (subject: string, address: string) => Promise<ControlledIdentifier>;
 
 export interface ResolverOptions {
   readonly fetch: GuardedFetch;
@@ -44,7 +48,7 @@ export function identifierResolver(options: ResolverOptions): IdentifierResolver
       subject.length + ownBytes + ('identifier' in found ? JSON.stringify(found.identifier).length : 0),
   });
   const underWay = new Map<string, Promise<ControlledIdentifier>>();
-  return async (subject) => {
+  return async (subject, address) => {
     const own = expandDidKey(subject);
     if (own) return ofDidKey(subject, own);
     const found = known.get(subject);
@@ -52,14 +56,14 @@ export function identifierResolver(options: ResolverOptions): IdentifierResolver
     if (found) return found.identifier;
     const asked =
       underWay.get(subject) ??
-      resolve(subject, options)
+      resolve(subject, address, options)
         .then((identifier) => {
           known.set(subject, { identifier });
           return identifier;
         })
         .catch((error: unknown) => {
           // Who asks hears of it; the others find it for a while.
-          known.set(subject, { error }, { ttl: failureKeptMs });
+          if (!isBusy(error)) known.set(subject, { error }, { ttl: failureKeptMs });
           throw error;
         })
         .finally(() => underWay.delete(subject));
@@ -74,7 +78,11 @@ const ofDidKey = (subject: string, { key, method }: { key: PublicJwk; method: st
   openIdProviders: [],
 });
 
-async function resolve(subject: string, { fetch, documents }: ResolverOptions): Promise<ControlledIdentifier> {
+async function resolve(
+  subject: string,
+  address: string,
+  { fetch, documents }: ResolverOptions,
+): Promise<ControlledIdentifier> {
   const url = didWebUrl(subject) ?? (/^https:\/\//i.test(subject) && URL.canParse(subject) ? subject : undefined);
   if (url === undefined)
     throw refusedCredential(
@@ -82,11 +90,12 @@ async function resolve(subject: string, { fetch, documents }: ResolverOptions): 
       `sub is ${subject.slice(0, 300)}`,
     );
   try {
-    const { status, headers, body } = await fetch(withoutFragment(url), request);
+    const { status, headers, body } = await fetch(withoutFragment(url), { ...request, client: clientOf(address) });
     if (status !== 200) throw unreadable(subject, `${url} answered ${status}`);
     const document = await readDocument(documents, subject, headers['content-type'], body, withoutFragment(url));
     return interpret(document, subject);
   } catch (error) {
+    assertNotBusy(error);
     if (error instanceof OutboundError) throw unreadable(subject, `${error.code}: ${error.message}`, error);
     if (error instanceof LwsError && error.code !== 'invalid-token') throw unreadable(subject, error.message, error);
     throw error;

@@ -1,6 +1,6 @@
 /** How often one address may fail: counted per minute, in memory. It must not know what failed. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { LwsError } from '../errors.js';
 import { clientOf } from '../fields/client-address.js';
 
@@ -9,31 +9,54 @@ export interface Throttle {
   assertOpen(address: string): Promise<void>;
   /** Counts an attempt. */
   count(address: string): Promise<void>;
+  /**
+   * Counts an attempt before it is made, so that those made at once are not all the first.
+   * @returns what takes it back
+   * @throws LwsError as `assertOpen`
+   */
+  begin(address: string): Promise<() => Promise<void>>;
 }
 
 const seconds = 60;
 /** Milliseconds by which refusals are late. */
 const lateMs = 100;
 
+const uncounted = async (): Promise<void> => {};
+
 /** @param perMinute attempts of one address; 0: no bound */
 export function throttle(perMinute: number): Throttle {
-  if (perMinute === 0) return { assertOpen: async () => {}, count: async () => {} };
+  if (perMinute === 0) return { assertOpen: uncounted, count: uncounted, begin: async () => uncounted };
   const limiter = new RateLimiterMemory({ points: perMinute, duration: seconds });
+  const refuse = async (address: string, { consumedPoints, msBeforeNext }: RateLimiterRes): Promise<never> => {
+    // Who waits for an answer before the next attempt is slowed down by a late one.
+    await sleep(lateMs);
+    const wait = Math.max(1, Math.ceil(msBeforeNext / 1000));
+    throw new LwsError('too-many-requests', `Too many attempts of your address. Try again in ${wait} seconds.`, {
+      reason: `${consumedPoints} attempts of ${address} within ${seconds} s`,
+      fields: { 'Retry-After': String(wait) },
+    });
+  };
+  /** Rejects, with its own kind of result, when the points are used up. */
+  const consume = (key: string): Promise<RateLimiterRes> =>
+    limiter.consume(key).catch((error: unknown) => {
+      if (error instanceof RateLimiterRes) return error;
+      throw error;
+    });
   return {
     async assertOpen(address) {
       const state = await limiter.get(clientOf(address));
-      if (!state || state.consumedPoints < perMinute) return;
-      // Who waits for an answer before the next attempt is slowed down by a late one.
-      await sleep(lateMs);
-      const wait = Math.max(1, Math.ceil(state.msBeforeNext / 1000));
-      throw new LwsError('too-many-requests', `Too many attempts of your address. Try again in ${wait} seconds.`, {
-        reason: `${state.consumedPoints} attempts of ${address} within ${seconds} s`,
-        fields: { 'Retry-After': String(wait) },
-      });
+      if (state && state.consumedPoints >= perMinute) await refuse(address, state);
     },
     async count(address) {
-      // Rejects, with its own kind of result, when the points are used up; the next `assertOpen` says so.
-      await limiter.consume(clientOf(address)).catch(() => {});
+      await consume(clientOf(address));
+    },
+    async begin(address) {
+      const key = clientOf(address);
+      const takeBack = async (): Promise<void> => void (await limiter.reward(key));
+      const state = await consume(key);
+      if (state.consumedPoints <= perMinute) return takeBack;
+      await takeBack();
+      return refuse(address, state);
     },
   };
 }

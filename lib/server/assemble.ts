@@ -170,11 +170,10 @@ export function assembleSite(
     capabilities: installations.flatMap(({ capabilities = [] }) => capabilities),
     verificationMethods,
   });
+  // Whom the operator named does not wait for what strangers name.
+  const trusted = house.fetchUnder({ blockPrivateAddresses: core.fetchBlock, allowedHosts: core.fetchAllowed });
   const embedded = installations.flatMap(({ authorizationServer }) => authorizationServer ?? []);
-  const issuers = [
-    ...embedded,
-    ...core.trustedIssuers.map((issuer) => trustedIssuer(issuer, house.fetch, house.clock)),
-  ];
+  const issuers = [...embedded, ...core.trustedIssuers.map((issuer) => trustedIssuer(issuer, trusted, house.clock))];
   return {
     storage,
     description,

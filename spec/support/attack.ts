@@ -2,11 +2,13 @@
  * Attacks on a server process: who makes them, and what others notice of it meanwhile. It must not know what an attack is
  * about.
  */
-import { Agent, request } from 'node:http';
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
 import { credential, ed25519Identity, type Identity } from './identity.js';
+import type { ProberData, Seen } from './prober.js';
 import { type ProcessOptions, type ServerProcess, startProcess } from './process.js';
-import { residentMb } from './sparql-stream.js';
 
 /** Over a quiet run. */
 const mostStallMs = 100;
@@ -40,32 +42,30 @@ export interface Noticed<T> {
   readonly moreMb: number;
 }
 
-/** Asks for the root again and again on one connection while some work goes on. */
-export async function notice<T>(server: ServerProcess, work: () => Promise<T>): Promise<Noticed<T>> {
-  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+/** Milliseconds of the quiet run. */
+const quietMs = 200;
+
+/** Asks for the root again and again, in a thread, while some work goes on. */
+export async function notice<T>({ root, pid }: ServerProcess, work: () => Promise<T>): Promise<Noticed<T>> {
+  const prober = new Worker(new URL('./prober.js', import.meta.url), {
+    workerData: { url: root, pid } satisfies ProberData,
+  });
+  const seen = async (): Promise<Seen> => {
+    prober.postMessage('now');
+    const [answer] = await once(prober, 'message');
+    return answer;
+  };
   try {
-    let quietMs = 0;
-    // The first ones load and compile.
-    for (let at = 0; at < 40; at++) {
-      const took = await timeGet(server.root, agent);
-      if (at >= 20) quietMs = Math.max(quietMs, took);
-    }
-    const before = residentMb(server.pid);
-    let stallMs = 0;
-    let most = before;
-    let isOver = false;
-    const working = work().finally(() => {
-      isOver = true;
-    });
-    working.catch(() => {});
-    while (!isOver) {
-      stallMs = Math.max(stallMs, await timeGet(server.root, agent));
-      most = Math.max(most, residentMb(server.pid));
-      await new Promise((wake) => setTimeout(wake, 5));
-    }
-    return { result: await working, stallMs, quietMs, moreMb: most - before };
+    await once(prober, 'online');
+    // What came before it began to measure is forgotten.
+    await seen();
+    await sleep(quietMs);
+    const quiet = await seen();
+    const result = await work();
+    const { longestMs, mostMb } = await seen();
+    return { result, stallMs: longestMs, quietMs: quiet.longestMs, moreMb: mostMb - quiet.mostMb };
   } finally {
-    agent.destroy();
+    await prober.terminate();
   }
 }
 
@@ -73,17 +73,4 @@ export async function notice<T>(server: ServerProcess, work: () => Promise<T>): 
 export function expectUnnoticed({ stallMs, quietMs, moreMb }: Noticed<unknown>): void {
   expect(stallMs, 'the longest GET beside it, in ms').to.be.below(mostStallMs + quietMs);
   expect(moreMb, 'more memory, in MB').to.be.below(mostMoreMb);
-}
-
-function timeGet(url: string, agent: Agent): Promise<number> {
-  const began = performance.now();
-  return new Promise((resolve, reject) => {
-    request(url, { agent }, (response) => {
-      response.resume();
-      response.once('end', () => resolve(performance.now() - began));
-      response.once('error', reject);
-    })
-      .once('error', reject)
-      .end();
-  });
 }

@@ -2,6 +2,7 @@
  * Delivers the outbox: one line of deliveries for each inbox, in order, each tried again until it succeeds or is given up. A
  * slow inbox holds up nobody else. It must not know how events come about.
  */
+import { setMaxListeners } from 'node:events';
 import { lwsJson } from '../../lib/http/negotiate.js';
 import type { Log } from '../../lib/log.js';
 import { Gate } from '../../lib/outbound/gate.js';
@@ -54,6 +55,8 @@ export class Deliveries {
   constructor(private readonly options: DeliveryOptions) {
     const { mostAtOnce: inAll, mostPerHost: perHost } = options;
     this.gate = new Gate({ inAll, perHost });
+    // Each delivery under way listens.
+    setMaxListeners(0, this.ending.signal);
   }
 
   /** Takes up what is left of an earlier process, and follows commits. */

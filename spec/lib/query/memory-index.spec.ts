@@ -33,7 +33,7 @@ class Queried {
 
   static async open(bounds: Partial<MemoryIndexOptions>): Promise<Queried> {
     const dataDir = mkdtempSync(join(tmpdir(), 'quadpod-memory-'));
-    const store = await openStore(dataDir, root, () => {});
+    const store = await openStore(dataDir, root, {});
     const folder = join(dataDir, 'level');
     const said: string[] = [];
     const say = (...parts: unknown[]): void => {

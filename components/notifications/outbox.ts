@@ -8,6 +8,7 @@ import type { Access } from '../../lib/authorization/principal.js';
 import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/records.js';
 import type { Store } from '../../lib/storage/store.js';
 import type { ResourceChange, Transaction } from '../../lib/storage/transaction.js';
+import type { Distribution, Owed } from './distribution.js';
 import { type Activity, activityOf, announcementOf, type EventContext } from './events.js';
 import type { Subscriptions } from './subscriptions.js';
 
@@ -41,6 +42,7 @@ export interface OutboxOptions {
   readonly storage: string;
   readonly authorizer: Authorizer;
   readonly subscriptions: Subscriptions;
+  readonly distribution: Distribution;
   readonly clock: () => number;
   readonly includeActor: boolean;
   /** Those who follow now: controllers, who are told of what they may read. */
@@ -60,6 +62,9 @@ export class Outbox {
   async open(store: Store): Promise<void> {
     for await (const entries of store.entries(outboxRange()))
       for (const [key] of entries) this.last = Math.max(this.last, Number.parseInt(partsOfEntry(key)[2] ?? '0', 36));
+    const { distribution } = this.options;
+    await distribution.open(store);
+    for (const sequence of distribution.sequences) this.last = Math.max(this.last, Number.parseInt(sequence, 36));
     store.onTransaction((tx) => this.stage(tx));
     store.onCommit((tx) => {
       const { followers } = this.options;
@@ -106,16 +111,40 @@ export class Outbox {
       // A new object: decisions are remembered with the one of the request.
       for (const follower of followers) if (await mayRead({ ...follower.access })) readers.push(follower);
       if (readers.length > 0) this.readers.set(change, readers);
-      for (const { id, inbox, subscriber, client } of subscriptions.covering(record.iri)) {
-        const access = { principal: { subject: subscriber, ...(client === undefined ? {} : { client }) } };
-        if (!(await mayRead(access))) continue;
-        const activity = this.activity(change, () => activityOf(change, context));
-        this.put(tx, { inbox, subscription: id, activity });
+      const told: string[] = [];
+      for (const { id, subscriber, client } of subscriptions.covering(record.iri)) {
+        const allowed = mayRead({ principal: { subject: subscriber, ...(client === undefined ? {} : { client }) } });
+        if (allowed === true || (await allowed)) told.push(id);
       }
+      if (told.length > 0)
+        this.owe(tx, {
+          activity: this.activity(change, () => activityOf(change, context)),
+          subscriptions: told,
+          inboxes: [],
+        });
     }
-    for (const told of tx.announcements) {
-      const activity = this.activity(told, () => announcementOf(told.id, told.types, context));
-      for (const inbox of new Set(told.inboxes)) this.put(tx, { inbox, activity });
+    for (const told of tx.announcements)
+      this.owe(tx, {
+        activity: this.activity(told, () => announcementOf(told.id, told.types, context)),
+        subscriptions: [],
+        inboxes: told.inboxes,
+      });
+  }
+
+  /** Staged at once where few are told, else later: the events of one inbox stay in order. */
+  private owe(tx: Transaction, owed: Owed): void {
+    const { distribution } = this.options;
+    if (distribution.isImmediate(tx, owed.subscriptions.length + owed.inboxes.length)) this.deliver(tx, owed);
+    else distribution.put(tx, this.next(), owed);
+  }
+
+  /** Stages the deliveries of an event. */
+  deliver(tx: Transaction, { activity, subscriptions, inboxes }: Owed): void {
+    for (const inbox of new Set(inboxes)) this.put(tx, { inbox, activity });
+    for (const id of subscriptions) {
+      // One that was cancelled meanwhile waits for nothing.
+      const inbox = this.options.subscriptions.get(id)?.inbox;
+      if (inbox !== undefined) this.put(tx, { inbox, subscription: id, activity });
     }
   }
 

@@ -14,6 +14,7 @@ import type { Documents } from './documents/documents.js';
 import type { Reply } from './http/reply.js';
 import type { ResourceQuery, Route, RouteRequest } from './http/route.js';
 import type { CapabilityEntry, ServiceEntry } from './http/storage-description.js';
+import type { SystemContainer } from './http/system-container.js';
 import type { Log } from './log.js';
 import type { AdmissionOptions } from './outbound/admission.js';
 import type { GuardedFetch } from './outbound/guarded-fetch.js';
@@ -36,6 +37,8 @@ export interface House {
   readonly addedOwners: AddedOwners | undefined;
   /** Answers a GET or HEAD of a resource for somebody else than the request's own principal. @throws LwsError as that would */
   readonly read: (request: Pick<RouteRequest, 'req' | 'access'>, iri: string) => Promise<Reply>;
+  /** Answers GET and HEAD of a container that a component keeps. @throws LwsError as for every container */
+  readonly listContainer: (request: Pick<RouteRequest, 'req' | 'query'>, container: SystemContainer) => Promise<Reply>;
   /** `lws.mask-forbidden-as-not-found` */
   readonly mask: boolean;
   /** The folder of everything that is kept; secrets in it have mode 0600. */

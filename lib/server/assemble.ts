@@ -16,6 +16,7 @@ import type { Component, House, Installation } from '../component.js';
 import { Documents } from '../documents/documents.js';
 import type { Site } from '../http/site.js';
 import { describeStorage, type VerificationMethod } from '../http/storage-description.js';
+import { systemContainerReply } from '../http/system-container.js';
 import type { Log } from '../log.js';
 import type { GuardedFetch } from '../outbound/guarded-fetch.js';
 import { explainDecision } from '../resources/explanation.js';
@@ -113,6 +114,7 @@ export function assembleHouse(
     authorizer,
     addedOwners,
     read,
+    listContainer: (request, container) => systemContainerReply(assembled, request, container),
     mask,
     clock,
     log,

@@ -3,6 +3,7 @@
 import { decodeUtf8, parseJson } from '../json/json.js';
 import { patchJson } from '../json/json-patch.js';
 import type { ReadUpdate } from '../query/parse/read-update.js';
+import { assertExpandableText, assertGrowth, type Bounds, usualBounds } from '../rdf/bounds.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import { parseRdf } from '../rdf/parse.js';
 import { boundedPrefixes } from '../rdf/prefixes.js';
@@ -41,12 +42,14 @@ export const tasks = {
     bytes,
     format,
     graph,
+    bounds,
   }: {
     bytes: Uint8Array;
     format: RdfFormat;
     graph: string;
+    bounds?: Bounds | undefined;
   }): Promise<EncodedDocument> {
-    const { quads, prefixes } = await parseRdf(bytes, format, graph);
+    const { quads, prefixes } = await parseRdf(bytes, format, { base: graph, bounds });
     const found = encodeQuads(graph, quads);
     return encoded(
       found.map(({ key }) => key),
@@ -87,10 +90,13 @@ export const tasks = {
     prefixes: Prefixes;
     /** Throws when the work has to end. */
     assertTime?: () => void;
+    /** Looks at the keys that come of it. */
+    assertKeys?: (keys: readonly string[]) => void;
   }): Promise<EncodedDocument> {
-    const { update, lines, graph, prefixes, assertTime } = task;
+    const { update, lines, graph, prefixes, assertTime, assertKeys } = task;
     const { updatedKeys } = await loadUpdates();
     const keys = await updatedKeys(update, { graph, keys: lines, ...(assertTime ? { assertTime } : {}) });
+    assertKeys?.(keys);
     return encoded(keys, graph, { ...update.prefixes, ...prefixes });
   },
 
@@ -99,11 +105,15 @@ export const tasks = {
     text: string;
     graph: string;
     prefixes: Prefixes;
+    bounds?: Bounds | undefined;
     assertTime?: () => void;
   }): Promise<EncodedDocument> {
-    const { text, assertTime, ...rest } = task;
+    const { text, bounds = usualBounds, assertTime, ...rest } = task;
+    assertExpandableText(text);
     const { readUpdate } = await import('../query/parse/read-update.js');
     const update = await readUpdate(text, task.graph);
-    return tasks.apply({ update, ...rest, ...(assertTime ? { assertTime } : {}) });
+    const assertKeys = (after: readonly string[]): void =>
+      assertGrowth({ before: task.lines, after }, text.length, bounds);
+    return tasks.apply({ update, ...rest, assertKeys, ...(assertTime ? { assertTime } : {}) });
   },
 };

@@ -5,6 +5,7 @@
 import { type ErrorCode, LwsError } from '../errors.js';
 import { readDataUpdate } from '../query/parse/data-update.js';
 import type { ReadUpdate } from '../query/parse/read-update.js';
+import type { Bounds } from '../rdf/bounds.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import { WorkerPool } from '../worker-pool.js';
 import { runTask, type Task, TaskAborted, TaskFailed, type TaskResult } from '../worker-task.js';
@@ -33,6 +34,8 @@ export interface DocumentsOptions {
   readonly updateTimeoutMs: number;
   /** Milliseconds after which any other task in a worker is ended. */
   readonly taskTimeoutMs?: number;
+  /** What a document may become. */
+  readonly bounds?: Bounds;
 }
 
 interface ParseOptions {
@@ -58,7 +61,7 @@ export class Documents {
 
   constructor(private readonly options: DocumentsOptions) {
     const script = new URL('./document-worker.js', import.meta.url);
-    this.large = new WorkerPool({ script, size: 1, queue: 200, idleMs: 20_000, memoryMb: 4096 });
+    this.large = new WorkerPool({ script, size: 1, queue: 200, idleMs: 20_000, memoryMb: 2048 });
     this.updates = new WorkerPool({
       script,
       size: 2,
@@ -80,7 +83,7 @@ export class Documents {
    * @throws LwsError see `parseRdf`, `encodeGraph`
    */
   async parse(bytes: Uint8Array, format: RdfFormat, graph: string): Promise<EncodedDocument> {
-    if (bytes.length <= inlineBytes[format]) return tasks.parse({ bytes, format, graph });
+    if (bytes.length <= inlineBytes[format]) return tasks.parse({ bytes, format, graph, bounds: this.options.bounds });
     return this.parseIn(this.large, bytes, { format, graph });
   }
 
@@ -103,7 +106,11 @@ export class Documents {
     bytes: Uint8Array,
     { format, graph, client, deadlineMs }: ParseOptions,
   ): Promise<EncodedDocument> {
-    const task = { name: 'parse', arguments: { bytes: owned(bytes), format, graph }, client };
+    const task = {
+      name: 'parse',
+      arguments: { bytes: owned(bytes), format, graph, bounds: this.options.bounds },
+      client,
+    };
     const { value, lines } = await this.inWorker(pool, task, deadlineMs);
     return { ...(value as Omit<EncodedDocument, 'keys'>), keys: lines };
   }
@@ -160,7 +167,11 @@ export class Documents {
    */
   async update(text: string, { keys, graph, prefixes }: GraphState): Promise<EncodedDocument> {
     const timeoutMs = this.options.updateTimeoutMs;
-    const task = { name: 'update', arguments: { text, graph, prefixes, timeoutMs }, lines: keys };
+    const task = {
+      name: 'update',
+      arguments: { text, graph, prefixes, timeoutMs, bounds: this.options.bounds },
+      lines: keys,
+    };
     const { value, lines } = await this.inWorker(this.updates, task, timeoutMs + graceMs);
     return { ...(value as Omit<EncodedDocument, 'keys'>), keys: lines };
   }

@@ -49,7 +49,10 @@ export async function assembleStorage(
   { fetchUnder, log, installations }: Surroundings,
 ): Promise<{ readonly storage: Storage; readonly addedOwners: AddedOwners | undefined }> {
   const { requestBytes, binaryBytes, linksetBytes, quotaBytes, pageSize } = core;
-  const documents = new Documents({ updateTimeoutMs: core.updateTimeout * 1000 });
+  const documents = new Documents({
+    updateTimeoutMs: core.updateTimeout * 1000,
+    bounds: { triples: core.mostTriples },
+  });
   const acls = core.accessControl === 'wac' ? await AclIndex.open(store) : undefined;
   const added = acls ? undefined : await AddedOwners.open(store);
   const groups = createGroups({

@@ -3,6 +3,8 @@
 import { decodeUtf8, parseJson } from '../json/json.js';
 import { patchJson } from '../json/json-patch.js';
 import type { ReadUpdate } from '../query/parse/read-update.js';
+import { assertExpandableText, assertGrowth, type Bounds, usualBounds } from '../rdf/bounds.js';
+import { UnknownContext } from '../rdf/contexts.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import { parseRdf } from '../rdf/parse.js';
 import { boundedPrefixes } from '../rdf/prefixes.js';
@@ -16,6 +18,11 @@ export interface EncodedDocument {
   readonly keys: readonly string[];
   readonly prefixes: Readonly<Record<string, string>>;
   readonly turtle: Uint8Array;
+}
+
+/** The document names a JSON-LD context that is neither shipped nor given. */
+export interface MissingContext {
+  readonly missing: string;
 }
 
 type Prefixes = Readonly<Record<string, string>>;
@@ -41,12 +48,22 @@ export const tasks = {
     bytes,
     format,
     graph,
+    bounds,
+    contexts,
   }: {
     bytes: Uint8Array;
     format: RdfFormat;
     graph: string;
-  }): Promise<EncodedDocument> {
-    const { quads, prefixes } = await parseRdf(bytes, format, graph);
+    bounds?: Bounds | undefined;
+    /** Texts of JSON-LD contexts by IRI. */
+    contexts?: Readonly<Record<string, string>> | undefined;
+  }): Promise<EncodedDocument | MissingContext> {
+    const parsed = await parseRdf(bytes, format, { base: graph, bounds, contexts }).catch((error: unknown) => {
+      if (error instanceof UnknownContext) return { missing: error.iri };
+      throw error;
+    });
+    if ('missing' in parsed) return parsed;
+    const { quads, prefixes } = parsed;
     const found = encodeQuads(graph, quads);
     return encoded(
       found.map(({ key }) => key),
@@ -87,10 +104,13 @@ export const tasks = {
     prefixes: Prefixes;
     /** Throws when the work has to end. */
     assertTime?: () => void;
+    /** Looks at the keys that come of it. */
+    assertKeys?: (keys: readonly string[]) => void;
   }): Promise<EncodedDocument> {
-    const { update, lines, graph, prefixes, assertTime } = task;
+    const { update, lines, graph, prefixes, assertTime, assertKeys } = task;
     const { updatedKeys } = await loadUpdates();
     const keys = await updatedKeys(update, { graph, keys: lines, ...(assertTime ? { assertTime } : {}) });
+    assertKeys?.(keys);
     return encoded(keys, graph, { ...update.prefixes, ...prefixes });
   },
 
@@ -99,11 +119,15 @@ export const tasks = {
     text: string;
     graph: string;
     prefixes: Prefixes;
+    bounds?: Bounds | undefined;
     assertTime?: () => void;
   }): Promise<EncodedDocument> {
-    const { text, assertTime, ...rest } = task;
+    const { text, bounds = usualBounds, assertTime, ...rest } = task;
+    assertExpandableText(text);
     const { readUpdate } = await import('../query/parse/read-update.js');
     const update = await readUpdate(text, task.graph);
-    return tasks.apply({ update, ...rest, ...(assertTime ? { assertTime } : {}) });
+    const assertKeys = (after: readonly string[]): void =>
+      assertGrowth({ before: task.lines, after }, text.length, bounds);
+    return tasks.apply({ update, ...rest, assertKeys, ...(assertTime ? { assertTime } : {}) });
   },
 };

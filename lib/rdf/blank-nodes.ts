@@ -14,7 +14,8 @@ export function freshLabels(): () => string {
   let count = 0;
   return () => {
     document ??= randomBytes(12).toString('hex');
-    return `b${document}x${(count++).toString(36)}`;
+    // Of one width, so that nodes are stored, and sorted before, in the order in which they came.
+    return `b${document}x${(count++).toString(36).padStart(4, '0')}`;
   };
 }
 

@@ -5,11 +5,12 @@
 import type { Quad, Quad_Graph, Quad_Object, Quad_Subject, Term } from '@rdfjs/types';
 import type { JsonLdDocument, Options as JsonLdOptions } from 'jsonld';
 import { Parser } from 'n3';
-import { DataFactory } from 'rdf-data-factory';
+import type { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../errors.js';
 import { decodeUtf8, parseJson } from '../json/json.js';
 import { relabel } from './blank-nodes.js';
-import { loadShippedContext } from './contexts.js';
+import { assertExpandable, type Bounds, CountingFactory, Expansion, usualBounds } from './bounds.js';
+import { contextLoader } from './contexts.js';
 import type { RdfFormat } from './formats.js';
 import { boundedPrefixes } from './prefixes.js';
 import { strayLine } from './triple-lines.js';
@@ -24,12 +25,17 @@ export interface RdfDocument {
 /**
  * Parses a document into one graph; its blank nodes are relabelled.
  * @param base the IRI that relative references resolve against
- * @throws LwsError `malformed-body` with the line (and column) where it can be said; `named-graph` for triples outside
+ * @throws UnknownContext; LwsError `malformed-body` with the line (and column) where it can be said; `named-graph` for triples outside
  *   the default graph (service.md, PATCH rule 2)
  */
-export async function parseRdf(bytes: Uint8Array, format: RdfFormat, base: string): Promise<RdfDocument> {
+export async function parseRdf(
+  bytes: Uint8Array,
+  format: RdfFormat,
+  { base, bounds = usualBounds, contexts = {} }: ParseOptions,
+): Promise<RdfDocument> {
   const text = decodeUtf8(bytes);
-  const { quads, prefixes } = await parsers[format](text, base);
+  const factory = new CountingFactory(new Expansion(bytes.length, bounds));
+  const { quads, prefixes } = await parsers[format](text, { base, factory, contexts });
   if (quads.some((quad) => quad.graph.termType !== 'DefaultGraph'))
     throw new LwsError(
       'named-graph',
@@ -38,13 +44,24 @@ export async function parseRdf(bytes: Uint8Array, format: RdfFormat, base: strin
   return { quads: relabel(quads), prefixes: boundedPrefixes(prefixes) };
 }
 
-const factory = new DataFactory<Quad>();
+export interface ParseOptions {
+  readonly base: string;
+  readonly bounds?: Bounds | undefined;
+  /** JSON-LD contexts that were fetched for the document, as texts by IRI, beside those that ship. */
+  readonly contexts?: Readonly<Record<string, string>> | undefined;
+}
 
-const parsers: Readonly<Record<RdfFormat, (text: string, base: string) => RdfDocument | Promise<RdfDocument>>> = {
-  'text/turtle': (text, base) => parseN3(text, 'text/turtle', base),
-  'application/trig': (text, base) => parseN3(text, 'application/trig', base),
-  'application/n-triples': (text) => {
-    const document = parseN3(text, 'application/n-triples');
+interface Parsing {
+  readonly base: string;
+  readonly contexts: Readonly<Record<string, string>>;
+  readonly factory: DataFactory<Quad>;
+}
+
+const parsers: Readonly<Record<RdfFormat, (text: string, parsing: Parsing) => RdfDocument | Promise<RdfDocument>>> = {
+  'text/turtle': (text, parsing) => parseN3(text, 'text/turtle', parsing),
+  'application/trig': (text, parsing) => parseN3(text, 'application/trig', parsing),
+  'application/n-triples': (text, { factory }) => {
+    const document = parseN3(text, 'application/n-triples', { factory });
     assertTripleLines(text);
     return document;
   },
@@ -52,7 +69,7 @@ const parsers: Readonly<Record<RdfFormat, (text: string, base: string) => RdfDoc
   'application/rdf+xml': parseRdfXml,
 };
 
-function parseN3(text: string, format: string, base?: string): RdfDocument {
+function parseN3(text: string, format: string, { base, factory }: Partial<Parsing>): RdfDocument {
   const prefixes: Record<string, string> = {};
   // n3's own terms work out their parts at every access.
   const options = { format, factory: factory as never };
@@ -63,6 +80,7 @@ function parseN3(text: string, format: string, base?: string): RdfDocument {
     });
     return { quads, prefixes };
   } catch (error) {
+    if (error instanceof LwsError) throw error;
     throw malformed(describeN3Error(text, error as N3Error), error);
   }
 }
@@ -88,24 +106,23 @@ function describeN3Error(text: string, error: N3Error): string {
   return `${message} at line ${line}, column ${at + 1}`;
 }
 
-async function parseJsonLd(text: string, base: string): Promise<RdfDocument> {
+async function parseJsonLd(text: string, { base, factory, contexts }: Parsing): Promise<RdfDocument> {
   const document = text.trim() === '' ? [] : parseJson(text);
   if (typeof document !== 'object' || document === null) throw malformed('a JSON-LD document is an object or an array');
+  assertExpandable([document, { '@context': Object.values(contexts) }], base, text.length);
   const { default: jsonld } = await import('jsonld');
   // `jsonld` loses what its loader throws, where a context is scoped.
   let refusal: unknown;
-  const documentLoader = (iri: string): ReturnType<typeof loadShippedContext> =>
-    loadShippedContext(iri).catch((error: unknown) => {
-      refusal = error;
-      throw error;
-    });
+  const documentLoader = contextLoader(contexts, (error) => {
+    refusal = error;
+  });
   const options = { base, documentLoader } as JsonLdOptions.Expand;
   try {
     const expanded = await jsonld.expand(document as JsonLdDocument, options);
     guardValues(expanded);
     // biome-ignore lint/suspicious/noExplicitAny: the types of jsonld lack skipExpansion.
     const quads = (await jsonld.toRDF(expanded, { ...options, skipExpansion: true } as any)) as unknown as Quad[];
-    return { quads: quads.map(properQuad), prefixes: contextPrefixes(document) };
+    return { quads: quads.map((quad) => properQuad(quad, factory)), prefixes: contextPrefixes(document) };
   } catch (error) {
     throw refusal ?? (error instanceof LwsError ? error : malformed((error as Error).message, error));
   }
@@ -132,18 +149,18 @@ function guardValues(node: unknown): void {
 }
 
 /** jsonld's terms are bare objects, its labels begin with `_:`, and disguised doubles are among them. */
-function properQuad(quad: Quad): Quad {
+function properQuad(quad: Quad, factory: DataFactory<Quad>): Quad {
   if ((quad.predicate.termType as string) === 'BlankNode')
     throw new LwsError('unsupported-rdf', 'A blank node cannot be a predicate.');
   return factory.quad(
-    properTerm(quad.subject) as Quad_Subject,
+    properTerm(quad.subject, factory) as Quad_Subject,
     factory.namedNode(quad.predicate.value),
-    properTerm(quad.object) as Quad_Object,
-    properTerm(quad.graph) as Quad_Graph,
+    properTerm(quad.object, factory) as Quad_Object,
+    properTerm(quad.graph, factory) as Quad_Graph,
   );
 }
 
-function properTerm(term: Term): Term {
+function properTerm(term: Term, factory: DataFactory<Quad>): Term {
   if (term.termType === 'Literal') {
     const { value, language, datatype } = term;
     const type = datatype.value === doubleInDisguise ? double : datatype.value;
@@ -164,15 +181,17 @@ function contextPrefixes(document: object): Record<string, string> {
   return prefixes;
 }
 
-async function parseRdfXml(text: string, base: string): Promise<RdfDocument> {
+async function parseRdfXml(text: string, { base, factory }: Parsing): Promise<RdfDocument> {
   if (text.trim() === '') return { quads: [], prefixes: {} };
   assertHarmlessEntities(text);
   const { RdfXmlParser } = await import('rdfxml-streaming-parser');
-  const parser = new RdfXmlParser({ baseIRI: base, trackPosition: true });
+  const parser = new RdfXmlParser({ baseIRI: base, trackPosition: true, dataFactory: factory });
   const quads: Quad[] = [];
   await new Promise<void>((resolve, reject) => {
     parser.on('data', (quad: Quad) => quads.push(quad));
-    parser.on('error', (error: Error) => reject(malformed(error.message.slice(0, 300), error)));
+    parser.on('error', (error: Error) =>
+      reject(error instanceof LwsError ? error : malformed(error.message.slice(0, 300), error)),
+    );
     parser.on('end', () => {
       // The parser does not look whether the document ended where the stream did.
       (parser as unknown as { saxParser: { close(): void } }).saxParser.close();

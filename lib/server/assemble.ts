@@ -14,6 +14,7 @@ import { ownerModel } from '../authorization/owner-mode.js';
 import { wacModel } from '../authorization/wac.js';
 import type { Component, House, Installation } from '../component.js';
 import { Documents } from '../documents/documents.js';
+import { remoteContexts } from '../documents/remote-contexts.js';
 import type { Site } from '../http/site.js';
 import { describeStorage, type VerificationMethod } from '../http/storage-description.js';
 import { systemContainerReply } from '../http/system-container.js';
@@ -50,7 +51,11 @@ export async function assembleStorage(
   { fetchUnder, log, installations }: Surroundings,
 ): Promise<{ readonly storage: Storage; readonly addedOwners: AddedOwners | undefined }> {
   const { requestBytes, binaryBytes, linksetBytes, quotaBytes, pageSize } = core;
-  const documents = new Documents({ updateTimeoutMs: core.updateTimeout * 1000 });
+  const documents = new Documents({
+    updateTimeoutMs: core.updateTimeout * 1000,
+    bounds: { triples: core.mostTriples },
+    remoteContexts: remoteContexts({ hosts: core.contextHosts, fetch: fetchUnder() }),
+  });
   const acls = core.accessControl === 'wac' ? await AclIndex.open(store) : undefined;
   const added = acls ? undefined : await AddedOwners.open(store);
   const groups = createGroups({

@@ -7,6 +7,7 @@
  */
 import type { Literal, Quad, Term } from '@rdfjs/types';
 import { LwsError } from '../errors.js';
+import { assertIriLength } from '../rdf/bounds.js';
 import { isAbsoluteIri, isWellFormed } from '../rdf/iri.js';
 import { xsd } from '../rdf/vocabulary.js';
 import { separator, firstAt as start } from './key-layout.js';
@@ -78,6 +79,7 @@ export function encodeTerm(term: Term): EncodedTerm {
 
 /** An IRI that no serialisation could write, or that a U+0000 splits into two keys, must not come in. */
 function encodeIri(value: string): EncodedTerm {
+  assertIriLength(value);
   if (!isAbsoluteIri(value)) throw new LwsError('malformed-body', `<${value.slice(0, 200)}> is not an absolute IRI.`);
   return { value, suffix: `0${digits(value.length)}` };
 }

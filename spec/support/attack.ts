@@ -3,6 +3,7 @@
  * about.
  */
 import { once } from 'node:events';
+import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { expect } from 'chai';
@@ -10,8 +11,8 @@ import { credential, ed25519Identity, type Identity } from './identity.js';
 import type { ProberData, Seen } from './prober.js';
 import { type ProcessOptions, type ServerProcess, startProcess } from './process.js';
 
-/** Over a quiet run. */
-const mostStallMs = 100;
+/** Over a quiet run; others that want the processors at the same time would be measured too. */
+const mostStallMs = (): number => (loadavg()[0]! > availableParallelism() ? 400 : 100);
 const mostMoreMb = 300;
 
 /** A server process with an owner, and everybody else a stranger. */
@@ -71,6 +72,6 @@ export async function notice<T>({ root, pid }: ServerProcess, work: () => Promis
 
 /** Others noticed nothing: neither stalls nor memory. */
 export function expectUnnoticed({ stallMs, quietMs, moreMb }: Noticed<unknown>): void {
-  expect(stallMs, 'the longest GET beside it, in ms').to.be.below(mostStallMs + quietMs);
+  expect(stallMs, 'the longest GET beside it, in ms').to.be.below(mostStallMs() + quietMs);
   expect(moreMb, 'more memory, in MB').to.be.below(mostMoreMb);
 }

@@ -88,7 +88,7 @@ describe('SERVICE in the query engine', function () {
     let asked = 0;
     await fc.assert(
       fc.asyncProperty(data, data, fc.array(query, { minLength: 8, maxLength: 8 }), async (own, others, queries) => {
-        const { quads } = await parseRdf(Buffer.from(own), 'text/turtle', base);
+        const { quads } = await parseRdf(Buffer.from(own), 'text/turtle', { base });
         await local.fill(new Map([[graphNames[0]!, quads]]));
         const [remote, both] = [new Store(), new Store()];
         remote.load(others, { format: 'text/turtle', base_iri: base });

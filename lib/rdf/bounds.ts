@@ -1,0 +1,133 @@
+/**
+ * What a document may become: a text of a few bytes can say many triples, and each of their terms can be long where a prefix or
+ * a base is. It must not know syntaxes.
+ */
+import type { NamedNode, Quad, Term } from '@rdfjs/types';
+import { DataFactory } from 'rdf-data-factory';
+import { LwsError } from '../errors.js';
+
+/** Characters of an IRI (open-points 11). */
+const longestIri = 64 << 10;
+
+/** @throws LwsError `malformed-body` */
+export function assertIriLength({ length }: string): void {
+  if (length > longestIri)
+    throw new LwsError('malformed-body', `An IRI of ${length} characters is too long; ${longestIri} are possible.`);
+}
+
+export interface Bounds {
+  /** `lws.rdf.max-triples` */
+  readonly triples: number;
+}
+
+/** Where nobody set any. */
+export const usualBounds: Bounds = { triples: 500_000 };
+
+/** Characters of terms that any document may have; further ones for each byte of it, and for each of its triples. */
+const [characters, perByte, perTriple] = [4 << 20, 16, 512];
+
+/** Counts the triples of a document while it is read. */
+export class Expansion {
+  private triples = 0;
+  private characters = 0;
+
+  /** @param length of the document */
+  constructor(
+    private readonly length: number,
+    private readonly bounds: Bounds,
+  ) {}
+
+  /** @throws LwsError `too-large` */
+  add({ subject, predicate, object }: Pick<Quad, 'subject' | 'predicate' | 'object'>): void {
+    this.triples++;
+    if (this.triples > this.bounds.triples) throw tooMany(this.bounds);
+    this.characters += lengthOf(subject) + lengthOf(predicate) + lengthOf(object);
+    if (this.characters > characters + this.length * perByte + this.triples * perTriple) throw tooLong();
+  }
+}
+
+const tooMany = ({ triples }: Bounds): LwsError =>
+  new LwsError(
+    'too-large',
+    `The document has more than ${triples} triples (lws.rdf.max-triples). Split it into several resources.`,
+  );
+const tooLong = (): LwsError =>
+  new LwsError(
+    'too-large',
+    'The terms of the document are much longer than the document: its prefixes or its base are too long.',
+  );
+
+/** What contexts are made of has at most so many characters, mostly. */
+const usualNamespace = 512;
+
+/**
+ * Looks at a JSON document before its names become IRIs: in the worst case each of them gets the longest text of a context, or
+ * the base, before it.
+ * @param length of the document
+ * @throws LwsError `too-large`
+ */
+export function assertExpandable(document: unknown, base: string, length: number): void {
+  let longest = base.length;
+  let names = 0;
+  const open: { readonly node: unknown; readonly isContext: boolean }[] = [{ node: document, isContext: false }];
+  for (let at = open.pop(); at; at = open.pop()) {
+    const { node, isContext } = at;
+    if (typeof node === 'string') {
+      if (isContext) longest = Math.max(longest, node.length);
+      else names++;
+    }
+    if (typeof node !== 'object' || node === null) continue;
+    for (const [key, value] of Object.entries(node)) {
+      names++;
+      open.push({ node: value, isContext: isContext || key === '@context' });
+    }
+  }
+  if (longest > usualNamespace && longest * names > characters + length * perByte) throw tooLong();
+}
+
+/** The same for the text of an update, whose names have a colon each. @throws LwsError `too-large` */
+export function assertExpandableText(text: string): void {
+  let [longest, names, before, last] = [0, 0, '', ''];
+  for (const [token] of text.matchAll(/<[^<>]*>?|[^\s<]+/g)) {
+    if (!token.startsWith('<')) for (let at = token.indexOf(':'); at >= 0; at = token.indexOf(':', at + 1)) names++;
+    else if (/^prefix$/i.test(before) || /^base$/i.test(last)) longest = Math.max(longest, token.length);
+    else names++;
+    [before, last] = [last, token];
+  }
+  if (longest > usualNamespace && longest * names > characters + text.length * perByte) throw tooLong();
+}
+
+/**
+ * Looks at a graph, as its keys, that an update has made of another.
+ * @param length of the update
+ * @throws LwsError `too-large`, where it has grown
+ */
+export function assertGrowth(
+  { before, after }: { readonly before: readonly string[]; readonly after: readonly string[] },
+  length: number,
+  bounds: Bounds,
+): void {
+  if (after.length > Math.max(before.length, bounds.triples)) throw tooMany(bounds);
+  const sum = (keys: readonly string[]): number => keys.reduce((all, key) => all + key.length, 0);
+  const grown = sum(after) - sum(before);
+  if (grown > characters + length * perByte + Math.max(0, after.length - before.length) * perTriple) throw tooLong();
+}
+
+const lengthOf = ({ value }: Term): number => value.length;
+
+/** Makes terms, and quads that are counted. */
+export class CountingFactory extends DataFactory<Quad> {
+  constructor(private readonly expansion: Expansion) {
+    super();
+  }
+
+  override namedNode<Iri extends string>(value: Iri): NamedNode<Iri> {
+    assertIriLength(value);
+    return super.namedNode(value);
+  }
+
+  override quad(...[subject, predicate, object, graph]: Parameters<DataFactory<Quad>['quad']>): Quad {
+    this.expansion.add({ subject, predicate, object });
+    return super.quad(subject, predicate, object, graph);
+  }
+}

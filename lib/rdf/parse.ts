@@ -33,7 +33,7 @@ export async function parseRdf(
   format: RdfFormat,
   { base, bounds = usualBounds, contexts = {} }: ParseOptions,
 ): Promise<RdfDocument> {
-  const text = decodeUtf8(bytes);
+  const text = format === 'application/rdf+xml' ? decodeXml(bytes) : decodeUtf8(bytes);
   const factory = new CountingFactory(new Expansion(bytes.length, bounds));
   const { quads, prefixes } = await parsers[format](text, { base, factory, contexts });
   if (quads.some((quad) => quad.graph.termType !== 'DefaultGraph'))
@@ -184,22 +184,24 @@ function contextPrefixes(document: object): Record<string, string> {
 async function parseRdfXml(text: string, { base, factory }: Parsing): Promise<RdfDocument> {
   if (text.trim() === '') return { quads: [], prefixes: {} };
   assertHarmlessEntities(text);
-  const { RdfXmlParser } = await import('rdfxml-streaming-parser');
-  const parser = new RdfXmlParser({ baseIRI: base, trackPosition: true, dataFactory: factory });
-  const quads: Quad[] = [];
-  await new Promise<void>((resolve, reject) => {
-    parser.on('data', (quad: Quad) => quads.push(quad));
-    parser.on('error', (error: Error) =>
-      reject(error instanceof LwsError ? error : malformed(error.message.slice(0, 300), error)),
-    );
-    parser.on('end', () => {
-      // The parser does not look whether the document ended where the stream did.
-      (parser as unknown as { saxParser: { close(): void } }).saxParser.close();
-      resolve();
-    });
-    parser.end(text);
+  const { rdfXmlQuads } = await import('./rdfxml-parser.js');
+  const quads = await rdfXmlQuads(text, base, factory).catch((error: Error) => {
+    throw error instanceof LwsError ? error : malformed(error.message.slice(0, 300), error);
   });
   return { quads, prefixes: xmlNamespaces(text) };
+}
+
+/** XML is in UTF-8 or UTF-16 (XML 1.0, 4.3.3 and appendix F). @throws LwsError `malformed-body` */
+function decodeXml(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  const isLittle = (first === 0xff && second === 0xfe) || (first === 0x3c && second === 0);
+  const isBig = (first === 0xfe && second === 0xff) || (first === 0 && second === 0x3c);
+  if (!isLittle && !isBig) return decodeUtf8(bytes);
+  try {
+    return new TextDecoder(isLittle ? 'utf-16le' : 'utf-16be', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw malformed('it is no UTF-16', cause);
+  }
 }
 
 /** The namespaces declared on the document element. */

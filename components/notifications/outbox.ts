@@ -7,6 +7,7 @@ import type { Authorizer, View } from '../../lib/authorization/authorizer.js';
 import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/records.js';
 import type { Store } from '../../lib/storage/store.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
+import type { Distribution, Owed } from './distribution.js';
 import { type Activity, activityOf, announcementOf, type EventContext } from './events.js';
 import type { Subscriptions } from './subscriptions.js';
 
@@ -32,6 +33,7 @@ export interface OutboxOptions {
   readonly storage: string;
   readonly authorizer: Authorizer;
   readonly subscriptions: Subscriptions;
+  readonly distribution: Distribution;
   readonly clock: () => number;
   readonly includeActor: boolean;
   /** Whether anybody wants every committed activity now. */
@@ -51,6 +53,9 @@ export class Outbox {
   async open(store: Store): Promise<void> {
     for await (const entries of store.entries(outboxRange()))
       for (const [key] of entries) this.last = Math.max(this.last, Number.parseInt(partsOfEntry(key)[2] ?? '0', 36));
+    const { distribution } = this.options;
+    await distribution.open(store);
+    for (const sequence of distribution.sequences) this.last = Math.max(this.last, Number.parseInt(sequence, 36));
     store.onTransaction((tx) => this.stage(tx));
     store.onCommit((tx) => {
       if (!this.options.isFollowed()) return;
@@ -85,18 +90,43 @@ export class Outbox {
     const context = this.contextOf(tx);
     for (const change of tx.changes) {
       const record = (change.after ?? change.before)!;
-      for (const { id, inbox, subscriber, client } of subscriptions.covering(record.iri)) {
+      const told: string[] = [];
+      for (const { id, subscriber, client } of subscriptions.covering(record.iri)) {
         // Who may read it at the time of the event; what is deleted, before it was.
         const view: View = change.after ? tx : tx.before;
         const access = { principal: { subject: subscriber, ...(client === undefined ? {} : { client }) } };
-        if (!(await authorizer.allows({ view, access, mode: 'read', iri: record.iri, record }))) continue;
-        const activity = this.activity(change, () => activityOf(change, context));
-        this.put(tx, { inbox, subscription: id, activity });
+        const allowed = authorizer.allows({ view, access, mode: 'read', iri: record.iri, record });
+        if (allowed === true || (await allowed)) told.push(id);
       }
+      if (told.length > 0)
+        this.owe(tx, {
+          activity: this.activity(change, () => activityOf(change, context)),
+          subscriptions: told,
+          inboxes: [],
+        });
     }
-    for (const told of tx.announcements) {
-      const activity = this.activity(told, () => announcementOf(told.id, told.types, context));
-      for (const inbox of new Set(told.inboxes)) this.put(tx, { inbox, activity });
+    for (const told of tx.announcements)
+      this.owe(tx, {
+        activity: this.activity(told, () => announcementOf(told.id, told.types, context)),
+        subscriptions: [],
+        inboxes: told.inboxes,
+      });
+  }
+
+  /** Staged at once where few are told, else later: the events of one inbox stay in order. */
+  private owe(tx: Transaction, owed: Owed): void {
+    const { distribution } = this.options;
+    if (distribution.isImmediate(tx, owed.subscriptions.length + owed.inboxes.length)) this.deliver(tx, owed);
+    else distribution.put(tx, this.next(), owed);
+  }
+
+  /** Stages the deliveries of an event. */
+  deliver(tx: Transaction, { activity, subscriptions, inboxes }: Owed): void {
+    for (const inbox of new Set(inboxes)) this.put(tx, { inbox, activity });
+    for (const id of subscriptions) {
+      // One that was cancelled meanwhile waits for nothing.
+      const inbox = this.options.subscriptions.get(id)?.inbox;
+      if (inbox !== undefined) this.put(tx, { inbox, subscription: id, activity });
     }
   }
 

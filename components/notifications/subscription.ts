@@ -11,6 +11,8 @@ export interface Subscription {
   readonly id: string;
   readonly subscriber: string;
   readonly client?: string;
+  /** A digest of the address that a stranger's came from; absent for those of controllers. */
+  readonly from?: string;
   readonly topics: readonly string[];
   readonly inbox: string;
   /** Milliseconds since the epoch. */

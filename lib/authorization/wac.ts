@@ -100,6 +100,22 @@ class WacModel implements BaseModel {
     return 'decide';
   }
 
+  /** Groups count as far as their members are at hand. */
+  async knows({ principal }: Access): Promise<boolean> {
+    if (!principal) return false;
+    const { view, index, groups } = this.options;
+    const { subject } = principal;
+    if (index.size > mostRanges) return false;
+    const named = new Set<string>();
+    for (const iri of index.sorted)
+      for (const rule of this.aclOf(view, iri)?.rules ?? []) {
+        if (rule.agents.has(subject)) return true;
+        for (const group of rule.groups) named.add(group);
+      }
+    for (const group of named) if ((await groups.members(group, false)).has(subject)) return true;
+    return false;
+  }
+
   private aclOf(view: View, iri: string): Acl | undefined {
     if (!this.options.index.mayHave(iri)) return undefined;
     const acl = view.derived(aclKey(iri), (value) => readAcl(iri, value));

@@ -8,6 +8,7 @@ import { LwsError } from '../errors.js';
 import type { DigestAlgorithm } from '../fields/digest.js';
 import { isRdfFormat, type RdfFormat } from '../rdf/formats.js';
 import { type BlobWriter, CommitInDoubtError } from '../storage/blobs.js';
+import { quotaExceeded } from '../storage/quota.js';
 import type { ResourceKind } from '../storage/records.js';
 import type { Storage } from './storage.js';
 
@@ -153,9 +154,6 @@ export const roomFor = (storage: Storage, replaced: number): number =>
   storage.limits.quotaBytes === 0
     ? Number.POSITIVE_INFINITY
     : storage.limits.quotaBytes - (storage.store.bytes - replaced);
-
-export const quotaExceeded = (): LwsError =>
-  new LwsError('quota-exceeded', 'The storage has no room for this. Delete something first; nothing was stored.');
 
 export const tooLarge = (limit: number): LwsError =>
   new LwsError('too-large', `The body is larger than the ${limit} bytes that are accepted here.`);

@@ -6,7 +6,7 @@ import type { Link } from '../fields/link.js';
 import { turtle } from '../rdf/formats.js';
 import { isContainerIri, newRevision, parentOf, type ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
-import { type Content, quotaExceeded } from './body.js';
+import type { Content } from './body.js';
 import { stageHeaderLinks } from './metadata.js';
 import { counterpart } from './names.js';
 import { dateAfter, type Preconditions } from './preconditions.js';
@@ -71,7 +71,6 @@ export function stageNew(
   tx.putRecord(record);
   tx.changed({ after: record });
   tx.putRecord({ ...parent, ...dateAfter(parent, now), revision: newRevision(), members: (parent.members ?? 0) + 1 });
-  assertQuota(storage, tx);
   return record;
 }
 
@@ -101,7 +100,6 @@ export async function stageContent(
   else if (before.kind === 'rdf') tx.deleteGraph(before.iri, keys);
   tx.putRecord(record);
   tx.changed({ before, after: record });
-  assertQuota(storage, tx);
   return record;
 }
 
@@ -115,11 +113,6 @@ function describe(content: Content | undefined): Description {
   }
   const { keys, prefixes, turtle: text } = content.document;
   return { kind: 'rdf', mediaType: turtle, size: text.length, triples: keys.length, prefixes };
-}
-
-/** @throws LwsError `quota-exceeded` when the storage would hold more than it may */
-function assertQuota({ limits }: Storage, tx: Transaction): void {
-  if (limits.quotaBytes > 0 && tx.bytes > limits.quotaBytes) throw quotaExceeded();
 }
 
 /** After a commit: the default Turtle was rendered for its size already, so the next GET need not. */

@@ -180,6 +180,13 @@ export const coreSettings = {
     [],
     'Hosts (host or host:port) that may be fetched from whatever their address.',
   ),
+  fetchAtOnce: setting(
+    'lws.fetch.max-concurrent',
+    integer(1, 10_000),
+    32,
+    'Requests to other servers at once for one purpose: documents of subjects and their providers, groups, SERVICE.',
+  ),
+  fetchPerHost: setting('lws.fetch.max-concurrent-per-host', integer(1, 10_000), 8, 'Of these, to one host.'),
   fetchCertificates: setting(
     'lws.fetch.ca-certificates',
     list,

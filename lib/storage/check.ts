@@ -7,6 +7,7 @@ import { DamagedBlobError } from './blob-integrity.js';
 import { entryBlocks, keyBlocks, type LevelSnapshot } from './durable-level.js';
 import { decodeKeys } from './quad-decoding.js';
 import { indexNames, otherKeys, separator } from './quad-keys.js';
+import { countEntries } from './quota.js';
 import {
   allBlobs,
   allGarbage,
@@ -169,8 +170,9 @@ class Check {
     for await (const file of blobs.all())
       if (!this.blobOwners.has(file) && !garbage.has(file)) this.fault(`The blob file ${file} belongs to no resource.`);
     const counted = Number((await level.get(metaKey('bytes'), { snapshot: this.snapshot })) ?? 0);
-    if (counted !== this.counts.bytes)
-      this.fault(`The byte counter says ${counted}, the resources have ${this.counts.bytes}.`);
+    const all = this.counts.bytes + (await countEntries(level, this.snapshot));
+    if (counted !== all)
+      this.fault(`The byte counter says ${counted}, the resources and their descriptions have ${all}.`);
   }
 
   private async blob(blob: string, record: ResourceRecord): Promise<void> {

@@ -29,6 +29,7 @@ export type ErrorCode =
   | 'not-acceptable'
   | 'not-empty'
   | 'not-found'
+  | 'not-implemented'
   | 'page-not-found'
   | 'parent-not-a-container'
   | 'parent-not-found'

@@ -82,7 +82,7 @@ async function answer(
     ...asked,
     ...within,
     base,
-    formats: acceptedFormats(accept),
+    formats: acceptedFormats(accept, req.method === 'QUERY'),
     maxResults: mostResults,
     allowedServices: services.allowed,
   };

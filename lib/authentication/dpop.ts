@@ -150,13 +150,16 @@ function assertClaims(payload: Readonly<Record<string, unknown>>, request: Prove
     throw refused('The proof is for another access token.', 'ath is missing or not the hash of the token');
 }
 
-/** RFC 9449 4.3, check 9: normalized, without query and fragment. */
+/** RFC 9449 4.3, check 9: normalized as RFC 3986 6.2.2 and 6.2.3 say, without query and fragment. */
 function withoutQuery(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const parsed = new URL(url);
   parsed.search = '';
   parsed.hash = '';
-  return parsed.href;
+  return parsed.href.replace(/%[0-9a-f]{2}/gi, (octet) => {
+    const character = String.fromCharCode(Number.parseInt(octet.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : octet.toUpperCase();
+  });
 }
 
 function assertNonce(nonce: unknown, nonces: DpopNonces, required: boolean): void {

@@ -59,7 +59,11 @@ export async function requirePut(
   const parent = parentOf(iri);
   const container = view.record(parent);
   if (!container) throw asParent(await refusalOfAbsent(guard, view, access, parent));
-  if (!record && (await may('append', container))) return undefined;
+  if (await may('append', container)) {
+    if (!record) return undefined;
+    // The name cannot be had, which is no secret; what has it is answered as by every other method.
+    throw refusal(guard, access, 'write', false);
+  }
   throw asParent(refusal(guard, access, 'append', await may('read', container)));
 }
 

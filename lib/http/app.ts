@@ -30,7 +30,7 @@ export function createApp(site: Site): Application {
     .use(answered(site)) // writes the answer that the steps below come to
     .use(problems(site.challenge)) // what they throw is a problem document
     .use(cors(site)) // fields for other origins, and preflights
-    .use(transportRules(site, traffic)) // HTTPS, Host, TRACE, OPTIONS *
+    .use(transportRules(site, traffic)) // HTTPS, Host, OPTIONS *
     .use(openMode(site)) // other sites stay out of what everybody may write
     .use(authentication(site)) // who asks
     .use(fixedRoutes(site)) // the endpoints of the house and its components

@@ -31,6 +31,7 @@ const table: Readonly<Record<ErrorCode, readonly [status: number, title: string]
   'not-acceptable': [406, 'There is no acceptable representation'],
   'not-empty': [409, 'The container is not empty'],
   'not-found': [404, 'Not found'],
+  'not-implemented': [501, 'Not implemented'],
   'page-not-found': [404, 'There is no such page'],
   'parent-not-a-container': [409, 'The parent is not a container'],
   'parent-not-found': [404, 'The parent container does not exist'],

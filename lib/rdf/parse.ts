@@ -9,9 +9,10 @@ import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../errors.js';
 import { decodeUtf8, parseJson } from '../json/json.js';
 import { relabel } from './blank-nodes.js';
-import { loadShippedContext, requireShippedContext } from './contexts.js';
+import { loadShippedContext } from './contexts.js';
 import type { RdfFormat } from './formats.js';
 import { boundedPrefixes } from './prefixes.js';
+import { strayLine } from './triple-lines.js';
 import { xsd } from './vocabulary.js';
 import { assertHarmlessEntities } from './xml-entities.js';
 
@@ -42,7 +43,11 @@ const factory = new DataFactory<Quad>();
 const parsers: Readonly<Record<RdfFormat, (text: string, base: string) => RdfDocument | Promise<RdfDocument>>> = {
   'text/turtle': (text, base) => parseN3(text, 'text/turtle', base),
   'application/trig': (text, base) => parseN3(text, 'application/trig', base),
-  'application/n-triples': (text) => parseN3(text, 'application/n-triples'),
+  'application/n-triples': (text) => {
+    const document = parseN3(text, 'application/n-triples');
+    assertTripleLines(text);
+    return document;
+  },
   'application/ld+json': parseJsonLd,
   'application/rdf+xml': parseRdfXml,
 };
@@ -60,6 +65,12 @@ function parseN3(text: string, format: string, base?: string): RdfDocument {
   } catch (error) {
     throw malformed(describeN3Error(text, error as N3Error), error);
   }
+}
+
+/** N-Triples has each triple on a line of its own, which n3 does not mind. @throws LwsError `malformed-body` */
+function assertTripleLines(text: string): void {
+  const line = strayLine(text);
+  if (line !== undefined) throw malformed(`N-Triples has one triple on a line, and all of it, unlike line ${line}`);
 }
 
 interface N3Error extends Error {
@@ -80,9 +91,15 @@ function describeN3Error(text: string, error: N3Error): string {
 async function parseJsonLd(text: string, base: string): Promise<RdfDocument> {
   const document = text.trim() === '' ? [] : parseJson(text);
   if (typeof document !== 'object' || document === null) throw malformed('a JSON-LD document is an object or an array');
-  assertShippedContexts(document);
   const { default: jsonld } = await import('jsonld');
-  const options = { base, documentLoader: loadShippedContext } as JsonLdOptions.Expand;
+  // `jsonld` loses what its loader throws, where a context is scoped.
+  let refusal: unknown;
+  const documentLoader = (iri: string): ReturnType<typeof loadShippedContext> =>
+    loadShippedContext(iri).catch((error: unknown) => {
+      refusal = error;
+      throw error;
+    });
+  const options = { base, documentLoader } as JsonLdOptions.Expand;
   try {
     const expanded = await jsonld.expand(document as JsonLdDocument, options);
     guardValues(expanded);
@@ -90,17 +107,7 @@ async function parseJsonLd(text: string, base: string): Promise<RdfDocument> {
     const quads = (await jsonld.toRDF(expanded, { ...options, skipExpansion: true } as any)) as unknown as Quad[];
     return { quads: quads.map(properQuad), prefixes: contextPrefixes(document) };
   } catch (error) {
-    throw error instanceof LwsError ? error : malformed((error as Error).message, error);
-  }
-}
-
-/** Contexts may be named anywhere in a document; the loader would refuse too, but its message gets lost on the way. */
-function assertShippedContexts(node: unknown): void {
-  if (typeof node !== 'object' || node === null) return;
-  for (const [key, value] of Object.entries(node)) {
-    if (key === '@context' || key === '@import')
-      for (const context of [value].flat()) if (typeof context === 'string') requireShippedContext(context);
-    assertShippedContexts(value);
+    throw refusal ?? (error instanceof LwsError ? error : malformed((error as Error).message, error));
   }
 }
 

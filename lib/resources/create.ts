@@ -44,7 +44,7 @@ export async function create(storage: Storage, request: CreateRequest): Promise<
   );
   if (parent.kind !== 'container') throw notAContainer(storage, parent);
   await assertContainerState(storage, storage.store, request, parent);
-  const makesContainer = model === 'container' || (model === undefined && slug?.endsWith('/') === true);
+  const makesContainer = model === 'container' || slug?.endsWith('/') === true;
   const names = candidateNames(slug, makesContainer);
   const nextName = (): string => freeName(storage, container, names);
   let iri = nextName();

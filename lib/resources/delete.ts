@@ -5,6 +5,7 @@ import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
 import { newRevision, parentOf, type ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
+import { assertDigests, type RequestBody } from './body.js';
 import { deleteLinks } from './metadata.js';
 import { assertPreconditions, dateAfter } from './preconditions.js';
 import { stateOf } from './seen-state.js';
@@ -14,11 +15,13 @@ import type { WriteRequest } from './write.js';
 export interface DeleteRequest extends WriteRequest {
   /** `Depth: infinity` */
   readonly recursive: boolean;
+  /** What came with the request, when it has digests that have to hold. */
+  readonly body?: RequestBody | undefined;
 }
 
 /**
  * Deletes; content and metadata go in the same transaction.
- * @throws LwsError `root-not-deletable`, `precondition-failed`, `not-empty`, `forbidden` when any descendant may not be
+ * @throws LwsError `root-not-deletable`, `digest-mismatch`, `precondition-failed`, `not-empty`, `forbidden` when any descendant may not be
  *   deleted (open-points 1.1: one refusal and nothing is deleted)
  */
 export async function remove(storage: Storage, request: DeleteRequest): Promise<void> {
@@ -42,6 +45,7 @@ export async function remove(storage: Storage, request: DeleteRequest): Promise<
       members: (parent.members ?? 1) - 1,
     });
   };
+  if (request.body) await assertDigests(request.body);
   await storage.store.prefetch(admitted);
   if (recursive) await askGroups(storage, access, iri);
   await storage.store.transact(work, { frees: true });

@@ -124,6 +124,9 @@ export function assembleHouse(
     dpop: dpopVerifier({ requireNonce: core.dpopNonce, cacheSize: core.dpopCache, clock }),
     dpopRequired: core.dpopOnly,
     suites: () => installations.flatMap(({ suites = [] }) => suites),
+    admitInbox: async (inbox) => {
+      for (const installation of installations) await installation.admitInbox?.(inbox);
+    },
     tokenEndpoint,
     progress,
     audience: { accepted, required: core.audienceRequired },

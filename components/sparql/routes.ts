@@ -69,7 +69,7 @@ export async function askResource(
 }
 
 async function answer(
-  { house, pool, mostResults, services }: SparqlEndpoint,
+  { house, pool, mostResults, mostAnswerBytes, services }: SparqlEndpoint,
   { access, address, req }: Asker,
   accept: string | undefined,
   asked: SparqlRequest,
@@ -83,6 +83,7 @@ async function answer(
     base,
     formats: acceptedFormats(accept),
     maxResults: mostResults,
+    maxBytes: mostAnswerBytes,
     allowedServices: services.allowed,
   };
   const decide = (iris: readonly string[]): Promise<boolean[]> =>

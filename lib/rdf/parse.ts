@@ -1,5 +1,5 @@
 /**
- * RDF documents in: bytes of any of the five serialisations become triples and a prefix map. It must not know storage;
+ * RDF documents in: bytes of any of the six serialisations become triples and a prefix map. It must not know storage;
  * it never fetches anything.
  */
 import type { Quad, Quad_Graph, Quad_Object, Quad_Subject, Term } from '@rdfjs/types';
@@ -30,7 +30,7 @@ export interface RdfDocument {
 export async function parseRdf(bytes: Uint8Array, format: RdfFormat, base: string): Promise<RdfDocument> {
   const text = decodeUtf8(bytes);
   const { quads, prefixes } = await parsers[format](text, base);
-  if (quads.some((quad) => quad.graph.termType !== 'DefaultGraph'))
+  if (!quads.every(isInDefaultGraph))
     throw new LwsError(
       'named-graph',
       'The document has triples in a named graph. A resource is a single graph: put them into the default graph.',
@@ -43,11 +43,8 @@ const factory = new DataFactory<Quad>();
 const parsers: Readonly<Record<RdfFormat, (text: string, base: string) => RdfDocument | Promise<RdfDocument>>> = {
   'text/turtle': (text, base) => parseN3(text, 'text/turtle', base),
   'application/trig': (text, base) => parseN3(text, 'application/trig', base),
-  'application/n-triples': (text) => {
-    const document = parseN3(text, 'application/n-triples');
-    assertTripleLines(text);
-    return document;
-  },
+  'application/n-triples': (text) => parseLines(text, 'application/n-triples'),
+  'application/n-quads': (text) => parseLines(text, 'application/n-quads'),
   'application/ld+json': parseJsonLd,
   'application/rdf+xml': parseRdfXml,
 };
@@ -66,6 +63,15 @@ function parseN3(text: string, format: string, base?: string): RdfDocument {
     throw malformed(describeN3Error(text, error as N3Error), error);
   }
 }
+
+function parseLines(text: string, format: string): RdfDocument {
+  const document = parseN3(text, format);
+  // Lines with a graph are no triples, and refused for their graph.
+  if (document.quads.every(isInDefaultGraph)) assertTripleLines(text);
+  return document;
+}
+
+const isInDefaultGraph = ({ graph }: Quad): boolean => graph.termType === 'DefaultGraph';
 
 /** N-Triples has each triple on a line of its own, which n3 does not mind. @throws LwsError `malformed-body` */
 function assertTripleLines(text: string): void {

@@ -70,7 +70,7 @@ export async function askResource(
 }
 
 async function answer(
-  { house, pool, mostResults, services }: SparqlEndpoint,
+  { house, pool, mostResults, mostAnswerBytes, services }: SparqlEndpoint,
   { access, address, req }: Asker,
   accept: string | undefined,
   asked: SparqlRequest,
@@ -84,6 +84,7 @@ async function answer(
     base,
     formats: acceptedFormats(accept, req.method === 'QUERY'),
     maxResults: mostResults,
+    maxBytes: mostAnswerBytes,
     allowedServices: services.allowed,
   };
   const decide = (iris: readonly string[]): Promise<boolean[]> =>

@@ -77,6 +77,18 @@ export class Blobs {
     await this.spaceCheck;
   }
 
+  /**
+   * Refuses a batch that the disk might not take whole: LevelDB writes it into its log, and again into a table.
+   * @param frees it is let through as long as the log has room for it
+   * @throws LwsError `storage-full`
+   */
+  async assertSpaceFor(bytes: number, frees: boolean): Promise<void> {
+    const { bavail, bsize } = await statfs(this.folder);
+    const needed = frees ? bytes + (1 << 20) : 2 * bytes + reservedBytes;
+    if (bavail * bsize < needed)
+      throw storageFull(`a batch of about ${bytes} bytes needs more space than the disk has`);
+  }
+
   /** The blob's commit is durable: nothing is in doubt any more. */
   async confirm(blob: string): Promise<void> {
     await unlinkIfThere(this.mark(blob));

@@ -52,6 +52,7 @@ export class Store {
       level,
       bytes,
       quotaBytes: options.quotaBytes ?? 0,
+      assertSpace: (needed, frees) => blobs.assertSpaceFor(needed, frees),
       committed: {
         record: (iri) => this.record(iri),
         graph: (record) => this.graphOf(record),

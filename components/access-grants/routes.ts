@@ -102,6 +102,7 @@ async function post(endpoint: Endpoint, { access, address, body: open }: RouteRe
   const sent = parseJson(decodeUtf8(await readBody(body, longest)));
   const name = randomUUID();
   const document = acceptDocument(sent, type, `${endpointUrl(endpoint)}/${name}`, house.storage);
+  if (typeof document['inbox'] === 'string') await house.admitInbox(document['inbox']);
   const kept: KeptDocument = { document, creator, created: house.clock(), from };
   await house.store.transact(async (tx) => {
     await mayPost(tx);

@@ -64,8 +64,8 @@ const metadataOf = ({ baseUri, systemPrefix, tokenEndpoint, suites }: House): ob
 
 async function answer(issuer: TokenIssuer, request: RouteRequest): Promise<Reply> {
   const { log } = issuer.house;
-  await issuer.requests.begin(request.address);
   try {
+    await issuer.requests.begin(request.address);
     return await exchange(issuer, request);
   } catch (error) {
     const refusal = asOAuthError(error);
@@ -82,7 +82,10 @@ async function answer(issuer: TokenIssuer, request: RouteRequest): Promise<Reply
 /** Refusals of suites are `invalid_request` here; anything unexpected stays what it is. */
 function asOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
-  if (!(error instanceof LwsError) || error.code === 'too-many-requests') throw error;
+  if (!(error instanceof LwsError)) throw error;
+  const status = { 'too-many-requests': 429, 'too-busy': 503 }[error.code as string];
+  if (status !== undefined)
+    return new OAuthError('temporarily_unavailable', error.message, error.reason, error.fields, status);
   return new OAuthError('invalid_request', error.message, error.reason);
 }
 

@@ -10,8 +10,8 @@ import { flag, integer, type SettingsOf, setting } from '../../lib/settings.js';
 import { Deliveries } from './delivery.js';
 import { Distribution } from './distribution.js';
 import { printEvents } from './follow-command.js';
-import { Outbox } from './outbox.js';
-import { endpointUrl, type Follower, subscriptionRoutes } from './routes.js';
+import { type Follower, Outbox } from './outbox.js';
+import { assertInbox, endpointUrl, subscriptionRoutes } from './routes.js';
 import { Subscriptions } from './subscriptions.js';
 
 const settings = {
@@ -94,17 +94,16 @@ async function install(house: House, given: Given): Promise<Installation> {
     subscriptions,
     clock,
     includeActor: given.includeActor,
-    isFollowed: () => followers.size > 0,
-    onActivity: (activity) => {
-      for (const { tell } of followers) tell(activity);
-    },
+    followers,
   });
   await outbox.open(store);
+  const admit = createAdmission(guardOf(given));
   return {
+    admitInbox: (inbox) => assertInbox({ admit, house }, inbox),
     routes: subscriptionRoutes({
       house,
       subscriptions,
-      admit: createAdmission(guardOf(given)),
+      admit,
       longestMs: given.longest * 1000,
       limits: given,
       followers,

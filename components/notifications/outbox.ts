@@ -4,9 +4,10 @@
  */
 import { createHash } from 'node:crypto';
 import type { Authorizer, View } from '../../lib/authorization/authorizer.js';
+import type { Access } from '../../lib/authorization/principal.js';
 import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/records.js';
 import type { Store } from '../../lib/storage/store.js';
-import type { Transaction } from '../../lib/storage/transaction.js';
+import type { ResourceChange, Transaction } from '../../lib/storage/transaction.js';
 import type { Distribution, Owed } from './distribution.js';
 import { type Activity, activityOf, announcementOf, type EventContext } from './events.js';
 import type { Subscriptions } from './subscriptions.js';
@@ -29,6 +30,14 @@ export const inboxOfKey = (key: string): string | undefined => {
   return first === space ? name : undefined;
 };
 
+/** Somebody who reads the stream of committed events. */
+export interface Follower {
+  readonly access: Access;
+  /** Told of every commit; `undefined` where it may not know of what. */
+  readonly tell: (activity: Activity | undefined) => void;
+  readonly end: () => void;
+}
+
 export interface OutboxOptions {
   readonly storage: string;
   readonly authorizer: Authorizer;
@@ -36,16 +45,16 @@ export interface OutboxOptions {
   readonly distribution: Distribution;
   readonly clock: () => number;
   readonly includeActor: boolean;
-  /** Whether anybody wants every committed activity now. */
-  readonly isFollowed: () => boolean;
-  /** Told of every committed activity while it is followed. */
-  readonly onActivity: (activity: Activity) => void;
+  /** Those who follow now: controllers, who are told of what they may read. */
+  readonly followers: ReadonlySet<Follower>;
 }
 
 export class Outbox {
   private last = 0;
   /** Made when the first wants them: mostly nobody does. */
   private readonly activities = new WeakMap<object, Activity>();
+  /** The followers who could read what changed, at that time. */
+  private readonly readers = new WeakMap<ResourceChange, readonly Follower[]>();
 
   constructor(private readonly options: OutboxOptions) {}
 
@@ -58,12 +67,16 @@ export class Outbox {
     for (const sequence of distribution.sequences) this.last = Math.max(this.last, Number.parseInt(sequence, 36));
     store.onTransaction((tx) => this.stage(tx));
     store.onCommit((tx) => {
-      if (!this.options.isFollowed()) return;
+      const { followers } = this.options;
+      if (followers.size === 0) return;
       const context = this.contextOf(tx);
       for (const change of tx.changes)
-        this.options.onActivity(this.activity(change, () => activityOf(change, context)));
+        for (const follower of followers) {
+          const mayRead = this.readers.get(change)?.includes(follower);
+          follower.tell(mayRead ? this.activity(change, () => activityOf(change, context)) : undefined);
+        }
       for (const told of tx.announcements)
-        this.options.onActivity(this.activity(told, () => announcementOf(told.id, told.types, context)));
+        for (const { tell } of followers) tell(this.activity(told, () => announcementOf(told.id, told.types, context)));
     });
   }
 
@@ -86,16 +99,21 @@ export class Outbox {
   }
 
   private async stage(tx: Transaction): Promise<void> {
-    const { subscriptions, authorizer } = this.options;
+    const { subscriptions, authorizer, followers } = this.options;
     const context = this.contextOf(tx);
     for (const change of tx.changes) {
       const record = (change.after ?? change.before)!;
+      // Who may read it at the time of the event; what is deleted, before it was.
+      const view: View = change.after ? tx : tx.before;
+      const mayRead = (access: Access): boolean | Promise<boolean> =>
+        authorizer.allows({ view, access, mode: 'read', iri: record.iri, record });
+      const readers: Follower[] = [];
+      // A new object: decisions are remembered with the one of the request.
+      for (const follower of followers) if (await mayRead({ ...follower.access })) readers.push(follower);
+      if (readers.length > 0) this.readers.set(change, readers);
       const told: string[] = [];
       for (const { id, subscriber, client } of subscriptions.covering(record.iri)) {
-        // Who may read it at the time of the event; what is deleted, before it was.
-        const view: View = change.after ? tx : tx.before;
-        const access = { principal: { subject: subscriber, ...(client === undefined ? {} : { client }) } };
-        const allowed = authorizer.allows({ view, access, mode: 'read', iri: record.iri, record });
+        const allowed = mayRead({ principal: { subject: subscriber, ...(client === undefined ? {} : { client }) } });
         if (allowed === true || (await allowed)) told.push(id);
       }
       if (told.length > 0)

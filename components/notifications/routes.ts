@@ -16,15 +16,9 @@ import { OutboundError } from '../../lib/outbound/outbound-error.js';
 import { lwsContext } from '../../lib/rdf/contexts.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
 import { readBody } from '../../lib/resources/body.js';
-import type { Activity } from './events.js';
+import type { Follower } from './outbox.js';
 import { readSubscription, type Subscription, subscriptionDocument } from './subscription.js';
 import { type Subscriptions, subscriptionKey } from './subscriptions.js';
-
-/** A stream of events that somebody reads. */
-export interface Follower {
-  readonly tell: (activity: Activity) => void;
-  readonly end: () => void;
-}
 
 export interface SubscriptionEndpoint {
   readonly house: House;
@@ -165,7 +159,10 @@ function assertRoom({ subscriptions, limits }: SubscriptionEndpoint, { subscribe
 }
 
 /** Said at once, and checked again at every delivery. @throws LwsError `malformed-body` */
-async function assertInbox({ admit, house }: SubscriptionEndpoint, inbox: string): Promise<void> {
+export async function assertInbox(
+  { admit, house }: Pick<SubscriptionEndpoint, 'admit' | 'house'>,
+  inbox: string,
+): Promise<void> {
   const url = new URL(inbox);
   // What is delivered here would be a change of its own, and be told of again.
   if (url.origin === new URL(house.storage).origin)
@@ -201,18 +198,19 @@ async function cancel(endpoint: SubscriptionEndpoint, request: RouteRequest): Pr
 /** Lines that a follower who does not read may be behind, before the stream ends. */
 const mostBehind = 1 << 20;
 
-/** Committed events as they come, one JSON document a line, for as long as the follower controls the storage. */
-function follow({ followers, house }: SubscriptionEndpoint, { principal }: Access): Reply {
+/** Committed events that the follower may read, one JSON document a line, for as long as it controls the storage. */
+function follow({ followers, house }: SubscriptionEndpoint, access: Access): Reply {
   const body = new PassThrough({ highWaterMark: mostBehind });
   let last = Promise.resolve();
   const follower: Follower = {
+    access,
     tell(activity) {
       // One after another, since each is decided anew.
       last = last.then(async () => {
         if (body.destroyed || body.writableEnded) return;
         // A new object: decisions are remembered with the one of the request.
-        if (!(await controls(house, { ...(principal ? { principal } : {}) }))) body.end();
-        else if (!body.write(`${JSON.stringify(activity)}\n`)) body.destroy();
+        if (!(await controls(house, { ...access }))) body.end();
+        else if (activity && !body.write(`${JSON.stringify(activity)}\n`)) body.destroy();
       });
     },
     end: () => void body.end(),

@@ -8,6 +8,7 @@ export interface SparqlEndpoint {
   readonly pool: QueryPool;
   readonly mostBytes: number;
   readonly mostResults: number;
+  readonly mostAnswerBytes: number;
   readonly services: ServiceCallsOptions;
 }
 

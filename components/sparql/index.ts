@@ -24,6 +24,12 @@ const settings = {
     1_000_000,
     'Rows or triples that a query may have.',
   ),
+  mostAnswerMb: setting(
+    'lws.sparql.endpoint.max-answer-mb',
+    integer(1),
+    64,
+    'The longest answer to a query, in MiB; one that has begun breaks off.',
+  ),
   workers: setting(
     'lws.sparql.endpoint.max-concurrent',
     optional(integer(1, 64)),
@@ -66,7 +72,7 @@ export default defineComponent({
   settings,
   isEnabled: ({ enabled }) => enabled,
   install(house, given) {
-    const { timeout, mostResults, workers, mostBytes, memoryMb, allowedServices, mostIndexed } = given;
+    const { timeout, mostResults, mostAnswerMb, workers, mostBytes, memoryMb, allowedServices, mostIndexed } = given;
     const size = workers ?? availableParallelism() + 1;
     const folder = join(resolve(house.dataDir), 'level');
     const { store, log } = house;
@@ -88,7 +94,7 @@ export default defineComponent({
       timeoutMs: timeout * 1000,
       log: house.log,
     };
-    const endpoint = { house, pool, mostBytes, mostResults, services };
+    const endpoint = { house, pool, mostBytes, mostResults, mostAnswerBytes: mostAnswerMb * 2 ** 20, services };
     const serviceEndpoint = endpointUrl(house);
     return {
       routes: sparqlRoutes(endpoint),

@@ -70,7 +70,7 @@ export async function askResource(
 }
 
 async function answer(
-  { house, pool, mostResults, services }: SparqlEndpoint,
+  { house, pool, mostResults, mostAnswerBytes, services }: SparqlEndpoint,
   { access, address, req }: Asker,
   accept: string | undefined,
   asked: SparqlRequest,
@@ -82,8 +82,9 @@ async function answer(
     ...asked,
     ...within,
     base,
-    formats: acceptedFormats(accept),
+    formats: acceptedFormats(accept, req.method === 'QUERY'),
     maxResults: mostResults,
+    maxBytes: mostAnswerBytes,
     allowedServices: services.allowed,
   };
   const decide = (iris: readonly string[]): Promise<boolean[]> =>

@@ -28,7 +28,7 @@ export interface IssuerKeysOptions {
 /** The well-known location of an issuer's metadata: inserted before its path (RFC 8414 3.1). */
 export function wellKnownOf(issuer: string, name: string): string {
   const { origin, pathname } = new URL(issuer);
-  return `${origin}/.well-known/${name}${pathname.replace(/\/+$/, '')}`;
+  return `${origin}/.well-known/${name}${pathname.replace(/(?<!\/)\/+$/, '')}`;
 }
 
 const keptMs = 600_000;

@@ -10,9 +10,10 @@ import { LwsError } from '../errors.js';
 import { decodeUtf8, parseJson } from '../json/json.js';
 import { relabel } from './blank-nodes.js';
 import { assertExpandable, type Bounds, CountingFactory, Expansion, usualBounds } from './bounds.js';
-import { loadShippedContext, requireShippedContext } from './contexts.js';
+import { loadShippedContext } from './contexts.js';
 import type { RdfFormat } from './formats.js';
 import { boundedPrefixes } from './prefixes.js';
+import { strayLine } from './triple-lines.js';
 import { xsd } from './vocabulary.js';
 import { assertHarmlessEntities } from './xml-entities.js';
 
@@ -51,7 +52,11 @@ interface Parsing {
 const parsers: Readonly<Record<RdfFormat, (text: string, parsing: Parsing) => RdfDocument | Promise<RdfDocument>>> = {
   'text/turtle': (text, parsing) => parseN3(text, 'text/turtle', parsing),
   'application/trig': (text, parsing) => parseN3(text, 'application/trig', parsing),
-  'application/n-triples': (text, { factory }) => parseN3(text, 'application/n-triples', { factory }),
+  'application/n-triples': (text, { factory }) => {
+    const document = parseN3(text, 'application/n-triples', { factory });
+    assertTripleLines(text);
+    return document;
+  },
   'application/ld+json': parseJsonLd,
   'application/rdf+xml': parseRdfXml,
 };
@@ -72,6 +77,12 @@ function parseN3(text: string, format: string, { base, factory }: Partial<Parsin
   }
 }
 
+/** N-Triples has each triple on a line of its own, which n3 does not mind. @throws LwsError `malformed-body` */
+function assertTripleLines(text: string): void {
+  const line = strayLine(text);
+  if (line !== undefined) throw malformed(`N-Triples has one triple on a line, and all of it, unlike line ${line}`);
+}
+
 interface N3Error extends Error {
   context?: { line?: number; token?: { start?: number }; previousToken?: { line: number; end: number } };
 }
@@ -90,10 +101,16 @@ function describeN3Error(text: string, error: N3Error): string {
 async function parseJsonLd(text: string, { base, factory }: Parsing): Promise<RdfDocument> {
   const document = text.trim() === '' ? [] : parseJson(text);
   if (typeof document !== 'object' || document === null) throw malformed('a JSON-LD document is an object or an array');
-  assertShippedContexts(document);
   assertExpandable(document, base, text.length);
   const { default: jsonld } = await import('jsonld');
-  const options = { base, documentLoader: loadShippedContext } as JsonLdOptions.Expand;
+  // `jsonld` loses what its loader throws, where a context is scoped.
+  let refusal: unknown;
+  const documentLoader = (iri: string): ReturnType<typeof loadShippedContext> =>
+    loadShippedContext(iri).catch((error: unknown) => {
+      refusal = error;
+      throw error;
+    });
+  const options = { base, documentLoader } as JsonLdOptions.Expand;
   try {
     const expanded = await jsonld.expand(document as JsonLdDocument, options);
     guardValues(expanded);
@@ -101,17 +118,7 @@ async function parseJsonLd(text: string, { base, factory }: Parsing): Promise<Rd
     const quads = (await jsonld.toRDF(expanded, { ...options, skipExpansion: true } as any)) as unknown as Quad[];
     return { quads: quads.map((quad) => properQuad(quad, factory)), prefixes: contextPrefixes(document) };
   } catch (error) {
-    throw error instanceof LwsError ? error : malformed((error as Error).message, error);
-  }
-}
-
-/** Contexts may be named anywhere in a document; the loader would refuse too, but its message gets lost on the way. */
-function assertShippedContexts(node: unknown): void {
-  if (typeof node !== 'object' || node === null) return;
-  for (const [key, value] of Object.entries(node)) {
-    if (key === '@context' || key === '@import')
-      for (const context of [value].flat()) if (typeof context === 'string') requireShippedContext(context);
-    assertShippedContexts(value);
+    throw refusal ?? (error instanceof LwsError ? error : malformed((error as Error).message, error));
   }
 }
 
@@ -192,7 +199,7 @@ async function parseRdfXml(text: string, { base, factory }: Parsing): Promise<Rd
 /** The namespaces declared on the document element. */
 function xmlNamespaces(text: string): Record<string, string> {
   const prefixes: Record<string, string> = {};
-  const element = /<[A-Za-z_][^>]*>/.exec(text.slice(0, 16_384))?.[0] ?? '';
+  const element = /<[A-Za-z_][^<>]*>/.exec(text.slice(0, 16_384))?.[0] ?? '';
   for (const [, prefix, , iri] of element.matchAll(/\sxmlns:([A-Za-z][\w.-]*)\s*=\s*(["'])([^"'<&]*)\2/g))
     prefixes[prefix!] = iri!;
   return prefixes;

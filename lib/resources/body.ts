@@ -137,16 +137,27 @@ export async function discard(content: Content | undefined, error: unknown): Pro
   if (content && content.kind !== 'rdf' && !(error instanceof CommitInDoubtError)) await content.blob.abort();
 }
 
-/** @throws LwsError `body-not-allowed` when there is a body: a container's representation is its membership */
+/**
+ * @throws LwsError `body-not-allowed` when there is a body, since a container's representation is its membership;
+ *   `digest-mismatch` when one was announced
+ */
 export async function assertNoBody(body: RequestBody): Promise<void> {
-  let size = body.length ?? 0;
-  if (body.length === undefined)
+  const refusal = new LwsError('body-not-allowed', 'A container has no content of its own: create it without a body.');
+  if ((body.length ?? 0) > 0) throw refusal;
+  await assertDigests(body, () => {
+    throw refusal;
+  });
+}
+
+/** Reads a body that nobody wants, for its digests. @throws LwsError `digest-mismatch`, and what `onChunk` throws */
+export async function assertDigests(body: RequestBody, onChunk: () => void = () => {}): Promise<void> {
+  const digests = new DigestCheck(body);
+  if (body.length !== 0)
     for await (const chunk of body.chunks()) {
-      size += chunk.length;
-      if (size > 0) break;
+      onChunk();
+      digests.update(chunk);
     }
-  if (size > 0)
-    throw new LwsError('body-not-allowed', 'A container has no content of its own: create it without a body.');
+  digests.assert();
 }
 
 /** Bytes that may still be stored, when `replaced` bytes go. */

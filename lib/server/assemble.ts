@@ -127,6 +127,9 @@ export function assembleHouse(
     dpop: dpopVerifier({ requireNonce: core.dpopNonce, cacheSize: core.dpopCache, clock }),
     dpopRequired: core.dpopOnly,
     suites: () => installations.flatMap(({ suites = [] }) => suites),
+    admitInbox: async (inbox) => {
+      for (const installation of installations) await installation.admitInbox?.(inbox);
+    },
     tokenEndpoint,
     progress,
     audience: { accepted, required: core.audienceRequired },
@@ -193,6 +196,7 @@ export function assembleSite(
     requireHttps: core.requireHttps,
     hstsSeconds: core.hstsMaxAge,
     behindProxy: core.behindProxy,
+    isOpen: core.devOpen,
     idleMs: core.idleSeconds * 1000,
     origin: new URL(storage.storage).origin,
     log: house.log,

@@ -227,6 +227,6 @@ export function readBaseUri({ baseUri }: CoreSettings): { url: URL; storage: str
   if (url.protocol !== 'http:' && url.protocol !== 'https:') refuse('expected an http or https URI');
   if (url.search || url.hash || url.username || url.password) refuse('it may have a host and a path, nothing else');
   if (/\/\/|%|[^\x21-\x7e]/.test(url.pathname)) refuse('its path may only have plain segments');
-  const storage = `${url.origin}${url.pathname.replace(/\/+$/, '')}/`;
+  const storage = `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}/`;
   return { url, storage, loopback: isLoopback(url.hostname) };
 }

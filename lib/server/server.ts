@@ -72,7 +72,7 @@ export async function prepareServer(
   { components, log, progress = () => () => {} }: Equipment,
 ): Promise<PreparedServer> {
   const core = settings.of(coreSettings);
-  assertUsable(core);
+  assertUsable(settings);
   const { storage: iri } = readBaseUri(core);
   const mintedOwner = core.owners.length === 0 && !core.devOpen ? join(core.dataDir, 'owner.key') : undefined;
   const store = await openStore(core.dataDir, iri, {

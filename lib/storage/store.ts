@@ -81,7 +81,7 @@ export class Store {
   static async open(level: Level, folder: string, storage: string, options: StoreOptions = {}): Promise<Store> {
     const blobs = new Blobs(join(folder, 'blobs'));
     await blobs.open();
-    await adopt(level, storage);
+    await adopt(level, storage, blobs);
     const store = new Store(level, blobs, options, await readCounter(level));
     await sweepBlobs(level, blobs);
     return store;

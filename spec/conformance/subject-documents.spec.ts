@@ -215,6 +215,7 @@ describe('Documents of subjects', () => {
     expect((await bearer(s.root, provider.token(id.iri, baseOf(s)))).status).to.equal(200);
     expectRefused(await bearer(s.root, provider.token(id.iri, baseOf(s), { cnf })));
     expectRefused(await of(subject, { cnf }));
+    for (const odd of [null, 1, 'x', []]) expectRefused(await of(subject, { cnf: odd }));
   });
 
   it('Outbound-fetch guard: with lws.fetch.allowed-hosts of nobody, loopback is blocked', async () => {

@@ -17,6 +17,7 @@ export interface QueryTask {
   readonly namedGraphs?: readonly string[];
   readonly formats: AcceptedFormats;
   readonly maxResults: number;
+  readonly maxBytes: number;
   /** Hosts that SERVICE may name. */
   readonly allowedServices: readonly AllowedHost[];
 }

@@ -25,7 +25,7 @@ export async function runQuery(task: QueryTask, run: AskOptions): Promise<QueryR
   const answers = answersOf(query, { ...run, ...graphsOf(task, query) });
   try {
     const { mediaType, chunks } = await startQuery(task, query, answers);
-    return { mediaType, chunks: endingWith(chunks, () => answers.close()) };
+    return { mediaType, chunks: endingWith(measured(chunks, task.maxBytes), () => answers.close()) };
   } catch (error) {
     await answers.close();
     throw error;
@@ -45,14 +45,14 @@ async function startQuery(task: QueryTask, query: ReadQuery, answers: QueryAnswe
   const { graph, results } = task.formats;
   if (form === 'construct' || form === 'describe') {
     if (!graph) throw notAcceptable('graph');
-    const quads = counted(answers.quads(), task.maxResults);
+    const quads = counted(answers.quads(), task);
     const options = { base: task.base, prefixes: boundedPrefixes(prefixes) };
     return { mediaType: graph, chunks: graphChunks(quads, graph, options) };
   }
   if (!results) throw notAcceptable('table or a truth value');
   if (form === 'ask')
     return { mediaType: results, chunks: once(resultWriter(results, []).boolean(await answers.truth())) };
-  const rows = counted(answers.rows(), task.maxResults);
+  const rows = counted(answers.rows(), task);
   return { mediaType: results, chunks: rowChunks(rows, resultWriter(results, variables)) };
 }
 
@@ -77,19 +77,57 @@ async function* once(text: string): AsyncGenerator<string> {
   yield text;
 }
 
-/** @throws LwsError `too-complex` over the limit */
-async function* counted<T extends Row | Quad>(blocks: AsyncIterable<T[]>, most: number): AsyncGenerator<T[]> {
+/**
+ * Rows or triples as long as they may be, before any of a block is written: one long text may be in all of them.
+ * @throws LwsError `too-complex` over a limit
+ */
+async function* counted<T extends Row | Quad>(
+  blocks: AsyncIterable<T[]>,
+  { maxResults, maxBytes }: QueryTask,
+): AsyncGenerator<T[]> {
   let count = 0;
+  let characters = 0;
   for await (const block of blocks) {
     count += block.length;
-    if (count > most)
+    if (count > maxResults)
       throw new LwsError(
         'too-complex',
-        `The query has more than ${most} results. Ask for less, or with LIMIT and OFFSET.`,
+        `The query has more than ${maxResults} results (lws.sparql.endpoint.max-results). Ask for less, or with LIMIT and OFFSET.`,
       );
+    for (const item of block) {
+      const length = lengthOf(item);
+      characters += length;
+      if (length > mostOfOne || characters > maxBytes) throw tooLong(maxBytes);
+    }
     yield block;
   }
 }
+
+/** Characters of one row: it is written at once, in which each may become six. */
+const mostOfOne = 8 << 20;
+
+function lengthOf(item: Row | Quad): number {
+  const terms = 'subject' in item ? [item.subject, item.predicate, item.object] : item;
+  let length = 0;
+  for (const term of terms) length += term?.value.length ?? 0;
+  return length;
+}
+
+/** @throws LwsError `too-complex` over the limit */
+async function* measured(chunks: AsyncIterable<string>, maxBytes: number): AsyncGenerator<string> {
+  let bytes = 0;
+  for await (const chunk of chunks) {
+    bytes += Buffer.byteLength(chunk);
+    if (bytes > maxBytes) throw tooLong(maxBytes);
+    yield chunk;
+  }
+}
+
+const tooLong = (maxBytes: number): LwsError =>
+  new LwsError(
+    'too-complex',
+    `The answer is longer than ${maxBytes >> 20} MiB (lws.sparql.endpoint.max-answer-mb). Ask for less, or with LIMIT and OFFSET.`,
+  );
 
 async function* rowChunks(
   blocks: AsyncIterable<readonly Row[]>,

@@ -2,6 +2,7 @@
 import { xsd } from '../../rdf/vocabulary.js';
 import { type Dated, fieldsOf, writeFields } from './dates.js';
 import { monthsAndSeconds, monthsOf, secondsOf, writeDuration } from './durations.js';
+import { isExact } from './exact-digits.js';
 import { type Make, type Makes, unary } from './function-forms.js';
 import {
   booleanOf,
@@ -25,7 +26,7 @@ const hasValue = ({ kind, text, number }: Value): boolean => {
 };
 const cast = (to: Cast): Make => unary((value) => (hasValue(value) ? to(value) : undefined));
 
-const trim = (text: string): string => text.replace(/^[ \t\n\r]+|[ \t\n\r]+$/g, '');
+const trim = (text: string): string => text.replace(/^[ \t\n\r]+|(?<![ \t\n\r])[ \t\n\r]+$/g, '');
 const isCountable = ({ kind }: Value): boolean => kind === 'number' || kind === 'boolean';
 
 const toBoolean: Cast = (value) => {
@@ -41,9 +42,6 @@ const toFloating =
     const number = value.kind === 'string' ? parseNumber(trim(value.text), type) : undefined;
     return number === undefined ? undefined : numberValue(number, type);
   };
-
-/** Whether the digits are the number, which may have more of them than a double. */
-const isExact = ({ numberType }: Value): boolean => numberType === 'integer' || numberType === 'decimal';
 
 const toDecimal: Cast = (value) => {
   if (isExact(value)) return decimalOf(value.text);

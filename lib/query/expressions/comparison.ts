@@ -6,6 +6,7 @@
 import { xsd } from '../../rdf/vocabulary.js';
 import { compareKeys } from '../../storage/key-order.js';
 import { monthsAndSeconds } from './durations.js';
+import { compareDigits } from './exact-digits.js';
 import { datatypeOf, isLiteral, toToken, type Value } from './values.js';
 
 export function areEqual(a: Value, b: Value): boolean | undefined {
@@ -17,7 +18,7 @@ export function areEqual(a: Value, b: Value): boolean | undefined {
   if (a.kind === b.kind && a.kind !== 'other') {
     // A text that is no value of its type is equal to itself alone.
     if (a.number === undefined || b.number === undefined) return toToken(a) === toToken(b) ? true : undefined;
-    return a.number === b.number && (!isLarge(a, b) || BigInt(a.text) === BigInt(b.text));
+    return a.number === b.number && compareDigits(a, b) === 0;
   }
   return toToken(a) === toToken(b) ? true : undefined;
 }
@@ -25,11 +26,6 @@ export function areEqual(a: Value, b: Value): boolean | undefined {
 const isText = ({ kind }: Value): boolean => kind === 'string' || kind === 'lang';
 const isDuration = ({ kind }: Value): boolean =>
   kind === 'duration' || kind === 'yearMonthDuration' || kind === 'dayTimeDuration';
-/** Integers that doubles cannot tell apart. */
-const isLarge = (a: Value, b: Value): boolean =>
-  a.numberType === 'integer' &&
-  b.numberType === 'integer' &&
-  !(Number.isSafeInteger(a.number) && Number.isSafeInteger(b.number));
 
 function equalDurations(a: Value, b: Value): boolean | undefined {
   const [left, right] = [monthsAndSeconds(a.text), monthsAndSeconds(b.text)];
@@ -41,7 +37,7 @@ export function isLess(a: Value, b: Value): boolean | undefined {
   if (a.kind !== b.kind) return undefined;
   if (a.kind === 'string') return compareKeys(a.text, b.text) < 0;
   if (a.number === undefined || b.number === undefined) return undefined;
-  return isLarge(a, b) ? BigInt(a.text) < BigInt(b.text) : a.number < b.number;
+  return a.number < b.number || (a.number === b.number && compareDigits(a, b) < 0);
 }
 
 export function isAtMost(a: Value, b: Value): boolean | undefined {
@@ -72,9 +68,8 @@ function orderedType(value: Value): string {
 }
 
 function compareNumbers(a: Value, b: Value): number {
-  if (isLarge(a, b)) return BigInt(a.text) < BigInt(b.text) ? -1 : BigInt(a.text) > BigInt(b.text) ? 1 : 0;
   const [left, right] = [a.number!, b.number!];
-  if (left === right) return 0;
+  if (left === right) return compareDigits(a, b);
   // NaN comes first, so that the order is one.
   if (Number.isNaN(left) || Number.isNaN(right)) return Number(Number.isNaN(right)) - Number(Number.isNaN(left));
   return left < right ? -1 : 1;

@@ -1,28 +1,47 @@
 /** Functions of numbers (SPARQL 1.1 17.4.4), whose result has the type of the argument. It must not know rows or queries. */
-import { calculate } from './arithmetic.js';
+import { decimalFrom, digitsOf, isExact } from './exact-digits.js';
 import { type Makes, unary } from './function-forms.js';
-import { integerOf, numberValue, type Value } from './values.js';
+import { numberValue } from './values.js';
 
-const sameInteger = ({ number, text }: Value): Value =>
-  Number.isSafeInteger(number) ? numberValue(number!, 'integer') : integerOf(text);
+type Rounding = (digits: bigint, unit: bigint) => bigint;
 
-/** @param ofWhole what it does to integers, which doubles cannot hold exactly */
-const numeric = (apply: (number: number) => number, ofWhole: (integer: Value) => Value | undefined = sameInteger) =>
+/**
+ * @param apply what it does to doubles and floats
+ * @param exactly what it does to integers and decimals, given as digits and what is 1 among them
+ */
+const numeric = (apply: (number: number) => number, exactly: Rounding) =>
   unary((value) => {
     const { kind, number, numberType } = value;
     if (kind !== 'number' || number === undefined) return undefined;
-    return numberType === 'integer' ? ofWhole(value) : numberValue(apply(number), numberType!);
+    if (!isExact(value)) return numberValue(apply(number), numberType!);
+    if (Number.isSafeInteger(number) && numberType === 'integer') return numberValue(apply(number), numberType);
+    const found = digitsOf(value);
+    if (!found) return undefined;
+    const digits = exactly(found.digits, 10n ** BigInt(found.scale));
+    return numberType === 'integer'
+      ? numberValue(Number(digits), numberType, digits)
+      : decimalFrom({ digits, scale: found.scale });
   });
 
-const negative = (value: Value): Value | undefined => calculate('*', value, numberValue(-1, 'integer'));
+/** Down to a whole number; BigInt's own division goes towards zero. */
+const down: Rounding = (digits, unit) => {
+  const rest = digits % unit;
+  return digits - rest - (rest < 0n ? unit : 0n);
+};
 
 export const numericFunctions: Makes = {
-  uplus: numeric((number) => number),
-  uminus: numeric((number) => -number, negative),
-  abs: numeric(Math.abs, (integer) => (integer.number! < 0 ? negative(integer) : sameInteger(integer))),
+  uplus: numeric(
+    (number) => number,
+    (digits) => digits,
+  ),
+  uminus: numeric(
+    (number) => -number,
+    (digits) => -digits,
+  ),
+  abs: numeric(Math.abs, (digits) => (digits < 0n ? -digits : digits)),
   // Half of a number goes up, also below zero, as in XPath.
-  round: numeric(Math.round),
-  ceil: numeric(Math.ceil),
-  floor: numeric(Math.floor),
+  round: numeric(Math.round, (digits, unit) => down(digits + unit / 2n, unit)),
+  ceil: numeric(Math.ceil, (digits, unit) => -down(-digits, unit)),
+  floor: numeric(Math.floor, down),
   rand: () => () => numberValue(Math.random(), 'double'),
 };

@@ -27,14 +27,38 @@ export interface Value {
   readonly token?: Token | undefined;
 }
 
-const integers = [
-  ...['integer', 'nonPositiveInteger', 'negativeInteger', 'long', 'int', 'short', 'byte', 'nonNegativeInteger'],
-  ...['unsignedLong', 'unsignedInt', 'unsignedShort', 'unsignedByte', 'positiveInteger'],
-];
+/** The integers of types that have not all of them (XML Schema 3.4). */
+const whole = (bits: number): readonly [bigint, bigint] => [-(2n ** BigInt(bits - 1)), 2n ** BigInt(bits - 1) - 1n];
+const natural = (bits: number): readonly [bigint, bigint] => [0n, 2n ** BigInt(bits) - 1n];
+const bounds = new Map<string, readonly [least: bigint | undefined, most: bigint | undefined]>(
+  Object.entries({
+    nonPositiveInteger: [undefined, 0n] as const,
+    negativeInteger: [undefined, -1n] as const,
+    nonNegativeInteger: [0n, undefined] as const,
+    positiveInteger: [1n, undefined] as const,
+    long: whole(64),
+    int: whole(32),
+    short: whole(16),
+    byte: whole(8),
+    unsignedLong: natural(64),
+    unsignedInt: natural(32),
+    unsignedShort: natural(16),
+    unsignedByte: natural(8),
+  }).map(([name, range]) => [xsd.namespace + name, range]),
+);
+
+function isWithin(text: string, number: number, datatype: string): boolean {
+  const range = bounds.get(datatype);
+  if (!range) return true;
+  const value = Number.isSafeInteger(number) ? number : BigInt(text);
+  const [least, most] = range;
+  return (least === undefined || value >= least) && (most === undefined || value <= most);
+}
+
 const strings = ['normalizedString', 'token', 'language', 'NMTOKEN', 'Name', 'NCName', 'ID', 'IDREF', 'ENTITY'];
 const numberTypes = new Map<string, NumberType>([
-  ...integers.map((name) => [xsd.namespace + name, 'integer'] as const),
-  ...(['decimal', 'float', 'double'] as const).map((name) => [xsd.namespace + name, name] as const),
+  ...[...bounds.keys()].map((type) => [type, 'integer'] as const),
+  ...(['integer', 'decimal', 'float', 'double'] as const).map((name) => [xsd.namespace + name, name] as const),
 ]);
 const kinds = new Map<string, Kind>([
   ...[...numberTypes.keys()].map((type) => [type, 'number'] as const),
@@ -58,14 +82,16 @@ export function typedValue(text: string, datatype: string, token?: Token): Value
   const kind = kinds.get(datatype) ?? 'other';
   if (kind === 'number') {
     const numberType = numberTypes.get(datatype)!;
-    return { kind, text, datatype, numberType, number: parseNumber(text, numberType), token };
+    const number = parseNumber(text, numberType);
+    const isValue = number !== undefined && (numberType !== 'integer' || isWithin(text, number, datatype));
+    return { kind, text, datatype, numberType, number: isValue ? number : undefined, token };
   }
   return { kind, text, datatype, number: parseOther(kind, text), token };
 }
 
 const integer = /^[+-]?\d+$/;
-const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)$/;
-const double = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/;
+const double = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /** The number that a text is; `undefined` when it is none of that type. */
 export function parseNumber(text: string, type: NumberType): number | undefined {
@@ -116,8 +142,8 @@ export function integerOf(digits: string): Value {
 
 /** A decimal in its canonical form, of any number of digits. */
 export function decimalOf(digits: string): Value {
-  const [, sign, whole, fraction] = /^([+-]?)0*(\d*)(?:\.(\d*?)0*)?$/.exec(digits)!;
-  const text = `${whole || '0'}.${fraction || '0'}`;
+  const [, sign, whole, fraction] = /^([+-]?)0*((?:[1-9]\d*)?)(?:\.(\d*))?$/.exec(digits)!;
+  const text = `${whole || '0'}.${fraction?.replace(/(?<!0)0+$/, '') || '0'}`;
   const number = Number(digits);
   return {
     kind: 'number',
@@ -171,12 +197,12 @@ function literalToken(value: string, datatype: string, language: string): Token 
   return tokenOf({ termType: 'Literal', value, language, datatype: datatypeNode } as never);
 }
 
-/** The effective boolean value. */
+/** The effective boolean value (SPARQL 1.1 17.2.2). */
 export function booleanOf(value: Value | undefined): boolean | undefined {
-  if (value?.kind === 'boolean') return value.number === undefined ? undefined : value.number === 1;
   if (value?.kind === 'string') return value.text !== '';
-  if (value?.kind !== 'number' || value.number === undefined) return undefined;
-  return value.number !== 0 && !Number.isNaN(value.number);
+  if (value?.kind !== 'boolean' && value?.kind !== 'number') return undefined;
+  // 17.2.2: what is no text of its type is false.
+  return value.number !== undefined && value.number !== 0 && !Number.isNaN(value.number);
 }
 
 export const isLiteral = ({ kind }: Value): boolean => kind !== 'iri' && kind !== 'blank';

@@ -1,4 +1,7 @@
-/** Sums, counts, extremes and texts over the rows of a group. An error leaves the result unbound. It must not know groups. */
+/**
+ * Sums, counts, extremes and texts over the rows of a group (SPARQL 1.1 18.5.1): an error, which an unbound variable is as well,
+ * leaves the result unbound; COUNT and SAMPLE pass over it. It must not know groups.
+ */
 
 import { joinTokens, type Token } from '../access/terms.js';
 import { calculate } from '../expressions/arithmetic.js';
@@ -51,15 +54,12 @@ const folds: Readonly<Record<Aggregate['name'], (aggregate: Aggregate) => Fold>>
 };
 
 function sum(): Fold {
-  let total: Value | undefined;
-  let isEmpty = true;
+  let total: Value | undefined = numberValue(0, 'integer');
   return {
     take(value) {
-      if (isEmpty) total = value.kind === 'number' && value.number !== undefined ? value : undefined;
-      else total = total && calculate('+', total, value);
-      isEmpty = false;
+      total = total && calculate('+', total, value);
     },
-    result: () => (isEmpty ? numberValue(0, 'integer') : total),
+    result: () => total,
   };
 }
 
@@ -73,15 +73,17 @@ function extreme(sign: 1 | -1): Fold {
   };
 }
 
-/** One text of all that have one; what is not bound is passed over, as every other aggregate does. */
+/** One text of all, as STR() gives them, which blank nodes have none of. */
 function texts(separator: string): Fold {
   let text: string | undefined;
+  let isBroken = false;
   return {
     take({ kind, text: next }) {
-      if (kind !== 'blank') text = text === undefined ? next : text + separator + next;
-      if (text !== undefined && text.length > mostCharacters) throw tooLong();
+      if (kind === 'blank') isBroken = true;
+      text = text === undefined ? next : text + separator + next;
+      if (text.length > mostCharacters) throw tooLong();
     },
-    result: () => textValue(text ?? ''),
+    result: () => (isBroken ? undefined : textValue(text ?? '')),
   };
 }
 
@@ -94,16 +96,22 @@ function countOfSolutions(slots: readonly Slot[]): Accumulator {
   };
 }
 
+const passesErrors: ReadonlySet<Aggregate['name']> = new Set(['count', 'sample']);
+
 export function accumulator(aggregate: Aggregate): Accumulator {
   const { name, expression, isDistinct, solution } = aggregate;
   if (isDistinct && !expression) return countOfSolutions(solution);
   const fold = folds[name](aggregate);
   const seen = isDistinct ? new Set<Token>() : undefined;
   const anything = numberValue(1, 'integer');
+  let isBroken = false;
   return {
     add(row) {
       const value = expression ? expression.evaluate(row) : anything;
-      if (!value) return;
+      if (!value) {
+        isBroken ||= !passesErrors.has(name);
+        return;
+      }
       if (seen) {
         const token = toToken(value)!;
         if (seen.has(token)) return;
@@ -111,6 +119,6 @@ export function accumulator(aggregate: Aggregate): Accumulator {
       }
       fold.take(value);
     },
-    result: () => toToken(fold.result()),
+    result: () => (isBroken ? undefined : toToken(fold.result())),
   };
 }

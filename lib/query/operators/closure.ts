@@ -8,6 +8,7 @@ import { joinTokens, type Token } from '../access/terms.js';
 import { type Blocks, type ClosurePlan, type Place, type Plan, type Row, type Slot, termAt } from '../plan/plan.js';
 import { distinctTerms } from './distinct-terms.js';
 import { blockLength, type Execution, emptyRow, oneBlock, recall } from './execution.js';
+import { graphNodes } from './graph-nodes.js';
 
 /** A node in a graph; no graph: the union of all. */
 interface Node {
@@ -100,9 +101,12 @@ function walkerOf(execution: Execution, plan: ClosurePlan, run: Run): (rows: rea
         }
   }
 
+  const nodes = graphNodes(execution, plan);
+
   return async function* (rows) {
     for (const row of await withGraphs(execution, plan, rows)) {
       const [first, last, own] = [termAt(from, row), termAt(to, row), graphOf(row)];
+      if (!(await nodes.mayBegin(row))) continue;
       if (first !== undefined) {
         const start = { token: first, graph: own };
         for await (const end of reached(execution, plan, memory.forward, steps.of, start)) yield [row, start, end];

@@ -146,9 +146,14 @@ async function* union(execution: Execution, plan: UnionPlan, input: Blocks | und
       for (const part of plan.inputs) yield* execute(execution, part, oneBlock(rows.map((row) => row.slice())));
 }
 
+/** A variable may be the name of a graph around it, with which it is joined. */
 async function* extended(input: Blocks, { slot, expression }: ExtendPlan): AsyncGenerator<Row[]> {
   for await (const rows of input) {
-    for (const row of rows) row[slot] = toToken(expression.evaluate(row));
-    yield rows;
+    const kept = rows.filter((row) => {
+      const token = toToken(expression.evaluate(row));
+      row[slot] ??= token;
+      return token === undefined || row[slot] === token;
+    });
+    if (kept.length > 0) yield kept;
   }
 }

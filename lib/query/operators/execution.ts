@@ -39,7 +39,7 @@ export async function* oneBlock(rows: Row[]): AsyncGenerator<Row[]> {
 /** A part of a plan, and as what it remembers: a path that is found by itself is remembered as that, and as a table of its rows. */
 export interface Remembered {
   readonly part: Plan | Pattern | Existence;
-  readonly as: 'steps' | 'rows' | 'answers' | 'service' | 'matches';
+  readonly as: 'steps' | 'rows' | 'answers' | 'service' | 'matches' | 'nodes';
 }
 
 export function recall<T>({ memory }: Execution, { part, as }: Remembered, make: () => T): T {

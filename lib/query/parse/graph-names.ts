@@ -17,7 +17,7 @@ export function nameGraphs(root: Syntax, parse: Parse): void {
     for (const each of Object.values(node)) left.push(each);
     const { patterns } = node as { patterns?: Syntax[] };
     patterns?.forEach((pattern) => {
-      if (pattern.subType !== 'graph' || done.has(pattern) || bindsGraph(pattern)) return;
+      if (pattern.subType !== 'graph' || done.has(pattern) || inside(pattern).some(bindsGraph)) return;
       done.add(pattern);
       nameFirst(pattern, parse);
     });
@@ -29,9 +29,31 @@ const inside = (node: Syntax): readonly Syntax[] => (node['patterns'] as Syntax[
 /** Whether every solution comes from a triple, which says the graph. */
 function bindsGraph(node: Syntax): boolean {
   if (node.type === 'query') return true;
-  if (node.subType === 'bgp') return ((node['triples'] as unknown[] | undefined) ?? []).length > 0;
+  if (node.subType === 'bgp') return ((node['triples'] as Syntax[] | undefined) ?? []).some(hasTriple);
   if (node.subType === 'union') return inside(node).every(bindsGraph);
-  return (node.subType === 'group' || node.subType === 'graph') && inside(node).some(bindsGraph);
+  return node.subType === 'group' && inside(node).some(bindsGraph);
+}
+
+/** A path of no step from a term is in no graph. */
+function hasTriple({ subject, predicate, object }: Syntax): boolean {
+  const isTerm = (end: unknown): boolean => /^(?:namedNode|literal)$/.test((end as Syntax | undefined)?.subType ?? '');
+  return !isNullable(predicate as Syntax | undefined) || !(isTerm(subject) || isTerm(object));
+}
+
+function isNullable(path: Syntax | undefined): boolean {
+  if (path?.type !== 'path') return false;
+  const items = path['items'] as readonly Syntax[];
+  switch (path.subType) {
+    case '?':
+    case '*':
+      return true;
+    case '/':
+      return items.every(isNullable);
+    case '!':
+      return false;
+    default:
+      return items.some(isNullable);
+  }
 }
 
 function nameFirst(graph: Syntax, parse: Parse): void {

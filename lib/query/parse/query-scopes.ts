@@ -24,6 +24,26 @@ export function assertScopes(root: object): void {
   }
 }
 
+/**
+ * The name of a graph is bound outside of its group, and may be assigned within it (SPARQL 1.1 18.2.1, 18.6): the parser refuses what
+ * is assigned behind it in a group, and this what a SELECT assigns. In the algebra, nobody can tell.
+ * @throws LwsError `malformed-query`
+ */
+export function assertGraphNames(syntax: object): void {
+  for (const node of nodesOf(syntax, () => true)) {
+    if (node.type !== 'query') continue;
+    const assigned = ((node['variables'] ?? []) as AlgebraNode[]).flatMap(({ subType, variable }) =>
+      subType === 'bind' ? [(variable as Named).value] : [],
+    );
+    if (assigned.length === 0) continue;
+    for (const { subType, name } of nodesOf(
+      node['where'],
+      (below) => below.type !== 'query' && below['subType'] !== 'minus',
+    ))
+      if (subType === 'graph' && assigned.includes((name as Named).value)) throw assignedTwice((name as Named).value);
+  }
+}
+
 /** A node and all below it; below those that `goOn` refuses nothing is looked at. */
 export function* nodesOf(root: unknown, goOn: (node: AlgebraNode) => boolean): Generator<AlgebraNode> {
   const left: unknown[] = [root];
@@ -61,14 +81,21 @@ const hidesVariables = ({ type }: AlgebraNode): boolean =>
 /** BIND and AS name a variable that is not bound yet. */
 function assertFresh(extend: AlgebraNode): void {
   const { value } = extend['variable'] as Named;
+  const isIt = (term: unknown): boolean => {
+    const { termType, value: name } = term as AlgebraNode;
+    return termType === 'Variable' && name === value;
+  };
   for (const node of nodesOf(extend['input'], (below) => !hidesVariables(below))) {
-    const binds =
-      node['termType'] === 'Variable'
-        ? node['value'] === value
-        : node.type === 'project' && namesOf(node['variables']).includes(value);
-    if (binds) throw malformed(`?${value} is assigned and is bound already.`);
+    const { type, subject, predicate, object, variable, variables } = node;
+    const bound =
+      type === 'pattern' || type === 'path'
+        ? [subject, predicate, object]
+        : [variable, ...((variables as unknown[] | undefined) ?? [])];
+    if (bound.some((term) => term && isIt(term))) throw assignedTwice(value);
   }
 }
+
+const assignedTwice = (name: string): LwsError => malformed(`?${name} is assigned and is bound already.`);
 
 /**
  * Tells COUNT(DISTINCT *) which variables the query writes: in the algebra, blank nodes and paths have made others that are of

@@ -8,7 +8,7 @@ import type { AllowedHost } from '../../outbound/address-policy.js';
 import { resolveIri } from '../../rdf/resolve-iri.js';
 import { decodeEscapes } from './code-point-escapes.js';
 import { nameGraphs } from './graph-names.js';
-import { assertScopes, nameSolutions } from './query-scopes.js';
+import { assertGraphNames, assertScopes, nameSolutions } from './query-scopes.js';
 import { putServices, type ServiceClause, takeServices } from './service-clauses.js';
 import { prefixesOf, type Syntax, sparqlReader } from './sparql-parser.js';
 
@@ -66,6 +66,7 @@ export async function readQuery(
     });
   }
   assertScopes(algebra);
+  if (/graph/i.test(text)) assertGraphNames(syntax);
   putServices(algebra, services);
   if (/count/i.test(text)) nameSolutions(algebra, syntax);
   const from = algebra.type === 'from' ? (algebra as Algebra.From) : undefined;

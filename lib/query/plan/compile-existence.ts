@@ -7,6 +7,7 @@ import type { Term } from '@rdfjs/types';
 import { compileExpression } from './compile-expression.js';
 import { filterPlan } from './compile-join.js';
 import { type Names, NotCompiledError } from './compile-scope.js';
+import { beginsAtOneOf, isIndependent } from './independence.js';
 import {
   type Existence,
   type Expression,
@@ -16,7 +17,6 @@ import {
   partsOf,
   type SemiJoinPlan,
   type Slot,
-  slotsOf,
   unite,
 } from './plan.js';
 
@@ -33,7 +33,7 @@ export function compileFilter(input: Plan, expression: Algebra.Expression, tools
   for (const condition of plain) plan = filterPlan(plan, compileExpression(condition, tools.names));
   for (const condition of asking)
     plan = isExistence(condition)
-      ? semiJoin(plan, existenceOf(condition, plan.possible, tools), !condition.not)
+      ? semiJoin(plan, existenceOf(condition, plan, tools), !condition.not)
       : filterPlan(marked(plan, [condition], tools), compileExpression(condition, tools.names));
   return plan;
 }
@@ -55,18 +55,16 @@ const asksPatterns = (node: Algebra.Expression): boolean => existencesIn(node).l
 
 /** The rows of a plan, marked with what expressions ask of patterns. */
 export function marked(input: Plan, expressions: readonly Algebra.Expression[], tools: ExistenceTools): Plan {
-  const marks = marksOf(expressions, input.possible, tools);
+  const marks = marksOf(expressions, input, tools);
   if (marks.length === 0) return input;
   const { certain, possible } = input;
   return { kind: 'mark', input, marks, certain, possible, isJoinable: false };
 }
 
-/** @param outer what the rows may bind */
-export function marksOf(
-  expressions: readonly Algebra.Expression[],
-  outer: ReadonlySet<Slot>,
-  tools: ExistenceTools,
-): Mark[] {
+/** What the rows bind that are asked of. */
+type Outer = Pick<Plan, 'certain' | 'possible'>;
+
+export function marksOf(expressions: readonly Algebra.Expression[], outer: Outer, tools: ExistenceTools): Mark[] {
   return expressions.flatMap(existencesIn).map((node) => {
     const slot = tools.names.unnamed();
     tools.names.marks.set(node, slot);
@@ -82,29 +80,24 @@ export const withMarked = ({ evaluate, slots }: Expression, marks: readonly Mark
 
 function existenceOf(
   { input: pattern }: Algebra.ExistenceExpression,
-  outer: ReadonlySet<Slot>,
+  { certain, possible: outer }: Outer,
   { names, compile }: ExistenceTools,
 ): Existence {
+  const before = names.terms;
+  names.terms = unite([before, certain]);
   const right = compile(pattern, names);
+  names.terms = before;
   const shared = mentionedIn(pattern, names).filter((slot) => outer.has(slot));
   const counter = names.unnamed();
-  if (right.isJoinable) return { right, way: 'through', shared, counter };
   const parts = [...partsOf(right)];
-  // What is found by itself must not depend on the row: neither in what is filtered, nor in what is cut off.
-  const own = unite(parts.flatMap((part) => [part.possible, ...ownSlots(part)]));
-  const sees = new Set([...own].filter((slot) => outer.has(slot)));
-  if (isSubset(sees, right.certain) && !parts.some(({ kind }) => kind === 'slice' || kind === 'mark'))
-    return { right, way: 'alone', shared, counter };
+  const open = new Set([...outer].filter((slot) => !certain.has(slot)));
+  if (right.isJoinable && !parts.some((part) => beginsAtOneOf(part, open)))
+    return { right, way: 'through', shared, counter };
+  if (isIndependent(right, outer)) return { right, way: 'alone', shared, counter };
   // It would be asked for each row.
   if (parts.some(({ kind }) => kind === 'service'))
     throw new NotCompiledError('SERVICE within an EXISTS that depends on each row would be asked for each');
   return { right, way: 'each', shared, counter };
-}
-
-function ownSlots(plan: Plan): ReadonlySet<Slot>[] {
-  if (plan.kind === 'join') return [...plan.patterns.map(slotsOf), ...plan.filters.map(({ slots }) => slots)];
-  if (plan.kind === 'filter' || plan.kind === 'leftJoin') return plan.condition ? [plan.condition.slots] : [];
-  return plan.kind === 'extend' ? [plan.expression.slots] : [];
 }
 
 /** The slots of the variables that are written in a pattern. */

@@ -5,11 +5,13 @@
 import { withService } from './compile-service.js';
 import {
   areDisjoint,
+  type ClosurePlan,
   type Expression,
   isSubset,
   type JoinPlan,
   type LeftJoinPlan,
   type Pattern,
+  type Place,
   type Plan,
   type ServicePlan,
   slotsOf,
@@ -22,12 +24,25 @@ interface JoinParts {
   readonly filters?: readonly Expression[];
 }
 
-export function makeJoin({ patterns = [], parts = [], filters = [] }: JoinParts): JoinPlan {
+export function makeJoin({ patterns = [], parts: given = [], filters = [] }: JoinParts): JoinPlan {
+  const parts = given.map((part) => (part.kind === 'closure' ? atNodes(part, patterns) : part));
   const own = patterns.map(slotsOf);
   const certain = unite([...own, ...parts.map((part) => part.certain)]);
   const possible = unite([...own, ...parts.map((part) => part.possible)]);
   const isJoinable = parts.every((part) => part.isJoinable) && filters.every(({ slots }) => isSubset(slots, certain));
   return { kind: 'join', patterns, parts, filters, certain, possible, isJoinable };
+}
+
+/** What a pattern has as subject or object is a node of its graph. */
+function atNodes(closure: ClosurePlan, patterns: readonly Pattern[]): ClosurePlan {
+  const { from, to, graph, part } = closure;
+  const isSame = (a: Place, b: Place): boolean =>
+    a === b || (!!a && !!b && ('slot' in a ? 'slot' in b && a.slot === b.slot : 'token' in b && a.token === b.token));
+  const hasNode = (pattern: Pattern): boolean =>
+    pattern.part === part &&
+    isSame(pattern.places[3], graph) &&
+    [pattern.places[0], pattern.places[2]].some((place) => place && (isSame(place, from) || isSame(place, to)));
+  return closure.needsNodes && patterns.some(hasNode) ? { ...closure, needsNodes: false } : closure;
 }
 
 const none: ReadonlySet<number> = new Set();

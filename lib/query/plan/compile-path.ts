@@ -20,6 +20,8 @@ export function compilePath(node: Algebra.Path, names: Names): Plan {
   const part = partOf(node.graph);
   // The steps of one walk stay in one graph.
   const within: Place = !graph && part === 'named' ? { slot: names.unnamed() } : graph;
+  // Steps are taken from one term to the next.
+  const terms = new Set(names.terms);
   const walk = (path: Algebra.Operation, from: Place, to: Place, at = graph): Plan => {
     switch (path.type) {
       case 'link':
@@ -43,14 +45,44 @@ export function compilePath(node: Algebra.Path, names: Names): Plan {
         const length = lengths[path.type];
         if (!length) throw new NotCompiledError(`A path ${path.type} is none of SPARQL 1.1`);
         const [start, end] = [names.unnamed(), names.unnamed()];
+        terms.add(start).add(end);
         const step = walk((path as Algebra.OneOrMorePath).path, { slot: start }, { slot: end }, within);
         const [least, most] = length;
         const counter = names.unnamed();
-        return closurePlan({ from, to, graph: within, part, start, end, step, least, most, counter });
+        const needsNodes = isNullable(path) && [from, to].every((place) => !place || 'slot' in place);
+        return closurePlan({
+          from,
+          to,
+          graph: within,
+          part,
+          start,
+          end,
+          step,
+          least,
+          most,
+          counter,
+          needsNodes,
+          terms,
+        });
       }
     }
   };
   return walk(node.predicate, subject, object);
+}
+
+/** Whether it leads from a node to itself without a triple. */
+function isNullable(path: Algebra.Operation): boolean {
+  switch (path.type) {
+    case 'inv':
+    case 'OneOrMorePath':
+      return isNullable((path as Algebra.Inv).path);
+    case 'alt':
+      return (path as Algebra.Alt).input.some(isNullable);
+    case 'seq':
+      return (path as Algebra.Seq).input.every(isNullable);
+    default:
+      return path.type === 'ZeroOrMorePath' || path.type === 'ZeroOrOnePath';
+  }
 }
 
 function closurePlan(parts: Omit<ClosurePlan, 'kind' | 'certain' | 'possible' | 'isJoinable'>): ClosurePlan {

@@ -16,6 +16,8 @@ export interface Names {
   inner(shared: readonly string[]): Names;
   /** The slots of EXISTS within expressions, by their nodes. */
   readonly marks: Map<Algebra.Expression, Slot>;
+  /** Slots that a row brings along into the EXISTS that is compiled. */
+  terms: ReadonlySet<Slot>;
   readonly width: number;
   readonly facts: Facts;
 }
@@ -26,6 +28,7 @@ interface Shared {
   readonly root: Algebra.Operation | undefined;
   counts: Map<string, number> | undefined;
   readonly marks: Map<Algebra.Expression, Slot>;
+  terms: ReadonlySet<Slot>;
   readonly facts: Facts;
 }
 
@@ -41,6 +44,14 @@ class Scope implements Names {
 
   get marks(): Map<Algebra.Expression, Slot> {
     return this.shared.marks;
+  }
+
+  get terms(): ReadonlySet<Slot> {
+    return this.shared.terms;
+  }
+
+  set terms(slots: ReadonlySet<Slot>) {
+    this.shared.terms = slots;
   }
 
   get facts(): Facts {
@@ -74,7 +85,10 @@ class Scope implements Names {
 
 /** @param root where variables are counted; absent: every variable is asked for */
 export const namesOf = (root: Algebra.Operation | undefined, base = ''): Names =>
-  new Scope({ width: 0, root, counts: undefined, marks: new Map(), facts: { base, now: new Date() } }, new Map());
+  new Scope(
+    { width: 0, root, counts: undefined, marks: new Map(), terms: new Set(), facts: { base, now: new Date() } },
+    new Map(),
+  );
 
 function countVariables(root: Algebra.Operation): Map<string, number> {
   const counts = new Map<string, number>();

@@ -70,7 +70,8 @@ function compileLeftJoin(node: Algebra.LeftJoin, names: Names): Plan {
   const [left, right] = inputsOf(node, names) as [Plan, Plan];
   const { expression } = node;
   if (!expression) return makeLeftJoin({ left, right, condition: undefined, marks: [], counter: names.unnamed() });
-  const marks = marksOf([expression], unite([left.possible, right.possible]), tools(names));
+  const joined = { certain: unite([left.certain, right.certain]), possible: unite([left.possible, right.possible]) };
+  const marks = marksOf([expression], joined, tools(names));
   const condition = withMarked(compileExpression(expression, names), marks);
   return makeLeftJoin({ left, right, condition, marks, counter: names.unnamed() });
 }

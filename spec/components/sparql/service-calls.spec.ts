@@ -83,6 +83,7 @@ describe('Calls for SERVICE', () => {
         query: `SELECT ?v { SERVICE <${endpoint}> { ?v ?p ?o } }`,
         base: 'https://pod.example/',
         formats: acceptedFormats('text/csv'),
+        maxBytes: 1 << 20,
         maxResults: 10,
         allowedServices: allowed,
       },

@@ -63,6 +63,8 @@ export interface SpecView {
   readonly readable: ReadonlySet<string>;
   readonly defaultGraphs?: readonly string[];
   readonly namedGraphs?: readonly string[];
+  /** Throws when the query has to end. */
+  readonly assertTime?: () => void;
 }
 
 export type Answer = { readonly rows: readonly ReadonlyMap<string, Term>[] } | { readonly truth: boolean };
@@ -158,7 +160,7 @@ async function quadRows(quads: unknown): Promise<ReadonlyMap<string, Term>[]> {
   return rows;
 }
 
-const rowOf = ({ subject, predicate, object }: Quad): ReadonlyMap<string, Term> =>
+export const rowOf = ({ subject, predicate, object }: Quad): ReadonlyMap<string, Term> =>
   new Map<string, Term>(Object.entries({ subject, predicate, object }));
 
 /** A term as a text that says all of it. */

@@ -100,7 +100,14 @@ class Queried {
 
   async ask(query: string): Promise<string> {
     const { body } = await this.pool.run({
-      task: { query, base: root, formats: acceptedFormats('text/csv'), maxResults: 1_000_000, allowedServices: [] },
+      task: {
+        query,
+        base: root,
+        formats: acceptedFormats('text/csv'),
+        maxBytes: 1 << 20,
+        maxResults: 1_000_000,
+        allowedServices: [],
+      },
       client: String(Math.random()),
       standing: 'known',
       scope: async () => 'everything',

@@ -1,0 +1,63 @@
+/** Whether what is asked for a row may be found once for all rows. It must not know the algebra. */
+import { type Plan, partsOf, type Slot, slotsOf, unite } from './plan.js';
+
+/** Whether it is a path that begins at nodes alone while a variable of these is open, and anywhere when a term stands for it. */
+export function beginsAtOneOf(plan: Plan, slots: ReadonlySet<Slot>): boolean {
+  if (plan.kind !== 'closure' || !plan.needsNodes) return false;
+  return [plan.from, plan.to].some((place) => place && 'slot' in place && slots.has(place.slot));
+}
+
+/**
+ * Whether the rows that a plan gives alone, compared with a row, tell what it would give with the terms of that row in place of its
+ * variables (SPARQL 1.1 18.6, substitute). What looks at such a variable must find it bound.
+ * @param outer what the rows may bind
+ */
+export function isIndependent(plan: Plan, outer: ReadonlySet<Slot>): boolean {
+  const isBound = (slots: ReadonlySet<Slot>, by: ReadonlySet<Slot>): boolean =>
+    [...slots].every((slot) => !outer.has(slot) || by.has(slot));
+  const goesOn = (part: Plan): boolean => isIndependent(part, outer);
+  switch (plan.kind) {
+    case 'join':
+      return plan.parts.every(goesOn) && plan.filters.every(({ slots }) => isBound(slots, plan.certain));
+    case 'union':
+      return plan.inputs.every(goesOn);
+    case 'values':
+      return true;
+    case 'closure':
+      return !beginsAtOneOf(plan, outer);
+    case 'filter':
+      return goesOn(plan.input) && isBound(plan.condition.slots, plan.input.certain);
+    case 'extend':
+      return goesOn(plan.input) && isBound(plan.expression.slots, plan.input.certain);
+    case 'distinct':
+      return goesOn(plan.input);
+    case 'leftJoin': {
+      const { left, right, condition } = plan;
+      const asked = unite([slotsWithin(right), condition?.slots ?? new Set()]);
+      return plan.marks.length === 0 && goesOn(left) && isBound(asked, left.certain);
+    }
+    case 'semiJoin': {
+      const { left, existence } = plan;
+      // A term is no variable that both sides of a MINUS could share.
+      const by = existence.minus === undefined ? left.certain : new Set<Slot>();
+      return goesOn(left) && isBound(slotsWithin(existence.right), by);
+    }
+    case 'group':
+      return goesOn(plan.input) && isBound(slotsWithin(plan.input), plan.certain);
+    case 'service':
+      return isBound(slotsWithin(plan), plan.certain);
+    // What is cut off, or marked, depends on all rows.
+    default:
+      return false;
+  }
+}
+
+/** The slots that a plan may look at. */
+const slotsWithin = (plan: Plan): Set<Slot> =>
+  unite([...partsOf(plan)].flatMap((part) => [part.possible, ...ownSlots(part)]));
+
+function ownSlots(plan: Plan): ReadonlySet<Slot>[] {
+  if (plan.kind === 'join') return [...plan.patterns.map(slotsOf), ...plan.filters.map(({ slots }) => slots)];
+  if (plan.kind === 'filter' || plan.kind === 'leftJoin') return plan.condition ? [plan.condition.slots] : [];
+  return plan.kind === 'extend' ? [plan.expression.slots] : [];
+}

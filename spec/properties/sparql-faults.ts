@@ -1,0 +1,106 @@
+/**
+ * Where the oracles of the random queries are wrong themselves, by the shape of a query, each with the place of SPARQL 1.1 Query
+ * Language that says so. What is Oxigraph's fault is held against Comunica. It must not know the engine under test.
+ */
+import type { Algebra } from '@comunica/utils-algebra';
+import { type AlgebraNode, nodesOf } from '../../lib/query/parse/query-scopes.js';
+
+export interface Asked {
+  readonly algebra: Algebra.Operation;
+  /** The data, or the query, have literals that are no texts of their types, or not the ones that their values are written as. */
+  readonly isOdd: boolean;
+}
+
+interface Fault {
+  readonly of: 'oxigraph' | 'comunica';
+  readonly why: string;
+  readonly applies: (asked: Asked) => boolean;
+}
+
+const everywhere = (): boolean => true;
+const nodes = (
+  root: unknown,
+  test: (node: AlgebraNode) => boolean,
+  goOn = everywhere as (node: AlgebraNode) => boolean,
+): AlgebraNode[] => [...nodesOf(root, goOn)].filter(test);
+const has = (root: unknown, test: (node: AlgebraNode) => boolean): boolean => {
+  for (const node of nodesOf(root, everywhere)) if (test(node)) return true;
+  return false;
+};
+const isType =
+  (...types: readonly string[]) =>
+  ({ type }: AlgebraNode): boolean =>
+    types.includes(type as string);
+const isTerm = (term: unknown): boolean => /^(?:NamedNode|Literal)$/.test((term as AlgebraNode)['termType'] as string);
+
+/** Whether a path may take no step. */
+function isNullable(path: AlgebraNode): boolean {
+  const { type, path: inner, input } = path as { type?: string; path: AlgebraNode; input: AlgebraNode[] };
+  if (type === 'inv' || type === 'OneOrMorePath') return isNullable(inner);
+  if (type === 'alt') return input.some(isNullable);
+  if (type === 'seq') return input.every(isNullable);
+  return type === 'ZeroOrMorePath' || type === 'ZeroOrOnePath';
+}
+const hasNullable = ({ predicate }: AlgebraNode): boolean => has(predicate, (node) => isNullable(node));
+const paths = (root: unknown): AlgebraNode[] => nodes(root, isType('path'));
+const existences = (root: unknown): AlgebraNode[] => nodes(root, ({ subType }) => subType === 'existence');
+
+export const faults: readonly Fault[] = [
+  {
+    of: 'oxigraph',
+    why: '18.2.2.3, 18.4: an alternative, and a negated set with both directions, is a union, which keeps what it has twice',
+    applies: ({ algebra }) => paths(algebra).some((path) => has(path['predicate'], isType('alt'))),
+  },
+  {
+    of: 'oxigraph',
+    why: '18.4: a path of no step begins at a term that is no node of the graph; so it does where EXISTS puts a term (18.6)',
+    applies: ({ algebra }) =>
+      paths(algebra).some((path) => hasNullable(path) && (isTerm(path['subject']) || isTerm(path['object']))) ||
+      existences(algebra).some((existence) => paths(existence).some(hasNullable)),
+  },
+  {
+    of: 'oxigraph',
+    why: 'RDF 1.1 Concepts 3.3: literals that are written in another way are other terms; 17.2.2: what is ill-typed is false',
+    applies: ({ isOdd }) => isOdd,
+  },
+  {
+    of: 'oxigraph',
+    why: '17.3: texts with a language, and terms of other types than those of the table, have no order',
+    applies: ({ algebra }) => has(algebra, ({ operator }) => /^[<>]=?$/.test((operator as string | undefined) ?? '')),
+  },
+  {
+    of: 'oxigraph',
+    why: '18.5.1: without GROUP BY, there is a group also where a filter leaves no solution',
+    applies: ({ algebra }) =>
+      has(
+        algebra,
+        (node) => node.type === 'group' && (node['variables'] as unknown[]).length === 0 && has(node, isType('filter')),
+      ),
+  },
+  ...(['oxigraph', 'comunica'] as const).map((of) => ({
+    of,
+    why: '18.3.1, 18.5.1.2: a blank node of a pattern, or a stop of a path, is no variable of a solution, of which COUNT(DISTINCT *) counts the different ones',
+    applies: ({ algebra }: Asked) =>
+      has(
+        algebra,
+        ({ aggregator, distinct, expression }) =>
+          aggregator === 'count' && distinct === true && (expression as AlgebraNode)['subType'] === 'wildcard',
+      ),
+  })),
+  {
+    of: 'comunica',
+    why: '18.6: it drops alternatives within other parts, of which it believes that they have no solution',
+    applies: ({ algebra }) =>
+      has(algebra, isType('project', 'graph', 'union', 'group', 'leftjoin', 'minus')) &&
+      paths(algebra).some((path) => has(path['predicate'], isType('alt'))),
+  },
+  {
+    of: 'comunica',
+    why: '18.4, 18.6: a path of no step from a term is in every graph',
+    applies: ({ algebra }) =>
+      paths(algebra).some((path) => hasNullable(path) && (path['graph'] as AlgebraNode)['termType'] !== 'DefaultGraph'),
+  },
+];
+
+export const isFaultOf = (oracle: Fault['of'], asked: Asked): boolean =>
+  faults.some(({ of, applies }) => of === oracle && applies(asked));

@@ -1,0 +1,175 @@
+/**
+ * What the engine under test and two others answer to a query, as texts to be compared: numbers by their values, since engines write
+ * them in several ways, and blank nodes of the data by their labels. It must not know how queries are made.
+ */
+import type { Quad, Term } from '@rdfjs/types';
+import { DataFactory } from 'n3';
+import { blankNode, defaultGraph, literal, namedNode, quad, Store } from 'oxigraph';
+import { readQuery } from '../../lib/query/parse/read-query.js';
+import {
+  type Answer,
+  base,
+  engineAnswer,
+  plainAnswer,
+  rowOf,
+  type SpecData,
+  type SpecLevel,
+  type SpecView,
+  type ToMemory,
+  writeTerm,
+} from '../lib/query/engine-dataset.js';
+import { isomorphic } from '../lib/rdf/isomorphism.js';
+
+/** An answer, or why there is none. */
+export type Outcome =
+  | { readonly rows: readonly string[]; readonly graph?: readonly Quad[] | undefined }
+  | { readonly error: string };
+
+export interface World {
+  readonly store: SpecLevel;
+  readonly data: SpecData;
+  readonly readable: ReadonlySet<string>;
+  readonly oxigraph: Store;
+}
+
+/** A query that answers more, or takes longer, is not compared. */
+const mostRows = 20_000;
+const mostMs = 2000;
+export class TooMuch extends Error {}
+
+type OxigraphTerm = ReturnType<typeof namedNode>;
+const ofOxigraph = (term: Term): OxigraphTerm => {
+  if (term.termType === 'NamedNode') return namedNode(term.value);
+  if (term.termType === 'BlankNode') return blankNode(term.value) as never;
+  const { value, language, datatype } = term as Extract<Term, { termType: 'Literal' }>;
+  return literal(value, (language || namedNode(datatype.value)) as never) as never;
+};
+
+/** Oxigraph gets the graphs that may be read alone, and their union as the default graph. */
+export function oxigraphOf(data: SpecData, readable: ReadonlySet<string>): Store {
+  const store = new Store();
+  for (const [graph, triples] of data) {
+    if (!readable.has(graph)) continue;
+    for (const { subject, predicate, object } of triples)
+      for (const name of [namedNode(graph), defaultGraph()])
+        store.add(
+          quad(
+            ofOxigraph(subject) as never,
+            ofOxigraph(predicate) as never,
+            ofOxigraph(object) as never,
+            name as never,
+          ),
+        );
+  }
+  return store;
+}
+
+const attempt = async (answer: () => Promise<Answer> | Answer): Promise<Outcome> => {
+  try {
+    return outcomeOf(await answer());
+  } catch (error) {
+    if (error instanceof TooMuch) throw error;
+    return { error: String(error).slice(0, 300) };
+  }
+};
+
+/** The engine under test. */
+export const ourOutcome = ({ store, readable }: World, query: string, toMemory?: ToMemory): Promise<Outcome> =>
+  attempt(async () => {
+    const end = performance.now() + mostMs;
+    const { from } = await readQuery(query, base);
+    const view: SpecView = { readable, ...from, assertTime: () => assertBefore(end) };
+    return engineAnswer(store.level, view, query, toMemory);
+  });
+
+function assertBefore(end: number): void {
+  if (performance.now() > end) throw new TooMuch();
+}
+
+export const oxigraphOutcome = ({ oxigraph }: World, query: string): Promise<Outcome> =>
+  attempt(() => {
+    const answer = oxigraph.query(query, { base_iri: base }) as unknown;
+    if (typeof answer === 'boolean') return { truth: answer };
+    const rows = answer as (ReadonlyMap<string, Term> | Quad)[];
+    return { rows: rows.map((row) => (row instanceof Map ? row : rowOf(row as Quad))) };
+  });
+
+/** Comunica's stock engine, which does not always come to an end. */
+export const stockOutcome = ({ data, readable }: World, query: string): Promise<Outcome> =>
+  attempt(async () => {
+    const { from } = await readQuery(query, base);
+    const late = new Promise<never>((_, reject) => setTimeout(reject, 5000, new Error('It took too long.')).unref());
+    return Promise.race([plainAnswer(data, { readable, ...from }, query), late]);
+  });
+
+function outcomeOf(answer: Answer): Outcome {
+  if ('truth' in answer) return { rows: [String(answer.truth)] };
+  if (answer.rows.length > mostRows) throw new TooMuch();
+  const rows = answer.rows.map(writeRow).sort();
+  const [first] = answer.rows;
+  const graph = first?.has('subject') && first.has('predicate') ? answer.rows.map(quadOf) : undefined;
+  return graph ? { rows: [...new Set(rows)], graph } : { rows };
+}
+
+const writeRow = (row: ReadonlyMap<string, Term>): string =>
+  [...row]
+    .map(([name, term]) => `${name}=${writeTerm(canonical(term))}`)
+    .sort()
+    .join(' ');
+
+const quadOf = (row: ReadonlyMap<string, Term>): Quad => {
+  const [subject, predicate, object] = ['subject', 'predicate', 'object'].map((name) => canonical(row.get(name)!));
+  return DataFactory.quad(subject as never, predicate as never, object as never) as unknown as Quad;
+};
+
+const numbers = /#(integer|decimal|double|float|byte)$/;
+
+function canonical(term: Term): Term {
+  if (term.termType === 'BlankNode') return DataFactory.blankNode(term.value.replace(/^bc_\d+_/, ''));
+  if (term.termType !== 'Literal') return term;
+  const type = numbers.exec(term.datatype.value)?.[1];
+  if (type === undefined) return term;
+  const isExact = type !== 'double' && type !== 'float';
+  const text = isExact ? exactText(term.value) : String(Number(term.value.replace('INF', 'Infinity')));
+  return DataFactory.literal(text, DataFactory.namedNode(term.datatype.value)) as Term;
+}
+
+const exactText = (text: string): string => {
+  const found = /^([+-]?)0*(\d*)(?:\.(\d*?)0*)?$/.exec(text);
+  if (!found) return text;
+  const size = `${found[2] || '0'}${found[3] ? `.${found[3]}` : ''}`;
+  return size === '0' || found[1] !== '-' ? size : `-${size}`;
+};
+
+export function areSame(a: Outcome, b: Outcome): boolean {
+  if ('error' in a || 'error' in b) return 'error' in a && 'error' in b;
+  if (a.rows.length !== b.rows.length) return false;
+  if (a.rows.every((row, at) => row === b.rows[at])) return true;
+  return !!a.graph && !!b.graph && isomorphic(a.graph, b.graph);
+}
+
+/** Whether the rows of a LIMIT are some of all, as many as there are to be. */
+export function isSliceOf(some: Outcome, all: Outcome, { offset, limit }: { offset: number; limit: number }): boolean {
+  if ('error' in some || 'error' in all) return areSame(some, all);
+  const left = [...all.rows];
+  const isPart = some.rows.every((row) => {
+    const at = left.indexOf(row);
+    if (at >= 0) left.splice(at, 1);
+    return at >= 0;
+  });
+  return isPart && some.rows.length === Math.min(limit, Math.max(0, all.rows.length - offset));
+}
+
+/** What an outcome has more and less than Oxigraph's. */
+export function writeDifference(outcome: Outcome, oxigraph: Outcome): string {
+  if ('error' in outcome) return `error: ${outcome.error}`;
+  if ('error' in oxigraph) return `${outcome.rows.length} rows; Oxigraph: error: ${oxigraph.error}`;
+  const less = [...oxigraph.rows];
+  const more = outcome.rows.filter((row) => {
+    const at = less.indexOf(row);
+    if (at >= 0) less.splice(at, 1);
+    return at < 0;
+  });
+  const some = (rows: readonly string[]): string => `${rows.length} ${JSON.stringify(rows.slice(0, 3))}`;
+  return `${outcome.rows.length} rows; Oxigraph: ${oxigraph.rows.length}; more: ${some(more)}; less: ${some(less)}`;
+}

@@ -5,7 +5,8 @@
  */
 
 import { breathe, fillBatch, sizeOfBatch } from './batch-filling.js';
-import { commitInDoubt, storageFull } from './blobs.js';
+import { commitInDoubt } from './blobs.js';
+import { storageFull } from './disk-space.js';
 import { type BatchWriter, type Level, writeBatch } from './durable-level.js';
 import { quotaExceeded } from './quota.js';
 import { metaKey, parentOf, type ResourceRecord } from './records.js';

@@ -206,12 +206,15 @@ function follow({ followers, house }: SubscriptionEndpoint, access: Access): Rep
     access,
     tell(activity) {
       // One after another, since each is decided anew.
-      last = last.then(async () => {
-        if (body.destroyed || body.writableEnded) return;
-        // A new object: decisions are remembered with the one of the request.
-        if (!(await controls(house, { ...access }))) body.end();
-        else if (activity && !body.write(`${JSON.stringify(activity)}\n`)) body.destroy();
-      });
+      last = last
+        .then(async () => {
+          if (body.destroyed || body.writableEnded) return;
+          // A new object: decisions are remembered with the one of the request.
+          if (!(await controls(house, { ...access }))) body.end();
+          else if (activity && !body.write(`${JSON.stringify(activity)}\n`)) body.destroy();
+        })
+        // What cannot be decided is not told, and the stream must not fall silent.
+        .catch((error: Error) => void body.destroy(error));
     },
     end: () => void body.end(),
   };

@@ -17,6 +17,7 @@ const inlineBytes: Readonly<Record<RdfFormat | 'application/json', number>> = {
   'text/turtle': 16_384,
   'application/trig': 16_384,
   'application/n-triples': 16_384,
+  'application/n-quads': 16_384,
   // These two are several times slower, and easier to make slow on purpose.
   'application/ld+json': 6_144,
   'application/rdf+xml': 6_144,

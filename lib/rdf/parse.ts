@@ -1,5 +1,5 @@
 /**
- * RDF documents in: bytes of any of the five serialisations become triples and a prefix map. It must not know storage;
+ * RDF documents in: bytes of any of the six serialisations become triples and a prefix map. It must not know storage;
  * it never fetches anything.
  */
 import type { Quad, Quad_Graph, Quad_Object, Quad_Subject, Term } from '@rdfjs/types';
@@ -36,7 +36,7 @@ export async function parseRdf(
   const text = decodeUtf8(bytes);
   const factory = new CountingFactory(new Expansion(bytes.length, bounds));
   const { quads, prefixes } = await parsers[format](text, { base, factory });
-  if (quads.some((quad) => quad.graph.termType !== 'DefaultGraph'))
+  if (!quads.every(isInDefaultGraph))
     throw new LwsError(
       'named-graph',
       'The document has triples in a named graph. A resource is a single graph: put them into the default graph.',
@@ -52,11 +52,8 @@ interface Parsing {
 const parsers: Readonly<Record<RdfFormat, (text: string, parsing: Parsing) => RdfDocument | Promise<RdfDocument>>> = {
   'text/turtle': (text, parsing) => parseN3(text, 'text/turtle', parsing),
   'application/trig': (text, parsing) => parseN3(text, 'application/trig', parsing),
-  'application/n-triples': (text, { factory }) => {
-    const document = parseN3(text, 'application/n-triples', { factory });
-    assertTripleLines(text);
-    return document;
-  },
+  'application/n-triples': (text, { factory }) => parseLines(text, 'application/n-triples', factory),
+  'application/n-quads': (text, { factory }) => parseLines(text, 'application/n-quads', factory),
   'application/ld+json': parseJsonLd,
   'application/rdf+xml': parseRdfXml,
 };
@@ -76,6 +73,15 @@ function parseN3(text: string, format: string, { base, factory }: Partial<Parsin
     throw malformed(describeN3Error(text, error as N3Error), error);
   }
 }
+
+function parseLines(text: string, format: string, factory: DataFactory<Quad>): RdfDocument {
+  const document = parseN3(text, format, { factory });
+  // Lines with a graph are no triples, and refused for their graph.
+  if (document.quads.every(isInDefaultGraph)) assertTripleLines(text);
+  return document;
+}
+
+const isInDefaultGraph = ({ graph }: Quad): boolean => graph.termType === 'DefaultGraph';
 
 /** N-Triples has each triple on a line of its own, which n3 does not mind. @throws LwsError `malformed-body` */
 function assertTripleLines(text: string): void {

@@ -62,7 +62,10 @@ export async function putAcl(
   };
   await admit(storage.store);
   if (!isRdfFormat(body.mediaType))
-    throw new LwsError('unsupported-media-type', 'An ACL is RDF: Turtle, JSON-LD, N-Triples, RDF/XML or TriG.');
+    throw new LwsError(
+      'unsupported-media-type',
+      'An ACL is RDF: Turtle, JSON-LD, N-Triples, RDF/XML, TriG or N-Quads.',
+    );
   const bytes = await readBody(body, longestAcl);
   const { keys, prefixes } = await storage.documents.parse(bytes, body.mediaType, iri);
   if (iri === storage.storage && !leavesControl(aclOfGraph(iri, keys)))

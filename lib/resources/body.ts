@@ -80,7 +80,7 @@ export async function parseContent(storage: Storage, mediaType: string, bytes: B
   if (!isRdfFormat(mediaType))
     throw new LwsError(
       'unsupported-media-type',
-      `An RDF resource cannot be made of ${mediaType}. Send Turtle, JSON-LD, N-Triples, RDF/XML or TriG.`,
+      `An RDF resource cannot be made of ${mediaType}. Send Turtle, JSON-LD, N-Triples, RDF/XML, TriG or N-Quads.`,
     );
   const document = await storage.documents.parse(bytes, mediaType as RdfFormat, iri);
   return { kind: 'rdf', document };

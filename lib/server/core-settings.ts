@@ -116,6 +116,18 @@ export const coreSettings = {
   mostTriples: setting('lws.rdf.max-triples', integer(1), 500_000, 'Triples that an RDF body may have.'),
   linksetBytes: setting('lws.linkset.max-bytes', integer(1), 1 << 20, 'The longest linkset, in bytes.'),
   binaryBytes: setting('lws.max-binary-bytes', integer(0), 0, 'The longest binary body, in bytes; 0: no limit.'),
+  connections: setting(
+    'lws.max-connections',
+    optional(integer(1)),
+    null,
+    'Connections at once; nothing: half of the files that the process may open.',
+  ),
+  connectionsPerAddress: setting(
+    'lws.max-connections-per-address',
+    optional(integer(1)),
+    null,
+    'Of these, from one address; nothing: a quarter, or all behind a proxy.',
+  ),
   idleSeconds: setting(
     'lws.request-idle-seconds',
     integer(1, 3600),

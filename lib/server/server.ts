@@ -15,6 +15,7 @@ import { ensureRoot } from '../resources/storage-root.js';
 import type { Settings } from '../settings.js';
 import type { Store } from '../storage/store.js';
 import { assembleHouse, assembleSite, assembleStorage, installAll, type Surroundings } from './assemble.js';
+import { limitConnections } from './connections.js';
 import { type CoreSettings, coreSettings, readBaseUri } from './core-settings.js';
 import { createHttpServer, drain, listen } from './http-server.js';
 import { keptKey } from './kept-key.js';
@@ -152,6 +153,11 @@ export async function createServer(settings: Settings, equipment: Equipment): Pr
       if (http || ended) throw new Error(ended ? 'The server is closed.' : 'The server listens already.');
       const { url, loopback } = readBaseUri(core);
       http = createHttpServer(app.koa.callback(), site.challenge);
+      limitConnections(http, {
+        inAll: core.connections,
+        perAddress: core.connectionsPerAddress,
+        behindProxy: core.behindProxy,
+      });
       try {
         return await listen(http, core, url, loopback);
       } catch (error) {

@@ -1,6 +1,6 @@
 /** From the changes of a transaction to the operations of a batch. It must not know when it is written. */
 import type { BatchWriter } from './durable-level.js';
-import { otherKeys } from './quad-keys.js';
+import { indexNames, otherKeys } from './quad-keys.js';
 import { blobKey, garbageKey, recordKey, writeRecord } from './records.js';
 import type { Transaction } from './transaction.js';
 
@@ -35,4 +35,16 @@ export async function fillBatch(batch: BatchWriter, transaction: Transaction): P
         if (++quads % quadsAtATime === 0) await breathe();
       }
   }
+}
+
+/** What a record takes, about. */
+const recordBytes = 500;
+
+/** About how many bytes a transaction's batch has. */
+export function sizeOfBatch({ records, entries, graphs }: Transaction): number {
+  let size = records.size * recordBytes;
+  for (const [key, value] of entries) size += key.length + (value?.length ?? 0);
+  for (const { added, removed } of graphs.values())
+    for (const keys of [added, removed]) for (const key of keys) size += key.length * indexNames.length;
+  return size;
 }

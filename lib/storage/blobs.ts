@@ -8,14 +8,13 @@
  */
 import { randomUUID } from 'node:crypto';
 import { constants, createReadStream } from 'node:fs';
-import { type FileHandle, link, mkdir, open, readdir, statfs, unlink } from 'node:fs/promises';
+import { type FileHandle, link, mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { LwsError } from '../errors.js';
 import { assertDigest, type BlobFacts, DamagedBlobError, verified } from './blob-integrity.js';
+import { DiskSpace, storageFull } from './disk-space.js';
 
-/** Below this much free space writes are refused while the disk still has room for LevelDB's own files. */
-const reservedBytes = 32 << 20;
 const coalescedBytes = 256 << 10;
 /** By the first two digits of a blob's name. */
 const subfolders = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, '0'));
@@ -31,10 +30,11 @@ export interface BlobWriter {
 }
 
 export class Blobs {
-  private spaceCheckedAt = 0;
-  private spaceCheck: Promise<void> | undefined;
+  readonly space: DiskSpace;
 
-  constructor(private readonly folder: string) {}
+  constructor(private readonly folder: string) {
+    this.space = new DiskSpace(folder);
+  }
 
   /** Makes the directories. @throws the file system's error when it cannot be written */
   async open(): Promise<void> {
@@ -55,7 +55,7 @@ export class Blobs {
 
   /** @throws LwsError `storage-full` when the disk has hardly any space left */
   async create(): Promise<BlobWriter> {
-    await this.assertSpace();
+    await this.space.assertSome();
     const blob = randomUUID();
     try {
       const file = await open(this.mark(blob), 'wx', 0o600);
@@ -63,19 +63,6 @@ export class Blobs {
     } catch (error) {
       throw outOfSpace(error);
     }
-  }
-
-  /** Refuses writes on a nearly full disk. Asks the file system at most once a second. */
-  async assertSpace(): Promise<void> {
-    const now = Date.now();
-    if (now - this.spaceCheckedAt >= 1000 || !this.spaceCheck) {
-      this.spaceCheckedAt = now;
-      this.spaceCheck = statfs(this.folder).then(({ bavail, bsize }) => {
-        if (bavail * bsize < reservedBytes) throw storageFull('less than 32 MiB are left on the disk');
-      });
-      this.spaceCheck.catch(() => {});
-    }
-    await this.spaceCheck;
   }
 
   /** The blob's commit is durable: nothing is in doubt any more. */
@@ -152,12 +139,6 @@ export class Blobs {
  * failed. What it refers to must stay until the next start, which looks.
  */
 export class CommitInDoubtError extends LwsError {}
-
-export const storageFull = (reason: string, cause?: unknown): LwsError =>
-  new LwsError('storage-full', noSpace, { reason, cause });
-
-const noSpace =
-  'The server has no space left for this write. Nothing was stored; tell the operator, or try again later.';
 
 export const commitInDoubt = (cause: unknown): LwsError =>
   new CommitInDoubtError(

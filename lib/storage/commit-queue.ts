@@ -4,8 +4,9 @@
  * each keeps its own verdict, and none is acknowledged before its batch is synced. It must not know what is cached.
  */
 
-import { breathe, fillBatch } from './batch-filling.js';
-import { commitInDoubt, storageFull } from './blobs.js';
+import { breathe, fillBatch, sizeOfBatch } from './batch-filling.js';
+import { commitInDoubt } from './blobs.js';
+import { storageFull } from './disk-space.js';
 import { type BatchWriter, type Level, writeBatch } from './durable-level.js';
 import { quotaExceeded } from './quota.js';
 import { metaKey, parentOf, type ResourceRecord } from './records.js';
@@ -27,6 +28,8 @@ export interface CommitQueueOptions {
   readonly bytes: number;
   /** The most that these may be; 0: any number. */
   readonly quotaBytes: number;
+  /** Refuses a batch that the disk might not take. */
+  readonly assertSpace: (bytes: number, frees: boolean) => Promise<void>;
   /** Called in every transaction that changed something, after its work: what they stage is part of it. */
   readonly listeners: readonly TransactionListener[];
   /** Called when a transaction is going to be written, before anybody can read of it. */
@@ -41,6 +44,8 @@ export type TransactionListener = (transaction: Transaction) => void | Promise<v
 interface PendingCommit {
   readonly transaction: Transaction;
   readonly sequence: number;
+  /** Of its batch, about. */
+  readonly bytes: number;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -49,6 +54,9 @@ interface Overlaid<T> {
   readonly value: T;
   readonly sequence: number;
 }
+
+/** A smaller batch fits what is kept free for it. */
+const largeBatch = 4 << 20;
 
 export class CommitQueue implements TransactionBase {
   readonly isTransaction = true;
@@ -60,6 +68,8 @@ export class CommitQueue implements TransactionBase {
   private flushing: Promise<void> | undefined;
   private lastCommit: Promise<void> = Promise.resolve();
   private sequence = 0;
+  /** Bytes of the batch that is being written, about. */
+  private writing = 0;
   private failure: unknown;
   /** Those of commits under way included. */
   bytes: number;
@@ -115,12 +125,19 @@ export class CommitQueue implements TransactionBase {
       if (!frees) this.assertQuota(transaction);
       if (transaction.changes.length > 0 || transaction.announcements.length > 0)
         for (const listener of this.options.listeners) await listener(transaction);
+      await this.assertSpace(sizeOfBatch(transaction), frees);
       // The batch before it may have failed meanwhile, and with it the state that this one saw.
       if (this.failure !== undefined) throw this.refusal();
       return { result, committed: this.stage(transaction) };
     });
     await committed;
     return result;
+  }
+
+  /** After a batch that the disk did not take, nothing more can be written; so a large one asks before. */
+  private async assertSpace(bytes: number, frees: boolean): Promise<void> {
+    const underWay = this.flushing ? this.pending.reduce((sum, { bytes: own }) => sum + own, this.writing) : 0;
+    if (bytes + underWay > largeBatch) await this.options.assertSpace(bytes + underWay, frees);
   }
 
   private assertQuota({ bytes }: Transaction): void {
@@ -145,7 +162,7 @@ export class CommitQueue implements TransactionBase {
     for (const [key, value] of transaction.entries) this.entries.set(key, { value, sequence });
     this.bytes = transaction.bytes;
     const committed = new Promise<void>((resolve, reject) => {
-      this.pending.push({ transaction, sequence, resolve, reject });
+      this.pending.push({ transaction, sequence, bytes: sizeOfBatch(transaction), resolve, reject });
     });
     this.lastCommit = committed;
     // Whoever waits for it hears of a failure; when nobody does, it is no unhandled one.
@@ -162,6 +179,7 @@ export class CommitQueue implements TransactionBase {
     while (this.pending.length > 0) {
       const group = this.pending;
       this.pending = [];
+      this.writing = group.reduce((sum, { bytes: own }) => sum + own, 0);
       const bytes = String(this.bytes);
       const fill = async (batch: BatchWriter): Promise<void> => {
         for (const { transaction } of group) await fillBatch(batch, transaction);

@@ -5,6 +5,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import type { AbstractLevel, AbstractSnapshot } from 'abstract-level';
 import { ClassicLevel } from 'classic-level';
+import { mostFiles } from './open-files.js';
 import type { KeyRange } from './records.js';
 
 export type Level = AbstractLevel<string | Buffer | Uint8Array, string, string>;
@@ -31,6 +32,8 @@ export async function openLevel(folder: string): Promise<Level> {
     valueEncoding: 'utf8',
     cacheSize: 16 << 20,
     writeBufferSize: 16 << 20,
+    // LevelDB's own 1000 may be all that there are.
+    maxOpenFiles: Math.min(1000, mostFiles() >> 2),
     multithreading: true,
   });
   try {

@@ -52,6 +52,7 @@ export class Store {
       level,
       bytes,
       quotaBytes: options.quotaBytes ?? 0,
+      assertSpace: (needed, frees) => blobs.space.assertFor(needed, frees),
       committed: {
         record: (iri) => this.record(iri),
         graph: (record) => this.graphOf(record),
@@ -186,7 +187,7 @@ export class Store {
     work: (transaction: Transaction) => Promise<T> | T,
     options: { readonly frees?: boolean } = {},
   ): Promise<T> {
-    if (!options.frees) await this.blobs.assertSpace();
+    if (!options.frees) await this.blobs.space.assertSome();
     return this.queue.transact(work, options.frees);
   }
 

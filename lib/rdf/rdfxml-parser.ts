@@ -2,7 +2,7 @@
  * RDF/XML in: `rdfxml-streaming-parser`, with what it gets wrong put right between it and its XML parser: text in pieces, a document
  * element without rdf:RDF, XML literals, stray text. It must not know what the triples are for.
  */
-import type { DataFactory, Quad, Term } from '@rdfjs/types';
+import type { DataFactory, NamedNode, Quad, Term } from '@rdfjs/types';
 import { RdfXmlParser } from 'rdfxml-streaming-parser';
 import { rdf } from './vocabulary.js';
 import { XmlLiteral, type XmlTag } from './xml-literal.js';
@@ -35,6 +35,8 @@ interface Inside {
   onText(text: string): void;
   onCloseTag(): void;
   newParseError(message: string): Error;
+  valueToUri(value: string, open: OpenElement): NamedNode;
+  emitTriple(subject: Term, predicate: Term, object: Term, ...more: unknown[]): void;
 }
 
 const nodeElements = 0;
@@ -49,6 +51,7 @@ export function rdfXmlQuads(text: string, base: string, factory: DataFactory<Qua
   const parser = new RdfXmlParser({ baseIRI: base, trackPosition: true, dataFactory: factory as never });
   const inside = parser as unknown as Inside;
   correct(inside, base);
+  emitMarkedAsIris(inside, factory);
   const quads: Quad[] = [];
   return new Promise((resolve, reject) => {
     parser.on('data', (quad: Quad) => quads.push(quad));
@@ -89,6 +92,7 @@ function correct(inside: Inside, base: string): void {
     // 7.2.15, 7.2.16, 7.2.21: a property has one value, be it an element, an attribute or text.
     if (parent?.predicate && parent.hadChildren && !parent.childrenCollectionSubject)
       throw inside.newParseError('A property element has more than one value');
+    if (parent?.childrenParseType === propertyElements) markTypes(inside, tag, parent);
     inside.onTag(tag);
     if (stack.at(-1)?.childrenTagsToString) literals.push(new XmlLiteral());
   });
@@ -112,6 +116,27 @@ function correct(inside: Inside, base: string): void {
     else if (open.hadChildren && open.text !== undefined && !isBlank(open.text)) throw stray();
     inside.onCloseTag();
   });
+}
+
+/** What no XML document can hold. */
+const mark = '\u0000';
+
+/** 7.2.21: rdf:type as an attribute of a property element is an IRI, which the parser takes for a text. */
+function markTypes(inside: Inside, { attributes }: XmlTag, parent: OpenElement): void {
+  for (const attribute of Object.values(attributes))
+    if (attribute.uri + attribute.local === rdf.type)
+      attribute.value = mark + inside.valueToUri(attribute.value, parent).value;
+}
+
+function emitMarkedAsIris(inside: Inside, factory: DataFactory<Quad>): void {
+  const emit = inside.emitTriple.bind(inside);
+  inside.emitTriple = (subject, predicate, object, ...more) =>
+    emit(
+      subject,
+      predicate,
+      object.value.startsWith(mark) ? factory.namedNode(object.value.slice(1)) : object,
+      ...more,
+    );
 }
 
 const parseTypes = new Set(['Resource', 'Collection', 'Literal', 'Triple']);

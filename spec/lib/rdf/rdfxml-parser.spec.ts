@@ -79,6 +79,20 @@ describe('RDF/XML', () => {
       expect(quads.map(({ object }) => object.value)).to.deep.equal([value, 'x']);
     });
 
+  it('7.2.21: rdf:type as an attribute of a property is an IRI', async () => {
+    for (const [content, triples] of [
+      ['<e:p rdf:type="http://e.example/T"/>', ['urn:a e:p _', '_ rdf:type e:T']],
+      [
+        '<e:p rdf:resource="urn:b" rdf:type="x" e:q="y"/>',
+        ['urn:a e:p urn:b', 'urn:b rdf:type http://localhost/x', 'urn:b e:q y'],
+      ],
+    ] as const) {
+      expect(await read(about(content))).to.have.members(triples);
+      const { quads } = await parseRdf(Buffer.from(about(content)), 'application/rdf+xml', { base });
+      expect(quads.find(({ predicate }) => predicate.value.endsWith('type'))?.object.termType).to.equal('NamedNode');
+    }
+  });
+
   it('7.2.20: a parse type that is not defined is that of literals', async () => {
     expect(await read(about('<e:p rdf:parseType="Other"><a>x</a></e:p>'))).to.deep.equal(['urn:a e:p <a>x</a>']);
   });

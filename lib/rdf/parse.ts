@@ -9,6 +9,7 @@ import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../errors.js';
 import { decodeUtf8, parseJson } from '../json/json.js';
 import { relabel } from './blank-nodes.js';
+import { isBounded } from './context-work.js';
 import { loadShippedContext, requireShippedContext } from './contexts.js';
 import type { RdfFormat } from './formats.js';
 import { boundedPrefixes } from './prefixes.js';
@@ -81,6 +82,8 @@ async function parseJsonLd(text: string, base: string): Promise<RdfDocument> {
   const document = text.trim() === '' ? [] : parseJson(text);
   if (typeof document !== 'object' || document === null) throw malformed('a JSON-LD document is an object or an array');
   assertShippedContexts(document);
+  if (!isBounded(document, text.length))
+    throw malformed('its contexts define and repeat too many terms for its length: write them as one, at the top');
   const { default: jsonld } = await import('jsonld');
   const options = { base, documentLoader: loadShippedContext } as JsonLdOptions.Expand;
   try {

@@ -9,6 +9,8 @@ export interface Asked {
   readonly algebra: Algebra.Operation;
   /** The data, or the query, have literals that are no texts of their types, or not the ones that their values are written as. */
   readonly isOdd: boolean;
+  /** It names its dataset (FROM). */
+  readonly hasFrom: boolean;
 }
 
 interface Fault {
@@ -59,6 +61,17 @@ export const faults: readonly Fault[] = [
     of: 'oxigraph',
     why: 'RDF 1.1 Concepts 3.3: literals that are written in another way are other terms; 17.2.2: what is ill-typed is false',
     applies: ({ isOdd }) => isOdd,
+  },
+  {
+    of: 'oxigraph',
+    why: '13.2.1: a default graph of several is their merge, which has a triple once',
+    applies: ({ hasFrom }) => hasFrom,
+  },
+  {
+    of: 'oxigraph',
+    why: '17.4.1.7: literals of unlike types are neither equal nor unequal',
+    applies: ({ algebra }) =>
+      has(algebra, ({ operator }) => ['=', '!=', 'in', 'notin'].includes((operator as string | undefined) ?? '')),
   },
   {
     of: 'oxigraph',

@@ -33,21 +33,49 @@ const inExistence = [
 const refused: readonly (readonly [what: string, limit: RegExp, query: string])[] = [
   ...inExistence.map((query) => ['a doubled text within EXISTS', /text of more than 1000000/, query] as const),
   ['a replaced text', /text of more than 1000000/, `SELECT (STRLEN(${replaced(12)}) AS ?n) {}`],
-  ['a long text many times in a group', /text of more than 1000000/, `SELECT (GROUP_CONCAT(${long}) AS ?t) { ${rows} }`],
-  ['a long text in each row, sorted', /long texts/, `SELECT ?t { ${rows} BIND(CONCAT(${long}, STR(?v)) AS ?t) } ORDER BY ?t`],
+  [
+    'a long text many times in a group',
+    /text of more than 1000000/,
+    `SELECT (GROUP_CONCAT(${long}) AS ?t) { ${rows} }`,
+  ],
+  [
+    'a long text in each row, sorted',
+    /long texts/,
+    `SELECT ?t { ${rows} BIND(CONCAT(${long}, STR(?v)) AS ?t) } ORDER BY ?t`,
+  ],
   ['a long text in each place of an order', /long texts/, `SELECT ?v { ${rows} } ORDER BY CONCAT(${long}, STR(?v))`],
-  ['a long text in each group', /long texts/, `SELECT ?v (MAX(CONCAT(${long}, STR(?v))) AS ?t) { ${rows} } GROUP BY ?v`],
-  ['a long text in each column', /max-answer-mb/, `SELECT ${numbers(999).map((at) => `(?t AS ?c${at})`).join(' ')} { BIND(${long} AS ?t) }`],
+  [
+    'a long text in each group',
+    /long texts/,
+    `SELECT ?v (MAX(CONCAT(${long}, STR(?v))) AS ?t) { ${rows} } GROUP BY ?v`,
+  ],
+  [
+    'a long text in each column',
+    /max-answer-mb/,
+    `SELECT ${numbers(999)
+      .map((at) => `(?t AS ?c${at})`)
+      .join(' ')} { BIND(${long} AS ?t) }`,
+  ],
   ['a stored text with each other', /max-answer-mb/, 'SELECT ?t { ?s <urn:long> ?t . ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }'],
-  ['a stored text in triples', /max-answer-mb/, 'CONSTRUCT { ?new <urn:p> ?t } { ?s <urn:long> ?t . ?a ?b ?c . ?d ?e ?f . ?g ?h ?i BIND(BNODE() AS ?new) }'],
+  [
+    'a stored text in triples',
+    /max-answer-mb/,
+    'CONSTRUCT { ?new <urn:p> ?t } { ?s <urn:long> ?t . ?a ?b ?c . ?d ?e ?f . ?g ?h ?i BIND(BNODE() AS ?new) }',
+  ],
 ];
 
 /** What an update makes, with the WHERE of the queries. */
 const updates: readonly (readonly [what: string, update: string])[] = [
   ['a doubled text', `INSERT { <urn:a> <urn:b> ?t30 } WHERE { ${huge} }`],
   ['a doubled text within EXISTS', `INSERT { <urn:a> <urn:b> 1 } WHERE { FILTER(EXISTS { ${huge} } || false) }`],
-  ['a long text in each solution', `INSERT { ?s <urn:b> ?t } WHERE { ${rows} BIND(IRI(CONCAT("urn:", STR(?v))) AS ?s) BIND(CONCAT(${long}, STR(?v)) AS ?t) }`],
-  ['a product of all triples', `INSERT { ?a ?e ?i } WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o . ?p ?q ?r }`],
+  [
+    'a long text in each solution',
+    `INSERT { ?s <urn:b> ?t } WHERE { ${rows} BIND(IRI(CONCAT("urn:", STR(?v))) AS ?s) BIND(CONCAT(${long}, STR(?v)) AS ?t) }`,
+  ],
+  [
+    'a product of all triples',
+    `INSERT { ?a ?e ?i } WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o . ?p ?q ?r }`,
+  ],
 ];
 
 const mostMoreMb = 300;
@@ -58,13 +86,22 @@ describe('Memory of queries and updates', () => {
   let base: number;
 
   const put = async (name: string, body: string): Promise<void> => {
-    const answer = await fetch(`${server.root}${name}`, { method: 'PUT', headers: { 'Content-Type': 'text/turtle' }, body });
+    const answer = await fetch(`${server.root}${name}`, {
+      method: 'PUT',
+      headers: { 'Content-Type': 'text/turtle' },
+      body,
+    });
     expect(answer.status).to.equal(201);
   };
 
   before(async () => {
     server = await startProcess({ environment: { LWS_SPARQL_ENDPOINT_MAX_CONCURRENT: '2' } });
-    await put('data', numbers(40).map((at) => `<urn:s${at}> <urn:p> "x${at}" .`).join('\n'));
+    await put(
+      'data',
+      numbers(40)
+        .map((at) => `<urn:s${at}> <urn:p> "x${at}" .`)
+        .join('\n'),
+    );
     await put('long', `<urn:l> <urn:long> "${'y'.repeat(50_000)}" .`);
     // Threads and their engines are there.
     await Promise.all(numbers(4).map(() => read(server.root, 'SELECT * { ?s ?p ?o } ORDER BY ?o')));

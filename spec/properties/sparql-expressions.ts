@@ -117,7 +117,16 @@ export const aggregate = (words: Words): Text => {
     [2, () => [random.pick(['MIN', 'MAX']), '(', call('STR', words.variable()), ')']],
     [1, () => [random.pick(['MIN', 'MAX']), '(', length(), ')']],
     [1, () => [random.pick(['MIN', 'MAX']), '(', call('COALESCE', call('STR', words.variable()), '"-"'), ')']],
-    [1, () => ['STRLEN(GROUP_CONCAT(', distinct(), call('STR', words.variable()), random.pick(['', '; SEPARATOR="||"']), '))']],
+    [
+      1,
+      () => [
+        'STRLEN(GROUP_CONCAT(',
+        distinct(),
+        call('STR', words.variable()),
+        random.pick(['', '; SEPARATOR="||"']),
+        '))',
+      ],
+    ],
     [1, () => ['isLiteral(SAMPLE(', call('STR', words.variable()), '))']],
   ]);
 };

@@ -20,8 +20,11 @@ interface Fault {
 }
 
 const everywhere = (): boolean => true;
-const nodes = (root: unknown, test: (node: AlgebraNode) => boolean, goOn = everywhere as (node: AlgebraNode) => boolean): AlgebraNode[] =>
-  [...nodesOf(root, goOn)].filter(test);
+const nodes = (
+  root: unknown,
+  test: (node: AlgebraNode) => boolean,
+  goOn = everywhere as (node: AlgebraNode) => boolean,
+): AlgebraNode[] => [...nodesOf(root, goOn)].filter(test);
 const has = (root: unknown, test: (node: AlgebraNode) => boolean): boolean => {
   for (const node of nodesOf(root, everywhere)) if (test(node)) return true;
   return false;
@@ -64,6 +67,12 @@ export const faults: readonly Fault[] = [
   },
   {
     of: 'oxigraph',
+    why: '18.6: GRAPH binds its name also where its group has no triple',
+    // What the reader puts there.
+    applies: ({ algebra }) => has(algebra, ({ value }) => value === '_graph_s'),
+  },
+  {
+    of: 'oxigraph',
     why: '13.2.1: a default graph of several is their merge, which has a triple once',
     applies: ({ hasFrom }) => hasFrom,
   },
@@ -81,13 +90,21 @@ export const faults: readonly Fault[] = [
   {
     of: 'oxigraph',
     why: '18.5.1: without GROUP BY, there is a group also where a filter leaves no solution',
-    applies: ({ algebra }) => has(algebra, (node) => node.type === 'group' && (node['variables'] as unknown[]).length === 0 && has(node, isType('filter'))),
+    applies: ({ algebra }) =>
+      has(
+        algebra,
+        (node) => node.type === 'group' && (node['variables'] as unknown[]).length === 0 && has(node, isType('filter')),
+      ),
   },
   ...(['oxigraph', 'comunica'] as const).map((of) => ({
     of,
     why: '18.3.1, 18.5.1.2: a blank node of a pattern, or a stop of a path, is no variable of a solution, of which COUNT(DISTINCT *) counts the different ones',
     applies: ({ algebra }: Asked) =>
-      has(algebra, ({ aggregator, distinct, expression }) => aggregator === 'count' && distinct === true && (expression as AlgebraNode)['subType'] === 'wildcard'),
+      has(
+        algebra,
+        ({ aggregator, distinct, expression }) =>
+          aggregator === 'count' && distinct === true && (expression as AlgebraNode)['subType'] === 'wildcard',
+      ),
   })),
   {
     of: 'comunica',

@@ -4,7 +4,7 @@
  */
 import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'n3';
-import { Store, blankNode, defaultGraph, literal, namedNode, quad } from 'oxigraph';
+import { blankNode, defaultGraph, literal, namedNode, quad, Store } from 'oxigraph';
 import { readQuery } from '../../lib/query/parse/read-query.js';
 import {
   type Answer,
@@ -52,7 +52,14 @@ export function oxigraphOf(data: SpecData, readable: ReadonlySet<string>): Store
     if (!readable.has(graph)) continue;
     for (const { subject, predicate, object } of triples)
       for (const name of [namedNode(graph), defaultGraph()])
-        store.add(quad(ofOxigraph(subject) as never, ofOxigraph(predicate) as never, ofOxigraph(object) as never, name as never));
+        store.add(
+          quad(
+            ofOxigraph(subject) as never,
+            ofOxigraph(predicate) as never,
+            ofOxigraph(object) as never,
+            name as never,
+          ),
+        );
   }
   return store;
 }

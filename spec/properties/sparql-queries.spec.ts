@@ -72,7 +72,13 @@ async function disagreements(store: SpecLevel, seed: number, queries: number): P
   const dataset = (isLarge ? largeDataset : smallDataset)(random);
   const readable = new Set(random.chance(0.5) ? graphNames : graphNames.filter(() => random.chance(0.6)));
   await store.fill(dataset.data);
-  const world: Scene = { engines: enginesOf(), store, data: dataset.data, readable, oxigraph: oxigraphOf(dataset.data, readable) };
+  const world: Scene = {
+    engines: enginesOf(),
+    store,
+    data: dataset.data,
+    readable,
+    oxigraph: oxigraphOf(dataset.data, readable),
+  };
   const failures: string[] = [];
   for (let at = 0; at < queries; at++) {
     const query = randomQuery(random, isLarge, dataset.isOdd);
@@ -108,7 +114,9 @@ async function isWrong(world: Scene, { isOdd }: RandomDataset, query: RandomQuer
 
 async function report(world: Scene, { text, slice }: RandomQuery, where: string): Promise<string> {
   const query = `${prologue} ${write(text)}`;
-  const lines = [`${where}${slice ? `, LIMIT ${slice.limit} OFFSET ${slice.offset}` : ''}: ${write(text).replace(/\s+/g, ' ')}`];
+  const lines = [
+    `${where}${slice ? `, LIMIT ${slice.limit} OFFSET ${slice.offset}` : ''}: ${write(text).replace(/\s+/g, ' ')}`,
+  ];
   const oxigraph = await oxigraphOutcome(world, query);
   for (const [name, toMemory] of world.engines)
     lines.push(`  ${name}: ${writeDifference(await ourOutcome(world, query, toMemory), oxigraph)}`);

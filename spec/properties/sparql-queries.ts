@@ -58,7 +58,8 @@ class Writer {
   }
 
   private readonly graphName = (): string => `<${this.random.pick(graphNames)}>`;
-  private readonly variable = (): string => this.random.pick(this.random.chance(0.1) ? [`?x${this.fresh}`, '?g'] : names);
+  private readonly variable = (): string =>
+    this.random.pick(this.random.chance(0.1) ? [`?x${this.fresh}`, '?g'] : names);
   private newVariable(): string {
     this.fresh++;
     return `?x${this.fresh}`;
@@ -79,7 +80,14 @@ class Writer {
     const by = random.chance(0.2) ? [`(STRLEN(STR(${this.variable()})) AS ${this.newVariable()})`] : [];
     const having = random.chance(0.3) ? part(['HAVING (', make(), random.pick(['>', '<', '=']), '1', ')']) : '';
     const groupBy = keys.length + by.length > 0 ? ['GROUP BY', ...keys, ...by] : [];
-    return ['SELECT', ...keys, ...random.some(1, 2, () => ['(', make(), 'AS', this.newVariable(), ')']), body, ...groupBy, having];
+    return [
+      'SELECT',
+      ...keys,
+      ...random.some(1, 2, () => ['(', make(), 'AS', this.newVariable(), ')']),
+      body,
+      ...groupBy,
+      having,
+    ];
   }
 
   private templateTriple(): Text {
@@ -103,7 +111,10 @@ class Writer {
     return random.either<Text>([
       [4, () => this.triples()],
       [4, () => ['FILTER', '(', condition(this.words(depth - 1)), ')']],
-      [4 * nested, () => ['OPTIONAL {', inner(), random.chance(0.3) ? part(['FILTER (', condition(this.words()), ')']) : '', '}']],
+      [
+        4 * nested,
+        () => ['OPTIONAL {', inner(), random.chance(0.3) ? part(['FILTER (', condition(this.words()), ')']) : '', '}'],
+      ],
       [3 * nested, () => ['{', inner(), '} UNION {', inner(), '}']],
       [2 * nested, () => ['MINUS {', inner(), '}']],
       [3 * nested, () => ['FILTER', random.pick(['EXISTS', 'NOT EXISTS']), '{', this.group(depth - 1, true), '}']],
@@ -123,13 +134,25 @@ class Writer {
       [2, () => ['SELECT', random.pick(['', 'DISTINCT']), ...variables, body]],
       [1, () => ['SELECT *', body]],
       [1, () => ['SELECT', ...variables, ...this.columns(() => value(this.words())), body]],
-      [2, () => this.grouped(variables, body, () => random.pick([`COUNT(${this.variable()})`, 'COUNT(*)', `MAX(STR(${this.variable()}))`, `SUM(STRLEN(STR(${this.variable()})))`]))],
+      [
+        2,
+        () =>
+          this.grouped(variables, body, () =>
+            random.pick([
+              `COUNT(${this.variable()})`,
+              'COUNT(*)',
+              `MAX(STR(${this.variable()}))`,
+              `SUM(STRLEN(STR(${this.variable()})))`,
+            ]),
+          ),
+      ],
     ]);
   }
 
   private values(): Text {
     const { random } = this;
-    const term = (): string => random.pick([':a', ':b', ':p', '1', '"a"', '<graphs/a>'.replace('<', '<http://example.org/'), 'UNDEF']);
+    const term = (): string =>
+      random.pick([':a', ':b', ':p', '1', '"a"', '<graphs/a>'.replace('<', '<http://example.org/'), 'UNDEF']);
     if (random.chance(0.5)) return ['VALUES', this.variable(), '{', ...random.some(1, 3, () => part(term())), '}'];
     const [one, two] = [random.pick(names.slice(0, 2)), random.pick(names.slice(2))];
     return ['VALUES (', one, two, ') {', ...random.some(1, 3, () => part(['(', term(), term(), ')'])), '}'];

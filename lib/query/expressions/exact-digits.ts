@@ -20,7 +20,10 @@ export function digitsOf({ text }: Value): Digits | undefined {
   const fraction = text.slice(point + 1);
   const digits = text.slice(0, point) + fraction;
   // A sign alone stands before a point.
-  return { digits: BigInt(/^[+-]/.test(digits) ? digits.slice(1) : digits) * (digits[0] === '-' ? -1n : 1n), scale: fraction.length };
+  return {
+    digits: BigInt(/^[+-]/.test(digits) ? digits.slice(1) : digits) * (digits[0] === '-' ? -1n : 1n),
+    scale: fraction.length,
+  };
 }
 
 /** Both with as many digits behind the point. */
@@ -54,7 +57,7 @@ function compareLong(a: string, b: string): number {
   const [left, right] = [partsOf(a), partsOf(b)];
   if (left.isNegative !== right.isNegative) return left.isNegative ? -1 : 1;
   const width = Math.max(left.fraction.length, right.fraction.length);
-  const size = (left.whole.length - right.whole.length) || order(left, right, width);
+  const size = left.whole.length - right.whole.length || order(left, right, width);
   return Math.sign(left.isNegative ? -size : size);
 }
 

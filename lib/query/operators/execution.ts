@@ -41,7 +41,10 @@ export function spend({ texts }: Execution, value: Value | undefined): void {
   if (!value || value.token !== undefined || value.text.length < longText) return;
   texts.left -= value.text.length;
   if (texts.left < 0)
-    throw new LwsError('query-limit', `The query makes long texts of more than ${mostOfTexts >> 20} Mi characters in all.`);
+    throw new LwsError(
+      'query-limit',
+      `The query makes long texts of more than ${mostOfTexts >> 20} Mi characters in all.`,
+    );
 }
 
 export async function* unit(execution: Execution): AsyncGenerator<Row[]> {

@@ -13,11 +13,7 @@ interface Sortable {
 }
 
 /** Sorts all rows, or keeps about twice as many as are wanted of the beginning. */
-export async function* ordered(
-  execution: Execution,
-  { keys, most }: OrderPlan,
-  input: Blocks,
-): AsyncGenerator<Row[]> {
+export async function* ordered(execution: Execution, { keys, most }: OrderPlan, input: Blocks): AsyncGenerator<Row[]> {
   const { assertTime } = execution;
   const bound = Math.max(4 * blockLength, 2 * most);
   let work = 0;

@@ -36,7 +36,10 @@ export function assertGraphNames(syntax: object): void {
       subType === 'bind' ? [(variable as Named).value] : [],
     );
     if (assigned.length === 0) continue;
-    for (const { subType, name } of nodesOf(node['where'], (below) => below.type !== 'query' && below['subType'] !== 'minus'))
+    for (const { subType, name } of nodesOf(
+      node['where'],
+      (below) => below.type !== 'query' && below['subType'] !== 'minus',
+    ))
       if (subType === 'graph' && assigned.includes((name as Named).value)) throw assignedTwice((name as Named).value);
   }
 }

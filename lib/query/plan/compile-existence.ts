@@ -6,8 +6,8 @@ import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
 import { compileExpression } from './compile-expression.js';
 import { filterPlan } from './compile-join.js';
-import { beginsAtOneOf, isIndependent } from './independence.js';
 import { type Names, NotCompiledError } from './compile-scope.js';
+import { beginsAtOneOf, isIndependent } from './independence.js';
 import {
   type Existence,
   type Expression,
@@ -64,11 +64,7 @@ export function marked(input: Plan, expressions: readonly Algebra.Expression[], 
 /** What the rows bind that are asked of. */
 type Outer = Pick<Plan, 'certain' | 'possible'>;
 
-export function marksOf(
-  expressions: readonly Algebra.Expression[],
-  outer: Outer,
-  tools: ExistenceTools,
-): Mark[] {
+export function marksOf(expressions: readonly Algebra.Expression[], outer: Outer, tools: ExistenceTools): Mark[] {
   return expressions.flatMap(existencesIn).map((node) => {
     const slot = tools.names.unnamed();
     tools.names.marks.set(node, slot);

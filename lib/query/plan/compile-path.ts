@@ -50,7 +50,20 @@ export function compilePath(node: Algebra.Path, names: Names): Plan {
         const [least, most] = length;
         const counter = names.unnamed();
         const needsNodes = isNullable(path) && [from, to].every((place) => !place || 'slot' in place);
-        return closurePlan({ from, to, graph: within, part, start, end, step, least, most, counter, needsNodes, terms });
+        return closurePlan({
+          from,
+          to,
+          graph: within,
+          part,
+          start,
+          end,
+          step,
+          least,
+          most,
+          counter,
+          needsNodes,
+          terms,
+        });
       }
     }
   };

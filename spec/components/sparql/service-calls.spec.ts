@@ -82,7 +82,7 @@ describe('Calls for SERVICE', () => {
         base: 'https://pod.example/',
         formats: acceptedFormats('text/csv'),
         maxBytes: 1 << 20,
-      maxResults: 10,
+        maxResults: 10,
         allowedServices: allowed,
       },
       client: 'somebody',

@@ -91,8 +91,14 @@ class Queried {
 
   async ask(query: string): Promise<string> {
     const { body } = await this.pool.run({
-      task: { query, base: root, formats: acceptedFormats('text/csv'), maxBytes: 1 << 20,
-      maxResults: 1_000_000, allowedServices: [] },
+      task: {
+        query,
+        base: root,
+        formats: acceptedFormats('text/csv'),
+        maxBytes: 1 << 20,
+        maxResults: 1_000_000,
+        allowedServices: [],
+      },
       client: String(Math.random()),
       scope: async () => 'everything',
       gone: new AbortController().signal,

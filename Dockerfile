@@ -1,5 +1,5 @@
 # Build with the development dependencies, run without them.
-FROM node:20-bookworm-slim AS build
+FROM node:24-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json ./
 RUN npm ci --ignore-scripts
@@ -8,7 +8,7 @@ COPY components components
 COPY console console
 RUN npx tsc -p tsconfig.json && node console/build.mjs && npm prune --omit=dev --ignore-scripts
 
-FROM node:20-bookworm-slim
+FROM node:24-bookworm-slim
 WORKDIR /app
 COPY --from=build /app/node_modules node_modules
 COPY --from=build /app/dist dist

@@ -54,6 +54,8 @@ export interface House {
   readonly dpopRequired: boolean;
   /** The installed suites; to be asked when requests come, not while components are installed. */
   readonly suites: () => readonly Suite[];
+  /** Asks whoever delivers whether an inbox may be told anything. @throws LwsError `malformed-body` */
+  readonly admitInbox: (inbox: string) => Promise<void>;
   /** Where tokens are exchanged, whether or not there is such an endpoint. */
   readonly tokenEndpoint: string;
   /** Milliseconds since the epoch. */
@@ -81,6 +83,8 @@ export interface Installation {
   readonly permissions?: readonly PermissionSource[];
   /** An authorization server of our own, whose tokens are accepted. */
   readonly authorizationServer?: TrustedIssuer;
+  /** Whether what the storage tells may go to an inbox. @throws LwsError `malformed-body` where it may not */
+  admitInbox?(inbox: string): Promise<void>;
   start?(): Promise<void> | void;
   stop?(): Promise<void> | void;
   /** Ends answers that would go on for ever; called when the server is told to stop, before it waits for the others. */

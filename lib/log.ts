@@ -2,7 +2,8 @@
  * The log: JSON lines on standard output, written by pino. It knows nothing of requests or resources;
  * whoever logs must never hand it a token or a key.
  */
-import { type DestinationStream, destination, type Logger, pino } from 'pino';
+import { type DestinationStream, type Logger, pino } from 'pino';
+import { BufferedOutput } from './buffered-output.js';
 
 export type Log = Logger;
 
@@ -10,13 +11,12 @@ export const logLevels = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', '
 export type LogLevel = (typeof logLevels)[number];
 
 /**
- * Makes the log. Lines are buffered for up to a second so that a log line never waits for the terminal;
- * `flushLog` empties the buffer before the process ends.
+ * Makes the log. Lines are buffered for up to a second so that a log line never waits for the terminal.
  * @param stream where lines go; standard output when absent
  */
 export function createLog(level: LogLevel, stream?: DestinationStream): Log {
   const options = { level, base: null, timestamp: () => `,"time":"${now()}"` };
-  return pino(options, stream ?? bufferedOutput());
+  return pino(options, stream ?? new BufferedOutput());
 }
 
 let [lastTime, lastText] = [0, ''];
@@ -26,18 +26,4 @@ function now(): string {
   const time = Date.now();
   if (time !== lastTime) [lastTime, lastText] = [time, new Date(time).toISOString()];
   return lastText;
-}
-
-function bufferedOutput(): DestinationStream {
-  const output = destination({ fd: 1, sync: false, minLength: 4096 });
-  // A line may be a second old at most, also when nothing else is logged.
-  setInterval(() => output.flush(), 1000).unref();
-  process.once('exit', () => {
-    try {
-      output.flushSync();
-    } catch {
-      // Standard output is gone or was never opened: there is nowhere left to say so.
-    }
-  });
-  return output;
 }

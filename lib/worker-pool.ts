@@ -3,6 +3,7 @@
  * they must be. It must not know what is done in them.
  */
 import { Worker } from 'node:worker_threads';
+import { LRUCache } from 'lru-cache';
 
 /** A job did not begin: `busy` (too many are waiting), `closed`, or `gone` (nobody waits for it any more). */
 export class NotBegun extends Error {
@@ -15,6 +16,8 @@ export class NotBegun extends Error {
 export interface Job<T> {
   /** Whose it is, where clients share a pool. */
   readonly client?: string;
+  /** Jobs of a lower one come first; 0 when absent. */
+  readonly rank?: number;
   /** Aborts when nobody waits for it any more. */
   readonly gone?: AbortSignal;
   /**
@@ -28,7 +31,7 @@ export interface PoolOptions {
   readonly script: URL;
   /** At most this many threads work at once. */
   readonly size: number;
-  /** At most this many jobs wait; where clients share the pool, of each. */
+  /** At most this many jobs of one client wait. */
   readonly queue: number;
   /** A thread without work ends after this many milliseconds; absent: one stays, ready. */
   readonly idleMs?: number;
@@ -38,6 +41,8 @@ export interface PoolOptions {
   readonly workerData?: unknown;
   /** Clients share the pool: none of them holds the last thread, and another one is always ready. */
   readonly isShared?: boolean;
+  /** The most threads that jobs of each rank, and of those behind it, hold together; absent: all. */
+  readonly ranks?: readonly number[];
   /** Ends a thread; absent: it is killed. */
   readonly end?: (worker: Worker) => Promise<unknown>;
   /** Called with each new thread. */
@@ -50,7 +55,7 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
-/** All clients together may have so many times as many jobs waiting as one. */
+/** All clients of a rank together may have so many times as many jobs waiting as one. */
 const queuesOfAll = 8;
 
 export class WorkerPool {
@@ -61,6 +66,10 @@ export class WorkerPool {
   /** Threads that have begun a job before, and have loaded what they need. */
   private readonly loaded = new WeakSet<Worker>();
   private readonly running = new Map<string, number>();
+  private readonly runningOfRank: number[] = [];
+  /** When each client had its last turn. */
+  private readonly turns = new LRUCache<string, number>({ max: 10_000 });
+  private turn = 0;
   private closed = false;
 
   constructor(private readonly options: PoolOptions) {}
@@ -98,46 +107,67 @@ export class WorkerPool {
 
   /** A client fills its own part of the queue, never everybody's. */
   private isFull(job: Job<unknown>): boolean {
-    const { queue, isShared } = this.options;
-    if (!isShared) return this.waiting.length >= queue;
-    const own = this.waiting.filter(({ job: { client } }) => client === job.client).length;
+    const { queue } = this.options;
+    const ofRank = this.waiting.filter(({ job: { rank = 0 } }) => rank === (job.rank ?? 0));
+    const own = ofRank.filter(({ job: { client } }) => client === job.client).length;
     if (own === 0 && this.busy < this.options.size && this.mayRun(job)) return false;
-    return own >= queue || this.waiting.length >= queue * queuesOfAll;
+    return own >= queue || ofRank.length >= queue * queuesOfAll;
   }
 
   private get busy(): number {
     return this.all.size - this.idle.size;
   }
 
-  /** One client never holds the last thread, unless there is only one. */
-  private mayRun({ client = '' }: Job<unknown>): boolean {
-    const { isShared, size } = this.options;
-    return !isShared || (this.running.get(client) ?? 0) < Math.max(1, size - 1);
+  /** One client never holds the last thread, unless there is only one; nor do those of a rank hold more than is theirs. */
+  private mayRun({ client = '', rank = 0 }: Job<unknown>): boolean {
+    const { isShared, size, ranks = [] } = this.options;
+    if (isShared && (this.running.get(client) ?? 0) >= Math.max(1, size - 1)) return false;
+    for (let each = 0, most = size; each <= rank; each++) {
+      most = Math.min(most, ranks[each] ?? size);
+      if (this.runningFrom(each) >= most) return false;
+    }
+    return true;
+  }
+
+  /** Jobs of a rank, and of those behind it, that have a thread. */
+  private runningFrom(rank: number): number {
+    return this.runningOfRank.slice(rank).reduce((sum, count) => sum + count, 0);
+  }
+
+  /** The lowest rank comes first; of one rank, the client whose last turn was longest ago. */
+  private takeNext(): Waiting | undefined {
+    let best: { readonly at: number; readonly rank: number; readonly turn: number } | undefined;
+    for (const [at, { job }] of this.waiting.entries()) {
+      if (!this.mayRun(job)) continue;
+      const { client = '', rank = 0 } = job;
+      const turn = this.turns.get(client) ?? 0;
+      if (!best || rank < best.rank || (rank === best.rank && turn < best.turn)) best = { at, rank, turn };
+    }
+    return best && this.waiting.splice(best.at, 1)[0];
   }
 
   private next(): void {
     if (this.closed || this.busy >= this.options.size) return;
-    const at = this.waiting.findIndex(({ job }) => this.mayRun(job));
-    if (at < 0) return;
-    const [waiting] = this.waiting.splice(at, 1);
+    const waiting = this.takeNext();
+    if (!waiting) return;
     const resting = [...this.idle.keys()];
     const worker = resting.find((each) => this.loaded.has(each)) ?? resting[0] ?? this.spawn();
     clearTimeout(this.idle.get(worker));
     this.idle.delete(worker);
-    this.work(worker, waiting!);
+    this.work(worker, waiting);
     // The next job, or the one after a killed thread, should not wait for one to load.
     if (this.options.isShared && this.idle.size === 0 && this.all.size <= this.options.size) this.rest(this.spawn());
     this.next();
   }
 
   private work(worker: Worker, { job, resolve, reject }: Waiting): void {
-    const { client = '' } = job;
-    this.count(client, 1);
+    this.turns.set(job.client ?? '', ++this.turn);
+    this.count(job, 1);
     let hasEnded = false;
     const ended = (reuse: boolean): void => {
       if (hasEnded) return;
       hasEnded = true;
-      this.count(client, -1);
+      this.count(job, -1);
       if (reuse) {
         this.loaded.add(worker);
         this.rest(worker);
@@ -147,7 +177,9 @@ export class WorkerPool {
     job.work(worker, ended).then(resolve, reject);
   }
 
-  private count(client: string, change: 1 | -1): void {
+  private count({ client = '', rank = 0 }: Job<unknown>, change: 1 | -1): void {
+    for (let each = this.runningOfRank.length; each <= rank; each++) this.runningOfRank.push(0);
+    this.runningOfRank[rank]! += change;
     const count = (this.running.get(client) ?? 0) + change;
     if (count > 0) this.running.set(client, count);
     else this.running.delete(client);

@@ -10,6 +10,8 @@ export interface Task {
   readonly arguments: Readonly<Record<string, unknown>>;
   /** A long list of strings. */
   readonly lines?: readonly string[];
+  /** Whose task it is, where clients take turns. */
+  readonly client?: string | undefined;
 }
 
 export interface TaskResult {
@@ -59,7 +61,8 @@ export const linesAtATime = 4000;
  */
 export async function runTask(pool: WorkerPool, task: Task, deadlineMs?: number): Promise<TaskResult> {
   try {
-    return await pool.run({ work: (worker, ended) => askWorker(worker, ended, { task, deadlineMs }) });
+    const whose = task.client === undefined ? {} : { client: task.client };
+    return await pool.run({ ...whose, work: (worker, ended) => askWorker(worker, ended, { task, deadlineMs }) });
   } catch (error) {
     if (error instanceof NotBegun) throw new TaskAborted(error.why === 'busy' ? 'busy' : 'closed', error);
     throw error;
@@ -100,7 +103,7 @@ function askWorker(
   });
 }
 
-async function send(worker: Worker, { lines = [], ...task }: Task): Promise<void> {
+async function send(worker: Worker, { lines = [], client: _, ...task }: Task): Promise<void> {
   for (let at = 0; at < lines.length; at += linesAtATime) {
     worker.postMessage({ lines: lines.slice(at, at + linesAtATime) } satisfies ToWorker);
     await new Promise((resolve) => setImmediate(resolve));

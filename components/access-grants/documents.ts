@@ -61,17 +61,24 @@ export function acceptDocument(sent: unknown, type: DocumentType, id: string, st
   const access = list(sent['access']);
   if (access.length === 0) throw malformed('The document gives no access: the member access is missing or empty.');
   for (const policy of access) assertPolicy(policy, storage);
+  if (type === 'AccessGrant') for (const part of [sent, ...(access as readonly Members[])]) assertUnrestricted(part);
   return {
     '@context': lwsContext,
     ...sent,
     id,
     type: list(sent['type']) as readonly string[],
-    access: access.map((policy) => ({ ...(policy as Members), type: withPolicyType((policy as Members)['type']) })),
+    access: access.map((policy) => ({ ...(policy as Members), type: list((policy as Members)['type']) })),
   };
 }
 
-const withPolicyType = (type: unknown): readonly unknown[] =>
-  list(type).includes('AccessPolicy') ? list(type) : ['AccessPolicy', ...list(type)];
+/** What ODRL lets a policy say besides permissions: a grant without it would give more than was meant. */
+function assertUnrestricted(part: Members): void {
+  const found = ['prohibition', 'obligation', 'duty'].find((name) => part[name] !== undefined);
+  if (found !== undefined)
+    throw malformed(
+      `The member ${found} is not supported, and to ignore it would give more access than the grant says.`,
+    );
+}
 
 const isIri = (value: unknown): value is string => typeof value === 'string' && isAbsoluteIri(value);
 const isWebUrl = (value: unknown): boolean =>
@@ -79,7 +86,8 @@ const isWebUrl = (value: unknown): boolean =>
 
 function assertPolicy(policy: unknown, storage: string): void {
   if (!isObject(policy)) throw malformed('Every policy of access is an object.');
-  const { action, assignee, target, constraint } = policy;
+  const { type, action, assignee, target, constraint } = policy;
+  if (!list(type).includes('AccessPolicy')) throw malformed('Every policy of access has AccessPolicy among its type.');
   const unknown = list(action).find((name) => !actions.has(name));
   if (list(action).length === 0 || unknown !== undefined)
     throw malformed('The action of a policy is read, modify, create or delete, or several of them.');

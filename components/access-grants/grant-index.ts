@@ -70,6 +70,10 @@ export class GrantIndex implements PermissionSource {
     return candidates.length === 0 ? undefined : this.firstThatHolds(candidates, question, base);
   }
 
+  names({ principal }: Access): boolean {
+    return principal !== undefined && this.grants.has(principal.subject);
+  }
+
   private assignedTo({ principal }: Access): readonly ReadonlyMap<string, readonly Grant[]>[] {
     const assignees = principal ? [principal.subject, foaf.Agent] : [foaf.Agent];
     return assignees.flatMap((assignee) => this.grants.get(assignee) ?? []);

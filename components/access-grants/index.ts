@@ -1,14 +1,24 @@
 /** Access requests, and grants that widen what the base model allows (open-points 9). */
 import type { House } from '../../lib/component.js';
 import { defineComponent } from '../../lib/component.js';
-import { flag, optional, setting, text } from '../../lib/settings.js';
+import { flag, integer, optional, setting, text } from '../../lib/settings.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
 import { GrantIndex } from './grant-index.js';
-import { allKept, type KeptDocument, keyOf, readKept } from './kept-documents.js';
+import { allKept, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';
+import { KeptIndex } from './kept-index.js';
 import { documentRoutes, type Endpoint, endpointUrl } from './routes.js';
 
 const settings = {
   enabled: setting('lws.access-requests.enabled', flag, true, 'Take access requests, and grants, which are enforced.'),
+  requestBytes: setting('lws.access-requests.max-bytes', integer(1), 16 << 10, 'The longest access request, in bytes.'),
+  perSubject: setting(
+    'lws.access-requests.max-per-subject',
+    integer(1),
+    100,
+    'Access requests of one subject that no controller has looked at.',
+  ),
+  perAddress: setting('lws.access-requests.max-per-address', integer(1), 200, 'The same from one address.'),
+  inAll: setting('lws.access-requests.max-waiting', integer(1), 1_000, 'The same of all together.'),
   controllerInbox: setting(
     'lws.access-requests.controller-inbox',
     optional(text('an http or https URL')),
@@ -17,15 +27,25 @@ const settings = {
   ),
 };
 
+const longestGrant = 256 << 10;
+
 const conformsTo = ['https://www.w3.org/ns/lws#AccessProfile'];
 
 export default defineComponent({
   name: 'access-grants',
   settings,
   isEnabled: ({ enabled }) => enabled,
-  async install(house, { controllerInbox }) {
-    const requests: Endpoint = { house, space: 'access-requests', type: 'AccessRequest', controllerInbox };
-    const grants: Endpoint = { house, space: 'access-grants', type: 'AccessGrant', controllerInbox };
+  async install(house, { controllerInbox, requestBytes, ...limits }) {
+    const open = async (space: Space): Promise<Endpoint> => ({
+      house,
+      space,
+      type: space === 'access-grants' ? 'AccessGrant' : 'AccessRequest',
+      controllerInbox,
+      index: await KeptIndex.open(house, space),
+      longest: space === 'access-grants' ? longestGrant : requestBytes,
+      requests: limits,
+    });
+    const [requests, grants] = [await open('access-requests'), await open('access-grants')];
     return {
       routes: [...documentRoutes(requests), ...documentRoutes(grants)],
       services: [

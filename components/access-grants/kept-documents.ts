@@ -8,12 +8,18 @@ export interface KeptDocument {
   readonly creator: string;
   /** Milliseconds since the epoch. */
   readonly created: number;
+  /** A digest of the address it came from; absent for those of earlier versions. */
+  readonly from?: string;
+  /** A controller has looked at it, or answered it. */
+  readonly isSeen?: true;
 }
 
 export type Space = 'access-requests' | 'access-grants';
 
 export const keyOf = (space: Space, name: string): string => entryKey(space, name);
 export const readKept = (value: string): KeptDocument => JSON.parse(value) as KeptDocument;
+
+export const bytesOf = ({ document }: KeptDocument): Buffer => Buffer.from(JSON.stringify(document));
 
 /** All of a space, in the order of their names. */
 export async function* allKept(

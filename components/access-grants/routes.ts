@@ -4,6 +4,7 @@ import type { View } from '../../lib/authorization/authorizer.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { House } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
+import { digestOfClient } from '../../lib/fields/client-address.js';
 import { formatHttpDate } from '../../lib/fields/date.js';
 import { formatEntityTag } from '../../lib/fields/etag.js';
 import { formatLink } from '../../lib/fields/link.js';
@@ -18,9 +19,9 @@ import { lws } from '../../lib/rdf/vocabulary.js';
 import { readBody } from '../../lib/resources/body.js';
 import { isNotModified } from '../../lib/resources/preconditions.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
-import { requestFulfils } from './constraints.js';
-import { type AccessDocument, acceptDocument, type DocumentType, policiesOf } from './documents.js';
-import { allKept, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';
+import { type AccessDocument, acceptDocument, type DocumentType } from './documents.js';
+import { bytesOf, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';
+import { type KeptIndex, partyOf, type RequestLimits } from './kept-index.js';
 
 export interface Endpoint {
   readonly house: House;
@@ -28,9 +29,12 @@ export interface Endpoint {
   readonly type: DocumentType;
   /** Told of every document. */
   readonly controllerInbox: string | null;
+  readonly index: KeptIndex;
+  /** The longest document, in bytes. */
+  readonly longest: number;
+  readonly requests: RequestLimits;
 }
 
-const longestDocument = 256 << 10;
 const pageSize = 1000;
 
 export const endpointUrl = ({ house, space }: Pick<Endpoint, 'house' | 'space'>): string =>
@@ -59,36 +63,10 @@ export function documentRoutes(endpoint: Endpoint): readonly Route[] {
 const controls = async ({ authorizer, store, storage }: House, access: Access, view: View = store): Promise<boolean> =>
   authorizer.allows({ view, access, mode: 'control', iri: storage });
 
-/** Who sees a document: controllers, its creator, and of a grant its assignees (unless it is bound to another client). */
-function isParty({ house, space }: Endpoint, access: Access, { document, creator }: KeptDocument): boolean {
-  const { subject } = access.principal!;
-  if (creator === subject) return true;
-  return (
-    space === 'access-grants' &&
-    policiesOf(document, house.storage).some(
-      ({ assignees, constraints }) =>
-        (assignees.includes(subject) || assignees.includes('http://xmlns.com/foaf/0.1/Agent')) &&
-        constraints
-          .filter(({ leftOperand }) => leftOperand === 'client')
-          .every((bound) => requestFulfils(bound, access, 0)),
-    )
-  );
-}
-
 async function listing(endpoint: Endpoint, { access, query }: RouteRequest): Promise<Reply> {
-  const { house, space, type } = endpoint;
-  const controller = await controls(house, access);
+  const { house, index } = endpoint;
+  const found = index.seenBy(access, await controls(house, access));
   const url = endpointUrl(endpoint);
-  const found: object[] = [];
-  for await (const [, kept] of allKept(house.store, space))
-    if (controller || isParty(endpoint, access, kept))
-      found.push({
-        id: kept.document.id,
-        type: ['DataResource', type],
-        format: lwsJson,
-        size: bytesOf(kept).length,
-        modified: new Date(kept.created).toISOString(),
-      });
   const page = pageOf(query.toString()) ?? 1;
   const last = Math.max(1, Math.ceil(found.length / pageSize));
   if (page > last) throw new LwsError('page-not-found', `The listing has ${last} pages.`);
@@ -104,12 +82,13 @@ const documentFields = {
   'X-Content-Type-Options': 'nosniff',
 } as const;
 
-const bytesOf = ({ document }: KeptDocument): Buffer => Buffer.from(JSON.stringify(document));
-
-async function post(endpoint: Endpoint, { access, body: open }: RouteRequest): Promise<Reply> {
-  const { house, space, type } = endpoint;
+async function post(endpoint: Endpoint, { access, address, body: open }: RouteRequest): Promise<Reply> {
+  const { house, space, type, index, longest, requests } = endpoint;
+  const creator = access.principal!.subject;
+  const from = digestOfClient(address);
   const mayPost = async (view?: View): Promise<void> => {
-    if (type === 'AccessGrant' && !(await controls(house, access, view)))
+    if (type === 'AccessRequest') index.assertRoom({ creator, from }, requests);
+    else if (!(await controls(house, access, view)))
       throw new LwsError('forbidden', 'Only who controls the storage may grant access.', {
         reason: 'no control of the root',
       });
@@ -120,18 +99,21 @@ async function post(endpoint: Endpoint, { access, body: open }: RouteRequest): P
     throw new LwsError('unsupported-media-type', `An ${type} is sent as ${lwsJson}.`, {
       fields: { 'Accept-Post': lwsJson },
     });
-  const sent = parseJson(decodeUtf8(await readBody(body, longestDocument)));
+  const sent = parseJson(decodeUtf8(await readBody(body, longest)));
   const name = randomUUID();
   const document = acceptDocument(sent, type, `${endpointUrl(endpoint)}/${name}`, house.storage);
-  const kept: KeptDocument = { document, creator: access.principal!.subject, created: house.clock() };
+  if (typeof document['inbox'] === 'string') await house.admitInbox(document['inbox']);
+  const kept: KeptDocument = { document, creator, created: house.clock(), from };
   await house.store.transact(async (tx) => {
     await mayPost(tx);
     tx.putEntry(keyOf(space, name), JSON.stringify(kept));
+    const answered = answeredBy(endpoint, document, tx);
+    if (answered) markSeen(tx, answered.key, answered.kept);
     tx.actor = kept.creator;
     tx.announcements.push({
       id: document.id,
       types: ['DataResource', type],
-      inboxes: inboxesOf(endpoint, document, tx),
+      inboxes: inboxesOf(endpoint, document, answered?.kept),
     });
   });
   return {
@@ -141,13 +123,36 @@ async function post(endpoint: Endpoint, { access, body: open }: RouteRequest): P
   };
 }
 
-/** Who is told of a document: its own inbox, the controllers', and for a grant the inbox of the request that it names. */
-function inboxesOf({ house, controllerInbox }: Endpoint, document: AccessDocument, tx: Transaction): string[] {
+interface Answered {
+  readonly key: string;
+  readonly kept: KeptDocument;
+}
+
+/** The request that a grant names. */
+function answeredBy({ house, type }: Endpoint, document: AccessDocument, tx: Transaction): Answered | undefined {
   const prefix = `${house.baseUri}${house.systemPrefix}/access-requests/`;
-  const named = typeof document['request'] === 'string' ? document['request'] : '';
-  const value = named.startsWith(prefix) ? tx.entry(keyOf('access-requests', named.slice(prefix.length))) : undefined;
-  const requested = value === undefined ? undefined : readKept(value).document['inbox'];
-  return [document['inbox'], controllerInbox, requested].filter((inbox): inbox is string => typeof inbox === 'string');
+  const named = document['request'];
+  if (type !== 'AccessGrant' || typeof named !== 'string' || !named.startsWith(prefix)) return undefined;
+  const key = keyOf('access-requests', named.slice(prefix.length));
+  const value = tx.entry(key);
+  return value === undefined ? undefined : { key, kept: readKept(value) };
+}
+
+function markSeen(tx: Transaction, key: string, kept: KeptDocument): void {
+  if (!kept.isSeen) tx.putEntry(key, JSON.stringify({ ...kept, isSeen: true } satisfies KeptDocument));
+}
+
+/**
+ * Who is told of a document: the controllers' inbox, and of a grant its own and that of the request that it answers. The inbox
+ * of a request is a stranger's word, and is told of nothing until then.
+ */
+function inboxesOf(
+  { controllerInbox, type }: Endpoint,
+  document: AccessDocument,
+  answered: KeptDocument | undefined,
+): string[] {
+  const own = type === 'AccessGrant' ? [document['inbox'], answered?.document['inbox']] : [];
+  return [controllerInbox, ...own].filter((inbox): inbox is string => typeof inbox === 'string');
 }
 
 const links = (endpoint: Endpoint): string =>
@@ -169,7 +174,7 @@ async function visible(
   const value = house.store.entry(keyOf(space, parameters['name']!));
   const kept = value === undefined ? undefined : readKept(value);
   const controller = await controls(house, access);
-  if (!kept || !(controller || isParty(endpoint, access, kept)))
+  if (!kept || !(controller || partyOf(kept, space, house.storage)(access)))
     throw new LwsError('not-found', 'There is nothing here, or nothing that you may see.', {
       reason: kept ? 'neither creator, assignee nor controller' : 'absent',
     });
@@ -177,10 +182,26 @@ async function visible(
 }
 
 async function read(endpoint: Endpoint, request: RouteRequest): Promise<Reply> {
-  const kept = await visible(endpoint, request);
+  const { controller, ...kept } = await visible(endpoint, request);
+  // Who controls the storage has looked at it: it leaves room for another.
+  if (controller && endpoint.type === 'AccessRequest' && !kept.isSeen)
+    await saw(endpoint, request).catch((error: unknown) =>
+      endpoint.house.log.error({ err: error }, 'that an access request was looked at could not be kept'),
+    );
   const fields = { ...documentFields, ...validators(kept), Link: links(endpoint) };
   if (isNotModified(preconditions(request.req), tagOf(kept), kept.created)) return { status: 304, fields };
   return { status: 200, fields, body: bytesOf(kept) };
+}
+
+function saw({ house, space }: Endpoint, { parameters }: RouteRequest): Promise<void> {
+  const key = keyOf(space, parameters['name']!);
+  return house.store.transact(
+    (tx) => {
+      const value = tx.entry(key);
+      if (value !== undefined) markSeen(tx, key, readKept(value));
+    },
+    { frees: true },
+  );
 }
 
 async function remove(endpoint: Endpoint, request: RouteRequest): Promise<Reply> {

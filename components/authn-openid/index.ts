@@ -28,11 +28,11 @@ function openIdSuite(house: House): Suite {
     // The hyphen is a common misspelling, and accepted (open-points 7).
     tokenTypes: ['urn:ietf:params:oauth:token-type:id_token', 'urn:ietf:params:oauth:token-type:id-token'],
     recognises: (credential) => isIdToken(readJwt(credential)),
-    async verify(credential) {
+    async verify(credential, address) {
       const { header, payload } = readJwt(credential)!;
       const { iss, sub } = payload as { iss: string; sub: string };
       assertPlausible(payload, house);
-      const { openIdProviders } = await house.identifiers(sub);
+      const { openIdProviders } = await house.identifiers(sub, address);
       if (!openIdProviders.includes(iss))
         throw refusedCredential(
           'The subject does not name this identity provider.',
@@ -40,7 +40,7 @@ function openIdSuite(house: House): Suite {
         );
       const keys = providers.get(iss) ?? providerKeys(house, iss);
       providers.set(iss, keys);
-      const key = await keys.key(header['kid'] as string | undefined, String(header['alg']));
+      const key = await keys.key(header['kid'] as string | undefined, String(header['alg']), address);
       if (!key)
         throw refusedCredential(
           'The ID token is signed with a key that its provider does not have.',

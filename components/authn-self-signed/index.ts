@@ -33,14 +33,14 @@ export default defineComponent({
         name: 'self-signed',
         tokenTypes,
         recognises: (credential) => isSelfIssued(readJwt(credential), true),
-        verify: (credential) => verify(house, credential, maxLifetime),
+        verify: (credential, address) => verify(house, credential, { maxLifetime, address }),
       },
       // Deprecated and unadvertised: a did:key subject without a kid; its only key is meant.
       {
         name: 'did:key without kid',
         tokenTypes,
         recognises: (credential) => isSelfIssued(readJwt(credential), false),
-        verify: (credential) => verify(house, credential, maxLifetime),
+        verify: (credential, address) => verify(house, credential, { maxLifetime, address }),
       },
     ] satisfies Suite[],
   }),
@@ -55,7 +55,11 @@ function isSelfIssued(jwt: UnverifiedJwt | undefined, withKid: boolean): boolean
 }
 
 /** Cheap checks come first: a document is only fetched for a credential that could be accepted. */
-async function verify(house: House, credential: string, maxLifetime: number): Promise<VerifiedCredential> {
+async function verify(
+  house: House,
+  credential: string,
+  { maxLifetime, address }: { readonly maxLifetime: number; readonly address: string },
+): Promise<VerifiedCredential> {
   const { header, payload } = readJwt(credential)!;
   const { sub, client_id: client } = payload as JWTPayload & { client_id?: unknown };
   if (sub !== client)
@@ -71,7 +75,7 @@ async function verify(house: House, credential: string, maxLifetime: number): Pr
       `exp ${String(exp)}, iat ${String(iat)}`,
     );
   assertLifetime(iat, exp, maxLifetime);
-  const { authentication } = await house.identifiers(sub!);
+  const { authentication } = await house.identifiers(sub!, address);
   const method = methodFor(authentication, header, sub!);
   const key = await keyOf(method, String(header['alg']));
   const claims = await verifyJwt(credential, key, { required: ['exp', 'iat', 'sub', 'iss', 'client_id'] });

@@ -5,6 +5,7 @@ export type OAuthErrorCode =
   | 'invalid_request'
   | 'invalid_target'
   | 'invalid_dpop_proof'
+  | 'temporarily_unavailable'
   | 'unsupported_grant_type'
   | 'use_dpop_nonce';
 
@@ -15,6 +16,7 @@ export class OAuthError extends Error {
     /** Why, in full, for the log alone. */
     readonly reason?: string,
     readonly fields: Readonly<Record<string, string>> = {},
+    readonly status = 400,
   ) {
     super(message);
   }
@@ -30,8 +32,8 @@ export const uncached = {
 /** What RFC 6749 allows in a description: printable ASCII without quote and backslash. */
 const plain = (text: string): string => text.replace(/["\\]/g, "'").replace(/[^\x20-\x7e]/g, '?');
 
-export const oauthErrorReply = ({ code, message, fields }: OAuthError): Reply => ({
-  status: 400,
+export const oauthErrorReply = ({ code, message, fields, status }: OAuthError): Reply => ({
+  status,
   fields: { ...uncached, ...fields },
   body: Buffer.from(JSON.stringify({ error: code, error_description: plain(message) })),
 });

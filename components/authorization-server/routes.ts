@@ -64,9 +64,8 @@ const metadataOf = ({ baseUri, systemPrefix, tokenEndpoint, suites }: House): ob
 
 async function answer(issuer: TokenIssuer, request: RouteRequest): Promise<Reply> {
   const { log } = issuer.house;
-  await issuer.requests.assertOpen(request.address);
-  await issuer.requests.count(request.address);
   try {
+    await issuer.requests.begin(request.address);
     return await exchange(issuer, request);
   } catch (error) {
     const refusal = asOAuthError(error);
@@ -83,14 +82,17 @@ async function answer(issuer: TokenIssuer, request: RouteRequest): Promise<Reply
 /** Refusals of suites are `invalid_request` here; anything unexpected stays what it is. */
 function asOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
-  if (!(error instanceof LwsError) || error.code === 'too-many-requests') throw error;
+  if (!(error instanceof LwsError)) throw error;
+  const status = { 'too-many-requests': 429, 'too-busy': 503 }[error.code as string];
+  if (status !== undefined)
+    return new OAuthError('temporarily_unavailable', error.message, error.reason, error.fields, status);
   return new OAuthError('invalid_request', error.message, error.reason);
 }
 
 async function exchange({ house, keys, lifetime }: TokenIssuer, request: RouteRequest): Promise<Reply> {
   const { subjectToken, subjectTokenType } = readTokenRequest(await readForm(request), house.storage);
   const proof = await proofOf(house, request.req);
-  const credential = await verified(house, subjectToken, subjectTokenType);
+  const credential = await verified(house, { token: subjectToken, type: subjectTokenType, address: request.address });
   const client = assertUris(credential);
   if (credential.boundTo !== undefined && credential.boundTo !== proof?.thumbprint)
     throw new OAuthError('invalid_dpop_proof', 'The credential is bound to a key, and needs a proof of that key.');
@@ -160,7 +162,10 @@ function dpopError(error: unknown): unknown {
   return new OAuthError(code, error.message, error.reason, error.fields);
 }
 
-async function verified(house: House, token: string, type: string): Promise<VerifiedCredential> {
+async function verified(
+  house: House,
+  { token, type, address }: { readonly token: string; readonly type: string; readonly address: string },
+): Promise<VerifiedCredential> {
   const ofType = house.suites().filter(({ tokenTypes = [] }) => tokenTypes.includes(type));
   if (ofType.length === 0)
     throw new OAuthError(
@@ -170,7 +175,7 @@ async function verified(house: House, token: string, type: string): Promise<Veri
     );
   const suite = ofType.find(({ recognises }) => recognises(token));
   if (!suite) throw new OAuthError('invalid_request', 'The subject_token is not of its subject_token_type.');
-  return suite.verify(token);
+  return suite.verify(token, address);
 }
 
 /** Token endpoint rule 3: subject and client are URIs. @returns the client */

@@ -103,8 +103,7 @@ async function discover({ fetch, discoveryUri }: Client): Promise<Provider> {
 }
 
 async function redeem(client: Client, provider: () => Promise<Provider>, request: RouteRequest): Promise<Reply> {
-  await client.attempts.assertOpen(request.address);
-  await client.attempts.count(request.address);
+  await client.attempts.begin(request.address);
   const { code, verifier, nonce, issuer: said } = await readJsonObject(request);
   if (typeof code !== 'string' || typeof verifier !== 'string' || typeof nonce !== 'string')
     throw new LwsError('bad-request', 'The members code, verifier and nonce are needed.');

@@ -2,8 +2,10 @@
  * Delivers the outbox: one line of deliveries for each inbox, in order, each tried again until it succeeds or is given up. A
  * slow inbox holds up nobody else. It must not know how events come about.
  */
+import { setMaxListeners } from 'node:events';
 import { lwsJson } from '../../lib/http/negotiate.js';
 import type { Log } from '../../lib/log.js';
+import { Gate } from '../../lib/outbound/gate.js';
 import type { GuardedFetch } from '../../lib/outbound/guarded-fetch.js';
 import { OutboundError } from '../../lib/outbound/outbound-error.js';
 import type { Store } from '../../lib/storage/store.js';
@@ -25,6 +27,7 @@ export interface DeliveryOptions {
   /** Milliseconds, times the attempt. */
   readonly backoffMs: number;
   readonly mostFailures: number;
+  readonly mostAtOnce: number;
   readonly mostPerHost: number;
 }
 
@@ -44,12 +47,17 @@ type Outcome = 'done' | 'gone' | 'again' | 'failed' | 'cancelled';
 export class Deliveries {
   private readonly lines = new Map<string, Promise<void>>();
   private readonly again = new Set<string>();
-  private readonly perHost = new Map<string, { running: number; waiting: (() => void)[] }>();
+  private readonly gate: Gate;
   private readonly sleeping = new Set<() => void>();
   private readonly ending = new AbortController();
   private stopped = false;
 
-  constructor(private readonly options: DeliveryOptions) {}
+  constructor(private readonly options: DeliveryOptions) {
+    const { mostAtOnce: inAll, mostPerHost: perHost } = options;
+    this.gate = new Gate({ inAll, perHost });
+    // Each delivery under way listens.
+    setMaxListeners(0, this.ending.signal);
+  }
 
   /** Takes up what is left of an earlier process, and follows commits. */
   async start(): Promise<void> {
@@ -70,7 +78,6 @@ export class Deliveries {
     this.stopped = true;
     this.ending.abort();
     for (const wake of this.sleeping) wake();
-    for (const { waiting } of this.perHost.values()) for (const wake of waiting.splice(0)) wake();
     await Promise.all(this.lines.values());
   }
 
@@ -166,7 +173,9 @@ export class Deliveries {
     const { fetch, key, storage, clock, log } = this.options;
     const url = new URL(inbox);
     const body = Buffer.from(JSON.stringify(notificationOf(activity, storage)));
-    const release = await this.slot(url.host);
+    const release = await this.gate.enter({ host: url.host }, this.ending.signal).catch(() => undefined);
+    // Its turn has not come, and the server stops.
+    if (!release) return 'cancelled';
     try {
       if (this.stopped || !isWanted()) return 'cancelled';
       // Not earlier: a signature that waited for its turn is old.
@@ -196,21 +205,6 @@ export class Deliveries {
     } finally {
       release();
     }
-  }
-
-  /** At most so many at once to one host. */
-  private async slot(host: string): Promise<() => void> {
-    const state = this.perHost.get(host) ?? { running: 0, waiting: [] };
-    this.perHost.set(host, state);
-    if (state.running < this.options.mostPerHost || this.stopped) state.running++;
-    else await new Promise<void>((resolve) => state.waiting.push(resolve));
-    return () => {
-      // Handed on, so that it is never free in between.
-      const next = state.waiting.shift();
-      if (next) return next();
-      state.running--;
-      if (state.running === 0 && this.perHost.get(host) === state) this.perHost.delete(host);
-    };
   }
 
   private sleep(ms: number): Promise<void> {

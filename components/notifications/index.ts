@@ -8,9 +8,10 @@ import { hostList } from '../../lib/outbound/address-policy.js';
 import { createAdmission } from '../../lib/outbound/admission.js';
 import { flag, integer, type SettingsOf, setting } from '../../lib/settings.js';
 import { Deliveries } from './delivery.js';
+import { Distribution } from './distribution.js';
 import { printEvents } from './follow-command.js';
-import { Outbox } from './outbox.js';
-import { endpointUrl, type Follower, subscriptionRoutes } from './routes.js';
+import { type Follower, Outbox } from './outbox.js';
+import { assertInbox, endpointUrl, subscriptionRoutes } from './routes.js';
 import { Subscriptions } from './subscriptions.js';
 
 const settings = {
@@ -22,6 +23,14 @@ const settings = {
     2_592_000,
     'The longest life of a subscription, in seconds.',
   ),
+  perSubscriber: setting('lws.subscriptions.max-per-subscriber', integer(1), 100, 'Subscriptions of one subscriber.'),
+  perAddress: setting(
+    'lws.subscriptions.max-per-address',
+    integer(1),
+    400,
+    'Subscriptions from one address, those of controllers aside.',
+  ),
+  inAll: setting('lws.subscriptions.max-of-others', integer(1), 2_000, 'Subscriptions of all who are no controllers.'),
   purge: setting(
     'lws.subscription.purge-interval-seconds',
     integer(1),
@@ -53,6 +62,7 @@ const settings = {
     10,
     'Failed deliveries in a row that deactivate a subscription.',
   ),
+  atOnce: setting('lws.webhook.max-in-flight', integer(1, 10_000), 64, 'Deliveries at once.'),
   perHost: setting('lws.webhook.max-in-flight-per-host', integer(1, 1000), 4, 'Deliveries to one host at once.'),
 };
 
@@ -76,31 +86,33 @@ async function install(house: House, given: Given): Promise<Installation> {
   const { store, storage, clock, authorizer } = house;
   const subscriptions = await Subscriptions.open(store, storage, clock);
   const followers = new Set<Follower>();
-  const outbox = new Outbox({
+  const distribution = new Distribution({ log: house.log, stage: (tx, owed) => outbox.deliver(tx, owed) });
+  const outbox: Outbox = new Outbox({
     storage,
+    distribution,
     authorizer,
     subscriptions,
     clock,
     includeActor: given.includeActor,
-    isFollowed: () => followers.size > 0,
-    onActivity: (activity) => {
-      for (const { tell } of followers) tell(activity);
-    },
+    followers,
   });
   await outbox.open(store);
+  const admit = createAdmission(guardOf(given));
   return {
+    admitInbox: (inbox) => assertInbox({ admit, house }, inbox),
     routes: subscriptionRoutes({
       house,
       subscriptions,
-      admit: createAdmission(guardOf(given)),
+      admit,
       longestMs: given.longest * 1000,
+      limits: given,
       followers,
     }),
     services: [
       { type: 'NotificationService', serviceEndpoint: endpointUrl(house), subscriptionType: ['WebhookSubscription'] },
     ],
     capabilities: [{ type: 'https://w3c.github.io/lws-protocol/lws10-notifications-webhook/' }],
-    ...background(house, given, subscriptions),
+    ...background(house, given, { subscriptions, distribution }),
     // A stream of events ends when the server does; it would hold it up for as long as somebody listens.
     drain() {
       for (const { end } of followers) end();
@@ -109,7 +121,11 @@ async function install(house: House, given: Given): Promise<Installation> {
 }
 
 /** What runs from the server's start to its stop: deliveries, and clearings of expired subscriptions. */
-function background(house: House, given: Given, subscriptions: Subscriptions): Pick<Installation, 'start' | 'stop'> {
+function background(
+  house: House,
+  given: Given,
+  { subscriptions, distribution }: { readonly subscriptions: Subscriptions; readonly distribution: Distribution },
+): Pick<Installation, 'start' | 'stop'> {
   const { store, storage, clock, log, fetchUnder, signingKey } = house;
   const deliveries = new Deliveries({
     store,
@@ -122,6 +138,7 @@ function background(house: House, given: Given, subscriptions: Subscriptions): P
     mostAttempts: given.attempts,
     backoffMs: given.backoff,
     mostFailures: given.failures,
+    mostAtOnce: given.atOnce,
     mostPerHost: given.perHost,
   });
   let timer: NodeJS.Timeout | undefined;
@@ -133,11 +150,13 @@ function background(house: House, given: Given, subscriptions: Subscriptions): P
   return {
     async start() {
       await deliveries.start();
+      distribution.run(store);
       tidy();
       timer = setInterval(tidy, given.purge * 1000).unref();
     },
     async stop() {
       clearInterval(timer);
+      await distribution.stop();
       await deliveries.stop();
     },
   };

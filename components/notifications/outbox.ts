@@ -4,9 +4,11 @@
  */
 import { createHash } from 'node:crypto';
 import type { Authorizer, View } from '../../lib/authorization/authorizer.js';
+import type { Access } from '../../lib/authorization/principal.js';
 import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/records.js';
 import type { Store } from '../../lib/storage/store.js';
-import type { Transaction } from '../../lib/storage/transaction.js';
+import type { ResourceChange, Transaction } from '../../lib/storage/transaction.js';
+import type { Distribution, Owed } from './distribution.js';
 import { type Activity, activityOf, announcementOf, type EventContext } from './events.js';
 import type { Subscriptions } from './subscriptions.js';
 
@@ -28,22 +30,31 @@ export const inboxOfKey = (key: string): string | undefined => {
   return first === space ? name : undefined;
 };
 
+/** Somebody who reads the stream of committed events. */
+export interface Follower {
+  readonly access: Access;
+  /** Told of every commit; `undefined` where it may not know of what. */
+  readonly tell: (activity: Activity | undefined) => void;
+  readonly end: () => void;
+}
+
 export interface OutboxOptions {
   readonly storage: string;
   readonly authorizer: Authorizer;
   readonly subscriptions: Subscriptions;
+  readonly distribution: Distribution;
   readonly clock: () => number;
   readonly includeActor: boolean;
-  /** Whether anybody wants every committed activity now. */
-  readonly isFollowed: () => boolean;
-  /** Told of every committed activity while it is followed. */
-  readonly onActivity: (activity: Activity) => void;
+  /** Those who follow now: controllers, who are told of what they may read. */
+  readonly followers: ReadonlySet<Follower>;
 }
 
 export class Outbox {
   private last = 0;
   /** Made when the first wants them: mostly nobody does. */
   private readonly activities = new WeakMap<object, Activity>();
+  /** The followers who could read what changed, at that time. */
+  private readonly readers = new WeakMap<ResourceChange, readonly Follower[]>();
 
   constructor(private readonly options: OutboxOptions) {}
 
@@ -51,14 +62,21 @@ export class Outbox {
   async open(store: Store): Promise<void> {
     for await (const entries of store.entries(outboxRange()))
       for (const [key] of entries) this.last = Math.max(this.last, Number.parseInt(partsOfEntry(key)[2] ?? '0', 36));
+    const { distribution } = this.options;
+    await distribution.open(store);
+    for (const sequence of distribution.sequences) this.last = Math.max(this.last, Number.parseInt(sequence, 36));
     store.onTransaction((tx) => this.stage(tx));
     store.onCommit((tx) => {
-      if (!this.options.isFollowed()) return;
+      const { followers } = this.options;
+      if (followers.size === 0) return;
       const context = this.contextOf(tx);
       for (const change of tx.changes)
-        this.options.onActivity(this.activity(change, () => activityOf(change, context)));
+        for (const follower of followers) {
+          const mayRead = this.readers.get(change)?.includes(follower);
+          follower.tell(mayRead ? this.activity(change, () => activityOf(change, context)) : undefined);
+        }
       for (const told of tx.announcements)
-        this.options.onActivity(this.activity(told, () => announcementOf(told.id, told.types, context)));
+        for (const { tell } of followers) tell(this.activity(told, () => announcementOf(told.id, told.types, context)));
     });
   }
 
@@ -81,22 +99,52 @@ export class Outbox {
   }
 
   private async stage(tx: Transaction): Promise<void> {
-    const { subscriptions, authorizer } = this.options;
+    const { subscriptions, authorizer, followers } = this.options;
     const context = this.contextOf(tx);
     for (const change of tx.changes) {
       const record = (change.after ?? change.before)!;
-      for (const { id, inbox, subscriber, client } of subscriptions.covering(record.iri)) {
-        // Who may read it at the time of the event; what is deleted, before it was.
-        const view: View = change.after ? tx : tx.before;
-        const access = { principal: { subject: subscriber, ...(client === undefined ? {} : { client }) } };
-        if (!(await authorizer.allows({ view, access, mode: 'read', iri: record.iri, record }))) continue;
-        const activity = this.activity(change, () => activityOf(change, context));
-        this.put(tx, { inbox, subscription: id, activity });
+      // Who may read it at the time of the event; what is deleted, before it was.
+      const view: View = change.after ? tx : tx.before;
+      const mayRead = (access: Access): boolean | Promise<boolean> =>
+        authorizer.allows({ view, access, mode: 'read', iri: record.iri, record });
+      const readers: Follower[] = [];
+      // A new object: decisions are remembered with the one of the request.
+      for (const follower of followers) if (await mayRead({ ...follower.access })) readers.push(follower);
+      if (readers.length > 0) this.readers.set(change, readers);
+      const told: string[] = [];
+      for (const { id, subscriber, client } of subscriptions.covering(record.iri)) {
+        const allowed = mayRead({ principal: { subject: subscriber, ...(client === undefined ? {} : { client }) } });
+        if (allowed === true || (await allowed)) told.push(id);
       }
+      if (told.length > 0)
+        this.owe(tx, {
+          activity: this.activity(change, () => activityOf(change, context)),
+          subscriptions: told,
+          inboxes: [],
+        });
     }
-    for (const told of tx.announcements) {
-      const activity = this.activity(told, () => announcementOf(told.id, told.types, context));
-      for (const inbox of new Set(told.inboxes)) this.put(tx, { inbox, activity });
+    for (const told of tx.announcements)
+      this.owe(tx, {
+        activity: this.activity(told, () => announcementOf(told.id, told.types, context)),
+        subscriptions: [],
+        inboxes: told.inboxes,
+      });
+  }
+
+  /** Staged at once where few are told, else later: the events of one inbox stay in order. */
+  private owe(tx: Transaction, owed: Owed): void {
+    const { distribution } = this.options;
+    if (distribution.isImmediate(tx, owed.subscriptions.length + owed.inboxes.length)) this.deliver(tx, owed);
+    else distribution.put(tx, this.next(), owed);
+  }
+
+  /** Stages the deliveries of an event. */
+  deliver(tx: Transaction, { activity, subscriptions, inboxes }: Owed): void {
+    for (const inbox of new Set(inboxes)) this.put(tx, { inbox, activity });
+    for (const id of subscriptions) {
+      // One that was cancelled meanwhile waits for nothing.
+      const inbox = this.options.subscriptions.get(id)?.inbox;
+      if (inbox !== undefined) this.put(tx, { inbox, subscription: id, activity });
     }
   }
 

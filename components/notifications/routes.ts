@@ -5,6 +5,7 @@ import { requireAccess } from '../../lib/authorization/guard.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { House } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
+import { digestOfClient } from '../../lib/fields/client-address.js';
 import { formatLink } from '../../lib/fields/link.js';
 import { lwsJson } from '../../lib/http/negotiate.js';
 import type { Reply } from '../../lib/http/reply.js';
@@ -15,15 +16,9 @@ import { OutboundError } from '../../lib/outbound/outbound-error.js';
 import { lwsContext } from '../../lib/rdf/contexts.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
 import { readBody } from '../../lib/resources/body.js';
-import type { Activity } from './events.js';
+import type { Follower } from './outbox.js';
 import { readSubscription, type Subscription, subscriptionDocument } from './subscription.js';
 import { type Subscriptions, subscriptionKey } from './subscriptions.js';
-
-/** A stream of events that somebody reads. */
-export interface Follower {
-  readonly tell: (activity: Activity) => void;
-  readonly end: () => void;
-}
 
 export interface SubscriptionEndpoint {
   readonly house: House;
@@ -31,13 +26,13 @@ export interface SubscriptionEndpoint {
   /** Whether an inbox may be delivered to. */
   readonly admit: Admission;
   readonly longestMs: number;
+  readonly limits: { readonly perSubscriber: number; readonly perAddress: number; readonly inAll: number };
   /** Those who follow the stream of events. */
   readonly followers: Set<Follower>;
 }
 
 const path = '{prefix}/subscriptions';
 const longestDocument = 64 << 10;
-const mostPerSubscriber = 100;
 const accepted = [lwsJson, 'application/ld+json', 'application/json'];
 const admissionMs = 5_000;
 
@@ -111,8 +106,11 @@ async function listing({ house, subscriptions }: SubscriptionEndpoint, { access 
   return { status: 200, fields: { ...fields, Link: links(house, false) }, body: Buffer.from(JSON.stringify(document)) };
 }
 
-async function subscribe(endpoint: SubscriptionEndpoint, { access, body: open }: RouteRequest): Promise<Reply> {
-  const { house, longestMs, admit } = endpoint;
+async function subscribe(
+  endpoint: SubscriptionEndpoint,
+  { access, address, body: open }: RouteRequest,
+): Promise<Reply> {
+  const { house, longestMs } = endpoint;
   const body = open();
   if (!accepted.includes(body.mediaType))
     throw new LwsError('unsupported-media-type', `A subscription is sent as ${accepted.join(' or ')}.`, {
@@ -121,12 +119,13 @@ async function subscribe(endpoint: SubscriptionEndpoint, { access, body: open }:
   const sent = parseJson(decodeUtf8(await readBody(body, longestDocument)));
   const now = house.clock();
   const wish = readSubscription(sent, now, longestMs);
-  await assertInbox(admit, wish.inbox);
+  await assertInbox(endpoint, wish.inbox);
   const { subject, client } = access.principal!;
   const subscription: Subscription = {
     id: randomUUID(),
     subscriber: subject,
     ...(client === undefined ? {} : { client }),
+    ...((await controls(house, access)) ? {} : { from: digestOfClient(address) }),
     ...wish,
     created: now,
     active: true,
@@ -135,23 +134,41 @@ async function subscribe(endpoint: SubscriptionEndpoint, { access, body: open }:
   await house.store.transact(async (tx) => {
     // Each topic exists, and the subscriber may read it; an absent one looks like a hidden one.
     for (const topic of wish.topics) await requireAccess(house, tx, access, 'read', topic);
-    assertRoom(endpoint, subject);
-    endpoint.subscriptions.stage(subject);
+    assertRoom(endpoint, subscription);
     tx.putEntry(subscriptionKey(subscription.id), JSON.stringify(subscription));
   });
   return documentReply(endpoint, subscription, 201);
 }
 
-function assertRoom({ subscriptions }: SubscriptionEndpoint, subject: string): void {
-  const count = subscriptions.countOf(subject);
-  if (count >= mostPerSubscriber)
-    throw new LwsError('too-many-requests', `You have ${count} subscriptions already. Cancel some first.`);
+/** Identities are free, and so a stranger's address and all strangers together have bounds as well. */
+function assertRoom({ subscriptions, limits }: SubscriptionEndpoint, { subscriber, from }: Subscription): void {
+  const refuse = (whose: string, count: number, setting: string): never => {
+    throw new LwsError(
+      'too-many-requests',
+      `${whose} ${count} subscriptions already (lws.subscriptions.${setting}). Cancel some first.`,
+      { fields: { 'Retry-After': '3600' } },
+    );
+  };
+  const own = subscriptions.count((each) => each.subscriber === subscriber);
+  if (own >= limits.perSubscriber) refuse('You have', own, 'max-per-subscriber');
+  if (from === undefined) return;
+  const ofAddress = subscriptions.count((each) => each.from === from);
+  if (ofAddress >= limits.perAddress) refuse('Your address has', ofAddress, 'max-per-address');
+  const all = subscriptions.count((each) => each.from !== undefined);
+  if (all >= limits.inAll) refuse('There are', all, 'max-of-others');
 }
 
 /** Said at once, and checked again at every delivery. @throws LwsError `malformed-body` */
-async function assertInbox(admit: Admission, inbox: string): Promise<void> {
+export async function assertInbox(
+  { admit, house }: Pick<SubscriptionEndpoint, 'admit' | 'house'>,
+  inbox: string,
+): Promise<void> {
+  const url = new URL(inbox);
+  // What is delivered here would be a change of its own, and be told of again.
+  if (url.origin === new URL(house.storage).origin)
+    throw new LwsError('malformed-body', 'The inbox lies on this server, which delivers nothing to itself.');
   try {
-    await admit(new URL(inbox), AbortSignal.timeout(admissionMs));
+    await admit(url, AbortSignal.timeout(admissionMs));
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
     throw new LwsError('malformed-body', 'The inbox is no place that this server delivers to.', {
@@ -181,19 +198,23 @@ async function cancel(endpoint: SubscriptionEndpoint, request: RouteRequest): Pr
 /** Lines that a follower who does not read may be behind, before the stream ends. */
 const mostBehind = 1 << 20;
 
-/** Committed events as they come, one JSON document a line, for as long as the follower controls the storage. */
-function follow({ followers, house }: SubscriptionEndpoint, { principal }: Access): Reply {
+/** Committed events that the follower may read, one JSON document a line, for as long as it controls the storage. */
+function follow({ followers, house }: SubscriptionEndpoint, access: Access): Reply {
   const body = new PassThrough({ highWaterMark: mostBehind });
   let last = Promise.resolve();
   const follower: Follower = {
+    access,
     tell(activity) {
       // One after another, since each is decided anew.
-      last = last.then(async () => {
-        if (body.destroyed || body.writableEnded) return;
-        // A new object: decisions are remembered with the one of the request.
-        if (!(await controls(house, { ...(principal ? { principal } : {}) }))) body.end();
-        else if (!body.write(`${JSON.stringify(activity)}\n`)) body.destroy();
-      });
+      last = last
+        .then(async () => {
+          if (body.destroyed || body.writableEnded) return;
+          // A new object: decisions are remembered with the one of the request.
+          if (!(await controls(house, { ...access }))) body.end();
+          else if (activity && !body.write(`${JSON.stringify(activity)}\n`)) body.destroy();
+        })
+        // What cannot be decided is not told, and the stream must not fall silent.
+        .catch((error: Error) => void body.destroy(error));
     },
     end: () => void body.end(),
   };

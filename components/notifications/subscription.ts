@@ -9,8 +9,12 @@ import { isAbsoluteIri } from '../../lib/rdf/iri.js';
 
 export interface Subscription {
   readonly id: string;
+  /** As it was sent; absent: in an array, as all were once. */
+  readonly type?: unknown;
   readonly subscriber: string;
   readonly client?: string;
+  /** A digest of the address that a stranger's came from; absent for those of controllers. */
+  readonly from?: string;
   readonly topics: readonly string[];
   readonly inbox: string;
   /** Milliseconds since the epoch. */
@@ -25,6 +29,7 @@ export interface Subscription {
 }
 
 export interface SubscriptionWish {
+  readonly type: unknown;
   readonly topics: readonly string[];
   readonly inbox: string;
   readonly expires: number;
@@ -56,6 +61,7 @@ export function readSubscription(document: unknown, now: number, longestMs: numb
   if (typeof inbox !== 'string' || !isAbsoluteIri(inbox) || !URL.canParse(inbox) || !/^https?:/i.test(inbox))
     throw malformed('The inbox is no http or https URL.');
   return {
+    type: types,
     topics: topics as string[],
     inbox: new URL(inbox).href,
     expires: Math.min(expiryOf(expires, now, longestMs), now + longestMs),
@@ -71,13 +77,13 @@ function expiryOf(expires: unknown, now: number, longestMs: number): number {
 
 /** The document of a subscription, as its owner sees it. */
 export function subscriptionDocument(subscription: Subscription, url: string): object {
-  const { topics, inbox, expires, active, lastSuccess, lastFailure } = subscription;
+  const { type: sentType, topics, inbox, expires, active, lastSuccess, lastFailure } = subscription;
   const date = (time: number | undefined): string | undefined =>
     time === undefined ? undefined : new Date(time).toISOString();
   return {
     '@context': lwsContext,
     id: url,
-    type: [type],
+    type: sentType ?? [type],
     subscription: url,
     topic: topics,
     inbox,

@@ -13,7 +13,8 @@ export const subscriptionKey = (id: string): string => entryKey(space, id);
 export class Subscriptions {
   private readonly byId = new Map<string, Subscription>();
   private readonly byTopic = new Map<string, Set<string>>();
-  private readonly staged = new Map<string, number>();
+  /** What is on its way to the disk; `undefined`: its deletion. */
+  private readonly staged = new Map<string, Subscription | undefined>();
 
   private constructor(
     private readonly storage: string,
@@ -25,6 +26,11 @@ export class Subscriptions {
     for await (const entries of store.entries(entryRange(space)))
       for (const [key, value] of entries) subscriptions.set(partsOfEntry(key)[1]!, value);
     const prefix = subscriptionKey('');
+    store.onStage(({ entries }) => {
+      for (const [key, value] of entries)
+        if (key.startsWith(prefix))
+          subscriptions.staged.set(key.slice(prefix.length), value === null ? undefined : JSON.parse(value));
+    });
     store.onCommit(({ entries }) => {
       for (const [key, value] of entries)
         if (key.startsWith(prefix)) subscriptions.set(key.slice(prefix.length), value);
@@ -43,14 +49,12 @@ export class Subscriptions {
     return [...this.byId.values()].filter(({ expires }) => expires > now);
   }
 
-  /** How many a subscriber has, those included whose commit is under way. */
-  countOf(subscriber: string): number {
-    return this.all().filter((each) => each.subscriber === subscriber).length + (this.staged.get(subscriber) ?? 0);
-  }
-
-  /** Called when a new one is staged. */
-  stage(subscriber: string): void {
-    this.staged.set(subscriber, (this.staged.get(subscriber) ?? 0) + 1);
+  /** How many there are of a kind, as the commits under way will leave them. */
+  count(isOf: (subscription: Subscription) => boolean): number {
+    const now = this.clock();
+    const counts = (each: Subscription | undefined): boolean => each !== undefined && each.expires > now && isOf(each);
+    const others = [...this.byId].filter(([id, each]) => !this.staged.has(id) && counts(each));
+    return others.length + [...this.staged.values()].filter(counts).length;
   }
 
   get size(): number {
@@ -78,7 +82,7 @@ export class Subscriptions {
   }
 
   private set(id: string, value: string | null): void {
-    const known = this.byId.has(id);
+    this.staged.delete(id);
     for (const topic of this.byId.get(id)?.topics ?? []) {
       const ids = this.byTopic.get(topic);
       ids?.delete(id);
@@ -87,10 +91,6 @@ export class Subscriptions {
     this.byId.delete(id);
     if (value === null) return;
     const subscription = JSON.parse(value) as Subscription;
-    const { subscriber } = subscription;
-    const staged = known ? 0 : (this.staged.get(subscriber) ?? 0);
-    if (staged > 1) this.staged.set(subscriber, staged - 1);
-    else if (!known) this.staged.delete(subscriber);
     this.byId.set(id, subscription);
     for (const topic of subscription.topics) this.byTopic.set(topic, (this.byTopic.get(topic) ?? new Set()).add(id));
   }

@@ -35,11 +35,10 @@ export function filterOfDocument(document: unknown, refusal: 'malformed-filter' 
     throw malformed('It is an object with relations as members.');
   const filter = Object.entries(document)
     .filter(([key]) => !key.startsWith('@'))
-    .flatMap(([key, value]: [string, unknown]) =>
-      (Array.isArray(value) ? value : [value]).map((element: unknown) =>
-        group(key, Array.isArray(element) ? element : [element]),
-      ),
-    );
+    .flatMap(([key, value]: [string, unknown]) => {
+      if (!Array.isArray(value)) throw malformed(`The value of "${key.slice(0, 100)}" is no array.`);
+      return value.map((element: unknown) => group(key, Array.isArray(element) ? element : [element]));
+    });
   return bounded(filter, refusal);
 }
 

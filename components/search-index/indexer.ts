@@ -2,13 +2,14 @@
  * Keeps the index: in every transaction for what it changes, and anew from all records and graphs. It must not know how
  * the index is asked.
  */
+import { LwsError } from '../../lib/errors.js';
 import { changesLinks, clientLinks } from '../../lib/resources/metadata.js';
 import { countRecords, recordBlocks } from '../../lib/storage/all-records.js';
 import { ownStatements } from '../../lib/storage/own-statements.js';
-import { entryRange, type ResourceRecord } from '../../lib/storage/records.js';
+import { entryKey, entryRange, type ResourceRecord } from '../../lib/storage/records.js';
 import type { Store } from '../../lib/storage/store.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
-import { currentState, entriesOf, ownedSpace, postingSpace, stateKey } from './postings.js';
+import { currentState, entriesOf, ownedSpace, postingSpace, stateKey, typeRelation } from './postings.js';
 
 /** Stages what a transaction changes of the index: whatever is acknowledged is found, after a crash too. */
 export async function indexChanges(tx: Transaction): Promise<void> {
@@ -16,9 +17,23 @@ export async function indexChanges(tx: Transaction): Promise<void> {
     if (before && after && !(await concernsIndex(tx, before, after))) continue;
     const old = before ? await entriesBefore(tx, before) : none;
     const fresh = after ? await entriesAfter(tx, before, after) : none;
+    assertFewTypes(fresh);
     for (const key of old.keys()) if (!fresh.has(key)) tx.deleteEntry(key);
     for (const [key, value] of fresh) if (old.get(key) !== value) tx.putEntry(key, value);
   }
+}
+
+/** The index of types has a line for each of them, for everybody. */
+const mostTypes = 10_000;
+const ofType = `${entryKey(postingSpace, typeRelation)}\u0000`;
+
+/** @throws LwsError `unsupported-rdf` for a resource that says more types of itself */
+function assertFewTypes(entries: ReadonlyMap<string, string>): void {
+  if (entries.size <= mostTypes) return;
+  let types = 0;
+  for (const key of entries.keys()) if (key.startsWith(ofType)) types++;
+  if (types > mostTypes)
+    throw new LwsError('unsupported-rdf', `A resource may have ${mostTypes} types, and this one would have ${types}.`);
 }
 
 /** Whether an update changes what the index tells of: mostly it changes literals. */

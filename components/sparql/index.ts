@@ -36,6 +36,18 @@ const settings = {
     null,
     'Queries that run at once; nothing: one more than processors, since one client never holds the last place.',
   ),
+  strangers: setting(
+    'lws.sparql.endpoint.max-concurrent-strangers',
+    optional(integer(1, 64)),
+    null,
+    'Queries at once of all who own nothing and were granted nothing, together; nothing: half of those that run at once.',
+  ),
+  strangerTimeout: setting(
+    'lws.sparql.endpoint.stranger-timeout-seconds',
+    integer(1, 3600),
+    10,
+    'Seconds after which a query of somebody who owns nothing and was granted nothing is ended, where that is sooner.',
+  ),
   mostBytes: setting('lws.sparql.endpoint.max-query-bytes', integer(1), 64 << 10, 'The longest query, in bytes.'),
   memoryMb: setting('lws.sparql.endpoint.memory-mb', integer(64), 512, 'Memory of one query, in MiB.'),
   allowedServices: setting(
@@ -59,7 +71,8 @@ export default defineComponent({
   name: 'sparql',
   settings,
   isEnabled: ({ enabled }) => enabled,
-  install(house, { timeout, mostResults, mostAnswerMb, workers, mostBytes, memoryMb, allowedServices, mostIndexed }) {
+  install(house, given) {
+    const { timeout, mostResults, mostAnswerMb, workers, mostBytes, memoryMb, allowedServices, mostIndexed } = given;
     const size = workers ?? availableParallelism() + 1;
     const folder = join(resolve(house.dataDir), 'level');
     const { store, log } = house;
@@ -68,7 +81,9 @@ export default defineComponent({
       folder,
       storage: house.storage,
       size,
+      strangers: given.strangers ?? Math.max(1, size >> 1),
       timeoutMs: timeout * 1000,
+      strangerTimeoutMs: Math.min(timeout, given.strangerTimeout) * 1000,
       memoryMb,
       queue: size * queuedPerWorker,
       memory,

@@ -3,7 +3,8 @@
  * which formats. It must not know how a query is answered.
  */
 import { LwsError } from '../../lib/errors.js';
-import { chooseMediaType, type MediaRange, parseAccept } from '../../lib/fields/accept.js';
+import { chooseMediaType, type MediaRange } from '../../lib/fields/accept.js';
+import { acceptedRanges } from '../../lib/http/negotiate.js';
 import { decodeUtf8 } from '../../lib/json/json.js';
 import { type RdfFormat, rdfFormats } from '../../lib/rdf/formats.js';
 import { type RequestBody, readBody } from '../../lib/resources/body.js';
@@ -84,12 +85,15 @@ export interface AcceptedFormats {
   readonly graph?: RdfFormat;
 }
 
-export function acceptedFormats(accept: string | undefined): AcceptedFormats {
-  const ranges = accept === undefined ? undefined : parseAccept(accept);
-  if (!ranges) return { results: resultFormats[0], graph: rdfFormats[0] };
+/** @param strict leave out the default where the client takes none of the formats: it gets 406 (open-points 2.4) */
+export function acceptedFormats(accept: string | undefined, strict = true): AcceptedFormats {
+  const ranges = accept === undefined ? undefined : acceptedRanges(accept);
+  const defaults = { results: resultFormats[0], graph: rdfFormats[0] };
+  if (!ranges) return defaults;
   const results = choose(ranges, [...resultFormats, ...Object.keys(aliases)]);
   const graph = choose(ranges, rdfFormats);
   return {
+    ...(strict ? {} : defaults),
     ...(results === undefined ? {} : { results: aliases[results] ?? (results as ResultFormat) }),
     ...(graph === undefined ? {} : { graph: graph as RdfFormat }),
   };

@@ -1,6 +1,7 @@
 /** The SPARQL Query Service over HTTP (open-points 6). It must not know how a query runs. */
 import type { IncomingMessage } from 'node:http';
 import type { Access } from '../../lib/authorization/principal.js';
+import { clientOf } from '../../lib/fields/client-address.js';
 import { formatLink } from '../../lib/fields/link.js';
 import type { Reply } from '../../lib/http/reply.js';
 import { whenGone } from '../../lib/http/request.js';
@@ -44,7 +45,7 @@ export function sparqlRoutes(endpoint: SparqlEndpoint): readonly Route[] {
   ];
 }
 
-/** Who asks, for what is fair: the subject, or the address of somebody unknown. */
+/** Who asks, for what is fair: the subject, or the address of a stranger. */
 interface Asker {
   readonly access: Access;
   readonly address: string;
@@ -81,17 +82,20 @@ async function answer(
     ...asked,
     ...within,
     base,
-    formats: acceptedFormats(accept),
+    formats: acceptedFormats(accept, req.method === 'QUERY'),
     maxResults: mostResults,
     maxBytes: mostAnswerBytes,
     allowedServices: services.allowed,
   };
   const decide = (iris: readonly string[]): Promise<boolean[]> =>
     Promise.all(iris.map((iri) => authorizer.allows({ view: store, access, mode: 'read', iri })));
+  const standing = await authorizer.standing(store, access);
   const { signal, release } = whenGone(req);
   const job = {
     task,
-    client: access.principal?.subject ?? address,
+    standing,
+    // Identities are free, and addresses less so.
+    client: (standing === 'stranger' ? undefined : access.principal?.subject) ?? clientOf(address),
     scope: async () => authorizer.readScope(access),
     gone: signal,
     decide,

@@ -17,6 +17,7 @@ const formatNames: Readonly<Record<string, string>> = {
   'application/n-triples': 'N-Triples',
   'application/ld+json': 'JSON-LD',
   'application/trig': 'TriG',
+  'application/n-quads': 'N-Quads',
   'application/rdf+xml': 'RDF_XML',
 };
 

@@ -1,4 +1,5 @@
 /** An identity of this browser: a did:key with a private half that cannot be exported. It must not know who is signed in. */
+import { base64url } from './base64url.js';
 
 export interface BrowserSource {
   readonly kind: 'browser';
@@ -23,12 +24,6 @@ function base58(bytes: Uint8Array): string {
   for (; value > 0n; value /= 58n) text = alphabet[Number(value % 58n)]! + text;
   return text;
 }
-
-const base64url = (bytes: Uint8Array): string =>
-  btoa(String.fromCharCode(...bytes))
-    .replace(/\+/g, '-')
-    .replace(/\//g, '_')
-    .replace(/=+$/, '');
 
 /**
  * A self-signed credential that lives long enough for one exchange.

@@ -1,6 +1,7 @@
 /** How the storage is, for those who control it; and whether the signed-in subject does. */
-import { refusalOf, request, services } from './api.js';
-import { onSession, storageUri } from './session.js';
+import { refusalOf, request } from './api.js';
+import { onSession } from './session.js';
+import { systemUrl } from './system.js';
 
 export interface Status {
   readonly version: string;
@@ -18,14 +19,6 @@ export interface Status {
   }[];
 }
 
-const ofSystem = /^(?:TypeIndex|AccessGrant|Notification)Service$/;
-
-/** The address below which the system's endpoints lie, without a slash at its end. */
-export async function systemPrefix(): Promise<string> {
-  const found = (await services()).find(({ type }) => [type].flat().some((each) => ofSystem.test(each)));
-  return found ? found.serviceEndpoint.replace(/\/[^/]+$/, '') : `${storageUri}.lws`;
-}
-
 let control: Promise<boolean> | undefined;
 onSession(() => {
   control = undefined;
@@ -33,7 +26,7 @@ onSession(() => {
 
 /** @returns `undefined` for who does not control the storage */
 export async function readStatus(): Promise<Status | undefined> {
-  const response = await request('GET', `${await systemPrefix()}/status`);
+  const response = await request('GET', await systemUrl('status'));
   if ([401, 403, 404].includes(response.status)) return undefined;
   if (!response.ok) throw await refusalOf(response);
   return (await response.json()) as Status;

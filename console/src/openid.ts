@@ -1,5 +1,7 @@
 /** OpenID Connect with PKCE: away to the provider, and back through `/callback`. It must not know pages. */
+
 import { refusalOf } from './api.js';
+import { base64url } from './base64url.js';
 import { SignInError, signIn, storageUri } from './session.js';
 
 interface Provider {
@@ -31,11 +33,7 @@ export const openIdProvider = async (): Promise<string | undefined> => (await as
 const [stateKey, verifierKey, nonceKey] = ['quadpod state', 'quadpod verifier', 'quadpod nonce'];
 const redirectUri = `${storageUri}callback`;
 
-const random = (): string =>
-  btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))
-    .replace(/\+/g, '-')
-    .replace(/\//g, '_')
-    .replace(/=+$/, '');
+const random = (): string => base64url(crypto.getRandomValues(new Uint8Array(32)));
 
 /** Leaves for the provider. */
 export async function beginOpenId(): Promise<void> {
@@ -46,10 +44,7 @@ export async function beginOpenId(): Promise<void> {
   sessionStorage.setItem(verifierKey, verifier);
   sessionStorage.setItem(nonceKey, nonce);
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier)));
-  const challenge = btoa(String.fromCharCode(...digest))
-    .replace(/\+/g, '-')
-    .replace(/\//g, '_')
-    .replace(/=+$/, '');
+  const challenge = base64url(digest);
   const url = new URL(found.authorizationEndpoint);
   const parameters = {
     response_type: 'code',

@@ -9,7 +9,7 @@ import { LwsError } from '../errors.js';
 import { type Credentials, parseAuthorization } from '../fields/authorization.js';
 import { clockSkew } from './audience.js';
 import type { DpopVerifier } from './dpop.js';
-import { refusedCredential, type Suite, type VerifiedCredential } from './suite.js';
+import { isBusy, refusedCredential, type Suite, type VerifiedCredential } from './suite.js';
 import type { Throttle } from './throttle.js';
 
 /** What authentication looks at of a request. */
@@ -44,6 +44,9 @@ export interface AuthenticatorOptions {
 
 const anonymous: Access = {};
 
+/** Characters of credentials that are remembered together. */
+const mostVerifiedLength = 16 << 20;
+
 interface Known extends VerifiedCredential {
   readonly access: Access;
   readonly suite: Suite;
@@ -55,7 +58,13 @@ export const createAuthenticator = (options: AuthenticatorOptions): Authenticato
 
 class RememberingAuthenticator implements Authenticator {
   /** Verified credentials until they expire, so that a signature is checked once and not per request. */
-  private readonly verified = new LRUCache<string, Known>({ max: 10_000 });
+  private readonly verified = new LRUCache<string, Known>({
+    max: 10_000,
+    maxSize: mostVerifiedLength,
+    // The access holds what the credential said of its subject, at any length.
+    sizeCalculation: ({ access }, token) => token.length + JSON.stringify(access).length,
+  });
+  private readonly verifying = new Map<string, Promise<Known>>();
   private readonly refused = new LRUCache<string, LwsError>({ max: 10_000, ttl: 30_000 });
 
   constructor(private readonly options: AuthenticatorOptions) {}
@@ -119,21 +128,37 @@ class RememberingAuthenticator implements Authenticator {
     const hash = keyFor(scheme, token);
     const known = this.verified.get(hash);
     if (known && isCurrent(known)) return known;
-    await failures.assertOpen(address);
     const refusal = this.refused.get(hash);
-    if (refusal) throw refusal;
+    if (refusal) {
+      await failures.assertOpen(address);
+      throw refusal;
+    }
+    // Requests that bring a new credential at the same time wait for one verification.
+    const verifying = this.verifying.get(hash) ?? this.attempt(token, scheme, address);
+    this.verifying.set(hash, verifying);
+    return verifying.finally(() => this.verifying.delete(hash));
+  }
+
+  private async attempt(token: string, scheme: string, address: string): Promise<Known> {
+    const takeBack = await this.options.failures.begin(address);
+    const hash = keyFor(scheme, token);
     try {
-      return await this.verify(token, scheme, hash);
+      const known = await this.verify(token, scheme, { hash, address });
+      await takeBack();
+      return known;
     } catch (error) {
-      if (error instanceof LwsError) {
-        await failures.count(address);
-        this.refused.set(hash, error);
-      }
+      // What went wrong here is no fault of the credential's.
+      if (!(error instanceof LwsError) || isBusy(error)) await takeBack();
+      else this.refused.set(hash, error);
       throw error;
     }
   }
 
-  private async verify(token: string, scheme: string, hash: string): Promise<Known> {
+  private async verify(
+    token: string,
+    scheme: string,
+    { hash, address }: { readonly hash: string; readonly address: string },
+  ): Promise<Known> {
     const suite = this.options.suites.find(
       ({ schemes = ['bearer'], recognises }) => schemes.includes(scheme) && recognises(token),
     );
@@ -142,7 +167,7 @@ class RememberingAuthenticator implements Authenticator {
         'The credential is of no kind that this server accepts.',
         `no suite recognises it as ${scheme}`,
       );
-    const result = await suite.verify(token);
+    const result = await suite.verify(token, address);
     const known = { ...result, suite, access: { principal: result.principal } };
     this.verified.set(hash, known);
     return known;

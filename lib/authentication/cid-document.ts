@@ -38,7 +38,10 @@ const text = (value: unknown): string | undefined => (typeof value === 'string' 
 const reference = (value: unknown): string | undefined =>
   text(value) ?? (isObject(value) ? text(value['id']) : undefined);
 
-/** @throws LwsError `invalid-token` when the document is not the subject's */
+/** Verification methods, and services, that a document may have. */
+const mostEntries = 50;
+
+/** @throws LwsError `invalid-token` when the document is not the subject's, or has too many entries */
 export function interpret(document: unknown, subject: string): ControlledIdentifier {
   const id = isObject(document) ? text(document['id']) : undefined;
   if (!isObject(document) || id !== subject)
@@ -46,6 +49,12 @@ export function interpret(document: unknown, subject: string): ControlledIdentif
       "The subject's document is another's.",
       `its id is ${String(id).slice(0, 300)}, expected ${subject}`,
     );
+  for (const member of ['verificationMethod', 'authentication', 'service'])
+    if (list(document[member]).length > mostEntries)
+      throw refusedCredential(
+        `The subject's document has more than ${mostEntries} entries of ${member}.`,
+        `${list(document[member]).length} entries in the document of ${subject.slice(0, 300)}`,
+      );
   const methods = new Map(
     list(document['verificationMethod'])
       .filter(isObject)
@@ -81,12 +90,18 @@ function keyOf(method: Members): AuthenticationMethod['jwk'] {
   const types = list(method['type']).map((type) => String(type).replace(/^.*[#/]/, ''));
   if (types.some((type) => type === 'JsonWebKey' || type === 'JsonWebKey2020')) {
     const jwk = method['publicKeyJwk'];
-    return isObject(jwk) && !privateMembers.some((member) => member in jwk) ? jwk : undefined;
+    return isObject(jwk) && !privateMembers.some((member) => member in jwk) ? publicPartOf(jwk) : undefined;
   }
   if (types.some((type) => type === 'Multikey' || type === 'Ed25519VerificationKey2020'))
     return readMultikey(text(method['publicKeyMultibase']) ?? '');
   return undefined;
 }
+
+const publicMembers = ['kty', 'crv', 'x', 'y', 'n', 'e', 'alg', 'use', 'key_ops', 'kid'];
+
+/** What is used of a key; others may have members of any size. */
+const publicPartOf = (jwk: Members): Members =>
+  Object.fromEntries(publicMembers.flatMap((member) => (member in jwk ? [[member, jwk[member]]] : [])));
 
 const providerTypes: ReadonlySet<unknown> = new Set([
   'OpenIdProvider',

@@ -5,6 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Documents } from '../documents/documents.js';
 import { LwsError } from '../errors.js';
+import { clientOf } from '../fields/client-address.js';
 import { parseMediaType } from '../fields/media-type.js';
 import { decodeUtf8, parseJson } from '../json/json.js';
 import type { GuardedFetch } from '../outbound/guarded-fetch.js';
@@ -14,10 +15,13 @@ import { decodeGraph } from '../storage/quad-decoding.js';
 import { type ControlledIdentifier, documentOfQuads, interpret } from './cid-document.js';
 import { didWebUrl, expandDidKey } from './did.js';
 import type { PublicJwk } from './multikey.js';
-import { refusedCredential } from './suite.js';
+import { assertNotBusy, isBusy, refusedCredential } from './suite.js';
 
-/** @throws LwsError `invalid-token` when the document cannot be had, cannot be read, or is another's */
-export type IdentifierResolver = (subject: string) => Promise<ControlledIdentifier>;
+/**
+ * @param address on whose word others are asked: addresses take turns
+ * @throws LwsError `invalid-token` when the document cannot be had, cannot be read, or is another's; `too-busy`
+ */
+export type IdentifierResolver = (subject: string, address: string) => Promise<ControlledIdentifier>;
 
 export interface ResolverOptions {
   readonly fetch: GuardedFetch;
@@ -26,23 +30,45 @@ export interface ResolverOptions {
 
 const keptMs = 300_000;
 const failureKeptMs = 30_000;
+/** Of what is kept of documents together. */
+const mostKeptBytes = 8 << 20;
+/** What a result takes beside its texts, about. */
+const ownBytes = 1_000;
 const accept =
-  'application/lws+cid, application/did+json, application/json;q=0.9, text/turtle;q=0.8, application/ld+json;q=0.7, application/n-triples;q=0.5, application/trig;q=0.5, application/rdf+xml;q=0.4';
-const request = { maxBytes: 2 << 20, timeoutMs: 10_000, maxRedirects: 5, accept } as const;
+  'application/lws+cid, application/did+json, application/json;q=0.9, text/turtle;q=0.8, application/ld+json;q=0.7, application/n-triples;q=0.5, application/trig;q=0.5';
+const request = { maxBytes: 64 << 10, timeoutMs: 10_000, maxRedirects: 5, accept } as const;
+
+type Found = { readonly identifier: ControlledIdentifier } | { readonly error: unknown };
 
 export function identifierResolver(options: ResolverOptions): IdentifierResolver {
-  const known = new LRUCache<string, Promise<ControlledIdentifier>>({ max: 5_000, ttl: keptMs });
-  return (subject) => {
+  const known = new LRUCache<string, Found>({
+    maxSize: mostKeptBytes,
+    ttl: keptMs,
+    sizeCalculation: (found, subject) =>
+      subject.length + ownBytes + ('identifier' in found ? JSON.stringify(found.identifier).length : 0),
+  });
+  const underWay = new Map<string, Promise<ControlledIdentifier>>();
+  return async (subject, address) => {
     const own = expandDidKey(subject);
-    if (own) return Promise.resolve(ofDidKey(subject, own));
-    let found = known.get(subject);
-    if (!found) {
-      found = resolve(subject, options);
-      known.set(subject, found);
-      // Who asks hears of it; the others find it for a while.
-      found.catch(() => known.set(subject, found!, { ttl: failureKeptMs }));
-    }
-    return found;
+    if (own) return ofDidKey(subject, own);
+    const found = known.get(subject);
+    if (found && 'error' in found) throw found.error;
+    if (found) return found.identifier;
+    const asked =
+      underWay.get(subject) ??
+      resolve(subject, address, options)
+        .then((identifier) => {
+          known.set(subject, { identifier });
+          return identifier;
+        })
+        .catch((error: unknown) => {
+          // Who asks hears of it; the others find it for a while.
+          if (!isBusy(error)) known.set(subject, { error }, { ttl: failureKeptMs });
+          throw error;
+        })
+        .finally(() => underWay.delete(subject));
+    underWay.set(subject, asked);
+    return asked;
   };
 }
 
@@ -52,7 +78,11 @@ const ofDidKey = (subject: string, { key, method }: { key: PublicJwk; method: st
   openIdProviders: [],
 });
 
-async function resolve(subject: string, { fetch, documents }: ResolverOptions): Promise<ControlledIdentifier> {
+async function resolve(
+  subject: string,
+  address: string,
+  { fetch, documents }: ResolverOptions,
+): Promise<ControlledIdentifier> {
   const url = didWebUrl(subject) ?? (/^https:\/\//i.test(subject) && URL.canParse(subject) ? subject : undefined);
   if (url === undefined)
     throw refusedCredential(
@@ -60,11 +90,12 @@ async function resolve(subject: string, { fetch, documents }: ResolverOptions): 
       `sub is ${subject.slice(0, 300)}`,
     );
   try {
-    const { status, headers, body } = await fetch(withoutFragment(url), request);
+    const { status, headers, body } = await fetch(withoutFragment(url), { ...request, client: clientOf(address) });
     if (status !== 200) throw unreadable(subject, `${url} answered ${status}`);
     const document = await readDocument(documents, subject, headers['content-type'], body, withoutFragment(url));
     return interpret(document, subject);
   } catch (error) {
+    assertNotBusy(error);
     if (error instanceof OutboundError) throw unreadable(subject, `${error.code}: ${error.message}`, error);
     if (error instanceof LwsError && error.code !== 'invalid-token') throw unreadable(subject, error.message, error);
     throw error;
@@ -82,14 +113,9 @@ async function readDocument(
   base: string,
 ): Promise<unknown> {
   const mediaType = parseMediaType(contentType ?? '')?.essence ?? '';
-  if (isRdfFormat(mediaType) && mediaType !== jsonLd) {
-    const { keys } = await documents.parse(body, mediaType, base);
-    return documentOfQuads(decodeGraph(keys), subject);
-  }
-  if (mediaType === jsonLd && !isPlain(body)) {
-    const { keys } = await documents.parse(body, jsonLd, base);
-    return documentOfQuads(decodeGraph(keys), subject);
-  }
+  // RDF/XML has more ways to be slow than reasons to be used for keys.
+  if (isRdfFormat(mediaType) && mediaType !== 'application/rdf+xml' && (mediaType !== jsonLd || !isPlain(body)))
+    return documentOfQuads(decodeGraph(await documents.parseForeign(body, mediaType, base)), subject);
   if (mediaType !== 'application/json' && mediaType !== 'application/lws+cid' && !mediaType.endsWith('+json'))
     throw unreadable(subject, `the document is ${mediaType || 'of no media type'}`);
   return parseJson(decodeUtf8(body));

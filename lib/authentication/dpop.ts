@@ -31,7 +31,7 @@ export interface ProvenRequest {
 /** A proof that holds. `consume` uses it up, and is called when the token it goes with has been validated. */
 export interface DpopProof {
   readonly thumbprint: string;
-  /** @throws LwsError `invalid-token` when it was used before */
+  /** @throws LwsError `invalid-token` when it was used before; `too-busy` when no more can be remembered */
   consume(): void;
 }
 
@@ -52,7 +52,7 @@ interface ProofKey {
 
 export function dpopVerifier({ requireNonce, cacheSize, clock }: DpopOptions): DpopVerifier {
   const nonces = dpopNonces(clock);
-  const used = replayCache(cacheSize, (oldest + ahead) * 1000);
+  const used = replayCache(cacheSize, (oldest + ahead) * 1000, clock);
   // Importing a key costs as much as a signature, and clients use one key for many proofs. The proofs are never kept.
   const keys = new LRUCache<string, ProofKey>({ max: 10_000 });
 
@@ -87,13 +87,23 @@ export function dpopVerifier({ requireNonce, cacheSize, clock }: DpopOptions): D
           const id = createHash('sha256')
             .update(`${thumbprint} ${String(payload['jti'])}`)
             .digest('base64');
-          if (!used.consume(id))
+          const verdict = used.consume(id);
+          if (verdict === 'full') throw tooManyProofs();
+          if (verdict === 'used')
             throw refused('The proof was used before.', `jti ${String(payload['jti']).slice(0, 100)} is known`);
         },
       };
     },
   };
 }
+
+/** To forget an older proof would let it be used again. */
+const tooManyProofs = (): LwsError =>
+  new LwsError(
+    'too-busy',
+    'The server remembers as many DPoP proofs as lws.dpop.jti-cache-size lets it. Try again in a moment.',
+    { fields: { 'Retry-After': '30' } },
+  );
 
 async function thumbprintOf(jwk: JWK): Promise<string> {
   try {
@@ -140,13 +150,16 @@ function assertClaims(payload: Readonly<Record<string, unknown>>, request: Prove
     throw refused('The proof is for another access token.', 'ath is missing or not the hash of the token');
 }
 
-/** RFC 9449 4.3, check 9: normalized, without query and fragment. */
+/** RFC 9449 4.3, check 9: normalized as RFC 3986 6.2.2 and 6.2.3 say, without query and fragment. */
 function withoutQuery(url: string): string | undefined {
   if (!URL.canParse(url)) return undefined;
   const parsed = new URL(url);
   parsed.search = '';
   parsed.hash = '';
-  return parsed.href;
+  return parsed.href.replace(/%[0-9a-f]{2}/gi, (octet) => {
+    const character = String.fromCharCode(Number.parseInt(octet.slice(1), 16));
+    return /[\w.~-]/.test(character) ? character : octet.toUpperCase();
+  });
 }
 
 function assertNonce(nonce: unknown, nonces: DpopNonces, required: boolean): void {

@@ -3,13 +3,18 @@
  * a key that is not known, at most once a minute (open-points 7). It must not know tokens.
  */
 import { type CryptoKey, importJWK, type JWK } from 'jose';
+import { clientOf } from '../fields/client-address.js';
 import type { GuardedFetch } from '../outbound/guarded-fetch.js';
 import { OutboundError } from '../outbound/outbound-error.js';
-import { refusedCredential } from './suite.js';
+import { assertNotBusy, isBusy, refusedCredential } from './suite.js';
 
 export interface IssuerKeys {
-  /** The key of that id. @throws LwsError `invalid-token` when the issuer cannot be asked */
-  key(kid: string | undefined, algorithm: string): Promise<CryptoKey | undefined>;
+  /**
+   * The key of that id.
+   * @param address on whose word an issuer is asked that the operator did not name
+   * @throws LwsError `invalid-token` when the issuer cannot be asked; `too-busy`
+   */
+  key(kid: string | undefined, algorithm: string, address?: string): Promise<CryptoKey | undefined>;
 }
 
 export interface IssuerKeysOptions {
@@ -23,13 +28,13 @@ export interface IssuerKeysOptions {
 /** The well-known location of an issuer's metadata: inserted before its path (RFC 8414 3.1). */
 export function wellKnownOf(issuer: string, name: string): string {
   const { origin, pathname } = new URL(issuer);
-  return `${origin}/.well-known/${name}${pathname.replace(/\/+$/, '')}`;
+  return `${origin}/.well-known/${name}${pathname.replace(/(?<!\/)\/+$/, '')}`;
 }
 
 const keptMs = 600_000;
 /** After a failure or for an unknown key: how soon the issuer is asked again. */
 const againMs = 60_000;
-const request = { maxBytes: 1 << 20, timeoutMs: 10_000, maxRedirects: 5, accept: 'application/json' } as const;
+const request = { maxBytes: 64 << 10, timeoutMs: 10_000, maxRedirects: 5, accept: 'application/json' } as const;
 
 interface Fetched {
   readonly keys: readonly JWK[];
@@ -46,8 +51,8 @@ export function issuerKeys(options: IssuerKeysOptions): IssuerKeys {
   const imported = new Map<string, Promise<CryptoKey>>();
 
   /** Everybody who needs the keys while they are asked for waits for the same answer. */
-  const ask = (): Promise<Fetched> => {
-    underWay ??= fetchKeys(options)
+  const ask = (client?: string): Promise<Fetched> => {
+    underWay ??= fetchKeys(options, client)
       .then((fetched) => {
         known = fetched;
         failure = undefined;
@@ -55,7 +60,7 @@ export function issuerKeys(options: IssuerKeysOptions): IssuerKeys {
         return fetched;
       })
       .catch((error: unknown) => {
-        failure = { error, at: clock() };
+        if (!isBusy(error)) failure = { error, at: clock() };
         throw error;
       })
       .finally(() => {
@@ -63,36 +68,44 @@ export function issuerKeys(options: IssuerKeysOptions): IssuerKeys {
       });
     return underWay;
   };
-  const current = async (): Promise<Fetched> => {
+  const current = async (client?: string): Promise<Fetched> => {
     if (known && clock() - known.at < keptMs) return known;
     // A failure is remembered for a while: an issuer that is down is not asked once per request. Its old keys still count.
     if (failure && clock() - failure.at < againMs) {
       if (known) return known;
       throw failure.error;
     }
-    return ask().catch((error: unknown) => {
+    return ask(client).catch((error: unknown) => {
       if (known) return known;
       throw error;
     });
   };
   /** The keys after another look, at most once a minute. */
-  const again = async (): Promise<Fetched | undefined> => {
+  const again = async (client?: string): Promise<Fetched | undefined> => {
     if (underWay) return underWay.catch(() => known);
     if (clock() - refetchedAt < againMs) return undefined;
     refetchedAt = clock();
-    return ask().catch(() => known);
+    return ask(client).catch(() => known);
   };
 
   return {
-    async key(kid, algorithm) {
-      const jwk = select((await current()).keys, kid, algorithm) ?? select((await again())?.keys ?? [], kid, algorithm);
-      if (!jwk) return undefined;
-      const name = `${algorithm} ${JSON.stringify(jwk)}`;
-      const key = imported.get(name) ?? importPublicKey(jwk, algorithm);
-      imported.set(name, key);
-      return key;
+    async key(kid, algorithm, address) {
+      const client = address === undefined ? undefined : clientOf(address);
+      const jwk =
+        select((await current(client)).keys, kid, algorithm) ??
+        select((await again(client))?.keys ?? [], kid, algorithm);
+      return jwk && importOnce(imported, jwk, algorithm);
     },
   };
+}
+
+function importOnce(imported: Map<string, Promise<CryptoKey>>, jwk: JWK, algorithm: string): Promise<CryptoKey> {
+  const name = `${algorithm} ${JSON.stringify(jwk)}`;
+  const key = imported.get(name) ?? importPublicKey(jwk, algorithm);
+  imported.set(name, key);
+  // The name of an algorithm is the caller's, and may be any text.
+  key.catch(() => imported.delete(name));
+  return key;
 }
 
 /** With a kid exactly that key; without one the only key that fits the algorithm. */
@@ -121,7 +134,11 @@ export async function importPublicKey(jwk: JWK, algorithm: string): Promise<Cryp
   }
 }
 
-async function fetchKeys({ fetch, issuer, metadataUrl, clock }: IssuerKeysOptions): Promise<Fetched> {
+async function fetchKeys(
+  { fetch: unclaimed, issuer, metadataUrl, clock }: IssuerKeysOptions,
+  client: string | undefined,
+): Promise<Fetched> {
+  const fetch: GuardedFetch = (url, given) => unclaimed(url, { ...given, client });
   const metadata = await fetchJson(fetch, metadataUrl, issuer);
   if (metadata['issuer'] !== issuer)
     throw unavailable(
@@ -142,6 +159,7 @@ async function fetchJson(fetch: GuardedFetch, url: string, issuer: string): Prom
     const value: unknown = JSON.parse(body.toString('utf8'));
     if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   } catch (error) {
+    assertNotBusy(error);
     if (error instanceof OutboundError) throw unavailable(issuer, `${error.code}: ${error.message}`, error);
     if (!(error instanceof SyntaxError)) throw error;
   }

@@ -104,7 +104,7 @@ function assertNoPrivateKey(text: string): void {
 /** The thumbprint of the key that a credential is bound to. @throws LwsError `invalid-token` for another kind of binding */
 export function boundKey({ cnf }: JWTPayload): { readonly boundTo?: string } {
   if (cnf === undefined) return {};
-  const { jkt } = cnf as { jkt?: unknown };
+  const { jkt } = (cnf ?? {}) as { jkt?: unknown };
   if (typeof jkt === 'string') return { boundTo: jkt };
   throw refusedCredential(
     'The credential is bound in a way that is not supported.',

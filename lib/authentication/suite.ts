@@ -2,6 +2,7 @@
 
 import type { Principal } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
+import { OutboundError } from '../outbound/outbound-error.js';
 
 export interface VerifiedCredential {
   readonly principal: Principal;
@@ -24,8 +25,11 @@ export interface Suite {
   readonly schemes?: readonly string[];
   /** Whether the credential has this suite's shape. It must be cheap, and safe for any text. */
   recognises(credential: string): boolean;
-  /** @throws LwsError `invalid-token` with a full `reason` for the log */
-  verify(credential: string): Promise<VerifiedCredential>;
+  /**
+   * @param address who presents it: other servers are asked for its sake in turns
+   * @throws LwsError `invalid-token` with a full `reason` for the log; `too-busy`
+   */
+  verify(credential: string, address: string): Promise<VerifiedCredential>;
 }
 
 /**
@@ -35,3 +39,16 @@ export interface Suite {
  */
 export const refusedCredential = (description: string, reason: string, cause?: unknown): LwsError =>
   new LwsError('invalid-token', description, { reason, cause });
+
+/** Whether an attempt failed because of what others do at the same time, and says nothing of the credential. */
+export const isBusy = (error: unknown): boolean => error instanceof LwsError && error.code === 'too-busy';
+
+/** @throws LwsError `too-busy` for an error that says so */
+export function assertNotBusy(error: unknown): void {
+  if (isBusy(error)) throw error;
+  if (error instanceof OutboundError && error.code === 'busy')
+    throw new LwsError('too-busy', 'The server looks up too many credentials at once. Try again in a moment.', {
+      cause: error,
+      fields: { 'Retry-After': '5' },
+    });
+}

@@ -1,49 +1,62 @@
 /** How often one address may fail: counted per minute, in memory. It must not know what failed. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { LwsError } from '../errors.js';
+import { clientOf } from '../fields/client-address.js';
 
 export interface Throttle {
   /** @throws LwsError `too-many-requests` when the address has no attempts left in this minute */
   assertOpen(address: string): Promise<void>;
   /** Counts an attempt. */
   count(address: string): Promise<void>;
+  /**
+   * Counts an attempt before it is made, so that those made at once are not all the first.
+   * @returns what takes it back
+   * @throws LwsError as `assertOpen`
+   */
+  begin(address: string): Promise<() => Promise<void>>;
 }
 
 const seconds = 60;
 /** Milliseconds by which refusals are late. */
 const lateMs = 100;
 
+const uncounted = async (): Promise<void> => {};
+
 /** @param perMinute attempts of one address; 0: no bound */
 export function throttle(perMinute: number): Throttle {
-  if (perMinute === 0) return { assertOpen: async () => {}, count: async () => {} };
+  if (perMinute === 0) return { assertOpen: uncounted, count: uncounted, begin: async () => uncounted };
   const limiter = new RateLimiterMemory({ points: perMinute, duration: seconds });
+  const refuse = async (address: string, { consumedPoints, msBeforeNext }: RateLimiterRes): Promise<never> => {
+    // Who waits for an answer before the next attempt is slowed down by a late one.
+    await sleep(lateMs);
+    const wait = Math.max(1, Math.ceil(msBeforeNext / 1000));
+    throw new LwsError('too-many-requests', `Too many attempts of your address. Try again in ${wait} seconds.`, {
+      reason: `${consumedPoints} attempts of ${address} within ${seconds} s`,
+      fields: { 'Retry-After': String(wait) },
+    });
+  };
+  /** Rejects, with its own kind of result, when the points are used up. */
+  const consume = (key: string): Promise<RateLimiterRes> =>
+    limiter.consume(key).catch((error: unknown) => {
+      if (error instanceof RateLimiterRes) return error;
+      throw error;
+    });
   return {
     async assertOpen(address) {
-      const state = await limiter.get(keyOf(address));
-      if (!state || state.consumedPoints < perMinute) return;
-      // Who waits for an answer before the next attempt is slowed down by a late one.
-      await sleep(lateMs);
-      const wait = Math.max(1, Math.ceil(state.msBeforeNext / 1000));
-      throw new LwsError('too-many-requests', `Too many attempts of your address. Try again in ${wait} seconds.`, {
-        reason: `${state.consumedPoints} attempts of ${address} within ${seconds} s`,
-        fields: { 'Retry-After': String(wait) },
-      });
+      const state = await limiter.get(clientOf(address));
+      if (state && state.consumedPoints >= perMinute) await refuse(address, state);
     },
     async count(address) {
-      // Rejects, with its own kind of result, when the points are used up; the next `assertOpen` says so.
-      await limiter.consume(keyOf(address)).catch(() => {});
+      await consume(clientOf(address));
+    },
+    async begin(address) {
+      const key = clientOf(address);
+      const takeBack = async (): Promise<void> => void (await limiter.reward(key));
+      const state = await consume(key);
+      if (state.consumedPoints <= perMinute) return takeBack;
+      await takeBack();
+      return refuse(address, state);
     },
   };
-}
-
-/** An IPv6 network is one client: whoever has one address has 2^64 of them. */
-const keyOf = (address: string): string =>
-  address.includes(':') && !address.includes('.') ? expand(address).slice(0, 4).join(':') : address;
-
-function expand(address: string): string[] {
-  const [head = '', tail] = address.split('::');
-  const first = head === '' ? [] : head.split(':');
-  const last = tail === undefined || tail === '' ? [] : tail.split(':');
-  return [...first, ...Array<string>(Math.max(0, 8 - first.length - last.length)).fill('0'), ...last];
 }

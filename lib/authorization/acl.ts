@@ -28,7 +28,7 @@ export interface Acl {
   /** The resource that it belongs to. */
   readonly of: string;
   readonly rules: readonly AclRule[];
-  /** It says nothing at all, and is no ACL; one that speaks of other resources alone shuts everybody out. */
+  /** It has no authorization, and is no ACL; one that speaks of other resources alone shuts everybody out. */
   readonly isEmpty: boolean;
 }
 
@@ -37,6 +37,8 @@ export interface AclDocument {
   readonly revision: string;
   /** Milliseconds since the epoch. */
   readonly modified: number;
+  /** The state before this one began within the same second. */
+  readonly sharesSecond?: true | undefined;
   readonly prefixes: Readonly<Record<string, string>>;
   /** GSPO keys. */
   readonly keys: readonly string[];
@@ -48,9 +50,24 @@ export const readAclDocument = (value: string): AclDocument => JSON.parse(value)
 
 /** The rules of a kept ACL. */
 export function readAcl(of: string, value: string): Acl {
-  const { keys } = readAclDocument(value);
-  return { of, rules: rulesOf(of, decodeGraph(keys)), isEmpty: keys.length === 0 };
+  return aclOfGraph(of, readAclDocument(value).keys);
 }
+
+/** What the graph of an ACL says, kept or not. */
+export function aclOfGraph(of: string, keys: readonly string[]): Acl {
+  const quads = decodeGraph(keys);
+  const isEmpty = !quads.some(
+    ({ predicate, object }) => predicate.value === rdf.type && object.value === acl.Authorization,
+  );
+  return { of, rules: rulesOf(of, quads), isEmpty };
+}
+
+/** Whether anybody may change the ACL itself by its own rules. A group is taken for somebody. */
+export const leavesControl = ({ rules }: Acl): boolean =>
+  rules.some(
+    ({ accessTo, modes, agents, everybody, authenticated, groups }) =>
+      accessTo && modes.has('control') && (agents.size > 0 || everybody || authenticated || groups.length > 0),
+  );
 
 const granted: Readonly<Record<string, readonly Mode[]>> = {
   [acl.Read]: ['read'],

@@ -50,7 +50,12 @@ export interface BaseModel {
   /** Whether the caller may read every member of a container, now and later of this state. May be false to be safe. */
   readsAllMembers(view: View, access: Access, container: string): boolean | Promise<boolean>;
   readScope(access: Access): ReadScope | Promise<ReadScope>;
+  /** Whether the caller is more than anybody could be: it owns something, or was named by somebody who gave it access. */
+  knows(access: Access): boolean | Promise<boolean>;
 }
+
+/** Whom the server serves first when there is too much to do: everybody may be a stranger as often as they like. */
+export type Standing = 'controller' | 'known' | 'stranger';
 
 /** Something that allows what the base model does not, such as access grants. It can never refuse. */
 export interface PermissionSource {
@@ -61,10 +66,14 @@ export interface PermissionSource {
     access: Access,
     base: BaseModel,
   ): readonly IriRange[] | 'decide' | undefined | Promise<readonly IriRange[] | 'decide' | undefined>;
+  /** Whether it allows the caller something that it does not allow everybody. */
+  names(access: Access): boolean;
 }
 
 export interface Authorizer extends BaseModel {
   allows(question: Question): boolean | Promise<boolean>;
+  /** @param view the committed state */
+  standing(view: View, access: Access): Promise<Standing>;
   /** The identity to record as the owner of something that the caller creates in a container. */
   ownerOfNew(access: Access, parent: ResourceRecord): string | undefined;
 }
@@ -96,6 +105,11 @@ export function createAuthorizer(
     allows(question) {
       const decision = decide(question);
       return decision instanceof Promise ? decision.then(({ allowed }) => allowed) : decision.allowed;
+    },
+    knows: (access) => sources().some((source) => source.names(access)) || base.knows(access),
+    async standing(view, access) {
+      if ((await base.decide({ view, access, mode: 'control', iri: storage })).allowed) return 'controller';
+      return (await this.knows(access)) ? 'known' : 'stranger';
     },
     readsAllMembers: (view, access, container) => base.readsAllMembers(view, access, container),
     async readScope(access) {

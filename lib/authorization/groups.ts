@@ -64,8 +64,7 @@ export function createGroups({ storage, store, documents, fetch, keptMs, failure
     const mediaType = parseMediaType(headers['content-type'] ?? '')?.essence ?? '';
     if (status !== 200 || !isRdfFormat(mediaType))
       throw new Error(`${document} answered ${status} with ${mediaType || 'no media type'}`);
-    const { keys } = await documents.parse(body, mediaType, document);
-    const groups = groupsOf(decodeGraph(keys));
+    const groups = groupsOf(decodeGraph(await documents.parseForeign(body, mediaType, document)));
     last.set(document, groups);
     return groups;
   };

@@ -29,7 +29,12 @@ export async function requireAccess(
 ): Promise<ResourceRecord> {
   const record = view.record(iri);
   if (!record) throw await refusalOfAbsent(guard, view, access, iri);
-  if (await decided(guard, { view, access, mode, iri, record })) return record;
+  if (await decided(guard, { view, access, mode, iri, record })) {
+    // The decision may have taken its time: the record as it is now.
+    const current = view.record(iri);
+    if (current) return current;
+    throw await refusalOfAbsent(guard, view, access, iri);
+  }
   const readable = mode !== 'read' && (await guard.authorizer.allows({ view, access, mode: 'read', iri, record }));
   throw refusal(guard, access, mode, readable);
 }
@@ -54,7 +59,11 @@ export async function requirePut(
   const parent = parentOf(iri);
   const container = view.record(parent);
   if (!container) throw asParent(await refusalOfAbsent(guard, view, access, parent));
-  if (!record && (await may('append', container))) return undefined;
+  if (await may('append', container)) {
+    if (!record) return undefined;
+    // The name cannot be had, which is no secret; what has it is answered as by every other method.
+    throw refusal(guard, access, 'write', false);
+  }
   throw asParent(refusal(guard, access, 'append', await may('read', container)));
 }
 

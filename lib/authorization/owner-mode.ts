@@ -9,6 +9,8 @@ export interface OwnerModeOptions {
   /** Further owners, that come and go. */
   readonly added?: Pick<AddedOwners, 'has'>;
   readonly publicRead: boolean;
+  /** Whether an identity owns a resource; absent: nobody can say. */
+  readonly owns?: (subject: string) => Promise<boolean>;
   /** Everybody may read and write, nobody has control. Only when there are no owners. */
   readonly open: boolean;
 }
@@ -23,7 +25,7 @@ const isCreator = decision(true, 'created it');
 const anonymous = decision(false, 'anonymous');
 const neither = decision(false, 'neither an owner nor the creator');
 
-export function ownerModel({ owners, added, publicRead, open }: OwnerModeOptions): BaseModel {
+export function ownerModel({ owners, added, publicRead, owns, open }: OwnerModeOptions): BaseModel {
   const known = new Set(owners);
   const everybody = open && known.size === 0;
   const readsEverything = ({ principal }: Access): boolean =>
@@ -39,6 +41,7 @@ export function ownerModel({ owners, added, publicRead, open }: OwnerModeOptions
       if (added?.has(principal.subject)) return isAddedOwner;
       return record?.owner === principal.subject ? isCreator : neither;
     },
+    knows: ({ principal }) => everybody || (principal !== undefined && (owns?.(principal.subject) ?? false)),
     readsAllMembers: (_view, access) => readsEverything(access),
     readScope(access) {
       if (readsEverything(access)) return 'everything';

@@ -33,6 +33,9 @@ const mostRanges = 2_000;
 const mostBelow = 200;
 
 const noAcl: Decision = { allowed: false, rule: 'there is no ACL' };
+/** How often a decision that had to wait is made again because the ACL had changed. */
+const mostAttempts = 5;
+const restless: Decision = { allowed: false, rule: 'the ACL changes too quickly to decide by' };
 
 /** The model of a storage with ACLs. */
 export const wacModel = (options: WacOptions): BaseModel => new WacModel(options);
@@ -46,7 +49,22 @@ class WacModel implements BaseModel {
   decide(question: Question): Decision | Promise<Decision> {
     const { view, iri } = question;
     const acl = this.effective(view, iri);
-    return acl ? this.decideBy(question, acl, acl.of !== iri) : noAcl;
+    if (!acl) return noAcl;
+    const decision = this.decideBy(question, acl, acl.of !== iri);
+    return decision instanceof Promise ? this.decideAgain(question, acl, decision) : decision;
+  }
+
+  /** A group may be long in coming, and what was revoked meanwhile is revoked: the decision is by the ACL that counts afterwards. */
+  private async decideAgain(question: Question, first: Acl, pending: Promise<Decision>): Promise<Decision> {
+    const { view, iri } = question;
+    let [before, decision]: [Acl, Decision] = [first, await pending];
+    for (let attempt = 0; attempt < mostAttempts; attempt++) {
+      const acl = this.effective(view, iri);
+      if (acl === before) return decision;
+      if (!acl) return noAcl;
+      [before, decision] = [acl, await this.decideBy(question, acl, acl.of !== iri)];
+    }
+    return restless;
   }
 
   async readsAllMembers(view: View, access: Access, container: string): Promise<boolean> {
@@ -69,10 +87,33 @@ class WacModel implements BaseModel {
     const { storage, view, index } = this.options;
     if (index.size > mostRanges) return 'decide';
     const asked: Asked = { view, access, mode: 'read' };
-    const acls = index.sorted.flatMap((iri) => this.aclOf(view, iri) ?? []);
+    const current = (): Acl[] => index.sorted.flatMap((iri) => this.aclOf(view, iri) ?? []);
     const reads = async (acl: Acl, inherited: boolean): Promise<boolean> =>
       (await this.decideBy(asked, acl, inherited)).allowed;
-    return scopeOf(await readableRanges(acls, reads), storage);
+    for (let attempt = 0; attempt < mostAttempts; attempt++) {
+      const acls = current();
+      const ranges = await readableRanges(acls, reads);
+      // Nothing may have been revoked while a group was fetched.
+      const now = current();
+      if (now.length === acls.length && now.every((acl, index) => acl === acls[index])) return scopeOf(ranges, storage);
+    }
+    return 'decide';
+  }
+
+  /** Groups count as far as their members are at hand. */
+  async knows({ principal }: Access): Promise<boolean> {
+    if (!principal) return false;
+    const { view, index, groups } = this.options;
+    const { subject } = principal;
+    if (index.size > mostRanges) return false;
+    const named = new Set<string>();
+    for (const iri of index.sorted)
+      for (const rule of this.aclOf(view, iri)?.rules ?? []) {
+        if (rule.agents.has(subject)) return true;
+        for (const group of rule.groups) named.add(group);
+      }
+    for (const group of named) if ((await groups.members(group, false)).has(subject)) return true;
+    return false;
   }
 
   private aclOf(view: View, iri: string): Acl | undefined {

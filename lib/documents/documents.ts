@@ -16,6 +16,7 @@ const inlineBytes: Readonly<Record<RdfFormat | 'application/json', number>> = {
   'text/turtle': 16_384,
   'application/trig': 16_384,
   'application/n-triples': 16_384,
+  'application/n-quads': 16_384,
   // These two are several times slower, and easier to make slow on purpose.
   'application/ld+json': 6_144,
   'application/rdf+xml': 6_144,
@@ -26,12 +27,20 @@ const inlineUpdateBytes = 8_192;
 
 /** An update ends itself at its deadline; what cannot be interrupted is killed with its thread so much later. */
 const graceMs = 200;
+const foreignTimeoutMs = 2_000;
 
 export interface DocumentsOptions {
   /** Milliseconds after which a SPARQL update is ended. */
   readonly updateTimeoutMs: number;
   /** Milliseconds after which any other task in a worker is ended. */
   readonly taskTimeoutMs?: number;
+}
+
+interface ParseOptions {
+  readonly format: RdfFormat;
+  readonly graph: string;
+  readonly client?: string;
+  readonly deadlineMs?: number;
 }
 
 /** A graph as it is before an update. */
@@ -45,6 +54,8 @@ export interface GraphState {
 export class Documents {
   private readonly large: WorkerPool;
   private readonly updates: WorkerPool;
+  /** What others sent for a stranger's word keeps nobody waiting who stores something. */
+  private readonly foreign: WorkerPool;
 
   constructor(private readonly options: DocumentsOptions) {
     const script = new URL('./document-worker.js', import.meta.url);
@@ -57,6 +68,7 @@ export class Documents {
       nurseryMb: 8,
       workerData: { engine: true },
     });
+    this.foreign = new WorkerPool({ script, size: 1, queue: 16, idleMs: 20_000, memoryMb: 256, nurseryMb: 8 });
   }
 
   /** Starts the worker that runs SPARQL updates; call it when the server listens. */
@@ -70,8 +82,30 @@ export class Documents {
    */
   async parse(bytes: Uint8Array, format: RdfFormat, graph: string): Promise<EncodedDocument> {
     if (bytes.length <= inlineBytes[format]) return tasks.parse({ bytes, format, graph });
-    const task = { name: 'parse', arguments: { bytes: owned(bytes), format, graph } };
-    const { value, lines } = await this.inWorker(this.large, task);
+    return this.parseIn(this.large, bytes, { format, graph });
+  }
+
+  /**
+   * The GSPO keys of a document of another server, which is given two seconds; documents of different hosts take turns.
+   * @throws LwsError see `parse`
+   */
+  async parseForeign(bytes: Uint8Array, format: RdfFormat, url: string): Promise<readonly string[]> {
+    const { keys } = await this.parseIn(this.foreign, bytes, {
+      format,
+      graph: url,
+      client: new URL(url).host,
+      deadlineMs: foreignTimeoutMs,
+    });
+    return keys;
+  }
+
+  private async parseIn(
+    pool: WorkerPool,
+    bytes: Uint8Array,
+    { format, graph, client, deadlineMs }: ParseOptions,
+  ): Promise<EncodedDocument> {
+    const task = { name: 'parse', arguments: { bytes: owned(bytes), format, graph }, client };
+    const { value, lines } = await this.inWorker(pool, task, deadlineMs);
     return { ...(value as Omit<EncodedDocument, 'keys'>), keys: lines };
   }
 
@@ -133,7 +167,7 @@ export class Documents {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.large.close(), this.updates.close()]);
+    await Promise.all([this.large, this.updates, this.foreign].map((pool) => pool.close()));
   }
 
   private async inWorker(pool: WorkerPool, task: Task, deadlineMs?: number): Promise<TaskResult> {

@@ -4,14 +4,13 @@ import type { AclIndex } from '../authorization/acl-index.js';
 import { LwsError } from '../errors.js';
 import { formatHttpDate } from '../fields/date.js';
 import { formatEntityTag } from '../fields/etag.js';
-import { formatLink } from '../fields/link.js';
 import { type RdfFormat, rdfFormats, turtle } from '../rdf/formats.js';
-import { lws } from '../rdf/vocabulary.js';
 import { deleteAcl, noAcl, putAcl, requireControl } from '../resources/acl.js';
 import { aclOf } from '../resources/names.js';
 import { assertPreconditions, isNotModified } from '../resources/preconditions.js';
 import { variantOf } from '../resources/variants.js';
 import { wantContentDigest } from './digests.js';
+import { documentLinks } from './links.js';
 import { chooseRdfFormat } from './negotiate.js';
 import type { Reply } from './reply.js';
 import { preconditions, requestBody } from './request.js';
@@ -23,7 +22,7 @@ const allowed = 'GET, HEAD, PUT, DELETE, OPTIONS';
 export async function aclReply(exchange: ResourceExchange, index: AclIndex, iri: string): Promise<Reply> {
   const { storage, req, res, access, target, idleMs } = exchange;
   const { method } = req;
-  const fixed = { Allow: allowed, Link: formatLink(storage.storage, lws.storage) };
+  const fixed = { Allow: allowed, Link: documentLinks(iri, storage) };
   if (method === 'GET' || method === 'HEAD') return read(exchange, iri, fixed);
   if (target.query !== undefined && (method === 'PUT' || method === 'DELETE')) {
     await requireControl(storage, storage.store, access, iri);
@@ -54,14 +53,14 @@ const nowhere = 'urn:x-quadpod:nowhere';
 
 async function read(exchange: ResourceExchange, iri: string, fixed: Record<string, string>): Promise<Reply> {
   const { storage, req, access } = exchange;
-  const { acl, record } = await requireControl(storage, storage.store, access, iri);
+  const { acl } = await requireControl(storage, storage.store, access, iri);
   if (!acl) throw noAcl();
   const wanted = chooseRdfFormat(req.headers.accept);
   const rendered = await storage.documents.render(acl.keys, wanted, nowhere, acl.prefixes);
   const format = rendered ? wanted : turtle;
   const bytes = rendered ?? (await storage.documents.render(acl.keys, turtle, nowhere, acl.prefixes))!;
   const conditions = preconditions(req);
-  assertPreconditions({ ...conditions, ifNoneMatch: undefined }, { ...record, modified: acl.modified }, acl.revision);
+  assertPreconditions({ ...conditions, ifNoneMatch: undefined }, acl, acl.revision);
   const fields = {
     ...fixed,
     ...validators(acl, format),

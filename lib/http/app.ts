@@ -5,6 +5,7 @@ import { BareKoa } from './bare-koa.js';
 import { cors } from './cors.js';
 import type { State } from './exchange.js';
 import { fixedRoutes, pathsElsewhere } from './fixed-routes.js';
+import { openMode } from './open-mode.js';
 import { problems } from './problem.js';
 import { logged, pathOf } from './request-log.js';
 import { resources } from './resources.js';
@@ -29,7 +30,8 @@ export function createApp(site: Site): Application {
     .use(answered(site)) // writes the answer that the steps below come to
     .use(problems(site.challenge)) // what they throw is a problem document
     .use(cors(site)) // fields for other origins, and preflights
-    .use(transportRules(site, traffic)) // HTTPS, Host, TRACE, OPTIONS *
+    .use(transportRules(site, traffic)) // HTTPS, Host, OPTIONS *
+    .use(openMode(site)) // other sites stay out of what everybody may write
     .use(authentication(site)) // who asks
     .use(fixedRoutes(site)) // the endpoints of the house and its components
     .use(resources(site)); // everything else

@@ -20,8 +20,9 @@ export function cors({ cors: policy, storage: { storage } }: Site): Step {
   const basePath = new URL(storage).pathname.slice(0, -1);
   return ({ req, state: { exchange } }, next) => {
     // open-points 2.9: the console and its callback are for this origin alone, also while nobody serves them.
-    const path = (req.url ?? '').slice(basePath.length);
-    if (!/^\/(?:app|callback)(?:[/?]|$)/i.test(path)) exchange.cors = corsFields(policy, req);
+    const path = exchange.path.slice(basePath.length);
+    if (/^\/(?:app|callback)(?:\/|$)/i.test(path)) return next();
+    exchange.cors = corsFields(policy, req);
     exchange.reply = preflightReply(policy, req);
     return exchange.reply ? undefined : next();
   };

@@ -14,26 +14,34 @@ const wantsDigests = ({ headers }: IncomingMessage): boolean =>
 export const digestOf = (algorithm: DigestAlgorithm, bytes: Buffer): Buffer =>
   createHash(algorithm.replace('-', '')).update(bytes).digest();
 
+export interface WantedDigests {
+  readonly repr: DigestAlgorithm | undefined;
+  readonly content: DigestAlgorithm | undefined;
+}
+
 /**
- * The digest fields that a read asks for.
+ * The digests that a read asks for.
  * @param whole the content is the whole representation; a part has no Content-Digest (rule 4)
  */
-export function digestFields(
-  req: IncomingMessage,
-  digest: (algorithm: DigestAlgorithm) => [DigestAlgorithm, Buffer],
-  whole: boolean,
-): Record<string, string> {
+export function wantedDigests(req: IncomingMessage, whole: boolean): WantedDigests {
   const wantedOf = (name: string): DigestAlgorithm | undefined => {
     const value = field(req, name);
     return value === undefined ? undefined : chooseDigest(value);
   };
-  const repr = wantedOf('want-repr-digest');
-  const content = whole ? wantedOf('want-content-digest') : undefined;
   return {
-    ...(repr ? { 'Repr-Digest': formatDigest(...digest(repr)) } : {}),
-    ...(content ? { 'Content-Digest': formatDigest(...digest(content)) } : {}),
+    repr: wantedOf('want-repr-digest'),
+    content: whole ? wantedOf('want-content-digest') : undefined,
   };
 }
+
+/** The fields of the digests that a read asks for. */
+export const digestFields = (
+  { repr, content }: WantedDigests,
+  digest: (algorithm: DigestAlgorithm) => Buffer,
+): Record<string, string> => ({
+  ...(repr ? { 'Repr-Digest': formatDigest(repr, digest(repr)) } : {}),
+  ...(content ? { 'Content-Digest': formatDigest(content, digest(content)) } : {}),
+});
 
 /** A reply with what rules 3 and 5 add, for every endpoint; replies that have their digests already are left alone. */
 export function withDigests(req: IncomingMessage, reply: Reply): Reply {
@@ -43,5 +51,5 @@ export function withDigests(req: IncomingMessage, reply: Reply): Reply {
   const isRead = req.method === 'GET' || req.method === 'HEAD';
   if (!isRead || status !== 200 || !Buffer.isBuffer(body) || !wantsDigests(req)) return reply;
   if (fields['Repr-Digest'] || fields['Content-Digest']) return reply;
-  return { ...reply, fields: { ...fields, ...digestFields(req, (name) => [name, digestOf(name, body)], true) } };
+  return { ...reply, fields: { ...fields, ...digestFields(wantedDigests(req, true), (name) => digestOf(name, body)) } };
 }

@@ -6,6 +6,10 @@ import type { Storage } from '../resources/storage.js';
 import { typeLinks } from '../resources/types.js';
 import { parentOf, type ResourceRecord } from '../storage/records.js';
 
+/** The value of `Link` on the linkset and the ACL of a resource: the storage, and the ACL that controls them where there are any. */
+export const documentLinks = (described: string, { storage, acls }: Pick<Storage, 'storage' | 'acls'>): string =>
+  [formatLink(storage, lws.storage), ...(acls ? [formatLink(aclOf(described), 'acl')] : [])].join(', ');
+
 /** The value of `Link` on a resource: its types, the storage, its parent, its linkset, and its ACL where there are any. */
 export function resourceLinks(record: ResourceRecord, { storage, acls }: Pick<Storage, 'storage' | 'acls'>): string {
   const links = [...typeLinks[record.kind], ...(record.types ?? [])].map((type) => formatLink(type, 'type'));

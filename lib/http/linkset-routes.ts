@@ -7,15 +7,15 @@ import { requireAccess } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
 import { formatHttpDate } from '../fields/date.js';
 import { formatEntityTag } from '../fields/etag.js';
-import { formatLink } from '../fields/link.js';
-import { lws } from '../rdf/vocabulary.js';
 import { linksetBytes, type RelationFilter, relationName } from '../resources/linkset.js';
 import { type LinksetState, linksetState, writeLinkset } from '../resources/linkset-write.js';
 import { jsonPatch, linksetJson, mergePatch } from '../resources/methods.js';
 import { assertPreconditions, isNotModified } from '../resources/preconditions.js';
+import type { ResourceRecord } from '../storage/records.js';
 import { wantContentDigest } from './digests.js';
+import { documentLinks } from './links.js';
 import type { Reply } from './reply.js';
-import { preconditions, preferences, requestBody } from './request.js';
+import { assertReadable, preconditions, preferences, requestBody } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
 
 const allowed = 'GET, HEAD, PUT, PATCH, OPTIONS';
@@ -34,7 +34,7 @@ export async function linksetReply(exchange: ResourceExchange, described: string
   const record = await requireAccess(storage, storage.store, access, 'read', described);
   if (isWrite) throw new LwsError('bad-request', 'A linkset is written at its own IRI, without a query.');
   const state = linksetState(storage, storage.store, record);
-  if (req.method === 'OPTIONS') return { status: 204, fields: optionsFields(exchange) };
+  if (req.method === 'OPTIONS') return { status: 204, fields: optionsFields(exchange, record) };
   if (req.method !== 'GET' && req.method !== 'HEAD')
     throw new LwsError('method-not-allowed', 'A linkset is read, replaced and patched.', {
       fields: { Allow: allowed },
@@ -42,14 +42,14 @@ export async function linksetReply(exchange: ResourceExchange, described: string
   return read(exchange, state);
 }
 
-const optionsFields = ({ storage }: ResourceExchange): Record<string, string> => ({
+const optionsFields = ({ storage }: ResourceExchange, { iri }: ResourceRecord): Record<string, string> => ({
   Allow: allowed,
   'Accept-Patch': acceptPatch,
-  Link: formatLink(storage.storage, lws.storage),
+  Link: documentLinks(iri, storage),
 });
 
 const commonFields = (exchange: ResourceExchange, { record, tag }: LinksetState): Record<string, string> => ({
-  ...optionsFields(exchange),
+  ...optionsFields(exchange, record),
   ETag: formatEntityTag(tag),
   'Last-Modified': formatHttpDate(modifiedOf({ record })),
 });
@@ -62,7 +62,7 @@ function read(exchange: ResourceExchange, state: LinksetState): Reply {
   const { record, links } = state;
   const { filter, applied } = wantedRelations(exchange);
   const conditions = preconditions(req);
-  assertPreconditions({ ...conditions, ifNoneMatch: undefined }, record, state.tag);
+  assertPreconditions({ ...conditions, ifNoneMatch: undefined }, { modified: modifiedOf(state) }, state.tag);
   const bytes = applied === '' ? state.bytes : linksetBytes(record, links, storage.storage, filter);
   // A view of the same state: with a tag of its own, good for If-Match all the same (open-points 2.5, 3).
   const tag = applied === '' ? state.tag : `${state.tag}.${hashOf(applied)}`;
@@ -89,7 +89,9 @@ function wantedRelations({ req }: ResourceExchange): { filter: RelationFilter; a
     named.map(({ preference, names }) => [preference, new Set(names.map(relationName))]),
   );
   const echo = named.map(({ preference, names }) => `${preference}="${names.join(' ').replace(/["\\]/g, '\\$&')}"`);
-  return { filter, applied: echo.join(', ') };
+  const applied = echo.join(', ');
+  assertReadable('Prefer', applied);
+  return { filter, applied };
 }
 
 const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url').slice(0, 8);

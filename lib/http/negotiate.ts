@@ -1,15 +1,16 @@
 /** Content negotiation (open-points 2.4): which representation a request gets. Pure; never 406. */
 import { LRUCache } from 'lru-cache';
 import { chooseMediaType, type MediaRange, parseAccept, qualityOf } from '../fields/accept.js';
+import { without } from '../fields/syntax.js';
 import { lwsContext } from '../rdf/contexts.js';
 import { type RdfFormat, rdfFormats, turtle } from '../rdf/formats.js';
 
 export const lwsJson = 'application/lws+json';
 export const lwsCid = 'application/lws+cid';
 
+const jsonLd = 'application/ld+json';
 /** The media types that a listing is offered in; the first wins ties. */
-const profiled = `application/ld+json;profile="${lwsContext}"`;
-const listingTypes = [lwsJson, profiled, 'application/ld+json', 'application/json', ...rdfFormats] as const;
+const listingTypes = [lwsJson, jsonLd, 'application/json', ...rdfFormats] as const;
 
 export type ListingType =
   | { readonly as: 'json'; readonly contentType: string }
@@ -27,11 +28,23 @@ function remembered<T extends object | string>(
   if (accept === undefined) return choose(undefined);
   let choice = cache.get(accept);
   if (choice === undefined) {
-    choice = choose(parseAccept(accept));
+    choice = choose(acceptedRanges(accept));
     cache.set(accept, choice);
   }
   return choice;
 }
+
+/** The media ranges of `Accept`. A profile is a wish for a form of JSON-LD, and excludes no other one (RFC 6906 3.1). */
+export const acceptedRanges = (accept: string): readonly MediaRange[] | undefined =>
+  parseAccept(accept)?.map((range) =>
+    range.parameters.has('profile') ? { ...range, parameters: without(range.parameters, 'profile') } : range,
+  );
+
+const profiled = `${jsonLd}; profile="${lwsContext}"`;
+const wantsProfile = (accept: string): boolean =>
+  parseAccept(accept)?.some(
+    ({ subtype, parameters }) => subtype === 'ld+json' && parameters.get('profile')?.split(' ').includes(lwsContext),
+  ) === true;
 
 /** The serialisation of an RDF resource: by q, then specificity, then Turtle first; Turtle when nothing fits. */
 export const chooseRdfFormat = (accept: string | undefined): RdfFormat =>
@@ -48,14 +61,15 @@ export const chooseRdfFormat = (accept: string | undefined): RdfFormat =>
 export const chooseListing = (accept: string | undefined): ListingType =>
   remembered(listingChoices, accept, (ranges): ListingType => {
     const chosen = (ranges && chooseMediaType(ranges, listingTypes)) ?? lwsJson;
-    if (chosen === 'application/ld+json' || chosen === 'application/json') return { as: 'json', contentType: chosen };
-    if (chosen === profiled) return { as: 'json', contentType: `application/ld+json; profile="${lwsContext}"` };
-    return chosen === lwsJson ? { as: 'json', contentType: lwsJson } : { as: 'rdf', format: chosen as RdfFormat };
+    if (chosen === jsonLd) return { as: 'json', contentType: wantsProfile(accept!) ? profiled : chosen };
+    return chosen === lwsJson || chosen === 'application/json'
+      ? { as: 'json', contentType: chosen }
+      : { as: 'rdf', format: chosen as RdfFormat };
   });
 
 /** `/` is the storage description when that is wanted at least as much as the best listing type (open-points 2.4). */
 export function prefersDescription(accept: string | undefined): boolean {
-  const ranges = accept === undefined ? undefined : parseAccept(accept);
+  const ranges = accept === undefined ? undefined : acceptedRanges(accept);
   if (!ranges) return true;
   const best = Math.max(...listingTypes.map((type) => qualityOf(ranges, type)));
   const description = qualityOf(ranges, lwsCid);

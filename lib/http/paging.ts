@@ -6,9 +6,10 @@ import { formatLink } from '../fields/link.js';
 export function pageOf(query: string | undefined): number | undefined {
   const values = new URLSearchParams(query ?? '').getAll('page');
   if (values.length === 0) return undefined;
-  if (values.length > 1 || !/^[1-9]\d{0,8}$/.test(values[0]!))
+  if (values.length > 1 || !/^[1-9]\d*$/.test(values[0]!))
     throw new LwsError('invalid-page', 'The page has to be one positive integer.');
-  return Number(values[0]);
+  // One with so many digits is past the last one, however many there are.
+  return Math.min(Number(values[0]), 1e12);
 }
 
 /** Characters of page links that an answer may have: HTTP clients refuse 16 KiB of header fields. */

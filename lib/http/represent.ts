@@ -5,14 +5,15 @@ import { LwsError } from '../errors.js';
 import { formatHttpDate, parseHttpDate } from '../fields/date.js';
 import { formatEntityTag, parseEntityTags } from '../fields/etag.js';
 import { type ByteRange, formatContentRange, parseByteRange } from '../fields/range.js';
-import { jsonListing, type Listing, rdfListing } from '../resources/membership.js';
+import { sha512OfBlob } from '../resources/blob-digest.js';
+import { jsonListing, rdfListing, wholeAsPage } from '../resources/membership.js';
 import { acceptedPatches, acceptPost, allowedMethods } from '../resources/methods.js';
-import { isNotModified, wholeSeconds } from '../resources/preconditions.js';
-import { blobStream, rdfRepresentation, smallBlob } from '../resources/read.js';
+import { isNotModified, isStrongDate } from '../resources/preconditions.js';
+import { blobStream, isSmall, rdfRepresentation, smallBlob } from '../resources/read.js';
 import type { Representation } from '../resources/representations.js';
 import type { Storage } from '../resources/storage.js';
 import type { ResourceRecord } from '../storage/records.js';
-import { digestFields, digestOf } from './digests.js';
+import { digestFields, digestOf, wantedDigests } from './digests.js';
 import { resourceLinks } from './links.js';
 import { chooseListing, chooseRdfFormat } from './negotiate.js';
 import { pageLinks, pageOf } from './paging.js';
@@ -132,13 +133,7 @@ async function representBytes(
     throw new LwsError('range-not-satisfiable', `The resource has ${size} bytes.`, {
       fields: { 'Content-Range': `bytes */${size}` },
     });
-  try {
-    return await bytesReply(storage, req, record, fields, range);
-  } catch (error) {
-    // Replaced or deleted between the record and its blob.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
+  return bytesReply(storage, req, record, fields, range);
 }
 
 /** A range is for GET alone (RFC 9110 14.2), and with If-Range for the state that it names (13.1.5). */
@@ -151,7 +146,7 @@ function requestedRange(req: IncomingMessage, record: ResourceRecord): ByteRange
     const holds =
       tags && tags !== '*'
         ? tags.length === 1 && !tags[0]!.weak && tags[0]!.opaque === record.revision
-        : parseHttpDate(condition) === wholeSeconds(record.modified);
+        : isStrongDate(record, parseHttpDate(condition) ?? Number.NaN);
     if (!holds) return undefined;
   }
   return parseByteRange(range, record.size);
@@ -163,30 +158,30 @@ async function bytesReply(
   record: ResourceRecord,
   fields: Record<string, string>,
   range: ByteRange | undefined,
-): Promise<Reply> {
+): Promise<Reply | undefined> {
   const { size, sha256 } = record;
-  const small = await smallBlob(storage, record);
-  const digests = digestFields(
-    req,
-    (algorithm) =>
-      // Only the SHA-256 is kept from the time of writing; the other one needs the bytes.
-      algorithm === 'sha-512' && small
-        ? ['sha-512', digestOf('sha-512', small)]
-        : ['sha-256', Buffer.from(sha256!, 'base64')],
-    range === undefined,
+  const small = isSmall(record) ? await smallBlob(storage, record) : undefined;
+  if (isSmall(record) && !small) return undefined;
+  const wanted = wantedDigests(req, range === undefined);
+  // Only the SHA-256 is kept from the time of writing; the other one needs the bytes.
+  const needsBytes = wanted.repr === 'sha-512' || wanted.content === 'sha-512';
+  const sha512 = needsBytes ? (small ? digestOf('sha-512', small) : await sha512OfBlob(storage, record)) : undefined;
+  if (needsBytes && !sha512) return undefined;
+  Object.assign(
+    fields,
+    digestFields(wanted, (algorithm) => (algorithm === 'sha-512' ? sha512! : Buffer.from(sha256!, 'base64'))),
   );
-  Object.assign(fields, digests);
   if (range) {
     fields['Content-Range'] = formatContentRange(range, size);
     fields['Content-Length'] = String(range.end - range.start + 1);
     const body = small?.subarray(range.start, range.end + 1) ?? (await blobStream(storage, record, range));
-    return { status: 206, fields, body };
+    return body && { status: 206, fields, body };
   }
   fields['Content-Length'] = String(size);
   if (small) return { status: 200, fields, body: small };
-  return req.method === 'HEAD'
-    ? { status: 200, fields }
-    : { status: 200, fields, body: await blobStream(storage, record) };
+  if (req.method === 'HEAD') return { status: 200, fields };
+  const body = await blobStream(storage, record);
+  return body && { status: 200, fields, body };
 }
 
 /** The answer of a read of a container. @throws LwsError `invalid-page`, `page-not-found` */
@@ -199,10 +194,10 @@ export async function representContainer(
 ): Promise<Reply> {
   const page = pageOf(query);
   const choice = chooseListing(req.headers.accept);
-  const listing: Listing =
+  const listing =
     choice.as === 'json'
       ? await jsonListing(storage, access, record, page)
-      : await rdfListing(storage, access, record, choice.format);
+      : wholeAsPage(storage, await rdfListing(storage, access, record, choice.format), page);
   const fields: Record<string, string> = {
     ...recordFields(storage, record),
     'Content-Type': choice.as === 'json' ? choice.contentType : choice.format,

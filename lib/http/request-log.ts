@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { decisionOf } from '../authorization/audit.js';
 import { LwsError } from '../errors.js';
 import type { Log } from '../log.js';
+import { originForm } from '../resources/names.js';
 import type { Exchange, Step } from './exchange.js';
 import { statusOf } from './problem.js';
 import { ClientGone } from './request.js';
@@ -42,8 +43,7 @@ export const logged =
   };
 
 /** The path of the request target, which may be in absolute form. */
-export const pathOf = ({ url = '/' }: Pick<IncomingMessage, 'url'>): string =>
-  (url.startsWith('/') ? url : url.replace(/^https?:\/\/[^/]*/i, '') || '/').split('?', 1)[0]!;
+export const pathOf = ({ url = '/' }: Pick<IncomingMessage, 'url'>): string => originForm(url).split('?', 1)[0]!;
 
 /** One line a request. Never a header field: credentials are among them. */
 function logRequest(site: Logged, req: IncomingMessage, exchange: Exchange): void {

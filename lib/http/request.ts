@@ -62,6 +62,7 @@ export function requestBody(req: IncomingMessage, res: ServerResponse, idleMs: n
   const contentType = req.headers['content-type'] ?? 'application/octet-stream';
   const parsed = parseMediaType(contentType);
   if (!parsed || parsed.essence.includes('*')) throw new LwsError('bad-request', 'The Content-Type is malformed.');
+  assertReadable('Content-Type', contentType);
   if (req.headers['content-encoding'] !== undefined && req.headers['content-encoding'] !== 'identity')
     throw new LwsError('unsupported-media-type', 'A Content-Encoding is not accepted; send the content as it is.', {
       fields: { 'Accept-Encoding': 'identity' },
@@ -78,6 +79,15 @@ export function requestBody(req: IncomingMessage, res: ServerResponse, idleMs: n
     chunks: () => chunks(req, res, idleMs),
     collect: (limit) => collect(req, res, idleMs, limit),
   };
+}
+
+/** Characters of a field that comes back in answers: HTTP clients refuse 16 KiB of fields. */
+const longestEcho = 8 << 10;
+
+/** @throws LwsError `bad-request` for a value that answers would repeat and clients could not read */
+export function assertReadable(name: string, value: string): void {
+  if (value.length > longestEcho)
+    throw new LwsError('bad-request', `The value of ${name} may be ${longestEcho} characters long.`);
 }
 
 /** The whole body, which is what most requests have: without the iterator and the timer per chunk of `chunks`. */
@@ -134,9 +144,9 @@ function askFor(req: IncomingMessage, res: ServerResponse): void {
   if (expectsContinue(req)) res.writeContinue();
 }
 
-/** Whether the client waits for a 100 (Continue); other expectations are ignored (RFC 9110 10.1.1). */
-export const expectsContinue = ({ headers }: IncomingMessage): boolean =>
-  /\b100-continue\b/i.test(headers.expect ?? '');
+/** Whether the client waits for a 100 (Continue); other expectations, and all of HTTP/1.0, are ignored (RFC 9110 10.1.1). */
+export const expectsContinue = ({ headers, httpVersion }: IncomingMessage): boolean =>
+  httpVersion !== '1.0' && /\b100-continue\b/i.test(headers.expect ?? '');
 
 const tooSlow = (idleMs: number): LwsError =>
   new LwsError('request-timeout', `Nothing of the body arrived for ${idleMs / 1000} seconds.`);

@@ -10,7 +10,7 @@ import { create } from '../resources/create.js';
 import { remove } from '../resources/delete.js';
 import { jsonListing } from '../resources/membership.js';
 import { acceptedPatches, acceptPost, allowedMethods } from '../resources/methods.js';
-import { controlledBy, describedBy } from '../resources/names.js';
+import { controlledBy, describedBy, isReserved } from '../resources/names.js';
 import { patch } from '../resources/patch.js';
 import { assertPreconditions } from '../resources/preconditions.js';
 import { replace } from '../resources/replace.js';
@@ -18,12 +18,14 @@ import { stateOf } from '../resources/seen-state.js';
 import type { Storage } from '../resources/storage.js';
 import { requestedModel } from '../resources/types.js';
 import { variantOf } from '../resources/variants.js';
+import { reservedName } from '../resources/write.js';
 import type { ResourceRecord } from '../storage/records.js';
 import { aclReply } from './acl-routes.js';
 import { wantContentDigest } from './digests.js';
 import { resourceLinks } from './links.js';
 import { linksetReply } from './linkset-routes.js';
 import { prefersDescription } from './negotiate.js';
+import { pageOf } from './paging.js';
 import type { Reply } from './reply.js';
 import { representContainer, representData } from './represent.js';
 import { field, preconditions, preferences, requestBody, requestLinks } from './request.js';
@@ -52,6 +54,8 @@ export async function resourceReply(exchange: ResourceExchange): Promise<Reply> 
   if (storage.acls && controlled?.startsWith(storage.storage)) return aclReply(exchange, storage.acls, controlled);
   const method = Object.hasOwn(methods, req.method ?? '') ? methods[req.method!] : undefined;
   if (!method) throw await unsupportedMethod(storage, access, target.iri);
+  // PUT rule 3: before anything that the request may say besides.
+  if (req.method === 'PUT' && isReserved(target.iri, storage.storage, storage.systemPrefix)) throw reservedName();
   if (isWrite && target.query !== undefined)
     throw new LwsError('bad-request', 'A resource is written at its own IRI, without a query.');
   return method(exchange);
@@ -69,7 +73,7 @@ export async function read(
   exchange: Pick<ResourceExchange, 'storage' | 'description' | 'req' | 'access' | 'target'>,
 ): Promise<Reply> {
   const { storage, description, req, access, target } = exchange;
-  if (target.iri === storage.storage && !target.query?.includes('page=') && prefersDescription(req.headers.accept))
+  if (target.iri === storage.storage && pageOf(target.query) === undefined && prefersDescription(req.headers.accept))
     return descriptionReply(req, storage, description);
   // A resource that is replaced while its bytes are looked for is simply read again.
   for (let attempt = 0; attempt < 5; attempt++) {
@@ -80,7 +84,11 @@ export async function read(
       record.kind === 'container'
         ? await representContainer(storage, req, access, record, target.query)
         : await representData(storage, req, record);
-    if (reply) return reply;
+    if (!reply) continue;
+    // What came after the decision is shown to those alone who may read it after it came.
+    const current = storage.store.record(target.iri);
+    if (current?.revision !== record.revision) await requireAccess(storage, storage.store, access, 'read', target.iri);
+    return reply;
   }
   throw await refusalOfAbsent(storage, storage.store, access, target.iri);
 }
@@ -93,8 +101,8 @@ async function assertReadable(
   record: ResourceRecord,
 ): Promise<void> {
   const { ifMatch, ifUnmodifiedSince } = preconditions(req);
-  const { state, modified } = await stateOf(storage, storage.store, access, record);
-  assertPreconditions({ ifMatch, ifUnmodifiedSince }, { ...record, modified }, state);
+  const seen = await stateOf(storage, storage.store, access, record);
+  assertPreconditions({ ifMatch, ifUnmodifiedSince }, seen, seen.state);
 }
 
 async function post(exchange: ResourceExchange): Promise<Reply> {
@@ -104,7 +112,7 @@ async function post(exchange: ResourceExchange): Promise<Reply> {
     iri: target.iri,
     access,
     preconditions: preconditions(req),
-    model: requestedModel(links),
+    model: requestedModel(links, target.iri),
     // open-points 2.2: the links of a creating POST are its first metadata.
     ...(links.length > 0 ? { links } : {}),
     slug: field(req, 'slug'),
@@ -123,7 +131,7 @@ async function put(exchange: ResourceExchange): Promise<Reply> {
     iri: target.iri,
     access,
     preconditions: preconditions(req),
-    model: requestedModel(links),
+    model: requestedModel(links, target.iri),
     links: setsLinkset(req) ? links : undefined,
     body: requestBody(req, res, idleMs),
   });
@@ -144,7 +152,7 @@ async function change(exchange: ResourceExchange): Promise<Reply> {
   return { status: 204, fields: await writtenFields(exchange, record) };
 }
 
-async function del({ storage, req, access, target }: ResourceExchange): Promise<Reply> {
+async function del({ storage, req, res, access, target, idleMs }: ResourceExchange): Promise<Reply> {
   await remove(storage, {
     iri: target.iri,
     access,
@@ -152,6 +160,8 @@ async function del({ storage, req, access, target }: ResourceExchange): Promise<
     model: undefined,
     // RFC 4918 10.2; other values count as absent (open-points 2.3).
     recursive: field(req, 'depth')?.trim().toLowerCase() === 'infinity',
+    // Otherwise a body of a DELETE has no meaning (RFC 9110 9.3.5), and is left unread.
+    body: req.headers['content-digest'] === undefined ? undefined : requestBody(req, res, idleMs),
   });
   return { status: 204, fields: { 'Want-Content-Digest': wantContentDigest } };
 }

@@ -26,6 +26,8 @@ export interface Site {
   readonly hstsSeconds: number;
   /** Believe X-Forwarded-For and X-Forwarded-Proto. */
   readonly behindProxy: boolean;
+  /** Everybody may read and write (`lws.dev.open`). */
+  readonly isOpen: boolean;
   /** Milliseconds that a client may pause within a body. */
   readonly idleMs: number;
   /** The base URI's scheme and authority. */

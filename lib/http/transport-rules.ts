@@ -15,15 +15,26 @@ export const transportRules =
     if (traffic.isClosed) throw new LwsError('too-busy', 'The storage is being closed.');
     if (site.requireHttps && !isHttps(site, req))
       throw new LwsError('https-required', 'This server answers over HTTPS only.');
-    // RFC 9112 3.2
-    if (req.headers.host === undefined && req.httpVersion === '1.1')
-      throw new LwsError('bad-request', 'The request has no Host field.');
-    if (req.method === 'TRACE')
-      throw new LwsError('method-not-allowed', 'TRACE is not supported.', { fields: { Allow: 'GET, HEAD, OPTIONS' } });
+    assertFields(req);
     if (req.method !== 'OPTIONS' || req.url !== '*') return next();
     ctx.state.exchange.reply = optionsOfServer;
     return undefined;
   };
+
+/** RFC 9112 3.2, 6.1 and RFC 9110 11.6.2: of these fields there is one, and Node takes the first of several. */
+function assertFields({ headers, httpVersion, rawHeaders }: IncomingMessage): void {
+  if (headers.host === undefined && httpVersion === '1.1')
+    throw new LwsError('bad-request', 'The request has no Host field.');
+  for (const name of ['host', 'authorization'])
+    if (
+      rawHeaders.filter((text, at) => at % 2 === 0 && text.length === name.length && text.toLowerCase() === name)
+        .length > 1
+    )
+      throw new LwsError('bad-request', `The request has more than one ${name} field.`);
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && coding.toLowerCase() !== 'chunked')
+    throw new LwsError('not-implemented', 'Of the transfer codings, chunked is understood, and no other.');
+}
 
 const optionsOfServer: Reply = {
   status: 204,

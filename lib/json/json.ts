@@ -26,7 +26,7 @@ function withLine(text: string, message: string): string {
   const [, position] = /at position (\d+)/.exec(message) ?? [];
   if (position === undefined) return message;
   const lines = text.slice(0, Number(position)).split(/\r\n|\r|\n/);
-  return `${message.replace(/ \(line.*\)$/, '')}, that is line ${lines.length}, column ${lines.at(-1)!.length + 1}`;
+  return `${message.replace(/ \(line[^()]*\)$/, '')}, that is line ${lines.length}, column ${lines.at(-1)!.length + 1}`;
 }
 
 /**

@@ -3,6 +3,7 @@
  * It must not know the address policy, nor redirects; it has no resolver, no proxy, no cookies and no cache.
  */
 import { isIP, type LookupFunction, type Socket } from 'node:net';
+import type { SecureContext } from 'node:tls';
 import { buildConnector, Client, type Dispatcher } from 'undici';
 import { type Answer, answerOf } from './answer.js';
 import { errorCode, OutboundError } from './outbound-error.js';
@@ -15,8 +16,8 @@ export interface ExchangeOptions {
   readonly connectTimeoutMs: number;
   /** Ends everything; its reason is what is thrown. */
   readonly signal: AbortSignal;
-  /** Certificates to trust in place of the system's, as PEM. */
-  readonly ca: string | undefined;
+  /** Whom to trust; absent: the system's authorities. */
+  readonly secureContext: SecureContext | undefined;
 }
 
 /** Bytes of status line and fields, trailers too; also the default of Node. */
@@ -68,14 +69,14 @@ export async function exchange(hop: Hop, options: ExchangeOptions): Promise<Answ
   }
 }
 
-function openClient(url: URL, { addresses, connectTimeoutMs, signal, ca }: ExchangeOptions): Client {
+function openClient(url: URL, { addresses, connectTimeoutMs, signal, secureContext }: ExchangeOptions): Client {
   const open = buildConnector({
     lookup: pinned(addresses),
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: attemptTimeout,
     maxCachedSessions: 0,
     timeout: 0,
-    ...(ca === undefined ? {} : { ca }),
+    ...(secureContext === undefined ? {} : { secureContext }),
   }) as (...given: Parameters<buildConnector.connector>) => Socket;
   const connect: buildConnector.connector = (target, done) => {
     const socket = open(target, done);

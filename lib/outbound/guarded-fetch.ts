@@ -3,15 +3,19 @@
  * connects to exactly what was admitted; it must not know what the answer is for.
  */
 import { setMaxListeners } from 'node:events';
+import { createSecureContext, type SecureContext } from 'node:tls';
 import { type Admission, type AdmissionOptions, createAdmission } from './admission.js';
 import type { Answer } from './answer.js';
 import { exchange } from './exchange.js';
+import type { Gate } from './gate.js';
 import { OutboundError } from './outbound-error.js';
 import { type Hop, nextHop } from './redirect.js';
 
 export interface GuardedFetchOptions extends AdmissionOptions {
   /** Certificates to trust in place of the system's, as PEM. */
   readonly ca?: string;
+  /** Bounds what is under way at once; absent: nothing does. */
+  readonly gate?: Gate;
 }
 
 export interface OutboundRequest {
@@ -35,6 +39,8 @@ export interface OutboundRequest {
   readonly signal?: AbortSignal;
   /** The status is all that matters: at most `maxBytes` are read, nothing is kept, and no body is an error. */
   readonly discardBody?: boolean;
+  /** On whose word it is made; clients take turns. */
+  readonly client?: string | undefined;
 }
 
 export interface OutboundResponse {
@@ -52,11 +58,14 @@ export interface OutboundResponse {
 export type GuardedFetch = (url: string | URL, request: OutboundRequest) => Promise<OutboundResponse>;
 
 /**
- * Makes the fetch for one policy. It holds no state and no connections.
+ * Makes the fetch for one policy. It holds no connections.
  * @throws TypeError for an entry of `allowedHosts` that is malformed
  */
 export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
   const admit = createAdmission(options);
+  // Reading all certificates takes some milliseconds.
+  const secureContext = options.ca === undefined ? undefined : createSecureContext({ ca: options.ca });
+  const means: Means = { admit, secureContext, gate: options.gate };
   return async (url, request) => {
     const hop = firstHop(url, request);
     const deadline = new AbortController();
@@ -69,7 +78,7 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     request.signal?.addEventListener('abort', end, { once: true });
     if (request.signal?.aborted) end();
     try {
-      return await follow(hop, request, admit, deadline.signal, options.ca);
+      return await follow(hop, request, deadline.signal, means);
     } finally {
       clearTimeout(timer);
       request.signal?.removeEventListener('abort', end);
@@ -90,26 +99,35 @@ function firstHop(given: string | URL, request: OutboundRequest): Hop {
   };
 }
 
+interface Means {
+  readonly admit: Admission;
+  readonly secureContext: SecureContext | undefined;
+  readonly gate: Gate | undefined;
+}
+
 async function follow(
   first: Hop,
   request: OutboundRequest,
-  admit: Admission,
   signal: AbortSignal,
-  ca: string | undefined,
+  { admit, secureContext, gate }: Means,
 ): Promise<OutboundResponse> {
   let hop = first;
   const connectTimeoutMs = request.connectTimeoutMs ?? request.timeoutMs;
   for (let left = request.maxRedirects; ; left--) {
-    const addresses = await admit(hop.url, signal);
-    const answer = await exchange(hop, { addresses, connectTimeoutMs, signal, ca });
+    const { host } = hop.url;
+    const leave = await gate?.enter({ host, client: request.client }, signal);
+    let answer: Answer | undefined;
     try {
+      const addresses = await admit(hop.url, signal);
+      answer = await exchange(hop, { addresses, connectTimeoutMs, signal, secureContext });
       const next = request.maxRedirects === 0 ? undefined : nextHop(hop, answer.status, answer.headers['location']);
       if (!next) return await responseOf(answer, hop.url, request);
       if (left === 0)
         throw new OutboundError('redirects', `${first.url.host} redirects more than ${request.maxRedirects} times.`);
       hop = next;
     } finally {
-      answer.close();
+      answer?.close();
+      leave?.();
     }
   }
 }

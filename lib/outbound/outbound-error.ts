@@ -14,6 +14,7 @@
  * - `too-large`: the body or the fields of the answer exceed their cap
  * - `redirects`: too many of them, or one that would hand a body to another origin
  * - `downgrade`: a redirect from https to http
+ * - `busy`: too many others wait for their turn
  * - `protocol`: the answer is not HTTP, is broken off or is encoded
  */
 export type OutboundErrorCode =
@@ -26,6 +27,7 @@ export type OutboundErrorCode =
   | 'too-large'
   | 'redirects'
   | 'downgrade'
+  | 'busy'
   | 'protocol';
 
 /**

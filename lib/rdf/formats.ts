@@ -8,6 +8,7 @@ export const rdfFormats = [
   'application/n-triples',
   'application/rdf+xml',
   'application/trig',
+  'application/n-quads',
 ] as const;
 
 export type RdfFormat = (typeof rdfFormats)[number];

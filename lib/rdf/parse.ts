@@ -1,5 +1,5 @@
 /**
- * RDF documents in: bytes of any of the five serialisations become triples and a prefix map. It must not know storage;
+ * RDF documents in: bytes of any of the six serialisations become triples and a prefix map. It must not know storage;
  * it never fetches anything.
  */
 import type { Quad, Quad_Graph, Quad_Object, Quad_Subject, Term } from '@rdfjs/types';
@@ -10,9 +10,10 @@ import { LwsError } from '../errors.js';
 import { decodeUtf8, parseJson } from '../json/json.js';
 import { relabel } from './blank-nodes.js';
 import { isBounded } from './context-work.js';
-import { loadShippedContext, requireShippedContext } from './contexts.js';
+import { loadShippedContext } from './contexts.js';
 import type { RdfFormat } from './formats.js';
 import { boundedPrefixes } from './prefixes.js';
+import { strayLine } from './triple-lines.js';
 import { xsd } from './vocabulary.js';
 import { assertHarmlessEntities } from './xml-entities.js';
 
@@ -30,7 +31,7 @@ export interface RdfDocument {
 export async function parseRdf(bytes: Uint8Array, format: RdfFormat, base: string): Promise<RdfDocument> {
   const text = decodeUtf8(bytes);
   const { quads, prefixes } = await parsers[format](text, base);
-  if (quads.some((quad) => quad.graph.termType !== 'DefaultGraph'))
+  if (!quads.every(isInDefaultGraph))
     throw new LwsError(
       'named-graph',
       'The document has triples in a named graph. A resource is a single graph: put them into the default graph.',
@@ -43,7 +44,8 @@ const factory = new DataFactory<Quad>();
 const parsers: Readonly<Record<RdfFormat, (text: string, base: string) => RdfDocument | Promise<RdfDocument>>> = {
   'text/turtle': (text, base) => parseN3(text, 'text/turtle', base),
   'application/trig': (text, base) => parseN3(text, 'application/trig', base),
-  'application/n-triples': (text) => parseN3(text, 'application/n-triples'),
+  'application/n-triples': (text) => parseLines(text, 'application/n-triples'),
+  'application/n-quads': (text) => parseLines(text, 'application/n-quads'),
   'application/ld+json': parseJsonLd,
   'application/rdf+xml': parseRdfXml,
 };
@@ -61,6 +63,21 @@ function parseN3(text: string, format: string, base?: string): RdfDocument {
   } catch (error) {
     throw malformed(describeN3Error(text, error as N3Error), error);
   }
+}
+
+function parseLines(text: string, format: string): RdfDocument {
+  const document = parseN3(text, format);
+  // Lines with a graph are no triples, and refused for their graph.
+  if (document.quads.every(isInDefaultGraph)) assertTripleLines(text);
+  return document;
+}
+
+const isInDefaultGraph = ({ graph }: Quad): boolean => graph.termType === 'DefaultGraph';
+
+/** N-Triples has each triple on a line of its own, which n3 does not mind. @throws LwsError `malformed-body` */
+function assertTripleLines(text: string): void {
+  const line = strayLine(text);
+  if (line !== undefined) throw malformed(`N-Triples has one triple on a line, and all of it, unlike line ${line}`);
 }
 
 interface N3Error extends Error {
@@ -81,11 +98,17 @@ function describeN3Error(text: string, error: N3Error): string {
 async function parseJsonLd(text: string, base: string): Promise<RdfDocument> {
   const document = text.trim() === '' ? [] : parseJson(text);
   if (typeof document !== 'object' || document === null) throw malformed('a JSON-LD document is an object or an array');
-  assertShippedContexts(document);
   if (!isBounded(document, text.length))
     throw malformed('its contexts define and repeat too many terms for its length: write them as one, at the top');
   const { default: jsonld } = await import('jsonld');
-  const options = { base, documentLoader: loadShippedContext } as JsonLdOptions.Expand;
+  // `jsonld` loses what its loader throws, where a context is scoped.
+  let refusal: unknown;
+  const documentLoader = (iri: string): ReturnType<typeof loadShippedContext> =>
+    loadShippedContext(iri).catch((error: unknown) => {
+      refusal = error;
+      throw error;
+    });
+  const options = { base, documentLoader } as JsonLdOptions.Expand;
   try {
     const expanded = await jsonld.expand(document as JsonLdDocument, options);
     guardValues(expanded);
@@ -93,17 +116,7 @@ async function parseJsonLd(text: string, base: string): Promise<RdfDocument> {
     const quads = (await jsonld.toRDF(expanded, { ...options, skipExpansion: true } as any)) as unknown as Quad[];
     return { quads: quads.map(properQuad), prefixes: contextPrefixes(document) };
   } catch (error) {
-    throw error instanceof LwsError ? error : malformed((error as Error).message, error);
-  }
-}
-
-/** Contexts may be named anywhere in a document; the loader would refuse too, but its message gets lost on the way. */
-function assertShippedContexts(node: unknown): void {
-  if (typeof node !== 'object' || node === null) return;
-  for (const [key, value] of Object.entries(node)) {
-    if (key === '@context' || key === '@import')
-      for (const context of [value].flat()) if (typeof context === 'string') requireShippedContext(context);
-    assertShippedContexts(value);
+    throw refusal ?? (error instanceof LwsError ? error : malformed((error as Error).message, error));
   }
 }
 
@@ -182,7 +195,7 @@ async function parseRdfXml(text: string, base: string): Promise<RdfDocument> {
 /** The namespaces declared on the document element. */
 function xmlNamespaces(text: string): Record<string, string> {
   const prefixes: Record<string, string> = {};
-  const element = /<[A-Za-z_][^>]*>/.exec(text.slice(0, 16_384))?.[0] ?? '';
+  const element = /<[A-Za-z_][^<>]*>/.exec(text.slice(0, 16_384))?.[0] ?? '';
   for (const [, prefix, , iri] of element.matchAll(/\sxmlns:([A-Za-z][\w.-]*)\s*=\s*(["'])([^"'<&]*)\2/g))
     prefixes[prefix!] = iri!;
   return prefixes;

@@ -1,4 +1,4 @@
-/** RDF documents out: one graph in any of the five serialisations. It must not know storage or HTTP. */
+/** RDF documents out: one graph in any of the six serialisations. It must not know storage or HTTP. */
 
 import type { Quad } from '@rdfjs/types';
 import type { RdfFormat } from './formats.js';
@@ -13,6 +13,8 @@ const writers: Readonly<Record<RdfFormat, (quads: readonly Quad[], options: Writ
   'application/n-triples': writeNTriples,
   'application/rdf+xml': writeRdfXml,
   'application/trig': writeTriG,
+  // One graph, in the default graph.
+  'application/n-quads': writeNTriples,
 };
 
 /**

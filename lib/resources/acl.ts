@@ -2,7 +2,7 @@
  * The operations on access control resources, `X.acl` (open-points 1.3): read, replaced and deleted by whoever has control of
  * X, in the same transactions as everything else. It must not know what a rule means.
  */
-import { type AclDocument, aclKey, readAclDocument } from '../authorization/acl.js';
+import { type AclDocument, aclKey, aclOfGraph, leavesControl, readAcl, readAclDocument } from '../authorization/acl.js';
 import type { AclIndex } from '../authorization/acl-index.js';
 import type { View } from '../authorization/authorizer.js';
 import { requireAccess } from '../authorization/guard.js';
@@ -12,7 +12,7 @@ import { isRdfFormat } from '../rdf/formats.js';
 import { newRevision, type ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
 import { type RequestBody, readBody } from './body.js';
-import { assertPreconditions, type Preconditions } from './preconditions.js';
+import { assertPreconditions, dateAfter, type Preconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
 
 /** Longer ones would make every decision slow that they are read for. */
@@ -40,12 +40,14 @@ export async function requireControl(
 ): Promise<ControlledResource> {
   const record = await requireAccess(storage, view, access, 'control', iri);
   const value = view.entry(aclKey(iri));
-  return { record, acl: value === undefined ? undefined : readAclDocument(value) };
+  const isAcl = value !== undefined && !readAcl(iri, value).isEmpty;
+  return { record, acl: isAcl ? readAclDocument(value) : undefined };
 }
 
 /**
  * Creates or replaces an ACL.
- * @throws LwsError `precondition-required`, `precondition-failed`, `unsupported-media-type`, `too-large`, `malformed-body`
+ * @throws LwsError `precondition-required`, `precondition-failed`, `unsupported-media-type`, `too-large`, `malformed-body`,
+ *   `conflict` for one that would leave the storage without anybody who controls it
  */
 export async function putAcl(
   storage: Storage,
@@ -60,12 +62,20 @@ export async function putAcl(
   };
   await admit(storage.store);
   if (!isRdfFormat(body.mediaType))
-    throw new LwsError('unsupported-media-type', 'An ACL is RDF: Turtle, JSON-LD, N-Triples, RDF/XML or TriG.');
+    throw new LwsError(
+      'unsupported-media-type',
+      'An ACL is RDF: Turtle, JSON-LD, N-Triples, RDF/XML, TriG or N-Quads.',
+    );
   const bytes = await readBody(body, longestAcl);
   const { keys, prefixes } = await storage.documents.parse(bytes, body.mediaType, iri);
+  if (iri === storage.storage && !leavesControl(aclOfGraph(iri, keys)))
+    throw new LwsError(
+      'conflict',
+      'This ACL leaves no agent acl:Control by acl:accessTo on the root: nobody could change it any more.',
+    );
   return storage.store.transact(async (tx) => {
     const { record, acl: before } = await admit(tx);
-    const acl = { revision: newRevision(), modified: storage.clock(), prefixes, keys };
+    const acl = { revision: newRevision(), ...dateAfter(before, storage.clock()), prefixes, keys };
     stageAcl(tx, index, record, acl);
     return { acl, created: before === undefined };
   });
@@ -110,7 +120,6 @@ export const noAcl = (): LwsError =>
   });
 
 /** The preconditions are about the ACL, not about the resource. */
-function assertState({ preconditions }: AclRequest, { record, acl }: ControlledResource, required: boolean): void {
-  const state = acl && { ...record, modified: acl.modified };
-  assertPreconditions(preconditions, state, acl?.revision, required);
+function assertState({ preconditions }: AclRequest, { acl }: ControlledResource, required: boolean): void {
+  assertPreconditions(preconditions, acl, acl?.revision, required);
 }

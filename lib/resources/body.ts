@@ -8,6 +8,7 @@ import { LwsError } from '../errors.js';
 import type { DigestAlgorithm } from '../fields/digest.js';
 import { isRdfFormat, type RdfFormat } from '../rdf/formats.js';
 import { type BlobWriter, CommitInDoubtError } from '../storage/blobs.js';
+import { quotaExceeded } from '../storage/quota.js';
 import type { ResourceKind } from '../storage/records.js';
 import type { Storage } from './storage.js';
 
@@ -79,7 +80,7 @@ export async function parseContent(storage: Storage, mediaType: string, bytes: B
   if (!isRdfFormat(mediaType))
     throw new LwsError(
       'unsupported-media-type',
-      `An RDF resource cannot be made of ${mediaType}. Send Turtle, JSON-LD, N-Triples, RDF/XML or TriG.`,
+      `An RDF resource cannot be made of ${mediaType}. Send Turtle, JSON-LD, N-Triples, RDF/XML, TriG or N-Quads.`,
     );
   const document = await storage.documents.parse(bytes, mediaType as RdfFormat, iri);
   return { kind: 'rdf', document };
@@ -136,16 +137,27 @@ export async function discard(content: Content | undefined, error: unknown): Pro
   if (content && content.kind !== 'rdf' && !(error instanceof CommitInDoubtError)) await content.blob.abort();
 }
 
-/** @throws LwsError `body-not-allowed` when there is a body: a container's representation is its membership */
+/**
+ * @throws LwsError `body-not-allowed` when there is a body, since a container's representation is its membership;
+ *   `digest-mismatch` when one was announced
+ */
 export async function assertNoBody(body: RequestBody): Promise<void> {
-  let size = body.length ?? 0;
-  if (body.length === undefined)
+  const refusal = new LwsError('body-not-allowed', 'A container has no content of its own: create it without a body.');
+  if ((body.length ?? 0) > 0) throw refusal;
+  await assertDigests(body, () => {
+    throw refusal;
+  });
+}
+
+/** Reads a body that nobody wants, for its digests. @throws LwsError `digest-mismatch`, and what `onChunk` throws */
+export async function assertDigests(body: RequestBody, onChunk: () => void = () => {}): Promise<void> {
+  const digests = new DigestCheck(body);
+  if (body.length !== 0)
     for await (const chunk of body.chunks()) {
-      size += chunk.length;
-      if (size > 0) break;
+      onChunk();
+      digests.update(chunk);
     }
-  if (size > 0)
-    throw new LwsError('body-not-allowed', 'A container has no content of its own: create it without a body.');
+  digests.assert();
 }
 
 /** Bytes that may still be stored, when `replaced` bytes go. */
@@ -153,9 +165,6 @@ export const roomFor = (storage: Storage, replaced: number): number =>
   storage.limits.quotaBytes === 0
     ? Number.POSITIVE_INFINITY
     : storage.limits.quotaBytes - (storage.store.bytes - replaced);
-
-export const quotaExceeded = (): LwsError =>
-  new LwsError('quota-exceeded', 'The storage has no room for this. Delete something first; nothing was stored.');
 
 export const tooLarge = (limit: number): LwsError =>
   new LwsError('too-large', `The body is larger than the ${limit} bytes that are accepted here.`);

@@ -44,7 +44,7 @@ export async function create(storage: Storage, request: CreateRequest): Promise<
   );
   if (parent.kind !== 'container') throw notAContainer(storage, parent);
   await assertContainerState(storage, storage.store, request, parent);
-  const makesContainer = model === 'container' || (model === undefined && slug?.endsWith('/') === true);
+  const makesContainer = model === 'container' || slug?.endsWith('/') === true;
   const names = candidateNames(slug, makesContainer);
   const nextName = (): string => freeName(storage, container, names);
   let iri = nextName();
@@ -76,8 +76,8 @@ async function assertContainerState(
   container: ResourceRecord,
 ): Promise<void> {
   if (ifMatch === undefined && ifUnmodifiedSince === undefined) return;
-  const { state, modified } = await containerState(storage, view, access, container);
-  assertPreconditions({ ifMatch, ifUnmodifiedSince }, { ...container, modified }, state);
+  const seen = await containerState(storage, view, access, container);
+  assertPreconditions({ ifMatch, ifUnmodifiedSince }, seen, seen.state);
 }
 
 const isTaken = (error: unknown): boolean => error instanceof LwsError && error.code === 'already-exists';

@@ -5,8 +5,9 @@ import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
 import { newRevision, parentOf, type ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
+import { assertDigests, type RequestBody } from './body.js';
 import { deleteLinks } from './metadata.js';
-import { assertPreconditions } from './preconditions.js';
+import { assertPreconditions, dateAfter } from './preconditions.js';
 import { stateOf } from './seen-state.js';
 import type { Storage } from './storage.js';
 import type { WriteRequest } from './write.js';
@@ -14,11 +15,13 @@ import type { WriteRequest } from './write.js';
 export interface DeleteRequest extends WriteRequest {
   /** `Depth: infinity` */
   readonly recursive: boolean;
+  /** What came with the request, when it has digests that have to hold. */
+  readonly body?: RequestBody | undefined;
 }
 
 /**
  * Deletes; content and metadata go in the same transaction.
- * @throws LwsError `root-not-deletable`, `precondition-failed`, `not-empty`, `forbidden` when any descendant may not be
+ * @throws LwsError `root-not-deletable`, `digest-mismatch`, `precondition-failed`, `not-empty`, `forbidden` when any descendant may not be
  *   deleted (open-points 1.1: one refusal and nothing is deleted)
  */
 export async function remove(storage: Storage, request: DeleteRequest): Promise<void> {
@@ -29,8 +32,8 @@ export async function remove(storage: Storage, request: DeleteRequest): Promise<
   const work = async (tx: Transaction): Promise<void> => {
     tx.actor = access.principal?.subject;
     const record = await requireAccess(storage, tx, access, 'delete', iri);
-    const { state, modified } = await stateOf(storage, tx, access, record);
-    assertPreconditions(preconditions, { ...record, modified }, state);
+    const seen = await stateOf(storage, tx, access, record);
+    assertPreconditions(preconditions, seen, seen.state);
     if (record.members && !recursive)
       throw new LwsError('not-empty', 'The container is not empty. Delete its members first, or send Depth: infinity.');
     const parent = tx.record(parentOf(iri))!;
@@ -38,10 +41,11 @@ export async function remove(storage: Storage, request: DeleteRequest): Promise<
     tx.putRecord({
       ...parent,
       revision: newRevision(),
-      modified: storage.clock(),
+      ...dateAfter(parent, storage.clock()),
       members: (parent.members ?? 1) - 1,
     });
   };
+  if (request.body) await assertDigests(request.body);
   await storage.store.prefetch(admitted);
   if (recursive) await askGroups(storage, access, iri);
   await storage.store.transact(work, { frees: true });

@@ -167,7 +167,7 @@ export function linksOfHeader(links: readonly Link[], iri: string): ClientLinks 
     if (anchor !== undefined && resolve(anchor, iri) !== iri) continue;
     for (const name of names) {
       if (name === 'anchor') continue;
-      const href = name === 'type' ? target : (resolve(target, iri) ?? target);
+      const href = resolve(target, iri) ?? target;
       relations.set(name, [...(relations.get(name) ?? []), { href, ...targetAttributes(attributes) }]);
     }
   }

@@ -20,6 +20,8 @@ import { variantOf } from './variants.js';
 export interface Listing extends Representation {
   /** Milliseconds; of the container or of the latest of the members shown. */
   readonly modified: number;
+  /** Members in all, in the caller's view. */
+  readonly total: number;
   /** Present when the membership exceeds one page. */
   readonly pages?: { readonly page: number; readonly last: number };
 }
@@ -50,8 +52,7 @@ export async function jsonListing(
     const { pageSize } = storage.limits;
     const from = ((page ?? 1) - 1) * pageSize;
     const { members, total, state, modified } = await collect(storage, access, container, everything, from, pageSize);
-    const last = Math.max(1, Math.ceil(total / pageSize));
-    if ((page ?? 1) > last) throw new LwsError('page-not-found', `The listing has ${last} pages.`);
+    const last = lastPage(storage, total, page ?? 1);
     const document = {
       '@context': lwsContext,
       id: container.iri,
@@ -62,9 +63,10 @@ export async function jsonListing(
     const bytes = Buffer.from(JSON.stringify(document));
     return {
       revision: container.revision,
-      tag: page === undefined ? `${state}.json-${hashOf(bytes)}` : `page-${page}.${hashOf(bytes)}`,
+      tag: page === undefined ? `${state}.json-${hashOf(bytes)}` : pageTag(page, bytes),
       mediaType: 'application/lws+json',
       bytes,
+      total,
       modified: latest(modified, members),
       ...(last > 1 || page !== undefined ? { pages: { page: page ?? 1, last } } : {}),
     };
@@ -95,7 +97,7 @@ export async function rdfListing(
     if (!rendered) throw new Error(`The listing of ${container.iri} cannot be written as ${format}.`);
     const bytes = Buffer.from(rendered.buffer, rendered.byteOffset, rendered.byteLength);
     const tag = `${state}.${variantOf(format)}-${hashOf(bytes)}`;
-    return { revision: container.revision, tag, mediaType: format, bytes, modified: latest(modified, members) };
+    return { revision: container.revision, tag, mediaType: format, bytes, total, modified: latest(modified, members) };
   };
   if (!everything) return build();
   return (await storage.representations.obtain(container.iri, format, container.revision, build)) as Listing;
@@ -136,6 +138,24 @@ async function collect(
   // The container's own date moves with members that the caller must not know of.
   return { members, total: visible.length, state: viewState(visible), modified: latest(container.created, members) };
 }
+
+/** The whole listing: where a page of it was asked for, under a tag of that page. @throws LwsError `page-not-found` */
+export function wholeAsPage(storage: Storage, listing: Listing, page: number | undefined): Listing {
+  if (page === undefined) return listing;
+  lastPage(storage, listing.total, page);
+  const tag = pageTag(page, listing.bytes, `${variantOf(listing.mediaType as RdfFormat)}-`);
+  return { ...listing, tag };
+}
+
+/** The number of the last page. @throws LwsError `page-not-found` for a page behind it */
+function lastPage({ limits }: Storage, total: number, page: number): number {
+  const last = Math.max(1, Math.ceil(total / limits.pageSize));
+  if (page > last) throw new LwsError('page-not-found', `The listing has ${last} pages.`);
+  return last;
+}
+
+/** It names no state, so that it never satisfies `If-Match` (service.md, conditional requests 5). */
+const pageTag = (page: number, bytes: Buffer, variant = ''): string => `page-${page}.${variant}${hashOf(bytes)}`;
 
 const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64url').slice(0, 12);
 

@@ -40,7 +40,11 @@ export function stageLinks<T extends ResourceRecord>(
   else if (record.linked !== undefined) tx.deleteEntry(linksKey(record.iri));
   const types = declaredTypes(links);
   const { types: _before, ...rest } = record;
-  return { ...rest, ...(types.length > 0 ? { types } : {}), linked: storage.clock() } as T;
+  return {
+    ...rest,
+    ...(types.length > 0 ? { types } : {}),
+    linked: Math.max(storage.clock(), (record.linked ?? 0) + 1),
+  } as T;
 }
 
 /** Whether a transaction writes the links of a resource. (Their date does not tell: two writes fit a millisecond.) */

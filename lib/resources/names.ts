@@ -12,6 +12,13 @@ export interface Target {
   readonly query: string | undefined;
 }
 
+/** A request target in origin form; the absolute form may have no path, which is `/` then (RFC 9112 3.2.2, RFC 9110 4.2.3). */
+export function originForm(requestTarget: string): string {
+  if (requestTarget.startsWith('/')) return requestTarget;
+  const path = requestTarget.replace(/^https?:\/\/[^/?]+/i, '');
+  return path === '' || (path.startsWith('?') && path !== requestTarget) ? `/${path}` : path;
+}
+
 /**
  * Reads a request target (origin form, or absolute form) as an IRI below the storage root. IRIs are compared as they
  * are sent, without percent-decoding.
@@ -20,7 +27,7 @@ export interface Target {
  */
 export function readTarget(requestTarget: string, storage: string): Target {
   const origin = storage.slice(0, storage.indexOf('/', storage.indexOf('//') + 2));
-  const path = requestTarget.startsWith('/') ? requestTarget : requestTarget.replace(/^https?:\/\/[^/]*(?=\/)/i, '');
+  const path = originForm(requestTarget);
   if (!path.startsWith('/')) throw new LwsError('bad-request', 'The request target is not a path.');
   const queryAt = path.indexOf('?');
   if ((queryAt < 0 ? path.length : queryAt) > longestPath)
@@ -87,7 +94,7 @@ export const linksetOf = (iri: string): string => `${iri}.meta`;
 export function nameFromSlug(slug: string): string | undefined {
   const container = slug.endsWith('/');
   const name = slug
-    .replace(/\/+$/, '')
+    .replace(/(?<!\/)\/+$/, '')
     .replace(/%[0-9A-Fa-f]{2}|[^A-Za-z0-9._-]/g, (match) => (match.length === 3 ? match : '-'))
     .replace(/-{2,}/g, '-')
     .replace(/^-|-$/g, '')

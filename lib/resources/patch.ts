@@ -4,18 +4,22 @@ import { requireAccess } from '../authorization/guard.js';
 import type { EncodedDocument } from '../documents/document-tasks.js';
 import type { GraphState } from '../documents/documents.js';
 import { LwsError } from '../errors.js';
-import { decodeUtf8 } from '../json/json.js';
+import { decodeUtf8, parseJson } from '../json/json.js';
+import type { ReadUpdate } from '../query/parse/read-update.js';
 import type { ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
 import { discard, type RequestBody, readBody, roomFor, storeBytes } from './body.js';
 import { stageHeaderLinks } from './metadata.js';
 import { acceptedPatches, mergePatch } from './methods.js';
 import { assertPreconditions } from './preconditions.js';
+import { blobBytes } from './read.js';
 import type { Storage } from './storage.js';
 import { rememberTurtle, stageContent, type WriteRequest, type WriteResult } from './write.js';
 
 export interface PatchRequest extends WriteRequest {
   readonly body: RequestBody;
+  /** What the patch does depends on the content, and its outcome tells of it: that is reading. */
+  readonly looks?: boolean;
 }
 
 /** How often a patch that was computed on an outdated state is computed again. */
@@ -29,9 +33,50 @@ const mostAttempts = 10;
 export async function patch(storage: Storage, request: PatchRequest): Promise<WriteResult> {
   const admitted = await admit(storage, storage.store, request);
   const bytes = await readBody(request.body, storage.limits.requestBytes);
-  if (admitted.kind === 'json') return alternately(request.iri, () => patchJson(storage, request, bytes));
   const text = decodeUtf8(bytes);
+  if (admitted.kind === 'json') {
+    const looks = request.body.mediaType !== mergePatch && /"test"|\\u/.test(text);
+    const asked = looks ? await looking(storage, request, () => hasTests(text)) : request;
+    return alternately(request.iri, () => patchJson(storage, asked, bytes));
+  }
   const update = await storage.documents.readUpdate(text, request.iri);
+  const asked = update ? request : await looking(storage, request, () => true);
+  return patchGraph(storage, asked, { admitted, text, update });
+}
+
+/**
+ * The request of a patch that may look at the content, for one who may read it.
+ * @throws LwsError `forbidden` for one who may not, when it does look
+ */
+async function looking(storage: Storage, request: PatchRequest, looks: () => boolean): Promise<PatchRequest> {
+  const { access, iri } = request;
+  if (await storage.authorizer.allows({ view: storage.store, access, mode: 'read', iri }))
+    return { ...request, looks: true };
+  if (!looks()) return request;
+  throw new LwsError(
+    'forbidden',
+    'You may write this resource, but not read it: test operations and updates with a WHERE would tell what it holds. ' +
+      'INSERT DATA and DELETE DATA of some kilobytes do not.',
+  );
+}
+
+function hasTests(text: string): boolean {
+  const operations = parseJson(text);
+  return Array.isArray(operations) && operations.some((operation) => operation?.op === 'test');
+}
+
+interface GraphPatch {
+  readonly admitted: ResourceRecord;
+  readonly text: string;
+  /** It was read already: it only names triples. */
+  readonly update: ReadUpdate | undefined;
+}
+
+async function patchGraph(
+  storage: Storage,
+  request: PatchRequest,
+  { admitted, text, update }: GraphPatch,
+): Promise<WriteResult> {
   if (update && storage.documents.isSmall(admitted.triples ?? 0)) {
     await storage.store.prefetch(admitted);
     return commitGraph(storage, request, async (tx, record) => {
@@ -80,9 +125,10 @@ const outdatedTooOften = (): LwsError =>
 async function admit(
   storage: Storage,
   view: View,
-  { iri, access, preconditions, body }: PatchRequest,
+  { iri, access, preconditions, body, looks }: PatchRequest,
 ): Promise<ResourceRecord> {
   const record = await requireAccess(storage, view, access, 'write', iri);
+  if (looks) await requireAccess(storage, view, access, 'read', iri);
   const accepted = acceptedPatches(record);
   if (!accepted.includes(body.mediaType))
     throw new LwsError(
@@ -142,7 +188,7 @@ async function patchJson(storage: Storage, request: PatchRequest, change: Buffer
   for (let attempt = 0; attempt < mostAttempts; attempt++) {
     const seen = await requireAccess(storage, storage.store, request.access, 'write', request.iri);
     if (!seen.blob) break;
-    const document = await bytesIfThere(storage, seen.blob);
+    const document = await blobBytes(storage, seen);
     // Replaced between the record and its blob: look again.
     if (!document) continue;
     const patched = await storage.documents.patchJson(
@@ -170,15 +216,6 @@ async function patchJson(storage: Storage, request: PatchRequest, change: Buffer
     }
   }
   throw outdatedTooOften();
-}
-
-async function bytesIfThere({ store }: Storage, blob: string): Promise<Buffer | undefined> {
-  try {
-    return await store.blobs.bytes(blob);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }
 
 /** Patches of one resource that are computed outside of the transaction take turns, or all but one would be in vain. */

@@ -1,7 +1,6 @@
 /** Conditional requests (RFC 9110 section 13): evaluated inside the transaction that they guard. Pure checks. */
 import { LwsError } from '../errors.js';
 import type { EntityTag } from '../fields/etag.js';
-import type { ResourceRecord } from '../storage/records.js';
 
 export interface Preconditions {
   readonly ifMatch?: '*' | readonly EntityTag[] | undefined;
@@ -10,6 +9,25 @@ export interface Preconditions {
   readonly ifModifiedSince?: number | undefined;
   readonly ifUnmodifiedSince?: number | undefined;
 }
+
+/** When a state began. */
+export interface Dated {
+  /** Milliseconds since the epoch. */
+  readonly modified: number;
+  /** The state before it began within the same second, so that `Last-Modified` does not tell the two apart (RFC 9110 8.8.2.2). */
+  readonly sharesSecond?: true | undefined;
+}
+
+/** The date of a state that replaces another: later than that, also when the clock was set back. */
+export function dateAfter(before: Dated | undefined, now: number): Dated {
+  if (!before) return { modified: now };
+  const modified = Math.max(now, before.modified + 1);
+  return { modified, sharesSecond: wholeSeconds(modified) === wholeSeconds(before.modified) ? true : undefined };
+}
+
+/** Whether a date in whole seconds names this state and no other. */
+export const isStrongDate = ({ modified, sharesSecond }: Dated, date: number): boolean =>
+  !sharesSecond && wholeSeconds(modified) === date;
 
 /** Whether a tag is one of the current state's: the state itself, or any of its variants (open-points 2.5). */
 export const isOfState = (opaque: string, state: string): boolean => opaque === state || opaque.startsWith(`${state}.`);
@@ -22,7 +40,7 @@ export const isOfState = (opaque: string, state: string): boolean => opaque === 
  */
 export function assertPreconditions(
   { ifMatch, ifNoneMatch, ifUnmodifiedSince }: Preconditions,
-  record: ResourceRecord | undefined,
+  record: Dated | undefined,
   state: string | undefined,
   required = false,
 ): void {
@@ -42,13 +60,18 @@ export function assertPreconditions(
           ? 'If-Match names another state than the current one.'
           : 'If-Match is never satisfied by a resource that does not exist.',
       );
-  } else if (ifUnmodifiedSince !== undefined && record && wholeSeconds(record.modified) > ifUnmodifiedSince)
-    throw failed('The resource was modified since the date in If-Unmodified-Since.');
+  } else if (ifUnmodifiedSince !== undefined && record && !isUnmodifiedSince(record, ifUnmodifiedSince))
+    throw failed(
+      'The resource was modified since the date in If-Unmodified-Since, or within that second. ETags tell more.',
+    );
   if (ifNoneMatch !== undefined && state !== undefined) {
     const matches = ifNoneMatch === '*' || ifNoneMatch.some(({ opaque }) => isOfState(opaque, state));
     if (matches) throw failed('The resource exists in a state that If-None-Match excludes.');
   }
 }
+
+const isUnmodifiedSince = (state: Dated, date: number): boolean =>
+  wholeSeconds(state.modified) < date || isStrongDate(state, date);
 
 /** Whether a read is answered with 304; `tag` is the opaque tag of the selected representation. */
 export function isNotModified({ ifNoneMatch, ifModifiedSince }: Preconditions, tag: string, modified: number): boolean {

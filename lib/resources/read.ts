@@ -1,7 +1,8 @@
 /** Reading data resources: the rendered graph of an RDF resource, the bytes of any other. It must not know HTTP. */
 import type { Readable } from 'node:stream';
 import { type RdfFormat, turtle } from '../rdf/formats.js';
-import type { ResourceRecord } from '../storage/records.js';
+import { DamagedBlobError } from '../storage/blob-integrity.js';
+import { blobFacts, type ResourceRecord } from '../storage/records.js';
 import type { Representation } from './representations.js';
 import type { Storage } from './storage.js';
 import { variantOf } from './variants.js';
@@ -37,22 +38,45 @@ export async function rdfRepresentation(
 /** Remembers that a format cannot express the graph. */
 const unwritable = { tag: '', mediaType: '', bytes: Buffer.alloc(0) };
 
-/** The bytes of a small blob, from memory or the disk; `undefined` for one that is too large to be held. */
+/** Whether the bytes are held in memory, once they were read. */
+export const isSmall = ({ size }: ResourceRecord): boolean => size <= cachedBlobBytes;
+
+/**
+ * The bytes of a small blob, from memory or the disk; `undefined` when the resource was replaced or deleted since.
+ * @throws DamagedBlobError
+ */
 export async function smallBlob(storage: Storage, record: ResourceRecord): Promise<Buffer | undefined> {
-  if (record.size > cachedBlobBytes || !record.blob) return undefined;
-  const { blob, mediaType, revision, iri } = record;
-  const built = await storage.representations.obtain(iri, 'blob', revision, async () => ({
-    revision,
-    tag: revision,
-    mediaType,
-    bytes: await storage.store.blobs.bytes(blob),
-  }));
+  const { mediaType, revision, iri } = record;
+  const built = await storage.representations.obtain(iri, 'blob', revision, async () => {
+    const bytes = await blobBytes(storage, record);
+    return bytes && { revision, tag: revision, mediaType, bytes };
+  });
   return built?.bytes;
 }
 
-/** A stream over the bytes of a blob, from `start` to `end` inclusive. */
+/** The bytes of a blob from the disk; otherwise like `smallBlob`. */
+export const blobBytes = (storage: Storage, record: ResourceRecord): Promise<Buffer | undefined> =>
+  unlessReplaced(storage, record, () => storage.store.blobs.bytes(blobFacts(record)));
+
+/** A stream over the bytes of a blob, from `start` to `end` inclusive; otherwise like `smallBlob`. */
 export const blobStream = (
   storage: Storage,
   record: ResourceRecord,
   range?: { start: number; end: number },
-): Promise<Readable> => storage.store.blobs.read(record.blob!, range);
+): Promise<Readable | undefined> =>
+  unlessReplaced(storage, record, () => storage.store.blobs.read(blobFacts(record), range));
+
+/** The blob goes after the commit that replaced it: one that is not there while its record stands was lost. */
+async function unlessReplaced<T>(
+  { store }: Storage,
+  { iri, blob }: ResourceRecord,
+  read: () => Promise<T>,
+): Promise<T | undefined> {
+  try {
+    return await read();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if (store.record(iri)?.blob !== blob) return undefined;
+    throw new DamagedBlobError(blob!, 'is missing');
+  }
+}

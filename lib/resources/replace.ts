@@ -4,7 +4,7 @@ import { requirePut } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
 import { isContainerIri, parentOf, type ResourceRecord } from '../storage/records.js';
 import { assertNoBody, type Content, discard, type RequestBody, receiveContent, roomFor } from './body.js';
-import { counterpart, isReserved } from './names.js';
+import { counterpart } from './names.js';
 import { assertPreconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
 import { contentKind } from './types.js';
@@ -12,7 +12,6 @@ import {
   assertShape,
   nameTaken,
   rememberTurtle,
-  reservedName,
   stageContent,
   stageNew,
   type WriteRequest,
@@ -31,7 +30,6 @@ export interface ReplaceRequest extends WriteRequest {
  */
 export async function replace(storage: Storage, request: ReplaceRequest): Promise<WriteResult> {
   const { iri, model, body } = request;
-  if (isReserved(iri, storage.storage, storage.systemPrefix)) throw reservedName();
   assertShape(iri, model);
   const admitted = await admit(storage, storage.store, request);
   let content: Content | undefined;

@@ -3,16 +3,15 @@ import { createHash } from 'node:crypto';
 import type { View } from '../authorization/authorizer.js';
 import type { Access } from '../authorization/principal.js';
 import type { ResourceRecord } from '../storage/records.js';
+import type { Dated } from './preconditions.js';
 import type { Storage } from './storage.js';
 
 /** A state of the storage whose members can be listed. */
 export type MemberView = View & { members(container: string): AsyncIterable<readonly ResourceRecord[]> };
 
 /** A resource as a caller sees it: the state that `If-Match` is compared with, and when that changed last. */
-export interface SeenState {
+export interface SeenState extends Dated {
   readonly state: string;
-  /** Milliseconds. */
-  readonly modified: number;
 }
 
 /**
@@ -25,26 +24,31 @@ export async function containerState(
   access: Access,
   container: ResourceRecord,
 ): Promise<SeenState> {
-  if (await storage.authorizer.readsAllMembers(view, access, container.iri))
-    return { state: container.revision, modified: container.modified };
+  if (await storage.authorizer.readsAllMembers(view, access, container.iri)) return dated(container);
   const visible: ResourceRecord[] = [];
   for await (const members of view.members(container.iri))
     for (const member of members)
       if (await storage.authorizer.allows({ view, access, mode: 'read', iri: member.iri, record: member }))
         visible.push(member);
+  // Whether the second was shared is not said: it would tell of members that are hidden.
   return { state: viewState(visible.map(({ iri }) => iri).sort()), modified: latest(container.created, visible) };
 }
 
+const dated = ({ revision, modified, sharesSecond }: ResourceRecord): SeenState => ({
+  state: revision,
+  modified,
+  sharesSecond,
+});
+
 /** The state of any resource, as the caller may see it. */
-export const stateOf = async (
+export async function stateOf(
   storage: Storage,
   view: MemberView,
   access: Access,
   record: ResourceRecord,
-): Promise<SeenState> =>
-  record.kind === 'container'
-    ? containerState(storage, view, access, record)
-    : { state: record.revision, modified: record.modified };
+): Promise<SeenState> {
+  return record.kind === 'container' ? containerState(storage, view, access, record) : dated(record);
+}
 
 /**
  * A resource as it is shown among others: a container's date moves with members that the caller may not know of, so it is

@@ -2,30 +2,37 @@
 import { LwsError } from '../errors.js';
 import type { Link } from '../fields/link.js';
 import { isRdfFormat } from '../rdf/formats.js';
+import { resolveIri } from '../rdf/resolve-iri.js';
 import { ldp, lws } from '../rdf/vocabulary.js';
 import type { ResourceKind } from '../storage/records.js';
 
-export type InteractionModel = 'container' | 'rdf' | 'non-rdf';
+/** `data`: no container, and of the kind that its media type says. */
+export type InteractionModel = 'container' | 'data' | 'rdf' | 'non-rdf';
 
 const models: ReadonlyMap<string, InteractionModel> = new Map([
   [lws.Container, 'container'],
   [ldp.Container, 'container'],
   [ldp.BasicContainer, 'container'],
+  [lws.DataResource, 'data'],
   [ldp.RDFSource, 'rdf'],
   [ldp.NonRDFSource, 'non-rdf'],
 ]);
 
 /**
  * The interaction model that `Link: rel="type"` fields ask for.
+ * @param target the IRI that their references are relative to
  * @throws LwsError `interaction-model-conflict` when they ask for a container and for something else at once
  */
-export function requestedModel(links: readonly Link[]): InteractionModel | undefined {
+export function requestedModel(links: readonly Link[], target: string): InteractionModel | undefined {
   const asked = new Set(
-    links.filter(({ relations }) => relations.includes('type')).map(({ target }) => models.get(target)),
+    links
+      .filter(({ relations }) => relations.includes('type'))
+      .map((link) => models.get(resolveIri(link.target, target))),
   );
   asked.delete(undefined);
   // Every LDP container is an RDF source, and clients say so.
   if (asked.has('container') && asked.has('rdf')) asked.delete('rdf');
+  if (asked.has('rdf') || asked.has('non-rdf')) asked.delete('data');
   if (asked.size > 1)
     throw new LwsError('interaction-model-conflict', 'The Link types ask for two interaction models at once.');
   return [...asked][0];

@@ -7,6 +7,7 @@ const variants: Readonly<Record<RdfFormat, string>> = {
   'application/n-triples': 'nt',
   'application/rdf+xml': 'rdf',
   'application/trig': 'trig',
+  'application/n-quads': 'nq',
 };
 
 export const variantOf = (format: RdfFormat): string => variants[format];

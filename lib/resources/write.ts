@@ -6,10 +6,10 @@ import type { Link } from '../fields/link.js';
 import { turtle } from '../rdf/formats.js';
 import { isContainerIri, newRevision, parentOf, type ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
-import { type Content, quotaExceeded } from './body.js';
+import type { Content } from './body.js';
 import { stageHeaderLinks } from './metadata.js';
 import { counterpart } from './names.js';
-import type { Preconditions } from './preconditions.js';
+import { dateAfter, type Preconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
 import type { InteractionModel } from './types.js';
 import { variantOf } from './variants.js';
@@ -70,8 +70,7 @@ export function stageNew(
   const record = stageHeaderLinks(storage, tx, bare, links);
   tx.putRecord(record);
   tx.changed({ after: record });
-  tx.putRecord({ ...parent, revision: newRevision(), modified: now, members: (parent.members ?? 0) + 1 });
-  assertQuota(storage, tx);
+  tx.putRecord({ ...parent, ...dateAfter(parent, now), revision: newRevision(), members: (parent.members ?? 0) + 1 });
   return record;
 }
 
@@ -89,7 +88,7 @@ export async function stageContent(
     ...describe(content),
     revision: newRevision(),
     created,
-    modified: storage.clock(),
+    ...dateAfter(before, storage.clock()),
     ...(owner === undefined ? {} : { owner }),
     ...(types === undefined ? {} : { types }),
     ...(linked === undefined ? {} : { linked }),
@@ -101,7 +100,6 @@ export async function stageContent(
   else if (before.kind === 'rdf') tx.deleteGraph(before.iri, keys);
   tx.putRecord(record);
   tx.changed({ before, after: record });
-  assertQuota(storage, tx);
   return record;
 }
 
@@ -115,11 +113,6 @@ function describe(content: Content | undefined): Description {
   }
   const { keys, prefixes, turtle: text } = content.document;
   return { kind: 'rdf', mediaType: turtle, size: text.length, triples: keys.length, prefixes };
-}
-
-/** @throws LwsError `quota-exceeded` when the storage would hold more than it may */
-function assertQuota({ limits }: Storage, tx: Transaction): void {
-  if (limits.quotaBytes > 0 && tx.bytes > limits.quotaBytes) throw quotaExceeded();
 }
 
 /** After a commit: the default Turtle was rendered for its size already, so the next GET need not. */

@@ -23,6 +23,7 @@ import { Representations } from '../resources/representations.js';
 import { ensureRootAcl } from '../resources/root-acl.js';
 import type { Storage } from '../resources/storage.js';
 import { describeSettings, type Settings } from '../settings.js';
+import { ownsAny } from '../storage/owned-entries.js';
 import { quadsOf } from '../storage/quads.js';
 import type { Store } from '../storage/store.js';
 import type { CoreSettings } from './core-settings.js';
@@ -62,7 +63,13 @@ export async function assembleStorage(
   });
   const base = acls
     ? wacModel({ storage: iri, view: store, index: acls, groups, mostFetches: core.groupFetches })
-    : ownerModel({ owners, ...(added ? { added } : {}), publicRead: core.publicRead, open: core.devOpen });
+    : ownerModel({
+        owners,
+        ...(added ? { added } : {}),
+        publicRead: core.publicRead,
+        owns: (subject) => ownsAny(store.level, subject),
+        open: core.devOpen,
+      });
   const permissions = () => installations.flatMap((installation) => installation.permissions ?? []);
   const storage = {
     storage: iri,
@@ -117,6 +124,9 @@ export function assembleHouse(
     dpop: dpopVerifier({ requireNonce: core.dpopNonce, cacheSize: core.dpopCache, clock }),
     dpopRequired: core.dpopOnly,
     suites: () => installations.flatMap(({ suites = [] }) => suites),
+    admitInbox: async (inbox) => {
+      for (const installation of installations) await installation.admitInbox?.(inbox);
+    },
     tokenEndpoint,
     progress,
     audience: { accepted, required: core.audienceRequired },
@@ -163,11 +173,10 @@ export function assembleSite(
     capabilities: installations.flatMap(({ capabilities = [] }) => capabilities),
     verificationMethods,
   });
+  // Whom the operator named does not wait for what strangers name.
+  const trusted = house.fetchUnder({ blockPrivateAddresses: core.fetchBlock, allowedHosts: core.fetchAllowed });
   const embedded = installations.flatMap(({ authorizationServer }) => authorizationServer ?? []);
-  const issuers = [
-    ...embedded,
-    ...core.trustedIssuers.map((issuer) => trustedIssuer(issuer, house.fetch, house.clock)),
-  ];
+  const issuers = [...embedded, ...core.trustedIssuers.map((issuer) => trustedIssuer(issuer, trusted, house.clock))];
   return {
     storage,
     description,
@@ -184,6 +193,7 @@ export function assembleSite(
     requireHttps: core.requireHttps,
     hstsSeconds: core.hstsMaxAge,
     behindProxy: core.behindProxy,
+    isOpen: core.devOpen,
     idleMs: core.idleSeconds * 1000,
     origin: new URL(storage.storage).origin,
     log: house.log,

@@ -115,9 +115,9 @@ export function commandContext(settings: Settings): CommandContext {
 /** Runs work on the storage while no server has it open. */
 async function onStore<T>(settings: Settings, work: (store: Store) => Promise<T>): Promise<T> {
   const core = settings.of(coreSettings);
-  const store = await openStore(core.dataDir, readBaseUri(core).storage, (message) =>
-    process.stderr.write(`${message}\n`),
-  );
+  const store = await openStore(core.dataDir, readBaseUri(core).storage, {
+    onTrouble: (message) => process.stderr.write(`${message}\n`),
+  });
   try {
     return await work(store);
   } finally {

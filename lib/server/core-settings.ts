@@ -180,6 +180,13 @@ export const coreSettings = {
     [],
     'Hosts (host or host:port) that may be fetched from whatever their address.',
   ),
+  fetchAtOnce: setting(
+    'lws.fetch.max-concurrent',
+    integer(1, 10_000),
+    32,
+    'Requests to other servers at once for one purpose: documents of subjects and their providers, groups, SERVICE.',
+  ),
+  fetchPerHost: setting('lws.fetch.max-concurrent-per-host', integer(1, 10_000), 8, 'Of these, to one host.'),
   fetchCertificates: setting(
     'lws.fetch.ca-certificates',
     list,
@@ -207,6 +214,6 @@ export function readBaseUri({ baseUri }: CoreSettings): { url: URL; storage: str
   if (url.protocol !== 'http:' && url.protocol !== 'https:') refuse('expected an http or https URI');
   if (url.search || url.hash || url.username || url.password) refuse('it may have a host and a path, nothing else');
   if (/\/\/|%|[^\x21-\x7e]/.test(url.pathname)) refuse('its path may only have plain segments');
-  const storage = `${url.origin}${url.pathname.replace(/\/+$/, '')}/`;
+  const storage = `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}/`;
   return { url, storage, loopback: isLoopback(url.hostname) };
 }

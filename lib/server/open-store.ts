@@ -3,6 +3,7 @@ import { mkdirSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { openLevel, StoreUnavailableError } from '../storage/durable-level.js';
 import { Store } from '../storage/store.js';
+import type { StoreOptions } from '../storage/store-options.js';
 
 /** Node's recursive mkdir says ENOENT on a disk that is mounted read-only. */
 const whyNotMade = (error: unknown): string =>
@@ -17,11 +18,7 @@ const inUse = new Set<string>();
  * Opens (or creates) the storage in a folder.
  * @throws StoreUnavailableError
  */
-export async function openStore(
-  dataDir: string,
-  storage: string,
-  onTrouble: (message: string, error: unknown) => void,
-): Promise<Store> {
+export async function openStore(dataDir: string, storage: string, options: StoreOptions): Promise<Store> {
   const folder = resolve(dataDir);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -44,7 +41,7 @@ export async function openStore(
   });
   level.once('closed', release);
   try {
-    return await Store.open(level, folder, storage, { onTrouble });
+    return await Store.open(level, folder, storage, options);
   } catch (error) {
     await level.close();
     if (error instanceof StoreUnavailableError) throw error;

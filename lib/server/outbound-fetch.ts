@@ -2,26 +2,36 @@
 import { readFileSync } from 'node:fs';
 import { rootCertificates } from 'node:tls';
 import type { AdmissionOptions } from '../outbound/admission.js';
+import { Gate } from '../outbound/gate.js';
 import { createGuardedFetch, type GuardedFetch } from '../outbound/guarded-fetch.js';
 import { SettingsError } from '../settings.js';
 import type { CoreSettings } from './core-settings.js';
 
 type Policy = Pick<AdmissionOptions, 'blockPrivateAddresses' | 'allowedHosts'>;
 
+/** Requests of one client, and of all, that may wait for their turn. */
+const waiting = { perClient: 100, inAll: 400 };
+
 /**
- * Makes fetches under a policy; that of `lws.fetch.*` when none is given.
+ * Makes fetches under a policy; that of `lws.fetch.*` when none is given, each of which then has so many requests under way at
+ * once; under any other, who asks sees to that.
  * @throws SettingsError for a file of certificates that cannot be read
  */
 export function outboundFetch({
   fetchBlock,
   fetchAllowed,
   fetchCertificates,
+  fetchAtOnce,
+  fetchPerHost,
 }: CoreSettings): (policy?: Policy) => GuardedFetch {
   const own = fetchCertificates.map(readCertificates);
   const usual: Policy = { blockPrivateAddresses: fetchBlock, allowedHosts: fetchAllowed };
+  const perClient = Math.max(1, fetchAtOnce >> 1);
+  const gate = (): Gate => new Gate({ inAll: fetchAtOnce, perHost: fetchPerHost, perClient, waiting });
   return (policy = usual) =>
     createGuardedFetch({
       ...policy,
+      ...(policy === usual ? { gate: gate() } : {}),
       ...(own.length > 0 ? { ca: [...rootCertificates, ...own].join('\n') } : {}),
     });
 }

@@ -71,10 +71,13 @@ export async function prepareServer(
   { components, log, progress = () => () => {} }: Equipment,
 ): Promise<PreparedServer> {
   const core = settings.of(coreSettings);
-  assertUsable(core);
+  assertUsable(settings);
   const { storage: iri } = readBaseUri(core);
   const mintedOwner = core.owners.length === 0 && !core.devOpen ? join(core.dataDir, 'owner.key') : undefined;
-  const store = await openStore(core.dataDir, iri, (message, error) => log.error({ err: error }, message));
+  const store = await openStore(core.dataDir, iri, {
+    onTrouble: (message, error) => log.error({ err: error }, message),
+    quotaBytes: core.quotaBytes,
+  });
   try {
     await ensureRoot(store, iri, Date.now());
     const owners = mintedOwner ? [keptIdentity(mintedOwner).did] : core.owners;

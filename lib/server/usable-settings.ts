@@ -1,14 +1,15 @@
 /** The combinations of settings that the server refuses to start with (open-points 1.5, 10). Pure. */
-import { SettingsError } from '../settings.js';
-import { type CoreSettings, readBaseUri } from './core-settings.js';
+import { type Settings, SettingsError } from '../settings.js';
+import { type CoreSettings, coreSettings, readBaseUri } from './core-settings.js';
 
 /** Refuses what would be unsafe or cannot work. @throws SettingsError with one sentence that names the setting */
-export function assertUsable(settings: CoreSettings): void {
-  const { url, loopback } = readBaseUri(settings);
-  const { owners, devOpen, requireHttps, corsOrigins, systemPrefix, listenPort } = settings;
+export function assertUsable(all: Settings): void {
+  const settings = all.of(coreSettings);
+  const { accessControl, owners, devOpen, requireHttps, corsOrigins, systemPrefix, listenPort } = settings;
   const refuse = (message: string): never => {
-    throw new SettingsError(message);
+    throw new SettingsError(message + sourcesOf(all, message));
   };
+  const { url, loopback } = usableBaseUri(settings, refuse);
   if (!/^\/[A-Za-z0-9._~-]+$/.test(systemPrefix) || /^\/(?:app|callback|\.well-known|\.{1,2})$/i.test(systemPrefix))
     refuse(`lws.system-prefix is ${JSON.stringify(systemPrefix)}; expected one path segment such as /.lws.`);
   for (const owner of owners)
@@ -17,6 +18,11 @@ export function assertUsable(settings: CoreSettings): void {
     refuse(
       'lws.owners is empty, so nobody could use a storage at a public lws.base-uri. Name an owner ' +
         '(quadpod owner makes one), or set lws.dev.open=true for a storage that everybody may change.',
+    );
+  if (devOpen && owners.length === 0 && accessControl === 'wac')
+    refuse(
+      'lws.dev.open opens a storage whose owners decide, and with lws.access-control=wac access control lists do, which ' +
+        'would be closed to everybody. Unset one of the two, or name an owner in lws.owners.',
     );
   if (devOpen && requireHttps)
     refuse('lws.dev.open is for development alone and excludes lws.require-https. Unset one of the two.');
@@ -34,6 +40,23 @@ export function assertUsable(settings: CoreSettings): void {
   if (requireHttps && !settings.behindProxy)
     refuse('lws.require-https needs a proxy that speaks TLS. Set lws.behind-proxy=true, or unset lws.require-https.');
   if (listenPort === 0 && url.port === '' && loopback) refuse('lws.listen-port is 0; expected a port from 1 to 65535.');
+}
+
+function usableBaseUri(settings: CoreSettings, refuse: (message: string) => never): ReturnType<typeof readBaseUri> {
+  try {
+    return readBaseUri(settings);
+  } catch (error) {
+    return refuse((error as Error).message);
+  }
+}
+
+/** Where the settings that a message names have their values from, but for defaults. */
+function sourcesOf(settings: Settings, message: string): string {
+  const given = settings
+    .all()
+    .filter(({ setting: { name }, source }) => source !== 'default' && new RegExp(`${name}(?![\\w-])`).test(message))
+    .map(({ setting: { name }, source }) => `${name} from ${source}`);
+  return given.length === 0 ? '' : ` (${given.join(', ')})`;
 }
 
 function isOrigin(text: string): boolean {

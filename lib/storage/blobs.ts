@@ -12,6 +12,7 @@ import { type FileHandle, link, mkdir, open, readdir, statfs, unlink } from 'nod
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { LwsError } from '../errors.js';
+import { assertDigest, type BlobFacts, DamagedBlobError, verified } from './blob-integrity.js';
 
 /** Below this much free space writes are refused while the disk still has room for LevelDB's own files. */
 const reservedBytes = 32 << 20;
@@ -90,22 +91,36 @@ export class Blobs {
 
   /**
    * A stream of the bytes from `start` to `end` (inclusive). The file is open when this returns, so that a blob that is
-   * replaced meanwhile is still read whole.
-   * @throws the file system's error (`ENOENT` when the blob is gone)
+   * replaced meanwhile is still read whole. A stream of all bytes fails at its end when they do not have their digest.
+   * @throws DamagedBlobError when its length is another; the file system's error (`ENOENT` when the blob is gone)
    */
-  async read(blob: string, range?: { start: number; end: number }): Promise<Readable> {
-    const file = await open(this.place(blob), constants.O_RDONLY);
-    return createReadStream('', { fd: file, autoClose: true, highWaterMark: coalescedBytes, ...range });
+  async read(expected: BlobFacts, range?: { start: number; end: number }): Promise<Readable> {
+    const file = await this.openWhole(expected);
+    const stream = createReadStream('', { fd: file, autoClose: true, highWaterMark: coalescedBytes, ...range });
+    return range ? stream : verified(stream, expected);
   }
 
-  /** All bytes of a blob. */
-  async bytes(blob: string): Promise<Buffer> {
-    const file = await open(this.place(blob), constants.O_RDONLY);
+  /**
+   * All bytes of a blob.
+   * @throws DamagedBlobError when they are not those that were stored; the file system's error, as above
+   */
+  async bytes(expected: BlobFacts): Promise<Buffer> {
+    const file = await this.openWhole(expected);
     try {
-      return await file.readFile();
+      const bytes = await file.readFile();
+      assertDigest(bytes, expected);
+      return bytes;
     } finally {
       await file.close();
     }
+  }
+
+  private async openWhole({ blob, size: expected }: BlobFacts): Promise<FileHandle> {
+    const file = await open(this.place(blob), constants.O_RDONLY);
+    const { size } = await file.stat();
+    if (size === expected) return file;
+    await file.close();
+    throw new DamagedBlobError(blob, `has ${size} bytes instead of ${expected}`);
   }
 
   /** The blobs whose commit was in doubt when the last process ended. */

@@ -3,10 +3,12 @@
  * still being written. Whatever has run while one batch was on its way to the disk goes into the next (group commit);
  * each keeps its own verdict, and none is acknowledged before its batch is synced. It must not know what is cached.
  */
+
+import { breathe, fillBatch } from './batch-filling.js';
 import { commitInDoubt, storageFull } from './blobs.js';
 import { type BatchWriter, type Level, writeBatch } from './durable-level.js';
-import { otherKeys } from './quad-keys.js';
-import { blobKey, garbageKey, metaKey, parentOf, type ResourceRecord, recordKey, writeRecord } from './records.js';
+import { quotaExceeded } from './quota.js';
+import { metaKey, parentOf, type ResourceRecord } from './records.js';
 import { Transaction, type TransactionBase } from './transaction.js';
 
 /** The committed state below the transactions under way. */
@@ -23,6 +25,8 @@ export interface CommitQueueOptions {
   readonly committed: CommittedState;
   /** Bytes that count against the quota, as the last batch left them. */
   readonly bytes: number;
+  /** The most that these may be; 0: any number. */
+  readonly quotaBytes: number;
   /** Called in every transaction that changed something, after its work: what they stage is part of it. */
   readonly listeners: readonly TransactionListener[];
   /** Called when a transaction is going to be written, before anybody can read of it. */
@@ -45,9 +49,6 @@ interface Overlaid<T> {
   readonly value: T;
   readonly sequence: number;
 }
-
-const quadsAtATime = 1000;
-const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 export class CommitQueue implements TransactionBase {
   readonly isTransaction = true;
@@ -102,13 +103,16 @@ export class CommitQueue implements TransactionBase {
 
   /**
    * Runs `work` alone, then commits what it staged, and returns its result when that is on the disk.
-   * @throws what `work` throws, and then nothing is written; LwsError `storage-full` when the disk refuses the batch
+   * @param frees the work only deletes, which the quota never refuses
+   * @throws what `work` throws, and then nothing is written; LwsError `quota-exceeded`, `storage-full` when the disk refuses
+   *   the batch
    */
-  async transact<T>(work: (transaction: Transaction) => Promise<T> | T): Promise<T> {
+  async transact<T>(work: (transaction: Transaction) => Promise<T> | T, frees = false): Promise<T> {
     const { result, committed } = await this.alone(async () => {
       if (this.failure !== undefined) throw this.refusal();
       const transaction = new Transaction(this);
       const result = await work(transaction);
+      if (!frees) this.assertQuota(transaction);
       if (transaction.changes.length > 0 || transaction.announcements.length > 0)
         for (const listener of this.options.listeners) await listener(transaction);
       // The batch before it may have failed meanwhile, and with it the state that this one saw.
@@ -117,6 +121,11 @@ export class CommitQueue implements TransactionBase {
     });
     await committed;
     return result;
+  }
+
+  private assertQuota({ bytes }: Transaction): void {
+    const { quotaBytes } = this.options;
+    if (quotaBytes > 0 && bytes > quotaBytes && bytes > this.bytes) throw quotaExceeded();
   }
 
   private alone<T>(work: () => Promise<T>): Promise<T> {
@@ -207,34 +216,5 @@ export class CommitQueue implements TransactionBase {
   async idle(): Promise<void> {
     await this.writer;
     await this.flushing;
-  }
-}
-
-/** Writes a transaction's changes into a batch, in slices that leave the event loop to others. */
-async function fillBatch(batch: BatchWriter, transaction: Transaction): Promise<void> {
-  for (const [iri, record] of transaction.records) {
-    if (record) batch.put(recordKey(iri), writeRecord(record));
-    else batch.del(recordKey(iri));
-  }
-  for (const [blob, iri] of transaction.addedBlobs) batch.put(blobKey(blob), iri);
-  for (const blob of transaction.removedBlobs) {
-    batch.del(blobKey(blob));
-    batch.put(garbageKey(blob), '');
-  }
-  for (const [key, value] of transaction.entries) {
-    if (value === null) batch.del(key);
-    else batch.put(key, value);
-  }
-  let quads = 0;
-  for (const { added, removed } of transaction.graphs.values()) {
-    for (const [keys, write] of [
-      [removed, (key: string) => batch.del(key)],
-      [added, (key: string) => batch.put(key, '')],
-    ] as const)
-      for (const key of keys) {
-        write(key);
-        for (const other of otherKeys(key)) write(other);
-        if (++quads % quadsAtATime === 0) await breathe();
-      }
   }
 }

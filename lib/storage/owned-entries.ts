@@ -27,3 +27,10 @@ export async function ownedBy(
     for (const key of keys) found.push(partsOfEntry(key).at(-1)!);
   return found.length > most ? undefined : found;
 }
+
+/** Whether an identity owns anything, as far as the index says. */
+export async function ownsAny(level: Level, owner: string): Promise<boolean> {
+  if (owner.includes('\u0000')) return false;
+  for await (const _ of keyBlocks(level, entryRange(ownedSpace, owner), { limit: 1 })) return true;
+  return false;
+}

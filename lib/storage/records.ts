@@ -4,6 +4,7 @@
  * scan, and membership cannot disagree with the records. It must not know HTTP or who asks.
  */
 import { randomBytes } from 'node:crypto';
+import type { BlobFacts } from './blob-integrity.js';
 
 export type ResourceKind = 'container' | 'rdf' | 'json' | 'binary';
 
@@ -20,6 +21,8 @@ export interface ResourceRecord {
   /** Milliseconds since the epoch. */
   readonly created: number;
   readonly modified: number;
+  /** The state before this one began within the same second. */
+  readonly sharesSecond?: true | undefined;
   /** The identity that has every mode on it in owner mode (open-points 1.2); absent in open mode. */
   readonly owner?: string;
   /** Containers: the number of members. */
@@ -37,6 +40,13 @@ export interface ResourceRecord {
   /** It has an access control list of its own, an entry that goes with it. */
   readonly acl?: true;
 }
+
+/** What a record says of its blob. */
+export const blobFacts = ({ blob, size, sha256 }: ResourceRecord): BlobFacts => ({
+  blob: blob!,
+  size,
+  sha256: sha256!,
+});
 
 /** A new revision: 72 random bits, because a counter would tell a stranger how much the storage is written to. */
 export function newRevision(): string {
@@ -100,7 +110,7 @@ export const entryRange = (space: string, ...parts: readonly string[]): KeyRange
 export const partsOfEntry = (key: string): string[] => key.split(separator).slice(1);
 
 /** Facts of the whole store, and the fate of blobs (see blobs.ts). */
-export const metaKey = (name: 'version' | 'storage' | 'bytes'): string => `M${separator}${name}`;
+export const metaKey = (name: 'version' | 'storage' | 'bytes' | 'counted'): string => `M${separator}${name}`;
 /** `B`: this blob belongs to that resource. `G`: nothing refers to this blob any more, its file is to be removed. */
 export const blobKey = (blob: string): string => `B${separator}${blob}`;
 export const garbageKey = (blob: string): string => `G${separator}${blob}`;

@@ -9,24 +9,20 @@ import { Blobs } from './blobs.js';
 import { CommitQueue, type TransactionListener } from './commit-queue.js';
 import { entryBlocks, keyBlocks, type Level, type LevelSnapshot } from './durable-level.js';
 import { graphPrefix } from './quad-keys.js';
+import { readCounter } from './quota.js';
 import {
   garbageKey,
   iriOfRecordKey,
   type KeyRange,
   memberRange,
-  metaKey,
   type ResourceRecord,
   rangeOf,
   readRecord,
   recordKey,
 } from './records.js';
+import type { StoreOptions } from './store-options.js';
 import { sweepBlobs } from './sweep-blobs.js';
 import type { Transaction } from './transaction.js';
-
-export interface StoreOptions {
-  /** Told of a failure that no request can be answered with: a blob that could not be removed, a failed batch. */
-  readonly onTrouble?: (message: string, error: unknown) => void;
-}
 
 /** Larger graphs are not kept in the cache, so reading them early would be in vain. */
 const prefetchedTriples = 2_000;
@@ -55,6 +51,7 @@ export class Store {
     this.queue = new CommitQueue({
       level,
       bytes,
+      quotaBytes: options.quotaBytes ?? 0,
       committed: {
         record: (iri) => this.record(iri),
         graph: (record) => this.graphOf(record),
@@ -83,8 +80,8 @@ export class Store {
   static async open(level: Level, folder: string, storage: string, options: StoreOptions = {}): Promise<Store> {
     const blobs = new Blobs(join(folder, 'blobs'));
     await blobs.open();
-    await adopt(level, storage);
-    const store = new Store(level, blobs, options, Number((await level.get(metaKey('bytes'))) ?? 0));
+    await adopt(level, storage, blobs);
+    const store = new Store(level, blobs, options, await readCounter(level));
     await sweepBlobs(level, blobs);
     return store;
   }
@@ -190,7 +187,7 @@ export class Store {
     options: { readonly frees?: boolean } = {},
   ): Promise<T> {
     if (!options.frees) await this.blobs.assertSpace();
-    return this.queue.transact(work);
+    return this.queue.transact(work, options.frees);
   }
 
   /**

@@ -3,6 +3,7 @@
  * committed or about to be, over the disk. It must not know HTTP; whether a change is allowed is its caller's business.
  */
 import { compareKeys } from './key-order.js';
+import { isCounted, sizeOfEntry } from './quota.js';
 import { parentOf, type ResourceRecord } from './records.js';
 
 /** Something that the storage itself tells named inboxes of, beside what it tells subscribers. */
@@ -116,10 +117,12 @@ export class Transaction {
   }
 
   putEntry(key: string, value: string): void {
+    if (isCounted(key)) this.bytesDelta += sizeOfEntry(value) - sizeOfEntry(this.entry(key));
     this.entries.set(key, value);
   }
 
   deleteEntry(key: string): void {
+    if (isCounted(key)) this.bytesDelta -= sizeOfEntry(this.entry(key));
     this.entries.set(key, null);
   }
 

@@ -24,7 +24,7 @@ export const typeIri = (number: number): string => `http://example.org/types#T${
 /** Writes the corpus into a new data directory and returns that. Each resource has three types and seven more triples. */
 export async function writeCorpus({ root, resources, types, sparseOwner, everyNth }: CorpusOptions): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'quadpod-corpus-'));
-  const store = await openStore(folder, root, (message) => process.stderr.write(`${message}\n`));
+  const store = await openStore(folder, root, { onTrouble: (message) => process.stderr.write(`${message}\n`) });
   store.onTransaction(indexChanges);
   await ensureRoot(store, root, Date.now());
   await store.transact((tx) => tx.putEntry(stateKey, currentState));

@@ -63,6 +63,11 @@ const refused: Readonly<Record<string, (s: StorageUnderTest) => object>> = {
   'an inbox that is no URL': () => ({ inbox: 'inbox' }),
   'an inbox of another scheme': () => ({ inbox: 'ftp://inbox.example/' }),
   'an inbox that is a number': () => ({ inbox: 7 }),
+  'an inbox that nothing is delivered to': () => ({ inbox: 'http://127.0.0.1:9/inbox' }),
+  'a policy without a type': (s) => ({ access: [{ ...policy(alice, 'read', s.scratch), type: undefined }] }),
+  'a policy of another type': (s) => ({
+    access: [policy(alice, 'read', s.scratch), { ...policy(alice, 'read', s.scratch), type: ['Permission'] }],
+  }),
 };
 
 describeStorage(
@@ -127,6 +132,15 @@ describeStorage(
           const answer = await post(changes(s));
           expectProblem(answer, 400, s);
         });
+
+      it(`${kind}, open-points 11: a grant with prohibition, obligation or duty is 400; a request may ask for it`, async () => {
+        for (const member of ['prohibition', 'obligation', 'duty']) {
+          const status = kind === 'AccessGrant' ? 400 : 201;
+          const restricted = { ...policy(alice, 'read', s.scratch), [member]: [{ action: 'delete' }] };
+          expect((await post({ access: [policy(bob, 'read', s.scratch), restricted] })).status).to.equal(status);
+          expect((await post({ [member]: [] })).status).to.equal(status);
+        }
+      });
 
       it(`${kind}, open-points 9: what is no JSON, or no object, is 400`, async () => {
         for (const text of ['', '{', '[]', 'null', '"x"', '\ufffe'])

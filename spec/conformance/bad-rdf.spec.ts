@@ -55,6 +55,12 @@ const malformed: Readonly<Record<(typeof rdfTypes)[number], readonly string[]>> 
     `${t}"x" <http://e.example/g> .`,
     `${t}"\\uDC00" .`,
   ],
+  'application/n-quads': [
+    '<urn:s> <urn:p> <urn:o>',
+    '<urn:s> <urn:p> <urn:o> . <urn:s> <urn:p> <urn:q> .',
+    '<urn:s> <urn:p> <urn:o> <urn:g> <urn:h> .',
+    '<s> <urn:p> <urn:o> .',
+  ],
   'application/trig': [
     '{ <a> <b> <c> ',
     '{ <a> <b> } }',

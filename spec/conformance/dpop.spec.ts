@@ -77,6 +77,9 @@ const accepted: Readonly<Record<string, Violation>> = {
   'has a URI in capitals before the path': (_s, iri) => ({
     claims: { htu: iri.replace('http://localhost', 'HTTP://LOCALHOST') },
   }),
+  'has its path percent-encoded where it need not be (RFC 9449 4.3)': (_s, iri) => ({
+    claims: { htu: new URL(iri).origin + new URL(iri).pathname.replace(/c/g, '%63').replace(/-/g, '%2D') },
+  }),
   'has a query and a fragment in its URI': (_s, iri) => ({ claims: { htu: `${iri}?a=b#c` } }),
   'is 280 s old': () => ({ claims: { iat: nowSeconds() - 280 } }),
   'is 40 s ahead': () => ({ claims: { iat: nowSeconds() + 40 } }),

@@ -1,6 +1,7 @@
 /** issue 6: `quadpod events --follow` and the stream behind it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
+import { request } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
@@ -8,7 +9,7 @@ import { expectChallenge } from '../support/expectations.js';
 import type { Activity } from '../support/inbox.js';
 import { type ServerProcess, startProcess } from '../support/process.js';
 import { eventually } from '../support/subscriptions.js';
-import { alice, as, inWac } from '../support/wac.js';
+import { agent, alice, as, inWac, rule, setBareAcl } from '../support/wac.js';
 
 const script = fileURLToPath(new URL('../../components/main.js', import.meta.url));
 
@@ -20,6 +21,35 @@ describeStorage(
       expectChallenge(await s.send('GET', at, {}, undefined, 'anonymous'), s);
       for (const who of [as(s, alice), s.stranger])
         expect((await s.send('GET', at, {}, undefined, who)).status).to.be.oneOf([403, 404]);
+    });
+
+    it('open-points 1.4: it names what the controller may read, and nothing else', async () => {
+      const open = await s.container();
+      const hidden = await s.container();
+      await setBareAcl(s, hidden, [rule('Read Write', agent(alice))]);
+      const headers = { Authorization: `Bearer ${s.token}` };
+      const heard = await new Promise<string>((resolve, reject) => {
+        let text = '';
+        request(`${s.root}.lws/events`, { headers }, (answer) => {
+          answer.on('data', (chunk) => {
+            text += chunk;
+            if (!text.includes(`${open}last`)) return;
+            answer.destroy();
+            resolve(text);
+          });
+          void (async () => {
+            await s.send('PUT', `${hidden}secret`, { 'Content-Type': 'text/plain' }, 'x', as(s, alice));
+            await s.send('DELETE', `${hidden}secret`, {}, undefined, as(s, alice));
+            await s.stored('text/plain', 'x', `${open}first`);
+            await s.delete(`${open}first`);
+            await s.stored('text/plain', 'x', `${open}last`);
+          })().catch(reject);
+        })
+          .once('error', reject)
+          .end();
+      });
+      expect(heard).not.to.contain('secret');
+      expect(heard.split(`${open}first`).length - 1).to.equal(2);
     });
   },
   inWac(),

@@ -166,4 +166,37 @@ describeStorage('Integrity', (s) => {
       expect(headers['want-content-digest'], what).to.match(/\bsha-512=(?:[1-9]|10)\b/);
     }
   });
+
+  it('Integrity rule 2: the creation of a container and a DELETE are refused too, and nothing happens', async () => {
+    const container = await s.container();
+    const { iri } = await s.stored('text/plain', 'x');
+    for (const field of [digest('sha-256', 'other'), ':::']) {
+      const fields = { 'Content-Digest': field };
+      expectProblem(await s.send('PUT', `${container}c/`, fields), 400, s);
+      expectProblem(await s.send('POST', container, { ...fields, Slug: 'c/' }), 400, s);
+      expectProblem(await s.delete(iri, fields), 400, s);
+      expectProblem(await s.send('DELETE', iri, fields, 'a body'), 400, s);
+    }
+    expect(await s.members(container)).to.deep.equal([]);
+    expect((await s.get(iri)).text).to.equal('x');
+    const empty = { 'Content-Digest': digest('sha-256', '') };
+    expect((await s.send('PUT', `${container}c/`, empty)).status).to.equal(201);
+    expect((await s.delete(`${container}c/`, empty)).status).to.equal(204);
+    expect((await s.send('DELETE', iri, { 'Content-Digest': digest('sha-512', 'a body') }, 'a body')).status).to.equal(
+      204,
+    );
+  });
+
+  it('Integrity rule 3: an algorithm that is refused is not used, however large the resource', async () => {
+    const bytes = Buffer.alloc((1 << 20) + 1, 'x');
+    const { iri } = await s.stored('application/octet-stream', bytes);
+    const wants = 'sha-512=10, sha-256=0';
+    for (const method of ['GET', 'HEAD']) {
+      const { headers } = await s.send(method, iri, { 'Want-Content-Digest': wants, 'Want-Repr-Digest': wants });
+      expect(headers['content-digest'], method).to.equal(digest('sha-512', bytes));
+      expect(headers['repr-digest'], method).to.equal(digest('sha-512', bytes));
+    }
+    const part = await s.get(iri, { Range: 'bytes=0-0', 'Want-Repr-Digest': wants });
+    expect([part.status, part.headers['repr-digest']]).to.deep.equal([206, digest('sha-512', bytes)]);
+  });
 });

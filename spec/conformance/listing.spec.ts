@@ -100,9 +100,23 @@ describeStorage('Container listing', (s) => {
     it(`Resource endpoints, GET of a container: ${Accept} gets the same document, the type echoed`, async () => {
       const container = await filled(s);
       const answer = await s.get(container, { Accept });
-      expect(mediaType(answer)).to.equal(Accept);
+      expect(answer.headers['content-type']).to.equal(Accept);
       expect(listing(answer)).to.deep.equal(listing(await s.get(container)));
     });
+
+  it('open-points 11: application/ld+json with any profile is JSON-LD, on containers and resources', async () => {
+    const container = await filled(s);
+    const { iri } = await s.stored('text/turtle', '<> a <#C> .');
+    for (const profile of ['http://www.w3.org/ns/json-ld#compacted', 'https://www.w3.org/ns/lws/v1', 'x'])
+      for (const target of [container, iri]) {
+        const answer = await s.get(target, { Accept: `application/ld+json; profile="${profile}", text/html;q=0.9` });
+        expect(mediaType(answer), `${profile} of ${target}`).to.equal('application/ld+json');
+        expect(answer.headers['content-type']).to.be.oneOf([
+          'application/ld+json',
+          'application/ld+json; profile="https://www.w3.org/ns/lws/v1"',
+        ]);
+      }
+  });
 
   it('open-points 2.4: application/ld+json with the LWS profile equals application/lws+json', async () => {
     const container = await filled(s);

@@ -1,6 +1,7 @@
 /** open-points 1.4 with Web Access Control: hidden and absent answer alike, for every method and everything that hangs on a name. */
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
+import { expectProblem } from '../support/expectations.js';
 import { creations, type Probe, probes, visible } from '../support/masking.js';
 import { agent, alice, anybody, as, inWac, ownerRule, rule, setAcl, setBareAcl } from '../support/wac.js';
 
@@ -119,6 +120,20 @@ describeStorage(
         expect(answer.status, JSON.stringify(headers)).to.equal(404);
       }
       expect((await s.get(`${c}taken`)).text).to.include('#C');
+    });
+
+    it('open-points 11: PUT on a hidden name is 404 for who may read and add to the container, as every method is', async () => {
+      const c = await s.container();
+      await setAcl(s, c, rule('Read Append', agent(alice), 'accessTo'));
+      await s.stored('text/plain', 'x', `${c}hidden`);
+      for (const method of ['GET', 'PUT', 'PATCH', 'DELETE'])
+        for (const headers of [{}, { 'If-Match': '*' }, { 'If-None-Match': '*' }]) {
+          const fields = { 'Content-Type': 'text/plain', ...headers };
+          const answer = await s.send(method, `${c}hidden`, fields, method === 'GET' ? undefined : 'y', as(s, alice));
+          expectProblem(answer, 404, s);
+          expect(JSON.parse(answer.text).title).to.equal('Not found');
+        }
+      expect((await s.send('PUT', `${c}absent`, {}, 'y', as(s, alice))).status).to.equal(201);
     });
 
     it('Masking, open-points 1.1: no method works on a hidden resource, and nothing has changed', async () => {

@@ -30,16 +30,17 @@ describeStorage('Content negotiation', (s) => {
     });
 
   for (const [type, body] of Object.entries(bodies))
-    it(`Content negotiation: a ${type} body is understood and served in all five`, async () => {
+    it(`Content negotiation: a ${type} body is understood and served in all six`, async () => {
       const { iri } = await s.stored(type, body);
       for (const Accept of rdfTypes) await expectGraph(await s.get(iri, { Accept }), iri, bodies['text/turtle']);
     });
 
-  it('Content negotiation: an N-Triples body is understood and served in all five', async () => {
-    const body = '<http://e.example/s> <http://e.example/p> _:b .\n_:b <http://e.example/q> "\\u00e9\\t"@fr .\n';
-    const { iri } = await s.stored('application/n-triples', body);
-    for (const Accept of rdfTypes) await expectGraph(await s.get(iri, { Accept }), iri, body);
-  });
+  for (const type of ['application/n-triples', 'application/n-quads'])
+    it(`Content negotiation: an ${type} body is understood and served in all six`, async () => {
+      const body = '<http://e.example/s> <http://e.example/p> _:b .\n_:b <http://e.example/q> "\\u00e9\\t"@fr .\n';
+      const { iri } = await s.stored(type, body);
+      for (const Accept of rdfTypes) await expectGraph(await s.get(iri, { Accept }), iri, body);
+    });
 
   for (const [accept, type] of [
     [undefined, 'text/turtle'],
@@ -85,6 +86,11 @@ describeStorage('Content negotiation', (s) => {
     ['a TriG graph block', 'application/trig', '<#g> { <> a <#C> . }'],
     ['a TriG GRAPH block beside the default graph', 'application/trig', '<> a <#C> . GRAPH <#g> { <> a <#D> . }'],
     ['a TriG graph block named by the resource', 'application/trig', '<> { <> a <#C> . }'],
+    [
+      'an N-Quads statement with a graph',
+      'application/n-quads',
+      '<urn:s> <urn:p> <urn:o> .\n<urn:s> <urn:p> <urn:o> <urn:g> .',
+    ],
     ['a JSON-LD named graph', 'application/ld+json', '{"@id":"#g","@graph":[{"@id":"","@type":"http://e.example/C"}]}'],
     [
       'a JSON-LD named graph in a list of nodes',

@@ -33,18 +33,20 @@ describeStorage(
       }
     });
 
-    it('open-points 9: a request is told to its inbox and to that of the controllers', async () => {
+    it('open-points 9, 11: a request is told to the controllers, and to its own inbox of nothing until it is answered', async () => {
       const inbox = host.inbox();
       const document = documentOf(s, 'AccessRequest', [policy(alice, 'read', s.scratch)], { inbox });
       const answer = await postDocument(s, requestsOf(s), document, as(s, alice));
       const id = new URL(answer.headers['location']!, s.root).href;
-      for (const at of [inbox, controllers]) {
-        const activity = (await host.heardOf(at, id)).at(-1)!;
-        expect(activity.type).to.deep.equal(['Create']);
-        expect(activity.object).to.deep.equal({ id, type: ['DataResource', 'AccessRequest'] });
-      }
-      const at = notificationOf(host.at(inbox)[0]!);
+      const activity = (await host.heardOf(controllers, id)).at(-1)!;
+      expect(activity.type).to.deep.equal(['Create']);
+      expect(activity.object).to.deep.equal({ id, type: ['DataResource', 'AccessRequest'] });
+      const answered = documentOf(s, 'AccessGrant', [policy(alice, 'read', s.scratch)], { request: id });
+      expect((await postDocument(s, grantsOf(s), answered)).status).to.equal(201);
+      const [first] = await host.received(inbox, 1);
+      const at = notificationOf(first!);
       expect(at).to.include({ type: 'Notification', storage: s.root });
+      expect(at.activity.object.type).to.deep.equal(['DataResource', 'AccessGrant']);
     });
 
     it('open-points 9: a grant is told to its inbox, the controllers, and the inbox of the request it names, each once', async () => {

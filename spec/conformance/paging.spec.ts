@@ -120,7 +120,26 @@ describeStorage(
     });
 
     it('Errors, open-points 2.6: a page past the last is 404', async () => {
-      expectProblem(await s.get(`${container}?page=4`), 404, s);
+      for (const number of ['4', '9999999999', '9'.repeat(400)])
+        for (const Accept of ['application/lws+json', 'text/turtle'])
+          expectProblem(await s.get(`${container}?page=${number}`, { Accept }), 404, s);
+    });
+
+    it('Conditional requests 5: the RDF rendering of a page has a tag that never satisfies If-Match', async () => {
+      const Accept = 'text/turtle';
+      for (const number of [1, 2]) {
+        const answer = await s.get(`${container}?page=${number}`, { Accept });
+        const tag = answer.headers['etag']!;
+        expect(tag).not.to.equal(await s.tag(container, { Accept }));
+        expect((await s.get(`${container}?page=${number}`, { Accept, 'If-None-Match': tag })).status).to.equal(304);
+        expectProblem(await s.post(container, 'text/plain', 'x', { 'If-Match': tag }), 412, s);
+        expectProblem(await s.delete(container, { Depth: 'infinity', 'If-Match': tag }), 412, s);
+      }
+    });
+
+    it('Storage root: a parameter whose name only ends in "page" asks for no page', async () => {
+      const answer = await s.get(`${s.root}?spage=1`);
+      expect(answer.headers['content-type']).to.match(/^application\/lws\+cid/);
     });
 
     it('Paging: HEAD has the links of GET', async () => {

@@ -147,4 +147,13 @@ describeStorage('POST', (s) => {
       .and.not.to.include(`${ldp}RDFSource`);
     expect((await s.get(binary)).text).to.equal('<a> <b> <c> .');
   });
+
+  for (const type of ['RDFSource', 'NonRDFSource'])
+    it(`POST, open-points 2.1: a Slug that ends in a slash makes a container, whatever else ${type} would make`, async () => {
+      const fields = { Slug: 's/', Link: `<${ldp}${type}>; rel="type"` };
+      const made = located(await s.send('POST', s.scratch, fields), s.scratch);
+      expect(made).to.match(/\/$/);
+      expect(linked(await s.get(made), 'type')).to.include(`${ldp}BasicContainer`);
+      expectProblem(await s.post(s.scratch, 'text/plain', 'x', fields), 409, s);
+    });
 });

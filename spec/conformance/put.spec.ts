@@ -172,6 +172,28 @@ describeStorage('PUT', (s) => {
     expectProblem(await s.send('PUT', s.fresh(), asContainer, undefined, 'anonymous'), 400, s);
   });
 
+  it('PUT rule 4: a type of data resources contradicts an IRI that ends in a slash, and fits all others', async () => {
+    const fields = { Link: `<${lws}DataResource>; rel="type"` };
+    expectProblem(await s.send('PUT', s.fresh('/'), fields), 400, s);
+    for (const type of ['text/turtle', 'application/json', 'text/plain']) {
+      const iri = s.fresh();
+      expect((await s.put(iri, type, type === 'application/json' ? '{}' : '', fields)).status).to.equal(201);
+      expect((await s.get(iri)).headers['content-type']).to.equal(type);
+      // As the server itself says it.
+      const both = { Link: `<${ldp}RDFSource>; rel="type", <${lws}DataResource>; rel="type"` };
+      if (type === 'text/turtle') expect((await s.put(s.fresh(), type, '', both)).status).to.equal(201);
+    }
+    const contradiction = { Link: `<${lws}DataResource>; rel="type", <${lws}Container>; rel="type"` };
+    expectProblem(await s.send('PUT', s.fresh('/'), contradiction), 400, s);
+  });
+
+  it('PUT: a relative target of a Link type is relative to the target of the request', async () => {
+    const iri = s.fresh();
+    const fields = { Link: '<#T>; rel="type", <../T>; rel="type"', Prefer: 'set-linkset' };
+    expect((await s.put(iri, 'text/turtle', '', fields)).status).to.equal(201);
+    expect(linked(await s.get(iri), 'type')).to.include.members([`${iri}#T`, new URL('../T', iri).href]);
+  });
+
   it('PUT: a refused replacement leaves the old state, whole', async () => {
     const { iri, etag } = await s.stored('text/turtle', '<> a <#C> .');
     expectProblem(await s.put(iri, 'text/turtle', '<> a <#D> . <> a', { 'If-Match': etag }), 400, s);

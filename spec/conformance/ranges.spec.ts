@@ -112,4 +112,20 @@ describeStorage('Byte ranges', (s) => {
     expect(answer.bytes.equals(bytes.subarray(65530, 200001))).to.equal(true);
     expect((await s.get(large)).bytes.equals(bytes)).to.equal(true);
   });
+
+  it('RFC 9110 13.1.5: an If-Range date holds only where the content changed once in its second', async () => {
+    const { iri: made, etag: first } = await s.stored('text/plain', 'one');
+    const range = { Range: 'bytes=0-0' };
+    const date = (await s.get(made)).headers['last-modified']!;
+    expect((await s.get(made, { ...range, 'If-Range': date })).status).to.equal(206);
+    let etag = first;
+    for (let i = 0; i < 5; i++) {
+      etag = (await s.put(made, 'text/plain', `${i}00`, { 'If-Match': etag })).headers['etag']!;
+      const now = (await s.get(made)).headers['last-modified']!;
+      if (i === 0 && now !== date) continue;
+      const answer = await s.get(made, { ...range, 'If-Range': now });
+      if (i > 1) expect([answer.status, answer.text]).to.deep.equal([200, `${i}00`]);
+    }
+    expect((await s.get(made, { ...range, 'If-Range': etag })).status).to.equal(206);
+  });
 });

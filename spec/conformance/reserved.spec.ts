@@ -109,6 +109,19 @@ describeStorage('Reserved names', (s) => {
     for (const path of paths) expect(path).not.to.match(/^(?:\.lws|app|callback)(?:\/|$)|\.(?:acl|meta)\/?$/);
   });
 
+  it('Reserved names, open-points 2.3: 409 comes before every other refusal of a PUT', async () => {
+    for (const name of ['x.acl', '.lws/x', 'app'])
+      for (const [field, value] of [
+        ['Content-Digest', ':::'],
+        ['If-Match', 'no tag'],
+        ['Link', '<'],
+        ['Content-Type', 'nonsense'],
+        ['Content-Range', 'bytes 0-0/1'],
+      ] as const)
+        expectProblem(await s.send('PUT', s.root + name, { [field]: value }, 'x'), 409, s);
+    expectProblem(await s.send('PUT', `${s.root}x.acl?a=b`, {}, 'x'), 409, s);
+  });
+
   it('open-points 2.3: in owner mode there is no ACL: GET is 404', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     expectProblem(await s.get(`${iri}.acl`), 404, s);

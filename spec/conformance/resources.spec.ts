@@ -166,6 +166,17 @@ describeStorage('Resource endpoints', (s) => {
     }
   });
 
+  it('open-points 2.3: Allow of a 405 for TRACE is what the target supports', async () => {
+    const { iri } = await s.stored('text/turtle', '');
+    for (const target of [iri, s.scratch, `${iri}.meta`, s.root]) {
+      const answer = await s.send('TRACE', target);
+      expectProblem(answer, 405, s);
+      expect(listOf(answer, 'allow'), target).to.have.members(listOf(await s.options(target), 'allow'));
+    }
+    const endpoint = await s.send('TRACE', `${s.root}.lws/type-index`);
+    expect([endpoint.status, listOf(endpoint, 'allow').includes('get')]).to.deep.equal([405, true]);
+  });
+
   it('open-points 2.2: POST on a data resource is 405 with Allow', async () => {
     const { iri } = await s.stored('text/turtle', '');
     const answer = await s.post(iri, 'text/plain', 'x', asContainer);

@@ -174,6 +174,19 @@ describeStorage('SPARQL protocol', (s) => {
       expectProblem(await ask(s, query, { Accept }), 406, s);
   });
 
+  it('open-points 2.4: GET and POST of a client that takes no format of the answer get the default', async () => {
+    for (const [query, Accept, wanted] of [
+      [select, 'image/png', 'application/sparql-results+json'],
+      [select, 'text/turtle', 'application/sparql-results+json'],
+      ['CONSTRUCT WHERE { ?s ?p ?o }', 'text/csv', 'text/turtle'],
+    ] as const) {
+      const asked = await s.get(`${endpointOf(s)}?query=${encodeURIComponent(query)}`, { Accept });
+      expect([asked.status, mediaType(asked)]).to.deep.equal([200, wanted]);
+      const posted = await s.post(endpointOf(s), sparqlQuery, query, { Accept });
+      expect([posted.status, mediaType(posted)]).to.deep.equal([200, wanted]);
+    }
+  });
+
   it('open-points 6: OPTIONS names the methods and Accept-Query', async () => {
     const answer = await s.options(endpointOf(s));
     expect(answer.status).to.equal(204);

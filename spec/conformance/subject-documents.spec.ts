@@ -104,10 +104,11 @@ describe('Documents of subjects', () => {
     expect(remote.count(new URL(method).pathname) + remote.count(new URL(context).pathname)).to.equal(0);
   });
 
-  it('open-points 7: a document of more than 2 MiB is refused, announced or not; one of 1 MiB is read', async () => {
-    const [fine, announced, endless] = [webSubject(), webSubject(), webSubject()];
-    fine.publish(fine.document({ more: 'x'.repeat(2 ** 20) }));
-    announced.publish(announced.document({ more: 'x'.repeat(2 ** 21) }));
+  it('open-points 7: a document of more than 64 KiB or 50 methods is refused, announced or not; one of 60 KiB is read', async () => {
+    const [fine, announced, many, endless] = [webSubject(), webSubject(), webSubject(), webSubject()];
+    fine.publish(fine.document({ more: 'x'.repeat(60_000) }));
+    announced.publish(announced.document({ more: 'x'.repeat(2 ** 16) }));
+    many.publish(many.document({ verificationMethod: Array.from({ length: 51 }, (_, at) => ({ id: `#${at}` })) }));
     remote.handle(endless.path, (_req, res) => {
       const text = JSON.stringify(endless.document());
       res.writeHead(200, { 'Content-Type': 'application/json' }).write(text);
@@ -116,7 +117,7 @@ describe('Documents of subjects', () => {
       more();
     });
     expect((await of(fine)).status).to.equal(200);
-    for (const subject of [announced, endless]) expectRefused(await of(subject));
+    for (const subject of [announced, many, endless]) expectRefused(await of(subject));
   });
 
   it('open-points 7: slow documents, providers and issuers end after 10 s, while others are served', async function () {
@@ -214,6 +215,7 @@ describe('Documents of subjects', () => {
     expect((await bearer(s.root, provider.token(id.iri, baseOf(s)))).status).to.equal(200);
     expectRefused(await bearer(s.root, provider.token(id.iri, baseOf(s), { cnf })));
     expectRefused(await of(subject, { cnf }));
+    for (const odd of [null, 1, 'x', []]) expectRefused(await of(subject, { cnf: odd }));
   });
 
   it('Outbound-fetch guard: with lws.fetch.allowed-hosts of nobody, loopback is blocked', async () => {

@@ -73,6 +73,18 @@ describeStorage(
       expect(made.topic).to.deep.equal([s.scratch]);
     });
 
+    it('open-points 8: the type is told as it was sent', async () => {
+      for (const type of [
+        'WebhookSubscription',
+        ['WebhookSubscription'],
+        ['WebhookSubscription', 'https://e.example/T'],
+      ]) {
+        const made = await subscribe(s, s.scratch, host.inbox(), undefined, { type });
+        expect(made.type).to.deep.equal(type);
+        expect(JSON.parse((await s.get(made.id)).text).type).to.deep.equal(type);
+      }
+    });
+
     for (const type of [lwsJson, 'application/ld+json', 'application/json', `${lwsJson}; charset=utf-8`])
       it(`open-points 8: a subscription in ${type} is accepted`, async () => {
         await subscribe(s, [s.scratch], host.inbox(), undefined, {}, type);

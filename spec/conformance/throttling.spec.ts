@@ -115,7 +115,9 @@ describe('Throttling behind a proxy', () => {
     for (let i = 0; i < limit; i++) statuses.push(await statusOf(ask(address, i % 2 ? good() : bad())));
     expect(statuses).to.deep.equal([400, 200, 400, 200]);
     const answer = await ask(address);
-    expect(answer.status).to.equal(429);
+    expect([answer.status, answer.headers['content-type']]).to.deep.equal([429, 'application/json']);
+    // RFC 6749 5.2
+    expect(JSON.parse(answer.text)).to.have.all.keys('error', 'error_description');
     expect(Number(answer.headers['retry-after'])).to.be.within(1, 60);
     expect(answer.headers['cache-control']).to.equal('no-store');
     expect(await statusOf(ask(newAddress()))).to.equal(200);

@@ -78,6 +78,22 @@ describeStorage('Type index', (s) => {
     expect(await indexed(s)).to.include(type);
   });
 
+  it('is not filled by one resource: one that says more than 10 000 types of itself is refused', async () => {
+    const typed = (count: number): string =>
+      Array.from({ length: count }, (_, i) => `<#${i}> a <${`urn:many:${i}`}> .`).join('\n');
+    const iri = s.fresh();
+    const before = pageOf(await s.get(indexOf(s))).totalItems;
+    const answer = await s.put(iri, 'text/turtle', typed(10_000));
+    expectProblem(answer, 400, s);
+    expect(answer.text).to.contain('10000');
+    expect((await s.get(iri)).status).to.equal(404);
+    expect(pageOf(await s.get(indexOf(s))).totalItems).to.equal(before);
+    await s.stored('text/turtle', typed(2_000), iri);
+    expectProblem(await s.patch(iri, update, `INSERT DATA { ${typed(10_000)} }`), 400, s);
+    expect(pageOf(await s.get(indexOf(s))).totalItems).to.equal(before! + 2_000);
+    await s.delete(iri);
+  });
+
   it('open-points 1.1: it is open to everybody, and shows what the caller may read', async () => {
     const type = uniqueIri();
     await s.stored('text/turtle', `<> a <${type}> .`);

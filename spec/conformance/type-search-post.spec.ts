@@ -152,6 +152,8 @@ describeStorage('Type search by POST', (s: StorageUnderTest) => {
     ['an object as a term', filterBody({ type: [{ '@id': a }] })],
     ['an object as a filter', filterBody({ type: { '@id': a } })],
     ['a number as a filter', filterBody({ type: 5 })],
+    ['a string as a filter', filterBody({ type: a })],
+    ['a string as the filter of a relation', filterBody({ describedby: a })],
     ['a group in a group', filterBody({ type: [[[a]]] })],
     ['JSON nested deeper than 64', `{"type":${'['.repeat(70)}${']'.repeat(70)}}`],
     ['33 groups', filterBody({ type: many(33) })],

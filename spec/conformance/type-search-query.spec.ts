@@ -59,6 +59,7 @@ describeStorage('Type search by QUERY', (s: StorageUnderTest) => {
     ['an empty inner group', filterBody({ type: [[]] })],
     ['a relative IRI', filterBody({ type: ['Person'] })],
     ['a number', filterBody({ type: [1] })],
+    ['a string as a filter', filterBody({ type })],
     ['a group in a group', filterBody({ type: [[[type]]] })],
   ] as const)
     it(`open-points 5: ${what} is 400`, async () => {

@@ -129,6 +129,27 @@ describeStorage(
       expect(remote.count(pathOf(us))).to.equal(1);
     });
 
+    it('Groups: what is revoked and written while a group is fetched is not shown', async () => {
+      const path = remote.path('slow');
+      let release = (): void => {};
+      const asked = new Promise<void>((resolve) => {
+        remote.handle(path, (_req, res) => {
+          release = () => void res.writeHead(200, { 'Content-Type': turtle }).end(members('#us', alice));
+          resolve();
+        });
+      });
+      const iri = await governed(s, rule('Read', inGroups(`${remote.origin}${path}#us`)));
+      const reading = s.send('GET', iri, {}, undefined, as(s, alice));
+      await asked;
+      await setAcl(s, iri, rule('Read', agent(bob)));
+      expect((await s.put(iri, turtle, '<> a <#Secret> .', { 'If-Match': '*' })).status).to.equal(204);
+      release();
+      const { status, text } = await reading;
+      expect(status).to.equal(404);
+      expect(text).not.to.contain('Secret');
+      expect(await reads(s, iri, as(s, bob))).to.equal(true);
+    });
+
     it('Groups: nothing is fetched for the anonymous, nor for whom another rule lets in', async () => {
       const us = remoteGroup(alice);
       const iri = await governed(s, rule('Read', inGroups(us)), rule('Read', agent(bob)));

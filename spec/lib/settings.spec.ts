@@ -19,6 +19,7 @@ import {
 
 const tables = [coreSettings, ...standardComponents.map(({ settings }) => settings)];
 const load = (sources: SettingSources) => loadSettings(tables, sources).of(coreSettings);
+const check = (flags: Record<string, string>) => assertUsable(loadSettings(tables, { flags }));
 const file = (content: unknown) => ({ file: { name: 'config.json', content } });
 
 describe('Settings', () => {
@@ -85,10 +86,21 @@ describe('Settings', () => {
     ['a base URI with a query', { 'base-uri': 'http://localhost/?a' }, /lws\.base-uri/],
     ['an owner that is no URI', { owners: 'me' }, /lws\.owners/],
     ['a system prefix of two segments', { 'system-prefix': '/a/b' }, /lws\.system-prefix/],
+    [
+      'dev.open in Web Access Control, which would be closed to everybody',
+      { 'dev.open': 'true', 'access-control': 'wac' },
+      /lws\.dev\.open.*lws\.access-control=wac/,
+    ],
+    ['what it names, and says where that comes from', { 'base-uri': 'x' }, /\(lws\.base-uri from flag --base-uri\)$/],
+    [
+      'two settings, and says where both come from',
+      { 'dev.open': 'true', 'access-control': 'wac', 'cors.max-age-seconds': '1' },
+      /\(lws\.dev\.open from flag --dev\.open, lws\.access-control from flag --access-control\)$/,
+    ],
   ];
   for (const [what, flags, message] of unusable)
     it(`refuses to start with ${what}`, () => {
-      expect(() => assertUsable(load({ flags }))).to.throw(SettingsError, message);
+      expect(() => check(flags)).to.throw(SettingsError, message);
     });
 
   it('accepts what open-points 1.5 accepts', () => {
@@ -97,8 +109,9 @@ describe('Settings', () => {
       { 'base-uri': 'http://127.0.0.1:1' },
       { 'base-uri': 'https://a.example', owners: 'did:a:b' },
       { 'base-uri': 'http://a.example', 'dev.open': 'true' },
+      { 'access-control': 'wac', 'dev.open': 'true', owners: 'did:a:b' },
     ])
-      assertUsable(load({ flags: flags as unknown as Record<string, string> }));
+      check(flags as unknown as Record<string, string>);
   });
 
   it('keeps config.json and the table of the README equal to the entries (QUADPOD_WRITE=1 writes them)', () => {

@@ -77,6 +77,7 @@ function siteOf({ storage, house, lists }: BuiltWorld): Site {
     requireHttps: false,
     hstsSeconds: 0,
     behindProxy: false,
+    isOpen: false,
     idleMs: 5_000,
     origin: root.slice(0, -1),
     log: createLog('error'),

@@ -76,6 +76,7 @@ function houseOf(store: Store, { viewer, decides }: Question): House {
   const rule = { allowed: true, rule: 'granted' };
   const source: PermissionSource = {
     widen: ({ mode, iri }) => (mode === 'read' && isGranted(viewer, iri) ? rule : undefined),
+    names: () => true,
     readRanges: () => unionOfRanges(viewer.granted.map((iri) => (iri.endsWith('/') ? subtree(iri) : only(iri)))),
   };
   const known = createAuthorizer(base, root, () => (viewer.granted.length > 0 ? [source] : []));

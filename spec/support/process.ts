@@ -20,6 +20,8 @@ export interface ProcessOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Options of Node itself, such as `--import=FILE`. */
   readonly nodeOptions?: readonly string[];
+  /** A descriptor for its standard output, which is not read then. */
+  readonly stdout?: number;
 }
 
 export interface ServerProcess {
@@ -52,16 +54,16 @@ interface Launched {
   readonly ended: Promise<Ended>;
 }
 
-function launch(words: readonly string[], { environment, nodeOptions }: ProcessOptions): Launched {
+function launch(words: readonly string[], { environment, nodeOptions, stdout }: ProcessOptions): Launched {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(?:LWS_|NODE_)/.test(name));
   const child = spawn(process.execPath, ['--enable-source-maps', ...(nodeOptions ?? []), script, ...words], {
     env: { ...Object.fromEntries(inherited), ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: ['ignore', stdout ?? 'pipe', 'pipe'],
   });
   alive.add(child);
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const)
-    child[name]!.setEncoding('utf8').on('data', (text: string) => {
+    child[name]?.setEncoding('utf8').on('data', (text: string) => {
       output[name] += text;
     });
   const ended = new Promise<Ended>((resolve) => {

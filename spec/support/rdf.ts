@@ -13,6 +13,7 @@ export const rdfTypes = [
   'application/n-triples',
   'application/rdf+xml',
   'application/trig',
+  'application/n-quads',
 ] as const;
 
 export const mediaType = (answer: Answer): string =>

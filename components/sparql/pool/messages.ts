@@ -22,9 +22,12 @@ export interface QueryTask {
   readonly allowedServices: readonly AllowedHost[];
 }
 
+/** A task, and the milliseconds after which it is ended, by itself or with its thread. */
+export type TimedTask = QueryTask & { readonly timeoutMs: number };
+
 export type ToQueryWorker =
   /** With a scope, that one is presumed; without, it asks with `ready`. */
-  | { readonly task: QueryTask; readonly asked?: MemoryAsked | undefined; readonly scope?: GraphScope }
+  | { readonly task: TimedTask; readonly asked?: MemoryAsked | undefined; readonly scope?: GraphScope }
   /** The answer to `ready`: decided after the snapshot was taken, so that nothing is shown that was revoked before it. */
   | { readonly scope: GraphScope; readonly changes?: GraphChanges | undefined }
   /** The answers to one `decide`, in its order. */
@@ -57,6 +60,4 @@ export interface QueryWorkerData {
   /** The folder of the LevelDB, which the worker opens for itself. */
   readonly folder: string;
   readonly storage: string;
-  /** After which a query is ended, by itself or with its thread. */
-  readonly timeoutMs: number;
 }

@@ -1,5 +1,6 @@
 /** Queries in worker threads that are shared between clients. It must not know what a query means. */
 import type { Worker } from 'node:worker_threads';
+import type { Standing } from '../../../lib/authorization/authorizer.js';
 import type { MemoryIndex } from '../../../lib/query/memory/memory-index.js';
 import { NotBegun, WorkerPool } from '../../../lib/worker-pool.js';
 import { endThread } from './end-thread.js';
@@ -9,11 +10,17 @@ import { askWorker, type QueryAnswer, type QueryJob } from './worker-query.js';
 
 export interface PoolOptions extends QueryWorkerData {
   readonly size: number;
+  /** The most threads that strangers hold together. */
+  readonly strangers: number;
+  readonly timeoutMs: number;
+  readonly strangerTimeoutMs: number;
   readonly memoryMb: number;
   /** Queries that may wait. */
   readonly queue: number;
   readonly memory?: MemoryIndex | undefined;
 }
+
+const ranks: readonly Standing[] = ['controller', 'known', 'stranger'];
 
 /** A thread that nobody needs for so long is let go. */
 const idleMs = 600_000;
@@ -24,7 +31,7 @@ export class QueryPool {
   private readonly loaded = new WeakSet<Worker>();
 
   constructor(private readonly options: PoolOptions) {
-    const { size, queue, memoryMb, folder, storage, timeoutMs, memory } = options;
+    const { size, strangers, queue, memoryMb, folder, storage, memory } = options;
     this.threads = new WorkerPool({
       script: new URL('./query-worker.js', import.meta.url),
       size,
@@ -33,7 +40,9 @@ export class QueryPool {
       idleMs,
       isShared: true,
       end: endThread,
-      workerData: { folder, storage, timeoutMs } satisfies QueryWorkerData,
+      // Who controls the storage always finds a thread, unless there is only one.
+      ranks: [size, Math.max(1, size - 1), strangers],
+      workerData: { folder, storage } satisfies QueryWorkerData,
       onSpawn: (worker) => memory?.serve(worker),
     });
   }
@@ -44,11 +53,14 @@ export class QueryPool {
    */
   async run(job: QueryJob): Promise<QueryAnswer> {
     this.options.memory?.use();
+    const { timeoutMs, strangerTimeoutMs } = this.options;
+    const host = { ...this.options, timeoutMs: job.standing === 'stranger' ? strangerTimeoutMs : timeoutMs };
     try {
       return await this.threads.run({
         client: job.client,
+        rank: ranks.indexOf(job.standing),
         gone: job.gone,
-        work: (worker, ended) => askWorker(worker, job, { ...this.options, loaded: this.loaded, ended }),
+        work: (worker, ended) => askWorker(worker, job, { ...host, loaded: this.loaded, ended }),
       });
     } catch (error) {
       if (error instanceof NotBegun) throw error.why === 'gone' ? gone() : tooBusy();

@@ -23,7 +23,7 @@ const mostOwned = 1000;
 
 const port = parentPort!;
 const send = (message: FromQueryWorker, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
-const { folder, timeoutMs } = workerData as QueryWorkerData;
+const { folder } = workerData as QueryWorkerData;
 
 type Scope = Exclude<Extract<ToQueryWorker, { scope: unknown }>, { task: unknown }>;
 
@@ -108,7 +108,7 @@ async function leave(): Promise<void> {
 }
 
 /** What is called between two blocks of rows; throws when the query has to end. */
-function limits(): () => void {
+function limits(timeoutMs: number): () => void {
   const check = checkOf({ timeoutMs, timeout: () => timeout({ timeoutMs }), outOfMemory });
   return () => {
     if (isStopped) throw gone();
@@ -139,7 +139,7 @@ async function answer({
       readable,
       memory,
       callService,
-      assertTime: limits(),
+      assertTime: limits(task.timeoutMs),
     };
     const { mediaType, chunks } = await runQuery(task, run);
     let isFirst = true;

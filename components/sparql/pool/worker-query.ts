@@ -4,6 +4,7 @@
  */
 import { Readable } from 'node:stream';
 import type { Worker } from 'node:worker_threads';
+import type { Standing } from '../../../lib/authorization/authorizer.js';
 import { LwsError } from '../../../lib/errors.js';
 import type { GraphScope } from '../../../lib/query/access/readable-graphs.js';
 import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
@@ -17,6 +18,7 @@ export interface QueryJob {
   readonly task: QueryTask;
   /** Whose query it is. */
   readonly client: string;
+  readonly standing: Standing;
   /** What the client may read; asked, or asked again, when the worker has its snapshot. */
   readonly scope: () => Promise<GraphScope>;
   /** Aborts when the client goes away. */
@@ -76,17 +78,18 @@ class WorkerQuery {
   start(): void {
     const { worker, job, host } = this.given;
     const { asked } = this;
+    const task = { ...job.task, timeoutMs: host.timeoutMs };
     worker.on('message', this.onMessage).on('error', this.onError).on('exit', this.onExit);
     job.gone.addEventListener('abort', this.onGone, { once: true });
     // Saves a way there and back: what most may read is the same for everything. The changes that an index in memory needs,
     // and the time that a new thread takes, are only known when it has begun.
-    if (asked || !host.loaded.has(worker)) this.post({ task: job.task, asked });
+    if (asked || !host.loaded.has(worker)) this.post({ task, asked });
     else
       this.answered(job.scope(), (scope) => {
-        if (typeof scope !== 'string') return this.post({ task: job.task });
+        if (typeof scope !== 'string') return this.post({ task });
         this.presumed = scope;
         this.begun();
-        this.post({ task: job.task, scope });
+        this.post({ task, scope });
       });
   }
 

@@ -18,6 +18,7 @@ const chunkLength = 32_768;
 const lineFormats: ReadonlySet<RdfFormat> = new Set<RdfFormat>([
   'text/turtle',
   'application/n-triples',
+  'application/n-quads',
   'application/trig',
 ]);
 
@@ -30,7 +31,7 @@ export async function* graphChunks(
   const write = nTriplesWriter();
   const isLines = lineFormats.has(format);
   let held: Quad[] = [];
-  let isStreamed = format === 'application/n-triples';
+  let isStreamed = format === 'application/n-triples' || format === 'application/n-quads';
   for await (const quads of blocks) {
     for (const quad of quads) held.push(quad);
     if (!isStreamed && (!isLines || held.length <= mostReadable)) continue;

@@ -113,7 +113,7 @@ const tsvEscapes: Readonly<Record<string, string>> = {
 const plainNumbers: Readonly<Record<string, RegExp>> = {
   [xsd.integer]: /^[+-]?\d+$/,
   [xsd.decimal]: /^[+-]?\d*\.\d+$/,
-  [xsd.double]: /^[+-]?(?:\d+\.?\d*|\.\d+)[eE][+-]?\d+$/,
+  [xsd.double]: /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)[eE][+-]?\d+$/,
 };
 
 /** As in Turtle, with numbers as they are. */

@@ -11,6 +11,7 @@ import { Page, placeHref } from '../page.js';
 import { storageUri, who } from '../session.js';
 import { hasAcls } from '../sharing/acl-requests.js';
 import { person } from '../sharing/person-fields.js';
+import { wayIn } from '../way-in.js';
 
 @customElement('page-sharing')
 export class SharingPage extends Page {
@@ -60,9 +61,7 @@ export class SharingPage extends Page {
   }
 
   private renderFailure(): TemplateResult {
-    const ask =
-      who().kind === 'subject' ? html` <a href=${placeHref('requests', { ask: this.at })}>Ask for access</a>` : nothing;
-    return html`<p class="problem" role="alert">${this.failure}</p><p>${ask}</p>`;
+    return html`<p class="problem" role="alert">${this.failure}</p><p>${wayIn(this.at)}</p>`;
   }
 
   private renderParts(): TemplateResult {

@@ -2,11 +2,11 @@
 import { html, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { messageOf, refusalOf, request } from '../api.js';
-import { systemPrefix } from '../controller.js';
 import { dateText } from '../names.js';
 import { Page } from '../page.js';
 import { targetLink } from '../sharing/grants-table.js';
 import { person } from '../sharing/person-fields.js';
+import { systemUrl } from '../system.js';
 
 interface Activity {
   readonly id: string;
@@ -46,7 +46,7 @@ export class UpkeepActivity extends Page {
     this.following = 'connecting';
     this.failure = '';
     try {
-      const response = await request('GET', `${await systemPrefix()}/events`, { signal: stop.signal });
+      const response = await request('GET', await systemUrl('events'), { signal: stop.signal });
       if ([401, 403, 404].includes(response.status)) {
         this.following = 'hidden';
         return;

@@ -2,10 +2,11 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { json } from '../api.js';
-import { controls, systemPrefix } from '../controller.js';
+import { controls } from '../controller.js';
 import { Page } from '../page.js';
 import { storageUri } from '../session.js';
 import { nameOfPerson, people, personOf } from '../sharing/people.js';
+import { systemUrl } from '../system.js';
 
 interface Explanation {
   readonly allowed: boolean;
@@ -78,7 +79,7 @@ export class UpkeepExplain extends Page {
       const subject = typed === '' ? '' : personOf(typed);
       const [method, iri] = [String(data.get('method')), String(data.get('iri'))];
       const query = new URLSearchParams({ method, iri, ...(subject ? { as: subject } : {}) });
-      const found = await json<Explanation>(`${await systemPrefix()}/explain?${query}`);
+      const found = await json<Explanation>(await systemUrl(`explain?${query}`));
       this.answer = { ...found, who: subject ? nameOfPerson(subject) : 'An anonymous visitor', method, iri };
     });
   }

@@ -26,7 +26,7 @@ const hasValue = ({ kind, text, number }: Value): boolean => {
 };
 const cast = (to: Cast): Make => unary((value) => (hasValue(value) ? to(value) : undefined));
 
-const trim = (text: string): string => text.replace(/^[ \t\n\r]+|[ \t\n\r]+$/g, '');
+const trim = (text: string): string => text.replace(/^[ \t\n\r]+|(?<![ \t\n\r])[ \t\n\r]+$/g, '');
 const isCountable = ({ kind }: Value): boolean => kind === 'number' || kind === 'boolean';
 
 const toBoolean: Cast = (value) => {

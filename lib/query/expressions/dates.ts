@@ -102,7 +102,7 @@ export function writeFields(kind: Dated, fields: Fields): string {
   const calendar = `${year < 0 ? '-' : ''}${digits(Math.abs(year), 4)}-${digits(month)}-${digits(day)}`;
   if (kind === 'date') return calendar + own;
   const rest = Math.min(Math.round((seconds % 1) * 1e9), 999_999_999);
-  const fraction = rest === 0 ? '' : `.${digits(rest, 9).replace(/0+$/, '')}`;
+  const fraction = rest === 0 ? '' : `.${digits(rest, 9).replace(/(?<!0)0+$/, '')}`;
   const clock = `${digits(hours)}:${digits(minutes)}:${digits(Math.floor(seconds))}${fraction}${own}`;
   return kind === 'time' ? clock : `${calendar}T${clock}`;
 }

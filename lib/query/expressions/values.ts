@@ -90,8 +90,8 @@ export function typedValue(text: string, datatype: string, token?: Token): Value
 }
 
 const integer = /^[+-]?\d+$/;
-const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)$/;
-const double = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/;
+const double = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /** The number that a text is; `undefined` when it is none of that type. */
 export function parseNumber(text: string, type: NumberType): number | undefined {
@@ -142,8 +142,8 @@ export function integerOf(digits: string): Value {
 
 /** A decimal in its canonical form, of any number of digits. */
 export function decimalOf(digits: string): Value {
-  const [, sign, whole, fraction] = /^([+-]?)0*(\d*)(?:\.(\d*?)0*)?$/.exec(digits)!;
-  const text = `${whole || '0'}.${fraction || '0'}`;
+  const [, sign, whole, fraction] = /^([+-]?)0*((?:[1-9]\d*)?)(?:\.(\d*))?$/.exec(digits)!;
+  const text = `${whole || '0'}.${fraction?.replace(/(?<!0)0+$/, '') || '0'}`;
   const number = Number(digits);
   return {
     kind: 'number',

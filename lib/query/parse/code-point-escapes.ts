@@ -2,11 +2,11 @@
  * `\u` escapes of names and IRIs, which SPARQL allows everywhere (19.2) and the parser reads in strings and IRIs only. Pure;
  * it must not know queries.
  */
-import { commentToken, stringToken } from './sparql-tokens.js';
+import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
 
-/** Strings and comments, which stay, and escapes; any other character stands for itself. */
+/** Strings, comments, IRIs and escaped characters of names, which stay, and escapes; any other character stands for itself. */
 const token = new RegExp(
-  `${stringToken}|${commentToken}|\\\\u([0-9A-Fa-f]{4})|\\\\U(0[0-9A-Fa-f]{7}|[0-9A-Fa-f]{8})`,
+  `${stringToken}|${commentToken}|<${referenceToken}>|\\\\[^uU]|\\\\u([0-9A-Fa-f]{4})|\\\\U(0[0-9A-Fa-f]{7}|[0-9A-Fa-f]{8})`,
   'gs',
 );
 /** Characters that an escape cannot smuggle in: they would be read as something else than a part of a name. */

@@ -7,7 +7,7 @@ import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
 
 /** Strings and comments, which stay; references; and words, of which BASE is one. Any other character stands for itself. */
 const token = new RegExp(
-  `${stringToken}|${commentToken}|<(${referenceToken})>|([?$@:%.\\\\\\w\\u0080-\\uffff-]+)(?=((?:\\s|${commentToken}(?:[\\n\\r]|$))*<)?)`,
+  `${stringToken}|${commentToken}|<(${referenceToken})>|((?:[?$@:%.\\w\\u0080-\\uffff-]|\\\\.)+)(?=((?:\\s|${commentToken}(?:[\\n\\r]|$))*<)?)`,
   'gs',
 );
 

@@ -65,7 +65,7 @@ describe('authn-saml: the component', () => {
     expect(suite!.schemes).to.deep.equal(['bearer', 'saml2']);
     expect(suite!.recognises(credential)).to.equal(true);
     expect(suite!.recognises('eyJhbGciOiJFUzI1NiJ9.e30.c2ln')).to.equal(false);
-    expect(await suite!.verify(credential)).to.deep.equal(usual);
+    expect(await suite!.verify(credential, '127.0.0.1')).to.deep.equal(usual);
     expect(warnings).to.deep.equal([]);
   });
 
@@ -77,7 +77,7 @@ describe('authn-saml: the component', () => {
       `subject=/CN=idp\n${other}\n\nand\n${pemOf(der(provider))}end`,
     ]) {
       const { suites } = await install({ 'saml.idp-certificates': file('some', content) });
-      expect(await suites![0]!.verify(credential)).to.deep.equal(usual);
+      expect(await suites![0]!.verify(credential, '127.0.0.1')).to.deep.equal(usual);
     }
     const files = [file('a.pem', pemOf(der(attacker))), file('b.der', der(provider))];
     expect(readCertificates(files)).to.have.length(2);
@@ -87,7 +87,7 @@ describe('authn-saml: the component', () => {
     const certificates = { 'saml.idp-certificates': file('idp.pem', pemOf(der(provider))) };
     const reasonOf = async (flags: Readonly<Record<string, string>>): Promise<string> => {
       const { suites } = await install({ ...certificates, ...flags });
-      return suites![0]!.verify(credential).then(String, (error) => String(error.reason));
+      return suites![0]!.verify(credential, '127.0.0.1').then(String, (error) => String(error.reason));
     };
     expect(await reasonOf({ 'saml.audience': 'urn:x' })).to.match(/lws.saml.audience is "urn:x"$/);
     expect(await reasonOf({ 'saml.trusted-issuers': 'urn:a urn:b' })).to.match(
@@ -101,7 +101,7 @@ describe('authn-saml: the component', () => {
     const path = file('old.pem', pemOf(der(provider, { from: 0, to: now - 1000 })));
     const { suites } = await install({ 'saml.idp-certificates': path });
     expect(JSON.stringify(warnings)).to.contain(path).and.to.contain('2026-11-21T11:59:59.000Z');
-    const refused = await suites![0]!.verify(credential).catch((error) => error.reason);
+    const refused = await suites![0]!.verify(credential, '127.0.0.1').catch((error) => error.reason);
     expect(refused).to.match(/^no certificate of lws.saml.idp-certificates is valid now$/);
   });
 

@@ -29,7 +29,7 @@ export const rulesWith = (rules: Partial<AssertionRules> = {}): AssertionRules =
 });
 
 export const verify = (credential: string, rules: Partial<AssertionRules> = {}): Promise<VerifiedCredential> =>
-  createSuite(rulesWith(rules)).verify(credential);
+  createSuite(rulesWith(rules)).verify(credential, '127.0.0.1');
 
 /** What a usual assertion comes to: its earliest end, and the allowance for clocks. */
 export const usual: VerifiedCredential = {

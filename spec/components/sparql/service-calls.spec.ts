@@ -68,7 +68,9 @@ describe('Calls for SERVICE', () => {
       folder,
       storage: 'https://pod.example/',
       size: 1,
+      strangers: 1,
       timeoutMs: 1500,
+      strangerTimeoutMs: 1500,
       memoryMb: 256,
       queue: 9,
     });
@@ -86,6 +88,7 @@ describe('Calls for SERVICE', () => {
         allowedServices: allowed,
       },
       client: 'somebody',
+      standing: 'known' as const,
       scope: async () => 'everything',
       gone,
       decide: async () => [],

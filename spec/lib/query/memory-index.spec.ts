@@ -33,7 +33,7 @@ class Queried {
 
   static async open(bounds: Partial<MemoryIndexOptions>): Promise<Queried> {
     const dataDir = mkdtempSync(join(tmpdir(), 'quadpod-memory-'));
-    const store = await openStore(dataDir, root, () => {});
+    const store = await openStore(dataDir, root, {});
     const folder = join(dataDir, 'level');
     const said: string[] = [];
     const say = (...parts: unknown[]): void => {
@@ -43,7 +43,16 @@ class Queried {
       ...{ folder, store, log: { info: say, warn: say } as never },
       ...{ mostQuads: 100_000, fewGraphs: 60, pauseMs: 50, pauseTimes: 0.5, retryMs: 100, ...bounds },
     });
-    const options = { folder, storage: root, size: 2, timeoutMs: 30_000, memoryMb: 256, queue: 100 };
+    const options = {
+      folder,
+      storage: root,
+      size: 2,
+      timeoutMs: 30_000,
+      strangers: 1,
+      strangerTimeoutMs: 30_000,
+      memoryMb: 256,
+      queue: 100,
+    };
     const queried = new Queried(dataDir, store, index, new QueryPool({ ...options, memory: index }));
     const { changes } = index;
     index.changes = (worker, asked) => {
@@ -100,6 +109,7 @@ class Queried {
         allowedServices: [],
       },
       client: String(Math.random()),
+      standing: 'known',
       scope: async () => 'everything',
       gone: new AbortController().signal,
       decide: async (iris) => iris.map(() => true),

@@ -53,7 +53,7 @@ describe('A server of your own', () => {
       const lws = server.app.callback();
       (await program.listening(lws)).on('checkContinue', lws);
       const head = (path: string): string =>
-        `PUT ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n`;
+        `PUT ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n`;
       const [wanted, unwanted] = [
         await exchange(`${server.baseUri}/a`, [head('/data/a'), 200, 'abc']),
         await exchange(`${server.baseUri}/a`, [head('/data/.lws/a')]),
@@ -160,7 +160,11 @@ describe('A server of your own', () => {
     it('stores nothing, and has a line in the log, when the client goes away', async () => {
       const server = await mounted();
       const { baseUri } = server;
-      await exchange(`${baseUri}/a`, [`PUT /data/a HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\nabc`, 100, 'abort']);
+      await exchange(`${baseUri}/a`, [
+        `PUT /data/a HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nabc`,
+        100,
+        'abort',
+      ]);
       while (program.log.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
       expect(JSON.parse(program.log[0]!).status).to.equal(499);
       expect((await request(`${baseUri}/a`)).status).to.equal(404);

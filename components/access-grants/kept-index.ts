@@ -1,0 +1,139 @@
+/**
+ * What is kept of a space, in memory: enough for listings and for the bounds on strangers, so that neither reads the
+ * documents. It follows every commit. It must not know HTTP.
+ */
+import type { Access } from '../../lib/authorization/principal.js';
+import type { House } from '../../lib/component.js';
+import { LwsError } from '../../lib/errors.js';
+import { lwsJson } from '../../lib/http/negotiate.js';
+import { foaf } from '../../lib/rdf/vocabulary.js';
+import type { Transaction } from '../../lib/storage/transaction.js';
+import { requestFulfils } from './constraints.js';
+import { policiesOf } from './documents.js';
+import { allKept, bytesOf, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';
+
+/** Requests that no controller has looked at. */
+export interface RequestLimits {
+  readonly perSubject: number;
+  readonly perAddress: number;
+  readonly inAll: number;
+}
+
+interface Entry {
+  readonly creator: string;
+  readonly from: string | undefined;
+  readonly isNew: boolean;
+  /** How listings show it. */
+  readonly item: object;
+  readonly isParty: (access: Access) => boolean;
+}
+
+export class KeptIndex {
+  private readonly entries = new Map<string, Entry>();
+  /** What is on its way to the disk; `undefined`: its deletion. */
+  private readonly staged = new Map<string, Entry | undefined>();
+  private order: readonly string[] | undefined;
+
+  private constructor(
+    private readonly house: House,
+    private readonly space: Space,
+  ) {}
+
+  static async open(house: House, space: Space): Promise<KeptIndex> {
+    const index = new KeptIndex(house, space);
+    for await (const [name, kept] of allKept(house.store, space)) index.entries.set(name, index.entryOf(kept));
+    house.store.onStage((tx) => index.each(tx, (name, entry) => index.staged.set(name, entry)));
+    house.store.onCommit((tx) => index.each(tx, (name, entry) => index.commit(name, entry)));
+    return index;
+  }
+
+  /** The items that somebody sees, in the order of their names. */
+  seenBy(access: Access, isController: boolean): readonly object[] {
+    this.order ??= [...this.entries.keys()].sort();
+    return this.order.flatMap((name) => {
+      const { item, isParty } = this.entries.get(name)!;
+      return isController || isParty(access) ? [item] : [];
+    });
+  }
+
+  /** Whether there is room for another request. @throws LwsError `too-many-requests` */
+  assertRoom({ creator, from }: Pick<KeptDocument, 'creator' | 'from'>, limits: RequestLimits): void {
+    let [ofSubject, ofAddress, all] = [0, 0, 0];
+    for (const entry of this.current()) {
+      if (!entry.isNew) continue;
+      all++;
+      if (entry.creator === creator) ofSubject++;
+      if (entry.from === from) ofAddress++;
+    }
+    const refuse = (whose: string, setting: string): never => {
+      throw new LwsError(
+        'too-many-requests',
+        `${whose} as many access requests waiting as there may be (lws.access-requests.${setting}). Try again when a controller has looked at them.`,
+        { fields: { 'Retry-After': '3600' } },
+      );
+    };
+    if (ofSubject >= limits.perSubject) refuse('You have', 'max-per-subject');
+    if (ofAddress >= limits.perAddress) refuse('Your address has', 'max-per-address');
+    if (all >= limits.inAll) refuse('There are', 'max-waiting');
+  }
+
+  /** As the transactions under way will leave it. */
+  private *current(): Iterable<Entry> {
+    for (const [name, entry] of this.entries) if (!this.staged.has(name)) yield entry;
+    for (const entry of this.staged.values()) if (entry) yield entry;
+  }
+
+  private each({ entries }: Transaction, work: (name: string, entry: Entry | undefined) => void): void {
+    const prefix = keyOf(this.space, '');
+    for (const [key, value] of entries)
+      if (key.startsWith(prefix))
+        work(key.slice(prefix.length), value === null ? undefined : this.entryOf(readKept(value)));
+  }
+
+  private commit(name: string, entry: Entry | undefined): void {
+    this.staged.delete(name);
+    if (!entry || !this.entries.has(name)) this.order = undefined;
+    if (entry) this.entries.set(name, entry);
+    else this.entries.delete(name);
+  }
+
+  private entryOf(kept: KeptDocument): Entry {
+    const { document, creator, created, from, isSeen } = kept;
+    const type = this.space === 'access-grants' ? 'AccessGrant' : 'AccessRequest';
+    return {
+      creator,
+      from,
+      isNew: !isSeen,
+      item: {
+        id: document.id,
+        type: ['DataResource', type],
+        format: lwsJson,
+        size: bytesOf(kept).length,
+        modified: new Date(created).toISOString(),
+      },
+      isParty: partyOf(kept, this.space, this.house.storage),
+    };
+  }
+}
+
+/** Who sees a document beside controllers: its creator, and of a grant its assignees (unless it is bound to another client). */
+export function partyOf(
+  { document, creator }: KeptDocument,
+  space: Space,
+  storage: string,
+): (access: Access) => boolean {
+  const parties = space === 'access-grants' ? policiesOf(document, storage) : [];
+  return (access) => {
+    const { subject } = access.principal!;
+    return (
+      creator === subject ||
+      parties.some(
+        ({ assignees, constraints }) =>
+          (assignees.includes(subject) || assignees.includes(foaf.Agent)) &&
+          constraints
+            .filter(({ leftOperand }) => leftOperand === 'client')
+            .every((bound) => requestFulfils(bound, access, 0)),
+      )
+    );
+  };
+}

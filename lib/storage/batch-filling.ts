@@ -1,0 +1,38 @@
+/** From the changes of a transaction to the operations of a batch. It must not know when it is written. */
+import type { BatchWriter } from './durable-level.js';
+import { otherKeys } from './quad-keys.js';
+import { blobKey, garbageKey, recordKey, writeRecord } from './records.js';
+import type { Transaction } from './transaction.js';
+
+const quadsAtATime = 1000;
+/** Lets others have the event loop. */
+export const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+/** Writes a transaction's changes into a batch, in slices that leave the event loop to others. */
+export async function fillBatch(batch: BatchWriter, transaction: Transaction): Promise<void> {
+  for (const [iri, record] of transaction.records) {
+    if (record) batch.put(recordKey(iri), writeRecord(record));
+    else batch.del(recordKey(iri));
+  }
+  for (const [blob, iri] of transaction.addedBlobs) batch.put(blobKey(blob), iri);
+  for (const blob of transaction.removedBlobs) {
+    batch.del(blobKey(blob));
+    batch.put(garbageKey(blob), '');
+  }
+  for (const [key, value] of transaction.entries) {
+    if (value === null) batch.del(key);
+    else batch.put(key, value);
+  }
+  let quads = 0;
+  for (const { added, removed } of transaction.graphs.values()) {
+    for (const [keys, write] of [
+      [removed, (key: string) => batch.del(key)],
+      [added, (key: string) => batch.put(key, '')],
+    ] as const)
+      for (const key of keys) {
+        write(key);
+        for (const other of otherKeys(key)) write(other);
+        if (++quads % quadsAtATime === 0) await breathe();
+      }
+  }
+}

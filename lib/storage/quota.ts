@@ -1,0 +1,43 @@
+/**
+ * What counts against the quota (open-points 2.8): the content of resources, and what clients send beside it, which is kept
+ * in entries. It must not know what is in these.
+ */
+import { LwsError } from '../errors.js';
+import { entryBlocks, type Level, type LevelSnapshot, writeBatch } from './durable-level.js';
+import { entryKey, entryRange, metaKey } from './records.js';
+
+const countedSpaces = ['links', 'acl', 'access-requests', 'access-grants', 'subscriptions'];
+const prefixes = countedSpaces.map((space) => entryKey(space, ''));
+
+/** Whether the value of an entry counts. */
+export const isCounted = (key: string): boolean => prefixes.some((prefix) => key.startsWith(prefix));
+
+export const sizeOfEntry = (value: string | undefined): number => (value === undefined ? 0 : Buffer.byteLength(value));
+
+/** Bytes of all entries that count. */
+export async function countEntries(level: Level, snapshot?: LevelSnapshot): Promise<number> {
+  let bytes = 0;
+  for (const space of countedSpaces)
+    for await (const entries of entryBlocks(level, entryRange(space), snapshot ? { snapshot } : {}))
+      for (const [, value] of entries) bytes += sizeOfEntry(value);
+  return bytes;
+}
+
+/** The counter of a store; in one of an earlier version it was content alone. */
+export async function readCounter(level: Level): Promise<number> {
+  const bytes = Number((await level.get(metaKey('bytes'))) ?? 0);
+  if ((await level.get(metaKey('counted'))) !== undefined) return bytes;
+  const all = bytes + (await countEntries(level));
+  await writeBatch(
+    level,
+    (batch) => batch.put(metaKey('counted'), 'entries'),
+    () => [metaKey('bytes'), String(all)],
+  );
+  return all;
+}
+
+export const quotaExceeded = (): LwsError =>
+  new LwsError(
+    'quota-exceeded',
+    'The storage has no room for this (lws.quota.max-bytes). Delete something first; nothing was stored.',
+  );

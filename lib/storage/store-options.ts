@@ -1,0 +1,7 @@
+/** What a store is opened with. */
+export interface StoreOptions {
+  /** Told of a failure that no request can be answered with: a blob that could not be removed, a failed batch. */
+  readonly onTrouble?: (message: string, error: unknown) => void;
+  /** Bytes that it may hold (see quota.ts); 0 or absent: any number. */
+  readonly quotaBytes?: number;
+}

@@ -1,0 +1,52 @@
+/** open-points 6: strangers, however many they say they are, do not keep those who come first from their answers. */
+import { expect } from 'chai';
+import { by, expectUnnoticed, notice, startOwned } from '../support/attack.js';
+import { type Answer, request } from '../support/http.js';
+import { ed25519Identity } from '../support/identity.js';
+import type { ServerProcess } from '../support/process.js';
+import { sparqlQuery } from '../support/sparql.js';
+
+const owner = ed25519Identity();
+const strangers = 24;
+const values = Array.from({ length: 60 }, (_, at) => at).join(' ');
+const cross = `SELECT (COUNT(*) AS ?n) { ${'abcdef'.replace(/./g, (name) => `VALUES ?${name} { ${values} } `)} }`;
+
+describe('Query workers under attack', function () {
+  this.timeout(60_000);
+  this.retries(1);
+  let server: ServerProcess;
+  const ask = (fields: Record<string, string>, query: string): Promise<Answer> =>
+    request(`${server.root}.lws/sparql`, {
+      method: 'QUERY',
+      headers: { ...fields, 'Content-Type': sparqlQuery },
+      body: query,
+    });
+
+  before(async () => {
+    server = await startOwned(owner, {
+      LWS_SPARQL_ENDPOINT_MAX_CONCURRENT: '3',
+      LWS_SPARQL_ENDPOINT_STRANGER_TIMEOUT_SECONDS: '1',
+    });
+  });
+  after(() => server?.kill());
+
+  it('24 identities that ask for VALUES alone do not delay what the owner asks', async () => {
+    const asOwner = by(server, owner);
+    expect((await ask(asOwner, 'ASK {}')).status).to.equal(200);
+    const noticed = await notice(server, async () => {
+      const attack = Array.from({ length: strangers }, () => ask(by(server), cross).catch(() => undefined));
+      const waits: number[] = [];
+      for (let at = 0; at < 20; at++) {
+        const began = performance.now();
+        expect((await ask(asOwner, 'ASK {}')).status).to.equal(200);
+        waits.push(performance.now() - began);
+      }
+      // Each of the attackers would wait for its turn, a second each; some answers say enough.
+      const ended = await Promise.race(attack);
+      return { longest: Math.max(...waits), status: ended?.status };
+    });
+    expect(noticed.result.status).to.equal(422);
+    expect(noticed.result.longest, 'the longest ASK of the owner').to.be.below(3000);
+    expectUnnoticed(noticed);
+  });
+});

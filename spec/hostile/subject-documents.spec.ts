@@ -1,0 +1,109 @@
+/** service.md, "Outbound-fetch guard": what strangers have the server look up bounds neither its memory nor others' work. */
+import type { ServerResponse } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { by, expectUnnoticed, notice, startOwned } from '../support/attack.js';
+import { type Answer, request } from '../support/http.js';
+import { ed25519Identity } from '../support/identity.js';
+import type { ServerProcess } from '../support/process.js';
+import { remote } from '../support/remote.js';
+import { type Subject, webSubject } from '../support/subjects.js';
+
+const owner = ed25519Identity();
+
+describe('Documents of subjects under attack', function () {
+  this.timeout(60_000);
+  this.retries(1);
+  let server: ServerProcess;
+  const present = ({ credential }: { credential: string }): Promise<Answer> =>
+    request(`${server.root}nothing`, { headers: { Authorization: `Bearer ${credential}` } });
+  const credentialOf = (subject: Subject) => ({ credential: subject.credential(server.root.slice(0, -1)) });
+
+  before(async () => {
+    const environment = Object.fromEntries(
+      Object.entries(remote.settings).map(([name, value]) => [
+        `LWS_${name.replace(/[.-]/g, '_').toUpperCase()}`,
+        value,
+      ]),
+    );
+    server = await startOwned(owner, { ...environment, NODE_OPTIONS: '--max-old-space-size=256' });
+  });
+  after(() => server?.kill());
+
+  it('Outbound-fetch guard: 300 documents of the largest size, with keys that hold anything, do not fill the heap', async () => {
+    const more = 'x'.repeat(1_000);
+    const subjects = Array.from({ length: 300 }, () => {
+      const subject = webSubject();
+      const publicKeyJwk = { ...subject.key.jwk, more };
+      const methods = Array.from({ length: 40 }, (_, at) =>
+        subject.method({ id: `${subject.iri}#k${at}`, publicKeyJwk }),
+      );
+      return subject.publish(subject.document({ verificationMethod: [subject.method(), ...methods] }));
+    });
+    const noticed = await notice(server, () =>
+      inParts(subjects, 30, (subject) => present(credentialOf(subject)).then(({ status }) => status)),
+    );
+    expect(new Set(noticed.result)).to.deep.equal(new Set([404]));
+    expectUnnoticed(noticed);
+  });
+
+  it('Outbound-fetch guard: documents that are slow to read do not delay what the owner stores', async () => {
+    const contexts = Array.from({ length: 12_000 }, () => '{}').join(',');
+    const subjects = Array.from({ length: 3 }, () => {
+      const subject = webSubject();
+      remote.serve(subject.path, `{"@context":[${contexts}],"@id":"${subject.iri}"}`, { type: 'application/ld+json' });
+      return subject;
+    });
+    const lines = Array.from({ length: 800 }, (_, at) => `<#${at}> <http://xmlns.com/foaf/0.1/name> "name ${at}" .`);
+    const noticed = await notice(server, async () => {
+      const attack = subjects.map((subject) => present(credentialOf(subject)));
+      const began = performance.now();
+      const { status } = await request(`${server.root}large`, {
+        method: 'PUT',
+        headers: { ...by(server, owner), 'Content-Type': 'text/turtle', 'If-None-Match': '*' },
+        body: lines.join('\n'),
+      });
+      expect(status).to.equal(201);
+      const took = performance.now() - began;
+      return { took, statuses: (await Promise.all(attack)).map(({ status }) => status) };
+    });
+    expect(noticed.result.took).to.be.below(4000);
+    expect(noticed.result.statuses).to.deep.equal([401, 401, 401]);
+    expectUnnoticed(noticed);
+  });
+
+  it('Outbound-fetch guard: 500 credentials whose documents do not come hold few connections', async () => {
+    const held = new Set<ServerResponse>();
+    let most = 0;
+    const subjects = Array.from({ length: 500 }, () => {
+      const subject = webSubject();
+      remote.handle(subject.path, (_req, res) => {
+        held.add(res.once('close', () => held.delete(res)));
+        most = Math.max(most, held.size);
+        setTimeout(() => res.destroy(), 100);
+      });
+      return subject;
+    });
+    const noticed = await notice(server, async () => {
+      const attack: Promise<Answer>[] = [];
+      for (const subject of subjects) {
+        attack.push(present(credentialOf(subject)));
+        // To answer so many in one turn would be work enough for 100 ms.
+        await sleep(1);
+      }
+      return (await Promise.all(attack)).map(({ status }) => status);
+    });
+    expect(most).to.be.above(0).and.at.most(8);
+    const statuses = new Set(noticed.result);
+    expect([...statuses].filter((status) => status !== 401 && status !== 429 && status !== 503)).to.deep.equal([]);
+    expect(statuses).to.include(503);
+    expectUnnoticed(noticed);
+  });
+});
+
+async function inParts<T, R>(all: readonly T[], size: number, work: (one: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < all.length; at += size)
+    results.push(...(await Promise.all(all.slice(at, at + size).map(work))));
+  return results;
+}

@@ -44,6 +44,7 @@ export const cases: readonly Case[] = [
       ['SELECT ?x { ?x (:q?)+ :none }', ['none'], [chain]],
       ['SELECT ?x { VALUES ?x { :none :a } FILTER EXISTS { ?x :q* ?o } }', ['a', 'none'], [chain]],
       ['SELECT ?x { VALUES ?x { :none } OPTIONAL { ?x :q* ?o } FILTER(!BOUND(?o)) }', ['none'], [chain]],
+      ['SELECT ?g { VALUES ?e { :d } GRAPH ?g { ?c ((:q)?)+ ?e } }', ['graphs/b'], two],
       ['SELECT ?o { GRAPH :nowhere { :none :q* ?o } }', [], [chain]],
       ['SELECT ?g ?o { GRAPH ?g { :none :q* ?o } }', ['graphs/a none', 'graphs/b none'], two],
       [

@@ -110,7 +110,7 @@ export const faults: readonly Fault[] = [
     of: 'comunica',
     why: '18.6: it drops alternatives within other parts, of which it believes that they have no solution',
     applies: ({ algebra }) =>
-      has(algebra, isType('project', 'graph', 'union', 'group', 'leftjoin', 'minus')) &&
+      has(algebra, isType('project', 'join', 'graph', 'union', 'group', 'leftjoin', 'minus')) &&
       paths(algebra).some((path) => has(path['predicate'], isType('alt'))),
   },
   {

@@ -45,7 +45,7 @@ const usual: readonly (readonly [what: string, document: object, triples: number
 ];
 
 const parse = async (document: object) =>
-  parseRdf(Buffer.from(JSON.stringify(document)), 'application/ld+json', 'http://e.example/');
+  parseRdf(Buffer.from(JSON.stringify(document)), 'application/ld+json', { base: 'http://e.example/' });
 
 describe('Contexts of JSON-LD', () => {
   before(() => parse({ '@context': lwsContext }));

@@ -10,6 +10,7 @@ import { LwsError } from '../errors.js';
 import { decodeUtf8, parseJson } from '../json/json.js';
 import { relabel } from './blank-nodes.js';
 import { assertExpandable, type Bounds, CountingFactory, Expansion, usualBounds } from './bounds.js';
+import { isBounded } from './context-work.js';
 import { contextLoader } from './contexts.js';
 import type { RdfFormat } from './formats.js';
 import { boundedPrefixes } from './prefixes.js';
@@ -116,6 +117,8 @@ async function parseJsonLd(text: string, { base, factory, contexts }: Parsing): 
   const document = text.trim() === '' ? [] : parseJson(text);
   if (typeof document !== 'object' || document === null) throw malformed('a JSON-LD document is an object or an array');
   assertExpandable([document, { '@context': Object.values(contexts) }], base, text.length);
+  if (!isBounded(document, text.length))
+    throw malformed('its contexts define and repeat too many terms for its length: write them as one, at the top');
   const { default: jsonld } = await import('jsonld');
   // `jsonld` loses what its loader throws, where a context is scoped.
   let refusal: unknown;

@@ -9,6 +9,8 @@ export interface Asked {
   readonly algebra: Algebra.Operation;
   /** The data, or the query, have literals that are no texts of their types, or not the ones that their values are written as. */
   readonly isOdd: boolean;
+  /** It names its dataset (FROM). */
+  readonly hasFrom: boolean;
 }
 
 interface Fault {
@@ -65,6 +67,23 @@ export const faults: readonly Fault[] = [
   },
   {
     of: 'oxigraph',
+    why: '18.6: GRAPH binds its name also where its group has no triple',
+    // What the reader puts there.
+    applies: ({ algebra }) => has(algebra, ({ value }) => value === '_graph_s'),
+  },
+  {
+    of: 'oxigraph',
+    why: '13.2.1: a default graph of several is their merge, which has a triple once',
+    applies: ({ hasFrom }) => hasFrom,
+  },
+  {
+    of: 'oxigraph',
+    why: '17.4.1.7: literals of unlike types are neither equal nor unequal',
+    applies: ({ algebra }) =>
+      has(algebra, ({ operator }) => ['=', '!=', 'in', 'notin'].includes((operator as string | undefined) ?? '')),
+  },
+  {
+    of: 'oxigraph',
     why: '17.3: texts with a language, and terms of other types than those of the table, have no order',
     applies: ({ algebra }) => has(algebra, ({ operator }) => /^[<>]=?$/.test((operator as string | undefined) ?? '')),
   },
@@ -91,7 +110,7 @@ export const faults: readonly Fault[] = [
     of: 'comunica',
     why: '18.6: it drops alternatives within other parts, of which it believes that they have no solution',
     applies: ({ algebra }) =>
-      has(algebra, isType('project', 'graph', 'union', 'group', 'leftjoin', 'minus')) &&
+      has(algebra, isType('project', 'join', 'graph', 'union', 'group', 'leftjoin', 'minus')) &&
       paths(algebra).some((path) => has(path['predicate'], isType('alt'))),
   },
   {

@@ -105,11 +105,16 @@ export const stockOutcome = ({ data, readable }: World, query: string): Promise<
 function outcomeOf(answer: Answer): Outcome {
   if ('truth' in answer) return { rows: [String(answer.truth)] };
   if (answer.rows.length > mostRows) throw new TooMuch();
-  const rows = answer.rows.map(writeRow).sort();
-  const [first] = answer.rows;
-  const graph = first?.has('subject') && first.has('predicate') ? answer.rows.map(quadOf) : undefined;
+  const isGraph = answer.rows[0]?.has('predicate') === true;
+  // 16.2: what RDF does not allow is left out, which Comunica forgets.
+  const given = isGraph ? answer.rows.filter(isTriple) : answer.rows;
+  const rows = given.map(writeRow).sort();
+  const graph = isGraph ? given.map(quadOf) : undefined;
   return graph ? { rows: [...new Set(rows)], graph } : { rows };
 }
+
+const isTriple = (row: ReadonlyMap<string, Term>): boolean =>
+  row.get('subject')!.termType !== 'Literal' && row.get('predicate')!.termType === 'NamedNode';
 
 const writeRow = (row: ReadonlyMap<string, Term>): string =>
   [...row]

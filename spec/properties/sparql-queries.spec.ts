@@ -100,7 +100,8 @@ async function isWrong(world: Scene, { isOdd }: RandomDataset, query: RandomQuer
     const oxigraph = await oxigraphOutcome(world, whole);
     if (ours.every((each) => isRight(each, oxigraph))) return false;
     if (ours.every((each) => 'error' in each)) return !('error' in oxigraph);
-    const asked = { isOdd, algebra: (await readQuery(whole, base)).algebra };
+    const { algebra, from } = await readQuery(whole, base);
+    const asked = { isOdd, algebra, hasFrom: from !== undefined };
     if (!isFaultOf('oxigraph', asked)) return true;
     if (isFaultOf('comunica', asked)) return false;
     const stock = await stockOutcome(world, whole);

@@ -128,8 +128,10 @@ export const iriValue = (text: string): Value => ({ kind: 'iri', text });
 export const blankValue = (label: string): Value => ({ kind: 'blank', text: label });
 
 /** A computed number in its canonical form. */
-export function numberValue(number: number, numberType: NumberType, exact?: bigint): Value {
-  const text = exact === undefined ? writeNumber(number, numberType) : String(exact);
+export function numberValue(given: number, numberType: NumberType, exact?: bigint): Value {
+  const number = numberType === 'float' ? Math.fround(given) : given;
+  const text =
+    exact === undefined ? writeNumber(numberType === 'float' ? shortest(number) : number, numberType) : String(exact);
   return { kind: 'number', text, number, numberType, datatype: xsd.namespace + numberType };
 }
 
@@ -152,6 +154,15 @@ export function decimalOf(digits: string): Value {
     numberType: 'decimal',
     datatype: xsd.decimal,
   };
+}
+
+/** The number of the fewest digits that is the same in 32 bits. */
+function shortest(float: number): number {
+  for (let digits = 1; digits < 9; digits++) {
+    const number = Number(float.toPrecision(digits));
+    if (Math.fround(number) === float) return number;
+  }
+  return Number(float.toPrecision(9));
 }
 
 function writeNumber(number: number, type: NumberType): string {

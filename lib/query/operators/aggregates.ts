@@ -98,7 +98,8 @@ function countOfSolutions(slots: readonly Slot[]): Accumulator {
 
 const passesErrors: ReadonlySet<Aggregate['name']> = new Set(['count', 'sample']);
 
-export function accumulator(aggregate: Aggregate): Accumulator {
+/** @param hold is told of each value that the group may hold */
+export function accumulator(aggregate: Aggregate, hold: (value: Value | undefined) => void): Accumulator {
   const { name, expression, isDistinct, solution } = aggregate;
   if (isDistinct && !expression) return countOfSolutions(solution);
   const fold = folds[name](aggregate);
@@ -108,6 +109,7 @@ export function accumulator(aggregate: Aggregate): Accumulator {
   return {
     add(row) {
       const value = expression ? expression.evaluate(row) : anything;
+      hold(value);
       if (!value) {
         isBroken ||= !passesErrors.has(name);
         return;
@@ -119,6 +121,10 @@ export function accumulator(aggregate: Aggregate): Accumulator {
       }
       fold.take(value);
     },
-    result: () => (isBroken ? undefined : toToken(fold.result())),
+    result() {
+      const value = isBroken ? undefined : fold.result();
+      if (name === 'group_concat') hold(value);
+      return toToken(value);
+    },
   };
 }

@@ -122,8 +122,8 @@ function walkerOf(execution: Execution, plan: ClosurePlan, run: Run): (rows: rea
 
 /** A path of no step is in every graph: where a graph is to be found, each is taken in turn. */
 async function withGraphs(execution: Execution, plan: ClosurePlan, rows: readonly Row[]): Promise<readonly Row[]> {
-  const { graph, least, part, from, to } = plan;
-  if (least === 1 || part !== 'named' || !graph || 'token' in graph) return rows;
+  const { graph, isNullable, part, from, to } = plan;
+  if (!isNullable || part !== 'named' || !graph || 'token' in graph) return rows;
   const out: Row[] = [];
   let names: Token[] | undefined;
   for (const row of rows) {

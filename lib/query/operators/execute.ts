@@ -19,7 +19,7 @@ import {
 } from '../plan/plan.js';
 import { closure } from './closure.js';
 import { distinctTermsOf } from './distinct-terms.js';
-import { type Execution, holds, oneBlock, unit } from './execution.js';
+import { type Execution, holds, oneBlock, spend, unit } from './execution.js';
 import { leftJoin, marked, semiJoin } from './existence.js';
 import { grouped } from './group.js';
 import { hashJoin } from './hash-join.js';
@@ -50,7 +50,7 @@ export function execute(execution: Execution, plan: Plan, input?: Blocks): Block
     case 'mark':
       return marked(execution, plan, execute);
     case 'extend':
-      return extended(execute(execution, plan.input), plan);
+      return extended(execution, plan);
     case 'group':
       return grouped(execution, plan, () => execute(execution, plan.input));
     case 'order':
@@ -147,10 +147,13 @@ async function* union(execution: Execution, plan: UnionPlan, input: Blocks | und
 }
 
 /** A variable may be the name of a graph around it, with which it is joined. */
-async function* extended(input: Blocks, { slot, expression }: ExtendPlan): AsyncGenerator<Row[]> {
-  for await (const rows of input) {
+async function* extended(execution: Execution, { input, slot, expression }: ExtendPlan): AsyncGenerator<Row[]> {
+  for await (const rows of execute(execution, input)) {
+    execution.assertTime();
     const kept = rows.filter((row) => {
-      const token = toToken(expression.evaluate(row));
+      const value = expression.evaluate(row);
+      spend(execution, value);
+      const token = toToken(value);
       row[slot] ??= token;
       return token === undefined || row[slot] === token;
     });

@@ -1,8 +1,9 @@
 /** What one execution of a plan holds. */
 
+import { LwsError } from '../../errors.js';
 import type { QuadMatches } from '../access/quad-matches.js';
 import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
-import { booleanOf } from '../expressions/values.js';
+import { booleanOf, type Value } from '../expressions/values.js';
 import type { Blocks, Existence, Expression, Pattern, Plan, Row, Slot } from '../plan/plan.js';
 
 export interface Execution {
@@ -15,6 +16,8 @@ export interface Execution {
   readonly isHasty: boolean;
   /** Variables that are the subjects of several patterns. */
   readonly stars: ReadonlySet<Slot>;
+  /** What the query may still make of long texts. */
+  readonly texts: { left: number };
   /** The row for which an EXISTS is run: its terms stand for its variables. */
   readonly outer?: Row;
   /** Asks another endpoint. */
@@ -27,6 +30,22 @@ export const blockLength = 2048;
 /** The row that plans begin with. */
 export const emptyRow = ({ width, outer }: Execution): Row =>
   outer ? outer.slice() : new Array<undefined>(width).fill(undefined);
+
+/** Characters of a text that count, and that a query may make of such texts, which rows, groups and orders hold. */
+const longText = 4096;
+export const mostOfTexts = 64 << 20;
+
+/** @throws LwsError `query-limit` */
+export function spend({ texts }: Execution, value: Value | undefined): void {
+  // A stored term is there anyhow.
+  if (!value || value.token !== undefined || value.text.length < longText) return;
+  texts.left -= value.text.length;
+  if (texts.left < 0)
+    throw new LwsError(
+      'query-limit',
+      `The query makes long texts of more than ${mostOfTexts >> 20} Mi characters in all.`,
+    );
+}
 
 export async function* unit(execution: Execution): AsyncGenerator<Row[]> {
   yield [emptyRow(execution)];

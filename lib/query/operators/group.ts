@@ -1,10 +1,10 @@
 /** Rows put into groups. It holds a row for each group, and nothing of the rows. It must not know how aggregates count. */
 
 import { joinTokens } from '../access/terms.js';
-import { numberValue, toToken } from '../expressions/values.js';
+import { numberValue, toToken, type Value } from '../expressions/values.js';
 import { type Aggregate, type Blocks, type GroupPlan, onlyPattern, type Pattern, type Row } from '../plan/plan.js';
 import { type Accumulator, accumulator } from './aggregates.js';
-import { blockLength, type Execution, emptyRow } from './execution.js';
+import { blockLength, type Execution, emptyRow, spend } from './execution.js';
 import { constants } from './pattern-access.js';
 
 interface Group {
@@ -17,10 +17,11 @@ export async function* grouped(execution: Execution, plan: GroupPlan, input: () 
   const pattern = slots.length === 0 && aggregates.every(isCountOfRows) ? onlyPattern(plan.input) : undefined;
   if (pattern?.wanted.length === 0) return yield* counted(execution, plan, pattern);
   const groups = new Map<string, Group>();
+  const hold = (value: Value | undefined): void => spend(execution, value);
   const newGroup = (of: Row | undefined): Group => {
     const row = emptyRow(execution);
     for (const slot of slots) row[slot] = of?.[slot];
-    return { row, accumulators: aggregates.map(accumulator) };
+    return { row, accumulators: aggregates.map((aggregate) => accumulator(aggregate, hold)) };
   };
   for await (const rows of input()) {
     execution.assertTime();

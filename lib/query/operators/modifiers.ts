@@ -4,7 +4,7 @@ import { joinTokens } from '../access/terms.js';
 import { compareValues } from '../expressions/comparison.js';
 import type { Value } from '../expressions/values.js';
 import type { Blocks, DistinctPlan, OrderPlan, Row, SlicePlan } from '../plan/plan.js';
-import { blockLength, type Execution } from './execution.js';
+import { blockLength, type Execution, spend } from './execution.js';
 
 interface Sortable {
   readonly row: Row;
@@ -13,16 +13,18 @@ interface Sortable {
 }
 
 /** Sorts all rows, or keeps about twice as many as are wanted of the beginning. */
-export async function* ordered(
-  { assertTime }: Execution,
-  { keys, most }: OrderPlan,
-  input: Blocks,
-): AsyncGenerator<Row[]> {
+export async function* ordered(execution: Execution, { keys, most }: OrderPlan, input: Blocks): AsyncGenerator<Row[]> {
+  const { assertTime } = execution;
   const bound = Math.max(4 * blockLength, 2 * most);
-  let calls = 0;
+  let work = 0;
   const compare = (a: Sortable, b: Sortable): number => {
-    if ((++calls & 0xffff) === 0) assertTime();
     for (let i = 0; i < keys.length; i++) {
+      // Long texts may have to be looked through.
+      work += 1 + ((a.values[i]?.text.length ?? 0) >> 8);
+      if (work > 0xffff) {
+        work = 0;
+        assertTime();
+      }
       const order = compareValues(a.values[i], b.values[i]);
       if (order !== 0) return keys[i]!.isDescending ? -order : order;
     }
@@ -32,6 +34,7 @@ export async function* ordered(
   let index = 0;
   for await (const rows of input) {
     for (const row of rows) kept.push({ row, values: keys.map(({ evaluate }) => evaluate(row)), index: index++ });
+    for (const { values } of kept.slice(-rows.length)) for (const value of values) spend(execution, value);
     if (kept.length > bound) kept = kept.sort(compare).slice(0, most);
   }
   kept = kept.sort(compare).slice(0, most);

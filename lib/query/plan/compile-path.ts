@@ -49,7 +49,8 @@ export function compilePath(node: Algebra.Path, names: Names): Plan {
         const step = walk((path as Algebra.OneOrMorePath).path, { slot: start }, { slot: end }, within);
         const [least, most] = length;
         const counter = names.unnamed();
-        const needsNodes = isNullable(path) && [from, to].every((place) => !place || 'slot' in place);
+        const isEmpty = isNullable(path);
+        const needsNodes = isEmpty && [from, to].every((place) => !place || 'slot' in place);
         return closurePlan({
           from,
           to,
@@ -61,6 +62,7 @@ export function compilePath(node: Algebra.Path, names: Names): Plan {
           least,
           most,
           counter,
+          isNullable: isEmpty,
           needsNodes,
           terms,
         });

@@ -159,7 +159,9 @@ export interface ClosurePlan extends Scope {
   readonly most: number;
   /** Where rows carry their number through a step. */
   readonly counter: Slot;
-  /** Whether it may take no step between two variables: then it begins at nodes of the graph alone (SPARQL 1.1 18.4). */
+  /** Whether it may come to an end without a triple. */
+  readonly isNullable: boolean;
+  /** Whether it may do so between two variables: then it begins at nodes of the graph alone (SPARQL 1.1 18.4). */
   readonly needsNodes: boolean;
   /** Slots whose terms stand for their variables from the beginning, so that they need be no nodes. */
   readonly terms: ReadonlySet<Slot>;

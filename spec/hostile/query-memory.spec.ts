@@ -1,0 +1,157 @@
+/**
+ * Queries and updates of some kilobytes that make texts double, repeat or multiply (open-points 6, limits): each is refused or ended, the
+ * process goes on, and reads beside it do not wait. The server is a process of its own, whose end would be seen.
+ */
+import { expect } from 'chai';
+import { type ServerProcess, startProcess } from '../support/process.js';
+import { type Read, read, readsDuring, residentMb } from '../support/sparql-stream.js';
+
+const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
+
+/** A text doubled thirty times, and a function that needs all of it. */
+const doubling = numbers(30).map((at) => `BIND(CONCAT(?t${at}, ?t${at}) AS ?t${at + 1})`);
+const huge = `BIND("xxxxxxxxxxxxxxxx" AS ?t0) ${doubling.join(' ')} FILTER(STRLEN(UCASE(?t30)) > 0)`;
+/** Each round makes eight characters of one. */
+const replaced = (rounds: number): string =>
+  numbers(rounds).reduce((text) => `REPLACE(${text}, "x", "xxxxxxxx")`, '"xx"');
+const long = replaced(6);
+const rows = `VALUES ?v { ${numbers(900).join(' ')} }`;
+const squares = numbers(40).map((at) => `BIND(?n${at} * ?n${at} AS ?n${at + 1})`);
+
+const inExistence = [
+  `SELECT * { FILTER(EXISTS { ${huge} } || false) }`,
+  `SELECT * { FILTER(!(NOT EXISTS { ${huge} })) }`,
+  `SELECT * { BIND(IF(EXISTS { ${huge} }, 1, 2) AS ?b) }`,
+  `SELECT (COUNT(EXISTS { ${huge} }) AS ?n) { ?s ?p ?o }`,
+  `SELECT ?s { ?s ?p ?o } ORDER BY (EXISTS { ${huge} })`,
+  `SELECT ?s { ?s ?p ?o } GROUP BY ?s HAVING(EXISTS { ${huge} })`,
+  `SELECT ?s { ?s ?p ?o OPTIONAL { ?s ?q ?r FILTER(EXISTS { ${huge} } || false) } }`,
+  `SELECT * { FILTER(EXISTS { FILTER(EXISTS { ${huge} } || false) } || false) }`,
+];
+
+/** What must not be answered, and the limit that says so. */
+const refused: readonly (readonly [what: string, limit: RegExp, query: string])[] = [
+  ...inExistence.map((query) => ['a doubled text within EXISTS', /text of more than 1000000/, query] as const),
+  ['a replaced text', /text of more than 1000000/, `SELECT (STRLEN(${replaced(12)}) AS ?n) {}`],
+  [
+    'a long text many times in a group',
+    /text of more than 1000000/,
+    `SELECT (GROUP_CONCAT(${long}) AS ?t) { ${rows} }`,
+  ],
+  [
+    'a long text in each row, sorted',
+    /long texts/,
+    `SELECT ?t { ${rows} BIND(CONCAT(${long}, STR(?v)) AS ?t) } ORDER BY ?t`,
+  ],
+  ['a long text in each place of an order', /long texts/, `SELECT ?v { ${rows} } ORDER BY CONCAT(${long}, STR(?v))`],
+  [
+    'a long text in each group',
+    /long texts/,
+    `SELECT ?v (MAX(CONCAT(${long}, STR(?v))) AS ?t) { ${rows} } GROUP BY ?v`,
+  ],
+  [
+    'a long text in each column',
+    /max-answer-mb/,
+    `SELECT ${numbers(999)
+      .map((at) => `(?t AS ?c${at})`)
+      .join(' ')} { BIND(${long} AS ?t) }`,
+  ],
+  ['a stored text with each other', /max-answer-mb/, 'SELECT ?t { ?s <urn:long> ?t . ?a ?b ?c . ?d ?e ?f . ?g ?h ?i }'],
+  [
+    'a stored text in triples',
+    /max-answer-mb/,
+    'CONSTRUCT { ?new <urn:p> ?t } { ?s <urn:long> ?t . ?a ?b ?c . ?d ?e ?f . ?g ?h ?i BIND(BNODE() AS ?new) }',
+  ],
+];
+
+/** What an update makes, with the WHERE of the queries. */
+const updates: readonly (readonly [what: string, update: string])[] = [
+  ['a doubled text', `INSERT { <urn:a> <urn:b> ?t30 } WHERE { ${huge} }`],
+  ['a doubled text within EXISTS', `INSERT { <urn:a> <urn:b> 1 } WHERE { FILTER(EXISTS { ${huge} } || false) }`],
+  [
+    'a long text in each solution',
+    `INSERT { ?s <urn:b> ?t } WHERE { ${rows} BIND(IRI(CONCAT("urn:", STR(?v))) AS ?s) BIND(CONCAT(${long}, STR(?v)) AS ?t) }`,
+  ],
+  [
+    'a product of all triples',
+    `INSERT { ?a ?e ?i } WHERE { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?n ?o . ?p ?q ?r }`,
+  ],
+];
+
+const mostMoreMb = 300;
+const longestReadMs = 100;
+
+describe('Memory of queries and updates', () => {
+  let server: ServerProcess;
+  let base: number;
+
+  const put = async (name: string, body: string): Promise<void> => {
+    const answer = await fetch(`${server.root}${name}`, {
+      method: 'PUT',
+      headers: { 'Content-Type': 'text/turtle' },
+      body,
+    });
+    expect(answer.status).to.equal(201);
+  };
+
+  before(async () => {
+    server = await startProcess({ environment: { LWS_SPARQL_ENDPOINT_MAX_CONCURRENT: '2' } });
+    await put(
+      'data',
+      numbers(40)
+        .map((at) => `<urn:s${at}> <urn:p> "x${at}" .`)
+        .join('\n'),
+    );
+    await put('long', `<urn:l> <urn:long> "${'y'.repeat(50_000)}" .`);
+    // Threads and their engines are there.
+    await Promise.all(numbers(4).map(() => read(server.root, 'SELECT * { ?s ?p ?o } ORDER BY ?o')));
+    await patch('INSERT { <urn:c> <urn:d> 1 } WHERE { FILTER(EXISTS { ?s ?p ?o } || false) }');
+    base = residentMb(server.pid);
+  });
+  after(() => server.kill());
+
+  async function patch(body: string): Promise<Read> {
+    const answer = await fetch(`${server.root}data`, {
+      method: 'PATCH',
+      headers: { 'Content-Type': 'application/sparql-update', 'If-Match': '*' },
+      body,
+    });
+    return { status: answer.status, text: await answer.text(), isWhole: true };
+  }
+
+  /** Looks at the memory, and at small reads meanwhile; a busy machine may hold one up now and then. */
+  async function watched(work: () => Promise<Read>, tries = 4): Promise<Read> {
+    let most = 0;
+    const watch = setInterval(() => {
+      most = Math.max(most, residentMb(server.pid));
+    }, 20);
+    const running = work();
+    const [longest = 0] = await readsDuring(`${server.root}data`, running).finally(() => clearInterval(watch));
+    if (longest > longestReadMs && tries > 1) return watched(work, tries - 1);
+    expect(longest, 'the longest read beside it, in ms').to.be.at.most(longestReadMs);
+    expect(most - base, 'more memory, in MiB').to.be.at.most(mostMoreMb);
+    return running;
+  }
+
+  for (const [what, limit, query] of refused)
+    it(`open-points 6: a query of ${query.length} bytes is refused at a limit, or breaks off: ${what}`, async () => {
+      const accept = query.startsWith('CONSTRUCT') ? 'application/n-triples' : 'application/sparql-results+json';
+      const { status, text, isWhole } = await watched(() => read(server.root, query, accept));
+      if (isWhole) expect([status, text].join(' ')).to.match(/^422/).and.match(limit);
+      // What has begun ends without its end, and is not much longer than it may be.
+      else expect(text.length).to.be.below(70 << 20);
+    });
+
+  it('SPARQL 1.1 17.1: products of large numbers are errors where their digits are too many', async () => {
+    const query = `SELECT ?n40 { BIND(9999999999999999999999 AS ?n0) ${squares.join(' ')} }`;
+    const { status, text } = await watched(() => read(server.root, query));
+    expect(status).to.equal(200);
+    expect(JSON.parse(text).results.bindings).to.deep.equal([{}]);
+  });
+
+  for (const [what, update] of updates)
+    it(`open-points 2.2: an update of ${update.length} bytes is refused at a limit: ${what}`, async () => {
+      const { status, text } = await watched(() => patch(update));
+      expect(status, text).to.equal(422);
+    });
+});

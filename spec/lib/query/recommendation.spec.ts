@@ -1,0 +1,58 @@
+/** The query engine where engines differ: it answers what the Recommendation says, from LevelDB and from memory. */
+import { expect } from 'chai';
+import { Parser } from 'n3';
+import {
+  type Answer,
+  base,
+  engineAnswer,
+  graphNames,
+  type SpecLevel,
+  type SpecTriple,
+  specLevel,
+} from './engine-dataset.js';
+import { halfInMemory } from './engine-memory.js';
+import { assignedTwice, cases } from './recommendation-cases.js';
+
+const prologue = `PREFIX : <${base}> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>`;
+const readable = new Set(graphNames);
+
+/** The variables of a SELECT, in their order. */
+const columnsOf = (query: string): string[] => {
+  const head = query.slice(query.indexOf('SELECT') + 6, query.search(/ \{ | \{\}/));
+  const named = [...head.matchAll(/AS \?(\w+)\)/g)];
+  return (named.length > 0 ? named : [...head.matchAll(/\?(\w+)/g)]).map(([, name]) => name!);
+};
+
+function write(answer: Answer, query: string): string[] {
+  if ('truth' in answer) return [String(answer.truth)];
+  const names = query.startsWith('CONSTRUCT') ? ['subject', 'predicate', 'object'] : columnsOf(query);
+  return answer.rows.map((row) => names.map((name) => row.get(name)?.value.replace(base, '') ?? '-').join(' ')).sort();
+}
+
+describe('The query engine by the Recommendation', () => {
+  let store: SpecLevel;
+  before(async () => {
+    store = await specLevel();
+  });
+  after(() => store.close());
+
+  for (const { section, data, query, rows } of cases)
+    it(`SPARQL 1.1 ${section}: ${query.slice(0, 160)}`, async () => {
+      const parse = (turtle: string): SpecTriple[] =>
+        new Parser().parse(`${prologue.replace(/PREFIX (\S+) (\S+)/g, '@prefix $1 $2 .')} ${turtle}`) as never;
+      await store.fill(new Map(data.map((turtle, at) => [graphNames[at]!, parse(turtle)])));
+      for (const toMemory of [undefined, halfInMemory]) {
+        const answer = await engineAnswer(store.level, { readable }, `${prologue} ${query}`, toMemory);
+        expect(write(answer, query)).to.deep.equal([...rows]);
+      }
+    });
+
+  for (const query of assignedTwice)
+    it(`SPARQL 1.1 19.8: a variable is assigned once: ${query}`, async () => {
+      const error = await engineAnswer(store.level, { readable }, `${prologue} ${query}`).then(
+        () => undefined,
+        ({ code }) => code,
+      );
+      expect(error).to.equal('malformed-query');
+    });
+});

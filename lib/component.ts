@@ -98,8 +98,16 @@ export interface Installation {
 export interface CommandContext {
   readonly baseUri: string;
   readonly systemPrefix: string;
-  /** A credential of the owner that this server made. @throws SettingsError when there is none */
-  readonly ownerCredential: () => Promise<string>;
+  /** What the command is about, and its own flags. */
+  readonly operands: readonly string[];
+  readonly flags: Readonly<Record<string, string>>;
+  /**
+   * A credential of an owner: of the key in a file, or of the owner that this server made; `undefined` where nobody needs one.
+   * @throws SettingsError when there is no such key
+   */
+  readonly ownerCredential: (keyFile?: string) => Promise<string | undefined>;
+  /** Verifies the storage as `quadpod check` does, and prints what is wrong. @returns the exit code */
+  readonly check: () => Promise<number>;
   readonly dataDir: string;
   /** Runs work on the store. @throws StoreUnavailableError while a server has it open */
   readonly onStore: <T>(work: (store: Store) => Promise<T>) => Promise<T>;
@@ -113,6 +121,8 @@ export interface Command {
   readonly help: string;
   /** Flags that are the command's and no settings. */
   readonly flags?: readonly string[];
+  /** What it takes beside flags, for people: `DIR`. */
+  readonly operand?: string;
   /** @returns the exit code */
   run(context: CommandContext): Promise<number>;
 }

@@ -102,10 +102,10 @@ export interface CommandContext {
   readonly operands: readonly string[];
   readonly flags: Readonly<Record<string, string>>;
   /**
-   * A credential of an owner: of the key in a file, or of the owner that this server made; `undefined` where nobody needs one.
-   * @throws SettingsError when there is no such key
+   * A credential of an owner: of the key in a file, or of the owner that this server made.
+   * @throws SettingsError when there is no such key, or nobody controls the storage
    */
-  readonly ownerCredential: (keyFile?: string) => Promise<string | undefined>;
+  readonly ownerCredential: (keyFile?: string) => Promise<string>;
   /** Verifies the storage as `quadpod check` does, and prints what is wrong. @returns the exit code */
   readonly check: () => Promise<number>;
   readonly dataDir: string;

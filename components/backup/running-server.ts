@@ -20,7 +20,7 @@ export class RunningServer {
   /** Has the server begin. @throws BackupError when it does not */
   static async begin({ baseUri, systemPrefix, ownerCredential, flags }: CommandContext): Promise<RunningServer> {
     const credential = await ownerCredential(flags['key']);
-    const headers: Record<string, string> = credential === undefined ? {} : { Authorization: `Bearer ${credential}` };
+    const headers = { Authorization: `Bearer ${credential}` };
     const response = await fetch(`${baseUri}${systemPrefix}/backups`, { method: 'POST', headers }).catch(
       (error: unknown) => {
         const reason = ((error as Error).cause as Error | undefined)?.message ?? (error as Error).message;

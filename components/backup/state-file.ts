@@ -104,16 +104,17 @@ function headerOf(line: string, file: string): Header {
 async function* linesOf(file: string): AsyncGenerator<string> {
   const source = createReadStream(file);
   const gunzip = createGunzip();
-  const read = pipeline(source, gunzip).catch((error: Error) => error);
+  // Whoever reads the lines is told; this only ties the two together.
+  pipeline(source, gunzip).catch(() => {});
   try {
     yield* createInterface({ input: gunzip, crlfDelay: Number.POSITIVE_INFINITY });
+    if (gunzip.errored) throw gunzip.errored;
+  } catch (error) {
+    throw new BackupError(`${file} cannot be read: ${(error as Error).message}.`);
   } finally {
     gunzip.destroy();
     source.destroy();
   }
-  const failure = await read;
-  if (failure instanceof Error && (failure as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE')
-    throw new BackupError(`${file} cannot be read: ${failure.message}.`);
 }
 
 /** The SHA-256 of a file (base64). */

@@ -5,7 +5,7 @@ import type { CommandContext } from '../../lib/component.js';
 export async function printEvents({ baseUri, systemPrefix, ownerCredential, print }: CommandContext): Promise<number> {
   const credential = await ownerCredential();
   const response = await fetch(`${baseUri}${systemPrefix}/events`, {
-    headers: credential === undefined ? {} : { Authorization: `Bearer ${credential}` },
+    headers: { Authorization: `Bearer ${credential}` },
   });
   if (response.status !== 200 || !response.body) {
     process.stderr.write(

@@ -105,7 +105,10 @@ export function commandContext({ settings, flags, operands, components }: Contex
     check: () => check({ settings, flags: {}, operands: [], components }),
     dataDir: core.dataDir,
     ownerCredential: async (file = keyFile) => {
-      if (core.devOpen) return undefined;
+      if (core.devOpen)
+        throw new SettingsError(
+          'A storage that is open to everybody has nobody who controls it. Stop the server first.',
+        );
       if (!existsSync(file))
         throw new SettingsError(
           `There is no ${file}.${file === keyFile ? ' The owners of this storage are named in lws.owners: --key FILE names the key of one.' : ''}`,

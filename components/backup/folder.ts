@@ -86,5 +86,8 @@ export async function copyOnce(from: string, to: string, size?: number): Promise
   return true;
 }
 
-/** Keys of the server in its data directory: who lost them would be somebody else. */
-export const keyFiles = (dataDir: string): string[] => readdirSync(dataDir).filter((name) => name.endsWith('.key'));
+/** The files beside the database and the blobs, which are the keys of the server: who lost them would be somebody else. */
+export const keyFiles = (dataDir: string): string[] =>
+  readdirSync(dataDir, { withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name);

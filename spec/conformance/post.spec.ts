@@ -18,7 +18,7 @@ async function slugged(s: StorageUnderTest, Slug: string, headers: Record<string
 
 describeStorage('POST', (s) => {
   it('open-points 11: of a Slug a thousand characters are looked at, and the rest costs nothing', async () => {
-    for (const slug of [`${'/'.repeat(9_000)}a`, `${'-'.repeat(9_000)}a`, `${'%20'.repeat(3_000)}`]) {
+    for (const slug of [`${'-'.repeat(9_000)}a`, '%20'.repeat(3_000)]) {
       const answer = await s.post(s.scratch, 'text/plain', 'x', { Slug: slug });
       expect(answer.status).to.equal(201);
     }

@@ -68,6 +68,11 @@ export class QueryPool {
     }
   }
 
+  /** Ends all queries; those that come wait until what it returns is called. */
+  pause(): Promise<() => void> {
+    return this.threads.pause();
+  }
+
   close(): Promise<void> {
     return this.threads.close();
   }

@@ -11,6 +11,8 @@ import { newRevision } from '../../lib/storage/records.js';
 import { type SpecServer, startSpecServer } from '../support/server.js';
 import { type DiskStore, diskStore, failNextBatch, root, stayFull } from './failing-level.js';
 
+const codeOf = ({ code }: { code: string }): string => code;
+
 describe('A storage behind a batch that could not be written', function () {
   this.timeout(20_000);
   let server: SpecServer;
@@ -81,7 +83,7 @@ describe('A storage behind a batch that could not be written', function () {
     );
   });
 
-  it('shows what had reached the disk after all, with its events', async () => {
+  it('shows what had reached the disk after all', async () => {
     void failNextBatch(server.server.store.level, { afterWriting: true });
     const before = await members();
     const created = await Promise.all(contents.map((_, kind) => put(`doubted${kind}`, kind)));
@@ -143,10 +145,7 @@ describe('A store behind a batch that could not be written', () => {
     const write = (): Promise<string> =>
       disk.store
         .transact((tx) => tx.putRecord({ ...tx.record(root)!, revision: newRevision() }))
-        .then(
-          () => 'written',
-          ({ code }: { code: string }) => code,
-        );
+        .then(() => 'written', codeOf);
     expect(await write()).to.equal('storage-full');
     await sleep(1200);
     expect(await write()).to.equal('storage-full');
@@ -156,4 +155,23 @@ describe('A store behind a batch that could not be written', () => {
     void failNextBatch(disk.store.level);
     expect(await write()).to.equal('storage-full');
   });
+
+  for (const afterWriting of [false, true])
+    it(`tells once what became of ${afterWriting ? 'a batch that had reached the disk' : 'what did not reach the disk'}`, async function () {
+      this.timeout(10_000);
+      const { store } = disk;
+      const told: string[] = [];
+      const names = ({ entries }: { entries: ReadonlyMap<string, unknown> }): string => [...entries.keys()].join();
+      store.onStage((tx) => told.push(`staged ${names(tx)}`));
+      store.onCommit((tx) => told.push(`committed ${names(tx)}`));
+      store.onDrop((tx) => told.push(`dropped ${names(tx)}`));
+      const put = (name: string): Promise<void> => store.transact((tx) => tx.putEntry(name, 'value'));
+      void failNextBatch(store.level, { afterWriting });
+      expect(await put('Edoubted').then(String, codeOf)).to.equal('storage-full');
+      for (let at = 0; at < 50 && told.length < 2; at++) await sleep(100);
+      await put('Elater');
+      const fate = afterWriting ? 'committed' : 'dropped';
+      expect(told).to.deep.equal(['staged Edoubted', `${fate} Edoubted`, 'staged Elater', 'committed Elater']);
+      expect(store.entry('Edoubted')).to.equal(afterWriting ? 'value' : undefined);
+    });
 });

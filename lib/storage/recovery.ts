@@ -27,7 +27,7 @@ const spareBytes = 4 << 20;
 export class Recovery {
   /** Those who have LevelDB open beside the store. */
   readonly pauses: Pause[] = [];
-  private resumes: readonly (() => void)[] = [];
+  private resumes: (() => void)[] = [];
   private timer: NodeJS.Timeout | undefined;
   private running: Promise<void> | undefined;
   private delayMs = shortestMs;
@@ -82,8 +82,11 @@ export class Recovery {
   private async reopen(): Promise<void> {
     // A thread that opened LevelDB before the store did would keep what has failed.
     if (this.resumes.length === 0) this.resumes = await Promise.all(this.pauses.map((pause) => pause()));
-    await reopenLevel(this.options.level);
-    for (const resume of this.resumes) resume();
-    this.resumes = [];
+    try {
+      await reopenLevel(this.options.level);
+    } finally {
+      // It may be open and not take writes; then it is read at least.
+      if (this.options.level.status === 'open') for (const resume of this.resumes.splice(0)) resume();
+    }
   }
 }

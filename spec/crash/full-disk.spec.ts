@@ -75,8 +75,14 @@ describe('A full disk (skipped where no tmpfs can be mounted)', function () {
     for (let i = 0; i < 20; i++) await (await send('PUT', 'c/big', 'text/plain', 'x'.repeat(300_000))).text();
     expect(server.output.stderr, 'what Node warns of').not.to.include('Warning');
     expect(uploads()).to.deep.equal([]);
+    expect((await send('DELETE', 'c/json')).status).to.equal(204);
+    disk.fill(MiB / 2);
+    await sleep(1100);
+    await expectStorageFull(await send('DELETE', 'c/rdf'));
     disk.free();
     await sleep(1100);
+    expect(server.output.stdout).not.to.include('read-only');
+    expect((await send('DELETE', 'c/rdf')).status).to.equal(204);
     expect((await send('PUT', 'c/new', 'text/turtle', '<#a> <urn:b> 1 .')).status).to.equal(201);
     expect(await server.stop()).to.equal(0);
     await expectCheckInOrder();

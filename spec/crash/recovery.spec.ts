@@ -14,12 +14,12 @@ import { type DiskStore, diskStore, failNextBatch, root, stayFull } from './fail
 const codeOf = ({ code }: { code: string }): string => code;
 
 describe('A storage behind a batch that could not be written', function () {
-  this.timeout(20_000);
+  this.timeout(60_000);
   let server: SpecServer;
   let folder: string;
   let probes = 0;
   before(async () => {
-    server = await startSpecServer({ settings: { 'dev.open': 'true' } });
+    server = await startSpecServer({ settings: { 'dev.open': 'true', 'sparql.endpoint.max-concurrent': '1' } });
     folder = `${server.root}folder/`;
     await fetch(folder, { method: 'PUT' });
   });

@@ -71,12 +71,13 @@ export class WorkerPool {
   private readonly turns = new LRUCache<string, number>({ max: 10_000 });
   private turn = 0;
   private closed = false;
+  private isPaused = false;
 
   constructor(private readonly options: PoolOptions) {}
 
   /** Starts one thread before it is needed. */
   warm(): void {
-    if (this.all.size === 0 && !this.closed) this.idle.set(this.spawn(), undefined);
+    if (this.all.size === 0 && !this.closed && !this.isPaused) this.idle.set(this.spawn(), undefined);
   }
 
   /** @throws NotBegun; what the job's work throws */
@@ -98,11 +99,20 @@ export class WorkerPool {
     });
   }
 
+  /** Ends all threads, those at work too; jobs wait until what it returns is called. */
+  async pause(): Promise<() => void> {
+    this.isPaused = true;
+    await this.endAll();
+    return () => {
+      this.isPaused = false;
+      this.next();
+    };
+  }
+
   async close(): Promise<void> {
     this.closed = true;
     for (const { reject } of this.waiting.splice(0)) reject(new NotBegun('closed'));
-    for (const timer of this.idle.values()) clearTimeout(timer);
-    await Promise.all([...this.all].map((worker) => this.end(worker)));
+    await this.endAll();
   }
 
   /** A client fills its own part of the queue, never everybody's. */
@@ -147,7 +157,7 @@ export class WorkerPool {
   }
 
   private next(): void {
-    if (this.closed || this.busy >= this.options.size) return;
+    if (this.closed || this.isPaused || this.busy >= this.options.size) return;
     const waiting = this.takeNext();
     if (!waiting) return;
     const resting = [...this.idle.keys()];
@@ -206,6 +216,11 @@ export class WorkerPool {
     });
     this.all.add(worker);
     return worker;
+  }
+
+  private async endAll(): Promise<void> {
+    for (const timer of this.idle.values()) clearTimeout(timer);
+    await Promise.all([...this.all].map((worker) => this.end(worker)));
   }
 
   private end(worker: Worker): Promise<unknown> {

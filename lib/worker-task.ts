@@ -10,8 +10,9 @@ export interface Task {
   readonly arguments: Readonly<Record<string, unknown>>;
   /** A long list of strings. */
   readonly lines?: readonly string[];
-  /** Whose task it is, where clients take turns. */
+  /** Whose task it is, where clients take turns, and before whom it comes. */
   readonly client?: string | undefined;
+  readonly rank?: number | undefined;
 }
 
 export interface TaskResult {
@@ -61,8 +62,12 @@ export const linesAtATime = 4000;
  */
 export async function runTask(pool: WorkerPool, task: Task, deadlineMs?: number): Promise<TaskResult> {
   try {
-    const whose = task.client === undefined ? {} : { client: task.client };
-    return await pool.run({ ...whose, work: (worker, ended) => askWorker(worker, ended, { task, deadlineMs }) });
+    const { client = '', rank = 0, ...work } = task;
+    return await pool.run({
+      client,
+      rank,
+      work: (worker, ended) => askWorker(worker, ended, { task: work, deadlineMs }),
+    });
   } catch (error) {
     if (error instanceof NotBegun) throw new TaskAborted(error.why === 'busy' ? 'busy' : 'closed', error);
     throw error;
@@ -103,7 +108,7 @@ function askWorker(
   });
 }
 
-async function send(worker: Worker, { lines = [], client: _, ...task }: Task): Promise<void> {
+async function send(worker: Worker, { lines = [], ...task }: Task): Promise<void> {
   for (let at = 0; at < lines.length; at += linesAtATime) {
     worker.postMessage({ lines: lines.slice(at, at + linesAtATime) } satisfies ToWorker);
     await new Promise((resolve) => setImmediate(resolve));

@@ -44,6 +44,7 @@ export class KeptIndex {
     const index = new KeptIndex(house, space);
     for await (const [name, kept] of allKept(house.store, space)) index.entries.set(name, index.entryOf(kept));
     house.store.onStage((tx) => index.each(tx, (name, entry) => index.staged.set(name, entry)));
+    house.store.onDrop((tx) => index.each(tx, (name) => index.staged.delete(name)));
     house.store.onCommit((tx) => index.each(tx, (name, entry) => index.commit(name, entry)));
     return index;
   }

@@ -32,6 +32,11 @@ export default defineComponent({
   async install(house) {
     const [{ BackupJobs }, { backupRoutes }] = await Promise.all([import('./jobs.js'), import('./routes.js')]);
     const jobs = new BackupJobs(house);
+    // Its thread has LevelDB open; whoever asked for it begins again.
+    house.store.beforeReopening(async () => {
+      await jobs.end();
+      return () => {};
+    });
     return { routes: backupRoutes(house, jobs), stop: () => jobs.end() };
   },
   commands: {

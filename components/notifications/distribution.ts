@@ -54,6 +54,16 @@ export class Distribution {
         else this.waiting.add(key);
       }
     });
+    store.onDrop(({ entries }) => {
+      const all = new Set(this.waiting);
+      for (const key of entries.keys()) {
+        if (!key.startsWith(prefix)) continue;
+        if (store.entry(key) === undefined) all.delete(key);
+        else all.add(key);
+      }
+      this.waiting.clear();
+      for (const key of [...all].sort()) this.waiting.add(key);
+    });
     store.onCommit(() => this.run(store));
   }
 

@@ -10,6 +10,7 @@ import type { Store } from '../../lib/storage/store.js';
 import type { ResourceChange, Transaction } from '../../lib/storage/transaction.js';
 import type { Distribution, Owed } from './distribution.js';
 import { type Activity, activityOf, announcementOf, type EventContext } from './events.js';
+import type { Subscription } from './subscription.js';
 import type { Subscriptions } from './subscriptions.js';
 
 const space = 'outbox';
@@ -47,6 +48,18 @@ export interface OutboxOptions {
   readonly includeActor: boolean;
   /** Those who follow now: controllers, who are told of what they may read. */
   readonly followers: ReadonlySet<Follower>;
+}
+
+/** Those who subscribed, each one object, to which its decisions on one state are memoised. */
+class Subscribers {
+  private readonly known = new Map<string, Access>();
+
+  of({ subscriber: subject, client }: Subscription): Access {
+    const name = JSON.stringify([subject, client]);
+    const access = this.known.get(name) ?? { principal: { subject, ...(client === undefined ? {} : { client }) } };
+    this.known.set(name, access);
+    return access;
+  }
 }
 
 export class Outbox {
@@ -101,10 +114,12 @@ export class Outbox {
   private async stage(tx: Transaction): Promise<void> {
     const { subscriptions, authorizer, followers } = this.options;
     const context = this.contextOf(tx);
+    const seen = { before: new Subscribers(), after: new Subscribers() };
     for (const change of tx.changes) {
       const record = (change.after ?? change.before)!;
       // Who may read it at the time of the event; what is deleted, before it was.
       const view: View = change.after ? tx : tx.before;
+      const accessOf = seen[change.after ? 'after' : 'before'];
       const mayRead = (access: Access): boolean | Promise<boolean> =>
         authorizer.allows({ view, access, mode: 'read', iri: record.iri, record });
       const readers: Follower[] = [];
@@ -112,9 +127,16 @@ export class Outbox {
       for (const follower of followers) if (await mayRead({ ...follower.access })) readers.push(follower);
       if (readers.length > 0) this.readers.set(change, readers);
       const told: string[] = [];
-      for (const { id, subscriber, client } of subscriptions.covering(record.iri)) {
-        const allowed = mayRead({ principal: { subject: subscriber, ...(client === undefined ? {} : { client }) } });
-        if (allowed === true || (await allowed)) told.push(id);
+      const decided = new Map<Access, boolean>();
+      for (const subscription of subscriptions.covering(record.iri)) {
+        const access = accessOf.of(subscription);
+        let allowed = decided.get(access);
+        if (allowed === undefined) {
+          const decision = mayRead(access);
+          allowed = typeof decision === 'boolean' ? decision : await decision;
+          decided.set(access, allowed);
+        }
+        if (allowed) told.push(subscription.id);
       }
       if (told.length > 0)
         this.owe(tx, {

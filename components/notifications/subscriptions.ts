@@ -31,6 +31,10 @@ export class Subscriptions {
         if (key.startsWith(prefix))
           subscriptions.staged.set(key.slice(prefix.length), value === null ? undefined : JSON.parse(value));
     });
+    store.onDrop(({ entries }) => {
+      for (const key of entries.keys())
+        if (key.startsWith(prefix)) subscriptions.staged.delete(key.slice(prefix.length));
+    });
     store.onCommit(({ entries }) => {
       for (const [key, value] of entries)
         if (key.startsWith(prefix)) subscriptions.set(key.slice(prefix.length), value);

@@ -37,7 +37,8 @@ export class PostingLists {
       maxSize: Math.max(1, maxBytes),
       sizeCalculation: ({ iris }) => Math.ceil(bytesOf(iris)),
     });
-    store.onTransaction((transaction) => this.expect(transaction, 1));
+    store.onStage((transaction) => this.expect(transaction, 1));
+    store.onDrop((transaction) => this.expect(transaction, -1));
     store.onCommit((transaction) => this.apply(transaction));
   }
 

@@ -88,6 +88,8 @@ export default defineComponent({
       queue: size * queuedPerWorker,
       memory,
     });
+    store.beforeReopening(() => pool.pause());
+    if (memory) store.beforeReopening(() => memory.pause());
     const services = {
       fetch: house.fetchUnder({ blockPrivateAddresses: true, allowedHosts: allowedServices }),
       allowed: allowedServices.map((entry) => parseAllowedHost(entry)!),

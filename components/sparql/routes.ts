@@ -1,7 +1,7 @@
 /** The SPARQL Query Service over HTTP (open-points 6). It must not know how a query runs. */
 import type { IncomingMessage } from 'node:http';
+import { clientFor } from '../../lib/authorization/client.js';
 import type { Access } from '../../lib/authorization/principal.js';
-import { clientOf } from '../../lib/fields/client-address.js';
 import { formatLink } from '../../lib/fields/link.js';
 import type { Reply } from '../../lib/http/reply.js';
 import { whenGone } from '../../lib/http/request.js';
@@ -89,13 +89,11 @@ async function answer(
   };
   const decide = (iris: readonly string[]): Promise<boolean[]> =>
     Promise.all(iris.map((iri) => authorizer.allows({ view: store, access, mode: 'read', iri })));
-  const standing = await authorizer.standing(store, access);
+  const client = await clientFor(house, access, address);
   const { signal, release } = whenGone(req);
   const job = {
     task,
-    standing,
-    // Identities are free, and addresses less so.
-    client: (standing === 'stranger' ? undefined : access.principal?.subject) ?? clientOf(address),
+    ...client,
     scope: async () => authorizer.readScope(access),
     gone: signal,
     decide,

@@ -45,6 +45,12 @@ export interface DocumentsOptions {
   readonly bounds?: Bounds;
 }
 
+/** Whose work it is: clients take turns, and those of a lower rank come first. */
+export interface Sender {
+  readonly client: string;
+  readonly rank: number;
+}
+
 interface ParseOptions {
   readonly format: RdfFormat;
   readonly graph: string;
@@ -61,29 +67,48 @@ export interface GraphState {
   readonly prefixes: Readonly<Record<string, string>>;
 }
 
-export class Documents {
-  private readonly large: WorkerPool;
-  private readonly updates: WorkerPool;
+interface Pools {
+  readonly large: WorkerPool;
+  readonly updates: WorkerPool;
   /** What others sent for a stranger's word keeps nobody waiting who stores something. */
-  private readonly foreign: WorkerPool;
+  readonly foreign: WorkerPool;
+}
 
-  constructor(private readonly options: DocumentsOptions) {
-    const script = new URL('./document-worker.js', import.meta.url);
-    this.large = new WorkerPool({ script, size: 1, queue: 200, idleMs: 20_000, memoryMb: 2048 });
-    this.updates = new WorkerPool({
+/** Who controls the storage always finds a thread. */
+const ranks = [2, 1, 1];
+
+function makePools(): Pools {
+  const script = new URL('./document-worker.js', import.meta.url);
+  return {
+    large: new WorkerPool({ script, size: 2, ranks, queue: 200, idleMs: 20_000, memoryMb: 2048 }),
+    updates: new WorkerPool({
       script,
       size: 2,
+      ranks: [2, 2, 1],
       queue: 100,
       memoryMb: 1024,
       nurseryMb: 8,
       workerData: { engine: true },
-    });
-    this.foreign = new WorkerPool({ script, size: 1, queue: 16, idleMs: 20_000, memoryMb: 256, nurseryMb: 8 });
+    }),
+    foreign: new WorkerPool({ script, size: 1, queue: 16, idleMs: 20_000, memoryMb: 256, nurseryMb: 8 }),
+  };
+}
+
+export class Documents {
+  constructor(
+    private readonly options: DocumentsOptions,
+    private readonly pools: Pools = makePools(),
+    private readonly sender?: () => Promise<Sender>,
+  ) {}
+
+  /** The same for the work of somebody, who is asked for where a thread has to do it. */
+  sentBy(sender: () => Promise<Sender>): Documents {
+    return new Documents(this.options, this.pools, sender);
   }
 
   /** Starts the worker that runs SPARQL updates; call it when the server listens. */
   warm(): void {
-    this.updates.warm();
+    this.pools.updates.warm();
   }
 
   /**
@@ -97,7 +122,7 @@ export class Documents {
       const parsed =
         bytes.length <= inlineBytes[format]
           ? await tasks.parse({ bytes, format, graph, bounds, contexts })
-          : await this.parseIn(this.large, bytes, { format, graph, contexts });
+          : await this.parseIn(this.pools.large, bytes, { format, graph, contexts });
       if (!('missing' in parsed)) return parsed;
       const { missing } = parsed;
       const text = fetched < mostContexts ? await remoteContexts?.(missing) : undefined;
@@ -111,7 +136,7 @@ export class Documents {
    * @throws LwsError see `parse`
    */
   async parseForeign(bytes: Uint8Array, format: RdfFormat, url: string): Promise<readonly string[]> {
-    const parsed = await this.parseIn(this.foreign, bytes, {
+    const parsed = await this.parseIn(this.pools.foreign, bytes, {
       format,
       graph: url,
       client: new URL(url).host,
@@ -129,7 +154,7 @@ export class Documents {
     const task = {
       name: 'parse',
       arguments: { bytes: owned(bytes), format, graph, bounds: this.options.bounds, contexts },
-      client,
+      ...(client === undefined ? {} : { client }),
     };
     const { value, lines } = await this.inWorker(pool, task, deadlineMs);
     if ('missing' in (value as object)) return value as MissingContext;
@@ -145,13 +170,13 @@ export class Documents {
   ): Promise<Uint8Array | undefined> {
     if (keys.length <= inlineTriples) return tasks.render({ lines: keys, format, graph, prefixes });
     const task = { name: 'render', arguments: { format, graph, prefixes }, lines: keys };
-    return (await this.inWorker(this.large, task)).value as Uint8Array | undefined;
+    return (await this.inWorker(this.pools.large, task)).value as Uint8Array | undefined;
   }
 
   /** @throws LwsError `malformed-body` when the bytes are no JSON */
   async checkJson(bytes: Uint8Array): Promise<void> {
     if (bytes.length <= inlineBytes['application/json']) tasks.checkJson({ bytes });
-    else await this.inWorker(this.large, { name: 'checkJson', arguments: { bytes: owned(bytes) } });
+    else await this.inWorker(this.pools.large, { name: 'checkJson', arguments: { bytes: owned(bytes) } });
   }
 
   /**
@@ -161,7 +186,7 @@ export class Documents {
   async patchJson(bytes: Uint8Array, patch: Uint8Array, merge: boolean): Promise<Uint8Array> {
     if (bytes.length + patch.length <= inlineBytes['application/json']) return tasks.patchJson({ bytes, patch, merge });
     const task = { name: 'patchJson', arguments: { bytes: owned(bytes), patch, merge } };
-    return (await this.inWorker(this.large, task)).value as Uint8Array;
+    return (await this.inWorker(this.pools.large, task)).value as Uint8Array;
   }
 
   /** Reads an update that only names triples and is short; any other is `undefined`, and for `update` to read. */
@@ -193,17 +218,21 @@ export class Documents {
       arguments: { text, graph, prefixes, timeoutMs, bounds: this.options.bounds },
       lines: keys,
     };
-    const { value, lines } = await this.inWorker(this.updates, task, timeoutMs + graceMs);
+    const { value, lines } = await this.inWorker(this.pools.updates, task, timeoutMs + graceMs);
     return { ...(value as Omit<EncodedDocument, 'keys'>), keys: lines };
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.large, this.updates, this.foreign].map((pool) => pool.close()));
+    await Promise.all(Object.values(this.pools).map((pool: WorkerPool) => pool.close()));
   }
 
   private async inWorker(pool: WorkerPool, task: Task, deadlineMs?: number): Promise<TaskResult> {
     try {
-      return await runTask(pool, task, deadlineMs ?? this.options.taskTimeoutMs ?? 120_000);
+      return await runTask(
+        pool,
+        { ...(await this.sender?.()), ...task },
+        deadlineMs ?? this.options.taskTimeoutMs ?? 120_000,
+      );
     } catch (error) {
       if (error instanceof TaskFailed && error.fault.code !== undefined)
         throw new LwsError(error.fault.code as ErrorCode, error.fault.message, { cause: error });

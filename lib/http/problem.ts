@@ -1,6 +1,7 @@
 /** Refusals as `application/problem+json` (RFC 9457). It owns the only table from code to status, title and type. */
 import { type ChallengePolicy, challenges } from '../authentication/challenge.js';
 import { type ErrorCode, LwsError } from '../errors.js';
+import { interruptedRead } from '../storage/durable-level.js';
 import { withDigests } from './digests.js';
 import type { Step } from './exchange.js';
 import type { Reply } from './reply.js';
@@ -66,8 +67,8 @@ export const problems =
       await next();
       exchange.reply = withDigests(ctx.req, exchange.reply!);
     } catch (error) {
-      exchange.failure = error;
-      exchange.reply = problemReply(error, exchange.id, challenge);
+      exchange.failure = interruptedRead(error);
+      exchange.reply = problemReply(exchange.failure, exchange.id, challenge);
     }
   };
 

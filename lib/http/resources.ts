@@ -1,5 +1,9 @@
 /** The last step: what is no fixed route is asked of a resource. It must not know what its methods do. */
+import type { IncomingMessage } from 'node:http';
+import { clientFor, rankOf } from '../authorization/client.js';
+import type { Access } from '../authorization/principal.js';
 import { readTarget } from '../resources/names.js';
+import type { Storage } from '../resources/storage.js';
 import type { Step } from './exchange.js';
 import { addressOf } from './request-log.js';
 import { resourceReply } from './resource-routes.js';
@@ -8,16 +12,30 @@ import type { Site } from './site.js';
 export const resources =
   (site: Site): Step =>
   async ({ req, res, state: { exchange } }) => {
-    const { storage, idleMs, description, resourceQuery } = site;
+    const { idleMs, description, resourceQuery } = site;
+    const { access } = exchange;
+    const address = addressOf(site, req) ?? '';
+    const storage = isWrite(req) ? sentBy(site.storage, access, address) : site.storage;
     exchange.reply = await resourceReply({
       storage,
       description,
       resourceQuery,
       req,
       res,
-      access: exchange.access,
-      address: addressOf(site, req) ?? '',
+      access,
+      address,
       target: readTarget(req.url ?? '/', storage.storage),
       idleMs,
     });
   };
+
+const isWrite = ({ method }: IncomingMessage): boolean => method === 'PUT' || method === 'POST' || method === 'PATCH';
+
+/** The storage for a body that somebody sends: large ones are work, for which clients take turns. */
+function sentBy(storage: Storage, access: Access, address: string): Storage {
+  const sender = async () => {
+    const { client, standing } = await clientFor(storage, access, address);
+    return { client, rank: rankOf(standing) };
+  };
+  return { ...storage, documents: storage.documents.sentBy(sender) };
+}

@@ -16,7 +16,10 @@ export const transportRules =
     if (site.requireHttps && !isHttps(site, req))
       throw new LwsError('https-required', 'This server answers over HTTPS only.');
     assertFields(req);
-    if (req.method !== 'OPTIONS' || req.url !== '*') return next();
+    if (req.method !== 'OPTIONS' || req.url !== '*') {
+      const { store } = site.storage;
+      return store.isOpen ? next() : store.opened().then(next);
+    }
     ctx.state.exchange.reply = optionsOfServer;
     return undefined;
   };

@@ -39,11 +39,11 @@ export async function openStore(dataDir: string, storage: string, options: Store
     release();
     throw error;
   });
-  level.once('closed', release);
   try {
-    return await Store.open(level, folder, storage, options);
+    return await Store.open(level, folder, storage, { ...options, onClose: release });
   } catch (error) {
     await level.close();
+    release();
     if (error instanceof StoreUnavailableError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     throw new StoreUnavailableError(

@@ -77,6 +77,7 @@ export async function prepareServer(
   const mintedOwner = core.owners.length === 0 && !core.devOpen ? join(core.dataDir, 'owner.key') : undefined;
   const store = await openStore(core.dataDir, iri, {
     onTrouble: (message, error) => log.error({ err: error }, message),
+    onRecovery: (message) => log.warn(message),
     quotaBytes: core.quotaBytes,
   });
   try {

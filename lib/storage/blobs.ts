@@ -66,6 +66,18 @@ export class Blobs {
     }
   }
 
+  /** Does with the disk what every upload does. @throws the file system's error */
+  async probe(): Promise<void> {
+    const file = await open(this.mark('probe'), 'w', 0o600);
+    try {
+      await file.writeFile(Buffer.alloc(coalescedBytes));
+      await file.sync();
+    } finally {
+      await file.close();
+      await unlinkIfThere(this.mark('probe'));
+    }
+  }
+
   /** The blob's commit is durable: nothing is in doubt any more. */
   async confirm(blob: string): Promise<void> {
     await unlinkIfThere(this.mark(blob));
@@ -151,14 +163,14 @@ export class Blobs {
 
 /**
  * A commit failed in a way that leaves open whether it is on the disk: a batch may be in LevelDB's log although its sync
- * failed. What it refers to must stay until the next start, which looks.
+ * failed. What it refers to must stay until LevelDB is opened again, which shows it.
  */
 export class CommitInDoubtError extends LwsError {}
 
 export const commitInDoubt = (cause: unknown): LwsError =>
   new CommitInDoubtError(
     'storage-full',
-    'The disk did not take this write, and whether it was stored is in doubt until the server is restarted. Look again then.',
+    'The disk did not take this write, and whether it was stored is in doubt until the storage takes writes again. Look again then.',
     { reason: 'the batch could not be written or synced', cause },
   );
 

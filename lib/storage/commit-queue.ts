@@ -3,23 +3,15 @@
  * still being written. Whatever has run while one batch was on its way to the disk goes into the next (group commit);
  * each keeps its own verdict, and none is acknowledged before its batch is synced. It must not know what is cached.
  */
-
+import { randomUUID } from 'node:crypto';
 import { breathe, fillBatch, sizeOfBatch } from './batch-filling.js';
 import { commitInDoubt } from './blobs.js';
 import { storageFull } from './disk-space.js';
 import { type BatchWriter, type Level, writeBatch } from './durable-level.js';
+import { type CommittedState, OverlaidState } from './overlaid-state.js';
 import { quotaExceeded } from './quota.js';
-import { metaKey, parentOf, type ResourceRecord } from './records.js';
-import { Transaction, type TransactionBase } from './transaction.js';
-
-/** The committed state below the transactions under way. */
-export interface CommittedState {
-  record(iri: string): ResourceRecord | undefined;
-  graph(record: ResourceRecord): Promise<readonly string[]>;
-  entry(key: string): string | undefined;
-  derived<T extends object>(key: string, parse: (value: string) => T): T | undefined;
-  members(container: string): AsyncIterable<readonly ResourceRecord[]>;
-}
+import { metaKey } from './records.js';
+import { Transaction } from './transaction.js';
 
 export interface CommitQueueOptions {
   readonly level: Level;
@@ -36,6 +28,10 @@ export interface CommitQueueOptions {
   readonly onStage: (transaction: Transaction) => void;
   /** Called when a transaction is on the disk, before it is acknowledged. */
   readonly onCommit: (transaction: Transaction) => void;
+  /** Called for a transaction that was staged, when it is known that it never comes to the disk. */
+  readonly onDrop: (transaction: Transaction) => void;
+  /** Keys that the next batch removes besides. */
+  readonly forgotten: Set<string>;
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -50,19 +46,18 @@ interface PendingCommit {
   readonly reject: (error: unknown) => void;
 }
 
-interface Overlaid<T> {
-  readonly value: T;
-  readonly sequence: number;
+/** A batch of which nobody knows whether it is on the disk, and what waited behind it. */
+interface Doubt {
+  readonly batch: string;
+  readonly group: readonly PendingCommit[];
+  readonly behind: readonly PendingCommit[];
 }
 
 /** A smaller batch fits what is kept free for it. */
 const largeBatch = 4 << 20;
 
-export class CommitQueue implements TransactionBase {
-  readonly isTransaction = true;
-  private readonly records = new Map<string, Overlaid<ResourceRecord | null>>();
-  private readonly graphs = new Map<string, Overlaid<readonly string[] | undefined>>();
-  private readonly entries = new Map<string, Overlaid<string | null>>();
+export class CommitQueue {
+  private readonly state: OverlaidState;
   private pending: PendingCommit[] = [];
   private writer: Promise<unknown> = Promise.resolve();
   private flushing: Promise<void> | undefined;
@@ -71,44 +66,15 @@ export class CommitQueue implements TransactionBase {
   /** Bytes of the batch that is being written, about. */
   private writing = 0;
   private failure: unknown;
-  /** Those of commits under way included. */
-  bytes: number;
+  private doubt: Doubt | undefined;
 
   constructor(private readonly options: CommitQueueOptions) {
-    this.bytes = options.bytes;
+    this.state = new OverlaidState(options.committed, options.bytes);
   }
 
-  record(iri: string): ResourceRecord | undefined {
-    const overlaid = this.records.get(iri);
-    return overlaid ? (overlaid.value ?? undefined) : this.options.committed.record(iri);
-  }
-
-  async graph(record: ResourceRecord): Promise<readonly string[]> {
-    const overlaid = this.graphs.get(record.iri);
-    return overlaid ? (overlaid.value ?? []) : this.options.committed.graph(record);
-  }
-
-  entry(key: string): string | undefined {
-    const overlaid = this.entries.get(key);
-    return overlaid ? (overlaid.value ?? undefined) : this.options.committed.entry(key);
-  }
-
-  derived<T extends object>(key: string, parse: (value: string) => T): T | undefined {
-    const overlaid = this.entries.get(key);
-    if (!overlaid) return this.options.committed.derived(key, parse);
-    return overlaid.value === null ? undefined : parse(overlaid.value);
-  }
-
-  async members(container: string): Promise<ResourceRecord[]> {
-    // Taken before the scan: a commit that ends during it takes its changes out of the overlay.
-    const overlaid = [...this.records].filter(([iri]) => parentOf(iri) === container && iri !== container);
-    const members = new Map<string, ResourceRecord>();
-    for await (const records of this.options.committed.members(container))
-      for (const record of records) members.set(record.iri, record);
-    for (const [iri, { value }] of overlaid)
-      if (value) members.set(iri, value);
-      else members.delete(iri);
-    return [...members.values()];
+  /** Bytes that count against the quota, those of commits under way included. */
+  get bytes(): number {
+    return this.state.bytes;
   }
 
   /**
@@ -120,7 +86,7 @@ export class CommitQueue implements TransactionBase {
   async transact<T>(work: (transaction: Transaction) => Promise<T> | T, frees = false): Promise<T> {
     const { result, committed } = await this.alone(async () => {
       if (this.failure !== undefined) throw this.refusal();
-      const transaction = new Transaction(this);
+      const transaction = new Transaction(this.state);
       const result = await work(transaction);
       if (!frees) this.assertQuota(transaction);
       if (transaction.changes.length > 0 || transaction.announcements.length > 0)
@@ -157,10 +123,7 @@ export class CommitQueue implements TransactionBase {
     if (transaction.isEmpty) return this.lastCommit;
     this.options.onStage(transaction);
     const sequence = ++this.sequence;
-    for (const [iri, value] of transaction.records) this.records.set(iri, { value, sequence });
-    for (const [iri, { keys }] of transaction.graphs) this.graphs.set(iri, { value: keys, sequence });
-    for (const [key, value] of transaction.entries) this.entries.set(key, { value, sequence });
-    this.bytes = transaction.bytes;
+    this.state.lay(transaction, sequence);
     const committed = new Promise<void>((resolve, reject) => {
       this.pending.push({ transaction, sequence, bytes: sizeOfBatch(transaction), resolve, reject });
     });
@@ -181,15 +144,21 @@ export class CommitQueue implements TransactionBase {
       this.pending = [];
       this.writing = group.reduce((sum, { bytes: own }) => sum + own, 0);
       const bytes = String(this.bytes);
+      const name = randomUUID();
+      const forgotten = [...this.options.forgotten];
       const fill = async (batch: BatchWriter): Promise<void> => {
         for (const { transaction } of group) await fillBatch(batch, transaction);
+        for (const key of forgotten) batch.del(key);
+        // Says later whether this batch is on the disk.
+        batch.put(metaKey('batch'), name);
       };
       try {
         await writeBatch(this.options.level, fill, () => [metaKey('bytes'), bytes]);
       } catch (error) {
-        this.fail(error, group);
+        this.fail(error, { batch: name, group, behind: this.pending });
         return;
       }
+      for (const key of forgotten) this.options.forgotten.delete(key);
       for (const commit of group) this.settle(commit);
     }
   }
@@ -197,12 +166,7 @@ export class CommitQueue implements TransactionBase {
   /** The batch is on the disk: its changes leave the overlay, because readers see them now. */
   private settle({ transaction, sequence, resolve }: PendingCommit): void {
     this.options.onCommit(transaction);
-    for (const iri of transaction.records.keys())
-      if (this.records.get(iri)?.sequence === sequence) this.records.delete(iri);
-    for (const iri of transaction.graphs.keys())
-      if (this.graphs.get(iri)?.sequence === sequence) this.graphs.delete(iri);
-    for (const key of transaction.entries.keys())
-      if (this.entries.get(key)?.sequence === sequence) this.entries.delete(key);
+    this.state.lift(transaction, sequence);
     resolve();
   }
 
@@ -210,24 +174,46 @@ export class CommitQueue implements TransactionBase {
    * A batch could not be written. LevelDB's log may end in half a record, behind which nothing must be written: the
    * store takes no further write until it is opened again. Everything acknowledged is on the disk, and readable.
    */
-  private fail(error: unknown, group: readonly PendingCommit[]): void {
+  private fail(error: unknown, doubt: Doubt): void {
     this.failure = error;
-    this.options.onFailure(error);
-    const lost = [...group, ...this.pending];
+    this.doubt = doubt;
     this.pending = [];
-    this.records.clear();
-    this.graphs.clear();
-    this.entries.clear();
-    for (const { reject } of lost) reject(commitInDoubt(error));
+    this.state.clear();
+    for (const { reject } of [...doubt.group, ...doubt.behind]) reject(commitInDoubt(error));
+    this.options.onFailure(error);
   }
 
   private refusal(): Error {
-    return storageFull('a batch could not be written; the store is read-only until a restart', this.failure);
+    return storageFull('a batch could not be written; the store is read-only until it is opened again', this.failure);
   }
 
-  /** Whether a batch failed, after which nothing more must be written. */
-  get failed(): boolean {
-    return this.failure !== undefined;
+  /**
+   * Goes on behind a failed batch, while no transaction runs: what was in doubt is settled, or dropped, as LevelDB has it.
+   * @param reopen opens LevelDB again
+   * @returns whether the batch is on the disk
+   * @throws what `reopen` throws, and the error of LevelDB; then the store stays as it is
+   */
+  recover(reopen: () => Promise<void>): Promise<boolean> {
+    return this.alone(async () => {
+      await this.flushing;
+      await reopen();
+      const { level, onCommit, onDrop } = this.options;
+      const { batch, group, behind } = this.doubt!;
+      const wasStored = level.getSync(metaKey('batch')) === batch;
+      const bytes = level.getSync(metaKey('bytes')) ?? '0';
+      for (const { transaction } of group) (wasStored ? onCommit : onDrop)(transaction);
+      for (const { transaction } of behind) onDrop(transaction);
+      this.doubt = { batch, group: [], behind: [] };
+      await writeBatch(
+        level,
+        () => {},
+        () => [metaKey('bytes'), bytes],
+      );
+      this.state.bytes = Number(bytes);
+      this.lastCommit = Promise.resolve();
+      this.failure = undefined;
+      return wasStored;
+    });
   }
 
   /** Waits for the transactions and batches under way. */

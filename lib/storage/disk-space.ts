@@ -4,24 +4,33 @@ import { LwsError } from '../errors.js';
 
 /** Below this much free space writes are refused while the disk still has room for LevelDB's own files. */
 const reservedBytes = 32 << 20;
+/** Deletions go on until there is less than this. */
+const leastBytes = 1 << 20;
 
 export class DiskSpace {
   private checkedAt = 0;
-  private check: Promise<void> | undefined;
+  private free: Promise<number> | undefined;
 
   constructor(private readonly folder: string) {}
 
-  /** Refuses writes on a nearly full disk. Asks the file system at most once a second. */
-  async assertSome(): Promise<void> {
+  /**
+   * Refuses writes on a nearly full disk. Asks the file system at most once a second.
+   * @param frees a deletion, which may take what is reserved
+   */
+  async assertSome(frees = false): Promise<void> {
     const now = Date.now();
-    if (now - this.checkedAt >= 1000 || !this.check) {
+    if (now - this.checkedAt >= 1000 || !this.free) {
       this.checkedAt = now;
-      this.check = statfs(this.folder).then(({ bavail, bsize }) => {
-        if (bavail * bsize < reservedBytes) throw storageFull('less than 32 MiB are left on the disk');
-      });
-      this.check.catch(() => {});
+      this.free = this.freeBytes();
+      this.free.catch(() => {});
     }
-    await this.check;
+    const least = frees ? leastBytes : reservedBytes;
+    if ((await this.free) < least) throw storageFull(`less than ${least >> 20} MiB are left on the disk`);
+  }
+
+  private async freeBytes(): Promise<number> {
+    const { bavail, bsize } = await statfs(this.folder);
+    return bavail * bsize;
   }
 
   /**
@@ -30,9 +39,8 @@ export class DiskSpace {
    * @throws LwsError `storage-full`
    */
   async assertFor(bytes: number, frees: boolean): Promise<void> {
-    const { bavail, bsize } = await statfs(this.folder);
-    const needed = frees ? bytes + (1 << 20) : 2 * bytes + reservedBytes;
-    if (bavail * bsize < needed)
+    const needed = frees ? bytes + leastBytes : 2 * bytes + reservedBytes;
+    if ((await this.freeBytes()) < needed)
       throw storageFull(`a batch of about ${bytes} bytes needs more space than the disk has`);
   }
 }

@@ -3,8 +3,11 @@
  * always closed. It must not know what the keys mean.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { AbstractLevel, AbstractSnapshot } from 'abstract-level';
 import { ClassicLevel } from 'classic-level';
+import { LwsError } from '../errors.js';
 import { mostFiles } from './open-files.js';
 import type { KeyRange } from './records.js';
 
@@ -48,6 +51,42 @@ export async function openLevel(folder: string): Promise<Level> {
   }
   return level as unknown as Level;
 }
+
+/**
+ * Closes a LevelDB, with all that reads through it, and opens it again, which repairs its log.
+ * @throws the error of LevelDB, and then it is closed; Error when another thread kept it open
+ */
+export async function reopenLevel(level: Level): Promise<void> {
+  // LevelDB names another MANIFEST there whenever it opens.
+  const readCurrent = async (): Promise<string | undefined> =>
+    level instanceof ClassicLevel ? readFile(join(level.location, 'CURRENT'), 'utf8') : undefined;
+  const before = await readCurrent();
+  await level.close();
+  await level.open();
+  if (before !== undefined && (await readCurrent()) === before)
+    throw new Error('The database was not opened again, because a thread has not let go of it.');
+}
+
+/** Bytes of its log, which it copies when it opens. */
+export async function sizeOfLog(level: Level): Promise<number> {
+  if (!(level instanceof ClassicLevel)) return 0;
+  const { location } = level;
+  const files = (await readdir(location)).filter((name) => name.endsWith('.log'));
+  const sizes = await Promise.all(files.map(async (name) => (await stat(join(location, name))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+const isNotOpen = (error: unknown): boolean =>
+  /^LEVEL_\w+_NOT_OPEN$/.test(String((error as { code?: unknown } | undefined)?.code));
+
+export const beingOpened = (cause?: unknown): LwsError =>
+  new LwsError('too-busy', 'The storage is being opened again. Try again in a moment.', {
+    cause,
+    fields: { 'Retry-After': '2' },
+  });
+
+/** What a reader gets to see whom the closing of LevelDB interrupted; any other error as it is. */
+export const interruptedRead = (error: unknown): unknown => (isNotOpen(error) ? beingOpened(error) : error);
 
 /** LevelDB makes a new database where its CURRENT file is missing, and removes the tables of the old one. */
 function assertNotMaimed(folder: string): void {

@@ -2,6 +2,10 @@
 export interface StoreOptions {
   /** Told of a failure that no request can be answered with: a blob that could not be removed, a failed batch. */
   readonly onTrouble?: (message: string, error: unknown) => void;
+  /** Told when a trouble has ended by itself. */
+  readonly onRecovery?: (message: string) => void;
+  /** Called when it is closed. */
+  readonly onClose?: () => void;
   /** Bytes that it may hold (see quota.ts); 0 or absent: any number. */
   readonly quotaBytes?: number;
 }

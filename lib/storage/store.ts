@@ -3,15 +3,15 @@
  * to write; readers see committed states alone. It must not know HTTP, authorization or syntaxes.
  */
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { adopt } from './adopt.js';
 import { Blobs } from './blobs.js';
-import { CommitQueue, type TransactionListener } from './commit-queue.js';
-import { entryBlocks, keyBlocks, type Level, type LevelSnapshot } from './durable-level.js';
+import { CommitQueue } from './commit-queue.js';
+import { beingOpened, entryBlocks, keyBlocks, type Level, type LevelSnapshot } from './durable-level.js';
 import { graphPrefix } from './quad-keys.js';
 import { readCounter } from './quota.js';
 import {
-  garbageKey,
   iriOfRecordKey,
   type KeyRange,
   memberRange,
@@ -20,6 +20,9 @@ import {
   readRecord,
   recordKey,
 } from './records.js';
+import { type Pause, Recovery } from './recovery.js';
+import { SettledBlobs } from './settled-blobs.js';
+import { StoreListeners } from './store-listeners.js';
 import type { StoreOptions } from './store-options.js';
 import { sweepBlobs } from './sweep-blobs.js';
 import type { Transaction } from './transaction.js';
@@ -27,7 +30,7 @@ import type { Transaction } from './transaction.js';
 /** Larger graphs are not kept in the cache, so reading them early would be in vain. */
 const prefetchedTriples = 2_000;
 
-export class Store {
+export class Store extends StoreListeners {
   readonly isTransaction = false;
   private readonly recordCache = new LRUCache<string, ResourceRecord>({ max: 20_000 });
   /** Small graphs by resource, valid for one revision; its size is counted in keys. */
@@ -38,9 +41,8 @@ export class Store {
   });
   private readonly derivations = new LRUCache<string, object>({ max: 5_000 });
   private readonly queue: CommitQueue;
-  private readonly commitListeners: ((transaction: Transaction) => void)[] = [];
-  private readonly stageListeners: ((transaction: Transaction) => void)[] = [];
-  private readonly transactionListeners: TransactionListener[] = [];
+  private readonly recovery: Recovery;
+  private readonly settled: SettledBlobs;
 
   private constructor(
     readonly level: Level,
@@ -48,8 +50,12 @@ export class Store {
     private readonly options: StoreOptions,
     bytes: number,
   ) {
+    super();
+    const { onTrouble = () => {}, onRecovery = () => {} } = options;
+    this.settled = new SettledBlobs(blobs, onTrouble);
     this.queue = new CommitQueue({
       level,
+      forgotten: this.settled.forgotten,
       bytes,
       quotaBytes: options.quotaBytes ?? 0,
       assertSpace: (needed, frees) => blobs.space.assertFor(needed, frees),
@@ -60,17 +66,13 @@ export class Store {
         derived: (key, parse) => this.derived(key, parse),
         members: (container) => this.members(container),
       },
-      listeners: this.transactionListeners,
-      onStage: (transaction) => {
-        for (const listener of this.stageListeners) listener(transaction);
-      },
+      listeners: this.inTransaction,
+      onStage: (transaction) => this.tell('stage', transaction),
       onCommit: (transaction) => this.apply(transaction),
-      onFailure: (error) =>
-        options.onTrouble?.(
-          'The disk did not take a write; the storage is read-only until the server restarts.',
-          error,
-        ),
+      onDrop: (transaction) => this.drop(transaction),
+      onFailure: (error) => this.recovery.begin(error),
     });
+    this.recovery = new Recovery({ level, blobs, queue: this.queue, onTrouble, onRecovery });
   }
 
   /**
@@ -187,26 +189,26 @@ export class Store {
     work: (transaction: Transaction) => Promise<T> | T,
     options: { readonly frees?: boolean } = {},
   ): Promise<T> {
-    if (!options.frees) await this.blobs.space.assertSome();
+    await this.blobs.space.assertSome(options.frees);
     return this.queue.transact(work, options.frees);
   }
 
-  /**
-   * Calls back inside every transaction that changed a resource, when its work is done. What the listener stages is
-   * written with it, and what it throws undoes it: an index cannot lag, an event cannot be lost.
-   */
-  onTransaction(listener: TransactionListener): void {
-    this.transactionListeners.push(listener);
+  /** Calls back before LevelDB is closed to be opened again: whoever else has it open has to let go of it. */
+  beforeReopening(pause: Pause): void {
+    this.recovery.pauses.push(pause);
   }
 
-  /** Calls back before every transaction that is going to be written, before anybody can read of it. */
-  onStage(listener: (transaction: Transaction) => void): void {
-    this.stageListeners.push(listener);
+  /** Whether it can be read: not while LevelDB is opened again. */
+  get isOpen(): boolean {
+    return this.level.status === 'open';
   }
 
-  /** Calls back after every commit, before it is acknowledged; for caches. */
-  onCommit(listener: (transaction: Transaction) => void): void {
-    this.commitListeners.push(listener);
+  /** Waits a moment until it can be read. @throws LwsError `too-busy` */
+  async opened(): Promise<void> {
+    for (let waits = 0; !this.isOpen; waits++) {
+      if (waits >= 50) throw beingOpened();
+      await sleep(100);
+    }
   }
 
   /** The batch is on the disk: readers may see it. */
@@ -223,26 +225,20 @@ export class Store {
       else this.graphCache.delete(iri);
     }
     for (const key of transaction.entries.keys()) this.derivations.delete(key);
-    for (const listener of this.commitListeners) listener(transaction);
-    if (transaction.addedBlobs.size > 0 || transaction.removedBlobs.size > 0) void this.settleBlobs(transaction);
+    this.tell('commit', transaction);
+    if (transaction.addedBlobs.size > 0 || transaction.removedBlobs.size > 0) void this.settled.committed(transaction);
   }
 
-  private async settleBlobs({ addedBlobs, removedBlobs }: Transaction): Promise<void> {
-    if (this.queue.failed) return;
-    try {
-      for (const blob of addedBlobs.keys()) await this.blobs.confirm(blob);
-      for (const blob of removedBlobs) {
-        await this.blobs.remove(blob);
-        await this.level.del(garbageKey(blob));
-      }
-    } catch (error) {
-      this.options.onTrouble?.('A blob could not be settled; the next start will.', error);
-    }
+  private drop(transaction: Transaction): void {
+    this.tell('drop', transaction);
+    if (transaction.addedBlobs.size > 0) void this.settled.dropped(transaction);
   }
 
   /** Waits for the commits under way and closes. */
   async close(): Promise<void> {
+    await this.recovery.stop();
     await this.queue.idle();
     await this.level.close();
+    this.options.onClose?.();
   }
 }

@@ -38,6 +38,15 @@ export function failNextBatch(level: Level, { when, afterWriting }: Failure = {}
   });
 }
 
+/** Lets a store believe that the disk stays full, until what it returns is called. */
+export function stayFull({ blobs }: Store): () => void {
+  const { probe } = blobs;
+  blobs.probe = () => Promise.reject(new Error('IO error: No space left on device'));
+  return () => {
+    blobs.probe = probe;
+  };
+}
+
 export interface DiskStore {
   readonly store: Store;
   readonly folder: string;

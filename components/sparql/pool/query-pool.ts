@@ -1,6 +1,6 @@
 /** Queries in worker threads that are shared between clients. It must not know what a query means. */
 import type { Worker } from 'node:worker_threads';
-import type { Standing } from '../../../lib/authorization/authorizer.js';
+import { rankOf } from '../../../lib/authorization/client.js';
 import type { MemoryIndex } from '../../../lib/query/memory/memory-index.js';
 import { NotBegun, WorkerPool } from '../../../lib/worker-pool.js';
 import { endThread } from './end-thread.js';
@@ -19,8 +19,6 @@ export interface PoolOptions extends QueryWorkerData {
   readonly queue: number;
   readonly memory?: MemoryIndex | undefined;
 }
-
-const ranks: readonly Standing[] = ['controller', 'known', 'stranger'];
 
 /** A thread that nobody needs for so long is let go. */
 const idleMs = 600_000;
@@ -58,7 +56,7 @@ export class QueryPool {
     try {
       return await this.threads.run({
         client: job.client,
-        rank: ranks.indexOf(job.standing),
+        rank: rankOf(job.standing),
         gone: job.gone,
         work: (worker, ended) => askWorker(worker, job, { ...host, loaded: this.loaded, ended }),
       });
@@ -66,6 +64,11 @@ export class QueryPool {
       if (error instanceof NotBegun) throw error.why === 'gone' ? gone() : tooBusy();
       throw error;
     }
+  }
+
+  /** Ends all queries; those that come wait until what it returns is called. */
+  pause(): Promise<() => void> {
+    return this.threads.pause();
   }
 
   close(): Promise<void> {

@@ -13,7 +13,7 @@ import { loadQueryEngine } from '../../../lib/query/query-engine.js';
 import { openLevel } from '../../../lib/storage/durable-level.js';
 import { ownedBy } from '../../../lib/storage/owned-entries.js';
 import type { FromQueryWorker, QueryWorkerData, ToQueryWorker } from './messages.js';
-import { gone, outOfMemory, timeout } from './query-errors.js';
+import { interrupted, outOfMemory, timeout } from './query-errors.js';
 import { runQuery } from './run-query.js';
 
 /** Chunks that may be on their way without the reader having taken them. */
@@ -87,7 +87,7 @@ async function room(): Promise<void> {
     await new Promise<void>((resolve) => {
       taken = resolve;
     });
-  if (isStopped) throw gone();
+  if (isStopped) throw interrupted();
 }
 
 /** Nobody waits for this thread any more. */
@@ -111,7 +111,7 @@ async function leave(): Promise<void> {
 function limits(timeoutMs: number): () => void {
   const check = checkOf({ timeoutMs, timeout: () => timeout({ timeoutMs }), outOfMemory });
   return () => {
-    if (isStopped) throw gone();
+    if (isStopped) throw interrupted();
     check();
   };
 }

@@ -39,7 +39,7 @@ export class ChangedGraphs {
     }
   }
 
-  /** The changes are on the disk. Those that never come there stay unsettled: nobody can say which of them did. */
+  /** The changes are on the disk, or never come there. */
   settle({ graphs }: Changes): void {
     for (const graph of graphs.keys()) {
       const { count, quads } = this.unsettled.get(graph) ?? { count: 1, quads: 0 };

@@ -14,7 +14,7 @@ import type { GraphChanges, MemoryAsked, MemoryBase, MemoryMessage } from './mem
 export interface MemoryIndexOptions {
   /** The folder of the LevelDB. */
   readonly folder: string;
-  readonly store: Pick<Store, 'onStage' | 'onCommit'>;
+  readonly store: Pick<Store, 'onStage' | 'onCommit' | 'onDrop'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
   /** Without more quads than these there is an index. */
   readonly mostQuads: number;
@@ -46,6 +46,7 @@ export class MemoryIndex {
   private builder: Worker | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isClosed = false;
+  private isPaused = false;
   /** The thread that builds has LevelDB open. */
   private isReading = false;
   private version = 0;
@@ -62,6 +63,7 @@ export class MemoryIndex {
     options.store.onStage((transaction) => {
       if (transaction.graphs.size > 0) this.changed.stage(transaction);
     });
+    options.store.onDrop((transaction) => this.changed.settle(transaction));
     options.store.onCommit((transaction) => {
       if (transaction.graphs.size === 0) return;
       this.changed.settle(transaction);
@@ -84,7 +86,7 @@ export class MemoryIndex {
 
   /** Builds the index in the background. */
   start(): void {
-    if (this.isClosed || this.builder) return;
+    if (this.isClosed || this.isPaused || this.builder) return;
     const { folder, mostQuads } = this.options;
     [this.isUsed, this.removed] = [false, 0];
     const sequence = this.changed.begin();
@@ -107,6 +109,7 @@ export class MemoryIndex {
       this.builder = undefined;
       this.isReading = false;
       if (this.isClosed) return;
+      if (this.isPaused) return this.drop();
       const ms = Math.round(performance.now() - began);
       const { pauseMs = 10_000, pauseTimes = 10 } = this.options;
       this.nextAt = Date.now() + Math.max(pauseMs, pauseTimes * ms);
@@ -140,10 +143,24 @@ export class MemoryIndex {
     return changes;
   }
 
+  /** Builds nothing, and ends a build under way, until what it returns is called; the next query begins it again. */
+  async pause(): Promise<() => void> {
+    this.isPaused = true;
+    await this.endBuild();
+    this.nextAt = 0;
+    return () => {
+      this.isPaused = false;
+    };
+  }
+
   async close(): Promise<void> {
     this.isClosed = true;
     clearTimeout(this.timer);
     clearTimeout(this.idle);
+    await this.endBuild();
+  }
+
+  private async endBuild(): Promise<void> {
     const { builder } = this;
     if (!builder) return;
     // It closes LevelDB by itself; when it has, it may be killed.

@@ -1,0 +1,23 @@
+/** Whose work something is, where clients take turns. It must not know what the work is. */
+import { clientOf } from '../fields/client-address.js';
+import type { Authorizer, Standing, View } from './authorizer.js';
+import type { Access } from './principal.js';
+
+export interface Client {
+  readonly standing: Standing;
+  readonly client: string;
+}
+
+/** Who comes first. */
+const order: readonly Standing[] = ['controller', 'known', 'stranger'];
+export const rankOf = (standing: Standing): number => order.indexOf(standing);
+
+/** The subject, or the address of a stranger: identities are free, and addresses less so. */
+export async function clientFor(
+  { authorizer, store }: { readonly authorizer: Authorizer; readonly store: View },
+  access: Access,
+  address: string,
+): Promise<Client> {
+  const standing = await authorizer.standing(store, access);
+  return { standing, client: (standing === 'stranger' ? undefined : access.principal?.subject) ?? clientOf(address) };
+}

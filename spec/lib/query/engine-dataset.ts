@@ -8,7 +8,7 @@ import { DataFactory } from 'rdf-data-factory';
 import { answersOf } from '../../../lib/query/answers.js';
 import type { DatasetOptions } from '../../../lib/query/dataset.js';
 import type { MemoryView } from '../../../lib/query/memory/memory-view.js';
-import { readQuery } from '../../../lib/query/parse/read-query.js';
+import { type ReadQuery, readQuery } from '../../../lib/query/parse/read-query.js';
 import { type Level, type LevelSnapshot, openLevel, writeBatch } from '../../../lib/storage/durable-level.js';
 import { encodeGraph, otherKeys } from '../../../lib/storage/quad-keys.js';
 import { loadStockEngine } from '../../support/stock-engine.js';
@@ -88,16 +88,16 @@ export function datasetOf(level: Level, snapshot: LevelSnapshot, view: SpecView)
 /** How a snapshot comes into memory; `undefined` leaves it in LevelDB. */
 export type ToMemory = (level: Level, snapshot: LevelSnapshot) => Promise<MemoryView | undefined>;
 
-/** The answer of the engine under test. */
+/** The answer of the engine under test, to a text or to what was read of one. */
 export async function engineAnswer(
   level: Level,
   view: SpecView,
-  query: string,
+  query: string | ReadQuery,
   toMemory: ToMemory = async () => undefined,
 ): Promise<Answer> {
   const snapshot = level.snapshot();
   const memory = await toMemory(level, snapshot);
-  const read = await readQuery(query, base);
+  const read = typeof query === 'string' ? await readQuery(query, base) : query;
   const answers = answersOf(read, { ...datasetOf(level, snapshot, view), memory });
   try {
     if (read.form === 'ask') return { truth: await answers.truth() };

@@ -3,6 +3,7 @@
  * Language that says so. What is Oxigraph's fault is held against Comunica. It must not know the engine under test.
  */
 import type { Algebra } from '@comunica/utils-algebra';
+import { anyGraph } from '../../lib/query/parse/graph-names.js';
 import { type AlgebraNode, nodesOf } from '../../lib/query/parse/query-scopes.js';
 
 export interface Asked {
@@ -69,7 +70,7 @@ export const faults: readonly Fault[] = [
     of: 'oxigraph',
     why: '18.6: GRAPH binds its name also where its group has no triple',
     // What the reader puts there.
-    applies: ({ algebra }) => has(algebra, ({ value }) => value === '_graph_s'),
+    applies: ({ algebra }) => has(algebra, ({ value }) => value === anyGraph),
   },
   {
     of: 'oxigraph',
@@ -89,12 +90,23 @@ export const faults: readonly Fault[] = [
   },
   {
     of: 'oxigraph',
+    why: '18.5: MINUS takes away nothing that shares no variable, also within EXISTS',
+    applies: ({ algebra }) => existences(algebra).some((existence) => has(existence, isType('minus'))),
+  },
+  ...(['oxigraph', 'comunica'] as const).map((of) => ({
+    of,
     why: '18.5.1: without GROUP BY, there is a group also where a filter leaves no solution',
-    applies: ({ algebra }) =>
+    applies: ({ algebra }: Asked) =>
       has(
         algebra,
         (node) => node.type === 'group' && (node['variables'] as unknown[]).length === 0 && has(node, isType('filter')),
       ),
+  })),
+  {
+    of: 'comunica',
+    why: '18.5.1: an unbound variable is an error of SUM and AVG, which have no value then',
+    applies: ({ algebra }) =>
+      has(algebra, ({ aggregator }) => ['sum', 'avg'].includes((aggregator as string | undefined) ?? '')),
   },
   ...(['oxigraph', 'comunica'] as const).map((of) => ({
     of,

@@ -72,9 +72,12 @@ export function oxigraphOf(data: SpecData, readable: ReadonlySet<string>): Store
   return store;
 }
 
-const maybeLate = 'It took too long.';
-/** Whether it is no answer at all, which tells nothing. */
-export const isLate = (outcome: Outcome): boolean => 'error' in outcome && outcome.error.includes(maybeLate);
+const late = 'It took too long.';
+/** Whether an oracle has no answer, which tells nothing. */
+export const isLate = (outcome: Outcome): boolean => 'error' in outcome && outcome.error.includes(late);
+/** Comunica has no operator for some joins of what binds nothing. */
+export const isGivenUp = (outcome: Outcome): boolean =>
+  'error' in outcome && outcome.error.includes('RDF joining failed');
 
 const attempt = async (answer: () => Promise<Answer> | Answer): Promise<Outcome> => {
   try {
@@ -109,8 +112,8 @@ export const oxigraphOutcome = ({ oxigraph }: World, query: string): Promise<Out
 export const stockOutcome = ({ data, readable }: World, query: string): Promise<Outcome> =>
   attempt(async () => {
     const { from } = await readQuery(query, base);
-    const late = new Promise<never>((_, reject) => setTimeout(reject, 5000, new Error(maybeLate)).unref());
-    return Promise.race([plainAnswer(data, { readable, ...from }, query), late]);
+    const end = new Promise<never>((_, reject) => setTimeout(reject, 5000, new Error(late)).unref());
+    return Promise.race([plainAnswer(data, { readable, ...from }, query), end]);
   });
 
 function outcomeOf(answer: Answer): Outcome {

@@ -10,6 +10,7 @@ import { largeDataset, type RandomDataset, smallDataset } from './sparql-data.js
 import { isFaultOf } from './sparql-faults.js';
 import {
   areSame,
+  isGivenUp,
   isLate,
   type Outcome,
   ourOutcome,
@@ -132,7 +133,7 @@ async function verdictOf(scene: Scene, query: RandomQuery): Promise<Verdict> {
   const stock = await stockOutcome(scene, whole);
   if (isRight(stock)) return 'Comunica';
   if (isLate(stock)) return 'unchecked: too much';
-  return isFaultOf('comunica', asked) ? 'unchecked: both may be wrong' : 'wrong';
+  return isFaultOf('comunica', asked) || isGivenUp(stock) ? 'unchecked: both may be wrong' : 'wrong';
 }
 
 async function ourOutcomes(scene: Scene, query: RandomQuery): Promise<readonly Outcome[]> {

@@ -152,6 +152,10 @@ class Writer {
       [2 * nested, () => ['MINUS {', inner(), '}']],
       [3 * nested, () => ['FILTER', random.pick(['EXISTS', 'NOT EXISTS']), '{', this.group(depth - 1, true), '}']],
       [2, () => ['BIND (', value(this.words()), 'AS', this.newVariable(), ')']],
+      [
+        nested,
+        () => ['GRAPH ?g {', part(inner()), 'BIND (', random.pick([this.graphName(), this.variable()]), 'AS ?g ) }'],
+      ],
       [1, () => this.values()],
       [2 * nested, () => ['GRAPH', random.pick(['?g', '?g', '?h', this.graphName(), '?a']), '{', inner(), '}']],
       [nested, () => ['{', inner(), '}']],

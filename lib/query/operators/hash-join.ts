@@ -1,8 +1,8 @@
 /** Rows joined with what a plan gives alone, through a table of its rows. It must not know patterns. */
 import { addTo } from '../access/collections.js';
 import { joinTokens } from '../access/terms.js';
-import type { Blocks, Plan, Row, Slot } from '../plan/plan.js';
-import { blockLength, type Execution, recall } from './execution.js';
+import type { Blocks, Expression, Plan, Row, Slot } from '../plan/plan.js';
+import { blockLength, type Execution, holds, recall } from './execution.js';
 
 interface Tables {
   rows: Row[] | undefined;
@@ -41,22 +41,40 @@ export interface Partners {
   readonly run: () => Blocks;
   /** Slots of which a partner has to share a bound one (MINUS); absent: none. */
   readonly counts: readonly Slot[] | undefined;
+  /** The slots that the answer for a row depends on. */
+  readonly shared: readonly Slot[];
+  /** What a row and its partner have to hold together. */
+  readonly conditions: readonly Expression[];
 }
+
+/** Rows that are compared between two looks at the clock. */
+const mostCompared = 4096;
 
 /** Which rows have a partner among those that a plan gives alone. */
 export async function havePartners(
   execution: Execution,
   rows: readonly Row[],
-  { right, run, counts }: Partners,
+  { right, run, counts, shared, conditions }: Partners,
 ): Promise<boolean[]> {
   const { load, candidates } = partners(execution, right, run);
   const possible = [...right.possible];
   await load();
+  let compared = 0;
+  const isPair = (row: Row, partner: Row): boolean => {
+    if (++compared % mostCompared === 0) execution.assertTime();
+    if (counts && !counts.some((slot) => row[slot] !== undefined && partner[slot] !== undefined)) return false;
+    const merged = merge(row, partner, possible);
+    return merged !== undefined && conditions.every((condition) => holds(condition, merged));
+  };
+  const hasPartner = (row: Row): boolean => candidates(row).some((partner) => isPair(row, partner));
+  if (conditions.length === 0) return rows.map(hasPartner);
+  // A condition may be asked of many pairs, so that a row like another one has its answer.
+  const answers = new Map<string, boolean>();
   return rows.map((row) => {
-    const isPartner = (partner: Row): boolean =>
-      (!counts || counts.some((slot) => row[slot] !== undefined && partner[slot] !== undefined)) &&
-      merge(row, partner, possible) !== undefined;
-    return candidates(row).some(isPartner);
+    const key = joinTokens(row, shared);
+    const answer = answers.get(key) ?? hasPartner(row);
+    answers.set(key, answer);
+    return answer;
   });
 }
 

@@ -120,10 +120,21 @@ export const faults: readonly Fault[] = [
   })),
   {
     of: 'comunica',
-    why: '18.6: it drops alternatives within other parts, of which it believes that they have no solution',
+    why: '18.6: it drops alternatives and negated sets within other parts, of which it believes that they have no solution',
     applies: ({ algebra }) =>
       has(algebra, isType('project', 'join', 'graph', 'union', 'group', 'leftjoin', 'minus')) &&
-      paths(algebra).some((path) => has(path['predicate'], isType('alt'))),
+      paths(algebra).some((path) => has(path['predicate'], isType('alt', 'nps'))),
+  },
+  {
+    of: 'comunica',
+    why: '17.1, XPath 4.2: decimals are no doubles',
+    applies: ({ algebra }) =>
+      has(
+        algebra,
+        ({ operator, subType, name }) =>
+          /^([-+*/]|abs|ceil|floor|round)$/i.test((operator as string | undefined) ?? '') ||
+          (subType === 'named' && (name as AlgebraNode)['value'] === 'http://www.w3.org/2001/XMLSchema#decimal'),
+      ),
   },
   {
     of: 'comunica',

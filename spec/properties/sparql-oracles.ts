@@ -75,9 +75,9 @@ export function oxigraphOf(data: SpecData, readable: ReadonlySet<string>): Store
 const late = 'It took too long.';
 /** Whether an oracle has no answer, which tells nothing. */
 export const isLate = (outcome: Outcome): boolean => 'error' in outcome && outcome.error.includes(late);
-/** Comunica has no operator for some joins of what binds nothing. */
+/** Comunica has no operator for some joins of what binds nothing, and assigns no name of a graph within its group. */
 export const isGivenUp = (outcome: Outcome): boolean =>
-  'error' in outcome && outcome.error.includes('RDF joining failed');
+  'error' in outcome && /RDF joining failed|variable 'g' that has already been bound/.test(outcome.error);
 
 const attempt = async (answer: () => Promise<Answer> | Answer): Promise<Outcome> => {
   try {

@@ -74,6 +74,15 @@ export const faults: readonly Fault[] = [
   },
   {
     of: 'oxigraph',
+    why: '18.6: what a group assigns to the name of its graph is joined with it',
+    applies: ({ algebra }) =>
+      has(algebra, ({ type, variable, input }) => {
+        const name = (variable as AlgebraNode | undefined)?.['value'];
+        return type === 'extend' && has(input, ({ graph }) => (graph as AlgebraNode | undefined)?.['value'] === name);
+      }),
+  },
+  {
+    of: 'oxigraph',
     why: '13.2.1: a default graph of several is their merge, which has a triple once',
     applies: ({ hasFrom }) => hasFrom,
   },
@@ -124,6 +133,11 @@ export const faults: readonly Fault[] = [
     applies: ({ algebra }) =>
       has(algebra, isType('project', 'join', 'graph', 'union', 'group', 'leftjoin', 'minus')) &&
       paths(algebra).some((path) => has(path['predicate'], isType('alt', 'nps'))),
+  },
+  {
+    of: 'comunica',
+    why: '18.3: what a group leaves unbound goes together with everything',
+    applies: ({ algebra }) => nodes(algebra, isType('join', 'leftjoin')).some((join) => has(join, isType('group'))),
   },
   {
     of: 'comunica',

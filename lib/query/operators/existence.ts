@@ -92,7 +92,10 @@ async function partnered(asker: Asker, existence: Existence, rows: readonly Row[
   const isLoose = minus === 'perhaps' || (minus !== undefined && execution.outer !== undefined);
   const counts = isLoose ? shared.filter((slot) => execution.outer?.[slot] === undefined) : undefined;
   if (way === 'alone' || isLoose)
-    return havePartners(execution, rows, { right, run: () => run(execution, right), counts, shared, conditions });
+    return (
+      (await havePartners(execution, rows, { right, run: () => run(execution, right), counts, shared, conditions })) ??
+      partneredEach(asker, existence, rows)
+    );
   const found = new Array<boolean>(rows.length).fill(false);
   for await (const block of run(execution, right, oneBlock(counted(rows, existence.counter))))
     for (const row of block) {
@@ -122,7 +125,7 @@ async function partneredEach(
       const outer = emptyRow(execution);
       for (const slot of existence.shared) outer[slot] = row[slot];
       const own: Execution = { ...execution, outer, memory: new Map(), isHasty: true };
-      answer = await hasRows(run(own, existence.right));
+      answer = await hasRows(run(own, existence.whole));
       if (answers.size >= mostAnswers) answers.clear();
       answers.set(key, answer);
     }

@@ -6,6 +6,8 @@ import { blockLength, type Execution, holds, recall } from './execution.js';
 
 interface Tables {
   rows: Row[] | undefined;
+  /** There are more rows than are held. */
+  isTooMuch: boolean;
   /** By the slots that rows are compared by. */
   readonly bySlots: Map<string, Map<string, Row[]>>;
 }
@@ -49,16 +51,19 @@ export interface Partners {
 
 /** Rows that are compared between two looks at the clock. */
 const mostCompared = 4096;
+/** Rows of a right side that are held to be compared by conditions: among more, the first for a row is found sooner alone. */
+const mostHeld = 1 << 16;
 
-/** Which rows have a partner among those that a plan gives alone. */
+/** Which rows have a partner among those that a plan gives alone; `undefined`: these are too many for their conditions. */
 export async function havePartners(
   execution: Execution,
   rows: readonly Row[],
   { right, run, counts, shared, conditions }: Partners,
-): Promise<boolean[]> {
+): Promise<boolean[] | undefined> {
   const { load, candidates } = partners(execution, right, run);
   const possible = [...right.possible];
-  await load();
+  const isLimited = conditions.length > 0;
+  if (!(await load(isLimited ? mostHeld : undefined))) return undefined;
   let compared = 0;
   const isPair = (row: Row, partner: Row): boolean => {
     if (++compared % mostCompared === 0) execution.assertTime();
@@ -67,7 +72,7 @@ export async function havePartners(
     return merged !== undefined && conditions.every((condition) => holds(condition, merged));
   };
   const hasPartner = (row: Row): boolean => candidates(row).some((partner) => isPair(row, partner));
-  if (conditions.length === 0) return rows.map(hasPartner);
+  if (!isLimited) return rows.map(hasPartner);
   // A condition may be asked of many pairs, so that a row like another one has its answer.
   const answers = new Map<string, boolean>();
   return rows.map((row) => {
@@ -80,13 +85,24 @@ export async function havePartners(
 
 /** The rows that a plan gives alone, run once, and those of them that may go together with a row. */
 function partners(execution: Execution, plan: Plan, run: () => Blocks) {
-  const tables = recall<Tables>(execution, { part: plan, as: 'rows' }, () => ({ rows: undefined, bySlots: new Map() }));
+  const tables = recall<Tables>(execution, { part: plan, as: 'rows' }, () => ({
+    rows: undefined,
+    isTooMuch: false,
+    bySlots: new Map(),
+  }));
   const certain = [...plan.certain];
   return {
-    async load(): Promise<void> {
-      if (tables.rows) return;
-      tables.rows = [];
-      for await (const block of run()) for (const row of block) tables.rows.push(row);
+    /** Whether all are there. */
+    async load(most = Number.POSITIVE_INFINITY): Promise<boolean> {
+      if (tables.rows || tables.isTooMuch) return !tables.isTooMuch;
+      const rows: Row[] = [];
+      for await (const block of run()) {
+        for (const row of block) rows.push(row);
+        tables.isTooMuch = rows.length > most;
+        if (tables.isTooMuch) return false;
+      }
+      tables.rows = rows;
+      return true;
     },
     candidates(row: Row): readonly Row[] {
       const slots = certain.filter((slot) => row[slot] !== undefined);

@@ -92,18 +92,18 @@ function existenceOf(
   const parts = [...partsOf(whole)];
   const asksOthers = parts.some(({ kind }) => kind === 'service');
   // Once for all rows, up to the first.
-  if (shared.length === 0 && !asksOthers) return { right: whole, conditions: [], way: 'each', shared, counter };
+  if (shared.length === 0 && !asksOthers) return { right: whole, conditions: [], whole, way: 'each', shared, counter };
   const { rest: right, conditions } = withoutConditions(whole, outer);
   const open = new Set([...outer].filter((slot) => !certain.has(slot)));
   // Where nothing joins them, each row would be put together with all of the right side.
   const isJoined = conditions.length === 0 || [...right.certain].some((slot) => outer.has(slot));
   if (right.isJoinable && isJoined && !parts.some((part) => beginsAtOneOf(part, open)))
-    return { right, conditions, way: 'through', shared, counter };
-  if (isIndependent(right, outer)) return { right, conditions, way: 'alone', shared, counter };
+    return { right, conditions, whole, way: 'through', shared, counter };
+  if (isIndependent(right, outer)) return { right, conditions, whole, way: 'alone', shared, counter };
   // It would be asked for each row.
   if (asksOthers)
     throw new NotCompiledError('SERVICE within an EXISTS that depends on each row would be asked for each');
-  return { right: whole, conditions: [], way: 'each', shared, counter };
+  return { right: whole, conditions: [], whole, way: 'each', shared, counter };
 }
 
 /** The slots of the variables that are written in a pattern. */
@@ -128,7 +128,7 @@ export function minusPlan(left: Plan, right: Plan, names: Names): Plan {
   const all = new Set(shared);
   const minus = isSubset(all, left.certain) && isSubset(all, right.certain) ? 'always' : 'perhaps';
   const way = right.isJoinable && minus === 'always' ? 'through' : 'alone';
-  return semiJoin(left, { right, conditions: [], way, minus, shared, counter }, false);
+  return semiJoin(left, { right, conditions: [], whole: right, way, minus, shared, counter }, false);
 }
 
 function semiJoin(left: Plan, existence: Existence, isKept: boolean): SemiJoinPlan {

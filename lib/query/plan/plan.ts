@@ -78,6 +78,8 @@ export interface Existence {
   readonly right: Plan;
   /** What a row and its partner have to hold together: filters of an EXISTS that look at the row. */
   readonly conditions: readonly Expression[];
+  /** The right side with them. */
+  readonly whole: Plan;
   /**
    * `through`: rows are handed through the right side. `alone`: the right side is found by itself, and rows are compared with it.
    * `each`: it is run for each row.

@@ -17,6 +17,8 @@ const loops = [':a :p :b ; :q :c . :b :p :b ; :q :a .', ':b :r :c .'];
 const nothing: readonly string[] = [''];
 const aggregates = '(SUM(1/?y) AS ?s) (AVG(1/?y) AS ?a) (MIN(1/?y) AS ?m) (MAX(1/?y) AS ?x) (COUNT(1/?y) AS ?c)';
 
+const many = Array.from({ length: 200 }, (_, at) => at).join(' ');
+
 export const cases: readonly Case[] = [
   ...(
     [
@@ -142,6 +144,11 @@ export const cases: readonly Case[] = [
       ['SELECT ?a { ?a :n ?b FILTER NOT EXISTS { ?c :n ?d FILTER(?d > ?b) } }', ['c']],
       ['SELECT ?a { ?a :n ?b FILTER EXISTS { ?c :n ?d FILTER(?d > ?b) FILTER(?c != ?a) } }', ['a', 'b']],
       ['SELECT ?a { ?a :n ?b FILTER EXISTS { ?a :n ?d FILTER(?d > ?b) } }', []],
+      // More rows than are held to be compared.
+      [
+        `SELECT ?a { ?a :n ?b FILTER NOT EXISTS { ?c :n ?d VALUES ?x { ${many} } VALUES ?y { ${many} } FILTER(?d > ?b) } }`,
+        ['c'],
+      ],
       ['SELECT ?a { ?a :n ?b FILTER NOT EXISTS { ?a :k ?d FILTER(?d > ?b) } }', ['b', 'c']],
       ['SELECT ?a { ?a :n ?b OPTIONAL { ?a :k ?k } FILTER EXISTS { ?c :n ?d FILTER(?d > ?b && ?d < ?k) } }', ['a']],
       ['SELECT ?a { ?a :n ?b FILTER(EXISTS { ?c :n ?d FILTER(?d > ?b + 1) } || ?b = 3) }', ['a', 'c']],

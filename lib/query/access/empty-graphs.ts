@@ -9,8 +9,8 @@ import { type DatasetGraphs, type GraphGate, graphGate, nameOfNone } from './gra
 import type { Token } from './terms.js';
 
 export interface EmptyGraphs {
-  /** Of the named graphs that the caller may read, in blocks. */
-  all(): AsyncGenerator<readonly Token[]>;
+  /** Of the named graphs that the caller may read; the records are read once. */
+  all(): Promise<readonly Token[]>;
   has(graph: Token): Promise<boolean>;
 }
 
@@ -49,13 +49,19 @@ export function emptyGraphs({ level, snapshot, ...graphs }: Options, assertTime:
         else for (const keys of recordsIn(range)) yield* inRange(keys);
       }
   }
+  async function named(): Promise<readonly Token[]> {
+    const open: Token[] = [];
+    for await (const iris of found(gate)) {
+      await gate.decide(iris);
+      for (const iri of iris) if (gate.isOpen(iri)) open.push(iri);
+    }
+    return open;
+  }
+  let names: Promise<readonly Token[]> | undefined;
   return {
-    async *all() {
-      for await (const iris of found(gate)) {
-        await gate.decide(iris);
-        const open = iris.filter((iri) => gate.isOpen(iri));
-        if (open.length > 0) yield open;
-      }
+    all() {
+      names ??= named();
+      return names;
     },
     async has(graph) {
       await gate.decide([graph]);

@@ -7,7 +7,7 @@ import { blockLength, type Execution, recall } from './execution.js';
 /** The names in blocks, each once. */
 export async function* graphNames(execution: Execution): AsyncGenerator<readonly Token[]> {
   yield* distinctTerms(execution, [undefined, undefined, undefined, undefined], 3, 'named');
-  if (execution.emptyGraphs) yield* execution.emptyGraphs.all();
+  if (execution.emptyGraphs) yield await execution.emptyGraphs.all();
 }
 
 /** Whether there is a graph of that name. */

@@ -30,6 +30,7 @@ export interface BlobWriter {
 }
 
 export class Blobs {
+  private held: Promise<unknown> | undefined;
   readonly space: DiskSpace;
 
   constructor(private readonly folder: string) {
@@ -70,8 +71,22 @@ export class Blobs {
     await unlinkIfThere(this.mark(blob));
   }
 
+  /**
+   * Keeps every blob that is there, also when nothing refers to it any more, so that those of one state can be copied.
+   * @returns what lets go
+   */
+  hold(): () => void {
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    this.held = Promise.all([this.held, held]);
+    return release;
+  }
+
   /** Removes a blob that nothing refers to. Readers that have it open keep it until they are done. */
   async remove(blob: string): Promise<void> {
+    await this.held;
     await unlinkIfThere(this.place(blob));
     await unlinkIfThere(this.mark(blob));
   }

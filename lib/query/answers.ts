@@ -1,6 +1,7 @@
 /** What a query answers, in blocks. It must not know formats or who asks. */
 import type { Quad, Term } from '@rdfjs/types';
 import { LwsError } from '../errors.js';
+import { emptyGraphs } from './access/empty-graphs.js';
 import { termCache } from './access/terms.js';
 import type { BlockStream } from './block-stream.js';
 import { type DatasetOptions, matchesOf } from './dataset.js';
@@ -11,7 +12,7 @@ import { quadSource, type RowStream, tripleReader } from './quad-source.js';
 import { contextOf, loadQueryEngine } from './query-engine.js';
 
 /** The dataset and the limits of one query. */
-export interface AskOptions extends DatasetOptions, Omit<RunOptions, 'matches'> {}
+export interface AskOptions extends DatasetOptions, Omit<RunOptions, 'matches' | 'emptyGraphs'> {}
 
 /** A solution: terms in the order of the query's variables. */
 export type Solution = readonly (Term | undefined)[];
@@ -33,7 +34,8 @@ export interface QueryAnswers {
  */
 export function answersOf({ algebra, base }: ReadQuery, options: AskOptions): QueryAnswers {
   const assertTime = options.assertTime ?? (() => {});
-  const source = shallow(() => quadSource(algebra, { ...options, base, matches: matchesOf(options, assertTime) }));
+  const run = { ...options, matches: matchesOf(options, assertTime), emptyGraphs: emptyGraphs(options, assertTime) };
+  const source = shallow(() => quadSource(algebra, { ...run, base }));
   const context = contextOf(source, base);
   return {
     async *rows() {

@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { BlobFacts } from './blob-integrity.js';
+import type { IriRange } from './iri-ranges.js';
 
 export type ResourceKind = 'container' | 'rdf' | 'json' | 'binary';
 
@@ -76,6 +77,23 @@ export const memberRange = (container: string, from?: string): KeyRange => ({
   ...(from === undefined ? {} : { gte: recordKey(from) }),
 });
 export const allRecords = (): KeyRange => rangeOf(recordSpace);
+
+/**
+ * Where the records of the resources in a range lie: those of members of the containers within it, and of the containers around
+ * its beginning. Others may lie there only if the range ends within a container that it holds.
+ */
+export function recordsIn({ from, to }: IriRange): KeyRange[] {
+  // A range that begins behind a container is without it.
+  const first = from.endsWith(separator) ? `${from.slice(0, -1)}\u0001` : from;
+  const ranges = [{ gte: recordSpace + first, lt: recordSpace + to }];
+  for (let at = from.indexOf('/'); at >= 0 && at < from.length - 1; at = from.indexOf('/', at + 1)) {
+    const parent = from.slice(0, at + 1);
+    const members = memberRange(parent);
+    const lt = to.startsWith(parent) ? members.gte + to.slice(parent.length) : members.lt;
+    ranges.push({ gte: members.gte + from.slice(parent.length), lt });
+  }
+  return ranges;
+}
 
 export interface KeyRange {
   readonly gte: string;

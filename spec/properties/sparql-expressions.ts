@@ -127,6 +127,6 @@ export const aggregate = (words: Words): Text => {
         '))',
       ],
     ],
-    [1, () => ['isLiteral(SAMPLE(', call('STR', words.variable()), '))']],
+    [1, () => ['isLiteral(SAMPLE(', call('COALESCE', call('STR', words.variable()), '"-"'), '))']],
   ]);
 };

@@ -3,6 +3,7 @@
  * Language that says so. What is Oxigraph's fault is held against Comunica. It must not know the engine under test.
  */
 import type { Algebra } from '@comunica/utils-algebra';
+import { anyGraph } from '../../lib/query/parse/graph-names.js';
 import { type AlgebraNode, nodesOf } from '../../lib/query/parse/query-scopes.js';
 
 export interface Asked {
@@ -69,7 +70,16 @@ export const faults: readonly Fault[] = [
     of: 'oxigraph',
     why: '18.6: GRAPH binds its name also where its group has no triple',
     // What the reader puts there.
-    applies: ({ algebra }) => has(algebra, ({ value }) => value === '_graph_s'),
+    applies: ({ algebra }) => has(algebra, ({ value }) => value === anyGraph),
+  },
+  {
+    of: 'oxigraph',
+    why: '18.6: what a group assigns to the name of its graph is joined with it',
+    applies: ({ algebra }) =>
+      has(algebra, ({ type, variable, input }) => {
+        const name = (variable as AlgebraNode | undefined)?.['value'];
+        return type === 'extend' && has(input, ({ graph }) => (graph as AlgebraNode | undefined)?.['value'] === name);
+      }),
   },
   {
     of: 'oxigraph',
@@ -89,12 +99,23 @@ export const faults: readonly Fault[] = [
   },
   {
     of: 'oxigraph',
+    why: '18.5: MINUS takes away nothing that shares no variable, also within EXISTS',
+    applies: ({ algebra }) => existences(algebra).some((existence) => has(existence, isType('minus'))),
+  },
+  ...(['oxigraph', 'comunica'] as const).map((of) => ({
+    of,
     why: '18.5.1: without GROUP BY, there is a group also where a filter leaves no solution',
-    applies: ({ algebra }) =>
+    applies: ({ algebra }: Asked) =>
       has(
         algebra,
         (node) => node.type === 'group' && (node['variables'] as unknown[]).length === 0 && has(node, isType('filter')),
       ),
+  })),
+  {
+    of: 'comunica',
+    why: '18.5.1: an unbound variable is an error of SUM and AVG, which have no value then',
+    applies: ({ algebra }) =>
+      has(algebra, ({ aggregator }) => ['sum', 'avg'].includes((aggregator as string | undefined) ?? '')),
   },
   ...(['oxigraph', 'comunica'] as const).map((of) => ({
     of,
@@ -108,10 +129,26 @@ export const faults: readonly Fault[] = [
   })),
   {
     of: 'comunica',
-    why: '18.6: it drops alternatives within other parts, of which it believes that they have no solution',
+    why: '18.6: it drops alternatives and negated sets within other parts, of which it believes that they have no solution',
     applies: ({ algebra }) =>
       has(algebra, isType('project', 'join', 'graph', 'union', 'group', 'leftjoin', 'minus')) &&
-      paths(algebra).some((path) => has(path['predicate'], isType('alt'))),
+      paths(algebra).some((path) => has(path['predicate'], isType('alt', 'nps'))),
+  },
+  {
+    of: 'comunica',
+    why: '18.3: what a group leaves unbound goes together with everything',
+    applies: ({ algebra }) => nodes(algebra, isType('join', 'leftjoin')).some((join) => has(join, isType('group'))),
+  },
+  {
+    of: 'comunica',
+    why: '17.1, XPath 4.2: decimals are no doubles',
+    applies: ({ algebra }) =>
+      has(
+        algebra,
+        ({ operator, subType, name }) =>
+          /^([-+*/]|abs|ceil|floor|round)$/i.test((operator as string | undefined) ?? '') ||
+          (subType === 'named' && (name as AlgebraNode)['value'] === 'http://www.w3.org/2001/XMLSchema#decimal'),
+      ),
   },
   {
     of: 'comunica',

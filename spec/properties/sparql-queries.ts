@@ -3,11 +3,12 @@ import { graphNames } from '../lib/query/engine-dataset.js';
 import { nodeNames, predicateNames } from './sparql-data.js';
 import { aggregate, condition, number, value, type Words } from './sparql-expressions.js';
 import { part, type Random, type Text } from './sparql-random.js';
+import { ordered, sampled, sliced, type Variation } from './sparql-variations.js';
 
 export interface RandomQuery {
   readonly text: Text;
-  /** The same without LIMIT and OFFSET, of whose rows so many may be given. */
-  readonly slice?: { readonly offset: number; readonly limit: number } | undefined;
+  /** What is asked instead, and held against the answer to the text. */
+  readonly variation?: Variation | undefined;
 }
 
 export const prologue = 'PREFIX : <http://example.org/> PREFIX xsd: <http://www.w3.org/2001/XMLSchema#>';
@@ -44,12 +45,44 @@ class Writer {
       [3, () => ({ text: this.grouped(variables, body, () => aggregate(this.words())) })],
       [2, () => ({ text: ['ASK', body] })],
       [2, () => ({ text: ['CONSTRUCT {', ...random.some(1, 2, () => this.templateTriple()), '}', body] })],
-      [1, () => this.sliced(['SELECT', random.pick(['', 'DISTINCT']), ...variables, body])],
+      [1, () => this.part(['SELECT', random.pick(['', 'DISTINCT']), ...variables, body])],
+      [1, () => this.inOrder(variables, body)],
+      [1, () => this.sample(variables, body)],
     ]);
   }
 
-  private sliced(text: Text): RandomQuery {
-    return { text, slice: { offset: this.random.below(4), limit: this.random.below(6) } };
+  private part(text: Text): RandomQuery {
+    return { text, variation: sliced(this.random.below(4), this.random.below(6)) };
+  }
+
+  private inOrder(variables: readonly string[], body: Text): RandomQuery {
+    const { random } = this;
+    const key = this.newVariable();
+    const keys = random.chance(0.4) ? [key] : [variables[0]!, key];
+    const text = [
+      'SELECT',
+      ...variables,
+      '(',
+      random.either([
+        [1, () => number(this.words())],
+        [1, () => value(this.words())],
+      ]),
+      'AS',
+      key,
+      ')',
+      body,
+    ];
+    const directions = keys.map((name) => ({ name: name.slice(1), isDescending: random.chance(0.4) }));
+    return { text, variation: ordered(directions, random.chance(0.5) ? random.below(6) : undefined) };
+  }
+
+  private sample(variables: readonly string[], body: Text): RandomQuery {
+    const [keys, of] = [variables.slice(1), this.variable()];
+    const name = this.newVariable();
+    // The beginning is replaced, so that no part of it may be left out.
+    const head = `SELECT DISTINCT ${keys.join(' ')} (${of} AS ${name})`;
+    const asked = `SELECT ${keys.join(' ')} (SAMPLE(${of}) AS ${name})`;
+    return { text: [head, body], variation: sampled({ head, asked, keys }) };
   }
 
   private from(): Text {
@@ -119,6 +152,10 @@ class Writer {
       [2 * nested, () => ['MINUS {', inner(), '}']],
       [3 * nested, () => ['FILTER', random.pick(['EXISTS', 'NOT EXISTS']), '{', this.group(depth - 1, true), '}']],
       [2, () => ['BIND (', value(this.words()), 'AS', this.newVariable(), ')']],
+      [
+        nested,
+        () => ['GRAPH ?g {', part(inner()), 'BIND (', random.pick([this.graphName(), this.variable()]), 'AS ?g ) }'],
+      ],
       [1, () => this.values()],
       [2 * nested, () => ['GRAPH', random.pick(['?g', '?g', '?h', this.graphName(), '?a']), '{', inner(), '}']],
       [nested, () => ['{', inner(), '}']],
@@ -206,7 +243,7 @@ class Writer {
       [2, () => ['(', inner(), '/', inner(), ')']],
       [2, () => ['(', inner(), '|', inner(), ')']],
       [1, () => ['^ (', inner(), ')']],
-      [this.isLarge ? 0 : 1, () => ['!(', random.some(0, 1, name).join(''), ')']],
+      [this.isLarge ? 0 : 1, () => ['!(', random.some(1, 2, name).join('|'), ')']],
       [this.isLarge ? 0 : 1, () => ['!(', name(), '|', '^', name(), ')']],
     ]);
   }

@@ -128,6 +128,19 @@ export function half(s: StorageUnderTest, sender: () => Sender): void {
       }
     });
 
+  it('open-points 6: a resource of RDF without a triple is a graph for those who may read it', async () => {
+    const [open, shut] = ['open/empty', 'shut/empty'].map((name) => s.scratch + name);
+    for (const iri of [open!, shut!]) await s.stored('text/turtle', '', iri);
+    const some = `FILTER(STRSTARTS(STR(?g), "${s.scratch}") && STRENDS(STR(?g), "/empty"))`;
+    expect(await seen(`SELECT ?g { GRAPH ?g { } ${some} }`)).to.deep.equal([open]);
+    expect(await seen(`SELECT ?g FROM NAMED <${open}> FROM NAMED <${shut}> { GRAPH ?g { } }`)).to.deep.equal([open]);
+    expect(await seen(`SELECT ?g { VALUES ?g { <${open}> <${shut}> } GRAPH ?g { } }`)).to.deep.equal([open]);
+    expect(await told(`ASK { GRAPH <${open}> { } }`)).to.equal(true);
+    expect(await told(`ASK { GRAPH <${shut}> { } }`)).to.equal(false);
+    for (const iri of [open!, shut!]) expect((await s.delete(iri)).status).to.equal(204);
+    expect(await told(`ASK { GRAPH <${open}> { } }`)).to.equal(false);
+  });
+
   it('open-points 6: FROM a visible and a hidden graph is the visible one', async () => {
     const from = `FROM <${s.scratch}open/a> FROM <${s.scratch}shut/a>`;
     expect(await seen(`SELECT (COUNT(*) AS ?n) ${from} { ?s ?p ?o }`)).to.deep.equal(['3']);

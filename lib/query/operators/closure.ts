@@ -6,8 +6,8 @@
 import { addNew, addTo } from '../access/collections.js';
 import { joinTokens, type Token } from '../access/terms.js';
 import { type Blocks, type ClosurePlan, type Place, type Plan, type Row, type Slot, termAt } from '../plan/plan.js';
-import { distinctTerms } from './distinct-terms.js';
 import { blockLength, type Execution, emptyRow, oneBlock, recall } from './execution.js';
+import { graphNames } from './graph-names.js';
 import { graphNodes } from './graph-nodes.js';
 
 /** A node in a graph; no graph: the union of all. */
@@ -130,7 +130,7 @@ async function withGraphs(execution: Execution, plan: ClosurePlan, rows: readonl
     const isOpen = termAt(graph, row) === undefined && (termAt(from, row) ?? termAt(to, row)) !== undefined;
     if (!isOpen) out.push(row);
     else {
-      names ??= await allOf(distinctTerms(execution, [undefined, undefined, undefined, undefined], 3, 'named'));
+      names ??= await allOf(graphNames(execution));
       for (const name of names) {
         const copy = row.slice();
         copy[graph.slot] = name;

@@ -21,6 +21,7 @@ import { closure } from './closure.js';
 import { distinctTermsOf } from './distinct-terms.js';
 import { type Execution, holds, oneBlock, spend, unit } from './execution.js';
 import { leftJoin, marked, semiJoin } from './existence.js';
+import { inGraphs } from './graph-names.js';
 import { grouped } from './group.js';
 import { hashJoin } from './hash-join.js';
 import { inOrder } from './join-order.js';
@@ -37,6 +38,8 @@ export function execute(execution: Execution, plan: Plan, input?: Blocks): Block
       return join(execution, plan, input);
     case 'values':
       return values(plan, input ?? unit(execution));
+    case 'graphs':
+      return inGraphs(execution, plan, input ?? unit(execution));
     case 'union':
       return union(execution, plan, input);
     case 'closure':

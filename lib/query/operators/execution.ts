@@ -1,6 +1,7 @@
 /** What one execution of a plan holds. */
 
 import { LwsError } from '../../errors.js';
+import type { EmptyGraphs } from '../access/empty-graphs.js';
 import type { QuadMatches } from '../access/quad-matches.js';
 import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
 import { booleanOf, type Value } from '../expressions/values.js';
@@ -8,6 +9,8 @@ import type { Blocks, Existence, Expression, Pattern, Plan, Row, Slot } from '..
 
 export interface Execution {
   readonly matches: QuadMatches;
+  /** The graphs that have no quad; absent: there are none. */
+  readonly emptyGraphs: EmptyGraphs | undefined;
   readonly width: number;
   /** What parts of the plan remember from one block to the next. */
   readonly memory: Map<Plan | Pattern | Existence, Map<string, unknown>>;
@@ -58,7 +61,7 @@ export async function* oneBlock(rows: Row[]): AsyncGenerator<Row[]> {
 /** A part of a plan, and as what it remembers: a path that is found by itself is remembered as that, and as a table of its rows. */
 export interface Remembered {
   readonly part: Plan | Pattern | Existence;
-  readonly as: 'steps' | 'rows' | 'answers' | 'service' | 'matches' | 'nodes';
+  readonly as: 'steps' | 'rows' | 'answers' | 'service' | 'matches' | 'nodes' | 'graphs';
 }
 
 export function recall<T>({ memory }: Execution, { part, as }: Remembered, make: () => T): T {

@@ -86,16 +86,22 @@ async function markRows(asker: Asker, marks: readonly Mark[], rows: readonly Row
 async function partnered(asker: Asker, existence: Existence, rows: readonly Row[]): Promise<readonly boolean[]> {
   const { execution, run } = asker;
   execution.assertTime();
-  const { right, way, minus, shared } = existence;
+  const { right, conditions, way, minus, shared } = existence;
   if (way === 'each') return partneredEach(asker, existence, rows);
   // What an outer row gives stands for a variable, which is none any more.
   const isLoose = minus === 'perhaps' || (minus !== undefined && execution.outer !== undefined);
   const counts = isLoose ? shared.filter((slot) => execution.outer?.[slot] === undefined) : undefined;
   if (way === 'alone' || isLoose)
-    return havePartners(execution, rows, { right, run: () => run(execution, right), counts });
+    return (
+      (await havePartners(execution, rows, { right, run: () => run(execution, right), counts, shared, conditions })) ??
+      partneredEach(asker, existence, rows)
+    );
   const found = new Array<boolean>(rows.length).fill(false);
   for await (const block of run(execution, right, oneBlock(counted(rows, existence.counter))))
-    for (const row of block) found[Number(row[existence.counter])] = true;
+    for (const row of block) {
+      const at = Number(row[existence.counter]);
+      found[at] ||= conditions.every((condition) => holds(condition, row));
+    }
   return found;
 }
 
@@ -119,7 +125,7 @@ async function partneredEach(
       const outer = emptyRow(execution);
       for (const slot of existence.shared) outer[slot] = row[slot];
       const own: Execution = { ...execution, outer, memory: new Map(), isHasty: true };
-      answer = await hasRows(run(own, existence.right));
+      answer = await hasRows(run(own, existence.whole));
       if (answers.size >= mostAnswers) answers.clear();
       answers.set(key, answer);
     }

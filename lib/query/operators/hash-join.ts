@@ -1,11 +1,13 @@
 /** Rows joined with what a plan gives alone, through a table of its rows. It must not know patterns. */
 import { addTo } from '../access/collections.js';
 import { joinTokens } from '../access/terms.js';
-import type { Blocks, Plan, Row, Slot } from '../plan/plan.js';
-import { blockLength, type Execution, recall } from './execution.js';
+import type { Blocks, Expression, Plan, Row, Slot } from '../plan/plan.js';
+import { blockLength, type Execution, holds, recall } from './execution.js';
 
 interface Tables {
   rows: Row[] | undefined;
+  /** There are more rows than are held. */
+  isTooMuch: boolean;
   /** By the slots that rows are compared by. */
   readonly bySlots: Map<string, Map<string, Row[]>>;
 }
@@ -41,34 +43,66 @@ export interface Partners {
   readonly run: () => Blocks;
   /** Slots of which a partner has to share a bound one (MINUS); absent: none. */
   readonly counts: readonly Slot[] | undefined;
+  /** The slots that the answer for a row depends on. */
+  readonly shared: readonly Slot[];
+  /** What a row and its partner have to hold together. */
+  readonly conditions: readonly Expression[];
 }
 
-/** Which rows have a partner among those that a plan gives alone. */
+/** Rows that are compared between two looks at the clock. */
+const mostCompared = 4096;
+/** Rows of a right side that are held to be compared by conditions: among more, the first for a row is found sooner alone. */
+const mostHeld = 1 << 16;
+
+/** Which rows have a partner among those that a plan gives alone; `undefined`: these are too many for their conditions. */
 export async function havePartners(
   execution: Execution,
   rows: readonly Row[],
-  { right, run, counts }: Partners,
-): Promise<boolean[]> {
+  { right, run, counts, shared, conditions }: Partners,
+): Promise<boolean[] | undefined> {
   const { load, candidates } = partners(execution, right, run);
   const possible = [...right.possible];
-  await load();
+  const isLimited = conditions.length > 0;
+  if (!(await load(isLimited ? mostHeld : undefined))) return undefined;
+  let compared = 0;
+  const isPair = (row: Row, partner: Row): boolean => {
+    if (++compared % mostCompared === 0) execution.assertTime();
+    if (counts && !counts.some((slot) => row[slot] !== undefined && partner[slot] !== undefined)) return false;
+    const merged = merge(row, partner, possible);
+    return merged !== undefined && conditions.every((condition) => holds(condition, merged));
+  };
+  const hasPartner = (row: Row): boolean => candidates(row).some((partner) => isPair(row, partner));
+  if (!isLimited) return rows.map(hasPartner);
+  // A condition may be asked of many pairs, so that a row like another one has its answer.
+  const answers = new Map<string, boolean>();
   return rows.map((row) => {
-    const isPartner = (partner: Row): boolean =>
-      (!counts || counts.some((slot) => row[slot] !== undefined && partner[slot] !== undefined)) &&
-      merge(row, partner, possible) !== undefined;
-    return candidates(row).some(isPartner);
+    const key = joinTokens(row, shared);
+    const answer = answers.get(key) ?? hasPartner(row);
+    answers.set(key, answer);
+    return answer;
   });
 }
 
 /** The rows that a plan gives alone, run once, and those of them that may go together with a row. */
 function partners(execution: Execution, plan: Plan, run: () => Blocks) {
-  const tables = recall<Tables>(execution, { part: plan, as: 'rows' }, () => ({ rows: undefined, bySlots: new Map() }));
+  const tables = recall<Tables>(execution, { part: plan, as: 'rows' }, () => ({
+    rows: undefined,
+    isTooMuch: false,
+    bySlots: new Map(),
+  }));
   const certain = [...plan.certain];
   return {
-    async load(): Promise<void> {
-      if (tables.rows) return;
-      tables.rows = [];
-      for await (const block of run()) for (const row of block) tables.rows.push(row);
+    /** Whether all are there. */
+    async load(most = Number.POSITIVE_INFINITY): Promise<boolean> {
+      if (tables.rows || tables.isTooMuch) return !tables.isTooMuch;
+      const rows: Row[] = [];
+      for await (const block of run()) {
+        for (const row of block) rows.push(row);
+        tables.isTooMuch = rows.length > most;
+        if (tables.isTooMuch) return false;
+      }
+      tables.rows = rows;
+      return true;
     },
     candidates(row: Row): readonly Row[] {
       const slots = certain.filter((slot) => row[slot] !== undefined);

@@ -1,4 +1,5 @@
 /** A compiled query as rows, over one snapshot. It must not know Comunica or formats. */
+import type { EmptyGraphs } from '../access/empty-graphs.js';
 import type { QuadMatches } from '../access/quad-matches.js';
 import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
 import type { Compiled } from '../plan/compile-query.js';
@@ -9,6 +10,8 @@ import { type Execution, mostOfTexts } from './execution.js';
 export interface RunOptions {
   /** The quads that are asked; closed with the run. */
   readonly matches: QuadMatches;
+  /** The graphs that have no quad; absent: there are none. */
+  readonly emptyGraphs?: EmptyGraphs | undefined;
   /** Called in every block; throws when the query has to end. */
   readonly assertTime?: () => void;
   /** Asks another endpoint. */
@@ -30,6 +33,7 @@ export function startRun(
   const { matches } = options;
   const execution: Execution = {
     matches,
+    emptyGraphs: options.emptyGraphs,
     width,
     memory: new Map(),
     assertTime,

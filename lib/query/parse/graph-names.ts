@@ -5,6 +5,9 @@
 
 import type { Syntax } from './sparql-parser.js';
 
+/** The predicate of a pattern that every graph matches, once. No query can write it. */
+export const anyGraph = 'urn:every graph';
+
 type Parse = (query: string) => Syntax;
 
 /** Changes the syntax tree of a query. */
@@ -57,22 +60,14 @@ function isNullable(path: Syntax | undefined): boolean {
 }
 
 function nameFirst(graph: Syntax, parse: Parse): void {
-  const name = graph['name'] as Syntax;
-  const isVariable = name.subType === 'variable';
-  const any = 'GRAPH ?graph { ?_graph_s ?_graph_p ?_graph_o }';
-  const group = parse(
-    isVariable ? `SELECT * { { SELECT DISTINCT ?graph { ${any} } } }` : `SELECT * { FILTER EXISTS { ${any} } }`,
-  )['where'] as Syntax & { patterns: Syntax[] };
-  rename(group, name);
-  (graph['patterns'] as Syntax[]).unshift(...group.patterns);
+  const { patterns } = parse('SELECT * { <urn:x> <urn:x> <urn:x> }')['where'] as Syntax & { patterns: Syntax[] };
+  rename(patterns);
+  (graph['patterns'] as Syntax[]).unshift(...patterns);
 }
 
-/** Puts the name where `?graph` stands. */
-function rename(root: unknown, name: Syntax): void {
+function rename(root: unknown): void {
   if (typeof root !== 'object' || root === null) return;
-  for (const [key, value] of Object.entries(root)) {
-    const { subType, value: text } = (value ?? {}) as Syntax;
-    if (subType === 'variable' && text === 'graph') (root as Record<string, unknown>)[key] = name;
-    else rename(value, name);
-  }
+  const node = root as Record<string, unknown>;
+  if (node['subType'] === 'namedNode') node['value'] = anyGraph;
+  else for (const each of Object.values(node)) rename(each);
 }

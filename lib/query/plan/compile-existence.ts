@@ -7,7 +7,7 @@ import type { Term } from '@rdfjs/types';
 import { compileExpression } from './compile-expression.js';
 import { filterPlan } from './compile-join.js';
 import { type Names, NotCompiledError } from './compile-scope.js';
-import { beginsAtOneOf, isIndependent } from './independence.js';
+import { beginsAtOneOf, isIndependent, withoutConditions } from './independence.js';
 import {
   type Existence,
   type Expression,
@@ -85,19 +85,25 @@ function existenceOf(
 ): Existence {
   const before = names.terms;
   names.terms = unite([before, certain]);
-  const right = compile(pattern, names);
+  const whole = compile(pattern, names);
   names.terms = before;
   const shared = mentionedIn(pattern, names).filter((slot) => outer.has(slot));
   const counter = names.unnamed();
-  const parts = [...partsOf(right)];
+  const parts = [...partsOf(whole)];
+  const asksOthers = parts.some(({ kind }) => kind === 'service');
+  // Once for all rows, up to the first.
+  if (shared.length === 0 && !asksOthers) return { right: whole, conditions: [], whole, way: 'each', shared, counter };
+  const { rest: right, conditions } = withoutConditions(whole, outer);
   const open = new Set([...outer].filter((slot) => !certain.has(slot)));
-  if (right.isJoinable && !parts.some((part) => beginsAtOneOf(part, open)))
-    return { right, way: 'through', shared, counter };
-  if (isIndependent(right, outer)) return { right, way: 'alone', shared, counter };
+  // Where nothing joins them, each row would be put together with all of the right side.
+  const isJoined = conditions.length === 0 || [...right.certain].some((slot) => outer.has(slot));
+  if (right.isJoinable && isJoined && !parts.some((part) => beginsAtOneOf(part, open)))
+    return { right, conditions, whole, way: 'through', shared, counter };
+  if (isIndependent(right, outer)) return { right, conditions, whole, way: 'alone', shared, counter };
   // It would be asked for each row.
-  if (parts.some(({ kind }) => kind === 'service'))
+  if (asksOthers)
     throw new NotCompiledError('SERVICE within an EXISTS that depends on each row would be asked for each');
-  return { right, way: 'each', shared, counter };
+  return { right: whole, conditions: [], whole, way: 'each', shared, counter };
 }
 
 /** The slots of the variables that are written in a pattern. */
@@ -122,7 +128,7 @@ export function minusPlan(left: Plan, right: Plan, names: Names): Plan {
   const all = new Set(shared);
   const minus = isSubset(all, left.certain) && isSubset(all, right.certain) ? 'always' : 'perhaps';
   const way = right.isJoinable && minus === 'always' ? 'through' : 'alone';
-  return semiJoin(left, { right, way, minus, shared, counter }, false);
+  return semiJoin(left, { right, conditions: [], whole: right, way, minus, shared, counter }, false);
 }
 
 function semiJoin(left: Plan, existence: Existence, isKept: boolean): SemiJoinPlan {

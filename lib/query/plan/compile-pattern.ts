@@ -1,6 +1,7 @@
 /** Patterns of the algebra as plans. It must not know groups or modifiers. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
+import { anyGraph } from '../parse/graph-names.js';
 import { constantToken } from './compile-expression.js';
 import { makeJoin } from './compile-join.js';
 import type { Names } from './compile-scope.js';
@@ -8,6 +9,7 @@ import type { Pattern, Place, Plan } from './plan.js';
 
 export function compilePattern(node: Algebra.Pattern, names: Names): Plan {
   const { subject, predicate, object, graph } = node;
+  if (predicate.value === anyGraph) return graphsPlan(placeOf(graph, names));
   return patternPlan(
     [subject, predicate, object, graph].map((term) => placeOf(term, names)),
     partOf(graph),
@@ -25,4 +27,9 @@ export function placeOf(term: Term, names: Names): Place {
 export function patternPlan(places: readonly Place[], part: Pattern['part']): Plan {
   const wanted = places.flatMap((place, index) => (place && 'slot' in place ? [index] : []));
   return makeJoin({ patterns: [{ places, part, wanted }] });
+}
+
+function graphsPlan(graph: Place): Plan {
+  const slots = new Set(graph && 'slot' in graph ? [graph.slot] : []);
+  return { kind: 'graphs', graph, certain: slots, possible: slots, isJoinable: true };
 }

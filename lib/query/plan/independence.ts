@@ -1,5 +1,6 @@
 /** Whether what is asked for a row may be found once for all rows. It must not know the algebra. */
-import { type Plan, partsOf, type Slot, slotsOf, unite } from './plan.js';
+import { filterPlan, makeJoin } from './compile-join.js';
+import { type Existence, type Expression, type Plan, partsOf, type Slot, slotsOf, unite } from './plan.js';
 
 /** Whether it is a path that begins at nodes alone while a variable of these is open, and anywhere when a term stands for it. */
 export function beginsAtOneOf(plan: Plan, slots: ReadonlySet<Slot>): boolean {
@@ -22,6 +23,7 @@ export function isIndependent(plan: Plan, outer: ReadonlySet<Slot>): boolean {
     case 'union':
       return plan.inputs.every(goesOn);
     case 'values':
+    case 'graphs':
       return true;
     case 'closure':
       return !beginsAtOneOf(plan, outer);
@@ -40,7 +42,7 @@ export function isIndependent(plan: Plan, outer: ReadonlySet<Slot>): boolean {
       const { left, existence } = plan;
       // A term is no variable that both sides of a MINUS could share.
       const by = existence.minus === undefined ? left.certain : new Set<Slot>();
-      return goesOn(left) && isBound(slotsWithin(existence.right), by);
+      return goesOn(left) && isBound(slotsAsked(existence), by);
     }
     case 'group':
       return goesOn(plan.input) && isBound(slotsWithin(plan.input), plan.certain);
@@ -56,8 +58,44 @@ export function isIndependent(plan: Plan, outer: ReadonlySet<Slot>): boolean {
 const slotsWithin = (plan: Plan): Set<Slot> =>
   unite([...partsOf(plan)].flatMap((part) => [part.possible, ...ownSlots(part)]));
 
+const slotsAsked = ({ right, conditions }: Existence): Set<Slot> =>
+  unite([slotsWithin(right), ...conditions.map(({ slots }) => slots)]);
+
 function ownSlots(plan: Plan): ReadonlySet<Slot>[] {
+  const existences =
+    plan.kind === 'semiJoin' ? [plan.existence] : 'marks' in plan ? plan.marks.map(({ existence }) => existence) : [];
+  return [...slotsOfExpressions(plan), ...existences.flatMap(({ conditions }) => conditions.map(({ slots }) => slots))];
+}
+
+function slotsOfExpressions(plan: Plan): ReadonlySet<Slot>[] {
   if (plan.kind === 'join') return [...plan.patterns.map(slotsOf), ...plan.filters.map(({ slots }) => slots)];
   if (plan.kind === 'filter' || plan.kind === 'leftJoin') return plan.condition ? [plan.condition.slots] : [];
   return plan.kind === 'extend' ? [plan.expression.slots] : [];
+}
+
+/**
+ * A plan without its filters that look at what the rows bind and it does not: they may come last, on a row and what the rest gives
+ * for it.
+ */
+export function withoutConditions(
+  plan: Plan,
+  outer: ReadonlySet<Slot>,
+): { readonly rest: Plan; readonly conditions: readonly Expression[] } {
+  const isOuter = ({ slots }: Expression, { certain }: Plan): boolean =>
+    [...slots].some((slot) => outer.has(slot) && !certain.has(slot));
+  if (plan.kind === 'join') {
+    const conditions = plan.filters.filter((filter) => isOuter(filter, plan));
+    const filters = plan.filters.filter((filter) => !conditions.includes(filter));
+    return { rest: conditions.length > 0 ? makeJoin({ ...plan, filters }) : plan, conditions };
+  }
+  if (plan.kind === 'filter') {
+    const { rest, conditions } = withoutConditions(plan.input, outer);
+    if (isOuter(plan.condition, plan.input)) return { rest, conditions: [...conditions, plan.condition] };
+    return { rest: conditions.length > 0 ? filterPlan(rest, plan.condition) : plan, conditions };
+  }
+  if (plan.kind === 'semiJoin') {
+    const { rest: left, conditions } = withoutConditions(plan.left, outer);
+    return { rest: conditions.length > 0 ? { ...plan, left } : plan, conditions };
+  }
+  return { rest: plan, conditions: [] };
 }

@@ -76,6 +76,10 @@ export interface LeftJoinPlan extends Scope {
 /** What is asked of each row: whether there is a partner for it. */
 export interface Existence {
   readonly right: Plan;
+  /** What a row and its partner have to hold together: filters of an EXISTS that look at the row. */
+  readonly conditions: readonly Expression[];
+  /** The right side with them. */
+  readonly whole: Plan;
   /**
    * `through`: rows are handed through the right side. `alone`: the right side is found by itself, and rows are compared with it.
    * `each`: it is run for each row.
@@ -167,6 +171,12 @@ export interface ClosurePlan extends Scope {
   readonly terms: ReadonlySet<Slot>;
 }
 
+/** The named graphs of the dataset, whatever they hold. */
+export interface GraphsPlan extends Scope {
+  readonly kind: 'graphs';
+  readonly graph: Place;
+}
+
 /** What another endpoint gives, joined with what is had here. */
 export interface ServicePlan extends Scope {
   readonly kind: 'service';
@@ -179,7 +189,7 @@ export interface ServicePlan extends Scope {
 
 export type Plan =
   | (JoinPlan | ValuesPlan | UnionPlan | ClosurePlan | LeftJoinPlan | SemiJoinPlan | MarkPlan | FilterPlan)
-  | (ExtendPlan | GroupPlan | OrderPlan | DistinctPlan | SlicePlan | ServicePlan);
+  | (ExtendPlan | GroupPlan | OrderPlan | DistinctPlan | SlicePlan | ServicePlan | GraphsPlan);
 
 /** A blank node of a template is another one for each row. */
 export type TemplatePlace = Exclude<Place, undefined> | { readonly label: string };

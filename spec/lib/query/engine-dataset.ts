@@ -8,9 +8,11 @@ import { DataFactory } from 'rdf-data-factory';
 import { answersOf } from '../../../lib/query/answers.js';
 import type { DatasetOptions } from '../../../lib/query/dataset.js';
 import type { MemoryView } from '../../../lib/query/memory/memory-view.js';
-import { readQuery } from '../../../lib/query/parse/read-query.js';
+import { anyGraph } from '../../../lib/query/parse/graph-names.js';
+import { type ReadQuery, readQuery } from '../../../lib/query/parse/read-query.js';
 import { type Level, type LevelSnapshot, openLevel, writeBatch } from '../../../lib/storage/durable-level.js';
 import { encodeGraph, otherKeys } from '../../../lib/storage/quad-keys.js';
+import { type ResourceRecord, recordKey, writeRecord } from '../../../lib/storage/records.js';
 import { loadStockEngine } from '../../support/stock-engine.js';
 
 const factory = new DataFactory<Quad>();
@@ -44,6 +46,9 @@ export async function specLevel(): Promise<SpecLevel> {
           for (const [graph, triples] of data)
             for (const key of encodeGraph(graph, triples.map(quadOf)))
               for (const each of [key, ...otherKeys(key)]) batch.put(each, '');
+          // What has no quad is a graph by its record alone.
+          for (const [graph, triples] of data)
+            if (triples.length === 0) batch.put(recordKey(graph), writeRecord(emptyRecord(graph)));
         },
         () => ['M\u0000spec', ''],
       );
@@ -54,6 +59,11 @@ export async function specLevel(): Promise<SpecLevel> {
     },
   };
 }
+
+const emptyRecord = (iri: string): ResourceRecord => {
+  const facts = { revision: 'spec', mediaType: 'text/turtle', size: 0, created: 0, modified: 0 };
+  return { iri, kind: 'rdf', ...facts, triples: 0 };
+};
 
 const quadOf = ({ subject, predicate, object }: SpecTriple): Quad =>
   factory.quad(subject as never, predicate as never, object as never);
@@ -88,16 +98,16 @@ export function datasetOf(level: Level, snapshot: LevelSnapshot, view: SpecView)
 /** How a snapshot comes into memory; `undefined` leaves it in LevelDB. */
 export type ToMemory = (level: Level, snapshot: LevelSnapshot) => Promise<MemoryView | undefined>;
 
-/** The answer of the engine under test. */
+/** The answer of the engine under test, to a text or to what was read of one. */
 export async function engineAnswer(
   level: Level,
   view: SpecView,
-  query: string,
+  query: string | ReadQuery,
   toMemory: ToMemory = async () => undefined,
 ): Promise<Answer> {
   const snapshot = level.snapshot();
   const memory = await toMemory(level, snapshot);
-  const read = await readQuery(query, base);
+  const read = typeof query === 'string' ? await readQuery(query, base) : query;
   const answers = answersOf(read, { ...datasetOf(level, snapshot, view), memory });
   try {
     if (read.form === 'ask') return { truth: await answers.truth() };
@@ -116,13 +126,15 @@ export async function engineAnswer(
 
 /** The answer of Comunica over what is readable, in memory: a store for GRAPH, and one for the union of the graphs. */
 export async function plainAnswer(data: SpecData, view: SpecView, query: string): Promise<Answer> {
-  const [named, union] = [new Store(), new Store()];
+  const [named, union, anyGraphs] = [new Store(), new Store(), new Store()];
+  const [any, hasName] = [factory.namedNode(anyGraph), (graph: string) => view.namedGraphs?.includes(graph) ?? true];
   for (const [graph, triples] of data) {
     if (!view.readable.has(graph)) continue;
+    if (hasName(graph)) anyGraphs.addQuad(factory.quad(any, any, any, factory.namedNode(graph)) as never);
     for (const { subject, predicate, object } of triples) {
       if (!view.defaultGraphs || view.defaultGraphs.includes(graph))
         union.addQuad(factory.quad(subject as never, predicate as never, object as never) as never);
-      if (!view.namedGraphs || view.namedGraphs.includes(graph))
+      if (hasName(graph))
         named.addQuad(
           factory.quad(subject as never, predicate as never, object as never, factory.namedNode(graph)) as never,
         );
@@ -131,7 +143,7 @@ export async function plainAnswer(data: SpecData, view: SpecView, query: string)
   const bound = (term: Term | null | undefined): never => (term && term.termType !== 'Variable' ? term : null) as never;
   const source = {
     match: (subject: Term, predicate: Term, object: Term, graph: Term) =>
-      (graph?.termType === 'DefaultGraph' ? union : named).match(
+      (predicate?.value === anyGraph ? anyGraphs : graph?.termType === 'DefaultGraph' ? union : named).match(
         bound(subject),
         bound(predicate),
         bound(object),

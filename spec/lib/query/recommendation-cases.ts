@@ -17,6 +17,8 @@ const loops = [':a :p :b ; :q :c . :b :p :b ; :q :a .', ':b :r :c .'];
 const nothing: readonly string[] = [''];
 const aggregates = '(SUM(1/?y) AS ?s) (AVG(1/?y) AS ?a) (MIN(1/?y) AS ?m) (MAX(1/?y) AS ?x) (COUNT(1/?y) AS ?c)';
 
+const many = Array.from({ length: 200 }, (_, at) => at).join(' ');
+
 export const cases: readonly Case[] = [
   ...(
     [
@@ -124,9 +126,41 @@ export const cases: readonly Case[] = [
       ['SELECT ?g ?x { GRAPH ?g { VALUES ?x { 1 } } }', ['graphs/a 1', 'graphs/b 1'], two],
       ['SELECT ?g { GRAPH ?g { ?s :p ?o BIND(?s AS ?g) } }', [], two],
       ['SELECT ?g { GRAPH ?g { ?s :p ?o BIND(:graphs\\/a AS ?g) } }', ['graphs/a'], two],
+      ['SELECT ?g { GRAPH ?g { BIND(:graphs\\/a AS ?g) } }', ['graphs/a'], two],
+      ['SELECT ?g ?x { GRAPH ?g { BIND(?y AS ?g) VALUES ?x { 1 } } }', ['graphs/a 1', 'graphs/b 1'], two],
+      ['SELECT ?g { GRAPH ?g { BIND(1 AS ?g) } }', [], two],
+      ['SELECT ?g { GRAPH ?g {} }', ['graphs/a', 'graphs/b', 'graphs/c'], [...two, '']],
+      ['SELECT ?x { GRAPH :graphs\\/c { VALUES ?x { 1 } } }', ['1'], [...two, '']],
+      ['SELECT ?x { GRAPH :graphs\\/d { VALUES ?x { 1 } } }', [], [...two, '']],
+      ['SELECT ?g { VALUES ?g { :graphs\\/c :graphs\\/d } GRAPH ?g {} }', ['graphs/c'], [...two, '']],
+      ['SELECT ?g { GRAPH ?g { OPTIONAL { ?s :p ?o } } FILTER(!BOUND(?s)) }', ['graphs/b', 'graphs/c'], [...two, '']],
+      ['SELECT ?g FROM NAMED :graphs\\/c FROM NAMED :graphs\\/d { GRAPH ?g {} }', ['graphs/c'], [...two, '']],
+      ['SELECT ?g { GRAPH ?g { :a :p* :a } }', ['graphs/a', 'graphs/b', 'graphs/c'], [...two, '']],
       ['BASE <http://other.example/x/> SELECT (IRI("ab") AS ?i) {}', ['http://other.example/x/ab'], nothing],
     ] as const
   ).map(([query, rows, data]) => ({ section: '18.2', data, query, rows })),
+  ...(
+    [
+      ['SELECT ?a { ?a :n ?b FILTER NOT EXISTS { ?c :n ?d FILTER(?d > ?b) } }', ['c']],
+      ['SELECT ?a { ?a :n ?b FILTER EXISTS { ?c :n ?d FILTER(?d > ?b) FILTER(?c != ?a) } }', ['a', 'b']],
+      ['SELECT ?a { ?a :n ?b FILTER EXISTS { ?a :n ?d FILTER(?d > ?b) } }', []],
+      // More rows than are held to be compared.
+      [
+        `SELECT ?a { ?a :n ?b FILTER NOT EXISTS { ?c :n ?d VALUES ?x { ${many} } VALUES ?y { ${many} } FILTER(?d > ?b) } }`,
+        ['c'],
+      ],
+      ['SELECT ?a { ?a :n ?b FILTER NOT EXISTS { ?a :k ?d FILTER(?d > ?b) } }', ['b', 'c']],
+      ['SELECT ?a { ?a :n ?b OPTIONAL { ?a :k ?k } FILTER EXISTS { ?c :n ?d FILTER(?d > ?b && ?d < ?k) } }', ['a']],
+      ['SELECT ?a { ?a :n ?b FILTER(EXISTS { ?c :n ?d FILTER(?d > ?b + 1) } || ?b = 3) }', ['a', 'c']],
+      [
+        'SELECT ?a { ?a :n ?b FILTER EXISTS { ?c :n ?d FILTER(?d > ?b) FILTER NOT EXISTS { ?e :n ?f FILTER(?f > ?d) } } }',
+        ['a', 'b'],
+      ],
+      ['SELECT ?a { ?a :n ?b FILTER EXISTS { ?c :n ?d FILTER NOT EXISTS { ?e :n ?f FILTER(?f > ?b) } } }', ['c']],
+      ['SELECT ?a { ?a :n ?b FILTER EXISTS { ?c :n ?d OPTIONAL { ?c :k ?k } FILTER(?k > ?b) } }', ['a', 'b', 'c']],
+      ['SELECT ?a { ?a :n ?b FILTER EXISTS { ?c :n ?d BIND(?d - ?b AS ?e) FILTER(?e > 1) } }', ['a']],
+    ] as const
+  ).map(([query, rows]) => ({ section: '18.6', data: [':a :n 1 ; :k 5 . :b :n 2 . :c :n 3 .'], query, rows })),
 ];
 
 /** What assigns a variable that is bound already (18.2.1, 19.8 note 12 and 13). */

@@ -1,0 +1,78 @@
+/**
+ * The graphs that have no quad, which only the records of their resources tell of: resources of RDF without a triple. It must not
+ * know queries.
+ */
+import type { Level, LevelSnapshot } from '../../storage/durable-level.js';
+import { only } from '../../storage/iri-ranges.js';
+import { allRecords, iriOfRecordKey, type KeyRange, readRecord, recordKey, recordsIn } from '../../storage/records.js';
+import { type DatasetGraphs, type GraphGate, graphGate, nameOfNone } from './graph-gate.js';
+import type { Token } from './terms.js';
+
+export interface EmptyGraphs {
+  /** Of the named graphs that the caller may read; the records are read once. */
+  all(): Promise<readonly Token[]>;
+  has(graph: Token): Promise<boolean>;
+}
+
+interface Options extends DatasetGraphs {
+  readonly level: Level;
+  readonly snapshot: LevelSnapshot;
+}
+
+const blockLength = 1000;
+
+export function emptyGraphs({ level, snapshot, ...graphs }: Options, assertTime: () => void): EmptyGraphs {
+  const gate = graphGate(graphs, 'named');
+  async function* inRange(range: KeyRange): AsyncGenerator<string[]> {
+    const iterator = level.iterator({ ...range, snapshot });
+    try {
+      for (;;) {
+        assertTime();
+        const entries = await iterator.nextv(blockLength);
+        if (entries.length === 0) return;
+        yield entries.filter(([, value]) => isEmpty(value)).map(([key]) => iriOfRecordKey(key));
+      }
+    } finally {
+      await iterator.close();
+    }
+  }
+  const isThere = (iri: string): boolean => {
+    const value = level.getSync(recordKey(iri), { snapshot });
+    return value !== undefined && isEmpty(value);
+  };
+  async function* found({ ranges }: GraphGate): AsyncGenerator<string[]> {
+    if (!ranges) yield* inRange(allRecords());
+    else
+      for (const range of ranges) {
+        assertTime();
+        if (range.to === only(range.from).to) yield isThere(range.from) ? [range.from] : [];
+        else for (const keys of recordsIn(range)) yield* inRange(keys);
+      }
+  }
+  async function named(): Promise<readonly Token[]> {
+    const open: Token[] = [];
+    for await (const iris of found(gate)) {
+      await gate.decide(iris);
+      for (const iri of iris) if (gate.isOpen(iri)) open.push(iri);
+    }
+    return open;
+  }
+  let names: Promise<readonly Token[]> | undefined;
+  return {
+    all() {
+      names ??= named();
+      return names;
+    },
+    async has(graph) {
+      await gate.decide([graph]);
+      return isThere(gate.isOpen(graph) ? graph : nameOfNone(graph));
+    },
+  };
+}
+
+/** What it is written with tells before it is read. */
+const isEmpty = (value: string): boolean => {
+  if (!value.includes('"triples":0')) return false;
+  const { kind, triples } = readRecord('', value);
+  return kind === 'rdf' && triples === 0;
+};

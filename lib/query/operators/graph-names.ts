@@ -1,0 +1,59 @@
+/** The named graphs of the dataset, those without a triple among them (SPARQL 1.1 18.6). It must not know records. */
+import type { Token } from '../access/terms.js';
+import { type Blocks, type GraphsPlan, type Row, termAt } from '../plan/plan.js';
+import { distinctTerms } from './distinct-terms.js';
+import { blockLength, type Execution, recall } from './execution.js';
+
+/** The names in blocks, each once. */
+export async function* graphNames(execution: Execution): AsyncGenerator<readonly Token[]> {
+  yield* distinctTerms(execution, [undefined, undefined, undefined, undefined], 3, 'named');
+  if (execution.emptyGraphs) yield await execution.emptyGraphs.all();
+}
+
+/** Whether there is a graph of that name. */
+async function isGraph({ matches, emptyGraphs }: Execution, name: Token): Promise<boolean> {
+  for await (const block of matches.stream([undefined, undefined, undefined, name], { part: 'named', places: [] }))
+    if (block.length > 0) return true;
+  return emptyGraphs?.has(name) ?? false;
+}
+
+/** The rows for each graph, or for the graph that they have, if it is one. */
+export async function* inGraphs(execution: Execution, plan: GraphsPlan, input: Blocks): AsyncGenerator<Row[]> {
+  const { graph } = plan;
+  const known = recall(execution, { part: plan, as: 'graphs' }, () => new Map<Token, boolean>());
+  const isKnown = async (name: Token): Promise<boolean> => {
+    const found = known.get(name) ?? (await isGraph(execution, name));
+    known.set(name, found);
+    return found;
+  };
+  for await (const rows of input) {
+    const kept: Row[] = [];
+    const open: Row[] = [];
+    for (const row of rows) {
+      const name = termAt(graph, row);
+      if (name === undefined) open.push(row);
+      else if (await isKnown(name)) kept.push(row);
+    }
+    if (kept.length > 0) yield kept;
+    if (open.length > 0) yield* forEachGraph(execution, plan, open);
+  }
+}
+
+async function* forEachGraph(execution: Execution, { graph }: GraphsPlan, rows: Row[]): AsyncGenerator<Row[]> {
+  const slot = graph && 'slot' in graph ? graph.slot : undefined;
+  let out: Row[] = [];
+  for await (const names of graphNames(execution)) {
+    for (const name of names)
+      for (const row of rows) {
+        const copy = row.slice();
+        if (slot !== undefined) copy[slot] = name;
+        out.push(copy);
+        if (out.length < blockLength) continue;
+        execution.assertTime();
+        yield out;
+        out = [];
+      }
+    if (out.length > 0) yield out;
+    out = [];
+  }
+}

@@ -5,6 +5,7 @@ import authnOpenId from './authn-openid/index.js';
 import authnSaml from './authn-saml/index.js';
 import authnSelfSigned from './authn-self-signed/index.js';
 import authorizationServer from './authorization-server/index.js';
+import backup from './backup/index.js';
 import consolePages from './console/index.js';
 import notifications from './notifications/index.js';
 import searchIndex from './search-index/index.js';
@@ -19,5 +20,6 @@ export const standardComponents: readonly Component[] = [
   accessGrants,
   notifications,
   sparql,
+  backup,
   consolePages,
 ].map((component) => component as unknown as Component);

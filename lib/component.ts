@@ -14,6 +14,7 @@ import type { Documents } from './documents/documents.js';
 import type { Reply } from './http/reply.js';
 import type { ResourceQuery, Route, RouteRequest } from './http/route.js';
 import type { CapabilityEntry, ServiceEntry } from './http/storage-description.js';
+import type { SystemContainer } from './http/system-container.js';
 import type { Log } from './log.js';
 import type { AdmissionOptions } from './outbound/admission.js';
 import type { GuardedFetch } from './outbound/guarded-fetch.js';
@@ -36,6 +37,8 @@ export interface House {
   readonly addedOwners: AddedOwners | undefined;
   /** Answers a GET or HEAD of a resource for somebody else than the request's own principal. @throws LwsError as that would */
   readonly read: (request: Pick<RouteRequest, 'req' | 'access'>, iri: string) => Promise<Reply>;
+  /** Answers GET and HEAD of a container that a component keeps. @throws LwsError as for every container */
+  readonly listContainer: (request: Pick<RouteRequest, 'req' | 'query'>, container: SystemContainer) => Promise<Reply>;
   /** `lws.mask-forbidden-as-not-found` */
   readonly mask: boolean;
   /** The folder of everything that is kept; secrets in it have mode 0600. */
@@ -95,8 +98,16 @@ export interface Installation {
 export interface CommandContext {
   readonly baseUri: string;
   readonly systemPrefix: string;
-  /** A credential of the owner that this server made. @throws SettingsError when there is none */
-  readonly ownerCredential: () => Promise<string>;
+  /** What the command is about, and its own flags. */
+  readonly operands: readonly string[];
+  readonly flags: Readonly<Record<string, string>>;
+  /**
+   * A credential of an owner: of the key in a file, or of the owner that this server made.
+   * @throws SettingsError when there is no such key, or nobody controls the storage
+   */
+  readonly ownerCredential: (keyFile?: string) => Promise<string>;
+  /** Verifies the storage as `quadpod check` does, and prints what is wrong. @returns the exit code */
+  readonly check: () => Promise<number>;
   readonly dataDir: string;
   /** Runs work on the store. @throws StoreUnavailableError while a server has it open */
   readonly onStore: <T>(work: (store: Store) => Promise<T>) => Promise<T>;
@@ -110,6 +121,8 @@ export interface Command {
   readonly help: string;
   /** Flags that are the command's and no settings. */
   readonly flags?: readonly string[];
+  /** What it takes beside flags, for people: `DIR`. */
+  readonly operand?: string;
   /** @returns the exit code */
   run(context: CommandContext): Promise<number>;
 }

@@ -7,6 +7,7 @@ import type { House } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import { lwsJson } from '../../lib/http/negotiate.js';
 import { foaf } from '../../lib/rdf/vocabulary.js';
+import type { ListedMember } from '../../lib/resources/listing-documents.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
 import { requestFulfils } from './constraints.js';
 import { policiesOf } from './documents.js';
@@ -24,7 +25,7 @@ interface Entry {
   readonly from: string | undefined;
   readonly isNew: boolean;
   /** How listings show it. */
-  readonly item: object;
+  readonly item: ListedMember;
   readonly isParty: (access: Access) => boolean;
 }
 
@@ -49,7 +50,7 @@ export class KeptIndex {
   }
 
   /** The items that somebody sees, in the order of their names. */
-  seenBy(access: Access, isController: boolean): readonly object[] {
+  seenBy(access: Access, isController: boolean): readonly ListedMember[] {
     this.order ??= [...this.entries.keys()].sort();
     return this.order.flatMap((name) => {
       const { item, isParty } = this.entries.get(name)!;
@@ -106,11 +107,12 @@ export class KeptIndex {
       from,
       isNew: !isSeen,
       item: {
-        id: document.id,
-        type: ['DataResource', type],
-        format: lwsJson,
+        iri: document.id,
+        kind: 'json',
+        types: [type],
+        mediaType: lwsJson,
         size: bytesOf(kept).length,
-        modified: new Date(created).toISOString(),
+        modified: created,
       },
       isParty: partyOf(kept, this.space, this.house.storage),
     };

@@ -1,23 +1,22 @@
 /** The endpoints of access requests and access grants (open-points 9). It must not know how grants are used. */
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { View } from '../../lib/authorization/authorizer.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { House } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import { digestOfClient } from '../../lib/fields/client-address.js';
-import { formatHttpDate } from '../../lib/fields/date.js';
-import { formatEntityTag } from '../../lib/fields/etag.js';
-import { formatLink } from '../../lib/fields/link.js';
 import { lwsJson } from '../../lib/http/negotiate.js';
-import { pageLinks, pageOf } from '../../lib/http/paging.js';
 import type { Reply } from '../../lib/http/reply.js';
 import { preconditions } from '../../lib/http/request.js';
 import type { Route, RouteRequest } from '../../lib/http/route.js';
+import {
+  assertMemberState,
+  memberFields,
+  type SystemMember,
+  systemMemberReply,
+} from '../../lib/http/system-container.js';
 import { decodeUtf8, parseJson } from '../../lib/json/json.js';
-import { lwsContext } from '../../lib/rdf/contexts.js';
-import { lws } from '../../lib/rdf/vocabulary.js';
 import { readBody } from '../../lib/resources/body.js';
-import { isNotModified } from '../../lib/resources/preconditions.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
 import { type AccessDocument, acceptDocument, type DocumentType } from './documents.js';
 import { bytesOf, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';
@@ -34,8 +33,6 @@ export interface Endpoint {
   readonly longest: number;
   readonly requests: RequestLimits;
 }
-
-const pageSize = 1000;
 
 export const endpointUrl = ({ house, space }: Pick<Endpoint, 'house' | 'space'>): string =>
   `${house.baseUri}${house.systemPrefix}/${space}`;
@@ -63,24 +60,11 @@ export function documentRoutes(endpoint: Endpoint): readonly Route[] {
 const controls = async ({ authorizer, store, storage }: House, access: Access, view: View = store): Promise<boolean> =>
   authorizer.allows({ view, access, mode: 'control', iri: storage });
 
-async function listing(endpoint: Endpoint, { access, query }: RouteRequest): Promise<Reply> {
+async function listing(endpoint: Endpoint, request: RouteRequest): Promise<Reply> {
   const { house, index } = endpoint;
-  const found = index.seenBy(access, await controls(house, access));
-  const url = endpointUrl(endpoint);
-  const page = pageOf(query.toString()) ?? 1;
-  const last = Math.max(1, Math.ceil(found.length / pageSize));
-  if (page > last) throw new LwsError('page-not-found', `The listing has ${last} pages.`);
-  const items = found.slice((page - 1) * pageSize, page * pageSize);
-  const document = { '@context': lwsContext, id: url, type: 'Container', totalItems: found.length, items };
-  const Link = [formatLink(house.storage, lws.storage), pageLinks(url, page, last)].join(', ');
-  return { status: 200, fields: { ...documentFields, Link }, body: Buffer.from(JSON.stringify(document)) };
+  const members = index.seenBy(request.access, await controls(house, request.access));
+  return house.listContainer(request, { iri: endpointUrl(endpoint), members, acceptPost: lwsJson });
 }
-
-const documentFields = {
-  'Content-Type': lwsJson,
-  'Cache-Control': 'private, no-store',
-  'X-Content-Type-Options': 'nosniff',
-} as const;
 
 async function post(endpoint: Endpoint, { access, address, body: open }: RouteRequest): Promise<Reply> {
   const { house, space, type, index, longest, requests } = endpoint;
@@ -118,7 +102,7 @@ async function post(endpoint: Endpoint, { access, address, body: open }: RouteRe
   });
   return {
     status: 201,
-    fields: { ...documentFields, ...validators(kept), Location: document.id, Link: links(endpoint) },
+    fields: { ...memberFields(house.storage, memberOf(endpoint, kept)), Location: document.id },
     body: bytesOf(kept),
   };
 }
@@ -155,14 +139,11 @@ function inboxesOf(
   return [controllerInbox, ...own].filter((inbox): inbox is string => typeof inbox === 'string');
 }
 
-const links = (endpoint: Endpoint): string =>
-  [formatLink(endpoint.house.storage, lws.storage), formatLink(endpointUrl(endpoint), 'up')].join(', ');
-
-const tagOf = (kept: KeptDocument): string =>
-  createHash('sha256').update(bytesOf(kept)).digest('base64url').slice(0, 16);
-const validators = (kept: KeptDocument): Record<string, string> => ({
-  ETag: formatEntityTag(tagOf(kept)),
-  'Last-Modified': formatHttpDate(kept.created),
+const memberOf = (endpoint: Endpoint, kept: KeptDocument): SystemMember => ({
+  container: endpointUrl(endpoint),
+  type: endpoint.type,
+  bytes: bytesOf(kept),
+  modified: kept.created,
 });
 
 /** The document, for who may see it. @throws LwsError `not-found` for everybody else */
@@ -175,11 +156,12 @@ async function visible(
   const kept = value === undefined ? undefined : readKept(value);
   const controller = await controls(house, access);
   if (!kept || !(controller || partyOf(kept, space, house.storage)(access)))
-    throw new LwsError('not-found', 'There is nothing here, or nothing that you may see.', {
-      reason: kept ? 'neither creator, assignee nor controller' : 'absent',
-    });
+    throw notFound(kept ? 'neither creator, assignee nor controller' : 'absent');
   return { ...kept, controller };
 }
+
+const notFound = (reason: string): LwsError =>
+  new LwsError('not-found', 'There is nothing here, or nothing that you may see.', { reason });
 
 async function read(endpoint: Endpoint, request: RouteRequest): Promise<Reply> {
   const { controller, ...kept } = await visible(endpoint, request);
@@ -188,9 +170,7 @@ async function read(endpoint: Endpoint, request: RouteRequest): Promise<Reply> {
     await saw(endpoint, request).catch((error: unknown) =>
       endpoint.house.log.error({ err: error }, 'that an access request was looked at could not be kept'),
     );
-  const fields = { ...documentFields, ...validators(kept), Link: links(endpoint) };
-  if (isNotModified(preconditions(request.req), tagOf(kept), kept.created)) return { status: 304, fields };
-  return { status: 200, fields, body: bytesOf(kept) };
+  return systemMemberReply(endpoint.house.storage, request.req, memberOf(endpoint, kept));
 }
 
 function saw({ house, space }: Endpoint, { parameters }: RouteRequest): Promise<void> {
@@ -210,6 +190,15 @@ async function remove(endpoint: Endpoint, request: RouteRequest): Promise<Reply>
   if (!controller && creator !== request.access.principal!.subject)
     throw new LwsError('forbidden', 'Only its issuer and controllers may delete a grant.', { reason: 'an assignee' });
   const key = keyOf(space, request.parameters['name']!);
-  await house.store.transact((tx) => tx.deleteEntry(key), { frees: true });
+  const conditions = preconditions(request.req);
+  await house.store.transact(
+    (tx) => {
+      const value = tx.entry(key);
+      if (value === undefined) throw notFound('deleted meanwhile');
+      assertMemberState(conditions, memberOf(endpoint, readKept(value)));
+      tx.deleteEntry(key);
+    },
+    { frees: true },
+  );
   return { status: 204, fields: {} };
 }

@@ -9,13 +9,20 @@ import { digestOfClient } from '../../lib/fields/client-address.js';
 import { formatLink } from '../../lib/fields/link.js';
 import { lwsJson } from '../../lib/http/negotiate.js';
 import type { Reply } from '../../lib/http/reply.js';
+import { preconditions } from '../../lib/http/request.js';
 import type { Route, RouteRequest } from '../../lib/http/route.js';
+import {
+  assertMemberState,
+  memberFields,
+  type SystemMember,
+  systemMemberReply,
+} from '../../lib/http/system-container.js';
 import { decodeUtf8, parseJson } from '../../lib/json/json.js';
 import type { Admission } from '../../lib/outbound/admission.js';
 import { OutboundError } from '../../lib/outbound/outbound-error.js';
-import { lwsContext } from '../../lib/rdf/contexts.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
 import { readBody } from '../../lib/resources/body.js';
+import type { ListedMember } from '../../lib/resources/listing-documents.js';
 import type { Follower } from './outbox.js';
 import { readSubscription, type Subscription, subscriptionDocument } from './subscription.js';
 import { type Subscriptions, subscriptionKey } from './subscriptions.js';
@@ -50,7 +57,7 @@ export function subscriptionRoutes(endpoint: SubscriptionEndpoint): readonly Rou
     route(['GET', 'HEAD'], path, (request) => listing(endpoint, request)),
     route(['POST'], path, (request) => subscribe(endpoint, request)),
     route(['GET', 'HEAD'], `${path}/:id`, async (request) =>
-      documentReply(endpoint, await own(endpoint, request), 200),
+      systemMemberReply(endpoint.house.storage, request.req, memberOf(endpoint, await own(endpoint, request))),
     ),
     route(['DELETE'], `${path}/:id`, (request) => cancel(endpoint, request)),
     route(['OPTIONS'], `${path}/:id`, async (request) => {
@@ -69,41 +76,35 @@ export function subscriptionRoutes(endpoint: SubscriptionEndpoint): readonly Rou
 const controls = async ({ authorizer, store, storage }: House, access: Access): Promise<boolean> =>
   authorizer.allows({ view: store, access, mode: 'control', iri: storage });
 
-const fields = {
-  'Content-Type': lwsJson,
-  'Cache-Control': 'private, no-store',
-  'X-Content-Type-Options': 'nosniff',
-} as const;
-
-const links = (house: House, up: boolean): string =>
-  [formatLink(house.storage, lws.storage), ...(up ? [formatLink(endpointUrl(house), 'up')] : [])].join(', ');
-
-function documentReply({ house }: SubscriptionEndpoint, subscription: Subscription, status: number): Reply {
-  const url = urlOf(house, subscription.id);
-  const body = Buffer.from(JSON.stringify(subscriptionDocument(subscription, url)));
+/** A subscription as its owner sees it. */
+function memberOf({ house }: SubscriptionEndpoint, subscription: Subscription): SystemMember & ListedMember {
+  const iri = urlOf(house, subscription.id);
+  const { created, lastSuccess = 0, lastFailure = 0 } = subscription;
+  const bytes = Buffer.from(JSON.stringify(subscriptionDocument(subscription, iri)));
   return {
-    status,
-    fields: { ...fields, Link: links(house, true), ...(status === 201 ? { Location: url } : {}) },
-    body,
+    iri,
+    kind: 'json',
+    container: endpointUrl(house),
+    type: 'WebhookSubscription',
+    types: ['WebhookSubscription'],
+    mediaType: lwsJson,
+    bytes,
+    size: bytes.length,
+    modified: Math.max(created, lastSuccess, lastFailure),
   };
 }
 
 /** The caller's own subscriptions; a controller sees all. */
-async function listing({ house, subscriptions }: SubscriptionEndpoint, { access }: RouteRequest): Promise<Reply> {
+async function listing(endpoint: SubscriptionEndpoint, request: RouteRequest): Promise<Reply> {
+  const { house, subscriptions } = endpoint;
+  const { access } = request;
   const controller = await controls(house, access);
-  const { subject } = access.principal!;
-  const items = subscriptions
+  const members = subscriptions
     .all()
-    .filter(({ subscriber }) => controller || subscriber === subject)
-    .map(({ id, created }) => ({
-      id: urlOf(house, id),
-      type: ['DataResource', 'WebhookSubscription'],
-      format: lwsJson,
-      modified: new Date(created).toISOString(),
-    }));
-  const url = endpointUrl(house);
-  const document = { '@context': lwsContext, id: url, type: 'Container', totalItems: items.length, items };
-  return { status: 200, fields: { ...fields, Link: links(house, false) }, body: Buffer.from(JSON.stringify(document)) };
+    .filter(({ subscriber }) => controller || subscriber === access.principal!.subject)
+    .map((subscription) => memberOf(endpoint, subscription))
+    .sort((a, b) => (a.iri < b.iri ? -1 : 1));
+  return house.listContainer(request, { iri: endpointUrl(house), members, acceptPost: accepted.join(', ') });
 }
 
 async function subscribe(
@@ -137,7 +138,8 @@ async function subscribe(
     assertRoom(endpoint, subscription);
     tx.putEntry(subscriptionKey(subscription.id), JSON.stringify(subscription));
   });
-  return documentReply(endpoint, subscription, 201);
+  const member = memberOf(endpoint, subscription);
+  return { status: 201, fields: { ...memberFields(house.storage, member), Location: member.iri }, body: member.bytes };
 }
 
 /** Identities are free, and so a stranger's address and all strangers together have bounds as well. */
@@ -191,7 +193,15 @@ async function own(
 
 async function cancel(endpoint: SubscriptionEndpoint, request: RouteRequest): Promise<Reply> {
   const { id } = await own(endpoint, request);
-  await endpoint.house.store.transact((tx) => tx.deleteEntry(subscriptionKey(id)), { frees: true });
+  const conditions = preconditions(request.req);
+  await endpoint.house.store.transact(
+    async (tx) => {
+      // As it is now: deliveries and others change it too.
+      assertMemberState(conditions, memberOf(endpoint, await own(endpoint, request)));
+      tx.deleteEntry(subscriptionKey(id));
+    },
+    { frees: true },
+  );
   return { status: 204, fields: {} };
 }
 
@@ -224,7 +234,11 @@ function follow({ followers, house }: SubscriptionEndpoint, access: Access): Rep
   body.write('\n');
   return {
     status: 200,
-    fields: { 'Content-Type': 'application/x-ndjson', 'Cache-Control': 'private, no-store', Link: links(house, false) },
+    fields: {
+      'Content-Type': 'application/x-ndjson',
+      'Cache-Control': 'private, no-store',
+      Link: formatLink(house.storage, lws.storage),
+    },
     body,
   };
 }

@@ -11,7 +11,7 @@ import { decodeUtf8, parseJson } from '../../lib/json/json.js';
 import { lwsContext } from '../../lib/rdf/contexts.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
 import { readBody } from '../../lib/resources/body.js';
-import { item } from '../../lib/resources/membership.js';
+import { item } from '../../lib/resources/listing-documents.js';
 import { seenItem } from '../../lib/resources/seen-state.js';
 import { type Filter, filterOfDocument, filterOfQuery, queryOfFilter } from './filter.js';
 import type { PostingLists } from './posting-lists.js';

@@ -4,6 +4,7 @@ import { decodeUtf8, parseJson } from '../json/json.js';
 import { patchJson } from '../json/json-patch.js';
 import type { ReadUpdate } from '../query/parse/read-update.js';
 import { assertExpandableText, assertGrowth, type Bounds, usualBounds } from '../rdf/bounds.js';
+import { UnknownContext } from '../rdf/contexts.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import { parseRdf } from '../rdf/parse.js';
 import { boundedPrefixes } from '../rdf/prefixes.js';
@@ -17,6 +18,11 @@ export interface EncodedDocument {
   readonly keys: readonly string[];
   readonly prefixes: Readonly<Record<string, string>>;
   readonly turtle: Uint8Array;
+}
+
+/** The document names a JSON-LD context that is neither shipped nor given. */
+export interface MissingContext {
+  readonly missing: string;
 }
 
 type Prefixes = Readonly<Record<string, string>>;
@@ -43,13 +49,21 @@ export const tasks = {
     format,
     graph,
     bounds,
+    contexts,
   }: {
     bytes: Uint8Array;
     format: RdfFormat;
     graph: string;
     bounds?: Bounds | undefined;
-  }): Promise<EncodedDocument> {
-    const { quads, prefixes } = await parseRdf(bytes, format, { base: graph, bounds });
+    /** Texts of JSON-LD contexts by IRI. */
+    contexts?: Readonly<Record<string, string>> | undefined;
+  }): Promise<EncodedDocument | MissingContext> {
+    const parsed = await parseRdf(bytes, format, { base: graph, bounds, contexts }).catch((error: unknown) => {
+      if (error instanceof UnknownContext) return { missing: error.iri };
+      throw error;
+    });
+    if ('missing' in parsed) return parsed;
+    const { quads, prefixes } = parsed;
     const found = encodeQuads(graph, quads);
     return encoded(
       found.map(({ key }) => key),

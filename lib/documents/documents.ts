@@ -6,11 +6,14 @@ import { type ErrorCode, LwsError } from '../errors.js';
 import { readDataUpdate } from '../query/parse/data-update.js';
 import type { ReadUpdate } from '../query/parse/read-update.js';
 import type { Bounds } from '../rdf/bounds.js';
+import { UnknownContext } from '../rdf/contexts.js';
 import type { RdfFormat } from '../rdf/formats.js';
-import { WorkerPool } from '../worker-pool.js';
+import type { WorkerPool } from '../worker-pool.js';
 import { runTask, type Task, TaskAborted, TaskFailed, type TaskResult } from '../worker-task.js';
-import { type EncodedDocument, loadUpdates, tasks } from './document-tasks.js';
+import { makePools, type Pools } from './document-pools.js';
+import { type EncodedDocument, loadUpdates, type MissingContext, tasks } from './document-tasks.js';
 import { endedUpdate } from './ended-update.js';
+import type { RemoteContexts } from './remote-contexts.js';
 
 /** Above these sizes the work goes to a worker; below them it takes a millisecond or two. */
 const inlineBytes: Readonly<Record<RdfFormat | 'application/json', number>> = {
@@ -29,8 +32,12 @@ const inlineUpdateBytes = 8_192;
 /** An update ends itself at its deadline; what cannot be interrupted is killed with its thread so much later. */
 const graceMs = 200;
 const foreignTimeoutMs = 2_000;
+/** JSON-LD contexts that are fetched for one document; it is parsed again after each. */
+const mostContexts = 8;
 
 export interface DocumentsOptions {
+  /** Where JSON-LD contexts come from that do not ship; absent: from nowhere. */
+  readonly remoteContexts?: RemoteContexts;
   /** Milliseconds after which a SPARQL update is ended. */
   readonly updateTimeoutMs: number;
   /** Milliseconds after which any other task in a worker is ended. */
@@ -50,6 +57,7 @@ interface ParseOptions {
   readonly graph: string;
   readonly client?: string;
   readonly deadlineMs?: number;
+  readonly contexts?: Readonly<Record<string, string>>;
 }
 
 /** A graph as it is before an update. */
@@ -58,33 +66,6 @@ export interface GraphState {
   readonly keys: readonly string[];
   readonly graph: string;
   readonly prefixes: Readonly<Record<string, string>>;
-}
-
-interface Pools {
-  readonly large: WorkerPool;
-  readonly updates: WorkerPool;
-  /** What others sent for a stranger's word keeps nobody waiting who stores something. */
-  readonly foreign: WorkerPool;
-}
-
-/** Who controls the storage always finds a thread. */
-const ranks = [2, 1, 1];
-
-function makePools(): Pools {
-  const script = new URL('./document-worker.js', import.meta.url);
-  return {
-    large: new WorkerPool({ script, size: 2, ranks, queue: 200, idleMs: 20_000, memoryMb: 2048 }),
-    updates: new WorkerPool({
-      script,
-      size: 2,
-      ranks: [2, 2, 1],
-      queue: 100,
-      memoryMb: 1024,
-      nurseryMb: 8,
-      workerData: { engine: true },
-    }),
-    foreign: new WorkerPool({ script, size: 1, queue: 16, idleMs: 20_000, memoryMb: 256, nurseryMb: 8 }),
-  };
 }
 
 export class Documents {
@@ -109,8 +90,19 @@ export class Documents {
    * @throws LwsError see `parseRdf`, `encodeGraph`
    */
   async parse(bytes: Uint8Array, format: RdfFormat, graph: string): Promise<EncodedDocument> {
-    if (bytes.length <= inlineBytes[format]) return tasks.parse({ bytes, format, graph, bounds: this.options.bounds });
-    return this.parseIn(this.pools.large, bytes, { format, graph });
+    const { bounds, remoteContexts } = this.options;
+    const contexts: Record<string, string> = {};
+    for (let fetched = 0; ; fetched++) {
+      const parsed =
+        bytes.length <= inlineBytes[format]
+          ? await tasks.parse({ bytes, format, graph, bounds, contexts })
+          : await this.parseIn(this.pools.large, bytes, { format, graph, contexts });
+      if (!('missing' in parsed)) return parsed;
+      const { missing } = parsed;
+      const text = fetched < mostContexts ? await remoteContexts?.(missing) : undefined;
+      if (text === undefined) throw new UnknownContext(missing);
+      contexts[missing] = text;
+    }
   }
 
   /**
@@ -118,26 +110,28 @@ export class Documents {
    * @throws LwsError see `parse`
    */
   async parseForeign(bytes: Uint8Array, format: RdfFormat, url: string): Promise<readonly string[]> {
-    const { keys } = await this.parseIn(this.pools.foreign, bytes, {
+    const parsed = await this.parseIn(this.pools.foreign, bytes, {
       format,
       graph: url,
       client: new URL(url).host,
       deadlineMs: foreignTimeoutMs,
     });
-    return keys;
+    if ('missing' in parsed) throw new UnknownContext(parsed.missing);
+    return parsed.keys;
   }
 
   private async parseIn(
     pool: WorkerPool,
     bytes: Uint8Array,
-    { format, graph, client, deadlineMs }: ParseOptions,
-  ): Promise<EncodedDocument> {
+    { format, graph, client, deadlineMs, contexts }: ParseOptions,
+  ): Promise<EncodedDocument | MissingContext> {
     const task = {
       name: 'parse',
-      arguments: { bytes: owned(bytes), format, graph, bounds: this.options.bounds },
+      arguments: { bytes: owned(bytes), format, graph, bounds: this.options.bounds, contexts },
       ...(client === undefined ? {} : { client }),
     };
     const { value, lines } = await this.inWorker(pool, task, deadlineMs);
+    if ('missing' in (value as object)) return value as MissingContext;
     return { ...(value as Omit<EncodedDocument, 'keys'>), keys: lines };
   }
 

@@ -6,7 +6,8 @@ import { formatHttpDate, parseHttpDate } from '../fields/date.js';
 import { formatEntityTag, parseEntityTags } from '../fields/etag.js';
 import { type ByteRange, formatContentRange, parseByteRange } from '../fields/range.js';
 import { sha512OfBlob } from '../resources/blob-digest.js';
-import { jsonListing, rdfListing, wholeAsPage } from '../resources/membership.js';
+import { type Listing, wholeAsPage } from '../resources/listing-documents.js';
+import { jsonListing, rdfListing } from '../resources/membership.js';
 import { acceptedPatches, acceptPost, allowedMethods } from '../resources/methods.js';
 import { isNotModified, isStrongDate } from '../resources/preconditions.js';
 import { blobStream, isSmall, rdfRepresentation, smallBlob } from '../resources/read.js';
@@ -15,7 +16,7 @@ import type { Storage } from '../resources/storage.js';
 import type { ResourceRecord } from '../storage/records.js';
 import { digestFields, digestOf, wantedDigests } from './digests.js';
 import { resourceLinks } from './links.js';
-import { chooseListing, chooseRdfFormat } from './negotiate.js';
+import { chooseListing, chooseRdfFormat, type ListingType } from './negotiate.js';
 import { pageLinks, pageOf } from './paging.js';
 import type { Reply } from './reply.js';
 import { field, preconditions } from './request.js';
@@ -197,19 +198,34 @@ export async function representContainer(
   const listing =
     choice.as === 'json'
       ? await jsonListing(storage, access, record, page)
-      : wholeAsPage(storage, await rdfListing(storage, access, record, choice.format), page);
+      : wholeAsPage(storage.limits.pageSize, await rdfListing(storage, access, record, choice.format), page);
+  const fields = { ...recordFields(storage, record), 'Last-Modified': formatHttpDate(listing.modified) };
+  return listingReply(req, choice, { iri: record.iri, fields, listing });
+}
+
+/** A listing in the form that was chosen, with the links between its pages. */
+export function listingReply(
+  req: IncomingMessage,
+  choice: ListingType,
+  {
+    iri,
+    fields: own,
+    listing,
+  }: { readonly iri: string; readonly fields: Record<string, string>; readonly listing: Listing },
+): Reply {
   const fields: Record<string, string> = {
-    ...recordFields(storage, record),
+    ...own,
     'Content-Type': choice.as === 'json' ? choice.contentType : choice.format,
     Vary: 'Accept',
     'Cache-Control': 'private, no-store',
   };
-  if (listing.pages) fields['Link'] += `, ${pageLinks(record.iri, listing.pages.page, listing.pages.last)}`;
+  if (listing.pages) fields['Link'] += `, ${pageLinks(iri, listing.pages.page, listing.pages.last)}`;
   // The three JSON names are one document under one tag, but a strong tag belongs to one media type.
   const suffix =
     choice.as === 'json' && choice.contentType !== 'application/lws+json' ? tagSuffix(choice.contentType) : '';
-  fields['Last-Modified'] = formatHttpDate(listing.modified);
-  return selected(req, { tag: listing.tag + suffix, bytes: listing.bytes }, listing.modified, fields);
+  // Without a date there is none to compare with.
+  const modified = fields['Last-Modified'] === undefined ? Number.POSITIVE_INFINITY : listing.modified;
+  return selected(req, { tag: listing.tag + suffix, bytes: listing.bytes }, modified, fields);
 }
 
 const tagSuffix = (contentType: string): string =>

@@ -115,7 +115,8 @@ async function post(exchange: ResourceExchange): Promise<Reply> {
     model: requestedModel(links, target.iri),
     // open-points 2.2: the links of a creating POST are its first metadata.
     ...(links.length > 0 ? { links } : {}),
-    slug: field(req, 'slug'),
+    // open-points 11: more of it is not looked at.
+    slug: field(req, 'slug')?.slice(0, 1_000),
     body: requestBody(req, res, idleMs),
   });
   return { status: 201, fields: { ...(await writtenFields(exchange, record)), Location: record.iri } };

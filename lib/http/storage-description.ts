@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { chooseMediaType, parseAccept } from '../fields/accept.js';
+import { chooseMediaType } from '../fields/accept.js';
 import { formatEntityTag } from '../fields/etag.js';
 import { formatLink } from '../fields/link.js';
 import { cidContext, lwsContext } from '../rdf/contexts.js';
@@ -15,7 +15,7 @@ import { aclOf, linksetOf } from '../resources/names.js';
 import { isNotModified } from '../resources/preconditions.js';
 import type { Storage } from '../resources/storage.js';
 import { variantOf } from '../resources/variants.js';
-import { lwsCid } from './negotiate.js';
+import { acceptedRanges, lwsCid } from './negotiate.js';
 import type { Reply } from './reply.js';
 import { preconditions } from './request.js';
 
@@ -125,7 +125,7 @@ const offered = [lwsCid, jsonLd, 'application/json', ...rdfFormats.filter((forma
 
 /** The media type of the description that a request asks for; `application/lws+cid` when nothing fits. */
 export function chooseDescription(accept: string | undefined): string {
-  const ranges = accept === undefined ? undefined : parseAccept(accept);
+  const ranges = accept === undefined ? undefined : acceptedRanges(accept);
   return (ranges && chooseMediaType(ranges, offered)) ?? lwsCid;
 }
 

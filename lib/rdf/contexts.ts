@@ -1,10 +1,11 @@
 /**
- * The JSON-LD contexts that ship with the package, and the document loader that knows no others. Nothing is ever
- * fetched: a context that a client names could be any address of the server's network.
+ * The JSON-LD contexts that ship with the package, and the document loader that knows these and what it is given. It fetches
+ * nothing: a context that a client names could be any address of the server's network.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LwsError } from '../errors.js';
+import { parseJson } from '../json/json.js';
 import { packageRoot } from '../package-root.js';
 
 export const lwsContext = 'https://www.w3.org/ns/lws/v1';
@@ -22,20 +23,34 @@ export function shippedContext(iri: string): unknown {
   return loaded.get(iri);
 }
 
-/** @throws LwsError `malformed-body` for a context that does not ship (open-points 2.1) */
-export function requireShippedContext(iri: string): object {
-  const document = shippedContext(iri);
-  if (document) return document as object;
-  throw new LwsError(
-    'malformed-body',
-    `The JSON-LD context ${iri.slice(0, 500)} is not one that this server ships, and contexts are never fetched. ` +
-      'Write the context into the document.',
-  );
+/** A context that is neither shipped nor given (open-points 2.1). */
+export class UnknownContext extends LwsError {
+  constructor(readonly iri: string) {
+    super(
+      'malformed-body',
+      `The JSON-LD context ${iri.slice(0, 500)} is not one that this server ships, and its host is not one of ` +
+        'lws.jsonld.allowed-context-hosts: it is not fetched. Write the context into the document.',
+    );
+  }
 }
 
-/** A document loader for `jsonld`. @throws LwsError as `requireShippedContext` */
-export async function loadShippedContext(
-  iri: string,
-): Promise<{ contextUrl: undefined; document: object; documentUrl: string }> {
-  return { contextUrl: undefined, document: requireShippedContext(iri), documentUrl: iri };
+interface LoadedContext {
+  readonly contextUrl: undefined;
+  readonly document: object;
+  readonly documentUrl: string;
 }
+
+/**
+ * A document loader for `jsonld`, which fetches nothing.
+ * @param given texts of other contexts, by IRI
+ * @param onRefusal told of what the loader throws: `UnknownContext`
+ */
+export const contextLoader =
+  (given: Readonly<Record<string, string>>, onRefusal: (error: unknown) => void = () => {}) =>
+  async (iri: string): Promise<LoadedContext> => {
+    const document = shippedContext(iri) ?? (Object.hasOwn(given, iri) ? parseJson(given[iri]!) : undefined);
+    if (typeof document === 'object' && document !== null) return { contextUrl: undefined, document, documentUrl: iri };
+    const refusal = new UnknownContext(iri);
+    onRefusal(refusal);
+    throw refusal;
+  };

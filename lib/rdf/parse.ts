@@ -11,7 +11,7 @@ import { decodeUtf8, parseJson } from '../json/json.js';
 import { relabel } from './blank-nodes.js';
 import { assertExpandable, type Bounds, CountingFactory, Expansion, usualBounds } from './bounds.js';
 import { isBounded } from './context-work.js';
-import { loadShippedContext } from './contexts.js';
+import { contextLoader } from './contexts.js';
 import type { RdfFormat } from './formats.js';
 import { boundedPrefixes } from './prefixes.js';
 import { strayLine } from './triple-lines.js';
@@ -26,17 +26,17 @@ export interface RdfDocument {
 /**
  * Parses a document into one graph; its blank nodes are relabelled.
  * @param base the IRI that relative references resolve against
- * @throws LwsError `malformed-body` with the line (and column) where it can be said; `named-graph` for triples outside
+ * @throws UnknownContext; LwsError `malformed-body` with the line (and column) where it can be said; `named-graph` for triples outside
  *   the default graph (service.md, PATCH rule 2)
  */
 export async function parseRdf(
   bytes: Uint8Array,
   format: RdfFormat,
-  { base, bounds = usualBounds }: { readonly base: string; readonly bounds?: Bounds | undefined },
+  { base, bounds = usualBounds, contexts = {} }: ParseOptions,
 ): Promise<RdfDocument> {
-  const text = decodeUtf8(bytes);
+  const text = format === 'application/rdf+xml' ? decodeXml(bytes) : decodeUtf8(bytes);
   const factory = new CountingFactory(new Expansion(bytes.length, bounds));
-  const { quads, prefixes } = await parsers[format](text, { base, factory });
+  const { quads, prefixes } = await parsers[format](text, { base, factory, contexts });
   if (!quads.every(isInDefaultGraph))
     throw new LwsError(
       'named-graph',
@@ -45,16 +45,24 @@ export async function parseRdf(
   return { quads: relabel(quads), prefixes: boundedPrefixes(prefixes) };
 }
 
+export interface ParseOptions {
+  readonly base: string;
+  readonly bounds?: Bounds | undefined;
+  /** JSON-LD contexts that were fetched for the document, as texts by IRI, beside those that ship. */
+  readonly contexts?: Readonly<Record<string, string>> | undefined;
+}
+
 interface Parsing {
   readonly base: string;
+  readonly contexts: Readonly<Record<string, string>>;
   readonly factory: DataFactory<Quad>;
 }
 
 const parsers: Readonly<Record<RdfFormat, (text: string, parsing: Parsing) => RdfDocument | Promise<RdfDocument>>> = {
   'text/turtle': (text, parsing) => parseN3(text, 'text/turtle', parsing),
   'application/trig': (text, parsing) => parseN3(text, 'application/trig', parsing),
-  'application/n-triples': (text, { factory }) => parseLines(text, 'application/n-triples', factory),
-  'application/n-quads': (text, { factory }) => parseLines(text, 'application/n-quads', factory),
+  'application/n-triples': (text, parsing) => parseLines(text, 'application/n-triples', parsing),
+  'application/n-quads': (text, parsing) => parseLines(text, 'application/n-quads', parsing),
   'application/ld+json': parseJsonLd,
   'application/rdf+xml': parseRdfXml,
 };
@@ -75,7 +83,7 @@ function parseN3(text: string, format: string, { base, factory }: Partial<Parsin
   }
 }
 
-function parseLines(text: string, format: string, factory: DataFactory<Quad>): RdfDocument {
+function parseLines(text: string, format: string, { factory }: Parsing): RdfDocument {
   const document = parseN3(text, format, { factory });
   // Lines with a graph are no triples, and refused for their graph.
   if (document.quads.every(isInDefaultGraph)) assertTripleLines(text);
@@ -105,20 +113,18 @@ function describeN3Error(text: string, error: N3Error): string {
   return `${message} at line ${line}, column ${at + 1}`;
 }
 
-async function parseJsonLd(text: string, { base, factory }: Parsing): Promise<RdfDocument> {
+async function parseJsonLd(text: string, { base, factory, contexts }: Parsing): Promise<RdfDocument> {
   const document = text.trim() === '' ? [] : parseJson(text);
   if (typeof document !== 'object' || document === null) throw malformed('a JSON-LD document is an object or an array');
-  assertExpandable(document, base, text.length);
+  assertExpandable([document, { '@context': Object.values(contexts) }], base, text.length);
   if (!isBounded(document, text.length))
     throw malformed('its contexts define and repeat too many terms for its length: write them as one, at the top');
   const { default: jsonld } = await import('jsonld');
   // `jsonld` loses what its loader throws, where a context is scoped.
   let refusal: unknown;
-  const documentLoader = (iri: string): ReturnType<typeof loadShippedContext> =>
-    loadShippedContext(iri).catch((error: unknown) => {
-      refusal = error;
-      throw error;
-    });
+  const documentLoader = contextLoader(contexts, (error) => {
+    refusal = error;
+  });
   const options = { base, documentLoader } as JsonLdOptions.Expand;
   try {
     const expanded = await jsonld.expand(document as JsonLdDocument, options);
@@ -187,22 +193,24 @@ function contextPrefixes(document: object): Record<string, string> {
 async function parseRdfXml(text: string, { base, factory }: Parsing): Promise<RdfDocument> {
   if (text.trim() === '') return { quads: [], prefixes: {} };
   assertHarmlessEntities(text);
-  const { RdfXmlParser } = await import('rdfxml-streaming-parser');
-  const parser = new RdfXmlParser({ baseIRI: base, trackPosition: true, dataFactory: factory });
-  const quads: Quad[] = [];
-  await new Promise<void>((resolve, reject) => {
-    parser.on('data', (quad: Quad) => quads.push(quad));
-    parser.on('error', (error: Error) =>
-      reject(error instanceof LwsError ? error : malformed(error.message.slice(0, 300), error)),
-    );
-    parser.on('end', () => {
-      // The parser does not look whether the document ended where the stream did.
-      (parser as unknown as { saxParser: { close(): void } }).saxParser.close();
-      resolve();
-    });
-    parser.end(text);
+  const { rdfXmlQuads } = await import('./rdfxml-parser.js');
+  const quads = await rdfXmlQuads(text, base, factory).catch((error: Error) => {
+    throw error instanceof LwsError ? error : malformed(error.message.slice(0, 300), error);
   });
   return { quads, prefixes: xmlNamespaces(text) };
+}
+
+/** XML is in UTF-8 or UTF-16 (XML 1.0, 4.3.3 and appendix F). @throws LwsError `malformed-body` */
+function decodeXml(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  const isLittle = (first === 0xff && second === 0xfe) || (first === 0x3c && second === 0);
+  const isBig = (first === 0xfe && second === 0xff) || (first === 0 && second === 0x3c);
+  if (!isLittle && !isBig) return decodeUtf8(bytes);
+  try {
+    return new TextDecoder(isLittle ? 'utf-16le' : 'utf-16be', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw malformed('it is no UTF-16', cause);
+  }
 }
 
 /** The namespaces declared on the document element. */

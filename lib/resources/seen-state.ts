@@ -71,5 +71,5 @@ export const viewState = (iris: readonly string[]): string => {
 };
 
 /** The latest date among a time and members. */
-export const latest = (time: number, members: readonly ResourceRecord[]): number =>
+export const latest = (time: number, members: readonly { readonly modified: number }[]): number =>
   members.reduce((latestSoFar, { modified }) => Math.max(latestSoFar, modified), time);

@@ -14,8 +14,10 @@ import { ownerModel } from '../authorization/owner-mode.js';
 import { wacModel } from '../authorization/wac.js';
 import type { Component, House, Installation } from '../component.js';
 import { Documents } from '../documents/documents.js';
+import { remoteContexts } from '../documents/remote-contexts.js';
 import type { Site } from '../http/site.js';
 import { describeStorage, type VerificationMethod } from '../http/storage-description.js';
+import { systemContainerReply } from '../http/system-container.js';
 import type { Log } from '../log.js';
 import type { GuardedFetch } from '../outbound/guarded-fetch.js';
 import { explainDecision } from '../resources/explanation.js';
@@ -52,6 +54,7 @@ export async function assembleStorage(
   const documents = new Documents({
     updateTimeoutMs: core.updateTimeout * 1000,
     bounds: { triples: core.mostTriples },
+    remoteContexts: remoteContexts({ hosts: core.contextHosts, fetch: fetchUnder() }),
   });
   const acls = core.accessControl === 'wac' ? await AclIndex.open(store) : undefined;
   const added = acls ? undefined : await AddedOwners.open(store);
@@ -116,6 +119,7 @@ export function assembleHouse(
     authorizer,
     addedOwners,
     read,
+    listContainer: (request, container) => systemContainerReply(assembled, request, container),
     mask,
     clock,
     log,

@@ -29,9 +29,15 @@ export function readCommandLine(words: readonly string[]): CommandLine {
     else flags[word.slice(2)] = 'true';
   }
   const [command = 'help' in flags ? 'help' : 'serve', ...operands] = commands;
-  if (operands.length > 0 && command !== 'explain')
-    throw new SettingsError(`One command at a time: ${commands.join(', ')}.`);
   return { command, operands, flags };
+}
+
+/** @throws SettingsError for more than the command takes */
+function assertOperands({ command, operands }: CommandLine, { operand }: Partial<Command> = {}): void {
+  if (operands.length > 0 && command !== 'explain' && operand === undefined)
+    throw new SettingsError(`One command at a time: ${[command, ...operands].join(', ')}.`);
+  if (operand !== undefined && operands.length !== 1)
+    throw new SettingsError(`${command} takes one ${operand}: quadpod ${command} ${operand}.`);
 }
 
 const usage = `quadpod [command] [--setting=value ...]
@@ -62,14 +68,17 @@ const ownFlags = (standard: readonly Component[], command: string): readonly str
   componentCommands(standard).get(command)?.flags ?? [];
 
 function usageWith(components: readonly Component[]): string {
-  const lines = [...componentCommands(components)].map(([name, { help }]) => `  ${name.padEnd(9)}  ${help}\n`);
+  const lines = [...componentCommands(components)].map(
+    ([name, { help, operand }]) => `  ${(operand ? `${name} ${operand}` : name).padEnd(9)}  ${help}\n`,
+  );
   return usage.replace('COMPONENTS', lines.join(''));
 }
 
 /** Runs the command line and returns the exit code; `undefined` while a server runs. */
 export async function main(words: readonly string[], standard: readonly Component[]): Promise<number | undefined> {
   try {
-    const { command, operands, flags } = readCommandLine(words);
+    const line = readCommandLine(words);
+    const { command, operands, flags } = line;
     const entry = Object.hasOwn(commands, command) ? commands[command] : undefined;
     const isOwn = ([name]: [string, string]): boolean =>
       entry?.flags.includes(name) === true ||
@@ -84,16 +93,11 @@ export async function main(words: readonly string[], standard: readonly Componen
       process.stdout.write(usageWith(components));
       return 0;
     }
-    if (entry)
-      return await entry.run({
-        settings,
-        flags: Object.fromEntries(Object.entries(flags).filter(isOwn)),
-        operands,
-        components,
-      });
-    const added = componentCommands(components).get(command);
-    if (!added) throw new SettingsError(`Unknown command ${command}. ${usageWith(components)}`);
-    return await added.run(commandContext(settings));
+    const added = entry ? undefined : componentCommands(components).get(command);
+    if (!entry && !added) throw new SettingsError(`Unknown command ${command}. ${usageWith(components)}`);
+    assertOperands(line, added);
+    const context = { settings, flags: Object.fromEntries(Object.entries(flags).filter(isOwn)), operands, components };
+    return entry ? await entry.run(context) : await added!.run(commandContext(context));
   } catch (error) {
     return explain(error);
   }

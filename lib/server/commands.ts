@@ -93,18 +93,27 @@ const progress = (label: string) => progressOn(process.stderr, label);
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** What a component's command works with. */
-export function commandContext(settings: Settings): CommandContext {
+export function commandContext({ settings, flags, operands, components }: Context): CommandContext {
   const core = settings.of(coreSettings);
   const baseUri = readBaseUri(core).storage.slice(0, -1);
   const keyFile = join(core.dataDir, 'owner.key');
   return {
     baseUri,
     systemPrefix: core.systemPrefix,
+    operands,
+    flags,
+    check: () => check({ settings, flags: {}, operands: [], components }),
     dataDir: core.dataDir,
-    ownerCredential: async () => {
-      if (!existsSync(keyFile))
-        throw new SettingsError(`There is no ${keyFile}: the owners of this storage are named in lws.owners.`);
-      return signCredential(readIdentity(keyFile), baseUri, 3600);
+    ownerCredential: async (file = keyFile) => {
+      if (core.devOpen)
+        throw new SettingsError(
+          'A storage that is open to everybody has nobody who controls it. Stop the server first.',
+        );
+      if (!existsSync(file))
+        throw new SettingsError(
+          `There is no ${file}.${file === keyFile ? ' The owners of this storage are named in lws.owners: --key FILE names the key of one.' : ''}`,
+        );
+      return signCredential(readIdentity(file), baseUri, 3600);
     },
     onStore: (work) => onStore(settings, work),
     progress,

@@ -187,6 +187,12 @@ export const coreSettings = {
     true,
     'Fetch nothing from addresses that are not public.',
   ),
+  contextHosts: setting(
+    'lws.jsonld.allowed-context-hosts',
+    hostList,
+    [],
+    'Hosts (host or host:port) whose JSON-LD contexts are fetched for documents that name them.',
+  ),
   fetchAllowed: setting(
     'lws.fetch.allowed-hosts',
     hostList,

@@ -17,7 +17,10 @@ export function progressOn(stream: NodeJS.WriteStream, label: string): Progress 
     if (now - startedAt < quiet || (!ends && now - shownAt < (stream.isTTY ? 100 : everyMs))) return;
     shownAt = now;
     const share = total === 0 ? 1 : Math.min(1, done / total);
-    const text = `${label}: ${Math.floor(share * 100)} % (${done} of ${total})`;
+    // How much there is cannot always be said beforehand.
+    const text = Number.isFinite(total)
+      ? `${label}: ${Math.floor(share * 100)} % (${done} of ${total})`
+      : `${label}: ${done}`;
     if (!stream.isTTY) stream.write(`${text}\n`);
     else {
       const bar = '#'.repeat(Math.round(share * width)).padEnd(width, '-');

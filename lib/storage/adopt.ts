@@ -11,6 +11,10 @@ const storeVersion = '1';
  */
 export async function adopt(level: Level, storage: string, blobs: Blobs): Promise<void> {
   const version = await level.get(metaKey('version'));
+  if ((await level.get(metaKey('restoring'))) !== undefined)
+    throw new Error(
+      'A back-up is being restored into this folder, or that was broken off. Run the same restore again.',
+    );
   if (version === undefined) {
     // To begin anew would orphan them all, and hide the loss.
     for await (const _blob of blobs.all())
@@ -28,6 +32,7 @@ export async function adopt(level: Level, storage: string, blobs: Blobs): Promis
   if (owner !== storage)
     throw new Error(
       `The storage was made for ${owner}, and lws.base-uri says ${storage}. The IRIs of all resources begin with it, ` +
-        'so it cannot change: set lws.base-uri back, or choose another lws.data-dir.',
+        'so it does not change by itself: set lws.base-uri back, choose another lws.data-dir, or move the storage: with the old address ' +
+        `"quadpod backup DIR", then into an empty lws.data-dir "quadpod restore DIR --rewrite ${owner}=${storage}".`,
     );
 }

@@ -11,7 +11,6 @@ import { constants, createReadStream } from 'node:fs';
 import { type FileHandle, link, mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { LwsError } from '../errors.js';
 import { assertDigest, type BlobFacts, DamagedBlobError, verified } from './blob-integrity.js';
 import { DiskSpace, storageFull } from './disk-space.js';
 
@@ -30,6 +29,7 @@ export interface BlobWriter {
 }
 
 export class Blobs {
+  private held: Promise<unknown> | undefined;
   readonly space: DiskSpace;
 
   constructor(private readonly folder: string) {
@@ -82,8 +82,22 @@ export class Blobs {
     await unlinkIfThere(this.mark(blob));
   }
 
+  /**
+   * Keeps every blob that is there, also when nothing refers to it any more, so that those of one state can be copied.
+   * @returns what lets go
+   */
+  hold(): () => void {
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    this.held = Promise.all([this.held, held]);
+    return release;
+  }
+
   /** Removes a blob that nothing refers to. Readers that have it open keep it until they are done. */
   async remove(blob: string): Promise<void> {
+    await this.held;
     await unlinkIfThere(this.place(blob));
     await unlinkIfThere(this.mark(blob));
   }
@@ -145,19 +159,6 @@ export class Blobs {
     }
   }
 }
-
-/**
- * A commit failed in a way that leaves open whether it is on the disk: a batch may be in LevelDB's log although its sync
- * failed. What it refers to must stay until LevelDB is opened again, which shows it.
- */
-export class CommitInDoubtError extends LwsError {}
-
-export const commitInDoubt = (cause: unknown): LwsError =>
-  new CommitInDoubtError(
-    'storage-full',
-    'The disk did not take this write, and whether it was stored is in doubt until the storage takes writes again. Look again then.',
-    { reason: 'the batch could not be written or synced', cause },
-  );
 
 class OpenBlob implements BlobWriter {
   private waiting: Uint8Array[] = [];

@@ -20,6 +20,11 @@ export class StoreUnavailableError extends Error {
     super(message, { cause });
     this.name = 'StoreUnavailableError';
   }
+
+  /** Another process has it open. */
+  get isLocked(): boolean {
+    return (this.cause as { cause?: { code?: string } } | undefined)?.cause?.code === 'LEVEL_LOCKED';
+  }
 }
 
 /**

@@ -17,6 +17,15 @@ async function slugged(s: StorageUnderTest, Slug: string, headers: Record<string
 }
 
 describeStorage('POST', (s) => {
+  it('open-points 11: of a Slug a thousand characters are looked at, and the rest costs nothing', async () => {
+    for (const slug of [`${'-'.repeat(9_000)}a`, '%20'.repeat(3_000)]) {
+      const answer = await s.post(s.scratch, 'text/plain', 'x', { Slug: slug });
+      expect(answer.status).to.equal(201);
+    }
+    const { headers } = await s.post(s.scratch, 'text/plain', 'x', { Slug: `${'-'.repeat(999)}b${'/'.repeat(9_000)}` });
+    expect(headers['location']).to.equal(`${s.scratch}b`);
+  });
+
   it('POST, open-points 2.2: 201 with Location, ETag, Last-Modified, Links and an empty body', async () => {
     const answer = await s.post(s.scratch, 'text/turtle', '<> a <#C> .');
     const iri = located(answer, s.scratch);

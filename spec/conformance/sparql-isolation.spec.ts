@@ -107,185 +107,188 @@ describe('SPARQL isolation', function () {
   });
 
   describe('beside others', () => {
-    inServer({ TIMEOUT_SECONDS: '20', MAX_CONCURRENT: '2', MAX_RESULTS: String(mostResults) }, (server) => {
-      const select = `SELECT ?ao ?bo { ${crossOf('abc')} }`;
-      for (const [type, complete] of [
-        ['application/sparql-results+json', (text: string) => JSON.parse(text)],
-        ['application/sparql-results+xml', (text: string) => expect(text).to.match(/<\/sparql>\s*$/)],
-        ['text/csv', undefined],
-        ['text/tab-separated-values', undefined],
-      ] as const)
-        it(`open-points 6: rows over max-results break ${type} off`, async () => {
-          const { status, text, isWhole } = await read(server().root, select, type);
-          expect(status, text.slice(0, 500)).to.equal(200);
-          expect(text.length).to.be.above(100_000);
-          expect(isWhole, 'whole').to.equal(false);
-          if (complete) expect(() => complete(text)).to.throw();
+    inServer(
+      { TIMEOUT_SECONDS: '20', MAX_CONCURRENT: '2', MAX_RESULTS: String(mostResults), MAX_ANSWER_MB: '512' },
+      (server) => {
+        const select = `SELECT ?ao ?bo { ${crossOf('abc')} }`;
+        for (const [type, complete] of [
+          ['application/sparql-results+json', (text: string) => JSON.parse(text)],
+          ['application/sparql-results+xml', (text: string) => expect(text).to.match(/<\/sparql>\s*$/)],
+          ['text/csv', undefined],
+          ['text/tab-separated-values', undefined],
+        ] as const)
+          it(`open-points 6: rows over max-results break ${type} off`, async () => {
+            const { status, text, isWhole } = await read(server().root, select, type);
+            expect(status, text.slice(0, 500)).to.equal(200);
+            expect(text.length).to.be.above(100_000);
+            expect(isWhole, 'whole').to.equal(false);
+            if (complete) expect(() => complete(text)).to.throw();
+          });
+
+        for (const [type, isStreamed] of [
+          ['text/turtle', true],
+          ['application/n-triples', true],
+          ['application/trig', true],
+          ['application/ld+json', false],
+          ['application/rdf+xml', false],
+        ] as const)
+          it(`open-points 6: triples over max-results ${isStreamed ? 'break' : 'are 422 for'} ${type}`, async () => {
+            const construct = `CONSTRUCT { ?a <${e}with> ?b . ?b <${e}of> ?a } { ${crossOf('ab')} }`;
+            const { status, text, isWhole } = await read(server().root, construct, type);
+            expect(status, text.slice(0, 500)).to.equal(isStreamed ? 200 : 422);
+            expect(isWhole, 'whole').to.equal(!isStreamed);
+          });
+
+        it('open-points 6: over HTTP/1.0, where the end of the connection ends a body, what breaks off is reset', async () => {
+          const query = encodeURIComponent(`SELECT ?ao ?bo { ${crossOf('abc')} }`);
+          const { host, hostname, port } = new URL(server().root);
+          const ending = await new Promise((resolve) => {
+            const socket = connect(Number(port), hostname);
+            socket.write(`GET /.lws/sparql?query=${query} HTTP/1.0\r\nHost: ${host}\r\nAccept: text/csv\r\n\r\n`);
+            socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code));
+            socket.on('end', () => resolve('as if it were whole')).resume();
+          });
+          expect(ending).to.equal('ECONNRESET');
         });
 
-      for (const [type, isStreamed] of [
-        ['text/turtle', true],
-        ['application/n-triples', true],
-        ['application/trig', true],
-        ['application/ld+json', false],
-        ['application/rdf+xml', false],
-      ] as const)
-        it(`open-points 6: triples over max-results ${isStreamed ? 'break' : 'are 422 for'} ${type}`, async () => {
-          const construct = `CONSTRUCT { ?a <${e}with> ?b . ?b <${e}of> ?a } { ${crossOf('ab')} }`;
-          const { status, text, isWhole } = await read(server().root, construct, type);
-          expect(status, text.slice(0, 500)).to.equal(isStreamed ? 200 : 422);
-          expect(isWhole, 'whole').to.equal(!isStreamed);
+        it('open-points 6: as many as max-results are answered whole', async () => {
+          const query = `SELECT ?ao ?bo { ${crossOf('abc')} } LIMIT ${mostResults}`;
+          const { status, text, isWhole } = await read(server().root, query, 'text/csv');
+          expect([status, isWhole, text.split('\r\n').length - 2]).to.deep.equal([200, true, mostResults]);
         });
 
-      it('open-points 6: over HTTP/1.0, where the end of the connection ends a body, what breaks off is reset', async () => {
-        const query = encodeURIComponent(`SELECT ?ao ?bo { ${crossOf('abc')} }`);
-        const { host, hostname, port } = new URL(server().root);
-        const ending = await new Promise((resolve) => {
-          const socket = connect(Number(port), hostname);
-          socket.write(`GET /.lws/sparql?query=${query} HTTP/1.0\r\nHost: ${host}\r\nAccept: text/csv\r\n\r\n`);
-          socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code));
-          socket.on('end', () => resolve('as if it were whole')).resume();
-        });
-        expect(ending).to.equal('ECONNRESET');
-      });
-
-      it('open-points 6: as many as max-results are answered whole', async () => {
-        const query = `SELECT ?ao ?bo { ${crossOf('abc')} } LIMIT ${mostResults}`;
-        const { status, text, isWhole } = await read(server().root, query, 'text/csv');
-        expect([status, isWhole, text.split('\r\n').length - 2]).to.deep.equal([200, true, mostResults]);
-      });
-
-      it('open-points 6: a client that goes away amid its answer ends its query', async () => {
-        for (let i = 0; i < 2; i++) {
-          const begun = await begin(server().root, `SELECT * { ${crossOf('abcd')} }`);
-          expect(begun.status).to.equal(200);
-          begun.abort();
-        }
-        const started = Date.now();
-        await answersAsk(server());
-        expect(Date.now() - started).to.be.below(8000);
-      });
-
-      it('open-points 6: a client that goes away while it waits leaves its place', async () => {
-        const query = `SELECT (COUNT(*) AS ?n) { ${crossOf('abcdef')} }`;
-        const leave = new AbortController();
-        const many = Array.from({ length: 50 }, () =>
-          fetch(`${server().root}.lws/sparql`, {
-            method: 'POST',
-            headers: { 'Content-Type': 'application/sparql-query' },
-            body: query,
-            signal: leave.signal,
-          }).then(
-            ({ status, headers }) => [status, headers.get('Retry-After')] as const,
-            () => undefined,
-          ),
-        );
-        await sleep(500);
-        leave.abort();
-        const answers = (await Promise.all(many)).filter((one) => one !== undefined);
-        // One ran and 32 waited.
-        expect(answers.length).to.be.above(5);
-        for (const [status, after] of answers) expect([status, Number(after) > 0]).to.deep.equal([503, true]);
-        const started = Date.now();
-        await answersAsk(server());
-        expect(Date.now() - started).to.be.below(8000);
-      });
-
-      const size = 200;
-      const version = (number: number): string =>
-        Array.from({ length: size }, (_, i) => `<#t${i}> <${e}version> ${number} .`).join('\n');
-
-      it('open-points 6: no query sees a half of a PUT', async () => {
-        const names = ['v0', 'v1', 'v2'].map((name) => server().root + name);
-        for (const iri of names) await put(iri, version(0));
-        let isOver = false;
-        let written = 0;
-        const writers = names.map(async (iri) => {
-          for (let number = 1; !isOver; number++) {
-            await put(iri, version(number), { 'If-Match': '*' });
-            written++;
+        it('open-points 6: a client that goes away amid its answer ends its query', async () => {
+          for (let i = 0; i < 2; i++) {
+            const begun = await begin(server().root, `SELECT * { ${crossOf('abcd')} }`);
+            expect(begun.status).to.equal(200);
+            begun.abort();
           }
+          const started = Date.now();
+          await answersAsk(server());
+          expect(Date.now() - started).to.be.below(8000);
         });
-        const query = `SELECT ?g ?v (COUNT(?s) AS ?n) { GRAPH ?g { ?s <${e}version> ?v } } GROUP BY ?g ?v`;
-        const other = `SELECT ?v (COUNT(*) AS ?n) { ?s <${e}version> ?v . ?s <${e}version> ?w } GROUP BY ?v`;
-        const seen = new Set<string>();
-        for (const until = Date.now() + 2000; Date.now() < until; ) {
-          const found = await bindings(server().root, query);
-          expect(found.map(({ g }) => g).sort()).to.deep.equal(names);
-          for (const { g, v, n } of found) {
-            expect(Number(n), `version ${v} of ${g}`).to.equal(size);
-            seen.add(`${g} ${v}`);
-          }
-          const sum = (await bindings(server().root, other)).reduce((total, { n }) => total + Number(n), 0);
-          expect(sum, 'a join of a resource with itself').to.equal(size * names.length);
-        }
-        isOver = true;
-        await Promise.all(writers);
-        expect(written).to.be.above(20);
-        expect(seen.size, 'versions seen').to.be.above(6);
-      });
 
-      it('open-points 6: no query sees a half of a recursive DELETE', async () => {
-        const counts = new Set<number>();
-        const query = `SELECT (COUNT(DISTINCT ?g) AS ?n) { GRAPH ?g { ?s <${e}member> ?o } }`;
-        for (let round = 0; round < 3; round++) {
-          const container = `${server().root}tree${round}/`;
-          await fetch(container, { method: 'PUT' });
-          await Promise.all(
-            Array.from({ length: 60 }, (_, i) => put(`${container}m${i}`, `<#it> <${e}member> ${i}, ${i + 1} .`)),
+        it('open-points 6: a client that goes away while it waits leaves its place', async () => {
+          const query = `SELECT (COUNT(*) AS ?n) { ${crossOf('abcdef')} }`;
+          const leave = new AbortController();
+          const many = Array.from({ length: 50 }, () =>
+            fetch(`${server().root}.lws/sparql`, {
+              method: 'POST',
+              headers: { 'Content-Type': 'application/sparql-query' },
+              body: query,
+              signal: leave.signal,
+            }).then(
+              ({ status, headers }) => [status, headers.get('Retry-After')] as const,
+              () => undefined,
+            ),
           );
-          let isGone = false;
-          const deletion = (async () => {
-            await sleep(20 * round);
-            const { status } = await fetch(container, { method: 'DELETE', headers: { Depth: 'infinity' } });
-            expect(status).to.equal(204);
-            isGone = true;
-          })();
-          const ask = async (): Promise<void> => {
-            while (!isGone) counts.add(Number((await bindings(server().root, query))[0]!['n']));
-            counts.add(Number((await bindings(server().root, query))[0]!['n']));
-          };
-          await Promise.all([ask(), ask(), deletion]);
-        }
-        expect([...counts].sort()).to.deep.equal([0, 60]);
-      });
+          await sleep(500);
+          leave.abort();
+          const answers = (await Promise.all(many)).filter((one) => one !== undefined);
+          // One ran and 32 waited.
+          expect(answers.length).to.be.above(5);
+          for (const [status, after] of answers) expect([status, Number(after) > 0]).to.deep.equal([503, true]);
+          const started = Date.now();
+          await answersAsk(server());
+          expect(Date.now() - started).to.be.below(8000);
+        });
 
-      it('open-points 6: an answer that began before a write is of the time before it', async () => {
-        const iri = `${server().root}slow`;
-        await put(iri, `<#it> <${e}old> "${'o'.repeat(500)}" .`);
-        // The written term comes last, after megabytes that nobody has taken yet.
-        const query = `SELECT ?t ?old ?new { { ${crossOf('ab')} ?a <${e}long> ?t } UNION { <${iri}#it> <${e}old> ?old }
+        const size = 200;
+        const version = (number: number): string =>
+          Array.from({ length: size }, (_, i) => `<#t${i}> <${e}version> ${number} .`).join('\n');
+
+        it('open-points 6: no query sees a half of a PUT', async () => {
+          const names = ['v0', 'v1', 'v2'].map((name) => server().root + name);
+          for (const iri of names) await put(iri, version(0));
+          let isOver = false;
+          let written = 0;
+          const writers = names.map(async (iri) => {
+            for (let number = 1; !isOver; number++) {
+              await put(iri, version(number), { 'If-Match': '*' });
+              written++;
+            }
+          });
+          const query = `SELECT ?g ?v (COUNT(?s) AS ?n) { GRAPH ?g { ?s <${e}version> ?v } } GROUP BY ?g ?v`;
+          const other = `SELECT ?v (COUNT(*) AS ?n) { ?s <${e}version> ?v . ?s <${e}version> ?w } GROUP BY ?v`;
+          const seen = new Set<string>();
+          for (const until = Date.now() + 2000; Date.now() < until; ) {
+            const found = await bindings(server().root, query);
+            expect(found.map(({ g }) => g).sort()).to.deep.equal(names);
+            for (const { g, v, n } of found) {
+              expect(Number(n), `version ${v} of ${g}`).to.equal(size);
+              seen.add(`${g} ${v}`);
+            }
+            const sum = (await bindings(server().root, other)).reduce((total, { n }) => total + Number(n), 0);
+            expect(sum, 'a join of a resource with itself').to.equal(size * names.length);
+          }
+          isOver = true;
+          await Promise.all(writers);
+          expect(written).to.be.above(20);
+          expect(seen.size, 'versions seen').to.be.above(6);
+        });
+
+        it('open-points 6: no query sees a half of a recursive DELETE', async () => {
+          const counts = new Set<number>();
+          const query = `SELECT (COUNT(DISTINCT ?g) AS ?n) { GRAPH ?g { ?s <${e}member> ?o } }`;
+          for (let round = 0; round < 3; round++) {
+            const container = `${server().root}tree${round}/`;
+            await fetch(container, { method: 'PUT' });
+            await Promise.all(
+              Array.from({ length: 60 }, (_, i) => put(`${container}m${i}`, `<#it> <${e}member> ${i}, ${i + 1} .`)),
+            );
+            let isGone = false;
+            const deletion = (async () => {
+              await sleep(20 * round);
+              const { status } = await fetch(container, { method: 'DELETE', headers: { Depth: 'infinity' } });
+              expect(status).to.equal(204);
+              isGone = true;
+            })();
+            const ask = async (): Promise<void> => {
+              while (!isGone) counts.add(Number((await bindings(server().root, query))[0]!['n']));
+              counts.add(Number((await bindings(server().root, query))[0]!['n']));
+            };
+            await Promise.all([ask(), ask(), deletion]);
+          }
+          expect([...counts].sort()).to.deep.equal([0, 60]);
+        });
+
+        it('open-points 6: an answer that began before a write is of the time before it', async () => {
+          const iri = `${server().root}slow`;
+          await put(iri, `<#it> <${e}old> "${'o'.repeat(500)}" .`);
+          // The written term comes last, after megabytes that nobody has taken yet.
+          const query = `SELECT ?t ?old ?new { { ${crossOf('ab')} ?a <${e}long> ?t } UNION { <${iri}#it> <${e}old> ?old }
           UNION { <${iri}#it> <${e}new> ?new } }`;
-        const begun = await begin(server().root, query);
-        await put(iri, `<#it> <${e}new> "${'n'.repeat(500)}" .`, { 'If-Match': '*' });
-        const { text, isWhole } = await begun.rest();
-        expect(isWhole).to.equal(true);
-        expect(text.length).to.be.above(20_000_000);
-        expect(text).to.include('o'.repeat(500));
-        expect(text).not.to.include('n'.repeat(500));
-        const after = await read(server().root, `SELECT * { <${iri}#it> ?p ?o }`);
-        expect(after.text).to.include('n'.repeat(500));
-      });
+          const begun = await begin(server().root, query);
+          await put(iri, `<#it> <${e}new> "${'n'.repeat(500)}" .`, { 'If-Match': '*' });
+          const { text, isWhole } = await begun.rest();
+          expect(isWhole).to.equal(true);
+          expect(text.length).to.be.above(20_000_000);
+          expect(text).to.include('o'.repeat(500));
+          expect(text).not.to.include('n'.repeat(500));
+          const after = await read(server().root, `SELECT * { <${iri}#it> ?p ?o }`);
+          expect(after.text).to.include('n'.repeat(500));
+        });
 
-      it('open-points 6: a long answer is not held in memory, by a client that reads slowly either', async () => {
-        const query = `SELECT ?t ?bo { ${crossOf('ab')} ?a <${e}long> ?t }`;
-        expect((await read(server().root, query)).text.length).to.be.above(50_000_000);
-        const before = residentMb(server().pid);
-        const slow = await begin(server().root, query);
-        await sleep(1500);
-        const held = residentMb(server().pid);
-        let most = held;
-        let length = 0;
-        let chunks = 0;
-        for await (const chunk of slow.response) {
-          length += (chunk as Buffer).length;
-          if (++chunks % 32 === 0) most = Math.max(most, residentMb(server().pid));
-        }
-        expect(length).to.be.above(50_000_000);
-        expect(held - before, 'while nothing is read').to.be.below(150);
-        expect(most - before, 'while it is read').to.be.below(150);
-      });
-    });
+        it('open-points 6: a long answer is not held in memory, by a client that reads slowly either', async () => {
+          const query = `SELECT ?t ?bo { ${crossOf('ab')} ?a <${e}long> ?t }`;
+          expect((await read(server().root, query)).text.length).to.be.above(50_000_000);
+          const before = residentMb(server().pid);
+          const slow = await begin(server().root, query);
+          await sleep(1500);
+          const held = residentMb(server().pid);
+          let most = held;
+          let length = 0;
+          let chunks = 0;
+          for await (const chunk of slow.response) {
+            length += (chunk as Buffer).length;
+            if (++chunks % 32 === 0) most = Math.max(most, residentMb(server().pid));
+          }
+          expect(length).to.be.above(50_000_000);
+          expect(held - before, 'while nothing is read').to.be.below(150);
+          expect(most - before, 'while it is read').to.be.below(150);
+        });
+      },
+    );
   });
 
   // A hundred million characters from a query of 2 KB: what one step does with them cannot be interrupted.

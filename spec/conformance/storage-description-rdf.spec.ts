@@ -3,7 +3,7 @@ import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import jsonld from 'jsonld';
 import { Parser } from 'n3';
-import { loadShippedContext } from '../../lib/rdf/contexts.js';
+import { contextLoader } from '../../lib/rdf/contexts.js';
 import { isomorphic } from '../lib/rdf/isomorphism.js';
 import { describeStorage, lws, type StorageUnderTest } from '../support/conformance.js';
 import { graphOf, mediaType, rdfTypes } from '../support/rdf.js';
@@ -17,7 +17,7 @@ const at = (s: StorageUnderTest): string => `${s.root}.lws/storage-description`;
 async function expanded(text: string, base: string): Promise<Quad[]> {
   const nquads = await jsonld.toRDF(JSON.parse(text), {
     base,
-    documentLoader: loadShippedContext as never,
+    documentLoader: contextLoader({}) as never,
     format: 'application/n-quads',
   });
   return new Parser({ format: 'application/n-quads' }).parse(nquads as unknown as string);

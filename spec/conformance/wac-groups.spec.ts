@@ -252,9 +252,9 @@ describeStorage(
       remote.serve(path, members('#us', bob), { type: turtle });
       remote.serve(pathOf(late), members('#us', alice), { type: turtle });
       expect(await see()).to.deep.equal([true, false]);
-      await new Promise((resolve) => setTimeout(resolve, 1100));
+      await new Promise((resolve) => setTimeout(resolve, 3100));
       expect(await see()).to.deep.equal([false, true]);
     });
   },
-  inWac({ ...remote.settings, 'wac.group-cache-seconds': '1', 'wac.group-failure-cache-seconds': '1' }),
+  inWac({ ...remote.settings, 'wac.group-cache-seconds': '3', 'wac.group-failure-cache-seconds': '3' }),
 );

@@ -144,7 +144,8 @@ export function outcome(world: World, who: Client, need: Mode | 'put', iri: stri
   if (exists && may(need === 'put' ? 'write' : need, iri)) return 200;
   if (exists && (need !== 'put' || may('read', iri))) return refusal(may('read', iri));
   if (need === 'put' && world.resources.has(parent)) {
-    if (!exists && may('append', parent)) return 200;
+    // That the name cannot be had is no secret for who may add there: what has it is masked as for other methods.
+    if (may('append', parent)) return exists ? refusal(false) : 200;
     return refusal(may('read', parent));
   }
   return who.subject !== undefined || may('read', parent) ? 404 : 401;

@@ -3,8 +3,7 @@ import { expect } from 'chai';
 import { parseRdf } from '../../../lib/rdf/parse.js';
 
 const base = 'http://localhost/r';
-const parse = (text: string, format: Parameters<typeof parseRdf>[1]) =>
-  parseRdf(Buffer.from(text), format, { base: base });
+const parse = (text: string, format: Parameters<typeof parseRdf>[1]) => parseRdf(Buffer.from(text), format, { base });
 const refused = async (text: string, format: Parameters<typeof parseRdf>[1]): Promise<string> => {
   try {
     await parse(text, format);

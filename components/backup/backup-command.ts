@@ -1,0 +1,108 @@
+/**
+ * `quadpod backup DIR`: the state of the storage, its blobs and its keys, in a folder. The state of a running server is had over HTTP,
+ * since LevelDB has one owner; blobs are files that never change, and are copied once.
+ */
+import { createWriteStream, existsSync, mkdirSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { CommandContext } from '../../lib/component.js';
+import { openLevel, StoreUnavailableError } from '../../lib/storage/durable-level.js';
+import { isOf } from './entries.js';
+import { blobFile, copyOnce, keyFiles, type Manifest, prune, writeManifest } from './folder.js';
+import { RunningServer } from './running-server.js';
+import { BackupError, digestOf, readHeader, readState, syncFolder, writeState } from './state-file.js';
+
+export async function backUp(context: CommandContext): Promise<number> {
+  const { dataDir, operands, print } = context;
+  const source = resolve(dataDir);
+  const folder = resolve(operands[0]!);
+  if (!existsSync(join(source, 'level')))
+    throw new BackupError(`There is no storage in ${source}. Say where it is: --data-dir FOLDER.`);
+  if (`${folder}/`.startsWith(`${source}/`))
+    throw new BackupError(`A back-up does not go into the storage's own folder ${source}.`);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const name = `state-${new Date().toISOString().replace(/[:.]/g, '-')}.gz`;
+  const file = join(folder, name);
+  let server: RunningServer | undefined;
+  try {
+    server = await stateInto(context, file);
+    const blobs = await copyBlobs(context, file, folder);
+    const keys = keyFiles(source);
+    for (const key of keys) await copyOnce(join(source, key), join(folder, key));
+    const { storage, made } = await readHeader(file);
+    const { entries } = blobs;
+    const manifest: Manifest = {
+      ...{ 'quadpod-backup': 1, storage, made, state: name, sha256: await digestOf(file) },
+      ...{ entries, blobs: blobs.names.size, keys },
+    };
+    await syncFolder(folder);
+    await writeManifest(folder, manifest);
+    prune(folder, manifest, blobs.names);
+    print(
+      `${folder} has the state of ${made}: ${entries} entries, ${blobs.names.size} blobs (${blobs.copied} new), ` +
+        `${statSync(file).size} bytes of state${keys.length > 0 ? `, and the keys ${keys.join(', ')}: keep it secret` : ''}.`,
+    );
+    return 0;
+  } finally {
+    await server?.release();
+  }
+}
+
+/** @returns the server that has the state, and holds its blobs, when one runs */
+async function stateInto(context: CommandContext, file: string): Promise<RunningServer | undefined> {
+  const told = context.progress('Writing the state');
+  const level = await openLevel(join(resolve(context.dataDir), 'level')).catch((error: unknown) => {
+    if (error instanceof StoreUnavailableError && error.isLocked) return undefined;
+    throw error;
+  });
+  if (level) {
+    try {
+      await writeState(level, file, (entries) => told(entries, Number.POSITIVE_INFINITY));
+    } finally {
+      await level.close();
+    }
+    return undefined;
+  }
+  const server = await RunningServer.begin(context);
+  try {
+    const state = await server.state((entries) => told(entries, Number.POSITIVE_INFINITY));
+    await pipeline(
+      Readable.fromWeb(state as never),
+      createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true }),
+    );
+    return server;
+  } catch (error) {
+    await server.release();
+    throw error;
+  }
+}
+
+interface CopiedBlobs {
+  readonly names: ReadonlySet<string>;
+  readonly copied: number;
+  /** Of the state. */
+  readonly entries: number;
+}
+
+async function copyBlobs({ dataDir, progress }: CommandContext, file: string, folder: string): Promise<CopiedBlobs> {
+  const names = new Set<string>();
+  let entries = 0;
+  for await (const block of readState(file)) {
+    entries += block.length;
+    for (const [key] of block) if (isOf('B', key)) names.add(key.slice(2));
+  }
+  const told = progress('Copying blobs');
+  let [copied, done] = [0, 0];
+  for (const name of names) {
+    const from = blobFile(resolve(dataDir), name);
+    const size = existsSync(from) ? statSync(from).size : undefined;
+    if (size === undefined)
+      throw new BackupError(
+        `The blob ${name} of the storage is missing. Run "quadpod check" when the server is stopped.`,
+      );
+    if (await copyOnce(from, blobFile(folder, name), size)) copied++;
+    told(++done, names.size);
+  }
+  return { names, copied, entries };
+}

@@ -1,0 +1,56 @@
+/** Back-ups: of a running server as well as of one that is stopped, verified and restored. */
+import { type Command, type CommandContext, defineComponent } from '../../lib/component.js';
+import { flag, setting } from '../../lib/settings.js';
+import { BackupError } from './state-file.js';
+
+const settings = {
+  enabled: setting(
+    'lws.backup.enabled',
+    flag,
+    true,
+    'Let controllers make back-ups of the running server ("quadpod backup").',
+  ),
+};
+
+/** What the operator did is told in a sentence. */
+const told =
+  (load: () => Promise<(context: CommandContext) => Promise<number>>): Command['run'] =>
+  async (context) => {
+    try {
+      return await (await load())(context);
+    } catch (error) {
+      if (!(error instanceof BackupError)) throw error;
+      process.stderr.write(`quadpod: ${error.message}\n`);
+      return 2;
+    }
+  };
+
+export default defineComponent({
+  name: 'backup',
+  settings,
+  isEnabled: ({ enabled }) => enabled,
+  async install(house) {
+    const [{ BackupJobs }, { backupRoutes }] = await Promise.all([import('./jobs.js'), import('./routes.js')]);
+    const jobs = new BackupJobs(house);
+    return { routes: backupRoutes(house, jobs), stop: () => jobs.end() };
+  },
+  commands: {
+    backup: {
+      help: 'keep the state, blobs and keys of the storage in a folder, beside a running server too; --key FILE of an owner',
+      operand: 'DIR',
+      flags: ['key'],
+      run: told(async () => (await import('./backup-command.js')).backUp),
+    },
+    verify: {
+      help: 'whether a back-up is whole',
+      operand: 'DIR',
+      run: told(async () => (await import('./verify-command.js')).verify),
+    },
+    restore: {
+      help: 'a back-up into an empty --data-dir; --rewrite OLD=NEW gives it the new address lws.base-uri',
+      operand: 'DIR',
+      flags: ['rewrite'],
+      run: told(async () => (await import('./restore-command.js')).restore),
+    },
+  },
+});

@@ -1,0 +1,151 @@
+/**
+ * `quadpod restore DIR`: a back-up into an empty data directory, under the same address or, with --rewrite, another. It must not know
+ * how a back-up is made.
+ */
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { CommandContext } from '../../lib/component.js';
+import { type BatchWriter, type Level, openLevel, writeBatch } from '../../lib/storage/durable-level.js';
+import { otherKeys } from '../../lib/storage/quad-keys.js';
+import { metaKey } from '../../lib/storage/records.js';
+import { type Entry, isOf, isQuad } from './entries.js';
+import { blobFile, copyOnce, type Manifest, readManifest } from './folder.js';
+import { Rewriting } from './rewriting.js';
+import { BackupError, digestOf, readState } from './state-file.js';
+
+/** Entries of a batch, each of which is synced. */
+const batchSize = 10_000;
+
+export async function restore(context: CommandContext): Promise<number> {
+  const { dataDir, operands, print, check } = context;
+  const folder = resolve(operands[0]!);
+  const target = resolve(dataDir);
+  const manifest = readManifest(folder);
+  const rewriting = rewritingOf(context, manifest);
+  const file = join(folder, manifest.state);
+  if (!existsSync(file) || (await digestOf(file)) !== manifest.sha256)
+    throw new BackupError(`${file} is missing or damaged. "quadpod verify ${folder}" says more.`);
+  await assertEmpty(target);
+  mkdirSync(target, { recursive: true, mode: 0o700 });
+  const level = await openLevel(join(target, 'level'));
+  try {
+    await writeBatch(
+      level,
+      () => {},
+      () => [metaKey('restoring'), manifest.made],
+    );
+    const { blobs, facts } = await restoreEntries(context, { level, file, manifest, rewriting });
+    await restoreBlobs(context, folder, blobs);
+    for (const key of manifest.keys) await copyOnce(join(folder, key), join(target, key));
+    await writeBatch(
+      level,
+      (batch) => {
+        for (const [key, value] of facts) batch.put(key, value);
+        batch.del(metaKey('restoring'));
+      },
+      () => facts.at(-1)!,
+    );
+  } finally {
+    await level.close();
+  }
+  print(`${target} has the state of ${manifest.made}${rewriting ? `, now of ${rewriting.to}` : ''}.`);
+  return check();
+}
+
+/** @throws BackupError when the address of the back-up is another and nothing says what to do */
+function rewritingOf({ baseUri, flags }: CommandContext, { storage }: Manifest): Rewriting | undefined {
+  const wanted = `${baseUri}/`;
+  const given = flags['rewrite'];
+  if (given === undefined) {
+    if (storage === wanted) return undefined;
+    throw new BackupError(
+      `The back-up is of ${storage}, and lws.base-uri says ${wanted}. To give it that address: --rewrite ${storage}=${wanted}.`,
+    );
+  }
+  const [from = '', to = '', ...rest] = given.split('=');
+  const withSlash = (iri: string): string => (iri.endsWith('/') ? iri : `${iri}/`);
+  if (rest.length > 0 || withSlash(from) !== storage || withSlash(to) !== wanted)
+    throw new BackupError(
+      `--rewrite is ${given}; expected ${storage}=${wanted}, from the back-up's address to lws.base-uri.`,
+    );
+  return new Rewriting(withSlash(from), withSlash(to));
+}
+
+/** What a restore that was broken off left goes; anything else stays, and is refused. */
+async function assertEmpty(target: string): Promise<void> {
+  if (!existsSync(target)) return;
+  const names = readdirSync(target);
+  if (names.length === 0) return;
+  if (names.includes('level')) {
+    const level = await openLevel(join(target, 'level'));
+    const broken = (await level.get(metaKey('restoring'))) !== undefined;
+    await level.close();
+    if (broken) {
+      for (const name of ['level', 'blobs']) rmSync(join(target, name), { recursive: true, force: true });
+      return;
+    }
+  }
+  throw new BackupError(`${target} is not empty (${names.slice(0, 5).join(', ')}). Choose another --data-dir.`);
+}
+
+interface EntriesTask {
+  readonly level: Level;
+  readonly file: string;
+  readonly manifest: Manifest;
+  readonly rewriting: Rewriting | undefined;
+}
+
+async function restoreEntries(
+  { progress }: CommandContext,
+  { level, file, manifest, rewriting }: EntriesTask,
+): Promise<{ blobs: readonly string[]; facts: readonly Entry[] }> {
+  const told = progress('Restoring entries');
+  const blobs: string[] = [];
+  const facts: Entry[] = [];
+  let waiting: Entry[] = [];
+  const flush = async (): Promise<void> => {
+    if (waiting.length === 0) return;
+    const entries = waiting;
+    waiting = [];
+    const fill = (batch: BatchWriter): void => {
+      for (const [key, value] of entries) {
+        batch.put(key, value);
+        if (isQuad(key)) for (const other of otherKeys(key)) batch.put(other, '');
+      }
+    };
+    await writeBatch(level, fill, () => [metaKey('restoring'), manifest.made]);
+  };
+  let done = 0;
+  for await (const block of readState(file)) {
+    for (const entry of block) {
+      const [key] = entry;
+      if (isOf('B', key)) blobs.push(key.slice(2));
+      // They make the database one of a storage, and so come last.
+      if (isOf('M', key)) facts.push(entry);
+      else if (!rewriting) waiting.push(entry);
+      else for (const rewritten of await rewriting.entries(entry, { level, flush })) waiting.push(rewritten);
+      if (waiting.length >= batchSize) await flush();
+    }
+    done += block.length;
+    told(done, manifest.entries);
+  }
+  for (const rewritten of rewriting?.rest() ?? []) waiting.push(rewritten);
+  await flush();
+  return { blobs, facts: rewriting ? rewriting.facts(facts) : facts };
+}
+
+async function restoreBlobs(
+  { dataDir, progress }: CommandContext,
+  folder: string,
+  blobs: readonly string[],
+): Promise<void> {
+  const told = progress('Restoring blobs');
+  let done = 0;
+  for (const blob of blobs) {
+    const from = blobFile(folder, blob);
+    if (!existsSync(from))
+      throw new BackupError(`The back-up lacks the blob ${blob}. "quadpod verify ${folder}" says whose it is.`);
+    await copyOnce(from, blobFile(resolve(dataDir), blob));
+    told(++done, blobs.length);
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * The entries of a storage under another address: every IRI below the old one, in graphs, names of graphs, records, linksets, access
+ * control lists, grants, requests and subscriptions. It must not know files.
+ */
+import type { Quad, Term } from '@rdfjs/types';
+import { DataFactory } from 'rdf-data-factory';
+import { tasks } from '../../lib/documents/document-tasks.js';
+import { keyBlocks, type Level } from '../../lib/storage/durable-level.js';
+import { indexStateKey, ownedSpace } from '../../lib/storage/owned-entries.js';
+import { decodeGraph } from '../../lib/storage/quad-decoding.js';
+import { encodeGraph, graphPrefix } from '../../lib/storage/quad-keys.js';
+import {
+  entryKey,
+  iriOfRecordKey,
+  metaKey,
+  partsOfEntry,
+  rangeOf,
+  readRecord,
+  recordKey,
+  writeRecord,
+} from '../../lib/storage/records.js';
+import { type Entry, isOf, isQuad } from './entries.js';
+
+/** Where entries are written to. */
+interface Target {
+  readonly level: Level;
+  /** Writes what waits. */
+  flush(): Promise<void>;
+}
+
+const factory = new DataFactory<Quad>();
+/** Entries of the type index, which the next start makes anew. */
+const indexed = new Set(['index', ownedSpace, partsOfEntry(indexStateKey)[0]]);
+const graphOf = (key: string): string =>
+  key.slice(graphPrefix('').length - 2, key.indexOf('\u0000', graphPrefix('').length - 2));
+
+export class Rewriting {
+  /** Keys of the graph that is being read. */
+  private graph: { readonly name: string; readonly keys: string[] } | undefined;
+  private contentBytes = 0;
+  private hasFlushed = false;
+
+  /** @param from the old address, @param to the new one, both with a slash at the end */
+  constructor(
+    private readonly from: string,
+    readonly to: string,
+  ) {}
+
+  private iri(iri: string): string {
+    if (iri.startsWith(this.from)) return this.to + iri.slice(this.from.length);
+    // People write the base URI with and without its slash.
+    return `${iri}/` === this.from ? this.to.slice(0, -1) : iri;
+  }
+
+  /** The entries in the place of one, or of those before it. */
+  async entries([key, value]: Entry, target: Target): Promise<Entry[]> {
+    if (isQuad(key)) {
+      const name = graphOf(key);
+      const before = this.graph?.name === name ? [] : this.rest();
+      this.graph ??= { name, keys: [] };
+      this.graph.keys.push(key);
+      return before;
+    }
+    const before = this.rest();
+    if (isOf('E', key)) return [...before, ...this.ownEntry(key, value)];
+    if (isOf('B', key)) return [...before, [key, this.iri(value)]];
+    if (!this.hasFlushed) {
+      // Records tell the size of graphs, which are read where they have just been written.
+      this.hasFlushed = true;
+      await target.flush();
+    }
+    return [...before, await this.record(key, value, target.level)];
+  }
+
+  /** The entries of the last graph. */
+  rest(): Entry[] {
+    const { graph } = this;
+    this.graph = undefined;
+    return graph ? this.rewrittenGraph(graph.keys).map((key) => [key, '']) : [];
+  }
+
+  private rewrittenGraph(keys: readonly string[]): string[] {
+    const quads = decodeGraph(keys);
+    const name = quads[0]?.graph.value;
+    return name === undefined
+      ? []
+      : encodeGraph(
+          this.iri(name),
+          quads.map((quad) => this.quad(quad)),
+        );
+  }
+
+  private quad({ subject, predicate, object }: Quad): Quad {
+    const term = <T extends Term>(found: T): T =>
+      found.termType === 'NamedNode' ? (factory.namedNode(this.iri(found.value)) as unknown as T) : found;
+    return factory.quad(term(subject), term(predicate), term(object));
+  }
+
+  private ownEntry(key: string, value: string): Entry[] {
+    const [space = '', ...parts] = partsOfEntry(key);
+    if (indexed.has(space)) return [];
+    return [[entryKey(space, ...parts.map((part) => this.iri(part))), this.text(value)]];
+  }
+
+  /** JSON, or a text that may be an IRI. */
+  private text(value: string): string {
+    if (!/^[[{"]/.test(value)) return this.iri(value);
+    return JSON.stringify(this.value(JSON.parse(value)));
+  }
+
+  private value(value: unknown): unknown {
+    if (typeof value === 'string') return isQuad(value) ? this.rewrittenGraph([value])[0] : this.iri(value);
+    if (Array.isArray(value)) return value.map((each) => this.value(each));
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, this.value(each)]));
+  }
+
+  private async record(key: string, value: string, level: Level): Promise<Entry> {
+    const before = readRecord(iriOfRecordKey(key), value);
+    let record = this.value(before) as typeof before;
+    if (record.kind === 'rdf') {
+      const keys: string[] = [];
+      for await (const block of keyBlocks(level, rangeOf(graphPrefix(record.iri)))) keys.push(...block);
+      const { turtle, prefixes } = tasks.encoded(keys, record.iri, record.prefixes ?? {});
+      record = { ...record, prefixes, size: turtle.length };
+    }
+    this.contentBytes += record.size;
+    return [recordKey(record.iri), writeRecord(record)];
+  }
+
+  /** The facts of the whole storage; what counts beside contents is counted by the next start. */
+  facts(before: readonly Entry[]): Entry[] {
+    const others = before.filter(([key]) => key === metaKey('version'));
+    return [...others, [metaKey('bytes'), String(this.contentBytes)], [metaKey('storage'), this.to]];
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * Back-ups over HTTP, for controllers: POST begins one, GET tells how far it is, its content is the state, DELETE lets go of it. It
+ * must not know how a state is written.
+ */
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { House } from '../../lib/component.js';
+import { LwsError } from '../../lib/errors.js';
+import type { Reply } from '../../lib/http/reply.js';
+import type { Route } from '../../lib/http/route.js';
+import type { BackupJob, BackupJobs } from './jobs.js';
+
+export const backupPath = '{prefix}/backups';
+
+export function backupRoutes({ baseUri, systemPrefix, storage }: House, jobs: BackupJobs): readonly Route[] {
+  const urlOf = (id: string): string => `${baseUri}${backupPath.replace('{prefix}', systemPrefix)}/${id}`;
+  const route = (method: string, path: string, handle: Route['handle']): Route => ({
+    methods: [method],
+    path: backupPath + path,
+    access: 'controller',
+    handle,
+  });
+  const found = (parameters: Readonly<Record<string, string>>): BackupJob => {
+    const job = jobs.find(parameters['id'] ?? '');
+    if (!job) throw new LwsError('not-found', 'There is no such back-up under way.');
+    return job;
+  };
+  return [
+    route('POST', '', () => {
+      const job = jobs.begin();
+      if (!job)
+        throw new LwsError(
+          'conflict',
+          'Another back-up is under way. It ends when it is deleted, or after 15 minutes.',
+        );
+      return told(job, storage, { status: 201, fields: { Location: urlOf(job.id) } });
+    }),
+    route('GET', '/:id', ({ parameters }) => told(found(parameters), storage, { status: 200, fields: {} })),
+    route('GET', '/:id/state', async ({ parameters }) => {
+      const { file, state } = found(parameters);
+      if (state !== 'ready') throw new LwsError('conflict', 'The state is not written yet.');
+      const { size } = await stat(file);
+      const fields = { ...common, 'Content-Type': 'application/gzip', 'Content-Length': String(size) };
+      return { status: 200, fields, body: createReadStream(file, { highWaterMark: 1 << 18 }) };
+    }),
+    route('DELETE', '/:id', async ({ parameters }) => {
+      found(parameters);
+      await jobs.end();
+      return { status: 204, fields: common };
+    }),
+  ];
+}
+
+const common = { 'Cache-Control': 'private, no-store', 'X-Content-Type-Options': 'nosniff' };
+
+function told({ id, state, entries, failure }: BackupJob, storage: string, base: Reply): Reply {
+  const body = Buffer.from(JSON.stringify({ id, storage, state, entries, ...(failure ? { failure } : {}) }));
+  return { ...base, fields: { ...common, ...base.fields, 'Content-Type': 'application/json' }, body };
+}

@@ -1,0 +1,65 @@
+/** The server that has the storage open, asked for its state. It must not know what is in it. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { CommandContext } from '../../lib/component.js';
+import { BackupError } from './state-file.js';
+
+const pollMs = 200;
+
+interface Told {
+  readonly state: 'working' | 'ready' | 'failed';
+  readonly entries: number;
+  readonly failure?: string;
+}
+
+export class RunningServer {
+  private constructor(
+    private readonly url: string,
+    private readonly headers: Readonly<Record<string, string>>,
+  ) {}
+
+  /** Has the server begin. @throws BackupError when it does not */
+  static async begin({ baseUri, systemPrefix, ownerCredential, flags }: CommandContext): Promise<RunningServer> {
+    const credential = await ownerCredential(flags['key']);
+    const headers = { Authorization: `Bearer ${credential}` };
+    const response = await fetch(`${baseUri}${systemPrefix}/backups`, { method: 'POST', headers }).catch(
+      (error: unknown) => {
+        const reason = ((error as Error).cause as Error | undefined)?.message ?? (error as Error).message;
+        throw new BackupError(
+          `A server has the storage open, and does not answer at ${baseUri}: ${reason}. Is lws.base-uri right?`,
+        );
+      },
+    );
+    if (response.status !== 201)
+      throw new BackupError(
+        `The server at ${baseUri} answered ${response.status}: ${await detailOf(response)} --key FILE names the key of an owner.`,
+      );
+    return new RunningServer(response.headers.get('location')!, headers);
+  }
+
+  /** Waits for the state. @param told called with the number of entries so far */
+  async state(told: (entries: number) => void): Promise<ReadableStream> {
+    for (;;) {
+      const { state, entries, failure } = (await (await this.get('')).json()) as Told;
+      if (state === 'failed') throw new BackupError(`The server could not write its state: ${failure}.`);
+      told(entries);
+      if (state === 'ready') break;
+      await sleep(pollMs);
+    }
+    return (await this.get('/state')).body!;
+  }
+
+  private async get(path: string): Promise<Response> {
+    const response = await fetch(this.url + path, { headers: this.headers });
+    if (!response.ok) throw new BackupError(`The server answered ${response.status}: ${await detailOf(response)}`);
+    return response;
+  }
+
+  /** Lets the server go on as usual. */
+  async release(): Promise<void> {
+    // One that is gone has nothing to let go of.
+    await fetch(this.url, { method: 'DELETE', headers: this.headers }).catch(() => {});
+  }
+}
+
+const detailOf = async (response: Response): Promise<string> =>
+  ((await response.json().catch(() => ({}))) as { detail?: string }).detail ?? '';

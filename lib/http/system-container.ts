@@ -1,0 +1,118 @@
+/**
+ * Containers that the server keeps below its system prefix (subscriptions, access requests and grants), and their members: listed,
+ * conditional and in pages like all others. It must not know what the members mean, nor who sees them.
+ */
+import { createHash } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { formatHttpDate } from '../fields/date.js';
+import { formatEntityTag } from '../fields/etag.js';
+import { formatLink } from '../fields/link.js';
+import { lws } from '../rdf/vocabulary.js';
+import {
+  jsonDocument,
+  type ListedMember,
+  type Membership,
+  rdfDocument,
+  wholeAsPage,
+} from '../resources/listing-documents.js';
+import { assertPreconditions, isNotModified } from '../resources/preconditions.js';
+import { latest, viewState } from '../resources/seen-state.js';
+import type { Storage } from '../resources/storage.js';
+import { typeLinks } from '../resources/types.js';
+import { chooseListing, lwsJson } from './negotiate.js';
+import { pageOf } from './paging.js';
+import type { Reply } from './reply.js';
+import { listingReply } from './represent.js';
+import { preconditions } from './request.js';
+import type { RouteRequest } from './route.js';
+
+/** A container as somebody sees it. */
+export interface SystemContainer {
+  readonly iri: string;
+  /** Those that the caller may see, in the order of their IRIs. */
+  readonly members: readonly ListedMember[];
+  /** Media types, comma separated. */
+  readonly acceptPost: string;
+}
+
+/** A member as a document of its own. */
+export interface SystemMember {
+  /** Milliseconds since the epoch. */
+  readonly modified: number;
+  readonly container: string;
+  /** Its short name in the LWS context. */
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
+const untrusted = { 'X-Content-Type-Options': 'nosniff', 'Content-Security-Policy': "sandbox; default-src 'none'" };
+
+/** Answers GET and HEAD. @throws LwsError `precondition-failed`, `invalid-page`, `page-not-found` */
+export async function systemContainerReply(
+  { storage, store, documents, limits }: Storage,
+  { req, query }: Pick<RouteRequest, 'req' | 'query'>,
+  { iri, members, acceptPost }: SystemContainer,
+): Promise<Reply> {
+  const { pageSize } = limits;
+  const page = pageOf(query.toString());
+  const choice = chooseListing(req.headers.accept);
+  const state = viewState(members.map((member) => member.iri));
+  const container = { iri, revision: state };
+  const whole: Membership = {
+    members,
+    total: members.length,
+    state,
+    modified: latest(store.record(storage)!.created, members),
+  };
+  const from = ((page ?? 1) - 1) * pageSize;
+  const listing =
+    choice.as === 'json'
+      ? jsonDocument(container, { ...whole, members: members.slice(from, from + pageSize) }, { page, pageSize })
+      : wholeAsPage(pageSize, await rdfDocument(container, whole, { documents, format: choice.format }), page);
+  const { ifMatch } = preconditions(req);
+  assertPreconditions({ ifMatch }, undefined, state);
+  const types = typeLinks.container.map((type) => formatLink(type, 'type'));
+  const fields = {
+    ...untrusted,
+    Link: [...types, formatLink(storage, lws.storage), formatLink(storage, 'up')].join(', '),
+    Allow: 'GET, HEAD, POST, OPTIONS',
+    'Accept-Post': acceptPost,
+  };
+  return listingReply(req, choice, { iri, fields, listing });
+}
+
+const tagOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64url').slice(0, 16);
+
+/** The fields of a member, which the answer to its creation has too. */
+export const memberFields = (
+  storage: string,
+  { container, type, bytes, modified }: SystemMember,
+): Record<string, string> => ({
+  ...untrusted,
+  'Content-Type': lwsJson,
+  'Cache-Control': 'private, no-store',
+  ETag: formatEntityTag(tagOf(bytes)),
+  'Last-Modified': formatHttpDate(modified),
+  Allow: 'GET, HEAD, DELETE, OPTIONS',
+  Link: [
+    ...[...typeLinks.json, lws.namespace + type].map((each) => formatLink(each, 'type')),
+    formatLink(storage, lws.storage),
+    formatLink(container, 'up'),
+  ].join(', '),
+});
+
+/** Answers GET and HEAD. @throws LwsError `precondition-failed` */
+export function systemMemberReply(storage: string, req: IncomingMessage, member: SystemMember): Reply {
+  const { bytes, modified } = member;
+  const conditions = preconditions(req);
+  assertMemberState({ ...conditions, ifNoneMatch: undefined }, member);
+  const fields = memberFields(storage, member);
+  if (isNotModified(conditions, tagOf(bytes), modified)) return { status: 304, fields };
+  return { status: 200, fields, body: bytes };
+}
+
+/** For a DELETE, inside its transaction. @throws LwsError `precondition-failed` */
+export const assertMemberState = (
+  conditions: ReturnType<typeof preconditions>,
+  { bytes, modified }: Pick<SystemMember, 'bytes' | 'modified'>,
+): void => assertPreconditions(conditions, { modified }, tagOf(bytes));

@@ -1,0 +1,175 @@
+/**
+ * RDF/XML in: `rdfxml-streaming-parser`, with what it gets wrong put right between it and its XML parser: text in pieces, a document
+ * element without rdf:RDF, XML literals, stray text. It must not know what the triples are for.
+ */
+import type { DataFactory, NamedNode, Quad, Term } from '@rdfjs/types';
+import { RdfXmlParser } from 'rdfxml-streaming-parser';
+import { rdf } from './vocabulary.js';
+import { XmlLiteral, type XmlTag } from './xml-literal.js';
+
+/** What the parser knows of an element that is open. */
+interface OpenElement {
+  /** Of a property element that is no parseType="Resource". */
+  readonly predicate?: Term | null;
+  text?: string;
+  hadChildren?: boolean;
+  /** What is in an XML literal, shared by all elements within. */
+  childrenStringTags?: string[];
+  childrenStringEmitClosingTag?: string;
+  readonly childrenTagsToString?: boolean;
+  readonly childrenParseType?: number;
+  /** Of rdf:parseType="Collection", which has any number of children. */
+  readonly childrenCollectionSubject?: Term;
+  readonly baseIRI?: string;
+}
+
+/** The members of the parser that its types hide. */
+interface Inside {
+  readonly activeTagStack: OpenElement[];
+  readonly saxParser: {
+    on(name: 'comment', handler: (text: string) => void): void;
+    on(name: 'processinginstruction', handler: (data: { target: string; body: string }) => void): void;
+    close(): void;
+  };
+  onTag(tag: XmlTag): void;
+  onText(text: string): void;
+  onCloseTag(): void;
+  newParseError(message: string): Error;
+  valueToUri(value: string, open: OpenElement): NamedNode;
+  emitTriple(subject: Term, predicate: Term, object: Term, ...more: unknown[]): void;
+}
+
+const nodeElements = 0;
+const propertyElements = 1;
+const isBlank = (text: string): boolean => !/[^ \t\r\n]/.test(text);
+
+/**
+ * The triples of a document.
+ * @throws Error whose message says what is wrong, and where
+ */
+export function rdfXmlQuads(text: string, base: string, factory: DataFactory<Quad>): Promise<Quad[]> {
+  const parser = new RdfXmlParser({ baseIRI: base, trackPosition: true, dataFactory: factory as never });
+  const inside = parser as unknown as Inside;
+  correct(inside, base);
+  emitMarkedAsIris(inside, factory);
+  const quads: Quad[] = [];
+  return new Promise((resolve, reject) => {
+    parser.on('data', (quad: Quad) => quads.push(quad));
+    parser.on('error', reject);
+    parser.on('end', () => {
+      try {
+        // The parser does not look whether the document ended where the stream did.
+        inside.saxParser.close();
+        resolve(quads);
+      } catch (error) {
+        reject(error);
+      }
+    });
+    parser.end(text);
+  });
+}
+
+/** Replaces the handlers of the XML parser by ones that call those of the RDF parser. */
+function correct(inside: Inside, base: string): void {
+  const sax = inside.saxParser as unknown as { on(name: string, handler: (argument: never) => void): void };
+  const stack = inside.activeTagStack;
+  const literals: XmlLiteral[] = [];
+  const stray = (): Error => inside.newParseError('Text stands where only elements may');
+
+  sax.on('opentag', (tag: XmlTag) => {
+    if (stack.length === 0) openDocument(inside, tag, base);
+    const parent = stack.at(-1);
+    const literal = literals.at(-1);
+    if (parent?.childrenStringTags && literal) {
+      const element = literal.open(tag);
+      parent.childrenStringTags.push(element.start);
+      parent.hadChildren = true;
+      stack.push({ childrenStringTags: parent.childrenStringTags, childrenStringEmitClosingTag: element.end });
+      return;
+    }
+    const fault = attributesFault(tag, parent?.childrenParseType === propertyElements);
+    if (fault !== undefined) throw inside.newParseError(fault);
+    // 7.2.15, 7.2.16, 7.2.21: a property has one value, be it an element, an attribute or text.
+    if (parent?.predicate && parent.hadChildren && !parent.childrenCollectionSubject)
+      throw inside.newParseError('A property element has more than one value');
+    if (parent?.childrenParseType === propertyElements) markTypes(inside, tag, parent);
+    inside.onTag(tag);
+    if (stack.at(-1)?.childrenTagsToString) literals.push(new XmlLiteral());
+  });
+  const onText = (text: string): void => {
+    const open = stack.at(-1);
+    if (!open) return;
+    if (open.childrenStringTags) open.childrenStringTags.push(XmlLiteral.text(text));
+    else if (open.predicate) open.text = (open.text ?? '') + text;
+    else if (!isBlank(text)) throw stray();
+  };
+  sax.on('text', onText);
+  sax.on('cdata', onText);
+  sax.on('comment', (text: string) => void stack.at(-1)?.childrenStringTags?.push(`<!--${text}-->`));
+  sax.on('processinginstruction', ({ target, body }: { target: string; body: string }) => {
+    stack.at(-1)?.childrenStringTags?.push(`<?${target}${body === '' ? '' : ` ${body}`}?>`);
+  });
+  sax.on('closetag', () => {
+    const open = stack.at(-1)!;
+    if (open.childrenStringEmitClosingTag !== undefined) literals.at(-1)!.close();
+    else if (open.childrenTagsToString) literals.pop();
+    else if (open.hadChildren && open.text !== undefined && !isBlank(open.text)) throw stray();
+    inside.onCloseTag();
+  });
+}
+
+/** What no XML document can hold. */
+const mark = '\u0000';
+
+/** 7.2.21: rdf:type as an attribute of a property element is an IRI, which the parser takes for a text. */
+function markTypes(inside: Inside, { attributes }: XmlTag, parent: OpenElement): void {
+  for (const attribute of Object.values(attributes))
+    if (attribute.uri + attribute.local === rdf.type)
+      attribute.value = mark + inside.valueToUri(attribute.value, parent).value;
+}
+
+function emitMarkedAsIris(inside: Inside, factory: DataFactory<Quad>): void {
+  const emit = inside.emitTriple.bind(inside);
+  inside.emitTriple = (subject, predicate, object, ...more) =>
+    emit(
+      subject,
+      predicate,
+      object.value.startsWith(mark) ? factory.namedNode(object.value.slice(1)) : object,
+      ...more,
+    );
+}
+
+const parseTypes = new Set(['Resource', 'Collection', 'Literal', 'Triple']);
+const onNoElement = new Set(['RDF', 'Description', 'li', 'aboutEach', 'aboutEachPrefix', 'bagID']);
+const onProperties = new Set(['ID', 'resource', 'nodeID', 'parseType', 'datatype']);
+
+/**
+ * What RDF/XML 7.2.5 and 7.2.11 do not allow among the attributes of RDF's own namespace. Parse types that it does not define are
+ * made `Literal` (7.2.20).
+ */
+function attributesFault({ attributes }: XmlTag, isProperty: boolean): string | undefined {
+  for (const attribute of Object.values(attributes)) {
+    const { uri, local, name, value } = attribute;
+    if (uri !== rdf.namespace) continue;
+    if (
+      onNoElement.has(local) ||
+      (isProperty ? local === 'about' : local !== 'ID' && local !== 'nodeID' && onProperties.has(local))
+    )
+      return `The attribute ${name} stands where it may not`;
+    if (local === 'parseType' && !parseTypes.has(value)) attribute.value = 'Literal';
+  }
+  return undefined;
+}
+
+/** RDF/XML 7.2.8: a document is rdf:RDF, which has no attributes of its own, or one node element. */
+function openDocument(inside: Inside, tag: XmlTag, base: string): void {
+  if (tag.uri !== rdf.namespace || tag.local !== 'RDF') {
+    // The parser reads the attributes of node elements within others alone.
+    inside.activeTagStack.push({ childrenParseType: nodeElements, baseIRI: base });
+    return;
+  }
+  const own = Object.values(tag.attributes).find(
+    ({ uri, local, prefix }) => uri !== '' && !['xml', 'xmlns', 'its'].includes(prefix) && local !== 'version',
+  );
+  if (own && own.local !== 'xmlns') throw inside.newParseError(`rdf:RDF has the attribute ${own.name}`);
+}

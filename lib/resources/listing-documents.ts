@@ -1,0 +1,163 @@
+/** Listings as documents: the members of a container in JSON and in RDF, in pages (open-points 2.6). It must not know who sees what. */
+import { createHash } from 'node:crypto';
+import type { Quad } from '@rdfjs/types';
+import { DataFactory } from 'rdf-data-factory';
+import type { Documents } from '../documents/documents.js';
+import { LwsError } from '../errors.js';
+import { lwsContext } from '../rdf/contexts.js';
+import type { RdfFormat } from '../rdf/formats.js';
+import { isAbsoluteIri } from '../rdf/iri.js';
+import { dcterms, lws, rdf, schema, xsd } from '../rdf/vocabulary.js';
+import { sortKeys } from '../storage/key-order.js';
+import { encodeGraph } from '../storage/quad-keys.js';
+import type { ResourceRecord } from '../storage/records.js';
+import type { Representation } from './representations.js';
+import { latest } from './seen-state.js';
+import { structuralType } from './types.js';
+import { variantOf } from './variants.js';
+
+export interface Listing extends Representation {
+  /** Milliseconds; of the container or of the latest of the members shown. */
+  readonly modified: number;
+  /** Members in all, in the caller's view. */
+  readonly total: number;
+  /** Present when the membership exceeds one page. */
+  readonly pages?: { readonly page: number; readonly last: number };
+}
+
+/** What is listed. */
+export interface Membership {
+  /** All that are shown: of a page in JSON, of the whole in RDF. */
+  readonly members: readonly ListedMember[];
+  /** Of all pages, in the caller's view. */
+  readonly total: number;
+  /** The opaque state of the container in the caller's view. */
+  readonly state: string;
+  /** Milliseconds: when the container, as the caller sees it, changed last. */
+  readonly modified: number;
+}
+
+/** What a listing shows of a member. */
+export type ListedMember = Pick<ResourceRecord, 'iri' | 'kind' | 'types' | 'mediaType' | 'size' | 'modified'>;
+
+/** The number of the last page. @throws LwsError `page-not-found` for a page behind it */
+export function lastPage(pageSize: number, total: number, page: number): number {
+  const last = Math.max(1, Math.ceil(total / pageSize));
+  if (page > last) throw new LwsError('page-not-found', `The listing has ${last} pages.`);
+  return last;
+}
+
+/**
+ * The listing as JSON (service.md, "Container listing").
+ * @param page of `?page=N`; absent: the un-numbered URL, whose tag stands for the container
+ * @throws LwsError `page-not-found`
+ */
+export function jsonDocument(
+  { iri, revision }: Pick<ResourceRecord, 'iri' | 'revision'>,
+  { members, total, state, modified }: Membership,
+  { page, pageSize }: { readonly page: number | undefined; readonly pageSize: number },
+): Listing {
+  const last = lastPage(pageSize, total, page ?? 1);
+  const document = {
+    '@context': lwsContext,
+    id: iri,
+    type: 'Container',
+    totalItems: total,
+    items: members.map(item),
+  };
+  const bytes = Buffer.from(JSON.stringify(document));
+  return {
+    revision,
+    tag: page === undefined ? `${state}.json-${hashOf(bytes)}` : pageTag(page, bytes),
+    mediaType: 'application/lws+json',
+    bytes,
+    total,
+    modified: latest(modified, members),
+    ...(last > 1 || page !== undefined ? { pages: { page: page ?? 1, last } } : {}),
+  };
+}
+
+/** The whole listing in an RDF serialisation; it is never paginated (service.md, conditional requests 5). */
+export async function rdfDocument(
+  { iri, revision }: Pick<ResourceRecord, 'iri' | 'revision'>,
+  { members, total, state, modified }: Membership,
+  { documents, format }: { readonly documents: Documents; readonly format: RdfFormat },
+): Promise<Listing> {
+  const keys = encodeGraph(iri, containerQuads(iri, total, modified));
+  for (let at = 0; at < members.length; at += 500) {
+    const quads = members.slice(at, at + 500).flatMap((member) => memberQuads(iri, member));
+    for (const key of encodeGraph(iri, quads)) keys.push(key);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const rendered = await documents.render(sortKeys(keys), format, iri, prefixes);
+  if (!rendered) throw new Error(`The listing of ${iri} cannot be written as ${format}.`);
+  const bytes = Buffer.from(rendered.buffer, rendered.byteOffset, rendered.byteLength);
+  const tag = `${state}.${variantOf(format)}-${hashOf(bytes)}`;
+  return { revision, tag, mediaType: format, bytes, total, modified: latest(modified, members) };
+}
+
+/** The whole listing: where a page of it was asked for, under a tag of that page. @throws LwsError `page-not-found` */
+export function wholeAsPage(pageSize: number, listing: Listing, page: number | undefined): Listing {
+  if (page === undefined) return listing;
+  lastPage(pageSize, listing.total, page);
+  const tag = pageTag(page, listing.bytes, `${variantOf(listing.mediaType as RdfFormat)}-`);
+  return { ...listing, tag };
+}
+
+/** It names no state, so that it never satisfies `If-Match` (service.md, conditional requests 5). */
+const pageTag = (page: number, bytes: Buffer, variant = ''): string => `page-${page}.${variant}${hashOf(bytes)}`;
+
+const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64url').slice(0, 12);
+
+/** The structural type in its short form, and the declared ones behind it (open-points 2.6). */
+function itemType({ kind, types = [] }: ListedMember): string | readonly string[] {
+  const structural = kind === 'container' ? 'Container' : 'DataResource';
+  return types.length === 0 ? structural : [structural, ...types];
+}
+
+/** A resource as a listing or a search result shows it. */
+export function item(record: ListedMember): object {
+  const modified = new Date(record.modified).toISOString();
+  const { iri, mediaType, size } = record;
+  return record.kind === 'container'
+    ? { id: iri, type: itemType(record), modified }
+    : { id: iri, type: itemType(record), format: mediaType, size, modified };
+}
+
+const factory = new DataFactory<Quad>();
+const node = (iri: string) => factory.namedNode(iri);
+const literal = (value: string | number, type: string) =>
+  factory.literal(String(value), factory.namedNode(xsd.namespace + type));
+
+const prefixes = {
+  lws: lws.namespace,
+  dcterms: dcterms.namespace,
+  schema: schema.namespace,
+  xsd: xsd.namespace,
+};
+
+function containerQuads(container: string, total: number, modified: number): Quad[] {
+  const subject = node(container);
+  return [
+    factory.quad(subject, node(rdf.type), node(lws.Container)),
+    factory.quad(subject, node(lws.totalItems), literal(total, 'integer')),
+    factory.quad(subject, node(dcterms.modified), literal(new Date(modified).toISOString(), 'dateTime')),
+  ];
+}
+
+function memberQuads(container: string, record: ListedMember): Quad[] {
+  const subject = node(record.iri);
+  const quads = [
+    factory.quad(node(container), node(lws.items), subject),
+    ...[structuralType(record.kind), ...(record.types ?? [])].map((type) =>
+      factory.quad(subject, node(rdf.type), node(isAbsoluteIri(type) ? type : lws.namespace + type)),
+    ),
+    factory.quad(subject, node(dcterms.modified), literal(new Date(record.modified).toISOString(), 'dateTime')),
+  ];
+  if (record.kind === 'container') return quads;
+  return [
+    ...quads,
+    factory.quad(subject, node(dcterms.format), factory.literal(record.mediaType)),
+    factory.quad(subject, node(schema.size), literal(record.size, 'long')),
+  ];
+}

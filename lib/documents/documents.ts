@@ -8,8 +8,9 @@ import type { ReadUpdate } from '../query/parse/read-update.js';
 import type { Bounds } from '../rdf/bounds.js';
 import { UnknownContext } from '../rdf/contexts.js';
 import type { RdfFormat } from '../rdf/formats.js';
-import { WorkerPool } from '../worker-pool.js';
+import type { WorkerPool } from '../worker-pool.js';
 import { runTask, type Task, TaskAborted, TaskFailed, type TaskResult } from '../worker-task.js';
+import { makePools, type Pools } from './document-pools.js';
 import { type EncodedDocument, loadUpdates, type MissingContext, tasks } from './document-tasks.js';
 import { endedUpdate } from './ended-update.js';
 import type { RemoteContexts } from './remote-contexts.js';
@@ -65,33 +66,6 @@ export interface GraphState {
   readonly keys: readonly string[];
   readonly graph: string;
   readonly prefixes: Readonly<Record<string, string>>;
-}
-
-interface Pools {
-  readonly large: WorkerPool;
-  readonly updates: WorkerPool;
-  /** What others sent for a stranger's word keeps nobody waiting who stores something. */
-  readonly foreign: WorkerPool;
-}
-
-/** Who controls the storage always finds a thread. */
-const ranks = [2, 1, 1];
-
-function makePools(): Pools {
-  const script = new URL('./document-worker.js', import.meta.url);
-  return {
-    large: new WorkerPool({ script, size: 2, ranks, queue: 200, idleMs: 20_000, memoryMb: 2048 }),
-    updates: new WorkerPool({
-      script,
-      size: 2,
-      ranks: [2, 2, 1],
-      queue: 100,
-      memoryMb: 1024,
-      nurseryMb: 8,
-      workerData: { engine: true },
-    }),
-    foreign: new WorkerPool({ script, size: 1, queue: 16, idleMs: 20_000, memoryMb: 256, nurseryMb: 8 }),
-  };
 }
 
 export class Documents {

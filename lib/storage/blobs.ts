@@ -11,7 +11,6 @@ import { constants, createReadStream } from 'node:fs';
 import { type FileHandle, link, mkdir, open, readdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { LwsError } from '../errors.js';
 import { assertDigest, type BlobFacts, DamagedBlobError, verified } from './blob-integrity.js';
 import { DiskSpace, storageFull } from './disk-space.js';
 
@@ -160,19 +159,6 @@ export class Blobs {
     }
   }
 }
-
-/**
- * A commit failed in a way that leaves open whether it is on the disk: a batch may be in LevelDB's log although its sync
- * failed. What it refers to must stay until LevelDB is opened again, which shows it.
- */
-export class CommitInDoubtError extends LwsError {}
-
-export const commitInDoubt = (cause: unknown): LwsError =>
-  new CommitInDoubtError(
-    'storage-full',
-    'The disk did not take this write, and whether it was stored is in doubt until the storage takes writes again. Look again then.',
-    { reason: 'the batch could not be written or synced', cause },
-  );
 
 class OpenBlob implements BlobWriter {
   private waiting: Uint8Array[] = [];

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { breathe, fillBatch, sizeOfBatch } from './batch-filling.js';
-import { commitInDoubt } from './blobs.js';
+import { commitInDoubt } from './commit-in-doubt.js';
 import { storageFull } from './disk-space.js';
 import { type BatchWriter, type Level, writeBatch } from './durable-level.js';
 import { type CommittedState, OverlaidState } from './overlaid-state.js';

@@ -98,7 +98,10 @@ describe('A server within a program that cannot work', () => {
   for (const [settings, message] of [
     [{ 'lws.base-url': 'x' }, /^Unknown setting lws\.base-url \(from the call of createServer\); did you mean/],
     [{ 'lws.listen-port': 'x' }, /^lws\.listen-port is "x" \(from the call .*\); expected a whole number/],
-    [{ 'lws.base-uri': 'ftp://a' }, /^lws\.base-uri is "ftp:\/\/a"; expected an http or https URI\. \(lws\.base-uri from the call/],
+    [
+      { 'lws.base-uri': 'ftp://a' },
+      /^lws\.base-uri is "ftp:\/\/a"; expected an http or https URI\. \(lws\.base-uri from the call/,
+    ],
     [{ 'lws.base-uri': 'https://a.example', 'lws.dev.open': false }, /^lws\.owners is empty/],
     [{ 'lws.components': ['not-there'] }, /^lws\.components names not-there, which cannot be loaded/],
   ] as const)

@@ -1,5 +1,5 @@
 /**
- * Runs all specs, a mocha for each group of folders and two of them at a time, and adds up what they say. `npx mocha FILE ...`, after
+ * Runs all specs, a mocha for each group of folders and three of them at a time, and adds up what they say. `npx mocha FILE ...`, after
  * a build, runs some of them.
  */
 import { spawn } from 'node:child_process';
@@ -14,7 +14,7 @@ const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js');
 
 /** The long ones first, the longest in parts. A folder that is not named here comes with the last. */
 const groups = [['console'], ['conformance'], ['properties'], ['hostile'], ['crash'], ['w3c', 'real']];
-const parts = { conformance: 4 };
+const parts = { conformance: 6, components: 2 };
 const named = new Set([...groups.flat(), 'support', 'bench']);
 const others = readdirSync(built, { withFileTypes: true }).filter(
   (entry) => entry.isDirectory() && !named.has(entry.name),
@@ -84,7 +84,8 @@ function specsIn(folder) {
 async function work() {
   for (let next = queue.shift(); next; next = queue.shift()) await run(next);
 }
-await Promise.all([work(), work()]);
+// More than there are processors, since much of the time goes by waiting.
+await Promise.all([work(), work(), work()]);
 
 console.log(`  ${totals.passing} passing`);
 if (totals.pending > 0) console.log(`  ${totals.pending} pending`);

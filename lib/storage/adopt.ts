@@ -17,7 +17,7 @@ export async function adopt(level: Level, storage: string, blobs: Blobs): Promis
     );
   if (version === undefined) {
     // To begin anew would orphan them all, and hide the loss.
-    for await (const _blob of blobs.all())
+    for await (const _blob of blobs.isNew ? [] : blobs.all())
       throw new Error(
         'The data directory has a blobs/ folder with content, and its database (level/) is missing or empty. Restore level/ from ' +
           'a backup, or choose another lws.data-dir.',

@@ -30,6 +30,8 @@ export interface BlobWriter {
 
 export class Blobs {
   private held: Promise<unknown> | undefined;
+  /** The folder was made when it was opened. */
+  isNew = false;
   readonly space: DiskSpace;
 
   constructor(private readonly folder: string) {
@@ -43,6 +45,7 @@ export class Blobs {
     const missing = subfolders.filter((name) => !there.has(name));
     await Promise.all(missing.map((name) => mkdir(join(this.folder, name), { mode: 0o700 })));
     if (missing.length > 0) await syncFolder(this.folder);
+    this.isNew = missing.length === subfolders.length;
   }
 
   private place(blob: string): string {

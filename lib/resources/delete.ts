@@ -7,7 +7,7 @@ import { newRevision, parentOf, type ResourceRecord } from '../storage/records.j
 import type { Transaction } from '../storage/transaction.js';
 import { assertDigests, type RequestBody } from './body.js';
 import { deleteLinks } from './metadata.js';
-import { assertPreconditions, dateAfter } from './preconditions.js';
+import { assertPreconditions, datedAnew } from './preconditions.js';
 import { stateOf } from './seen-state.js';
 import type { Storage } from './storage.js';
 import type { WriteRequest } from './write.js';
@@ -39,9 +39,8 @@ export async function remove(storage: Storage, request: DeleteRequest): Promise<
     const parent = tx.record(parentOf(iri))!;
     await stageDeletion(storage, tx, request, record);
     tx.putRecord({
-      ...parent,
+      ...datedAnew(parent, storage.clock()),
       revision: newRevision(),
-      ...dateAfter(parent, storage.clock()),
       members: (parent.members ?? 1) - 1,
     });
   };

@@ -22,7 +22,13 @@ export interface Dated {
 export function dateAfter(before: Dated | undefined, now: number): Dated {
   if (!before) return { modified: now };
   const modified = Math.max(now, before.modified + 1);
-  return { modified, sharesSecond: wholeSeconds(modified) === wholeSeconds(before.modified) ? true : undefined };
+  return wholeSeconds(modified) === wholeSeconds(before.modified) ? { modified, sharesSecond: true } : { modified };
+}
+
+/** The same with the date of a state that replaces it. */
+export function datedAnew<T extends Dated>(before: T, now: number): T {
+  const { sharesSecond: _ofBefore, ...others } = before;
+  return { ...others, ...dateAfter(before, now) } as T;
 }
 
 /** Whether a date in whole seconds names this state and no other. */

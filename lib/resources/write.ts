@@ -9,7 +9,7 @@ import type { Transaction } from '../storage/transaction.js';
 import type { Content } from './body.js';
 import { stageHeaderLinks } from './metadata.js';
 import { counterpart } from './names.js';
-import { dateAfter, type Preconditions } from './preconditions.js';
+import { dateAfter, datedAnew, type Preconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
 import type { InteractionModel } from './types.js';
 import { variantOf } from './variants.js';
@@ -70,7 +70,7 @@ export function stageNew(
   const record = stageHeaderLinks(storage, tx, bare, links);
   tx.putRecord(record);
   tx.changed({ after: record });
-  tx.putRecord({ ...parent, ...dateAfter(parent, now), revision: newRevision(), members: (parent.members ?? 0) + 1 });
+  tx.putRecord({ ...datedAnew(parent, now), revision: newRevision(), members: (parent.members ?? 0) + 1 });
   return record;
 }
 

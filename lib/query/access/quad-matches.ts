@@ -2,6 +2,7 @@
  * The quads of the caller's dataset that match given terms: streamed, looked up many at once, counted and estimated. It must
  * not know variables, joins or queries.
  */
+import { addNew } from './collections.js';
 import { distinctTokens, graphsWithMatches } from './distinct-tokens.js';
 import { keysBehind, openMatches } from './estimates.js';
 import { even } from './even-blocks.js';
@@ -14,7 +15,7 @@ import { type Among, canMatch, eachMatch, type Scan, termsOf } from './scan.js';
 import { ScanRuns, type Wish } from './scan-runs.js';
 import { decided, fewGraphs, Scans } from './scans.js';
 import { type SubjectKeys, type SubjectList, subjectKeys } from './subject-keys.js';
-import type { Token } from './terms.js';
+import { joinTokens, type Token } from './terms.js';
 
 /** What is matched: bound terms, and what is wanted of the others. */
 export interface Wanted {
@@ -169,6 +170,7 @@ class KeyMatches implements QuadMatches {
     await subjects?.load(bounds.map(([subject]) => subject!).filter(canBeSubject));
     const few = await fewGraphs(this.gates[part]);
     const wishes: Wish[] = [];
+    const severals: (() => void)[] = [];
     for (const [index, bound] of bounds.entries()) {
       if (!canMatch(bound)) continue;
       const matches = results[index]!;
@@ -177,14 +179,35 @@ class KeyMatches implements QuadMatches {
         const scan: Scan = { ...scans.one(bound, part, { order: 'SPOG' }), gate: undefined };
         const own = keys.filter((key) => key.startsWith(scan.range.prefix));
         eachMatch(scan, own, () => matches.push(termsOf(scan, places)));
-      } else
-        for (const scan of scans.all(bound, part, { few }))
-          wishes.push({ scan, take: () => matches.push(termsOf(scan, places)) });
+      } else {
+        const own = scans.all(bound, part, { few });
+        if (own.length > 1) severals.push(inTurn(own, matches, wishes));
+        else for (const scan of own) wishes.push({ scan, take: () => matches.push(termsOf(scan, places)) });
+      }
     }
     await this.runs.runMany(wishes);
+    for (const settle of severals) settle();
     return results;
   }
 }
+
+/**
+ * Scans side by side whose matches stand in the order of the scans, whichever ends first: the order of rows must not depend
+ * on how long reading takes, which what is hidden changes.
+ * @returns hands over the matches when all have been read
+ */
+function inTurn(scans: readonly Scan[], matches: Terms[], wishes: Wish[]): () => void {
+  const found = scans.map((): Terms[] => []);
+  for (const [at, scan] of scans.entries())
+    wishes.push({ scan: { ...scan, unique: undefined }, take: () => found[at]!.push(termsOf(scan, allPlaces)) });
+  return () => {
+    const seen = scans[0]!.unique && new Set<string>();
+    for (const terms of found.flat()) if (!seen || addNew(seen, joinTokens(terms, triplePlaces))) matches.push(terms);
+  };
+}
+
+const allPlaces = [0, 1, 2, graphAt];
+const triplePlaces = [0, 1, 2];
 
 const costs: Costs = { lookUp: 25, quad: 5, subject: 15 };
 /** A scan reads what is closed, too. How much that is must not show, so that it is taken to be as much as what is open. */

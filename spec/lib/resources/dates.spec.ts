@@ -1,7 +1,13 @@
 /** The dates of states: they only go forward, and none guards a write that may be about another state. */
 import { expect } from 'chai';
 import type { LwsError } from '../../../lib/errors.js';
-import { assertPreconditions, type Dated, dateAfter, isStrongDate } from '../../../lib/resources/preconditions.js';
+import {
+  assertPreconditions,
+  type Dated,
+  dateAfter,
+  datedAnew,
+  isStrongDate,
+} from '../../../lib/resources/preconditions.js';
 
 const second = Date.UTC(2026, 0, 1);
 
@@ -12,10 +18,9 @@ describe('The date of a state', () => {
       sharesSecond: true,
     });
     expect(dateAfter({ modified: second + 999 }, second).modified).to.equal(second + 1000);
-    expect(dateAfter({ modified: second }, second + 5000)).to.deep.equal({
-      modified: second + 5000,
-      sharesSecond: undefined,
-    });
+    expect(dateAfter({ modified: second }, second + 5000)).to.deep.equal({ modified: second + 5000 });
+    const shared = { modified: second, sharesSecond: true } as const;
+    expect(datedAnew(shared, second + 5000)).to.deep.equal({ modified: second + 5000 });
     expect(dateAfter(undefined, second)).to.deep.equal({ modified: second });
   });
 

@@ -3,6 +3,7 @@
  * any format, nor the store.
  */
 import type { Quad } from '@rdfjs/types';
+import type { ClientLinks } from '../../lib/resources/linkset.js';
 
 interface Common {
   /**
@@ -12,21 +13,14 @@ interface Common {
   readonly path: string;
   /** Where it was read, for people: `data/a.ttl` or `dump.nq:1731`. */
   readonly source: string;
-  readonly links?: DeclaredLinks;
+  /** The metadata that clients manage, declared types as `type` among it; IRIs are absolute. */
+  readonly links?: ClientLinks;
   readonly acl?: AccessList;
   /** Milliseconds since the epoch. */
   readonly created?: number;
   readonly modified?: number;
   /** The subject that owns it, where the format says so. */
   readonly owner?: string;
-}
-
-/** The metadata that clients manage: what a PUT of the linkset would set. */
-export interface DeclaredLinks {
-  /** RFC 9264 context objects of the resource, without `anchor`: relation types with their targets. IRIs are absolute. */
-  readonly links?: Readonly<Record<string, readonly Readonly<Record<string, unknown>>[]>>;
-  /** Types beside the structural one. IRIs are absolute. */
-  readonly types?: readonly string[];
 }
 
 /** A Web Access Control list of the resource's own; IRIs are absolute. */

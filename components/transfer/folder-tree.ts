@@ -1,0 +1,107 @@
+/** The tree of the files in a folder. Symbolic links are never followed: what they point to may be anything of the machine. */
+import { constants, type Stats } from 'node:fs';
+import { lstat, open, readdir } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { FileTree, RefusedFile, TreeFile } from './file-tree.js';
+import { TransferError } from './member.js';
+import { faultOfPath, nameOfBytes, shownName } from './tree-names.js';
+
+/** `O_NONBLOCK`, since a file may have become a pipe, which nobody would ever open at its other end. */
+const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+
+/**
+ * Opens the tree of a folder, and adds up the bytes in it.
+ * @throws TransferError when there is no such folder, or part of it cannot be read
+ */
+export async function openFolderTree(folder: string): Promise<FileTree> {
+  const root = resolve(folder);
+  const facts = await told(lstat(root), folder);
+  if (!facts.isDirectory()) throw new TransferError(`${folder} is no folder.`);
+  let total = 0;
+  for await (const found of walk(root)) if ('size' in found) total += found.size;
+  return { total, files: (after) => walk(root, after), file: (path) => fileAt(root, path), close: async () => {} };
+}
+
+interface Entry {
+  readonly path: string;
+  readonly refused?: string;
+  readonly facts?: Stats;
+}
+
+/** In the order of the paths, by UTF-16 units: `a.ttl`, `a/`, `a/b`, `a0`. */
+async function* walk(root: string, after?: string): AsyncGenerator<TreeFile | RefusedFile> {
+  // The last is the next.
+  const open: Entry[] = await entriesOf(root, '');
+  for (let entry = open.pop(); entry; entry = open.pop()) {
+    const { path, refused, facts } = entry;
+    const isBehind = after === undefined || path > after;
+    if (refused !== undefined) {
+      if (isBehind) yield { path, refused };
+      continue;
+    }
+    if (isBehind) yield treeFile(root, path, facts!);
+    if (facts!.isDirectory() && (isBehind || after.startsWith(path))) open.push(...(await entriesOf(root, path)));
+  }
+}
+
+/** What lies in a folder, the last first. */
+async function entriesOf(root: string, folder: string): Promise<Entry[]> {
+  const names = await told(readdir(resolve(root, folder), { encoding: 'buffer' }), folder);
+  const entries: Entry[] = [];
+  for (const bytes of names) {
+    const name = nameOfBytes(bytes);
+    if (name === undefined) entries.push({ path: folder + shownName(bytes), refused: 'Its name is no UTF-8.' });
+    else entries.push(await entryOf(root, folder + name));
+  }
+  return entries.sort((a, b) => (a.path < b.path ? 1 : -1));
+}
+
+async function entryOf(root: string, path: string): Promise<Entry> {
+  const fault = faultOfPath(path);
+  if (fault !== undefined) return { path, refused: `It is left out: ${fault}.` };
+  const facts = await told(lstat(resolve(root, path)), path);
+  if (facts.isDirectory()) return { path: `${path}/`, facts };
+  if (facts.isFile()) return { path, facts };
+  const what = facts.isSymbolicLink() ? 'a symbolic link, which is not followed' : 'neither a file nor a folder';
+  return { path, refused: `It is ${what}.` };
+}
+
+const treeFile = (root: string, path: string, facts: Stats): TreeFile => ({
+  path,
+  size: facts.isDirectory() ? 0 : facts.size,
+  modified: Math.trunc(facts.mtimeMs),
+  open: () => contentOf(resolve(root, path), path),
+});
+
+async function* contentOf(file: string, path: string): AsyncGenerator<Uint8Array> {
+  const handle = await told(open(file, flags), path);
+  try {
+    if (!(await handle.stat()).isFile()) throw new TransferError(`${path} is no file any more.`);
+    yield* handle.createReadStream({ autoClose: false, highWaterMark: 64 << 10 });
+  } finally {
+    await handle.close();
+  }
+}
+
+async function fileAt(root: string, path: string): Promise<TreeFile | undefined> {
+  if (path.endsWith('/') || faultOfPath(path) !== undefined) return undefined;
+  const segments = path.split('/');
+  // A link anywhere on the way leads out.
+  for (let count = 1; count <= segments.length; count++) {
+    const facts = await lstat(resolve(root, ...segments.slice(0, count))).catch(noneWhereMissing);
+    if (count < segments.length ? !facts?.isDirectory() : !facts?.isFile()) return undefined;
+    if (count === segments.length) return treeFile(root, path, facts!);
+  }
+  return undefined;
+}
+
+function noneWhereMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR' && error.code !== 'ENAMETOOLONG') throw error;
+}
+
+/** @throws TransferError for what the operating system refuses */
+function told<T>(work: Promise<T>, path: string): Promise<T> {
+  return work.catch((cause: NodeJS.ErrnoException) => {
+    throw new TransferError(`${path || 'The folder'} cannot be read (${cause.code ?? cause.message}).`, { cause });
+  });
+}

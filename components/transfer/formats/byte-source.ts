@@ -1,0 +1,84 @@
+/** Where the bytes of a single file come from. It must not know formats. */
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { pipeline, type Readable, Transform } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import { TransferError } from '../member.js';
+
+export interface ByteSource {
+  /** For people, and for its extension: `dump.nq.gz`. */
+  readonly name: string;
+  /** Bytes, where it is known. */
+  readonly size?: number;
+  /** Where somebody has said it; it wins over the extension. */
+  readonly mediaType?: string;
+  /** The bytes from there on; a source may be opened again. */
+  open(from: number): AsyncIterable<Uint8Array>;
+}
+
+/** A file of the file system. @throws TransferError where there is none that can be read */
+export async function fileSource(file: string, mediaType?: string): Promise<ByteSource> {
+  try {
+    const handle = await open(file, 'r');
+    const facts = await handle.stat().finally(() => handle.close());
+    if (!facts.isFile()) throw new TransferError(`${file} is no file.`);
+    return {
+      name: basename(file),
+      size: facts.size,
+      ...(mediaType === undefined ? {} : { mediaType }),
+      open: (start) => createReadStream(file, { start, highWaterMark: 128 << 10 }),
+    };
+  } catch (cause) {
+    if (cause instanceof TransferError) throw cause;
+    throw new TransferError(`${file} cannot be read (${(cause as NodeJS.ErrnoException).code}).`, { cause });
+  }
+}
+
+/** A piece of a source, with the number of bytes of the source that were read so far. */
+export interface Piece {
+  readonly bytes: Buffer;
+  readonly read: number;
+}
+
+/** No honest text is so many times longer than it is compressed, unless it is short. */
+const [mostRatio, short] = [1_000, 1 << 20];
+
+/**
+ * The text of a source, as bytes, from that byte of the text on.
+ * @throws TransferError for what cannot be inflated, or becomes too long by that
+ */
+export async function* textOf(source: ByteSource, isGzip: boolean, from: number): AsyncGenerator<Piece> {
+  if (!isGzip) {
+    let read = from;
+    for await (const bytes of source.open(from)) {
+      read += bytes.length;
+      yield { bytes: bufferOf(bytes), read };
+    }
+    return;
+  }
+  let [read, length] = [0, 0];
+  const counted = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      read += chunk.length;
+      done(null, chunk);
+    },
+  });
+  const inflate = createGunzip({ chunkSize: 128 << 10 });
+  // The one that reads hears of every error.
+  const inflated: Readable = pipeline(source.open(0), counted, inflate, () => {});
+  try {
+    for await (const bytes of inflated as AsyncIterable<Buffer>) {
+      length += bytes.length;
+      if (length > short + read * mostRatio)
+        throw new TransferError(`${source.name} is refused: ${read} bytes of it become more than ${length}.`);
+      const known = Math.max(0, from - (length - bytes.length));
+      if (known < bytes.length) yield { bytes: bytes.subarray(known), read };
+    }
+  } catch (cause) {
+    if (cause instanceof TransferError || (cause as NodeJS.ErrnoException).code?.startsWith('Z_') !== true) throw cause;
+    throw new TransferError(`${source.name} is damaged, or no gzip: ${(cause as Error).message}.`, { cause });
+  }
+}
+
+const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

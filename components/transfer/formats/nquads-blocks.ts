@@ -1,0 +1,151 @@
+/** The lines of N-Quads, block by block, with the place of each. It must not know what graphs mean. */
+import { isUtf8 } from 'node:buffer';
+import type { Quad } from '@rdfjs/types';
+import { Parser } from 'n3';
+import type { DataFactory } from 'rdf-data-factory';
+import { TransferError } from '../member.js';
+import type { Piece } from './byte-source.js';
+
+export interface Block {
+  readonly quads: readonly Quad[];
+  /** For each quad the byte of the text behind its line. */
+  readonly ends: readonly number[];
+  /** For each quad the number of its line, from 1. */
+  readonly lines: readonly number[];
+  /** Bytes of the source that were read so far. */
+  readonly read: number;
+  /** The line behind the last of these quads cannot be read; no block follows. */
+  readonly fault?: TransferError;
+}
+
+/** Bytes of a line: the longest literal that can be stored, escaped, fits. */
+const longestLine = 20 << 20;
+const [tab, lineFeed, carriageReturn, space, hash] = [9, 10, 13, 32, 35];
+
+interface Start {
+  /** For people. */
+  readonly name: string;
+  /** The byte of the text that the first piece begins with, and the lines before it. */
+  readonly offset: number;
+  readonly line: number;
+}
+
+/** Whole lines as quads; the text may end without an end of line. */
+export async function* nquadsBlocks(
+  pieces: AsyncIterable<Piece>,
+  start: Start,
+  factory: DataFactory<Quad>,
+): AsyncGenerator<Block> {
+  const reader = new BlockReader(start, factory);
+  let rest: Buffer[] = [];
+  let waiting = 0;
+  let last = 0;
+  for await (const { bytes, read } of pieces) {
+    last = read;
+    const end = bytes.lastIndexOf(lineFeed) + 1;
+    if (end === 0) {
+      rest.push(bytes);
+      waiting += bytes.length;
+      if (waiting > longestLine) {
+        yield { quads: [], ends: [], lines: [], read, fault: reader.tooLong() };
+        return;
+      }
+      continue;
+    }
+    const lines = rest.length === 0 ? bytes.subarray(0, end) : Buffer.concat([...rest, bytes.subarray(0, end)]);
+    rest = end < bytes.length ? [bytes.subarray(end)] : [];
+    waiting = bytes.length - end;
+    const block = reader.read(lines, read);
+    yield block;
+    if (block.fault) return;
+  }
+  if (waiting > 0) yield reader.read(Buffer.concat(rest), last);
+}
+
+class BlockReader {
+  private readonly parser: Parser;
+  private offset: number;
+  private line: number;
+
+  constructor(
+    private readonly start: Start,
+    factory: DataFactory<Quad>,
+  ) {
+    ({ offset: this.offset, line: this.line } = start);
+    // With this prefix labels stay as they are; without the factory n3's own terms work out their parts at every access.
+    this.parser = new Parser({ format: 'application/n-quads', blankNodePrefix: '_:', factory: factory as never });
+  }
+
+  read(bytes: Buffer, read: number): Block {
+    const isStart = this.offset === 0 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+    const starts: number[] = [];
+    const ends: number[] = [];
+    const lines: number[] = [];
+    for (let at = isStart ? 3 : 0; at < bytes.length; ) {
+      const feed = bytes.indexOf(lineFeed, at);
+      const end = feed < 0 ? bytes.length : feed + 1;
+      this.line++;
+      if (isStatement(bytes, at)) {
+        starts.push(at);
+        ends.push(this.offset + end);
+        lines.push(this.line);
+      }
+      at = end;
+    }
+    const block = { ends, lines, read };
+    const quads = this.allAtOnce(bytes.subarray(isStart ? 3 : 0), starts.length);
+    const result = quads ? { ...block, quads } : this.oneByOne(bytes, starts, block);
+    this.offset += bytes.length;
+    return result;
+  }
+
+  /** The quads, unless something is wrong with them. */
+  private allAtOnce(bytes: Buffer, count: number): Quad[] | undefined {
+    if (!isUtf8(bytes)) return undefined;
+    try {
+      const quads = this.parser.parse(bytes.toString('utf8')) as Quad[];
+      return quads.length === count ? quads : undefined;
+    } catch {
+      // Which line it is, and what is wrong with it, shows when each is read by itself.
+      return undefined;
+    }
+  }
+
+  private oneByOne(bytes: Buffer, starts: readonly number[], block: Omit<Block, 'quads'>): Block {
+    const quads: Quad[] = [];
+    for (const [index, start] of starts.entries()) {
+      const line = bytes.subarray(start, block.ends[index]! - this.offset);
+      try {
+        quads.push(this.oneLine(line));
+      } catch (cause) {
+        const message = cause instanceof Error ? cause.message.replace(/ on line \d+\.?$/, '').slice(0, 300) : '';
+        return { ...block, quads, fault: this.faultAt(block.lines[index]!, message, cause) };
+      }
+    }
+    return { ...block, quads };
+  }
+
+  private oneLine(line: Buffer): Quad {
+    if (!isUtf8(line)) throw new Error('It is no UTF-8');
+    const [quad, second] = this.parser.parse(line.toString('utf8')) as Quad[];
+    if (!quad) throw new Error('There is no whole statement in this line');
+    if (second) throw new Error('There is more than one statement in this line');
+    return quad;
+  }
+
+  tooLong(): TransferError {
+    return this.faultAt(this.line + 1, `The line has more than ${longestLine} bytes`);
+  }
+
+  private faultAt(line: number, message: string, cause?: unknown): TransferError {
+    return new TransferError(`${this.start.name}:${line}: ${message}.`, { cause });
+  }
+}
+
+/** Whether there is more in the line that begins there than blanks and a comment. */
+function isStatement(bytes: Buffer, start: number): boolean {
+  let at = start;
+  while (bytes[at] === space || bytes[at] === tab) at++;
+  const first = bytes[at];
+  return first !== undefined && first !== lineFeed && first !== carriageReturn && first !== hash;
+}

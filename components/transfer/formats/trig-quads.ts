@@ -1,0 +1,121 @@
+/** TriG as a stream of quads, in bounded memory. It must not know what graphs mean. */
+import { EventEmitter } from 'node:events';
+import type { Quad } from '@rdfjs/types';
+import { Parser } from 'n3';
+import type { DataFactory } from 'rdf-data-factory';
+import { TransferError } from '../member.js';
+import type { Piece } from './byte-source.js';
+
+/** Bytes without any triple, prefixes, and brackets within brackets: more than any dump has, and little memory. */
+const [longestStatement, mostPrefixes, deepest] = [20 << 20, 10_000, 1_000];
+
+export interface Quads {
+  readonly quads: readonly Quad[];
+  /** For each quad the number of the line in which it ends. */
+  readonly lines: readonly number[];
+  /** Bytes of the source that were read so far. */
+  readonly read: number;
+}
+
+interface Token {
+  readonly type: string;
+  readonly line: number;
+}
+
+/** What n3 tells on the way, which its types do not know yet. */
+interface Observer {
+  onQuad(error: Error | null, quad: Quad | null): void;
+  onPrefix(): void;
+  onToken(token: Token): void;
+}
+
+const [opening, closing] = [new Set(['[', '(', '{', '<<', '<<(', '{|']), new Set([']', ')', '}', '>>', ')>>', '|}'])];
+
+/** The quads of each piece, as they come. @throws TransferError with the line, behind the quads before it */
+export async function* trigQuads(
+  pieces: AsyncIterable<Piece>,
+  name: string,
+  factory: DataFactory<Quad>,
+): AsyncGenerator<Quads> {
+  const reading = new Reading(name, factory);
+  let last = 0;
+  for await (const { bytes, read } of pieces) {
+    last = read;
+    yield* reading.take(() => reading.push(bytes), read);
+  }
+  yield* reading.take(() => reading.end(), last);
+}
+
+class Reading {
+  private readonly text = new EventEmitter();
+  private readonly decoder = new TextDecoder('utf-8', { fatal: true });
+  private quads: Quad[] = [];
+  private lines: number[] = [];
+  private line = 1;
+  private depth = 0;
+  private prefixes = 0;
+  private unread = 0;
+  private fault: TransferError | undefined;
+
+  constructor(
+    private readonly name: string,
+    factory: DataFactory<Quad>,
+  ) {
+    const parser = new Parser({ format: 'application/trig', blankNodePrefix: '_:', factory: factory as never });
+    const observer: Observer = {
+      onQuad: (error, quad) => {
+        if (error) this.fail(error.message.replace(/ on line \d+\.?$/, ''), error);
+        else if (quad && !this.fault) {
+          this.quads.push(quad);
+          this.lines.push(this.line);
+          this.unread = 0;
+        }
+      },
+      onPrefix: () => {
+        if (++this.prefixes > mostPrefixes) this.fail(`There are more than ${mostPrefixes} prefixes`);
+      },
+      onToken: ({ type, line }) => {
+        this.line = line;
+        if (opening.has(type) && ++this.depth > deepest) this.fail(`More than ${deepest} brackets are open`);
+        else if (closing.has(type)) this.depth--;
+      },
+    };
+    parser.parse(this.text as never, observer as never);
+  }
+
+  push(bytes: Buffer): void {
+    this.unread += bytes.length;
+    this.text.emit('data', this.decoded(bytes));
+    if (this.unread > longestStatement) this.fail(`More than ${longestStatement} bytes have no triple`);
+  }
+
+  end(): void {
+    this.decoded();
+    this.text.emit('end');
+  }
+
+  private decoded(bytes?: Buffer): string {
+    try {
+      return bytes ? this.decoder.decode(bytes, { stream: true }) : this.decoder.decode();
+    } catch (cause) {
+      this.fail('What follows is no UTF-8', cause as Error);
+      return '';
+    }
+  }
+
+  /** The quads that the work has found. */
+  *take(work: () => void, read: number): Generator<Quads> {
+    if (!this.fault) work();
+    const { quads, lines } = this;
+    this.quads = [];
+    this.lines = [];
+    if (quads.length > 0) yield { quads, lines, read };
+    if (this.fault) throw this.fault;
+  }
+
+  /** The first fault is told; what n3 says of the rest interests nobody. */
+  private fail(message: string, cause?: Error): void {
+    const line = (cause as { context?: { line?: number } } | undefined)?.context?.line ?? this.line;
+    this.fault ??= new TransferError(`${this.name}:${line}: ${message.slice(0, 300)}.`, { cause });
+  }
+}

@@ -1,0 +1,93 @@
+/** Files written to a ZIP as it is sent: nothing of it is kept but the list that stands at its end. */
+import { Readable, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { ZipFile } from 'yazl';
+import type { TreeSink } from './file-tree.js';
+import { TransferError } from './member.js';
+import { faultOfPath } from './tree-names.js';
+
+/** Files in memory, at most, and their bytes: longer files are streamed. */
+const [mostWaiting, mostBytes] = [64, 1 << 20];
+
+/** The date of files that have none: a ZIP of the same content has the same bytes. */
+const noDate = Date.UTC(1980, 0, 1);
+
+/** A ZIP that goes to `out` as fast as that takes it; its end ends `out`. */
+export class ZipSink implements TreeSink {
+  private readonly zip = new ZipFile();
+  private readonly sent: Promise<void>;
+  /** Rejects when `out` fails. */
+  private readonly failed: Promise<never>;
+  private readonly waiting = { files: 0, bytes: 0 };
+
+  constructor(out: Writable) {
+    this.sent = pipeline(this.zip.outputStream as Readable, out);
+    this.failed = new Promise((_, reject) => {
+      this.zip.on('error', reject);
+      this.sent.catch(reject);
+    });
+    // Whoever adds or ends hears of it.
+    this.failed.catch(() => {});
+  }
+
+  async add(
+    path: string,
+    content: Uint8Array | AsyncIterable<Uint8Array>,
+    { modified = noDate }: { modified?: number } = {},
+  ): Promise<void> {
+    const fault = pathFault(path);
+    if (fault !== undefined) throw new TransferError(`${path.slice(0, 200)} cannot be in a ZIP: ${fault}.`);
+    const facts = { mtime: new Date(Math.max(modified, noDate)), mode: path.endsWith('/') ? 0o40700 : 0o100600 };
+    if (path.endsWith('/')) {
+      this.zip.addEmptyDirectory(path, facts);
+      this.waiting.files++;
+      return;
+    }
+    if (content instanceof Uint8Array && this.hasRoom(content)) {
+      this.zip.addBuffer(Buffer.from(content), path, facts);
+      this.waiting.files++;
+      this.waiting.bytes += content.length;
+      return;
+    }
+    await Promise.race([this.stream(path, content, facts), this.failed]);
+    Object.assign(this.waiting, { files: 0, bytes: 0 });
+  }
+
+  private hasRoom({ length }: Uint8Array): boolean {
+    return this.waiting.files < mostWaiting && this.waiting.bytes + length < mostBytes;
+  }
+
+  /** Its turn comes when all files before it are sent. */
+  private stream(
+    path: string,
+    content: Uint8Array | AsyncIterable<Uint8Array>,
+    facts: { mtime: Date; mode: number },
+  ): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const chunks = content instanceof Uint8Array ? [content] : content;
+      this.zip.addReadStreamLazy(path, facts, (start) => {
+        const stream = Readable.from(chunks, { objectMode: false });
+        stream.on('end', resolve);
+        // The file stands half in the ZIP, which cannot be finished.
+        stream.on('error', (error) => {
+          reject(error);
+          this.zip.emit('error', error);
+          (this.zip.outputStream as Readable).destroy(error);
+        });
+        start(null, stream);
+      });
+    });
+  }
+
+  async end(): Promise<void> {
+    this.zip.end();
+    await Promise.race([this.sent, this.failed]);
+  }
+}
+
+const pathFault = (path: string): string | undefined =>
+  Buffer.byteLength(path) > 0xffff
+    ? 'its name is too long'
+    : path.includes('\\')
+      ? 'its name has a backslash'
+      : faultOfPath(path);

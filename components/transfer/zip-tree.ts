@@ -1,0 +1,202 @@
+/**
+ * The tree of the files in a ZIP. Everything in a ZIP is the claim of a stranger: names, sizes, and that there are so many files.
+ * It must not write anything.
+ */
+import { crc32, createInflateRaw } from 'node:zlib';
+import { type Entry, openPromise, type ZipFile } from 'yauzl';
+import type { FileTree, RefusedFile, TreeFile } from './file-tree.js';
+import { TransferError } from './member.js';
+import { faultOfPath, longestTreePath, nameOfBytes, shownName } from './tree-names.js';
+
+/** What an archive may hold. */
+export interface ZipBounds {
+  readonly entries: number;
+  /** Bytes of all files together. */
+  readonly bytes: number;
+}
+const usualBounds: ZipBounds = { entries: 1_000_000, bytes: 2 ** 40 };
+
+/** No honest file is so many times longer than it is compressed, unless it is short. */
+const [mostRatio, short] = [1_000, 1 << 20];
+
+/** What is kept of an entry. */
+interface Kept {
+  readonly path: string;
+  readonly modified: number;
+  readonly size: number;
+  readonly compressed: number;
+  readonly isDeflated: boolean;
+  readonly checksum: number;
+  readonly relativeOffsetOfLocalHeader: number;
+}
+
+/**
+ * Opens the tree of a ZIP, reads the list of its entries and judges them.
+ * @throws TransferError for what is no ZIP, and for one with more entries or bytes than the bounds, or than its length explains
+ */
+export async function openZipTree(file: string, bounds: ZipBounds = usualBounds): Promise<FileTree> {
+  const zip = await openPromise(file, { autoClose: false, decodeStrings: false }).catch(unreadable(file));
+  try {
+    if (zip.entryCount > bounds.entries)
+      throw new TransferError(`${file} has ${zip.entryCount} entries; ${bounds.entries} are possible.`);
+    const { kept, refused } = await entriesOf(zip).catch(unreadable(file));
+    const total = [...kept.values()].reduce((sum, { size }) => sum + size, 0);
+    // Also where many entries share the same compressed bytes.
+    if (total > bounds.bytes || total > short + zip.fileSize * mostRatio)
+      throw new TransferError(`${file} would become ${total} bytes, too many for its ${zip.fileSize}. It is refused.`);
+    return new ZipTree(zip, { kept, refused, total });
+  } catch (error) {
+    zip.close();
+    throw error;
+  }
+}
+
+interface Entries {
+  readonly kept: ReadonlyMap<string, Kept>;
+  readonly refused: readonly RefusedFile[];
+}
+
+async function entriesOf(zip: ZipFile): Promise<Entries> {
+  const kept = new Map<string, Kept>();
+  const refused: RefusedFile[] = [];
+  let last = '';
+  for await (const entry of zip.eachEntry()) {
+    const bytes = entry.fileName as unknown as Uint8Array;
+    const path = nameOfBytes(bytes);
+    const fault = path === undefined ? 'its name is no UTF-8' : faultOf(entry, path, kept);
+    if (fault === undefined) {
+      kept.set(path!, keptOf(entry, path!));
+      last = path!;
+    } else refused.push({ path: shown(path ?? shownName(bytes), last), refused: `It is left out: ${fault}.` });
+  }
+  // A file that is a folder as well.
+  for (const path of [...kept.keys()])
+    for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1))
+      if (kept.delete(path.slice(0, at)))
+        refused.push({ path: path.slice(0, at), refused: 'It is left out: it is a folder as well.' });
+  return { kept, refused };
+}
+
+const shown = (path: string, last: string): string => path.slice(0, 200) || `(without a name, behind ${last})`;
+
+/** Why an entry is not taken, as the end of a sentence. */
+function faultOf(entry: Entry, path: string, kept: ReadonlyMap<string, Kept>): string | undefined {
+  if (path.includes('\\')) return 'its name has a backslash, which leads elsewhere on some systems';
+  if (/^[A-Za-z]:\//.test(path)) return 'its name is absolute';
+  const fault = path.length > longestTreePath ? 'its path is too long' : faultOfPath(path);
+  if (fault !== undefined) return fault;
+  // The upper half has the mode where the entry was made on Unix, whose links have this one.
+  const mode = entry.externalFileAttributes >>> 16;
+  if ((mode & 0o170000) === 0o120000) return 'it is a symbolic link, which is not followed';
+  if (![0, 0o100000, 0o040000].includes(mode & 0o170000)) return 'it is neither a file nor a folder';
+  if (entry.isEncrypted()) return 'it is encrypted';
+  if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8)
+    return `it is compressed by method ${entry.compressionMethod}; 0 (none) and 8 (deflate) can be read`;
+  if (kept.has(path)) return 'another entry has the same name';
+  if (path.endsWith('/') && entry.uncompressedSize > 0) return 'it is a folder with a content';
+  if (entry.uncompressedSize > short && entry.uncompressedSize > entry.compressedSize * mostRatio)
+    return `${entry.compressedSize} bytes would become ${entry.uncompressedSize}`;
+  return undefined;
+}
+
+const keptOf = (entry: Entry, path: string): Kept => ({
+  path,
+  modified: entry.getLastModDate().getTime(),
+  size: entry.uncompressedSize,
+  compressed: entry.compressedSize,
+  isDeflated: entry.compressionMethod === 8,
+  checksum: entry.crc32,
+  relativeOffsetOfLocalHeader: entry.relativeOffsetOfLocalHeader,
+});
+
+class ZipTree implements FileTree {
+  readonly total: number;
+  private readonly kept: ReadonlyMap<string, Kept>;
+  private readonly all: readonly (Kept | RefusedFile)[];
+
+  constructor(
+    private readonly zip: ZipFile,
+    { kept, refused, total }: Entries & { readonly total: number },
+  ) {
+    this.kept = kept;
+    this.total = total;
+    this.all = [...kept.values(), ...refused].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+  }
+
+  /** Folders that have no entry of their own come as well, as they do where a ZIP was unpacked. */
+  async *files(after?: string): AsyncGenerator<TreeFile | RefusedFile> {
+    let folder = '';
+    for (const entry of this.all) {
+      const isRefused = 'refused' in entry;
+      if (!isRefused)
+        for (const missing of foldersBetween(folder, entry.path)) {
+          folder = missing;
+          if (missing !== entry.path && (after === undefined || missing > after)) yield emptyFolder(missing);
+        }
+      if (after === undefined || entry.path > after) yield isRefused ? entry : this.treeFile(entry);
+    }
+  }
+
+  async file(path: string): Promise<TreeFile | undefined> {
+    const entry = path.endsWith('/') ? undefined : this.kept.get(path);
+    return entry && this.treeFile(entry);
+  }
+
+  async close(): Promise<void> {
+    this.zip.close();
+  }
+
+  private treeFile(entry: Kept): TreeFile {
+    const { path, size, modified } = entry;
+    return { path, size, modified, open: () => this.contentOf(entry) };
+  }
+
+  private async *contentOf(entry: Kept): AsyncGenerator<Uint8Array> {
+    const { path, size, compressed, checksum } = entry;
+    let [length, sum] = [0, 0];
+    try {
+      const { fileDataStart } = await this.zip.readLocalFileHeaderPromise(entry as unknown as Entry, { minimal: true });
+      const raw = await this.zip.openReadStreamLowLevelPromise(fileDataStart, compressed, 0, compressed, false, null);
+      for await (const chunk of entry.isDeflated ? inflated(raw) : (raw as AsyncIterable<Buffer>)) {
+        length += chunk.length;
+        if (length > size) break;
+        sum = crc32(chunk, sum);
+        yield chunk;
+      }
+    } catch (cause) {
+      throw new TransferError(`${path} in the ZIP is damaged: ${(cause as Error).message}.`, { cause });
+    }
+    if (length !== size)
+      throw new TransferError(`${path} in the ZIP has ${length > size ? 'more' : 'fewer'} bytes than its ${size}.`);
+    if (sum !== checksum) throw new TransferError(`${path} in the ZIP is damaged: its CRC-32 is another.`);
+  }
+}
+
+async function* inflated(raw: NodeJS.ReadableStream): AsyncGenerator<Buffer> {
+  const inflate = createInflateRaw();
+  raw.on('error', (error) => inflate.destroy(error));
+  try {
+    yield* raw.pipe(inflate) as AsyncIterable<Buffer>;
+  } finally {
+    raw.unpipe(inflate);
+    inflate.destroy();
+    (raw as NodeJS.ReadableStream & { destroy(): void }).destroy();
+  }
+}
+
+/** The folders that the path lies in, itself where it is one, but for those that the other folder lies in. */
+function* foldersBetween(folder: string, path: string): Generator<string> {
+  for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) {
+    const each = path.slice(0, at + 1);
+    if (!folder.startsWith(each)) yield each;
+  }
+}
+
+const emptyFolder = (path: string): TreeFile => ({ path, size: 0, open: async function* () {} });
+
+const unreadable =
+  (file: string) =>
+  (cause: Error): never => {
+    if (cause instanceof TransferError) throw cause;
+    throw new TransferError(`${file} cannot be read as a ZIP: ${cause.message}`, { cause });
+  };

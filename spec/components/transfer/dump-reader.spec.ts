@@ -1,0 +1,218 @@
+/** Dumps in: graphs become resources, and what cannot be one is told of. */
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { ByteSource } from '../../../components/transfer/formats/byte-source.js';
+import { dumpKind, dumpReader } from '../../../components/transfer/formats/dump-reader.js';
+import type { GraphMember, ReadOptions, ReadStep } from '../../../components/transfer/member.js';
+import '../../support/random-seed.js';
+
+const into = 'http://new.example/';
+
+function sourceOf(name: string, text: string | Uint8Array, chunk = 1 << 16): ByteSource {
+  const bytes = Buffer.from(text as string);
+  return {
+    name,
+    size: bytes.length,
+    async *open(from) {
+      for (let at = from; at < bytes.length; at += chunk) yield bytes.subarray(at, at + chunk);
+    },
+  };
+}
+
+const read = (source: ByteSource, options: Partial<ReadOptions> = {}): AsyncIterable<ReadStep> =>
+  dumpReader(source, dumpKind(source.name)!).read({ into, rewrite: [], ...options });
+
+interface Read {
+  readonly steps: readonly ReadStep[];
+  readonly error: string | undefined;
+}
+
+async function readAll(source: ByteSource, options: Partial<ReadOptions> = {}): Promise<Read> {
+  const steps: ReadStep[] = [];
+  try {
+    for await (const step of read(source, options)) steps.push(step);
+  } catch (error) {
+    return { steps, error: (error as Error).message };
+  }
+  return { steps, error: undefined };
+}
+
+const graphsOf = ({ steps }: Read): GraphMember[] =>
+  steps.map(({ member }) => member).filter((member) => member.kind === 'rdf');
+const leftOutOf = ({ steps }: Read): string[] =>
+  steps.flatMap(({ member }) => (member.kind === 'left-out' ? [`${member.source} ${member.why}`] : []));
+/** Each part as `path: first objects`. */
+const shown = (all: Read): string[] =>
+  graphsOf(all).map(({ path, quads, hasMore }) => `${path} ${quads.length}${hasMore ? '+' : ''}`);
+
+const line = (graph: string, object = '"o"'): string =>
+  `<http://e.example/s> <http://e.example/p> ${object} <${graph}> .\n`;
+
+describe('Reading a dump', () => {
+  it('makes each run of lines of one graph a part of the resource at its path', async () => {
+    const text = line(`${into}a`) + line(`${into}a`, '"2"') + line(`${into}c/b`) + line(`${into}a`, '"3"');
+    const all = await readAll(sourceOf('dump.nq', text));
+    expect(shown(all)).to.deep.equal(['a 2', 'c/b 1', 'a 1']);
+    expect(graphsOf(all).map(({ source }) => source)).to.deep.equal(['dump.nq:1', 'dump.nq:3', 'dump.nq:4']);
+  });
+
+  it('rewrites graphs and terms by the first entry that fits', async () => {
+    const text = line('http://old.example/x/a', '<http://old.example/b>');
+    const rewrite = [
+      { from: 'http://old.example/x/', to: `${into}y/` },
+      { from: 'http://old.example/', to: into },
+    ];
+    const [graph] = graphsOf(await readAll(sourceOf('dump.nq', text), { rewrite }));
+    expect(graph!.path).to.equal('y/a');
+    expect(graph!.quads[0]!.object.value).to.equal(`${into}b`);
+  });
+
+  it('leaves out what can be no resource, each reason once', async () => {
+    const text = [
+      line('http://old.example/a') + line(`${into}a`) + line('http://old.example/b'),
+      '<http://e.example/s> <http://e.example/p> "o" .\n',
+      '<http://e.example/s> <http://e.example/p> "o" _:g .\n',
+      line(`${into}c/`) + line(into) + line(`${into}a#it`),
+    ].join('');
+    const all = await readAll(sourceOf('dump.nq', text));
+    expect(shown(all)).to.deep.equal(['a 1']);
+    expect(leftOutOf(all)).to.deep.equal([
+      `dump.nq:1 2 triples in graphs below http://old.example/, outside of ${into}: --rewrite http://old.example/=${into} would take them.`,
+      'dump.nq:4 1 triple in no named graph: nothing says which resource they belong to.',
+      'dump.nq:5 1 triple in graphs that have no IRI.',
+      `dump.nq:6 1 triple about ${into}c/: what is in a container the storage says itself.`,
+      `dump.nq:7 1 triple about ${into}: what is in a container the storage says itself.`,
+      `dump.nq:8 1 triple in ${into}a#it: names of resources have neither a query nor a fragment.`,
+    ]);
+  });
+
+  it('counts what is left out by groups where there are many reasons', async () => {
+    const text = Array.from({ length: 500 }, (_, index) => line(`http://h${index}.example/`)).join('');
+    const told = leftOutOf(await readAll(sourceOf('dump.nq', text)));
+    expect(told).to.have.length(101);
+    expect(told.at(-1)).to.equal(`dump.nq:101 400 triples in graphs below further origins, outside of ${into}.`);
+  });
+
+  it('names the line that it cannot read, behind what came before it', async () => {
+    const text = `${line(`${into}a`)}# a comment\n\n${line(`${into}b`)}<http://e.example/s> <p> "o" .\n${line(`${into}c`)}`;
+    const all = await readAll(sourceOf('dump.nq', text));
+    expect(shown(all)).to.deep.equal(['a 1', 'b 1']);
+    expect(all.error).to.match(/^dump\.nq:5: /);
+  });
+
+  it('takes a last line without its end, and names one that is half', async () => {
+    const whole = line(`${into}a`) + line(`${into}b`).trimEnd();
+    expect(shown(await readAll(sourceOf('dump.nq', whole)))).to.deep.equal(['a 1', 'b 1']);
+    const half = await readAll(sourceOf('dump.nq', whole.slice(0, -12)));
+    expect(shown(half)).to.deep.equal(['a 1']);
+    expect(half.error).to.match(/^dump\.nq:2: /);
+  });
+
+  it('refuses two statements in a line, bytes that are no UTF-8, and relative IRIs', async () => {
+    const both = `${line(`${into}a`).trimEnd()} ${line(`${into}a`)}`;
+    expect((await readAll(sourceOf('dump.nq', both))).error).to.equal(
+      'dump.nq:1: There is more than one statement in this line.',
+    );
+    const bytes = Buffer.from(line(`${into}a`, '"\u00e4"'), 'latin1');
+    expect((await readAll(sourceOf('dump.nq', bytes))).error).to.equal('dump.nq:1: It is no UTF-8.');
+    expect((await readAll(sourceOf('dump.nq', line('a')))).error).to.match(/^dump\.nq:1: Invalid IRI/);
+    const trig = Buffer.from(`<${into}a> { <${into}a> <${into}p> "\u00e4" }`, 'latin1');
+    expect((await readAll(sourceOf('dump.trig', trig))).error).to.equal('dump.trig:1: What follows is no UTF-8.');
+  });
+
+  it('reads on behind every cursor, whatever the chunks and the compression', async () => {
+    const graph = fc.record({
+      name: fc.constantFrom('a', 'b', 'c/d', '\u00e4?'),
+      count: fc.integer({ min: 1, max: 3 }),
+    });
+    const dumps = fc.array(graph, { minLength: 1, maxLength: 8 });
+    await fc.assert(
+      fc.asyncProperty(
+        dumps,
+        fc.integer({ min: 1, max: 300 }),
+        fc.constantFrom('x.nq', 'x.nq.gz', 'x.trig'),
+        async (graphs, chunk, name) => {
+          const lines = graphs.map(({ name: graph, count }) => ({
+            nq: `# ä\r\n${line(into + graph, '_:b').repeat(count)}`,
+            trig: `<${into}${graph}> { ${'<http://e.example/s> <http://e.example/p> _:b . '.repeat(count)} }\n`,
+          }));
+          const text = lines.map((each) => (name === 'x.trig' ? each.trig : each.nq)).join('');
+          const source = sourceOf(name, name.endsWith('.gz') ? gzipSync(text) : text, chunk);
+          const all = await readAll(source);
+          expect(all.error).to.equal(undefined);
+          for (const [index, { cursor }] of all.steps.entries()) {
+            const later = await readAll(source, { cursor });
+            const bare = (steps: readonly ReadStep[]) => steps.map(({ member, cursor: at }) => ({ member, at }));
+            // What is left out before the end is told at the end alone.
+            const rest = all.steps.slice(index + 1);
+            if (all.steps[index]!.member.kind === 'rdf') expect(bare(later.steps)).to.deep.equal(bare(rest));
+            else expect(later.steps).to.deep.equal([]);
+          }
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('splits a large graph, and its blank nodes stay what they are', async () => {
+    const text = Array.from({ length: 25_000 }, (_, index) => line(`${into}a`, `_:n${index % 3}`)).join('');
+    const all = await readAll(sourceOf('dump.nq', text + line(`${into}b`)));
+    expect(shown(all)).to.deep.equal(['a 10000+', 'a 10000+', 'a 5000', 'b 1']);
+    const labels = new Set(graphsOf(all).flatMap(({ quads }) => quads.map(({ object }) => object.value)));
+    expect(labels.size).to.equal(4);
+  });
+
+  it('keeps labels that a storage made, and gives others the prefix of their document', async () => {
+    const own = `b${'0'.repeat(24)}x0000`;
+    const labelsOf = async (text: string): Promise<string[]> =>
+      graphsOf(await readAll(sourceOf('dump.nq', text))).flatMap(({ quads }) =>
+        quads.map(({ object }) => object.value),
+      );
+    const first = await labelsOf(line(`${into}a`, `_:${own}`) + line(`${into}b`, '_:b0') + line(`${into}c`, '_:b0'));
+    expect(first[0]).to.equal(own);
+    expect(first[1]).to.match(/^b[0-9a-f]{24}xb0$/);
+    expect(first[2]).to.equal(first[1]);
+    expect(await labelsOf(line(`${into}b`, '_:b0'))).to.not.include(first[1]);
+  });
+
+  it('reads TriG with its prefixes, its nested nodes and its lines', async () => {
+    const text = `@prefix e: <http://e.example/> .\n@prefix n: <${into}> .\nn:a {\n e:s e:p [ e:q "1" ] .\n}\nGRAPH n:b { e:s e:p "2" }\ne:s e:p "3" .\n`;
+    const all = await readAll(sourceOf('dump.trig', text, 7));
+    expect(shown(all)).to.deep.equal(['a 2', 'b 1']);
+    expect(leftOutOf(all)).to.deep.equal([
+      'dump.trig:7 1 triple in no named graph: nothing says which resource they belong to.',
+    ]);
+    const broken = await readAll(sourceOf('dump.trig', text.replace('"2" }', '"2" ]'), 7));
+    expect(shown(broken)).to.deep.equal(['a 2']);
+    expect(broken.error).to.match(/^dump\.trig:6: /);
+  });
+
+  it('refuses TriG that would fill the memory', async () => {
+    const nested = await readAll(sourceOf('dump.trig', `<${into}a> { <${into}a> <${into}b> ${'( '.repeat(5_000)}`));
+    expect(nested.error).to.equal('dump.trig:1: More than 1000 brackets are open.');
+    const prefixes = Array.from({ length: 11_000 }, (_, index) => `@prefix p${index}: <${into}> .\n`).join('');
+    expect((await readAll(sourceOf('dump.trig', prefixes))).error).to.equal(
+      'dump.trig:10001: There are more than 10000 prefixes.',
+    );
+  });
+
+  it('refuses a line without an end, and gzip that is damaged or a bomb', async () => {
+    const megabyte = Buffer.alloc(1 << 20, 'a');
+    const endless = async function* (): AsyncGenerator<Uint8Array> {
+      for (;;) yield megabyte;
+    };
+    const error = (await readAll({ name: 'dump.nq', open: endless })).error;
+    expect(error).to.equal('dump.nq:1: The line has more than 20971520 bytes.');
+    const zipped = gzipSync(line(`${into}a`).repeat(100));
+    expect((await readAll(sourceOf('dump.nq.gz', zipped.subarray(0, -20)))).error).to.match(/^dump\.nq\.gz is damaged/);
+    expect((await readAll(sourceOf('dump.nq.gz', 'plain'))).error).to.match(/^dump\.nq\.gz is damaged, or no gzip/);
+    const bomb = gzipSync(Buffer.alloc(64 << 20, `#${'a'.repeat(4_094)}\n`), { level: 9 });
+    expect((await readAll(sourceOf('dump.nq.gz', bomb))).error).to.match(/^dump\.nq\.gz is refused: /);
+  });
+
+  it('reads nothing from an empty dump', async () => {
+    for (const name of ['a.nq', 'a.trig'])
+      expect(await readAll(sourceOf(name, ''))).to.deep.equal({ steps: [], error: undefined });
+  });
+});

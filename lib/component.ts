@@ -18,7 +18,8 @@ import type { SystemContainer } from './http/system-container.js';
 import type { Log } from './log.js';
 import type { AdmissionOptions } from './outbound/admission.js';
 import type { GuardedFetch } from './outbound/guarded-fetch.js';
-import type { BulkItem, BulkOptions, BulkVerdict } from './resources/bulk.js';
+import type { BulkStaging } from './resources/bulk.js';
+import type { BulkOptions } from './resources/bulk-items.js';
 import type { ExplainedRequest, Explanation } from './resources/explanation.js';
 import type { DescribedSetting, SettingsOf, SettingsTable } from './settings.js';
 import type { Store } from './storage/store.js';
@@ -76,8 +77,8 @@ export interface House {
   readonly progress: (label: string) => Progress;
   /** The audiences that a credential may name, and whether it has to. */
   readonly audience: { readonly accepted: ReadonlySet<string>; readonly required: boolean };
-  /** Stages a resource with everything that belongs to it. @throws LwsError which says why it cannot be */
-  readonly stageItem: (tx: Transaction, item: BulkItem, options: BulkOptions) => Promise<BulkVerdict>;
+  /** Stages many resources in one transaction. */
+  readonly bulk: (tx: Transaction, options: BulkOptions) => BulkStaging;
   /** The decision about a request that nobody made. @throws LwsError `bad-request` */
   readonly explain: (request: ExplainedRequest) => Promise<Explanation>;
   /** All settings in force, for controllers; the values of secret ones are left out. */

@@ -1,10 +1,11 @@
 /** Gathers members into blocks, each of which is one transaction. It must not know threads or formats. */
 import { LwsError } from '../../lib/errors.js';
 import type { Blobs, BlobWriter } from '../../lib/storage/blobs.js';
+import { decodeGraph } from '../../lib/storage/quad-decoding.js';
 import { indexNames } from '../../lib/storage/quad-keys.js';
-import type { Block, BlockItem, BlockState, Told } from './blocks.js';
+import type { Block, BlockItem, BlockState, RdfBounds, Told } from './blocks.js';
 import type { BytesMember, GraphMember, LeftOut, Member, ReadStep } from './member.js';
-import { encodedGraph, extrasOf, ownKeys, type RdfBounds, relabelled, storeBytes } from './reading.js';
+import { encodedGraph, extrasOf, ownKeys, relabelled, storeBytes } from './reading.js';
 
 /** Larger transactions keep others waiting, smaller ones are written more slowly. */
 const mostQuads = 20_000;
@@ -33,7 +34,9 @@ export interface BuiltBlock {
 type Item = { item: BlockItem; keys: readonly string[] | undefined; blob: BlobWriter | undefined };
 
 export class BlockBuilder {
-  private readonly items: Item[] = [];
+  private readonly items: (Item | undefined)[] = [];
+  /** Where in them each graph is. */
+  private readonly encoded = new Map<string, number>();
   private readonly graphs = new Map<string, { member: GraphMember; quads: GraphMember['quads'][] }>();
   private readonly states: BlockState[] = [];
   private readonly leftOut: Told[] = [];
@@ -45,7 +48,11 @@ export class BlockBuilder {
   /** Of the last member there is more to come. */
   private isOpen = false;
 
-  constructor(private readonly options: BuilderOptions) {}
+  /** @param source what is known of it, for all its blocks */
+  constructor(
+    private readonly options: BuilderOptions,
+    private readonly source: { isMixed: boolean },
+  ) {}
 
   get isEmpty(): boolean {
     return this.items.length + this.graphs.size + this.states.length + this.leftOut.length === 0;
@@ -71,9 +78,30 @@ export class BlockBuilder {
   private addGraph(member: GraphMember): void {
     this.isOpen = member.hasMore === true;
     this.quads += member.quads.length;
+    if (!this.source.isMixed) this.encodeOthers(member.path);
     const known = this.graphs.get(member.path);
     if (known) known.quads.push(member.quads);
-    else this.graphs.set(member.path, { member, quads: [member.quads] });
+    else this.graphs.set(member.path, { member, quads: [...this.reopened(member.path), member.quads] });
+  }
+
+  /** Where graphs come one behind the other, those before can be encoded, and their quads go. */
+  private encodeOthers(open: string): void {
+    for (const [path, graph] of this.graphs)
+      if (path !== open) {
+        this.graphs.delete(path);
+        this.encode(path, graph);
+      }
+  }
+
+  /** What was encoded too soon of a graph: here they are mixed. */
+  private reopened(path: string): GraphMember['quads'][] {
+    const at = this.encoded.get(path);
+    if (at === undefined) return [];
+    this.source.isMixed = true;
+    this.encoded.delete(path);
+    const { keys } = this.items[at]!;
+    this.items[at] = undefined;
+    return [decodeGraph(keys!)];
   }
 
   private async addOther(member: Exclude<Member, GraphMember>): Promise<void> {
@@ -123,6 +151,7 @@ export class BlockBuilder {
       const all = relabelled(quads.length === 1 ? quads[0]! : quads.flat(), seed, path);
       const { keys, size, prefixes } = encodedGraph(iri, all, member.prefixes);
       for (const key of keys) this.keyBytes += key.length;
+      this.encoded.set(path, this.items.length);
       this.push(member, { kind: 'rdf', size, triples: keys.length, prefixes, own: ownKeys(iri, keys) }, { keys });
     } catch (error) {
       this.refuse(member.source, error);
@@ -132,7 +161,8 @@ export class BlockBuilder {
   /** The block, when its blobs are in their places. @throws LwsError `storage-full` */
   async build(number: number): Promise<BuiltBlock> {
     for (const [path, graph] of this.graphs) this.encode(path, graph);
-    const { items, states, leftOut, quads, at } = this;
+    const { states, leftOut, quads, at } = this;
+    const items = this.items.filter((item) => item !== undefined);
     const finished = await Promise.allSettled(this.finishing);
     const failed = finished.find((result) => result.status === 'rejected');
     if (failed) {

@@ -1,6 +1,10 @@
 /** What the thread that reads an import and the one that decides about it tell each other. */
-import type { BulkItem } from '../../lib/resources/bulk.js';
-import type { RdfBounds } from './reading.js';
+import type { BulkItem } from '../../lib/resources/bulk-items.js';
+
+export interface RdfBounds {
+  /** Bytes of a JSON document; longer ones are kept as bytes that nobody reads. */
+  readonly jsonBytes: number;
+}
 
 /** Some resources that are stored in one transaction. */
 export interface Block {

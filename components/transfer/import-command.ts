@@ -3,14 +3,14 @@
  * LevelDB has one owner. It must not know formats.
  */
 import { hash } from 'node:crypto';
-import { existsSync, statSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { CommandContext, House } from '../../lib/component.js';
 import { StoreUnavailableError } from '../../lib/storage/durable-level.js';
 import { isContainerIri } from '../../lib/storage/records.js';
 import { assertFormat } from './formats/index.js';
 import { ImportJob } from './import-job.js';
-import { readRewrite } from './import-request.js';
+import { readRewrite, type Show, type Wanted } from './import-request.js';
 import {
   type Conflict,
   conflicts,
@@ -23,22 +23,11 @@ import {
 import { TransferError } from './member.js';
 import { sendImport } from './send-import.js';
 
-/** What is asked for, from the command line. */
-export interface Wanted {
-  readonly source: string;
-  readonly format: string | undefined;
-  readonly into: string;
-  readonly rewrite: ImportState['rewrite'];
-  readonly conflict: Conflict;
-  readonly dryRun: boolean;
-  readonly resume: boolean;
-}
-
 export async function runImport(context: CommandContext): Promise<number> {
   const wanted = wantedOf(context);
   const show = shown(context, wanted);
   try {
-    return ended(context, await context.inHouse((house, owner) => importHere(house, owner, wanted, show)));
+    return ended(context, await context.inHouse((house, owner) => importHere({ house, owner }, wanted, show)));
   } catch (error) {
     if (!(error instanceof StoreUnavailableError) || !error.isLocked) throw error;
     return ended(context, await sendImport(context, wanted, show));
@@ -64,8 +53,6 @@ function wantedOf({ operands, flags, baseUri }: CommandContext): Wanted {
   };
 }
 
-export type Show = (state: Pick<ImportState, 'bytes' | 'total' | 'quads' | 'created' | 'replaced' | 'began'>) => void;
-
 /** A bar with what comes in a second. */
 function shown({ progress }: CommandContext, { dryRun }: Wanted): Show {
   const bar = progress(dryRun ? 'Looking' : 'Importing');
@@ -85,7 +72,11 @@ function shown({ progress }: CommandContext, { dryRun }: Wanted): Show {
 }
 
 /** On the store, as the operator. */
-async function importHere(house: House, owner: string | undefined, wanted: Wanted, show: Show): Promise<ImportState> {
+async function importHere(
+  { house, owner }: { house: House; owner: string | undefined },
+  wanted: Wanted,
+  show: Show,
+): Promise<ImportState> {
   const state = await stateFor(house, wanted);
   const access = owner === undefined ? {} : { principal: { subject: owner } };
   const job = new ImportJob(state, { house, access, isOperator: true, dryRun: wanted.dryRun });
@@ -148,6 +139,3 @@ function ended({ print }: CommandContext, state: Omit<ImportState, 'source' | 'c
   );
   return 1;
 }
-
-export const sizeOf = (source: string): number | undefined =>
-  statSync(source).isFile() ? statSync(source).size : undefined;

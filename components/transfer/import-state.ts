@@ -1,7 +1,9 @@
 /** How far an import is, as it is kept in the store and told to people. */
+
+import type { BulkVerdict } from '../../lib/resources/bulk-items.js';
 import { entryKey, entryRange } from '../../lib/storage/records.js';
 import type { Store } from '../../lib/storage/store.js';
-import type { Told } from './blocks.js';
+import type { Block, Told } from './blocks.js';
 import type { Rewrite } from './member.js';
 
 export const importSpace = 'import';
@@ -102,4 +104,32 @@ export async function forgetState(store: Store, id: string): Promise<void> {
     },
     { frees: true },
   );
+}
+
+/** What became of an item, or why it was left out. */
+export type Verdict = BulkVerdict | Told;
+
+export const isStored = (verdict: Verdict): boolean =>
+  verdict === 'created' || verdict === 'replaced' || verdict === 'merged';
+
+/** Sentences of a report that are kept; more are counted. */
+const mostTold = 1000;
+
+/** The state behind a block. */
+export function behind(state: ImportState, block: Block, verdicts: readonly Verdict[]): ImportState {
+  const count = (wanted: BulkVerdict): number => verdicts.filter((verdict) => verdict === wanted).length;
+  const told = [...block.leftOut, ...verdicts.filter((verdict) => typeof verdict === 'object')];
+  return {
+    ...state,
+    cursor: block.cursor,
+    blocks: state.blocks + 1,
+    bytes: block.bytes,
+    quads: state.quads + block.quads,
+    created: state.created + count('created'),
+    replaced: state.replaced + count('replaced'),
+    merged: state.merged + count('merged'),
+    skipped: state.skipped + count('skipped'),
+    leftOut: state.leftOut + told.length,
+    told: [...state.told, ...told.slice(0, Math.max(0, mostTold - state.told.length))],
+  };
 }

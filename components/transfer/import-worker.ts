@@ -40,14 +40,14 @@ async function write(
         if (value === null) batch.del(key);
         else batch.put(key, value);
       }
-      // LevelDB takes keys that come in order twice as fast: each order by itself.
-      const all = written.flatMap((index) => [...keys[index]!]);
-      const orders: string[][] = [all, [], [], []];
-      for (const key of all) for (const [at, other] of otherKeys(key).entries()) orders[at + 1]!.push(other);
-      for (const order of orders) {
-        order.sort();
-        for (const key of order) batch.put(key, '');
+      // LevelDB takes keys that come in order twice as fast. Only those of one order are in memory at a time: what survives a
+      // scavenge costs more than to make it again.
+      for (const index of written) for (const key of keys[index]!) batch.put(key, '');
+      for (const order of [0, 1, 2]) {
         await new Promise(setImmediate);
+        const others: string[] = [];
+        for (const index of written) for (const key of keys[index]!) others.push(otherKeys(key)[order]!);
+        for (const key of others.sort()) batch.put(key, '');
       }
     },
     () => [last![0], last![1] ?? ''],
@@ -89,7 +89,8 @@ async function read(blobs: Blobs | undefined): Promise<void> {
   try {
     tell({ total: reader.total });
     let number = 0;
-    const fresh = (): BlockBuilder => new BlockBuilder({ into, seed, blobs, bounds });
+    const isMixed = { isMixed: false };
+    const fresh = (): BlockBuilder => new BlockBuilder({ into, seed, blobs, bounds }, isMixed);
     let builder = fresh();
     const send = async (): Promise<void> => {
       const built = await builder.build(number++);

@@ -9,13 +9,8 @@ import { serializeRdf } from '../../lib/rdf/serialize.js';
 import { contentKind } from '../../lib/resources/types.js';
 import type { Blobs, BlobWriter } from '../../lib/storage/blobs.js';
 import { encodeQuads, graphPrefix, separator } from '../../lib/storage/quad-keys.js';
-import type { BlockItem } from './blocks.js';
+import type { BlockItem, RdfBounds } from './blocks.js';
 import type { AccessList, BytesMember, GraphMember, ResourceMember } from './member.js';
-
-export interface RdfBounds {
-  /** Bytes of a JSON document; longer ones are kept as bytes that nobody reads. */
-  readonly jsonBytes: number;
-}
 
 const factory = new DataFactory<Quad>();
 

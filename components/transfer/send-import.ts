@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { PassThrough, Readable } from 'node:stream';
 import type { CommandContext } from '../../lib/component.js';
 import { zipFolder } from './copy-tree.js';
-import type { Show, Wanted } from './import-command.js';
+import type { Show, Wanted } from './import-request.js';
 import type { ImportState } from './import-state.js';
 import { TransferError } from './member.js';
 

@@ -3,93 +3,153 @@
  * once. It must not know where they come from.
  */
 import { type AclDocument, aclOfGraph, leavesControl } from '../authorization/acl.js';
-import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
 import { turtle } from '../rdf/formats.js';
 import { compareKeys } from '../storage/key-order.js';
 import { newRevision, parentOf, type ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
 import { stageAcl } from './acl.js';
-import { type ClientLinks, readContextObject } from './linkset.js';
+import type { BulkContent, BulkItem, BulkOptions, BulkVerdict, ExistingRule } from './bulk-items.js';
+import { readContextObject } from './linkset.js';
 import { linksetTooLarge, stageLinks } from './metadata.js';
 import { counterpart, isReserved, readTarget } from './names.js';
 import { dateAfter, datedAnew } from './preconditions.js';
 import type { Storage } from './storage.js';
 
-/** Content that is ready to be referred to. */
-export type BulkContent =
-  | {
-      readonly kind: 'rdf';
-      /** Bytes of its default Turtle. */
-      readonly size: number;
-      readonly triples: number;
-      readonly prefixes: Readonly<Record<string, string>>;
-      /** The keys with the resource or a fragment of it as their subject. */
-      readonly own: readonly string[];
-      /** All keys; absent where the transaction's partner has them. */
-      readonly keys?: readonly string[];
+/** Stages items in one transaction. */
+export class BulkStaging {
+  constructor(
+    private readonly storage: Storage,
+    private readonly tx: Transaction,
+    private readonly options: BulkOptions,
+  ) {}
+
+  /**
+   * Stages one item.
+   * @param existing what becomes of it when the resource is there already
+   * @throws LwsError which says why it cannot be; then nothing of it was staged
+   */
+  async stage(given: BulkItem, existing: ExistingRule): Promise<BulkVerdict> {
+    const item = usable(this.storage, given);
+    const { iri, content } = item;
+    const before = this.tx.record(iri);
+    if (!before) return this.create(item);
+    if (before.kind === 'container') {
+      if (existing !== 'replace' || (!item.links && !item.acl)) return 'kept';
+      await this.assertAllowed(before, 'write');
+      this.stageExtras(before, item);
+      return 'replaced';
     }
-  | {
-      readonly kind: 'json' | 'binary';
-      readonly mediaType: string;
-      readonly size: number;
-      readonly sha256: string;
-      readonly blob: string;
-    };
-
-export interface BulkItem {
-  readonly iri: string;
-  /** Absent: a container. */
-  readonly content?: BulkContent;
-  readonly links?: ClientLinks;
-  readonly acl?: Pick<AclDocument, 'prefixes' | 'keys'>;
-  /** Milliseconds since the epoch. */
-  readonly created?: number;
-  readonly modified?: number;
-  readonly owner?: string;
-}
-
-export interface BulkOptions {
-  /** Who asks, and owns what is created. */
-  readonly access: Access;
-  /** The operator may do everything. */
-  readonly isOperator: boolean;
-  /** What becomes of an item whose resource is there already. */
-  readonly existing: 'fail' | 'skip' | 'replace' | 'merge';
-  /** The Turtle's bytes of a graph that is put together of two. */
-  readonly measure: (iri: string, keys: readonly string[], prefixes: Readonly<Record<string, string>>) => number;
-}
-
-/** `needs-keys`: nothing was staged, since all keys are wanted. */
-export type BulkVerdict = 'created' | 'replaced' | 'merged' | 'skipped' | 'kept' | 'needs-keys';
-
-/**
- * Stages one item.
- * @throws LwsError which says why it cannot be; then nothing of it was staged
- */
-export async function stageItem(
-  storage: Storage,
-  tx: Transaction,
-  given: BulkItem,
-  options: BulkOptions,
-): Promise<BulkVerdict> {
-  const item = usable(storage, given);
-  const { iri, content } = item;
-  const before = tx.record(iri);
-  if (!before) return stageCreation(storage, tx, item, options);
-  if (before.kind === 'container') {
-    if (options.existing !== 'replace' || (!item.links && !item.acl)) return 'kept';
-    await assertAllowed(storage, tx, options, before, 'write');
-    stageExtras(storage, tx, before, item);
-    return 'replaced';
+    if (existing === 'skip') return 'skipped';
+    if (existing === 'fail')
+      throw new LwsError(
+        'already-exists',
+        'There is a resource already; --on-conflict skip or replace says what to do.',
+      );
+    await this.assertAllowed(before, 'write');
+    if (content?.kind === 'rdf' && !content.keys) return 'needs-keys';
+    await this.replace(before, item, existing);
+    return existing === 'merge' ? 'merged' : 'replaced';
   }
-  if (options.existing === 'skip') return 'skipped';
-  if (options.existing === 'fail')
-    throw new LwsError('already-exists', 'There is a resource already; --on-conflict skip or replace says what to do.');
-  await assertAllowed(storage, tx, options, before, 'write');
-  if (content?.kind === 'rdf' && !content.keys) return 'needs-keys';
-  await stageReplacement(storage, tx, before, item, options);
-  return options.existing === 'merge' ? 'merged' : 'replaced';
+
+  private async assertAllowed(record: ResourceRecord, mode: 'append' | 'write'): Promise<void> {
+    const { access, isOperator } = this.options;
+    const question = { view: this.tx, access, mode, iri: record.iri, record };
+    if (!isOperator && !(await this.storage.authorizer.allows(question)))
+      throw new LwsError(
+        'forbidden',
+        `You may not ${mode === 'append' ? 'create anything in' : 'change'} ${record.iri}.`,
+      );
+  }
+
+  private async create(item: BulkItem): Promise<BulkVerdict> {
+    const { iri } = item;
+    if (this.tx.record(counterpart(iri)))
+      throw new LwsError('already-exists', 'The name is taken, with or without a slash at its end.');
+    this.stageNew(item, await this.ensureContainer(parentOf(iri)));
+    return 'created';
+  }
+
+  /** The container of that IRI, made with those around it where it is missing. */
+  private async ensureContainer(iri: string): Promise<ResourceRecord> {
+    const { tx } = this;
+    const missing: string[] = [];
+    let at = iri;
+    for (; !tx.record(at); at = parentOf(at)) {
+      if (tx.record(counterpart(at)))
+        throw new LwsError('parent-not-a-container', `${counterpart(at)} is no container, so nothing lies below it.`);
+      missing.unshift(at);
+    }
+    let container = tx.record(at)!;
+    await this.assertAllowed(container, 'append');
+    for (const next of missing) container = this.stageNew({ iri: next }, container);
+    return container;
+  }
+
+  private stageNew(item: BulkItem, parent: ResourceRecord): ResourceRecord {
+    const { storage, tx, options } = this;
+    const { iri, content, created, modified } = item;
+    const now = storage.clock();
+    const owner = item.owner ?? storage.authorizer.ownerOfNew(options.access, parent);
+    const bare: ResourceRecord = {
+      iri,
+      ...description(content),
+      revision: newRevision(),
+      created: created ?? now,
+      modified: modified ?? now,
+      ...(owner === undefined ? {} : { owner }),
+    };
+    if (content?.kind === 'rdf') {
+      if (content.keys) tx.putGraph(iri, [], content.keys);
+      else tx.putPartnersGraph(iri, content.own);
+    }
+    tx.putRecord(bare);
+    const record = this.stageExtras(bare, item);
+    tx.changed({ after: record });
+    // The container as it was staged last: its own creation may be part of this transaction.
+    const current = tx.record(parent.iri)!;
+    tx.putRecord({ ...datedAnew(current, now), revision: newRevision(), members: (current.members ?? 0) + 1 });
+    return record;
+  }
+
+  /** Links and ACL. @returns the record that is staged now */
+  private stageExtras(record: ResourceRecord, { links, acl }: BulkItem): ResourceRecord {
+    const { storage, tx } = this;
+    if (links) tx.putRecord(stageLinks(storage, tx, record, links));
+    if (acl && storage.acls) {
+      const document: AclDocument = { revision: newRevision(), modified: storage.clock(), ...acl };
+      stageAcl(tx, storage.acls, tx.record(record.iri)!, document);
+    }
+    return tx.record(record.iri)!;
+  }
+
+  private async replace(before: ResourceRecord, item: BulkItem, existing: ExistingRule): Promise<void> {
+    const { storage, tx, options } = this;
+    const { iri } = item;
+    const old = before.kind === 'rdf' ? await tx.graph(before) : [];
+    let { content } = item;
+    if (existing === 'merge' && content?.kind === 'rdf' && before.kind === 'rdf') {
+      const keys = merged(old, content.keys!);
+      const prefixes = { ...content.prefixes, ...before.prefixes };
+      content = { ...content, keys, triples: keys.length, prefixes, size: options.measure(iri, keys, prefixes) };
+    }
+    if (content?.kind === 'rdf') tx.putGraph(iri, old, content.keys!);
+    else if (before.kind === 'rdf') tx.deleteGraph(iri, old);
+    const { created, owner = item.owner, types, linked, acl } = before;
+    const record: ResourceRecord = {
+      iri,
+      ...description(content),
+      revision: newRevision(),
+      created: item.created ?? created,
+      ...dateAfter(before, item.modified ?? storage.clock()),
+      ...(owner === undefined ? {} : { owner }),
+      ...(types === undefined ? {} : { types }),
+      ...(linked === undefined ? {} : { linked }),
+      ...(acl === undefined ? {} : { acl }),
+    };
+    tx.putRecord(record);
+    tx.changed({ before, after: this.stageExtras(record, item) });
+  }
 }
 
 /** @throws LwsError `not-found` outside of the storage, `bad-request`, `iri-too-long`, `reserved-name` */
@@ -112,129 +172,6 @@ function usable(storage: Storage, item: BulkItem): BulkItem {
   const links = readContextObject(item.links, iri);
   if (Buffer.byteLength(JSON.stringify(links)) > storage.limits.linksetBytes) throw linksetTooLarge(storage);
   return { ...item, links };
-}
-
-async function assertAllowed(
-  { authorizer }: Storage,
-  tx: Transaction,
-  { access, isOperator }: BulkOptions,
-  record: ResourceRecord,
-  mode: 'append' | 'write',
-): Promise<void> {
-  if (!isOperator && !(await authorizer.allows({ view: tx, access, mode, iri: record.iri, record })))
-    throw new LwsError(
-      'forbidden',
-      `You may not ${mode === 'append' ? 'create anything in' : 'change'} ${record.iri}.`,
-    );
-}
-
-async function stageCreation(
-  storage: Storage,
-  tx: Transaction,
-  item: BulkItem,
-  options: BulkOptions,
-): Promise<BulkVerdict> {
-  const { iri } = item;
-  if (tx.record(counterpart(iri)))
-    throw new LwsError('already-exists', 'The name is taken, with or without a slash at its end.');
-  const parent = await ensureContainer(storage, tx, parentOf(iri), options);
-  stageNewItem(storage, tx, item, parent, options);
-  return 'created';
-}
-
-/** The container of that IRI, made with those around it where it is missing. */
-async function ensureContainer(
-  storage: Storage,
-  tx: Transaction,
-  iri: string,
-  options: BulkOptions,
-): Promise<ResourceRecord> {
-  const missing: string[] = [];
-  let at = iri;
-  for (; !tx.record(at); at = parentOf(at)) {
-    if (tx.record(counterpart(at)))
-      throw new LwsError('parent-not-a-container', `${counterpart(at)} is no container, so nothing lies below it.`);
-    missing.unshift(at);
-  }
-  let container = tx.record(at)!;
-  await assertAllowed(storage, tx, options, container, 'append');
-  for (const next of missing) container = stageNewItem(storage, tx, { iri: next }, container, options);
-  return container;
-}
-
-function stageNewItem(
-  storage: Storage,
-  tx: Transaction,
-  item: BulkItem,
-  parent: ResourceRecord,
-  { access }: BulkOptions,
-): ResourceRecord {
-  const { iri, content, created, modified } = item;
-  const now = storage.clock();
-  const owner = item.owner ?? storage.authorizer.ownerOfNew(access, parent);
-  const bare: ResourceRecord = {
-    iri,
-    ...description(content),
-    revision: newRevision(),
-    created: created ?? now,
-    modified: modified ?? now,
-    ...(owner === undefined ? {} : { owner }),
-  };
-  if (content?.kind === 'rdf') {
-    if (content.keys) tx.putGraph(iri, [], content.keys);
-    else tx.putPartnersGraph(iri, content.own);
-  }
-  tx.putRecord(bare);
-  const record = stageExtras(storage, tx, bare, item);
-  tx.changed({ after: record });
-  // Of the container that was staged last, since its own creation may be part of this transaction.
-  const current = tx.record(parent.iri)!;
-  tx.putRecord({ ...datedAnew(current, now), revision: newRevision(), members: (current.members ?? 0) + 1 });
-  return record;
-}
-
-/** Links and ACL. @returns the record that is staged now */
-function stageExtras(storage: Storage, tx: Transaction, record: ResourceRecord, item: BulkItem): ResourceRecord {
-  const { links, acl } = item;
-  if (links) tx.putRecord(stageLinks(storage, tx, record, links));
-  if (acl && storage.acls) {
-    const document: AclDocument = { revision: newRevision(), modified: storage.clock(), ...acl };
-    stageAcl(tx, storage.acls, tx.record(record.iri)!, document);
-  }
-  return tx.record(record.iri)!;
-}
-
-async function stageReplacement(
-  storage: Storage,
-  tx: Transaction,
-  before: ResourceRecord,
-  item: BulkItem,
-  { existing, measure }: BulkOptions,
-): Promise<void> {
-  const { iri } = item;
-  const old = before.kind === 'rdf' ? await tx.graph(before) : [];
-  let { content } = item;
-  if (existing === 'merge' && content?.kind === 'rdf' && before.kind === 'rdf') {
-    const keys = merged(old, content.keys!);
-    const prefixes = { ...content.prefixes, ...before.prefixes };
-    content = { ...content, keys, triples: keys.length, prefixes, size: measure(iri, keys, prefixes) };
-  }
-  if (content?.kind === 'rdf') tx.putGraph(iri, old, content.keys!);
-  else if (before.kind === 'rdf') tx.deleteGraph(iri, old);
-  const { created, owner, types, linked, acl } = before;
-  const record: ResourceRecord = {
-    iri,
-    ...description(content),
-    revision: newRevision(),
-    created: item.created ?? created,
-    ...dateAfter(before, item.modified ?? storage.clock()),
-    ...((item.owner ?? owner) === undefined ? {} : { owner: item.owner ?? owner! }),
-    ...(types === undefined ? {} : { types }),
-    ...(linked === undefined ? {} : { linked }),
-    ...(acl === undefined ? {} : { acl }),
-  };
-  tx.putRecord(record);
-  tx.changed({ before, after: stageExtras(storage, tx, record, item) });
 }
 
 /** Keys of both, in order, each once. */

@@ -70,8 +70,10 @@ const treeFile = (root: string, path: string, facts: Stats): TreeFile => ({
   path,
   size: facts.isDirectory() ? 0 : facts.size,
   modified: Math.trunc(facts.mtimeMs),
-  open: () => contentOf(resolve(root, path), path),
+  open: () => (facts.isDirectory() ? nothing() : contentOf(resolve(root, path), path)),
 });
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
 
 async function* contentOf(file: string, path: string): AsyncGenerator<Uint8Array> {
   const handle = await told(open(file, flags), path);

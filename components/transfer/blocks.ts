@@ -42,6 +42,8 @@ export interface Told {
 export interface ImportTask {
   /** The file or folder. */
   readonly source: string;
+  /** What people call it, its extension included. */
+  readonly name: string;
   readonly format?: string | undefined;
   readonly mediaType?: string | undefined;
   readonly into: string;

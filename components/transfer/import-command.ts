@@ -8,7 +8,7 @@ import { basename, resolve } from 'node:path';
 import type { CommandContext, House } from '../../lib/component.js';
 import { StoreUnavailableError } from '../../lib/storage/durable-level.js';
 import { isContainerIri } from '../../lib/storage/records.js';
-import { assertFormat } from './formats/index.js';
+import { readFormats } from './formats/index.js';
 import { ImportJob } from './import-job.js';
 import { readRewrite, type Show, type Wanted } from './import-request.js';
 import {
@@ -38,7 +38,8 @@ function wantedOf({ operands, flags, baseUri }: CommandContext): Wanted {
   const source = resolve(operands[0]!);
   if (!existsSync(source)) throw new TransferError(`There is no ${source}.`);
   const { format, into: given = '', rewrite, 'on-conflict': conflict = 'fail' } = flags;
-  if (format !== undefined) assertFormat(format);
+  if (format !== undefined && !readFormats.includes(format))
+    throw new TransferError(`--format is one of ${readFormats.join(', ')}.`);
   const storage = `${baseUri}/`;
   const into = new URL(given, storage).href;
   if (!into.startsWith(storage) || !isContainerIri(into))

@@ -70,9 +70,9 @@ export class ImportJob {
   async run(): Promise<void> {
     const { house, dryRun } = this.options;
     await this.recall();
-    const { source, format, mediaType, into, rewrite, cursor, id } = this.state;
+    const { source, name, format, mediaType, into, rewrite, cursor, id } = this.state;
     const task: ImportTask = {
-      ...{ source, format, mediaType, into, rewrite, dryRun, ended: this.ended },
+      ...{ source, name, format, mediaType, into, rewrite, dryRun, ended: this.ended },
       ...(cursor === '' ? {} : { cursor }),
       seed: id,
       level: join(resolve(house.dataDir), 'level'),

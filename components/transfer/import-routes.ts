@@ -11,7 +11,7 @@ import { LwsError } from '../../lib/errors.js';
 import type { Reply } from '../../lib/http/reply.js';
 import type { Route, RouteRequest } from '../../lib/http/route.js';
 import { isContainerIri } from '../../lib/storage/records.js';
-import { assertFormat } from './formats/index.js';
+import { readFormats } from './formats/index.js';
 import type { ImportJobs, ImportRequest } from './import-jobs.js';
 import { readRewrite } from './import-request.js';
 import { type Conflict, conflicts, type ImportState } from './import-state.js';
@@ -80,7 +80,8 @@ function importRequest({ storage }: House, { query }: RouteRequest, mediaType: s
   if (!conflicts.includes(conflict as Conflict))
     throw new LwsError('bad-request', `"on-conflict" is one of ${conflicts.join(', ')}.`);
   const format = query.get('format');
-  if (format !== null) assertFormat(format);
+  if (format !== null && !readFormats.includes(format))
+    throw new LwsError('bad-request', `"format" is one of ${readFormats.join(', ')}.`);
   return {
     name: (query.get('name') ?? 'upload').slice(0, 200),
     into,

@@ -84,8 +84,8 @@ async function hear(level: Level, message: ToReader): Promise<void> {
 }
 
 async function read(blobs: Blobs | undefined): Promise<void> {
-  const { source, format, mediaType, into, rewrite, cursor, seed, bounds } = task;
-  const reader = await openReader(source, { format, mediaType });
+  const { source, name, format, mediaType, into, rewrite, cursor, seed, bounds } = task;
+  const reader = await openReader({ path: source, name, ...(mediaType === undefined ? {} : { mediaType }) }, format);
   try {
     tell({ total: reader.total });
     let number = 0;

@@ -1,14 +1,10 @@
-import { LwsError } from '../../../lib/errors.js';
+import { basename } from 'node:path';
 import type { Reader } from '../member.js';
 import { fileSource } from './byte-source.js';
 import { dumpKind, dumpReader } from './dump-reader.js';
-export async function openReader(
-  source: string,
-  o: { format?: string | undefined; mediaType?: string | undefined },
-): Promise<Reader> {
-  const kind = dumpKind(source, o.mediaType ?? 'application/n-quads')!;
-  return dumpReader(await fileSource(source, o.mediaType), kind);
-}
-export function assertFormat(format: string): void {
-  if (!['nquads'].includes(format)) throw new LwsError('bad-request', 'no such format');
+export interface Source { readonly path: string; readonly name?: string; readonly mediaType?: string }
+export const readFormats: readonly string[] = ['nquads'];
+export async function openReader(source: Source, _format?: string): Promise<Reader> {
+  const kind = dumpKind(source.name ?? basename(source.path), source.mediaType)!;
+  return dumpReader(await fileSource(source.path, source.mediaType), kind);
 }

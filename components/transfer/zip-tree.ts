@@ -164,6 +164,7 @@ class ZipTree implements FileTree {
   private async *contentOf(entry: Kept): AsyncGenerator<Uint8Array> {
     const { path, size, compressed, checksum } = entry;
     let [length, sum] = [0, 0];
+    if (!this.zip.isOpen) throw new TransferError(`${path} is asked for when its ZIP is closed.`);
     try {
       const { fileDataStart } = await this.zip.readLocalFileHeaderPromise(entry as unknown as Entry, { minimal: true });
       const raw = await this.rawOf(fileDataStart, compressed);

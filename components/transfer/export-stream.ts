@@ -65,7 +65,10 @@ export async function exportStream(house: House, request: ExportRequest, onEnd: 
       done(error);
     },
   });
-  const timer = mostMs === undefined ? undefined : setTimeout(() => stream.destroy(new TransferError('The export took too long. Export a part.')), mostMs);
+  const timer =
+    mostMs === undefined
+      ? undefined
+      : setTimeout(() => stream.destroy(new TransferError('The export took too long. Export a part.')), mostMs);
   worker.on('message', (message: FromExport) => {
     if ('chunk' in message) {
       waiting.push(message.chunk);

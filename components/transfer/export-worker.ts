@@ -4,8 +4,8 @@ import { Writable } from 'node:stream';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Blobs } from '../../lib/storage/blobs.js';
 import { openLevel } from '../../lib/storage/durable-level.js';
-import { ExportedMembers } from './exported-members.js';
 import type { ExportTask, FromExport, ToExport } from './export-messages.js';
+import { ExportedMembers } from './exported-members.js';
 import { openWriter } from './formats/index.js';
 import { TransferError } from './member.js';
 

@@ -16,10 +16,10 @@ import {
   entryRange,
   iriOfRecordKey,
   memberRange,
+  type ResourceRecord,
   rangeOf,
   readRecord,
   recordKey,
-  type ResourceRecord,
 } from '../../lib/storage/records.js';
 import type { AccessList, ContainerMember, Member } from './member.js';
 

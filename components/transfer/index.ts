@@ -31,9 +31,10 @@ export default defineComponent({
   settings,
   isEnabled: ({ enabled }) => enabled,
   async install(house) {
-    const [{ ImportJobs }, { importRoutes }] = await Promise.all([
+    const [{ ImportJobs }, { importRoutes }, { exportRoutes }] = await Promise.all([
       import('./import-jobs.js'),
       import('./import-routes.js'),
+      import('./export-routes.js'),
     ]);
     const jobs = await ImportJobs.open(house);
     // Its thread has LevelDB open; the import can go on.
@@ -41,7 +42,7 @@ export default defineComponent({
       await jobs.stop();
       return () => {};
     });
-    return { routes: importRoutes(house, jobs), stop: () => jobs.stop() };
+    return { routes: [...importRoutes(house, jobs), ...exportRoutes(house)], stop: () => jobs.stop() };
   },
   commands: {
     import: {
@@ -50,6 +51,12 @@ export default defineComponent({
       flags: ['into', 'format', 'rewrite', 'on-conflict', 'key'],
       switches: ['dry-run', 'resume'],
       run: told(async () => (await import('./import-command.js')).runImport),
+    },
+    export: {
+      help: 'a container, or the whole storage, as a file (.nq, .nq.gz, .zip) or a folder, of a running server too',
+      operand: '[IRI]',
+      flags: ['output', 'format', 'key'],
+      run: told(async () => (await import('./export-command.js')).runExport),
     },
   },
 });

@@ -26,7 +26,7 @@ export function readCommandLine(words: readonly string[], switches: ReadonlySet<
   const flags: Record<string, string> = {};
   const commands: string[] = [];
   for (let i = 0; i < words.length; i++) {
-    const word = words[i]!;
+    const word = words[i] === '-o' ? '--output' : words[i]!;
     if (!word.startsWith('--')) commands.push(word);
     else if (word.includes('=')) flags[word.slice(2, word.indexOf('='))] = word.slice(word.indexOf('=') + 1);
     else if (!switches.has(word.slice(2)) && words[i + 1] !== undefined && !words[i + 1]!.startsWith('--'))
@@ -41,7 +41,8 @@ export function readCommandLine(words: readonly string[], switches: ReadonlySet<
 function assertOperands({ command, operands }: CommandLine, { operand }: Partial<Command> = {}): void {
   if (operands.length > 0 && command !== 'explain' && operand === undefined)
     throw new SettingsError(`One command at a time: ${[command, ...operands].join(', ')}.`);
-  if (operand !== undefined && operands.length !== 1)
+  const least = operand?.startsWith('[') ? 0 : 1;
+  if (operand !== undefined && (operands.length < least || operands.length > 1))
     throw new SettingsError(`${command} takes one ${operand}: quadpod ${command} ${operand}.`);
 }
 

@@ -34,9 +34,9 @@ export function relabelled(quads: readonly Quad[], seed: string, path: string): 
     return label as unknown as T;
   };
   return quads.map((quad) => {
-    const { subject, object } = quad;
-    if (subject.termType !== 'BlankNode' && object.termType !== 'BlankNode') return quad;
-    return factory.quad(fresh(subject as Quad_Subject), quad.predicate, fresh(object as Quad_Object));
+    const subject = fresh(quad.subject as Quad_Subject);
+    const object = fresh(quad.object as Quad_Object);
+    return subject === quad.subject && object === quad.object ? quad : factory.quad(subject, quad.predicate, object);
   });
 }
 

@@ -29,7 +29,7 @@ const copyOf = (text: string): string => Buffer.from(text).toString();
  */
 export class RewritingFactory extends DataFactory<Quad> {
   private readonly nodes = new Map<string, NamedNode>();
-  private readonly rewrite: (iri: string) => string;
+  private readonly rewrite: ((iri: string) => string) | undefined;
   /** As `document`, for the nodes that have no label there. */
   private readonly unlabelled: string;
   private count = 0;
@@ -40,16 +40,16 @@ export class RewritingFactory extends DataFactory<Quad> {
     private readonly document: string,
   ) {
     super();
-    this.rewrite = rewriter(rewrites);
+    this.rewrite = rewrites.length > 0 ? rewriter(rewrites) : undefined;
     this.unlabelled = [...document].reverse().join('');
   }
 
   /** @throws LwsError `malformed-body` for an IRI that is too long */
   override namedNode<Iri extends string>(value: Iri): NamedNode<Iri> {
-    if (value.length > longestTerm) {
-      assertIriLength(value);
-      return super.namedNode(this.rewrite(value) as Iri);
-    }
+    if (value.length > longestTerm) assertIriLength(value);
+    // A new object costs less than to look for one that is there.
+    if (!this.rewrite) return super.namedNode(value);
+    if (value.length > longestTerm) return super.namedNode(this.rewrite(value) as Iri);
     const known = this.nodes.get(value);
     if (known) return known as NamedNode<Iri>;
     const copy = copyOf(value);

@@ -22,6 +22,12 @@ export async function openFolderTree(folder: string): Promise<FileTree> {
   return { total, files: (after) => walk(root, after), file: (path) => fileAt(root, path), close: async () => {} };
 }
 
+/** Files that are looked at together. */
+const atOnce = 64;
+
+/** Bytes of files that are read in one go. */
+const short = 64 << 10;
+
 interface Entry {
   readonly path: string;
   readonly refused?: string;
@@ -48,11 +54,13 @@ async function* walk(root: string, after?: string): AsyncGenerator<TreeFile | Re
 async function entriesOf(root: string, folder: string): Promise<Entry[]> {
   const names = await told(readdir(resolve(root, folder), { encoding: 'buffer' }), folder);
   const entries: Entry[] = [];
-  for (const bytes of names) {
+  const entry = async (bytes: Buffer): Promise<Entry> => {
     const name = nameOfBytes(bytes);
-    if (name === undefined) entries.push({ path: folder + shownName(bytes), refused: 'Its name is no UTF-8.' });
-    else entries.push(await entryOf(root, folder + name));
-  }
+    if (name !== undefined) return entryOf(root, folder + name);
+    return { path: folder + shownName(bytes), refused: 'Its name is no UTF-8.' };
+  };
+  for (let at = 0; at < names.length; at += atOnce)
+    entries.push(...(await Promise.all(names.slice(at, at + atOnce).map(entry))));
   return entries.sort((a, b) => (a.path < b.path ? 1 : -1));
 }
 
@@ -70,14 +78,24 @@ const treeFile = (root: string, path: string, facts: Stats): TreeFile => ({
   path,
   size: facts.isDirectory() ? 0 : facts.size,
   modified: Math.trunc(facts.mtimeMs),
-  open: () => contentOf(resolve(root, path), path),
+  open: () => (facts.isDirectory() ? nothing() : contentOf(resolve(root, path), path, facts.size)),
 });
 
-async function* contentOf(file: string, path: string): AsyncGenerator<Uint8Array> {
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+async function* contentOf(file: string, path: string, size: number): AsyncGenerator<Uint8Array> {
   const handle = await told(open(file, flags), path);
   try {
     if (!(await handle.stat()).isFile()) throw new TransferError(`${path} is no file any more.`);
-    yield* handle.createReadStream({ autoClose: false, highWaterMark: 64 << 10 });
+    let start = 0;
+    if (size <= short) {
+      const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(size + 1), 0, size + 1, 0);
+      yield buffer.subarray(0, bytesRead);
+      // Neither has it grown, nor did the system stop in its middle.
+      if (bytesRead === size) return;
+      start = bytesRead;
+    }
+    yield* handle.createReadStream({ autoClose: false, highWaterMark: 64 << 10, start });
   } finally {
     await handle.close();
   }

@@ -37,7 +37,7 @@ export interface ContainerMember extends Common {
 /** An RDF resource, or a part of one: parts that come later are added to it. */
 export interface GraphMember extends Common {
   readonly kind: 'rdf';
-  /** Triples in the default graph; IRIs are absolute, resolved against the IRI that the resource will have. */
+  /** Triples, whose graph means nothing; IRIs are absolute, resolved against the IRI that the resource will have. */
   readonly quads: readonly Quad[];
   readonly prefixes: Readonly<Record<string, string>>;
   /** The next member is another part of the same graph: so that no part has more than some ten thousand triples. */

@@ -2,6 +2,7 @@
  * The tree of the files in a ZIP. Everything in a ZIP is the claim of a stranger: names, sizes, and that there are so many files.
  * It must not write anything.
  */
+import type { Readable } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import type { FileTree, RefusedFile, TreeFile } from './file-tree.js';
@@ -151,12 +152,22 @@ class ZipTree implements FileTree {
     return { path, size, modified, open: () => this.contentOf(entry) };
   }
 
+  /** The bytes as they are in the ZIP. The method of yauzl that promises the same calls another one. */
+  private rawOf(start: number, length: number): Promise<Readable> {
+    return new Promise((resolve, reject) => {
+      this.zip.openReadStreamLowLevel(start, length, 0, length, false, null, (error, stream) =>
+        error ? reject(error) : resolve(stream),
+      );
+    });
+  }
+
   private async *contentOf(entry: Kept): AsyncGenerator<Uint8Array> {
     const { path, size, compressed, checksum } = entry;
     let [length, sum] = [0, 0];
+    if (!this.zip.isOpen) throw new TransferError(`${path} is asked for when its ZIP is closed.`);
     try {
       const { fileDataStart } = await this.zip.readLocalFileHeaderPromise(entry as unknown as Entry, { minimal: true });
-      const raw = await this.zip.openReadStreamLowLevelPromise(fileDataStart, compressed, 0, compressed, false, null);
+      const raw = await this.rawOf(fileDataStart, compressed);
       for await (const chunk of entry.isDeflated ? inflated(raw) : (raw as AsyncIterable<Buffer>)) {
         length += chunk.length;
         if (length > size) break;
@@ -172,7 +183,7 @@ class ZipTree implements FileTree {
   }
 }
 
-async function* inflated(raw: NodeJS.ReadableStream): AsyncGenerator<Buffer> {
+async function* inflated(raw: Readable): AsyncGenerator<Buffer> {
   const inflate = createInflateRaw();
   raw.on('error', (error) => inflate.destroy(error));
   try {
@@ -180,7 +191,7 @@ async function* inflated(raw: NodeJS.ReadableStream): AsyncGenerator<Buffer> {
   } finally {
     raw.unpipe(inflate);
     inflate.destroy();
-    (raw as NodeJS.ReadableStream & { destroy(): void }).destroy();
+    raw.destroy();
   }
 }
 

@@ -81,4 +81,21 @@ export async function* textOf(source: ByteSource, isGzip: boolean, from: number)
   }
 }
 
+/** The first bytes, and all pieces with them. */
+export async function withStart(
+  pieces: AsyncGenerator<Piece>,
+): Promise<readonly [start: Uint8Array, pieces: AsyncIterable<Piece>]> {
+  const first = await pieces.next();
+  const all = async function* (): AsyncGenerator<Piece> {
+    if (first.done) return;
+    try {
+      yield first.value;
+      yield* pieces;
+    } finally {
+      await pieces.return(undefined);
+    }
+  };
+  return [first.done ? Buffer.alloc(0) : first.value.bytes, all()];
+}
+
 const bufferOf = (bytes: Uint8Array): Buffer => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

@@ -6,11 +6,11 @@
  * other belongs to its document, in all graphs and parts of it (`RewritingFactory`).
  */
 import { type Reader, type ReadOptions, type ReadStep, TransferError } from '../member.js';
-import { type ByteSource, type Piece, textOf } from './byte-source.js';
-import { GraphRun, LeftOuts } from './graph-runs.js';
+import { type ByteSource, type Piece, textOf, withStart } from './byte-source.js';
+import { GraphRun, LeftOuts, lengthOf } from './graph-runs.js';
 import { nquadsBlocks } from './nquads-blocks.js';
-import { documentKey, RewritingFactory } from './rewriting.js';
-import { trigQuads } from './trig-quads.js';
+import { DocumentFactory, documentKey, RewritingFactory } from './rewriting.js';
+import { streamedQuads } from './streamed-quads.js';
 
 interface DumpKind {
   readonly isTriG: boolean;
@@ -95,14 +95,15 @@ async function* readTriG(source: ByteSource, isGzip: boolean, options: ReadOptio
   const { at, document, leftOut } = cursorOf(options.cursor);
   const [found, pieces] = await keyed(textOf(source, isGzip, 0), options);
   const key = document || found;
+  const syntax = { format: 'application/trig', name: source.name };
   const run = new GraphRun(options.into, leftOut);
-  let [count, bytes] = [0, 0];
+  let [count, characters, bytes] = [0, 0, 0];
   const step = (member: ReadStep['member']): ReadStep => ({ member, cursor: `${count} 0 ${key} ${leftOut}`, bytes });
   try {
-    for await (const { quads, lines, read } of trigQuads(
+    for await (const { quads, lines, read } of streamedQuads(
       pieces,
-      source.name,
-      new RewritingFactory(options.rewrite, key),
+      syntax,
+      new DocumentFactory(options.rewrite, key),
     )) {
       bytes = read;
       for (const [index, quad] of quads.entries()) {
@@ -110,11 +111,12 @@ async function* readTriG(source: ByteSource, isGzip: boolean, options: ReadOptio
           count++;
           continue;
         }
-        if (run.isOver(quad, 0)) {
+        if (run.isOver(quad, characters)) {
           const member = run.take(quad);
           if (member) yield step(member);
         }
-        run.add(quad, () => ({ source: `${source.name}:${lines[index]}`, end: 0 }));
+        run.add(quad, () => ({ source: `${source.name}:${lines[index]}`, end: characters }));
+        characters += lengthOf(quad);
         count++;
       }
     }
@@ -144,16 +146,6 @@ async function keyed(
   pieces: AsyncGenerator<Piece>,
   { into, rewrite }: ReadOptions,
 ): Promise<[key: string, pieces: AsyncIterable<Piece>]> {
-  const first = await pieces.next();
-  const all = async function* (): AsyncGenerator<Piece> {
-    if (first.done) return;
-    try {
-      yield first.value;
-      yield* pieces;
-    } finally {
-      await pieces.return(undefined);
-    }
-  };
-  const start = first.done ? Buffer.alloc(0) : first.value.bytes;
-  return [documentKey(start, into, JSON.stringify(rewrite)), all()];
+  const [start, all] = await withStart(pieces);
+  return [documentKey(start, into, JSON.stringify(rewrite)), all];
 }

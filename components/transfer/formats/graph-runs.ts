@@ -5,7 +5,7 @@
 import type { Quad, Term } from '@rdfjs/types';
 import type { GraphMember, LeftOut } from '../member.js';
 
-/** Triples of a part, and bytes of the text that they come from. */
+/** Triples of a part, and bytes of the text that they come from, or characters of their terms. */
 const [mostQuads, mostBytes] = [10_000, 8 << 20];
 
 /** Graphs, and origins, that are named one by one. */
@@ -79,7 +79,11 @@ function placeOf(graph: Term, into: string): { readonly path: string } | { reado
 const originOf = (iri: string): string =>
   (/^[^:/?#]+:\/\/[^/?#]*\/?/.exec(iri)?.[0] ?? /^[^:]*:/.exec(iri)?.[0] ?? '').slice(0, 200);
 
-/** Where a quad stands: for people, and the byte of the text behind it. */
+/** Characters of the terms of a triple. */
+export const lengthOf = ({ subject, predicate, object }: Quad): number =>
+  subject.value.length + predicate.value.length + object.value.length;
+
+/** Where a quad stands: for people, and the bytes or characters before it. */
 export interface Place {
   readonly source: string;
   readonly end: number;

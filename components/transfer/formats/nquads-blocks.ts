@@ -3,8 +3,8 @@ import { isUtf8 } from 'node:buffer';
 import type { Quad } from '@rdfjs/types';
 import { Parser } from 'n3';
 import type { DataFactory } from 'rdf-data-factory';
-import { TransferError } from '../member.js';
 import type { Piece } from './byte-source.js';
+import { SyntaxFault } from './syntax-fault.js';
 
 export interface Block {
   readonly quads: readonly Quad[];
@@ -15,7 +15,7 @@ export interface Block {
   /** Bytes of the source that were read so far. */
   readonly read: number;
   /** The line behind the last of these quads cannot be read; no block follows. */
-  readonly fault?: TransferError;
+  readonly fault?: SyntaxFault;
 }
 
 /** Bytes of a line: the longest literal that can be stored, escaped, fits. */
@@ -133,12 +133,12 @@ class BlockReader {
     return quad;
   }
 
-  tooLong(): TransferError {
+  tooLong(): SyntaxFault {
     return this.faultAt(this.line + 1, `The line has more than ${longestLine} bytes`);
   }
 
-  private faultAt(line: number, message: string, cause?: unknown): TransferError {
-    return new TransferError(`${this.start.name}:${line}: ${message}.`, { cause });
+  private faultAt(line: number, message: string, cause?: unknown): SyntaxFault {
+    return new SyntaxFault(`${this.start.name}:${line}: ${message}.`, { cause });
   }
 }
 

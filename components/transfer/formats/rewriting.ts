@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { BlankNode, NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
+import { assertIriLength, Expansion } from '../../../lib/rdf/bounds.js';
 import type { ClientLinks } from '../../../lib/resources/linkset.js';
 import type { Rewrite } from '../member.js';
 
@@ -14,7 +15,7 @@ export function rewriter(rewrites: readonly Rewrite[]): (iri: string) => string 
   };
 }
 
-/** Terms that are remembered, and the characters of the longest: the rest are made anew. */
+/** Terms that are remembered, and the characters of the longest of them. */
 const [mostTerms, longestTerm] = [50_000, 1_000];
 
 /** A copy which does not keep the text alive that the string was cut from. */
@@ -43,21 +44,48 @@ export class RewritingFactory extends DataFactory<Quad> {
     this.unlabelled = [...document].reverse().join('');
   }
 
+  /** @throws LwsError `malformed-body` for an IRI that is too long */
   override namedNode<Iri extends string>(value: Iri): NamedNode<Iri> {
+    if (value.length > longestTerm) {
+      assertIriLength(value);
+      return super.namedNode(this.rewrite(value) as Iri);
+    }
     const known = this.nodes.get(value);
     if (known) return known as NamedNode<Iri>;
     const copy = copyOf(value);
     const node = super.namedNode(this.rewrite(copy));
-    if (value.length <= longestTerm) {
-      if (this.nodes.size >= mostTerms) this.nodes.clear();
-      this.nodes.set(copy, node);
-    }
+    if (this.nodes.size >= mostTerms) this.nodes.clear();
+    this.nodes.set(copy, node);
     return node as NamedNode<Iri>;
   }
 
   override blankNode(label?: string): BlankNode {
     if (label !== undefined) return super.blankNode(isStored(label) ? label : `b${this.document}x${label}`);
     return super.blankNode(`b${this.unlabelled}x${(this.count++).toString(36).padStart(4, '0')}`);
+  }
+}
+
+/** The same for syntaxes with prefixes, whose IRIs must stay as they are until they are parts of a triple. */
+export class DocumentFactory extends RewritingFactory {
+  private readonly move: TermMove | undefined;
+  private expansion: Expansion | undefined;
+
+  constructor(rewrites: readonly Rewrite[], document: string) {
+    super([], document);
+    if (rewrites.length > 0) this.move = termMove(rewrites);
+  }
+
+  /** Prefixes and a base can make a short text a lot of long terms. @param length bytes of the text that follows */
+  expectTermsOf(length: number): void {
+    this.expansion = new Expansion(length, { triples: Number.POSITIVE_INFINITY });
+  }
+
+  /** @throws LwsError `too-large` where the terms are much longer than their text */
+  override quad(...[subject, predicate, object, graph]: Parameters<DataFactory<Quad>['quad']>): Quad {
+    this.expansion?.add({ subject, predicate, object });
+    const { move } = this;
+    if (!move) return super.quad(subject, predicate, object, graph);
+    return super.quad(move(subject), move(predicate), move(object), graph && move(graph));
   }
 }
 
@@ -70,24 +98,35 @@ export function documentKey(start: Uint8Array, ...place: readonly string[]): str
   return hash.update(start).digest('hex').slice(0, 24);
 }
 
-/** The same terms elsewhere. */
-export function rewriteQuads(quads: readonly Quad[], rewrites: readonly Rewrite[]): readonly Quad[] {
-  if (rewrites.length === 0) return quads;
+type TermMove = <T extends Term>(term: T) => T;
+
+/** The function that makes a term of the source one of the target. */
+function termMove(rewrites: readonly Rewrite[]): TermMove {
   const rewrite = rewriter(rewrites);
   const factory = new DataFactory<Quad>();
   const nodes = new Map<string, NamedNode>();
   const node = (iri: string): NamedNode => {
-    const found = nodes.get(iri) ?? factory.namedNode(rewrite(iri));
-    nodes.set(iri, found);
-    return found;
+    const known = nodes.get(iri);
+    if (known) return known;
+    const moved = factory.namedNode(rewrite(iri));
+    if (nodes.size >= mostTerms) nodes.clear();
+    nodes.set(iri, moved);
+    return moved;
   };
-  const term = <T extends Term>(value: T): T => {
-    if (value.termType === 'NamedNode') return node(value.value) as unknown as T;
-    if (value.termType !== 'Literal' || value.language) return value;
-    return factory.literal(value.value, node(value.datatype.value)) as unknown as T;
+  return <T extends Term>(term: T): T => {
+    if (term.termType === 'NamedNode') return node(term.value) as unknown as T;
+    if (term.termType !== 'Literal' || term.language) return term;
+    return factory.literal(term.value, node(term.datatype.value)) as unknown as T;
   };
+}
+
+/** The same triples elsewhere. */
+export function rewriteQuads(quads: readonly Quad[], rewrites: readonly Rewrite[]): readonly Quad[] {
+  if (rewrites.length === 0) return quads;
+  const factory = new DataFactory<Quad>();
+  const move = termMove(rewrites);
   return quads.map(({ subject, predicate, object, graph }) =>
-    factory.quad(term(subject), term(predicate), term(object), term(graph)),
+    factory.quad(move(subject), move(predicate), move(object), move(graph)),
   );
 }
 

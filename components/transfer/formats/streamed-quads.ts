@@ -1,10 +1,11 @@
-/** TriG as a stream of quads, in bounded memory. It must not know what graphs mean. */
+/** Turtle, TriG and N3 as a stream of quads, in bounded memory. It must not know what graphs mean. */
 import { EventEmitter } from 'node:events';
 import type { Quad } from '@rdfjs/types';
 import { Parser } from 'n3';
-import type { DataFactory } from 'rdf-data-factory';
-import { TransferError } from '../member.js';
+import { LwsError } from '../../../lib/errors.js';
 import type { Piece } from './byte-source.js';
+import type { DocumentFactory } from './rewriting.js';
+import { SyntaxFault } from './syntax-fault.js';
 
 /** Bytes without any triple, prefixes, and brackets within brackets: more than any dump has, and little memory. */
 const [longestStatement, mostPrefixes, deepest] = [20 << 20, 10_000, 1_000];
@@ -15,6 +16,17 @@ export interface Quads {
   readonly lines: readonly number[];
   /** Bytes of the source that were read so far. */
   readonly read: number;
+  /** The prefixes so far, as they are in the source. */
+  readonly prefixes: Readonly<Record<string, string>>;
+}
+
+export interface Syntax {
+  /** The media type. */
+  readonly format: string;
+  /** The IRI that relative references resolve against; there are none without it. */
+  readonly base?: string;
+  /** Of the file, for people. */
+  readonly name: string;
 }
 
 interface Token {
@@ -25,19 +37,19 @@ interface Token {
 /** What n3 tells on the way, which its types do not know yet. */
 interface Observer {
   onQuad(error: Error | null, quad: Quad | null): void;
-  onPrefix(): void;
+  onPrefix(prefix: string, iri: { readonly value: string }): void;
   onToken(token: Token): void;
 }
 
 const [opening, closing] = [new Set(['[', '(', '{', '<<', '<<(', '{|']), new Set([']', ')', '}', '>>', ')>>', '|}'])];
 
-/** The quads of each piece, as they come. @throws TransferError with the line, behind the quads before it */
-export async function* trigQuads(
+/** The quads of each piece, as they come. @throws SyntaxFault with the line, behind the quads before it */
+export async function* streamedQuads(
   pieces: AsyncIterable<Piece>,
-  name: string,
-  factory: DataFactory<Quad>,
+  syntax: Syntax,
+  factory: DocumentFactory,
 ): AsyncGenerator<Quads> {
-  const reading = new Reading(name, factory);
+  const reading = new Reading(syntax, factory);
   let last = 0;
   for await (const { bytes, read } of pieces) {
     last = read;
@@ -53,15 +65,18 @@ class Reading {
   private lines: number[] = [];
   private line = 1;
   private depth = 0;
-  private prefixes = 0;
+  private declared = 0;
+  private readonly prefixes: Record<string, string> = {};
   private unread = 0;
-  private fault: TransferError | undefined;
+  private fault: SyntaxFault | undefined;
 
   constructor(
-    private readonly name: string,
-    factory: DataFactory<Quad>,
+    private readonly syntax: Syntax,
+    private readonly factory: DocumentFactory,
   ) {
-    const parser = new Parser({ format: 'application/trig', blankNodePrefix: '_:', factory: factory as never });
+    const { format, base } = syntax;
+    const options = { format, blankNodePrefix: '_:', factory: factory as never };
+    const parser = new Parser(base === undefined ? options : { ...options, baseIRI: base });
     const observer: Observer = {
       onQuad: (error, quad) => {
         if (error) this.fail(error.message.replace(/ on line \d+\.?$/, ''), error);
@@ -71,8 +86,9 @@ class Reading {
           this.unread = 0;
         }
       },
-      onPrefix: () => {
-        if (++this.prefixes > mostPrefixes) this.fail(`There are more than ${mostPrefixes} prefixes`);
+      onPrefix: (prefix, { value }) => {
+        this.prefixes[prefix] = value;
+        if (++this.declared > mostPrefixes) this.fail(`There are more than ${mostPrefixes} prefixes`);
       },
       onToken: ({ type, line }) => {
         this.line = line;
@@ -85,6 +101,7 @@ class Reading {
 
   push(bytes: Buffer): void {
     this.unread += bytes.length;
+    this.factory.expectTermsOf(bytes.length);
     this.text.emit('data', this.decoded(bytes));
     if (this.unread > longestStatement) this.fail(`More than ${longestStatement} bytes have no triple`);
   }
@@ -105,17 +122,24 @@ class Reading {
 
   /** The quads that the work has found. */
   *take(work: () => void, read: number): Generator<Quads> {
-    if (!this.fault) work();
+    try {
+      if (!this.fault) work();
+    } catch (error) {
+      if (!(error instanceof LwsError)) throw error;
+      this.fail(error.message, error);
+    }
     const { quads, lines } = this;
     this.quads = [];
     this.lines = [];
-    if (quads.length > 0) yield { quads, lines, read };
+    if (quads.length > 0) yield { quads, lines, read, prefixes: this.prefixes };
     if (this.fault) throw this.fault;
   }
 
   /** The first fault is told; what n3 says of the rest interests nobody. */
   private fail(message: string, cause?: Error): void {
     const line = (cause as { context?: { line?: number } } | undefined)?.context?.line ?? this.line;
-    this.fault ??= new TransferError(`${this.name}:${line}: ${message.slice(0, 300)}.`, { cause });
+    this.fault ??= new SyntaxFault(`${this.syntax.name}:${line}: ${message.slice(0, 300).replace(/\.$/, '')}.`, {
+      cause,
+    });
   }
 }

@@ -1,0 +1,31 @@
+/** Names of files and names of resources: segments of paths both ways, and which files are no content. Pure. */
+
+/** A name of a file as a segment of an IRI: everything but what RFC 3986 has as `pchar` is percent-encoded. */
+export const segmentOf = (name: string): string =>
+  encodeURIComponent(name).replace(/%(?:24|26|2B|2C|3A|3B|3D|40)/g, decodeURIComponent);
+
+/** A path in a tree as a path of an IRI. */
+export const pathOfFile = (path: string): string => path.split('/').map(segmentOf).join('/');
+
+/**
+ * The name of the file for a segment of an IRI: decoded where that can be undone, and else as it is. No two segments have the same.
+ */
+export function nameOfSegment(segment: string): string {
+  try {
+    const name = decodeURIComponent(segment);
+    return segmentOf(name) === segment && !/[%\\/]/.test(name) ? name : segment;
+  } catch {
+    // Percent-encoded bytes that are no UTF-8.
+    return segment;
+  }
+}
+
+/** Whether systems and programs leave such files in folders: `.DS_Store`, `__MACOSX/`, the archives of versions. */
+export const isClutter = (path: string): boolean =>
+  /(?:^|\/)(?:\.DS_Store|\._[^/]*|Thumbs\.db|desktop\.ini|(?:__MACOSX|\.git|\.svn|\.hg)(?:\/.*)?)$/i.test(path);
+
+/** Whether the storage keeps such names for what belongs to other resources. */
+export const isAuxiliary = (path: string): boolean => /\.(?:acl|meta)\/?$/i.test(path);
+
+/** The last segment, without a slash. */
+export const lastSegment = (path: string): string => path.replace(/\/$/, '').replace(/^.*\//s, '');

@@ -1,0 +1,145 @@
+/** Files of a folder or a ZIP, as resources of the same names: RDF by its extension, and everything else as it is. */
+import { LwsError } from '../../../lib/errors.js';
+import { readContextObject } from '../../../lib/resources/linkset.js';
+import type { FileTree, TreeFile } from '../file-tree.js';
+import {
+  type ContainerMember,
+  type LeftOut,
+  type Member,
+  type Reader,
+  type ReadOptions,
+  type ReadStep,
+  TransferError,
+} from '../member.js';
+import { isAuxiliary, isClutter, lastSegment, segmentOf } from './file-names.js';
+import { type FolderIndex, indexName, readIndex } from './folder-index.js';
+import { mediaTypeOf, rdfTypeOf } from './media-types.js';
+import { rdfParts } from './rdf-files.js';
+import { rewriteLinks } from './rewriting.js';
+import { SyntaxFault } from './syntax-fault.js';
+
+/**
+ * Reads a tree of files. A file of RDF that cannot be read is left out, unless a part of it is there already: then reading ends.
+ * Cursors hold the path of the last file, and the triples of it that are known.
+ */
+export const folderReader = (tree: FileTree): Reader => ({
+  total: tree.total,
+  read: (options) => new FolderReading(tree, options).steps(),
+  close: () => tree.close(),
+});
+
+class FolderReading {
+  private index: FolderIndex = new Map();
+  private bytes = 0;
+  private clutter = 0;
+  /** The folder of the last path, and the path of its container. */
+  private last: readonly [folder: string, path: string] = ['', ''];
+
+  constructor(
+    private readonly tree: FileTree,
+    private readonly options: ReadOptions,
+  ) {}
+
+  async *steps(): AsyncGenerator<ReadStep> {
+    this.index = await readIndex(this.tree);
+    const [, bytes = '0', clutter = '0', count, after] =
+      /^(\d+) (\d+) (\d+|-) (.*)$/s.exec(this.options.cursor ?? '') ?? [];
+    [this.bytes, this.clutter] = [Number(bytes), Number(clutter)];
+    if (after === undefined && this.index.get('')?.links) yield this.step(this.container('', indexName), '');
+    if (after !== undefined && count !== '-') {
+      const file = await this.tree.file(after);
+      if (!file) throw new TransferError(`${after} is gone, and was only read in part.`);
+      yield* this.fileSteps(file, Number(count));
+    }
+    for await (const found of this.tree.files(after || undefined)) {
+      if ('refused' in found) yield this.leftOut(found.path, found.refused);
+      else if (found.path !== indexName) yield* this.stepsOf(found);
+    }
+    const why = `${this.clutter} files of systems and programs, such as .DS_Store, Thumbs.db, __MACOSX/ and .git/.`;
+    if (this.clutter > 0) yield this.step({ kind: 'left-out', source: 'The folder', why }, '\uffff');
+  }
+
+  private async *stepsOf(file: TreeFile): AsyncGenerator<ReadStep> {
+    const { path } = file;
+    const isFolder = path.endsWith('/');
+    if (!this.index.has(path)) {
+      if (isClutter(path)) {
+        this.clutter += isFolder ? 0 : 1;
+        this.bytes += file.size;
+        return;
+      }
+      if (isAuxiliary(path)) {
+        this.bytes += file.size;
+        yield this.leftOut(path, 'Names that end in .acl or .meta are those of lists of access and of metadata.');
+        return;
+      }
+    }
+    if (isFolder) yield this.step(this.container(path, path), path);
+    else yield* this.fileSteps(file);
+  }
+
+  /** @param skipped triples that are known */
+  private async *fileSteps(file: TreeFile, skipped = 0): AsyncGenerator<ReadStep> {
+    const facts = this.index.get(file.path);
+    const mediaType = facts?.type ?? mediaTypeOf(file.path);
+    const type = facts?.bytes ? undefined : rdfTypeOf(mediaType);
+    const common = { ...this.common(file.path, file.path), ...(file.modified ? { modified: file.modified } : {}) };
+    if (type === undefined) {
+      this.bytes += file.size;
+      const { size } = file;
+      yield this.step({ kind: 'bytes', ...common, mediaType, size, open: () => file.open() }, file.path);
+      return;
+    }
+    const { into, rewrite } = this.options;
+    const parts = rdfParts({ file, type, base: into + common.path, rewrite }, skipped);
+    let isBegun = skipped > 0;
+    try {
+      for await (const { quads, prefixes, hasMore, count } of parts) {
+        if (!hasMore) this.bytes += file.size;
+        const part = { kind: 'rdf', ...common, quads, prefixes, ...(hasMore ? { hasMore } : {}) } as const;
+        yield this.step(part, file.path, hasMore ? count : undefined);
+        isBegun = true;
+      }
+    } catch (error) {
+      if (isBegun || !(error instanceof SyntaxFault)) throw error;
+      this.bytes += file.size;
+      yield this.leftOut(file.path, `It cannot be read. ${error.message}`);
+    }
+  }
+
+  private container(path: string, source: string): ContainerMember {
+    return { kind: 'container', ...this.common(path, source) };
+  }
+
+  /** What all members have. @throws TransferError where the index says links that cannot be */
+  private common(path: string, source: string): Pick<ContainerMember, 'path' | 'source' | 'links'> {
+    const resource = this.resourceOf(path);
+    const links = this.index.get(path)?.links;
+    if (links === undefined) return { path: resource, source };
+    try {
+      const read = readContextObject(links, this.options.into + resource);
+      return { path: resource, source, links: rewriteLinks(read, this.options.rewrite) };
+    } catch (cause) {
+      if (!(cause instanceof LwsError)) throw cause;
+      throw new TransferError(`${indexName}: The links of "${path}" cannot be taken. ${cause.message}`, { cause });
+    }
+  }
+
+  /** The path of the resource that a file or folder is. */
+  private resourceOf(path: string): string {
+    if (path === '') return '';
+    const name = lastSegment(path);
+    const isFolder = path.endsWith('/');
+    const folder = path.slice(0, path.length - name.length - (isFolder ? 1 : 0));
+    if (this.last[0] !== folder) this.last = [folder, this.resourceOf(folder)];
+    return this.last[1] + (this.index.get(path)?.name ?? segmentOf(name)) + (isFolder ? '/' : '');
+  }
+
+  private step(member: Member | LeftOut, path: string, count?: number): ReadStep {
+    return { member, cursor: `${this.bytes} ${this.clutter} ${count ?? '-'} ${path}`, bytes: this.bytes };
+  }
+
+  private leftOut(path: string, why: string): ReadStep {
+    return this.step({ kind: 'left-out', source: path, why }, path);
+  }
+}

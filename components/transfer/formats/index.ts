@@ -1,0 +1,156 @@
+/**
+ * The formats that are read and written, by their names. Each is a line of the table, and knows nothing of the others. It must not
+ * know the store.
+ */
+import { open, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import type { Writable } from 'node:stream';
+import type { FileTree, TreeSink } from '../file-tree.js';
+import { openFolderSink } from '../folder-sink.js';
+import { openFolderTree } from '../folder-tree.js';
+import { type Reader, TransferError, type Writer } from '../member.js';
+import { ZipSink } from '../zip-sink.js';
+import { openZipTree } from '../zip-tree.js';
+import { fileSource } from './byte-source.js';
+import { dumpKind, dumpReader } from './dump-reader.js';
+import { DumpWriter } from './dump-writer.js';
+import { folderReader } from './folder-reader.js';
+import { FolderWriter } from './folder-writer.js';
+
+/** What is imported: a file or a folder of this machine. */
+export interface Source {
+  readonly path: string;
+  /** What a file is called, where its path does not say it, since it was uploaded: `dump.nq.gz`. */
+  readonly name?: string;
+  /** Where somebody has said it. */
+  readonly mediaType?: string;
+}
+
+/** What is exported to: a folder of this machine, which is empty, or a stream, which the end of the export ends. */
+export type Target = { readonly folder: string } | { readonly stream: Writable };
+
+export interface WriteOptions {
+  /** The IRI of the container that is exported, with a slash at its end. */
+  readonly of: string;
+  /** By gzip, where the format is a single text. */
+  readonly isGzip?: boolean;
+}
+
+interface Format {
+  read?(source: Source): Promise<Reader>;
+  write?(target: Target, options: WriteOptions): Promise<Writer>;
+  /** Whether a tree of files is surely of this format. */
+  fits?(tree: FileTree): Promise<boolean>;
+  /** What it is when it is sent. */
+  readonly mediaType?: string;
+}
+
+/** The first that fits a tree is taken where none is named. */
+const formats: Readonly<Record<string, Format>> = {
+  nquads: {
+    read: (source) => readDump(source, false),
+    write: async (target, { of, isGzip = false }) => new DumpWriter(streamOf(target), of, { isGzip }),
+    mediaType: 'application/n-quads',
+  },
+  trig: { read: (source) => readDump(source, true) },
+  zip: {
+    read: async (source) => folderReader(await treeOf(source)),
+    write: async (target, { of }) => new FolderWriter(new ZipSink(streamOf(target)), of),
+    mediaType: 'application/zip',
+  },
+  folder: {
+    read: async (source) => folderReader(await treeOf(source)),
+    write: async (target, { of }) => new FolderWriter(await sinkOf(target), of),
+  },
+};
+
+const namesOf = (what: 'read' | 'write'): string[] => Object.keys(formats).filter((name) => formats[name]![what]);
+/** The names of the formats that can be read. */
+export const readFormats: readonly string[] = namesOf('read');
+/** The names of the formats that can be written. */
+export const writeFormats: readonly string[] = namesOf('write');
+
+/** The media type of what a format writes to a stream; `undefined` where it is written to a folder alone. */
+export const mediaTypeOfFormat = (name: string): string | undefined =>
+  Object.hasOwn(formats, name) ? formats[name]!.mediaType : undefined;
+
+/**
+ * Opens a source.
+ * @param format its name; found out from the name and the content where it is missing
+ * @throws TransferError for a source that is not there, or of no format that is known
+ */
+export async function openReader(source: Source, format?: string): Promise<Reader> {
+  const name = format ?? (await detectFormat(source));
+  const read = Object.hasOwn(formats, name) ? formats[name]!.read : undefined;
+  if (!read) throw new TransferError(`"${name}" is no format that can be read; there are ${readFormats.join(', ')}.`);
+  return read(source);
+}
+
+/** Opens a target. @throws TransferError for a format that cannot be written, or not there */
+export async function openWriter(format: string, target: Target, options: WriteOptions): Promise<Writer> {
+  const write = Object.hasOwn(formats, format) ? formats[format]!.write : undefined;
+  if (!write)
+    throw new TransferError(`"${format}" is no format that can be written; there are ${writeFormats.join(', ')}.`);
+  return write(target, options);
+}
+
+/** The name of the format of a source. @throws TransferError where it is none of those that are known */
+export async function detectFormat(source: Source): Promise<string> {
+  const dump = dumpKind(source.name ?? basename(source.path), source.mediaType);
+  const isFolder = await isFolderAt(source.path);
+  if (dump && !isFolder) return dump.isTriG ? 'trig' : 'nquads';
+  if (!isFolder && !(await isZip(source.path)))
+    throw new TransferError(
+      `${source.name ?? source.path} is neither a folder, a ZIP nor a dump (.nq, .trig); name its format: ${readFormats.join(', ')}.`,
+    );
+  const tree = await treeOf(source);
+  try {
+    for (const [name, { fits }] of Object.entries(formats)) if (await fits?.(tree)) return name;
+  } finally {
+    await tree.close();
+  }
+  return isFolder ? 'folder' : 'zip';
+}
+
+async function readDump(source: Source, isTriG: boolean): Promise<Reader> {
+  const { path, name, mediaType } = source;
+  const file = await fileSource(path, mediaType);
+  const shown = name ?? file.name;
+  const isGzip = /^(?:1f8b)/.test(await startOf(path));
+  return dumpReader({ ...file, name: shown }, { isTriG, isGzip });
+}
+
+/** The tree of a folder, or of a ZIP. */
+export const treeOf = async ({ path }: Source): Promise<FileTree> =>
+  (await isFolderAt(path)) ? openFolderTree(path) : openZipTree(path);
+
+/** Files in a folder, or in a ZIP that is sent. */
+export const sinkOf = async (target: Target): Promise<TreeSink> =>
+  'folder' in target ? openFolderSink(target.folder) : new ZipSink(target.stream);
+
+function streamOf(target: Target): Writable {
+  if ('stream' in target) return target.stream;
+  throw new TransferError('This format is a single file; name a file, not a folder.');
+}
+
+async function isFolderAt(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory();
+  } catch (cause) {
+    throw new TransferError(`${path} cannot be read (${(cause as NodeJS.ErrnoException).code}).`, { cause });
+  }
+}
+
+/** Whether a file begins as ZIPs do; one without files has only its end. */
+const isZip = async (path: string): Promise<boolean> => /^504b(?:0304|0506)/.test(await startOf(path));
+
+/** The first four bytes (hexadecimal). */
+async function startOf(path: string): Promise<string> {
+  const file = await open(path, 'r');
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(4), 0, 4, 0);
+    return buffer.subarray(0, bytesRead).toString('hex');
+  } finally {
+    await file.close();
+  }
+}

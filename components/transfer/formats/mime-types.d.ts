@@ -1,0 +1,4 @@
+declare module 'mime-types' {
+  /** The media type for an extension without its full stop. */
+  export function lookup(extension: string): string | false;
+}

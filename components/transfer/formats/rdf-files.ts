@@ -1,0 +1,156 @@
+/** Files of RDF as parts of one graph. It must not know where files lie, nor what they are called in the storage. */
+import type { Quad, Term } from '@rdfjs/types';
+import { DataFactory } from 'rdf-data-factory';
+import { LwsError } from '../../../lib/errors.js';
+import type { RdfFormat } from '../../../lib/rdf/formats.js';
+import { parseRdf } from '../../../lib/rdf/parse.js';
+import { boundedPrefixes } from '../../../lib/rdf/prefixes.js';
+import type { TreeFile } from '../file-tree.js';
+import type { Rewrite } from '../member.js';
+import { type Piece, withStart } from './byte-source.js';
+import { lengthOf } from './graph-runs.js';
+import { nquadsBlocks } from './nquads-blocks.js';
+import { DocumentFactory, documentKey, RewritingFactory, rewritePrefixes, rewriteQuads } from './rewriting.js';
+import { streamedQuads } from './streamed-quads.js';
+import { SyntaxFault } from './syntax-fault.js';
+
+/** Triples of a part, and characters of their terms. */
+const [mostQuads, mostCharacters] = [10_000, 8 << 20];
+
+/** Bytes of a file that can be read only as a whole. */
+const longestWhole = 16 << 20;
+
+export interface RdfFile {
+  readonly file: TreeFile;
+  /** The media type. */
+  readonly type: string;
+  /** The IRI that the resource will have: relative references are relative to it. */
+  readonly base: string;
+  readonly rewrite: readonly Rewrite[];
+}
+
+/** Quads as they come from a parser, with the prefixes so far. */
+interface Found {
+  readonly quads: readonly Quad[];
+  readonly prefixes: Readonly<Record<string, string>>;
+}
+
+export interface RdfPart extends Found {
+  readonly hasMore: boolean;
+  /** Triples of this part and those before it. */
+  readonly count: number;
+}
+
+/**
+ * The triples of a file, rewritten. The same file gives the same parts each time, with the same blank nodes.
+ * @param skipped triples at the start that are known
+ * @throws SyntaxFault which names the file, and the line where that can be said
+ */
+export async function* rdfParts(file: RdfFile, skipped = 0): AsyncGenerator<RdfPart> {
+  let [quads, prefixes, count, characters]: [Quad[], Found['prefixes'], number, number] = [[], {}, 0, 0];
+  const part = (hasMore: boolean): RdfPart => {
+    const kept = rewritePrefixes(boundedPrefixes(prefixes), file.rewrite);
+    const whole = { quads, prefixes: kept, hasMore, count };
+    [quads, characters] = [[], 0];
+    return whole;
+  };
+  for await (const found of quadsOf(file)) {
+    ({ prefixes } = found);
+    for (const quad of found.quads) {
+      if (quads.length >= mostQuads || characters > mostCharacters) yield part(true);
+      assertPlain(quad, file.file.path);
+      count++;
+      if (count <= skipped) continue;
+      quads.push(quad);
+      characters += lengthOf(quad);
+    }
+  }
+  if (quads.length > 0 || skipped === 0) yield part(false);
+}
+
+/** @throws SyntaxFault for what only N3 has, and for quads of other graphs */
+function assertPlain({ subject, predicate, object, graph }: Quad, path: string): void {
+  const isPlain =
+    graph.termType === 'DefaultGraph' &&
+    predicate.termType === 'NamedNode' &&
+    (subject as Term).termType !== 'Variable' &&
+    (object as Term).termType !== 'Variable';
+  if (isPlain) return;
+  throw new SyntaxFault(
+    graph.termType === 'NamedNode'
+      ? `${path}: It has named graphs, and a resource is a single graph. As a dump its graphs can be imported.`
+      : `${path}: It has rules, variables or formulas of N3; what can be stored is plain RDF.`,
+  );
+}
+
+async function* piecesOf({ file }: RdfFile): AsyncGenerator<Piece> {
+  let read = 0;
+  for await (const chunk of file.open()) {
+    read += chunk.length;
+    yield { bytes: Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength), read };
+  }
+}
+
+async function* quadsOf(rdf: RdfFile): AsyncGenerator<Found> {
+  const { type, base, rewrite } = rdf;
+  const name = rdf.file.path;
+  if (type === 'application/ld+json' || type === 'application/rdf+xml') {
+    yield await wholeDocument(rdf, type);
+    return;
+  }
+  // Parts that came before a named graph could not be taken back.
+  if (type === 'application/n-quads' || type === 'application/trig') await assertSingleGraph(rdf);
+  const [start, pieces] = await withStart(piecesOf(rdf));
+  const key = documentKey(start, base, JSON.stringify(rewrite));
+  if (type === 'application/n-triples' || type === 'application/n-quads') {
+    const factory = new RewritingFactory(rewrite, key);
+    for await (const { quads, fault } of nquadsBlocks(pieces, { name, offset: 0, line: 0 }, factory)) {
+      yield { quads, prefixes: {} };
+      if (fault) throw fault;
+    }
+  } else yield* streamedQuads(pieces, { format: type, base, name }, new DocumentFactory(rewrite, key));
+}
+
+/** @throws SyntaxFault for a file with named graphs, or one that cannot be read */
+async function assertSingleGraph(rdf: RdfFile): Promise<void> {
+  const [name, path] = [rdf.file.path, rdf.file.path];
+  const factory = (): DocumentFactory => new DocumentFactory([], '0'.repeat(24));
+  const found =
+    rdf.type === 'application/trig'
+      ? streamedQuads(piecesOf(rdf), { format: rdf.type, base: rdf.base, name }, factory())
+      : nquadsBlocks(piecesOf(rdf), { name, offset: 0, line: 0 }, factory());
+  for await (const { quads } of found) for (const quad of quads) assertPlain(quad, path);
+}
+
+/** JSON-LD and RDF/XML: what stands at the end of these may change what stands before. */
+async function wholeDocument({ file, base, rewrite }: RdfFile, format: RdfFormat): Promise<Found> {
+  const { path } = file;
+  if (file.size > longestWhole)
+    throw new SyntaxFault(
+      `${path}: It has more than ${longestWhole >> 20} MiB; so large a graph can be read from Turtle.`,
+    );
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of file.open()) chunks.push(chunk);
+  const bytes = Buffer.concat(chunks);
+  try {
+    const { quads, prefixes } = await parseRdf(bytes, format, { base });
+    const key = documentKey(bytes, base, JSON.stringify(rewrite));
+    return { quads: rewriteQuads(labelled(quads, key), rewrite), prefixes };
+  } catch (cause) {
+    if (!(cause instanceof LwsError)) throw cause;
+    throw new SyntaxFault(`${path}: ${cause.message}`, { cause });
+  }
+}
+
+/** With labels that are the same each time. */
+function labelled(quads: readonly Quad[], key: string): Quad[] {
+  const factory = new DataFactory<Quad>();
+  const labels = new Map<string, Term>();
+  const node = <T extends Term>(term: T): T => {
+    if (term.termType !== 'BlankNode') return term;
+    const known = labels.get(term.value) ?? factory.blankNode(`b${key}x${labels.size.toString(36).padStart(4, '0')}`);
+    labels.set(term.value, known);
+    return known as T;
+  };
+  return quads.map(({ subject, predicate, object }) => factory.quad(node(subject), predicate, node(object)));
+}

@@ -1,0 +1,107 @@
+/** Dumps out: what is read again has the same bytes when it is written again. */
+import { PassThrough, Writable } from 'node:stream';
+import { gunzipSync } from 'node:zlib';
+import type { Quad } from '@rdfjs/types';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { dumpKind, dumpReader } from '../../../components/transfer/formats/dump-reader.js';
+import { DumpWriter } from '../../../components/transfer/formats/dump-writer.js';
+import type { GraphMember } from '../../../components/transfer/member.js';
+import { decodeGraph } from '../../../lib/storage/quad-decoding.js';
+import { encodeGraph } from '../../../lib/storage/quad-keys.js';
+import { documents, factory } from '../../properties/rdf-documents.js';
+import '../../support/random-seed.js';
+
+const of = 'http://new.example/';
+
+async function dumpOf(members: readonly GraphMember[], isGzip = false): Promise<Buffer> {
+  const out = new PassThrough();
+  const chunks: Buffer[] = [];
+  out.on('data', (chunk: Buffer) => chunks.push(chunk));
+  const writer = new DumpWriter(out, of, { isGzip });
+  for (const member of members) await writer.write(member);
+  await writer.end();
+  return Buffer.concat(chunks);
+}
+
+const member = (path: string, quads: readonly Quad[]): GraphMember => ({
+  kind: 'rdf',
+  path,
+  source: '',
+  quads,
+  prefixes: {},
+});
+
+async function read(name: string, bytes: Buffer): Promise<GraphMember[]> {
+  const source = {
+    name,
+    open: async function* (from: number) {
+      yield bytes.subarray(from);
+    },
+  };
+  const found: GraphMember[] = [];
+  for await (const step of dumpReader(source, dumpKind(name)!).read({ into: of, rewrite: [] }))
+    if (step.member.kind === 'rdf') found.push(step.member);
+  return found;
+}
+
+/** As the storage would have it: in the order of its keys. */
+const stored = (all: readonly GraphMember[]): GraphMember[] =>
+  all.map(({ path, quads }) => member(path, decodeGraph(encodeGraph(of + path, quads))));
+
+describe('Writing a dump', () => {
+  it('gives the same bytes after an import of an export', async () => {
+    await fc.assert(
+      fc.asyncProperty(documents({ nasty: false }), async ({ quads }) => {
+        // What comes in gets labels of the storage at the latest here.
+        const first = stored(await read('a.nq', await dumpOf([member('a', quads), member('c/b', quads)])));
+        const exported = await dumpOf(first);
+        expect((await dumpOf(stored(await read('a.nq', exported)))).toString()).to.equal(exported.toString());
+        expect(gunzipSync(await dumpOf(first, true)).toString()).to.equal(exported.toString());
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('writes canonical lines, and passes over what is no graph', async () => {
+    const iri = factory.namedNode(`${of}a`);
+    const quads = [
+      factory.quad(iri, iri, factory.literal('a "b"\n\u0007', 'en')),
+      factory.quad(factory.blankNode('b0'), iri, factory.literal('1', factory.namedNode('http://e.example/t'))),
+    ];
+    const out = new PassThrough();
+    const writer = new DumpWriter(out, of);
+    await writer.write({ kind: 'container', path: 'c/', source: '' });
+    await writer.write(member('a', quads));
+    await writer.end();
+    expect(String(out.read())).to.equal(
+      `<${of}a> <${of}a> "a \\"b\\"\\n\\u0007"@en <${of}a> .\n_:b0 <${of}a> "1"^^<http://e.example/t> <${of}a> .\n`,
+    );
+  });
+
+  it('waits for its reader, and says so when it is gone', async () => {
+    const iri = factory.namedNode(`${of}a`);
+    const large = member(
+      'a',
+      Array.from({ length: 5_000 }, () => factory.quad(iri, iri, iri)),
+    );
+    const out = new PassThrough();
+    const writer = new DumpWriter(out, of);
+    let isThrough = false;
+    const writing = writer.write(large).then(() => {
+      isThrough = true;
+    });
+    for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
+    expect(isThrough).to.equal(false);
+    out.resume();
+    await writing;
+    await writer.end();
+    const full = new Writable({ write: (_chunk, _encoding, done) => done(new Error('the disk is full')) });
+    const failing = new DumpWriter(full, of);
+    const all = async (): Promise<void> => {
+      await failing.write(large);
+      await failing.end();
+    };
+    expect(await all().catch((error: Error) => error.message)).to.equal('the disk is full');
+  });
+});

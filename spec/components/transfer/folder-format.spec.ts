@@ -1,0 +1,349 @@
+/** Folders and ZIPs as resources, both ways. */
+import { createWriteStream } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { Quad } from '@rdfjs/types';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Parser } from 'n3';
+import { DataFactory } from 'rdf-data-factory';
+import { openReader, openWriter } from '../../../components/transfer/formats/index.js';
+import type { Member, ReadOptions, ReadStep, ResourceMember } from '../../../components/transfer/member.js';
+import { isomorphic } from '../../lib/rdf/isomorphism.js';
+import '../../support/random-seed.js';
+
+const into = 'http://new.example/in/';
+const factory = new DataFactory<Quad>();
+
+/** A member with all that it says, its content read. */
+interface Shown {
+  readonly member: Omit<Member, 'open' | 'quads' | 'source'>;
+  readonly quads?: readonly Quad[];
+  readonly content?: string;
+}
+
+async function shownOf({ member }: Pick<ReadStep, 'member'>): Promise<Shown> {
+  if (member.kind === 'left-out' || member.kind === 'state') throw new Error(JSON.stringify(member));
+  const { source: _source, ...rest } = member;
+  if (rest.kind === 'container') return { member: rest };
+  if (rest.kind === 'rdf') {
+    const { quads, prefixes: _prefixes, ...facts } = rest;
+    return { member: facts as Shown['member'], quads };
+  }
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of rest.open()) chunks.push(chunk);
+  const { open: _open, size: _size, ...facts } = rest;
+  return { member: facts as Shown['member'], content: Buffer.concat(chunks).toString() };
+}
+
+describe('A folder of files', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'folder-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  async function put(files: Readonly<Record<string, string | Uint8Array>>): Promise<string> {
+    const root = join(folder, 'in');
+    for (const [path, content] of Object.entries(files)) {
+      await mkdir(dirname(join(root, path)), { recursive: true });
+      await writeFile(join(root, path), content);
+    }
+    return root;
+  }
+
+  async function* readSteps(path: string, options: Partial<ReadOptions> = {}): AsyncGenerator<ReadStep> {
+    const reader = await openReader({ path });
+    yield* reader.read({ into, rewrite: [], ...options });
+    await reader.close();
+  }
+  async function read(path: string, options: Partial<ReadOptions> = {}): Promise<ReadStep[]> {
+    const steps: ReadStep[] = [];
+    for await (const step of readSteps(path, options)) steps.push(step);
+    return steps;
+  }
+  const pathsOf = (steps: readonly ReadStep[]): string[] =>
+    steps.map(({ member }) => {
+      if (member.kind === 'left-out') return `${member.source}: ${member.why}`;
+      if (member.kind === 'state') return member.key;
+      return `${member.path} ${member.kind === 'bytes' ? member.mediaType : member.kind}`;
+    });
+  const triplesOf = (steps: readonly ReadStep[]): string[] =>
+    steps.flatMap(({ member }) =>
+      member.kind === 'rdf'
+        ? member.quads.map(({ subject, predicate, object }) => `${subject.value} ${predicate.value} ${object.value}`)
+        : [],
+    );
+
+  it('becomes resources of the same names, of the types that extensions say', async () => {
+    const turtle = '<> <#p> <x.jpg>, <../b> .';
+    const path = await put({
+      'a b.ttl': turtle,
+      'c/d.jsonld': '{"@id": "", "http://e.example/p": "o"}',
+      'c/e.rdf': `<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#" xmlns:e="http://e.example/"><rdf:Description rdf:about=""><e:p>o</e:p></rdf:Description></rdf:RDF>`,
+      'c/f.n3': '<> <#p> "n3" .',
+      'c/g.nt': '<http://e.example/s> <http://e.example/p> "nt" .\n',
+      'c/h.trig': '<> <#p> "trig" .',
+      'c/i.nq': '<http://e.example/s> <http://e.example/p> "nq" .\n',
+      'j.html': '<p>',
+      'k.JSON': '{}',
+      l: 'x',
+      'ü%.PNG': 'x',
+    });
+    const steps = await read(path);
+    expect(pathsOf(steps)).to.deep.equal([
+      'a%20b.ttl rdf',
+      'c/ container',
+      ...['d.jsonld', 'e.rdf', 'f.n3', 'g.nt', 'h.trig', 'i.nq'].map((name) => `c/${name} rdf`),
+      'j.html text/html',
+      'k.JSON application/json',
+      'l application/octet-stream',
+      '%C3%BC%25.PNG image/png',
+    ]);
+    const triples = triplesOf(steps);
+    expect(triples[0]).to.equal(`${into}a%20b.ttl ${into}a%20b.ttl#p ${into}x.jpg`);
+    expect(triples[1]).to.equal(`${into}a%20b.ttl ${into}a%20b.ttl#p http://new.example/b`);
+    expect(triples.slice(2)).to.deep.equal([
+      `${into}c/d.jsonld http://e.example/p o`,
+      `${into}c/e.rdf http://e.example/p o`,
+      `${into}c/f.n3 ${into}c/f.n3#p n3`,
+      'http://e.example/s http://e.example/p nt',
+      `${into}c/h.trig ${into}c/h.trig#p trig`,
+      'http://e.example/s http://e.example/p nq',
+    ]);
+  });
+
+  it('leaves out what is no content, and says so', async () => {
+    const path = await put({
+      '.DS_Store': 'x',
+      '.git/config': 'x',
+      '.git/objects/a': 'x',
+      '__MACOSX/._a': 'x',
+      'Thumbs.db': 'x',
+      'a.ttl.acl': '',
+      'a/.meta': '',
+      'b.trig': '<> <#p> "1" . <#g> { <> <#p> "2" }',
+      'c.n3': '{ ?x <#p> ?y } => { ?y <#q> ?x } .',
+      'd.ttl': '<> <#p>\n\n "1" ; ] .',
+      'e.jsonld': '{"@context": "https://remote.example/context", "p": 1}',
+    });
+    const names = 'Names that end in .acl or .meta are those of lists of access and of metadata.';
+    const shown = pathsOf(await read(path));
+    expect(shown.slice(0, 4)).to.deep.equal([
+      'a.ttl.acl: '.concat(names),
+      'a/ container',
+      'a/.meta: '.concat(names),
+      'b.trig: It cannot be read. b.trig: It has named graphs, and a resource is a single graph. As a dump its graphs can be imported.',
+    ]);
+    expect(shown[4]).to.match(/^c\.n3: It cannot be read\. c\.n3: It has rules, variables or formulas of N3/);
+    expect(shown[5]).to.match(/^d\.ttl: It cannot be read\. d\.ttl:3: /);
+    expect(shown[6]).to.match(/^e\.jsonld: .* The JSON-LD context https:\/\/remote\.example\/context is not one/);
+    expect(shown.slice(7)).to.deep.equal([
+      'The folder: 5 files of systems and programs, such as .DS_Store, Thumbs.db, __MACOSX/ and .git/.',
+    ]);
+  });
+
+  it('moves: relative references follow, and absolute ones are rewritten once', async () => {
+    const path = await put({
+      'a.ttl': '@prefix o: <http://old.example/> . <> o:p o:x, <http://old.example/y>, <z>, "1"^^o:type .',
+      'b.jsonld': '{"@id": "http://old.example/s", "http://old.example/p": {"@id": "http://old.example/o"}}',
+    });
+    const rewrite = [{ from: 'http://old.example/', to: 'http://old.example/new/' }];
+    const steps = await read(path, { rewrite });
+    expect(triplesOf(steps)).to.deep.equal([
+      ...['http://old.example/new/x', 'http://old.example/new/y', `${into}z`, '1'].map(
+        (object) => `${into}a.ttl http://old.example/new/p ${object}`,
+      ),
+      'http://old.example/new/s http://old.example/new/p http://old.example/new/o',
+    ]);
+    const [first] = steps;
+    expect(first!.member).to.have.property('prefixes').that.deep.equals({ o: 'http://old.example/new/' });
+  });
+
+  it('refuses an index that it does not understand', async () => {
+    for (const index of ['{', '[]', '{"quadpod":2,"files":{}}', '{"quadpod":1,"files":{"a":{"name":"b/c"}}}'])
+      expect(await read(await put({ '.quadpod.json': index })).catch((error: Error) => error.message)).to.match(
+        /^\.quadpod\.json cannot be read: /,
+      );
+    const links = '{"quadpod":1,"files":{"a":{"links":{"type":[{"href":"relative"}]}}}}';
+    expect(await read(await put({ '.quadpod.json': links, a: '' })).catch((error: Error) => error.message)).to.match(
+      /^\.quadpod\.json: The links of "a" cannot be taken\. /,
+    );
+  });
+
+  it('reads a large graph in parts, and goes on in its middle', async () => {
+    const lines = Array.from({ length: 25_000 }, (_, index) => `_:n${index % 7} <#p> ${index} .`).join('\n');
+    const path = await put({ 'a.ttl': lines, 'b.ttl': '<> <#p> 1 .' });
+    const steps = await read(path);
+    expect(
+      steps.map(({ member }) => (member.kind === 'rdf' ? [member.quads.length, member.hasMore] : [])),
+    ).to.deep.equal([
+      [10_000, true],
+      [10_000, true],
+      [5_000, undefined],
+      [1, undefined],
+    ]);
+    const later = await read(path, { cursor: steps[0]!.cursor });
+    expect(later.map(({ member }) => ({ ...member }))).to.deep.equal(
+      steps.slice(1).map(({ member }) => ({ ...member })),
+    );
+    await writeFile(join(path, 'a.ttl'), `${lines}\n<> <#p> ] .`);
+    const broken = await read(path).catch((error: Error) => error.message);
+    expect(broken).to.match(/^a\.ttl:25001: /);
+  });
+
+  async function written(members: readonly Member[], format: 'zip' | 'folder', name: string): Promise<string> {
+    const path = join(folder, name);
+    const target = format === 'zip' ? { stream: createWriteStream(path) } : { folder: path };
+    const writer = await openWriter(format, target, { of: into });
+    for (const member of members) await writer.write(member);
+    await writer.end();
+    return path;
+  }
+
+  const graph = (path: string, turtle: string, rest: object = {}): Member => ({
+    kind: 'rdf',
+    path,
+    source: '',
+    quads: new Parser({ baseIRI: into + path }).parse(turtle),
+    prefixes: {},
+    ...rest,
+  });
+  const bytes = (path: string, mediaType: string, rest: object = {}): Member => ({
+    kind: 'bytes',
+    path,
+    source: '',
+    mediaType,
+    open: async function* () {
+      yield Buffer.from(path);
+    },
+    ...rest,
+  });
+  const container = (path: string, rest: object = {}): Member => ({ kind: 'container', path, source: '', ...rest });
+
+  /** By their names, as an export has them. */
+  const inOrder = <T extends { readonly path: string }>(members: readonly T[]): T[] =>
+    [...members].sort((a, b) => (a.path < b.path ? -1 : 1));
+
+  async function expectSame(members: readonly Member[], format: 'zip' | 'folder', name: string): Promise<void> {
+    const found = new Map<string, Shown>();
+    for await (const step of readSteps(await written(members, format, name))) {
+      const shown = await shownOf(step);
+      found.set((shown.member as ResourceMember).path, shown);
+    }
+    const expected = await Promise.all(members.map((member) => shownOf({ member })));
+    for (const { member, quads, content } of expected) {
+      const same = found.get((member as ResourceMember).path);
+      expect(same?.member, JSON.stringify(member)).to.deep.equal(member);
+      expect(same!.content).to.equal(content);
+      if (quads) expect(isomorphic([...same!.quads!], [...quads]), JSON.stringify(same!.quads)).to.equal(true);
+    }
+    expect([...found.keys()].filter((path) => path !== '')).to.have.length(
+      members.filter((each) => (each as ResourceMember).path !== '').length,
+    );
+  }
+
+  it('has names of all kinds back, also those that only an index can tell', async () => {
+    const links = { type: [{ href: 'http://e.example/T' }], author: [{ href: 'http://e.example/me' }] };
+    const modified = 1_700_000_000_000;
+    const members = inOrder([
+      container('', { links }),
+      graph('a', '<> <#p> <a.ttl>, <#it>, [ <#q> (1 2) ] .', { links, modified }),
+      graph('a.ttl', '<> <#p> "2" .', { modified }),
+      container('a.ttl.ttl/'),
+      graph('a.ttl.ttl/b.nt', '<> <#p> "nt" .', { modified }),
+      bytes('a~2.ttl', 'text/plain', { modified }),
+      bytes('b.ttl', 'text/turtle', { modified }),
+      bytes('c%20d', 'image/png', { modified }),
+      bytes('c%2Dd', 'text/html;charset=utf-8', { modified, links }),
+      bytes('c%FFd', 'application/octet-stream', { modified }),
+      bytes('c%252Dd', 'application/json', { modified }),
+      bytes('c%2Fd', 'application/octet-stream', { modified }),
+      bytes('c%5Cd', 'application/octet-stream', { modified }),
+      graph('e', '', { modified }),
+      graph('.quadpod.json', '<> <#p> "3" .', { modified }),
+      container('.git/', { links }),
+      bytes('.git/x', 'text/plain', { modified }),
+      container('empty/'),
+      bytes('Thumbs.db', 'application/octet-stream', { modified }),
+      container('e.ttl/', { links }),
+      graph('e.ttl/f', '<../e> <#p> <> .', { modified }),
+    ] as (Member & { path: string })[]);
+    await expectSame(members, 'folder', 'out');
+    await expectSame(members, 'zip', 'out.zip');
+  });
+
+  it('has any members back', async () => {
+    const name = fc.constantFrom(
+      'a',
+      'a.ttl',
+      'a.ttl.ttl',
+      'a~2.ttl',
+      'a~2',
+      'b.nt',
+      'b.json',
+      '%41',
+      '%2E',
+      '.git',
+      'ü'.replace('ü', '%C3%BC'),
+      'x.png',
+      '.DS_Store',
+    );
+    const kind = fc.constantFrom('rdf', 'text/turtle', 'text/plain', 'application/json', 'container');
+    const entry = fc.record({ folder: fc.option(fc.constantFrom('a.ttl/', 'c/', '%41/')), name, kind });
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(entry, { maxLength: 12 }),
+        fc.constantFrom('zip' as const, 'folder' as const),
+        async (entries, format) => {
+          const members = new Map<string, Member & { path: string }>();
+          for (const { folder: parent, name: last, kind: what } of entries) {
+            const path = (parent ?? '') + last;
+            const modified = 1_700_000_000_000;
+            // No storage has a resource and a container of the same name.
+            if (members.has(path) || members.has(`${path}/`) || (parent && members.has(parent.slice(0, -1)))) continue;
+            if (parent) members.set(parent, container(parent) as Member & { path: string });
+            const member =
+              what === 'container'
+                ? container(`${path}/`)
+                : what === 'rdf'
+                  ? graph(path, '<> <#p> <>, [] .', { modified })
+                  : bytes(path, what, { modified });
+            members.set((member as ResourceMember).path, member as Member & { path: string });
+          }
+          await expectSame(inOrder([...members.values()]), format, `run${run++}`);
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('has a large graph back, which was written a triple a line', async () => {
+    const iri = factory.namedNode(`${into}a`);
+    const part = (start: number, hasMore: boolean): Member => ({
+      kind: 'rdf',
+      path: 'a',
+      source: '',
+      prefixes: { e: 'http://e.example/' },
+      quads: Array.from({ length: 9_000 }, (_, index) =>
+        factory.quad(factory.blankNode(`b${index}`), iri, factory.literal(String(start + index))),
+      ),
+      ...(hasMore ? { hasMore } : {}),
+    });
+    for (const format of ['folder', 'zip'] as const) {
+      const path = await written(
+        [part(0, true), part(9_000, true), part(18_000, true), part(27_000, false), graph('b', '<> <#p> 1 .')],
+        format,
+        `large-${format}`,
+      );
+      const steps = await read(path);
+      const quads = steps.flatMap(({ member }) => (member.kind === 'rdf' && member.path === 'a' ? member.quads : []));
+      expect(quads).to.have.length(36_000);
+      expect(new Set(quads.map(({ subject }) => subject.value)).size).to.equal(9_000);
+      expect(steps[0]!.member).to.have.property('prefixes').that.deep.equals({ e: 'http://e.example/' });
+      expect(steps.at(-1)!.member).to.have.property('path', 'b');
+    }
+  });
+});

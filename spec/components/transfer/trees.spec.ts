@@ -1,0 +1,148 @@
+/** Trees of files: what is written to a folder or a ZIP is read from there. */
+import { createWriteStream } from 'node:fs';
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Writable } from 'node:stream';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { FileTree, TreeFile, TreeSink } from '../../../components/transfer/file-tree.js';
+import { openFolderSink } from '../../../components/transfer/folder-sink.js';
+import { openFolderTree } from '../../../components/transfer/folder-tree.js';
+import { ZipSink } from '../../../components/transfer/zip-sink.js';
+import { openZipTree } from '../../../components/transfer/zip-tree.js';
+import '../../support/random-seed.js';
+
+async function contentOf(content: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of content) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+type Files = Readonly<Record<string, string>>;
+
+async function written(files: Files, sink: TreeSink): Promise<void> {
+  for (const [path, content] of Object.entries(files)) {
+    const bytes = Buffer.from(content);
+    // Half of them in pieces.
+    const pieces = async function* (): AsyncGenerator<Uint8Array> {
+      for (let at = 0; at < bytes.length; at += 3) yield bytes.subarray(at, at + 3);
+    };
+    await sink.add(path, content.length % 2 === 0 ? bytes : pieces(), { modified: 1_700_000_000_000 });
+  }
+  await sink.end();
+}
+
+async function read(tree: FileTree, after?: string): Promise<[string, string][]> {
+  const found: [string, string][] = [];
+  for await (const file of tree.files(after)) {
+    if ('refused' in file) throw new Error(`${file.path}: ${file.refused}`);
+    found.push([file.path, (await contentOf(file.open())).toString()]);
+  }
+  return found;
+}
+
+/** The files with all the folders they lie in, in the order of a tree. */
+function expected(files: Files): [string, string][] {
+  const all = new Map<string, string>();
+  for (const [path, content] of Object.entries(files)) {
+    for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) all.set(path.slice(0, at + 1), '');
+    if (!path.endsWith('/')) all.set(path, content);
+  }
+  return [...all].sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+describe('A tree of files', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'trees-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  const trees: Readonly<Record<string, (files: Files, name: string) => Promise<FileTree>>> = {
+    'in a folder': async (files, name) => {
+      await written(files, await openFolderSink(join(folder, name)));
+      return openFolderTree(join(folder, name));
+    },
+    'in a ZIP': async (files, name) => {
+      const file = join(folder, `${name}.zip`);
+      await written(files, new ZipSink(createWriteStream(file)));
+      return openZipTree(file);
+    },
+  };
+
+  for (const [where, make] of Object.entries(trees))
+    it(`${where} has what was written, from every place on`, async () => {
+      const name = fc.constantFrom('a', 'a.ttl', 'a b', 'ä', '💩', '-', '~', 'A', '%41', '"', '\n');
+      const leaf = fc.tuple(fc.array(name, { maxLength: 2 }), name, fc.boolean()).map(([folders, last, isFolder]) => {
+        return `${[...folders.map((each) => `d${each}/`), isFolder ? `d${last}/` : last].join('')}`;
+      });
+      let run = 0;
+      await fc.assert(
+        fc.asyncProperty(fc.dictionary(leaf, fc.string({ maxLength: 10 }), { maxKeys: 8 }), async (files) => {
+          const tree = await make(files, `run${run++}`);
+          const all = expected(files);
+          expect(await read(tree)).to.deep.equal(all);
+          for (const [index, [path]] of all.entries())
+            expect(await read(tree, path)).to.deep.equal(all.slice(index + 1));
+          for (const [path] of all)
+            expect((await tree.file(path))?.path).to.equal(path.endsWith('/') ? undefined : path);
+          expect(tree.total).to.equal(all.reduce((sum, [, content]) => sum + Buffer.byteLength(content), 0));
+          await tree.close();
+        }),
+        { numRuns: 25 },
+      );
+    });
+
+  it('keeps dates, and is for its owner alone', async () => {
+    const dated: Files = { 'a/b': 'content' };
+    for (const make of Object.values(trees)) {
+      const tree = await make(dated, 'dated');
+      expect(((await tree.file('a/b')) as TreeFile).modified).to.equal(1_700_000_000_000);
+      await tree.close();
+    }
+    expect((await stat(join(folder, 'dated', 'a', 'b'))).mode & 0o777).to.equal(0o600);
+    expect((await stat(join(folder, 'dated', 'a'))).mode & 0o777).to.equal(0o700);
+  });
+
+  it('makes the same ZIP of the same files', async () => {
+    for (const name of ['one', 'two']) await (await trees['in a ZIP']!({ a: '1', 'b/c': '22' }, name)).close();
+    expect(await readFile(join(folder, 'one.zip'))).to.deep.equal(await readFile(join(folder, 'two.zip')));
+  });
+
+  it('takes as much as its reader does, where it is sent as a ZIP', async () => {
+    const out = new PassThrough({ highWaterMark: 1 << 16 });
+    const sink = new ZipSink(out);
+    let given = 0;
+    const endless = async function* (): AsyncGenerator<Uint8Array> {
+      for (; given < 1_000; given++) yield Buffer.from(Array.from({ length: 65_536 }, () => Math.random() * 256));
+    };
+    const adding = sink.add('a', endless());
+    const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+    while (!out.writableNeedDrain) await turn();
+    for (let turns = 0; turns < 500; turns++) await turn();
+    expect(given).to.be.below(100);
+    out.destroy();
+    expect(await adding.catch((error: Error) => error.message)).to.be.a('string');
+    expect(await sink.end().catch((error: Error) => error.message)).to.be.a('string');
+  });
+
+  it('says so when the ZIP goes nowhere, or a content fails', async () => {
+    const full = new Writable({
+      write: (_chunk, _encoding, done) => done(new Error('the disk is full')),
+    });
+    const sink = new ZipSink(full);
+    const failing = async (): Promise<void> => {
+      for (let index = 0; index < 200; index++) await sink.add(`a${index}`, Buffer.from('a'));
+      await sink.end();
+    };
+    expect(await failing().catch((error: Error) => error.message)).to.equal('the disk is full');
+    const other = new ZipSink(new PassThrough().resume());
+    const broken = async function* (): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('a');
+      throw new Error('the source is gone');
+    };
+    expect(await other.add('a', broken()).catch((error: Error) => error.message)).to.equal('the source is gone');
+    expect(await other.end().catch((error: Error) => error.message)).to.equal('the source is gone');
+  });
+});

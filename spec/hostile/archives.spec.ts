@@ -1,0 +1,183 @@
+/** ZIPs and folders that want to reach elsewhere, or to fill the memory. */
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import type { FileTree } from '../../components/transfer/file-tree.js';
+import { openFolderSink } from '../../components/transfer/folder-sink.js';
+import { openFolderTree } from '../../components/transfer/folder-tree.js';
+import { openZipTree } from '../../components/transfer/zip-tree.js';
+import { type ZipEntry, zipOf } from '../support/zip.js';
+
+const text = async (content: AsyncIterable<Uint8Array>): Promise<string> => {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of content) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
+};
+
+/** Each path with its content, or why it is refused. */
+async function shown(tree: FileTree): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const found of tree.files())
+    lines.push(`${found.path}: ${'refused' in found ? found.refused : await text(found.open())}`);
+  return lines;
+}
+
+describe('Hostile archives', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'archives-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  async function opened(bytes: Uint8Array, bounds?: { entries: number; bytes: number }): Promise<FileTree> {
+    const file = join(folder, 'a.zip');
+    await writeFile(file, bytes);
+    return openZipTree(file, bounds);
+  }
+  const refusal = (work: Promise<unknown>): Promise<string> =>
+    work.then(
+      () => 'none',
+      (error: Error) => error.message,
+    );
+
+  it('have entries refused and named that lead out, are links, devices, encrypted or there twice', async () => {
+    const entries: [ZipEntry, string][] = [
+      [{ name: '../a' }, '../a: It is left out: its name leads out of the folder (..).'],
+      [{ name: 'b/../../b' }, 'b/../../b: It is left out: its name leads out of the folder (..).'],
+      [{ name: '/c' }, '/c: It is left out: its name is absolute.'],
+      [{ name: 'C:/c' }, 'C:/c: It is left out: its name is absolute.'],
+      [
+        { name: 'd\\..\\d' },
+        'd\\..\\d: It is left out: its name has a backslash, which leads elsewhere on some systems.',
+      ],
+      [{ name: 'e\0f' }, 'e\0f: It is left out: its name has the character U+0000.'],
+      [{ name: 'g//h' }, 'g//h: It is left out: a part of its name is empty.'],
+      [
+        { name: './i' },
+        './i: It is left out: a part of its name is a single full stop.'.replace(
+          'a part of its name is',
+          'its name has a part that is',
+        ),
+      ],
+      [
+        { name: 'j', content: '/etc/passwd', mode: 0o120777 },
+        'j: It is left out: it is a symbolic link, which is not followed.',
+      ],
+      [{ name: 'k', mode: 0o060660 }, 'k: It is left out: it is neither a file nor a folder.'],
+      [{ name: 'l', flags: 0x801 }, 'l: It is left out: it is encrypted.'],
+      [
+        { name: 'm', method: 12 },
+        'm: It is left out: it is compressed by method 12; 0 (none) and 8 (deflate) can be read.',
+      ],
+      [{ name: Buffer.from([0x6e, 0xff]) }, 'n?: It is left out: its name is no UTF-8.'],
+      [{ name: 'o'.repeat(5_000) }, `${'o'.repeat(200)}: It is left out: its path is too long.`],
+      [{ name: 'z' }, 'z: It is left out: another entry has the same name.'],
+    ];
+    const tree = await opened(zipOf([{ name: 'z', content: 'last' }, ...entries.map(([entry]) => entry)]));
+    expect(await shown(tree)).to.have.members(['z: last', ...entries.map(([, line]) => line)]);
+    await tree.close();
+  });
+
+  it('are refused as a whole with too many entries or bytes, also where entries share their bytes', async () => {
+    const many = zipOf([{ name: 'a' }, { name: 'b' }, { name: 'c' }]);
+    expect(await refusal(opened(many, { entries: 2, bytes: 100 }))).to.match(/has 3 entries; 2 are possible\.$/);
+    const large = zipOf([{ name: 'a', content: 'a'.repeat(101) }]);
+    expect(await refusal(opened(large, { entries: 2, bytes: 100 }))).to.match(/would become 101 bytes, too many/);
+    const content = Buffer.alloc(1 << 20);
+    const shared = Array.from({ length: 300 }, (_, index) => ({ name: `a${index}`, content, sharedWith: 0 }));
+    const overlapping = zipOf([{ name: 'a', content }, ...shared]);
+    expect(await refusal(opened(overlapping))).to.match(
+      /would become 315621376 bytes, too many for its \d+\. It is refused\.$/,
+    );
+  });
+
+  it('are no bombs: by what they announce, and by what comes', async () => {
+    const content = Buffer.alloc(40 << 20);
+    const announced = await opened(
+      zipOf([
+        { name: 'a', content },
+        { name: 'b', content: Buffer.from(Array.from({ length: 60_000 }, (_, index) => (index * 7_919) % 251)) },
+      ]),
+    );
+    expect((await shown(announced))[0]).to.match(/^a: It is left out: \d+ bytes would become 41943040\.$/);
+    await announced.close();
+    const silent = await opened(zipOf([{ name: 'a', content, size: 10 }]));
+    expect(await refusal(shown(silent))).to.equal('a in the ZIP has more bytes than its 10.');
+    await silent.close();
+  });
+
+  it('are told of where they are damaged', async () => {
+    const whole = zipOf([{ name: 'a', content: 'a'.repeat(100) }]);
+    expect(await refusal(opened(whole.subarray(0, -1)))).to.match(/cannot be read as a ZIP: /);
+    expect(await refusal(opened(whole.subarray(0, 40)))).to.match(/cannot be read as a ZIP: /);
+    expect(await refusal(opened(zipOf([{ name: 'a' }], 3)))).to.match(/cannot be read as a ZIP: /);
+    const cases: [ZipEntry, RegExp][] = [
+      [{ name: 'a', content: 'a', checksum: 5 }, /^a in the ZIP is damaged: its CRC-32 is another\.$/],
+      [{ name: 'a', content: 'a', size: 5 }, /^a in the ZIP has fewer bytes than its 5\.$/],
+    ];
+    for (const [entry, message] of cases) {
+      const tree = await opened(zipOf([entry]));
+      expect(await refusal(shown(tree))).to.match(message);
+      await tree.close();
+    }
+    const broken = Buffer.from(whole);
+    broken.fill(0xff, 31, 34);
+    const tree = await opened(broken);
+    expect(await refusal(shown(tree))).to.match(/^a in the ZIP is damaged: /);
+    await tree.close();
+  });
+
+  it('have no file that is a folder as well', async () => {
+    const tree = await opened(
+      zipOf([
+        { name: 'a', content: 'x' },
+        { name: 'a/b', content: 'y' },
+      ]),
+    );
+    expect(await shown(tree)).to.deep.equal(['a: It is left out: it is a folder as well.', 'a/: ', 'a/b: y']);
+    await tree.close();
+  });
+
+  it('are no folders with links, pipes, and names that are no text', async () => {
+    const root = join(folder, 'root');
+    await mkdir(join(root, 'b'), { recursive: true });
+    await symlink('/etc/passwd', join(root, 'a'));
+    await symlink('/etc', join(root, 'b', 'etc'));
+    await symlink('..', join(root, 'b', 'up'));
+    execFileSync('mkfifo', [join(root, 'c')]);
+    await writeFile(Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0x64, 0xff])]), 'x');
+    await writeFile(join(root, 'e'), 'whole');
+    const tree = await openFolderTree(root);
+    const link = 'It is a symbolic link, which is not followed.';
+    expect(await shown(tree)).to.deep.equal([
+      `a: ${link}`,
+      'b/: ',
+      `b/etc: ${link}`,
+      `b/up: ${link}`,
+      'c: It is neither a file nor a folder.',
+      'd?: Its name is no UTF-8.',
+      'e: whole',
+    ]);
+    for (const path of ['a', 'b/etc/passwd', 'b/up/e', '../root/e', '/etc/passwd', 'c', 'b', 'none'])
+      expect(await tree.file(path), path).to.equal(undefined);
+    expect((await tree.file('e'))?.size).to.equal(5);
+  });
+
+  it('do not write outside of the folder, over what is there, nor names that it cannot have', async () => {
+    const root = join(folder, 'root');
+    const sink = await openFolderSink(root);
+    const bytes = Buffer.from('x');
+    for (const path of ['../a', '/a', 'a/../../b', 'a//b', '.', '', 'e\0f'])
+      expect(await refusal(sink.add(path, bytes)), path).to.match(/ cannot be written: /);
+    await sink.add('a', bytes);
+    expect(await refusal(sink.add('a', bytes))).to.equal('a cannot be written: there is something so named already.');
+    expect(await refusal(sink.add('ä'.repeat(128), bytes))).to.match(
+      / has 256 bytes, and file systems have names of up to 255\.$/,
+    );
+    await sink.end();
+    expect(await shown(await openFolderTree(folder))).to.deep.equal(['root/: ', 'root/a: x']);
+    expect(await refusal(openFolderSink(root))).to.match(/ is not empty\./);
+  });
+});

@@ -1,7 +1,7 @@
 /** The tree of the files in a folder. Symbolic links are never followed: what they point to may be anything of the machine. */
 import { constants, type Stats } from 'node:fs';
 import { lstat, open, readdir } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import type { FileTree, RefusedFile, TreeFile } from './file-tree.js';
 import { TransferError } from './member.js';
 import { faultOfPath, nameOfBytes, shownName } from './tree-names.js';
@@ -27,6 +27,17 @@ const atOnce = 64;
 
 /** Bytes of files that are read in one go. */
 const short = 64 << 10;
+
+/** The tree of a single file, as if it were alone in a folder. @throws TransferError where there is none */
+export async function openFileTree(file: string, name: string): Promise<FileTree> {
+  const facts = await told(lstat(resolve(file)), name);
+  if (!facts.isFile()) throw new TransferError(`${name} is no file.`);
+  const only = { ...treeFile(resolve(file, '..'), basename(file), facts), path: name };
+  const files = async function* (after?: string): AsyncGenerator<TreeFile> {
+    if (after === undefined || name > after) yield only;
+  };
+  return { total: facts.size, files, file: async (path) => (path === name ? only : undefined), close: async () => {} };
+}
 
 interface Entry {
   readonly path: string;

@@ -5,6 +5,7 @@
  * Blank nodes: a label that the storage made stays as it is, so that the export of an import of an export has the same bytes. Any
  * other belongs to its document, in all graphs and parts of it (`RewritingFactory`).
  */
+import type { Quad } from '@rdfjs/types';
 import { type Reader, type ReadOptions, type ReadStep, TransferError } from '../member.js';
 import { type ByteSource, type Piece, textOf, withStart } from './byte-source.js';
 import { GraphRun, LeftOuts, lengthOf } from './graph-runs.js';
@@ -52,93 +53,91 @@ function cursorOf(text: string | undefined): Cursor {
   return { at: Number(at), line: Number(line), document, leftOut: new LeftOuts(leftOut) };
 }
 
+/** Quads as they come from a parser, with the place of each. */
+interface Batch {
+  readonly quads: readonly Quad[];
+  /** Numbers of lines. */
+  readonly lines: readonly number[];
+  /** Where reading goes on behind each. */
+  readonly ends: readonly number[];
+  /** How much there was, with each: bytes of the text, or characters of terms. */
+  readonly sizes: readonly number[];
+  readonly read: number;
+}
+
 async function* readNQuads(source: ByteSource, isGzip: boolean, options: ReadOptions): AsyncGenerator<ReadStep> {
-  const { at, line, document, leftOut } = cursorOf(options.cursor);
-  const pieces = textOf(source, isGzip, at);
-  const [key, all] = document ? [document, pieces] : await keyed(pieces, options);
-  const run = new GraphRun(options.into, leftOut);
-  const start = { name: source.name, offset: at, line };
-  let cursor = { at, line };
-  let bytes = 0;
-  const step = (member: ReadStep['member']): ReadStep => ({
-    member,
-    cursor: `${cursor.at} ${cursor.line} ${key} ${leftOut}`,
-    bytes,
-  });
-  for await (const { quads, ends, lines, read, fault } of nquadsBlocks(
-    all,
-    start,
-    new RewritingFactory(options.rewrite, key),
-  )) {
-    bytes = read;
-    for (let index = 0; index < quads.length; index++) {
-      const quad = quads[index]!;
-      if (run.isOver(quad, cursor.at)) {
-        const member = run.take(quad);
-        if (member) yield step(member);
-      }
-      const before = cursor.at;
-      run.add(quad, () => ({ source: `${source.name}:${lines[index]}`, end: before }));
-      cursor = { at: ends[index]!, line: lines[index]! };
+  const cursor = cursorOf(options.cursor);
+  const pieces = textOf(source, isGzip, cursor.at);
+  const [key, all] = cursor.document ? [cursor.document, pieces] : await keyed(pieces, options);
+  const start = { name: source.name, offset: cursor.at, line: cursor.line };
+  const batches = async function* (): AsyncGenerator<Batch> {
+    for await (const block of nquadsBlocks(all, start, new RewritingFactory(options.rewrite, key))) {
+      yield { ...block, sizes: block.ends };
+      if (block.fault) throw block.fault;
     }
-    if (!fault) continue;
-    const member = run.take();
-    if (member) yield step(member);
-    throw fault;
-  }
-  const member = run.take();
-  if (member) yield step(member);
-  yield* ending(options, { key, leftOut, cursor, bytes });
+  };
+  yield* stepsOf(batches(), { name: source.name, into: options.into, cursor, key, size: cursor.at });
 }
 
 async function* readTriG(source: ByteSource, isGzip: boolean, options: ReadOptions): AsyncGenerator<ReadStep> {
-  const { at, document, leftOut } = cursorOf(options.cursor);
+  const { name } = source;
+  const cursor = cursorOf(options.cursor);
   const [found, pieces] = await keyed(textOf(source, isGzip, 0), options);
-  const key = document || found;
-  const syntax = { format: 'application/trig', name: source.name };
-  const run = new GraphRun(options.into, leftOut);
-  let [count, characters, bytes] = [0, 0, 0];
-  const step = (member: ReadStep['member']): ReadStep => ({ member, cursor: `${count} 0 ${key} ${leftOut}`, bytes });
+  const key = cursor.document || found;
+  const factory = new DocumentFactory(options.rewrite, key);
+  const batches = async function* (): AsyncGenerator<Batch> {
+    let [count, size] = [0, 0];
+    for await (const all of streamedQuads(pieces, { format: 'application/trig', name }, factory)) {
+      const known = Math.min(all.quads.length, Math.max(0, cursor.at - count));
+      count += known;
+      const quads = all.quads.slice(known);
+      const sizes = quads.map((quad) => {
+        size += lengthOf(quad);
+        return size;
+      });
+      yield { quads, sizes, lines: all.lines.slice(known), ends: quads.map(() => ++count), read: all.read };
+    }
+  };
+  yield* stepsOf(batches(), { name, into: options.into, cursor, key, size: 0 });
+}
+
+interface Start {
+  readonly name: string;
+  readonly into: string;
+  readonly cursor: Cursor;
+  readonly key: string;
+  /** What the sizes begin with. */
+  readonly size: number;
+}
+
+/** The members that quads are, and at the end what was left out of them. */
+async function* stepsOf(batches: AsyncIterable<Batch>, start: Start): AsyncGenerator<ReadStep> {
+  const { name, into, cursor, key } = start;
+  const { leftOut } = cursor;
+  const run = new GraphRun(into, leftOut);
+  let [at, line, size, bytes] = [cursor.at, cursor.line, start.size, 0];
+  const taken = (next?: Quad): ReadStep[] => {
+    const member = run.take(next);
+    return member ? [{ member, cursor: `${at} ${line} ${key} ${leftOut}`, bytes }] : [];
+  };
   try {
-    for await (const { quads, lines, read } of streamedQuads(
-      pieces,
-      syntax,
-      new DocumentFactory(options.rewrite, key),
-    )) {
+    for await (const { quads, lines, ends, sizes, read } of batches) {
       bytes = read;
-      for (const [index, quad] of quads.entries()) {
-        if (count < at) {
-          count++;
-          continue;
-        }
-        if (run.isOver(quad, characters)) {
-          const member = run.take(quad);
-          if (member) yield step(member);
-        }
-        run.add(quad, () => ({ source: `${source.name}:${lines[index]}`, end: characters }));
-        characters += lengthOf(quad);
-        count++;
+      for (let index = 0; index < quads.length; index++) {
+        const quad = quads[index]!;
+        if (run.isOver(quad, size)) yield* taken(quad);
+        line = lines[index]!;
+        run.add(quad, () => ({ source: `${name}:${line}`, size }));
+        [at, size] = [ends[index]!, sizes[index]!];
       }
     }
   } catch (error) {
-    if (!(error instanceof TransferError)) throw error;
-    const member = run.take();
-    if (member) yield step(member);
+    if (error instanceof TransferError) yield* taken();
     throw error;
   }
-  const member = run.take();
-  if (member) yield step(member);
-  yield* ending(options, { key, leftOut, cursor: { at: count, line: 0 }, bytes });
-}
-
-/** What was left out, at the end of the dump. Nothing is, when reading goes on behind it. */
-function* ending(
-  { into }: ReadOptions,
-  end: { key: string; leftOut: LeftOuts; cursor: { at: number; line: number }; bytes: number },
-): Generator<ReadStep> {
-  const { at, line } = end.cursor;
-  const members = end.leftOut.members(into);
-  for (const member of members) yield { member, cursor: `${at} ${line} ${end.key} []`, bytes: end.bytes };
+  yield* taken();
+  // Nothing is left to be told where reading goes on behind these.
+  for (const member of leftOut.members(into)) yield { member, cursor: `${at} ${line} ${key} []`, bytes };
 }
 
 /** The pieces, and the key that their start gives the document. */

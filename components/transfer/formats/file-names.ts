@@ -20,9 +20,19 @@ export function nameOfSegment(segment: string): string {
   }
 }
 
+const clutter: ReadonlySet<string> = new Set([
+  '.ds_store',
+  'thumbs.db',
+  'desktop.ini',
+  '__macosx',
+  '.git',
+  '.svn',
+  '.hg',
+]);
+
 /** Whether systems and programs leave such files in folders: `.DS_Store`, `__MACOSX/`, the archives of versions. */
 export const isClutter = (path: string): boolean =>
-  /(?:^|\/)(?:\.DS_Store|\._[^/]*|Thumbs\.db|desktop\.ini|(?:__MACOSX|\.git|\.svn|\.hg)(?:\/.*)?)$/i.test(path);
+  path.split('/').some((name) => name.startsWith('._') || clutter.has(name.toLowerCase()));
 
 /** Whether the storage keeps such names for what belongs to other resources. */
 export const isAuxiliary = (path: string): boolean => /\.(?:acl|meta)\/?$/i.test(path);

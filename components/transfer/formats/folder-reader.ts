@@ -53,7 +53,8 @@ class FolderReading {
     }
     for await (const found of this.tree.files(after || undefined)) {
       if ('refused' in found) yield this.leftOut(found.path, found.refused);
-      else if (found.path !== indexName) yield* this.stepsOf(found);
+      else if (found.path === indexName) this.bytes += found.size;
+      else yield* this.stepsOf(found);
     }
     const why = `${this.clutter} files of systems and programs, such as .DS_Store, Thumbs.db, __MACOSX/ and .git/.`;
     if (this.clutter > 0) yield this.step({ kind: 'left-out', source: 'The folder', why }, '\uffff');

@@ -6,7 +6,7 @@ import type { Quad, Term } from '@rdfjs/types';
 import type { GraphMember, LeftOut } from '../member.js';
 
 /** Triples of a part, and bytes of the text that they come from, or characters of their terms. */
-const [mostQuads, mostBytes] = [10_000, 8 << 20];
+const [mostQuads, mostSize] = [10_000, 8 << 20];
 
 /** Graphs, and origins, that are named one by one. */
 const mostNamed = 100;
@@ -86,7 +86,7 @@ export const lengthOf = ({ subject, predicate, object }: Quad): number =>
 /** Where a quad stands: for people, and the bytes or characters before it. */
 export interface Place {
   readonly source: string;
-  readonly end: number;
+  readonly size: number;
 }
 
 /** Puts quads together, in the order in which they come. */
@@ -104,10 +104,10 @@ export class GraphRun {
   ) {}
 
   /** Whether the quad is another part than those before it. */
-  isOver({ graph }: Quad, end: number): boolean {
+  isOver({ graph }: Quad, size: number): boolean {
     if (this.graph === undefined) return false;
     if (graph !== this.graph && !graph.equals(this.graph)) return true;
-    return this.quads.length >= mostQuads || (this.quads.length > 0 && end - this.start > mostBytes);
+    return this.quads.length >= mostQuads || (this.quads.length > 0 && size - this.start > mostSize);
   }
 
   /** @param start says where the quad is, when it is the first of a part */
@@ -115,7 +115,7 @@ export class GraphRun {
     if (this.graph === undefined) {
       this.graph = quad.graph;
       this.place = placeOf(quad.graph, this.into);
-      ({ source: this.source, end: this.start } = start());
+      ({ source: this.source, size: this.start } = start());
     }
     if (this.place && 'path' in this.place) this.quads.push(quad);
     else this.skipped++;

@@ -7,7 +7,7 @@ import { basename } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { FileTree, TreeSink } from '../file-tree.js';
 import { openFolderSink } from '../folder-sink.js';
-import { openFolderTree } from '../folder-tree.js';
+import { openFileTree, openFolderTree } from '../folder-tree.js';
 import { type Reader, TransferError, type Writer } from '../member.js';
 import { ZipSink } from '../zip-sink.js';
 import { openZipTree } from '../zip-tree.js';
@@ -16,6 +16,7 @@ import { dumpKind, dumpReader } from './dump-reader.js';
 import { DumpWriter } from './dump-writer.js';
 import { folderReader } from './folder-reader.js';
 import { FolderWriter } from './folder-writer.js';
+import { mediaTypeOf, rdfTypeOf } from './media-types.js';
 
 /** What is imported: a file or a folder of this machine. */
 export interface Source {
@@ -62,6 +63,8 @@ const formats: Readonly<Record<string, Format>> = {
     read: async (source) => folderReader(await treeOf(source)),
     write: async (target, { of }) => new FolderWriter(await sinkOf(target), of),
   },
+  // A single resource.
+  file: { read: async (source) => folderReader(await openFileTree(source.path, basename(nameOf(source)))) },
 };
 
 const namesOf = (what: 'read' | 'write'): string[] => Object.keys(formats).filter((name) => formats[name]![what]);
@@ -96,13 +99,15 @@ export async function openWriter(format: string, target: Target, options: WriteO
 
 /** The name of the format of a source. @throws TransferError where it is none of those that are known */
 export async function detectFormat(source: Source): Promise<string> {
-  const dump = dumpKind(source.name ?? basename(source.path), source.mediaType);
+  const dump = dumpKind(nameOf(source), source.mediaType);
   const isFolder = await isFolderAt(source.path);
   if (dump && !isFolder) return dump.isTriG ? 'trig' : 'nquads';
-  if (!isFolder && !(await isZip(source.path)))
+  if (!isFolder && !(await isZip(source.path))) {
+    if (rdfTypeOf(mediaTypeOf(nameOf(source)))) return 'file';
     throw new TransferError(
-      `${source.name ?? source.path} is neither a folder, a ZIP nor a dump (.nq, .trig); name its format: ${readFormats.join(', ')}.`,
+      `${nameOf(source)} is neither a folder, a ZIP, a dump (.nq, .trig) nor another file of RDF; name its format: ${readFormats.join(', ')}.`,
     );
+  }
   const tree = await treeOf(source);
   try {
     for (const [name, { fits }] of Object.entries(formats)) if (await fits?.(tree)) return name;
@@ -113,12 +118,13 @@ export async function detectFormat(source: Source): Promise<string> {
 }
 
 async function readDump(source: Source, isTriG: boolean): Promise<Reader> {
-  const { path, name, mediaType } = source;
+  const { path, mediaType } = source;
   const file = await fileSource(path, mediaType);
-  const shown = name ?? file.name;
   const isGzip = /^(?:1f8b)/.test(await startOf(path));
-  return dumpReader({ ...file, name: shown }, { isTriG, isGzip });
+  return dumpReader({ ...file, name: nameOf(source) }, { isTriG, isGzip });
 }
+
+const nameOf = ({ path, name }: Source): string => name ?? basename(path);
 
 /** The tree of a folder, or of a ZIP. */
 export const treeOf = async ({ path }: Source): Promise<FileTree> =>

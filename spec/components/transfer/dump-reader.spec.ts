@@ -195,6 +195,10 @@ describe('Reading a dump', () => {
     expect((await readAll(sourceOf('dump.trig', prefixes))).error).to.equal(
       'dump.trig:10001: There are more than 10000 prefixes.',
     );
+    const long = `@prefix p: <${into}${'a'.repeat(60_000)}> . <${into}a> { p:s p:p ${'p:o, '.repeat(1_000)}p:o }`;
+    expect((await readAll(sourceOf('dump.trig', long))).error).to.match(
+      /^dump\.trig:1: The terms of the document are much longer than the document/,
+    );
   });
 
   it('refuses a line without an end, and gzip that is damaged or a bomb', async () => {

@@ -1,0 +1,81 @@
+/** Which format a source is of, and what is said where it is of none. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { gzipSync } from 'node:zlib';
+import { expect } from 'chai';
+import { detectFormat, openReader, openWriter, type Source } from '../../../components/transfer/formats/index.js';
+import { zipOf } from '../../support/zip.js';
+
+const into = 'http://new.example/';
+const quad = `<${into}a> <${into}p> "o" <${into}a> .\n`;
+
+describe('The format of a source', () => {
+  let folder: string;
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'formats-'));
+  });
+  afterEach(() => rm(folder, { recursive: true }));
+
+  async function put(name: string, content: string | Uint8Array): Promise<string> {
+    const path = join(folder, name);
+    await writeFile(path, content);
+    return path;
+  }
+
+  async function membersOf(source: Source, format?: string): Promise<string[]> {
+    const reader = await openReader(source, format);
+    const found: string[] = [];
+    for await (const { member } of reader.read({ into, rewrite: [] }))
+      found.push(
+        member.kind === 'state' || member.kind === 'left-out' ? member.source : `${member.kind} ${member.path}`,
+      );
+    await reader.close();
+    return found;
+  }
+  const refusal = (work: Promise<unknown>): Promise<string> =>
+    work.then(
+      () => 'none',
+      (error: Error) => error.message,
+    );
+
+  it('is found out by its name, its media type and its content', async () => {
+    await mkdir(join(folder, 'files.nq'));
+    await put('files.nq/a.ttl', '<> <#p> 1 .');
+    const uploaded = await put('upload', quad);
+    const cases: [Source, string, string[]][] = [
+      [{ path: await put('a.nq', quad) }, 'nquads', ['rdf a']],
+      [{ path: await put('a.nq.gz', gzipSync(quad)) }, 'nquads', ['rdf a']],
+      // Fetched by a client that inflates it.
+      [{ path: await put('b.nq.gz', quad) }, 'nquads', ['rdf a']],
+      [{ path: await put('a.trig', `<${into}a> { <${into}a> <${into}p> 1 }`) }, 'trig', ['rdf a']],
+      [{ path: uploaded, name: 'dump.nq' }, 'nquads', ['rdf a']],
+      [{ path: uploaded, mediaType: 'application/n-quads; charset=utf-8' }, 'nquads', ['rdf a']],
+      [{ path: join(folder, 'files.nq') }, 'folder', ['rdf a.ttl']],
+      [{ path: await put('b', zipOf([{ name: 'b.txt' }])) }, 'zip', ['bytes b.txt']],
+      [{ path: await put('none.zip', zipOf([])) }, 'zip', []],
+      [{ path: await put('note.ttl', '<> <#p> 1 .') }, 'file', ['rdf note.ttl']],
+      [{ path: uploaded, name: '../note.nt' }, 'file', ['../note.nt'.slice(3)]],
+    ];
+    for (const [source, format, members] of cases) {
+      expect(await detectFormat(source), source.path).to.equal(format);
+      expect(await membersOf(source)).to.deep.equal(members);
+    }
+  });
+
+  it('is named where it cannot be found out', async () => {
+    const path = await put('a.txt', quad);
+    expect(await refusal(openReader({ path }))).to.match(/^a\.txt is neither a folder, a ZIP, .*: nquads, trig, zip/);
+    expect(await membersOf({ path }, 'nquads')).to.deep.equal(['rdf a']);
+    expect(await refusal(openReader({ path }, 'toString'))).to.match(/^"toString" is no format that can be read/);
+    expect(await refusal(openReader({ path: join(folder, 'none') }))).to.match(/none cannot be read \(ENOENT\)\.$/);
+    expect(await refusal(openReader({ path: folder }, 'nquads'))).to.match(/ is no file\.$/);
+    expect(await refusal(openReader({ path }, 'zip'))).to.match(/cannot be read as a ZIP/);
+    const stream = new PassThrough();
+    expect(await refusal(openWriter('trig', { stream }, { of: into }))).to.match(
+      /^"trig" is no format that can be written/,
+    );
+    expect(await refusal(openWriter('nquads', { folder }, { of: into }))).to.match(/^This format is a single file/);
+  });
+});

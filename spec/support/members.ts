@@ -114,7 +114,10 @@ const label = fc.integer({ min: 0, max: 3 }).map((count) => factory.blankNode(`b
 const triple = fc
   .tuple(fc.oneof(iris.map(node), label), iris.map(node), fc.oneof(iris.map(node), label, literal))
   .map(([subject, predicate, object]) => factory.quad(subject, predicate, object));
-const triples = fc.uniqueArray(triple, { maxLength: 8, selector: (quad) => quadLines([quad]) });
+const isPlain = ({ subject, object }: Quad): boolean =>
+  subject.termType !== 'BlankNode' && object.termType !== 'BlankNode';
+const triplesOf = (blank: boolean): fc.Arbitrary<Quad[]> =>
+  fc.uniqueArray(blank ? triple : triple.filter(isPlain), { maxLength: 8, selector: (quad) => quadLines([quad]) });
 
 const links = fc.record(
   {
@@ -137,6 +140,8 @@ const mediaTypes = fc.constantFrom(
 export interface Arbitrary {
   readonly acl?: boolean;
   readonly links?: boolean;
+  /** Nodes whose labels are lost in other syntaxes. */
+  readonly blank?: boolean;
 }
 
 /** Resources in a few containers, in the order of their paths. */
@@ -147,7 +152,8 @@ export const arbitraryResources = (has: Arbitrary = {}): fc.Arbitrary<ResourceMe
 
 type Made = (path: string) => ResourceMember;
 
-function resource({ acl = true, links: hasLinks = true }: Arbitrary): fc.Arbitrary<Made> {
+function resource({ acl = true, links: hasLinks = true, blank = true }: Arbitrary): fc.Arbitrary<Made> {
+  const triples = triplesOf(blank);
   const common = fc.record(
     {
       ...(hasLinks ? { links: links.filter((found) => Object.keys(found).length > 0) } : {}),

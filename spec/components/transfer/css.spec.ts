@@ -2,12 +2,27 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import fc from 'fast-check';
 import type { FileTree } from '../../../components/transfer/file-tree.js';
 import { cssReader, isCss } from '../../../components/transfer/formats/css-reader.js';
-import type { BytesMember, ResourceMember } from '../../../components/transfer/member.js';
+import { CssWriter } from '../../../components/transfer/formats/css-writer.js';
+import type { BytesMember, Member, ResourceMember } from '../../../components/transfer/member.js';
 import { packageRoot } from '../../../lib/package-root.js';
-import { base, type ReadAll, readAll, sortedLines } from '../../support/members.js';
-import { type Files, memoryTree } from '../../support/memory-tree.js';
+import {
+  arbitraryResources,
+  base,
+  bytesMember,
+  comparable,
+  contentsOf,
+  factory,
+  node,
+  type ReadAll,
+  readAll,
+  sortedLines,
+  writeAll,
+} from '../../support/members.js';
+import { type Files, memorySink, memoryTree } from '../../support/memory-tree.js';
+import '../../support/random-seed.js';
 
 /** What version 7.2.0 wrote at http://localhost:3055/. */
 const written = (): Files => {
@@ -195,5 +210,72 @@ describe('A folder in the manner of Community Solid Server', () => {
     const all = await readAll(cssReader(memoryTree(files)), { rewrite });
     expect(triplesOf(resourceAt(all, 'a.ttl'))).to.deep.equal([`<${base}a.ttl> <${base}p> <${base}b> .`]);
     expect((resourceAt(all, 'b.txt') as BytesMember).links).to.deep.equal({ type: [{ href: 'urn:T' }] });
+  });
+});
+
+async function folderOf(members: readonly Member[]): Promise<Files> {
+  const { sink, files } = memorySink();
+  await writeAll(new CssWriter(sink, base), members);
+  return files;
+}
+
+/** With the spelling that such a server has of an IRI, */
+const respelled = (shown: object): unknown => JSON.parse(JSON.stringify(shown).replace(/\*/g, '%2A'));
+
+describe('A folder that is written for a Community Solid Server', () => {
+  it('gives back what was written', async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryResources({ blank: false }), async (members) => {
+        const found = await readAll(cssReader(memoryTree(await folderOf(members))));
+        expect(found.error).to.equal(undefined);
+        expect(leftOutOf(found)).to.deep.equal([]);
+        const shown = respelled(comparable(found.members, found.contents));
+        expect(shown).to.deep.equal(respelled(comparable(members, await contentsOf(members))));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('is as that server writes one', async () => {
+    const graph = { kind: 'rdf', path: 'a', source: '', prefixes: {} } as const;
+    const quads = [factory.quad(node(`${base}a#it`), node('urn:p'), node(`${base}b/`))];
+    const links = { type: [{ href: 'urn:T' }], license: [{ href: `${base}l` }], 'urn:text': 'text' };
+    const files = await folderOf([
+      { ...graph, quads, acl: { quads, prefixes: {} } },
+      { kind: 'container', path: 'b/', source: '', links, acl: { quads: [], prefixes: {} } },
+      bytesMember('b/10%3A30', 'image/png', ''),
+      bytesMember('b/c.jpg', 'image/jpeg', ''),
+      bytesMember('b/d.js', 'text/javascript; v="1 2"', ''),
+    ]);
+    const names = [
+      'a.acl',
+      'a$.ttl',
+      'b/',
+      'b/.meta',
+      'b/.acl',
+      'b/10%3A30$.png',
+      'b/c.jpg',
+      'b/d.js.meta',
+      'b/d.js$.unknown',
+    ];
+    expect([...files.keys()]).to.deep.equal(names);
+    expect(String(files.get('a$.ttl'))).to.contain('<#it> <urn:p> <b/> .');
+    expect(String(files.get('a.acl'))).to.contain('<a#it> <urn:p> <b/> .');
+    expect(String(files.get('b/.meta')))
+      .to.contain('<> a <urn:T>')
+      .and.match(/relation\/license> <(?:\.\.|\/c)\/l>/);
+  });
+
+  it('is not written where that server has no name for a resource', async () => {
+    const faults: [path: string, message: RegExp][] = [
+      ['%FF', /^%FF is no name .* UTF-8/],
+      ['x.acr', /^x\.acr is a name .* keeps/],
+      ['.internal', /^\.internal is a name/],
+      ['%61', /c\/%61 is the same resource as another one/],
+    ];
+    for (const [path, message] of faults) {
+      const writing = folderOf([bytesMember('a', 'a/b', ''), bytesMember(path, 'a/b', '')]);
+      expect(await writing.then(String, (error: Error) => error.message)).to.match(message);
+    }
   });
 });

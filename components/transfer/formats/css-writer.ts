@@ -8,8 +8,8 @@ import { anyType, cssFileName, cssNameOf, FolderNames } from './css-names.js';
 import { TurtleFiles } from './turtle-files.js';
 
 /**
- * Writes such a folder. References are relative where they can be, so that they hold at any base URL. Links become triples of
- * descriptions; owners, attributes of links and the state of components have no place there.
+ * Writes such a folder. References to what is below the same container are relative, so that they hold at any base URL; others are
+ * as they were. Links become triples of descriptions; owners, attributes of links and the state of components have no place there.
  */
 export class CssWriter implements Writer {
   private readonly graphs: TurtleFiles;

@@ -263,7 +263,7 @@ describe('A folder that is written for a Community Solid Server', () => {
     expect(String(files.get('a.acl'))).to.contain('<a#it> <urn:p> <b/> .');
     expect(String(files.get('b/.meta')))
       .to.contain('<> a <urn:T>')
-      .and.match(/relation\/license> <(?:\.\.|\/c)\/l>/);
+      .and.contain('relation/license> <http://pod.example/c/l>');
   });
 
   it('is not written where that server has no name for a resource', async () => {

@@ -10,6 +10,7 @@ import consolePages from './console/index.js';
 import notifications from './notifications/index.js';
 import searchIndex from './search-index/index.js';
 import sparql from './sparql/index.js';
+import transfer from './transfer/index.js';
 
 export const standardComponents: readonly Component[] = [
   authorizationServer,
@@ -21,5 +22,6 @@ export const standardComponents: readonly Component[] = [
   notifications,
   sparql,
   backup,
+  transfer,
   consolePages,
 ].map((component) => component as unknown as Component);

@@ -18,9 +18,18 @@ import type { SystemContainer } from './http/system-container.js';
 import type { Log } from './log.js';
 import type { AdmissionOptions } from './outbound/admission.js';
 import type { GuardedFetch } from './outbound/guarded-fetch.js';
+import type { BulkStaging } from './resources/bulk.js';
+import type { BulkOptions } from './resources/bulk-items.js';
 import type { ExplainedRequest, Explanation } from './resources/explanation.js';
 import type { DescribedSetting, SettingsOf, SettingsTable } from './settings.js';
 import type { Store } from './storage/store.js';
+import type { Transaction } from './storage/transaction.js';
+
+/**
+ * Shows how far some work is.
+ * @param note what is said besides, such as a rate
+ */
+export type Progress = (done: number, total: number, note?: string) => void;
 
 /** All that a component may use of the house. */
 export interface House {
@@ -64,10 +73,12 @@ export interface House {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly log: Log;
-  /** Shows how far long work at the start is. */
-  readonly progress: (label: string) => (done: number, total: number) => void;
+  /** Shows how far long work is. */
+  readonly progress: (label: string) => Progress;
   /** The audiences that a credential may name, and whether it has to. */
   readonly audience: { readonly accepted: ReadonlySet<string>; readonly required: boolean };
+  /** Stages many resources in one transaction. */
+  readonly bulk: (tx: Transaction, options: BulkOptions) => BulkStaging;
   /** The decision about a request that nobody made. @throws LwsError `bad-request` */
   readonly explain: (request: ExplainedRequest) => Promise<Explanation>;
   /** All settings in force, for controllers; the values of secret ones are left out. */
@@ -111,6 +122,11 @@ export interface CommandContext {
   readonly dataDir: string;
   /** Runs work on the store. @throws StoreUnavailableError while a server has it open */
   readonly onStore: <T>(work: (store: Store) => Promise<T>) => Promise<T>;
+  /**
+   * Runs work on the house with everything that is installed, as if the server ran, but nobody is answered.
+   * @throws StoreUnavailableError while a server has it open
+   */
+  readonly inHouse: <T>(work: (house: House, owner: string | undefined) => Promise<T>) => Promise<T>;
   readonly progress: House['progress'];
   /** Prints a line of the result. */
   readonly print: (line: string) => void;
@@ -121,6 +137,8 @@ export interface Command {
   readonly help: string;
   /** Flags that are the command's and no settings. */
   readonly flags?: readonly string[];
+  /** Those that take no value. */
+  readonly switches?: readonly string[];
   /** What it takes beside flags, for people: `DIR`. */
   readonly operand?: string;
   /** @returns the exit code */

@@ -20,6 +20,7 @@ import { describeStorage, type VerificationMethod } from '../http/storage-descri
 import { systemContainerReply } from '../http/system-container.js';
 import type { Log } from '../log.js';
 import type { GuardedFetch } from '../outbound/guarded-fetch.js';
+import { BulkStaging } from '../resources/bulk.js';
 import { explainDecision } from '../resources/explanation.js';
 import { Representations } from '../resources/representations.js';
 import { ensureRootAcl } from '../resources/root-acl.js';
@@ -137,6 +138,7 @@ export function assembleHouse(
     tokenEndpoint,
     progress,
     audience: { accepted, required: core.audienceRequired },
+    bulk: (tx, options) => new BulkStaging(assembled, tx, options),
     explain: (request) => explainDecision(assembled, request),
     describeSettings: () => describeSettings(settings),
   };

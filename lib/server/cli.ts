@@ -17,15 +17,20 @@ export interface CommandLine {
 /** Exit codes: 2 for a mistake of the operator, 1 for a fault. */
 const exitCode = { usage: 2, fault: 1 } as const;
 
-/** Reads `command --flag=value --flag value --flag`. @throws SettingsError for a second command */
-export function readCommandLine(words: readonly string[]): CommandLine {
+/**
+ * Reads `command --flag=value --flag value --flag`.
+ * @param switches flags that take no value, whatever stands behind them
+ * @throws SettingsError for a second command
+ */
+export function readCommandLine(words: readonly string[], switches: ReadonlySet<string> = new Set()): CommandLine {
   const flags: Record<string, string> = {};
   const commands: string[] = [];
   for (let i = 0; i < words.length; i++) {
-    const word = words[i]!;
+    const word = words[i] === '-o' ? '--output' : words[i]!;
     if (!word.startsWith('--')) commands.push(word);
     else if (word.includes('=')) flags[word.slice(2, word.indexOf('='))] = word.slice(word.indexOf('=') + 1);
-    else if (words[i + 1] !== undefined && !words[i + 1]!.startsWith('--')) flags[word.slice(2)] = words[++i]!;
+    else if (!switches.has(word.slice(2)) && words[i + 1] !== undefined && !words[i + 1]!.startsWith('--'))
+      flags[word.slice(2)] = words[++i]!;
     else flags[word.slice(2)] = 'true';
   }
   const [command = 'help' in flags ? 'help' : 'serve', ...operands] = commands;
@@ -36,7 +41,8 @@ export function readCommandLine(words: readonly string[]): CommandLine {
 function assertOperands({ command, operands }: CommandLine, { operand }: Partial<Command> = {}): void {
   if (operands.length > 0 && command !== 'explain' && operand === undefined)
     throw new SettingsError(`One command at a time: ${[command, ...operands].join(', ')}.`);
-  if (operand !== undefined && operands.length !== 1)
+  const least = operand?.startsWith('[') ? 0 : 1;
+  if (operand !== undefined && (operands.length < least || operands.length > 1))
     throw new SettingsError(`${command} takes one ${operand}: quadpod ${command} ${operand}.`);
 }
 
@@ -64,8 +70,10 @@ const componentCommands = (components: readonly Component[]): ReadonlyMap<string
   new Map(components.flatMap(({ commands = {} }) => Object.entries(commands)));
 
 /** Of components that are named in `lws.components` the flags are not known before the settings are. */
-const ownFlags = (standard: readonly Component[], command: string): readonly string[] =>
-  componentCommands(standard).get(command)?.flags ?? [];
+function ownFlags(standard: readonly Component[], command: string): readonly string[] {
+  const { flags = [], switches = [] } = componentCommands(standard).get(command) ?? {};
+  return [...flags, ...switches];
+}
 
 function usageWith(components: readonly Component[]): string {
   const lines = [...componentCommands(components)].map(
@@ -77,7 +85,10 @@ function usageWith(components: readonly Component[]): string {
 /** Runs the command line and returns the exit code; `undefined` while a server runs. */
 export async function main(words: readonly string[], standard: readonly Component[]): Promise<number | undefined> {
   try {
-    const line = readCommandLine(words);
+    const switches = standard.flatMap(({ commands: own = {} }) =>
+      Object.values(own).flatMap((each) => each.switches ?? []),
+    );
+    const line = readCommandLine(words, new Set(switches));
     const { command, operands, flags } = line;
     const entry = Object.hasOwn(commands, command) ? commands[command] : undefined;
     const isOwn = ([name]: [string, string]): boolean =>

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CommandContext, Component } from '../component.js';
+import type { CommandContext, Component, House } from '../component.js';
 import { createLog, type Log } from '../log.js';
 import { linksetFaults } from '../resources/metadata.js';
 import { describeSettings, type Settings, SettingsError } from '../settings.js';
@@ -116,6 +116,7 @@ export function commandContext({ settings, flags, operands, components }: Contex
       return signCredential(readIdentity(file), baseUri, 3600);
     },
     onStore: (work) => onStore(settings, work),
+    inHouse: (work) => inHouse({ settings, components }, work),
     progress,
     print,
   };
@@ -131,6 +132,21 @@ async function onStore<T>(settings: Settings, work: (store: Store) => Promise<T>
     return await work(store);
   } finally {
     await store.close();
+  }
+}
+
+/** Runs work on everything that is installed, while no server has it open. */
+async function inHouse<T>(
+  { settings, components }: Pick<Context, 'settings' | 'components'>,
+  work: (house: House, owner: string | undefined) => Promise<T>,
+): Promise<T> {
+  const prepared = await prepareServer(settings, { components, log: createLog('warn'), progress });
+  const { house, owners, installations, close } = prepared;
+  try {
+    return await work(house, owners[0]);
+  } finally {
+    for (const installation of [...installations].reverse()) await installation.stop?.();
+    await close();
   }
 }
 

@@ -57,6 +57,8 @@ export interface Server {
 export interface PreparedServer {
   readonly core: CoreSettings;
   readonly storage: Storage;
+  readonly house: House;
+  readonly owners: readonly string[];
   readonly site: Site;
   readonly installations: readonly Installation[];
   readonly mintedOwner: string | undefined;
@@ -107,7 +109,7 @@ export async function prepareServer(
       await storage.documents.close();
       await store.close();
     };
-    return { core, storage, site, installations, mintedOwner, close };
+    return { core, storage, house, owners, site, installations, mintedOwner, close };
   } catch (error) {
     await store.close();
     throw error;

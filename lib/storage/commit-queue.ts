@@ -11,7 +11,7 @@ import { type BatchWriter, type Level, writeBatch } from './durable-level.js';
 import { type CommittedState, OverlaidState } from './overlaid-state.js';
 import { quotaExceeded } from './quota.js';
 import { metaKey } from './records.js';
-import { Transaction } from './transaction.js';
+import { type BatchPartner, Transaction } from './transaction.js';
 
 export interface CommitQueueOptions {
   readonly level: Level;
@@ -123,10 +123,10 @@ export class CommitQueue {
     if (transaction.isEmpty) return this.lastCommit;
     this.options.onStage(transaction);
     const sequence = ++this.sequence;
-    this.state.lay(transaction, sequence);
     const committed = new Promise<void>((resolve, reject) => {
       this.pending.push({ transaction, sequence, bytes: sizeOfBatch(transaction), resolve, reject });
     });
+    this.state.lay(transaction, sequence, committed);
     this.lastCommit = committed;
     // Whoever waits for it hears of a failure; when nobody does, it is no unhandled one.
     committed.catch(() => {});
@@ -140,8 +140,7 @@ export class CommitQueue {
     // The transactions that are waiting for the writer right now join the first batch.
     await breathe();
     while (this.pending.length > 0) {
-      const group = this.pending;
-      this.pending = [];
+      const group = this.takeGroup();
       this.writing = group.reduce((sum, { bytes: own }) => sum + own, 0);
       const bytes = String(this.bytes);
       const name = randomUUID();
@@ -153,7 +152,7 @@ export class CommitQueue {
         batch.put(metaKey('batch'), name);
       };
       try {
-        await writeBatch(this.options.level, fill, () => [metaKey('bytes'), bytes]);
+        await this.write(group.at(-1)!.transaction.partner, fill, bytes);
       } catch (error) {
         this.fail(error, { batch: name, group, behind: this.pending });
         return;
@@ -161,6 +160,27 @@ export class CommitQueue {
       for (const key of forgotten) this.options.forgotten.delete(key);
       for (const commit of group) this.settle(commit);
     }
+  }
+
+  /** What goes into one batch: all that waits, up to the first that has a partner. */
+  private takeGroup(): PendingCommit[] {
+    const at = this.pending.findIndex(({ transaction }) => transaction.partner);
+    return this.pending.splice(0, at < 0 ? this.pending.length : at + 1);
+  }
+
+  private async write(
+    partner: BatchPartner | undefined,
+    fill: (batch: BatchWriter) => Promise<void>,
+    bytes: string,
+  ): Promise<void> {
+    const last = [metaKey('bytes'), bytes] as const;
+    if (!partner) return writeBatch(this.options.level, fill, () => last);
+    const operations: [string, string | null][] = [];
+    await fill({
+      put: (key, value) => operations.push([key, value]),
+      del: (key) => operations.push([key, null]),
+    });
+    await partner.write([...operations, last]);
   }
 
   /** The batch is on the disk: its changes leave the overlay, because readers see them now. */

@@ -17,6 +17,8 @@ export interface CommittedState {
 interface Overlaid<T> {
   readonly value: T;
   readonly sequence: number;
+  /** Another thread has the value until then. */
+  readonly settled?: Promise<void>;
 }
 
 type Staged = Pick<Transaction, 'records' | 'graphs' | 'entries' | 'bytes'>;
@@ -39,6 +41,10 @@ export class OverlaidState implements TransactionBase {
 
   async graph(record: ResourceRecord): Promise<readonly string[]> {
     const overlaid = this.graphs.get(record.iri);
+    if (overlaid?.settled) {
+      await overlaid.settled;
+      return this.committed.graph(record);
+    }
     return overlaid ? (overlaid.value ?? []) : this.committed.graph(record);
   }
 
@@ -65,10 +71,11 @@ export class OverlaidState implements TransactionBase {
     return [...members.values()];
   }
 
-  /** A transaction is going to be written. */
-  lay({ records, graphs, entries, bytes }: Staged, sequence: number): void {
+  /** A transaction is going to be written. @param settled when it is on the disk */
+  lay({ records, graphs, entries, bytes }: Staged, sequence: number, settled: Promise<void>): void {
     for (const [iri, value] of records) this.records.set(iri, { value, sequence });
-    for (const [iri, { keys }] of graphs) this.graphs.set(iri, { value: keys, sequence });
+    for (const [iri, { keys, isPartners }] of graphs)
+      this.graphs.set(iri, { value: keys, sequence, ...(isPartners ? { settled } : {}) });
     for (const [key, value] of entries) this.entries.set(key, { value, sequence });
     this.bytes = bytes;
   }

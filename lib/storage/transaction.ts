@@ -36,6 +36,19 @@ export interface GraphChange {
   readonly keys: readonly string[] | undefined;
   /** There was no graph before. */
   readonly isNew: boolean;
+  /** The transaction's partner writes the graph, and only the keys that indexes are made of are here. */
+  readonly isPartners?: true;
+}
+
+/** Another thread that fills and writes the batch of a transaction, since it has what most of it is made of. */
+export interface BatchPartner {
+  /** Of its own part, about. */
+  readonly bytes: number;
+  /**
+   * Writes one atomic, synced batch of its own part and these operations.
+   * @param operations keys with their values; `null`: the key is removed
+   */
+  write(operations: readonly (readonly [key: string, value: string | null])[]): Promise<void>;
 }
 
 /**
@@ -60,6 +73,7 @@ export class Transaction {
   readonly announcements: Announcement[] = [];
   /** The subject whose request this is. */
   actor: string | undefined;
+  partner: BatchPartner | undefined;
   /** What was read of the state before; it cannot change while this transaction runs. */
   private readonly read = new Map<string, ResourceRecord | undefined>();
   private bytesDelta = 0;
@@ -150,6 +164,14 @@ export class Transaction {
   /** Replaces the graph of a resource; `before` are its keys so far. Only the difference is written. */
   putGraph(iri: string, before: readonly string[], keys: readonly string[]): void {
     this.graphs.set(iri, { ...difference(before, keys), before, keys, isNew: before.length === 0 });
+  }
+
+  /**
+   * A new graph that the partner writes.
+   * @param own the keys with the resource or a fragment of it as their subject
+   */
+  putPartnersGraph(iri: string, own: readonly string[]): void {
+    this.graphs.set(iri, { added: own, removed: [], before: [], keys: own, isNew: true, isPartners: true });
   }
 
   deleteGraph(iri: string, before: readonly string[]): void {

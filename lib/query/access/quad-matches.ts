@@ -181,7 +181,7 @@ class KeyMatches implements QuadMatches {
         eachMatch(scan, own, () => matches.push(termsOf(scan, places)));
       } else {
         const own = scans.all(bound, part, { few });
-        if (own.length > 1) severals.push(inTurn(own, matches, wishes));
+        if (own.length > 1) severals.push(inTurn(own, { places, matches, wishes }));
         else for (const scan of own) wishes.push({ scan, take: () => matches.push(termsOf(scan, places)) });
       }
     }
@@ -196,17 +196,27 @@ class KeyMatches implements QuadMatches {
  * on how long reading takes, which what is hidden changes.
  * @returns hands over the matches when all have been read
  */
-function inTurn(scans: readonly Scan[], matches: Terms[], wishes: Wish[]): () => void {
-  const found = scans.map((): Terms[] => []);
-  for (const [at, scan] of scans.entries())
-    wishes.push({ scan: { ...scan, unique: undefined }, take: () => found[at]!.push(termsOf(scan, allPlaces)) });
+function inTurn(
+  scans: readonly Scan[],
+  {
+    places,
+    matches,
+    wishes,
+  }: { readonly places: readonly number[]; readonly matches: Terms[]; readonly wishes: Wish[] },
+): () => void {
+  const isUnique = scans[0]!.unique !== undefined;
+  const found = scans.map((): (readonly [terms: Terms, triple: string])[] => []);
+  for (const [at, scan] of scans.entries()) {
+    const triple = (): string => (isUnique ? joinTokens(termsOf(scan, triplePlaces), triplePlaces) : '');
+    const take = (): unknown => found[at]!.push([termsOf(scan, places), triple()]);
+    wishes.push({ scan: { ...scan, unique: undefined }, take });
+  }
   return () => {
-    const seen = scans[0]!.unique && new Set<string>();
-    for (const terms of found.flat()) if (!seen || addNew(seen, joinTokens(terms, triplePlaces))) matches.push(terms);
+    const seen = new Set<string>();
+    for (const [terms, triple] of found.flat()) if (!isUnique || addNew(seen, triple)) matches.push(terms);
   };
 }
 
-const allPlaces = [0, 1, 2, graphAt];
 const triplePlaces = [0, 1, 2];
 
 const costs: Costs = { lookUp: 25, quad: 5, subject: 15 };

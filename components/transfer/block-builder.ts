@@ -1,0 +1,179 @@
+/** Gathers members into blocks, each of which is one transaction. It must not know threads or formats. */
+import { LwsError } from '../../lib/errors.js';
+import type { Blobs, BlobWriter } from '../../lib/storage/blobs.js';
+import { decodeGraph } from '../../lib/storage/quad-decoding.js';
+import { indexNames } from '../../lib/storage/quad-keys.js';
+import type { Block, BlockItem, BlockState, RdfBounds, Told } from './blocks.js';
+import type { BytesMember, GraphMember, LeftOut, Member, ReadStep } from './member.js';
+import { encodedGraph, extrasOf, ownKeys, relabelled, storeBytes } from './reading.js';
+
+/** Larger transactions keep others waiting, smaller ones are written more slowly. */
+const mostQuads = 20_000;
+const mostItems = 1000;
+const mostBytes = 16 << 20;
+/** Parts of one graph are put together up to here. */
+const mostJoined = 60_000;
+
+export interface BuilderOptions {
+  readonly into: string;
+  readonly seed: string;
+  /** Absent: nothing is stored. */
+  readonly blobs: Blobs | undefined;
+  readonly bounds: RdfBounds;
+}
+
+/** A block with what stays in the thread that reads. */
+export interface BuiltBlock {
+  readonly block: Block;
+  /** All keys of each item that is a graph. */
+  readonly keys: readonly (readonly string[] | undefined)[];
+  /** The blob of each item that has one. */
+  readonly blobs: readonly (BlobWriter | undefined)[];
+}
+
+type Item = { item: BlockItem; keys: readonly string[] | undefined; blob: BlobWriter | undefined };
+
+export class BlockBuilder {
+  private readonly items: (Item | undefined)[] = [];
+  /** Where in them each graph is. */
+  private readonly encoded = new Map<string, number>();
+  private readonly graphs = new Map<string, { member: GraphMember; quads: GraphMember['quads'][] }>();
+  private readonly states: BlockState[] = [];
+  private readonly leftOut: Told[] = [];
+  private readonly finishing: Promise<void>[] = [];
+  private quads = 0;
+  private keyBytes = 0;
+  private contentBytes = 0;
+  private at: Pick<ReadStep, 'cursor' | 'bytes'> = { cursor: '', bytes: 0 };
+  /** Of the last member there is more to come. */
+  private isOpen = false;
+
+  /** @param source what is known of it, for all its blocks */
+  constructor(
+    private readonly options: BuilderOptions,
+    private readonly source: { isMixed: boolean },
+  ) {}
+
+  get isEmpty(): boolean {
+    return this.items.length + this.graphs.size + this.states.length + this.leftOut.length === 0;
+  }
+
+  get isFull(): boolean {
+    if (this.quads >= mostJoined) return true;
+    if (this.isOpen) return false;
+    const { items, graphs, states, leftOut } = this;
+    const many = items.length + graphs.size + states.length + leftOut.length >= mostItems;
+    return many || this.quads >= mostQuads || this.contentBytes >= mostBytes;
+  }
+
+  /** @throws TransferError of the source, LwsError `storage-full` */
+  async add({ member, cursor, bytes }: ReadStep): Promise<void> {
+    this.at = { cursor, bytes };
+    this.isOpen = false;
+    if (member.kind === 'left-out') this.leaveOut(member);
+    else if (member.kind === 'rdf') this.addGraph(member);
+    else await this.addOther(member);
+  }
+
+  private addGraph(member: GraphMember): void {
+    this.isOpen = member.hasMore === true;
+    this.quads += member.quads.length;
+    if (!this.source.isMixed) this.encodeOthers(member.path);
+    const known = this.graphs.get(member.path);
+    if (known) known.quads.push(member.quads);
+    else this.graphs.set(member.path, { member, quads: [...this.reopened(member.path), member.quads] });
+  }
+
+  /** Where graphs come one behind the other, those before can be encoded, and their quads go. */
+  private encodeOthers(open: string): void {
+    for (const [path, graph] of this.graphs)
+      if (path !== open) {
+        this.graphs.delete(path);
+        this.encode(path, graph);
+      }
+  }
+
+  /** What was encoded too soon of a graph: here they are mixed. */
+  private reopened(path: string): GraphMember['quads'][] {
+    const at = this.encoded.get(path);
+    if (at === undefined) return [];
+    this.source.isMixed = true;
+    this.encoded.delete(path);
+    const { keys } = this.items[at]!;
+    this.items[at] = undefined;
+    return [decodeGraph(keys!)];
+  }
+
+  private async addOther(member: Exclude<Member, GraphMember>): Promise<void> {
+    if (member.kind === 'state') {
+      const { source, key, value } = member;
+      this.states.push({ source, key, value });
+    } else if (member.kind === 'container') this.push(member, undefined);
+    else await this.addBytes(member);
+  }
+
+  private async addBytes(member: BytesMember): Promise<void> {
+    try {
+      const { content, blob } = await storeBytes(member, this.options.blobs, this.options.bounds);
+      this.contentBytes += content.size;
+      // The disk is asked for many at once; the block waits for all.
+      if (blob) this.finishing.push(blob.finish());
+      this.push(member, content, { blob });
+    } catch (error) {
+      this.refuse(member.source, error);
+    }
+  }
+
+  private push(
+    member: Parameters<typeof extrasOf>[1],
+    content: BlockItem['content'] | undefined,
+    { keys, blob }: { keys?: readonly string[]; blob?: BlobWriter | undefined } = {},
+  ): void {
+    const { into, seed } = this.options;
+    const extras = extrasOf(into + member.path, member, seed);
+    this.items.push({ item: content ? { ...extras, content } : extras, keys, blob });
+  }
+
+  /** What cannot be stored is left out, and the rest goes on. */
+  private refuse(source: string, error: unknown): void {
+    if (!(error instanceof LwsError) || error.code === 'storage-full') throw error;
+    this.leftOut.push({ source, why: error.message });
+  }
+
+  private leaveOut({ source, why }: LeftOut): void {
+    this.leftOut.push({ source, why });
+  }
+
+  private encode(path: string, { member, quads }: { member: GraphMember; quads: GraphMember['quads'][] }): void {
+    const { into, seed } = this.options;
+    const iri = into + path;
+    try {
+      const all = relabelled(quads.length === 1 ? quads[0]! : quads.flat(), seed, path);
+      const { keys, size, prefixes } = encodedGraph(iri, all, member.prefixes);
+      for (const key of keys) this.keyBytes += key.length;
+      this.encoded.set(path, this.items.length);
+      this.push(member, { kind: 'rdf', size, triples: keys.length, prefixes, own: ownKeys(iri, keys) }, { keys });
+    } catch (error) {
+      this.refuse(member.source, error);
+    }
+  }
+
+  /** The block, when its blobs are in their places. @throws LwsError `storage-full` */
+  async build(number: number): Promise<BuiltBlock> {
+    for (const [path, graph] of this.graphs) this.encode(path, graph);
+    const { states, leftOut, quads, at } = this;
+    const items = this.items.filter((item) => item !== undefined);
+    const finished = await Promise.allSettled(this.finishing);
+    const failed = finished.find((result) => result.status === 'rejected');
+    if (failed) {
+      await Promise.all(items.map(({ blob }) => blob?.abort()));
+      throw failed.reason;
+    }
+    const block: Block = {
+      ...{ number, states, leftOut, quads, ...at },
+      items: items.map(({ item }) => item),
+      batchBytes: this.keyBytes * indexNames.length,
+    };
+    return { block, keys: items.map(({ keys }) => keys), blobs: items.map(({ blob }) => blob) };
+  }
+}

@@ -1,0 +1,86 @@
+/** What the thread that reads an import and the one that decides about it tell each other. */
+import type { BulkItem } from '../../lib/resources/bulk-items.js';
+
+export interface RdfBounds {
+  /** Bytes of a JSON document; longer ones are kept as bytes that nobody reads. */
+  readonly jsonBytes: number;
+}
+
+/** Some resources that are stored in one transaction. */
+export interface Block {
+  readonly number: number;
+  readonly items: readonly BlockItem[];
+  readonly states: readonly BlockState[];
+  readonly leftOut: readonly Told[];
+  /** Where reading goes on behind this block. */
+  readonly cursor: string;
+  /** Of the source, so far. */
+  readonly bytes: number;
+  /** In this block. */
+  readonly quads: number;
+  /** Of what the thread writes, about. */
+  readonly batchBytes: number;
+}
+
+export interface BlockItem extends BulkItem {
+  readonly source: string;
+}
+
+/** State of a component, from our own archive. */
+export interface BlockState {
+  readonly source: string;
+  readonly key: string;
+  readonly value: string;
+}
+
+/** Something that was not taken over, and why: a sentence for people. */
+export interface Told {
+  readonly source: string;
+  readonly why: string;
+}
+
+export interface ImportTask {
+  /** The file or folder. */
+  readonly source: string;
+  /** What people call it, its extension included. */
+  readonly name: string;
+  readonly format?: string | undefined;
+  readonly mediaType?: string | undefined;
+  readonly into: string;
+  readonly rewrite: readonly { readonly from: string; readonly to: string }[];
+  readonly cursor?: string | undefined;
+  readonly dryRun: boolean;
+  /** Makes labels of blank nodes that no other import has, and the same again when it goes on. */
+  readonly seed: string;
+  /** The folders of LevelDB and of the blobs. */
+  readonly level: string;
+  readonly blobs: string;
+  readonly bounds: RdfBounds;
+  /** Not zero: to end. */
+  readonly ended: Int32Array;
+}
+
+export type Operation = readonly [key: string, value: string | null];
+
+export type ToReader =
+  /** Write the block: its accepted items (by their index) that are `written` here, with these operations. */
+  | {
+      readonly write: number;
+      readonly accepted: readonly number[];
+      readonly written: readonly number[];
+      readonly operations: readonly Operation[];
+    }
+  /** Send all keys of these items. */
+  | { readonly keysOf: number; readonly items: readonly number[] }
+  /** Nothing of the block is stored. */
+  | { readonly drop: number };
+
+export type FromReader =
+  | { readonly total: number | undefined }
+  | { readonly block: Block }
+  | { readonly written: number }
+  | { readonly refused: number; readonly message: string }
+  | { readonly keysOf: number; readonly keys: readonly (readonly string[])[] }
+  | { readonly done: true }
+  /** The source cannot be read any further. The message is for people, unless it is a fault. */
+  | { readonly broken: string; readonly isFault: boolean };

@@ -1,0 +1,123 @@
+/**
+ * `quadpod export [IRI]`: a container, or all of the storage, as a file, a folder or on the standard output. Of a running server it is
+ * had over HTTP, since LevelDB has one owner. It must not know formats.
+ */
+import { createWriteStream, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
+import { rename } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { CommandContext } from '../../lib/component.js';
+import { StoreUnavailableError } from '../../lib/storage/durable-level.js';
+import { isContainerIri } from '../../lib/storage/records.js';
+import { unzipInto } from './copy-tree.js';
+import { exportStream } from './export-stream.js';
+import { mediaTypeOfFormat, writeFormats } from './formats/index.js';
+import { TransferError } from './member.js';
+
+interface Wanted {
+  readonly of: string;
+  /** As it is sent: a folder travels as a ZIP. */
+  readonly format: string;
+  readonly isGzip: boolean;
+  /** Absent: the standard output. */
+  readonly output: string | undefined;
+  readonly isFolder: boolean;
+}
+
+export async function runExport(context: CommandContext): Promise<number> {
+  const wanted = wantedOf(context);
+  const { of, format, isGzip } = wanted;
+  try {
+    await context.inHouse(async (house) => {
+      const request = { of, format, isGzip, access: {}, isOperator: true };
+      await keep(context, wanted, await exportStream(house, request, () => {}));
+    });
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError) || !error.isLocked) throw error;
+    await keep(context, wanted, await askServer(context, wanted));
+  }
+  return 0;
+}
+
+function wantedOf({ operands, flags, baseUri }: CommandContext): Wanted {
+  const storage = `${baseUri}/`;
+  const of = new URL(operands[0] ?? '', storage).href;
+  if (!of.startsWith(storage) || !isContainerIri(of))
+    throw new TransferError(
+      `What is exported is a container of this storage, with a slash at its end: ${storage}data/.`,
+    );
+  const given = flags['output'];
+  const output = given === undefined || given === '-' ? undefined : resolve(given);
+  const isGzip = output !== undefined && /\.gz$/i.test(output);
+  const format =
+    flags['format'] ??
+    (output === undefined || /\.nq(?:\.gz)?$/i.test(output) ? 'nquads' : /\.zip$/i.test(output) ? 'zip' : 'folder');
+  if (!writeFormats.includes(format)) throw new TransferError(`--format is one of ${writeFormats.join(', ')}.`);
+  const isTree = format !== 'nquads';
+  if (output !== undefined && existsSync(output) && !(isTree && statSync(output).isDirectory()))
+    throw new TransferError(`${output} is there already. Name another one.`);
+  const isFolder = isTree && output !== undefined && !/\.zip$/i.test(output);
+  if (format === 'folder' && !isFolder)
+    throw new TransferError('A folder is written to a folder: --output DIR. Over a pipe, --format zip.');
+  return {
+    of,
+    output,
+    isFolder,
+    isGzip: isGzip && !isTree,
+    format: mediaTypeOfFormat(format) === undefined ? 'zip' : format,
+  };
+}
+
+async function askServer(
+  { baseUri, systemPrefix, ownerCredential, flags }: CommandContext,
+  { of, format, isGzip }: Wanted,
+): Promise<Readable> {
+  const query = new URLSearchParams({ of, format: isGzip ? `${format}.gz` : format });
+  const response = await fetch(`${baseUri}${systemPrefix}/export?${query}`, {
+    headers: { Authorization: `Bearer ${await ownerCredential(flags['key'])}` },
+  }).catch((error: unknown) => {
+    const reason = ((error as Error).cause as Error | undefined)?.message ?? (error as Error).message;
+    throw new TransferError(
+      `A server has the storage open, and does not answer at ${baseUri}: ${reason}. Is lws.base-uri right?`,
+    );
+  });
+  if (!response.ok) {
+    const { detail = '' } = (await response.json().catch(() => ({}))) as { detail?: string };
+    throw new TransferError(`The server at ${baseUri} answered ${response.status}: ${detail}`);
+  }
+  return Readable.fromWeb(response.body as never);
+}
+
+/** Puts the bytes where they are wanted. What is not whole is removed. */
+async function keep(
+  { progress, print }: CommandContext,
+  { output, isFolder }: Wanted,
+  source: Readable,
+): Promise<void> {
+  if (output === undefined) {
+    await pipeline(source, process.stdout, { end: false });
+    return;
+  }
+  const told = progress('Exporting');
+  const began = Date.now();
+  let bytes = 0;
+  const counted = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      bytes += chunk.length;
+      const rate = bytes / 2 ** 20 / Math.max(0.001, (Date.now() - began) / 1000);
+      told(bytes, Number.POSITIVE_INFINITY, `${bytes} bytes (${rate.toFixed(1)} MiB/s)`);
+      done(null, chunk);
+    },
+  });
+  const folder = mkdtempSync(join(dirname(output), '.quadpod-export-'));
+  try {
+    const file = join(folder, 'export');
+    await pipeline(source, counted, createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true }));
+    if (isFolder) await unzipInto(file, output);
+    else await rename(file, output);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+  print(`${output} has ${bytes} bytes${isFolder ? ' (as a ZIP)' : ''}.`);
+}

@@ -1,0 +1,27 @@
+/** What the thread that writes an export and the one that answers requests tell each other. */
+import type { ReadScope } from '../../lib/authorization/authorizer.js';
+
+export interface ExportTask {
+  readonly dataDir: string;
+  readonly of: string;
+  readonly format: string;
+  readonly isGzip: boolean;
+  readonly scope: ReadScope;
+  readonly isController: boolean;
+  /** Not zero: to end. */
+  readonly ended: Int32Array;
+}
+
+export type ToExport =
+  /** A chunk has been read. */
+  | { readonly taken: true }
+  | { readonly answer: number; readonly allowed: readonly boolean[] }
+  /** Look whether it is still wanted. */
+  | { readonly end: true };
+
+export type FromExport =
+  | { readonly chunk: Uint8Array }
+  | { readonly question: number; readonly mode: 'read' | 'control'; readonly iris: readonly string[] }
+  | { readonly done: true }
+  /** The message is for people, unless it is a fault. */
+  | { readonly broken: string; readonly isFault: boolean };

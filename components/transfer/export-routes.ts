@@ -1,0 +1,72 @@
+/** Exports over HTTP, for everybody: what the caller may read. It must not know how an export is made. */
+import type { House } from '../../lib/component.js';
+import { LwsError } from '../../lib/errors.js';
+import type { Reply } from '../../lib/http/reply.js';
+import type { Route, RouteRequest } from '../../lib/http/route.js';
+import { isContainerIri } from '../../lib/storage/records.js';
+import { exportStream } from './export-stream.js';
+import { mediaTypeOfFormat, writeFormats } from './formats/index.js';
+
+export const exportPath = '{prefix}/export';
+
+/** Threads: of controllers, and of all others together. */
+const most = { controller: 2, other: 1 } as const;
+/** Others get so much time (ms); who controls the storage, any. */
+const mostMs = 10 * 60_000;
+const strangersMs = 30_000;
+
+export function exportRoutes(house: House): readonly Route[] {
+  const running = { controller: 0, other: 0 };
+  const answer = async ({ query, access }: RouteRequest): Promise<Reply> => {
+    const of = query.get('of') ?? house.storage;
+    if (!of.startsWith(house.storage) || !isContainerIri(of))
+      throw new LwsError(
+        'bad-request',
+        `"of" is a container of this storage: an IRI below ${house.storage} with a slash at its end.`,
+      );
+    const [format, isGzip] = formatOf(query);
+    const standing = await house.authorizer.standing(house.store, access);
+    const place = standing === 'controller' ? 'controller' : 'other';
+    if (running[place] >= most[place])
+      throw new LwsError('too-busy', 'Other exports are under way. Try again in a minute.', {
+        fields: { 'Retry-After': '60' },
+      });
+    running[place]++;
+    const limit = standing === 'controller' ? undefined : standing === 'known' ? mostMs : strangersMs;
+    const ended = (): void => void running[place]--;
+    try {
+      const body = await exportStream(house, { of, format, isGzip, access, isOperator: false, mostMs: limit }, ended);
+      return { status: 200, fields: fieldsOf(of, format, isGzip), body };
+    } catch (error) {
+      ended();
+      throw error;
+    }
+  };
+  return [{ methods: ['GET'], path: exportPath, access: 'filtered', handle: answer }];
+}
+
+/** @throws LwsError `bad-request` */
+function formatOf(query: URLSearchParams): [format: string, isGzip: boolean] {
+  const wanted = query.get('format') ?? 'zip';
+  const isGzip = wanted.endsWith('.gz');
+  const format = isGzip ? wanted.slice(0, -3) : wanted;
+  if (!writeFormats.includes(format) || mediaTypeOfFormat(format) === undefined || (isGzip && format !== 'nquads'))
+    throw new LwsError('bad-request', `"format" is one of ${formatsOverHttp.join(', ')}.`);
+  return [format, isGzip];
+}
+
+const formatsOverHttp = writeFormats
+  .filter((name) => mediaTypeOfFormat(name) !== undefined)
+  .flatMap((name) => (name === 'nquads' ? [name, `${name}.gz`] : [name]));
+
+function fieldsOf(of: string, format: string, isGzip: boolean): Reply['fields'] {
+  const name = decodeURIComponent(of.split('/').at(-2) ?? '').replace(/[^A-Za-z0-9._-]/g, '-') || 'storage';
+  const extension = format === 'nquads' ? (isGzip ? 'nq.gz' : 'nq') : 'zip';
+  return {
+    'Content-Type': isGzip ? 'application/gzip' : mediaTypeOfFormat(format)!,
+    'Content-Disposition': `attachment; filename="${name}.${extension}"`,
+    'Cache-Control': 'private, no-store',
+    'X-Content-Type-Options': 'nosniff',
+    Vary: 'Authorization',
+  };
+}

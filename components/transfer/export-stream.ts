@@ -1,0 +1,114 @@
+/** An export as a stream of bytes: a thread writes it, and what the caller may read is decided here. It must not know HTTP. */
+import { resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { Worker } from 'node:worker_threads';
+import type { Access } from '../../lib/authorization/principal.js';
+import type { House } from '../../lib/component.js';
+import type { ExportTask, FromExport, ToExport } from './export-messages.js';
+import { TransferError } from './member.js';
+
+export interface ExportRequest {
+  /** The container that is exported. */
+  readonly of: string;
+  readonly format: string;
+  readonly isGzip: boolean;
+  readonly access: Access;
+  /** The operator may read everything. */
+  readonly isOperator: boolean;
+  /** Milliseconds after which it is broken off; absent: never. */
+  readonly mostMs?: number | undefined;
+}
+
+/**
+ * Begins an export. The stream fails when it cannot be finished, so that nobody takes a part for the whole.
+ * @param onEnd called once, when its thread has let go of LevelDB
+ */
+export async function exportStream(house: House, request: ExportRequest, onEnd: () => void): Promise<Readable> {
+  const { authorizer, store, storage } = house;
+  const { access, isOperator, of, format, isGzip, mostMs } = request;
+  const decide = async (mode: 'read' | 'control', iri: string): Promise<boolean> =>
+    isOperator || authorizer.allows({ view: store, access, mode, iri });
+  const task: ExportTask = {
+    ...{ dataDir: resolve(house.dataDir), of, format, isGzip },
+    ended: new Int32Array(new SharedArrayBuffer(4)),
+    scope: isOperator ? 'everything' : await authorizer.readScope(access),
+    isController: await decide('control', storage),
+  };
+  const release = store.blobs.hold();
+  const stream = new ThreadOutput(task, decide, (fault) => house.log.error({ reason: fault }, 'an export failed'));
+  const tooLong = (): void => void stream.destroy(new TransferError('The export took too long. Export a part.'));
+  const timer = mostMs === undefined ? undefined : setTimeout(tooLong, mostMs);
+  stream.worker.once('exit', () => {
+    clearTimeout(timer);
+    release();
+    onEnd();
+  });
+  return stream;
+}
+
+/** What the thread writes, as fast as it is read. */
+class ThreadOutput extends Readable {
+  readonly worker: Worker;
+  private readonly waiting: Uint8Array[] = [];
+  private wantsMore = false;
+  private isDone = false;
+
+  constructor(
+    private readonly task: ExportTask,
+    private readonly decide: (mode: 'read' | 'control', iri: string) => Promise<boolean>,
+    private readonly onFault: (fault: string) => void,
+  ) {
+    super({ highWaterMark: 1 << 18 });
+    this.worker = new Worker(new URL('./export-worker.js', import.meta.url), {
+      workerData: task,
+      resourceLimits: { maxYoungGenerationSizeMb: 64 },
+    });
+    this.worker.on('message', (message: FromExport) => this.hear(message));
+    this.worker.once('error', (error) => this.destroy(error));
+    this.worker.once('exit', () => {
+      if (!this.isDone) this.destroy(new TransferError('The export was broken off.'));
+    });
+  }
+
+  private tell(message: ToExport): void {
+    this.worker.postMessage(message);
+  }
+
+  private hear(message: FromExport): void {
+    if ('chunk' in message) this.waiting.push(message.chunk);
+    else if ('question' in message) void this.answer(message.question, message.mode, message.iris);
+    else if ('done' in message) this.isDone = true;
+    else {
+      if (message.isFault) this.onFault(message.broken);
+      this.destroy(new TransferError(message.isFault ? 'The server failed; its log says why.' : message.broken));
+    }
+    this.give();
+  }
+
+  private async answer(question: number, mode: 'read' | 'control', iris: readonly string[]): Promise<void> {
+    try {
+      this.tell({ answer: question, allowed: await Promise.all(iris.map((iri) => this.decide(mode, iri))) });
+    } catch (error) {
+      this.destroy(error as Error);
+    }
+  }
+
+  private give(): void {
+    while (this.wantsMore && this.waiting.length > 0) {
+      this.wantsMore = this.push(this.waiting.shift());
+      this.tell({ taken: true });
+    }
+    if (this.isDone && this.waiting.length === 0) this.push(null);
+  }
+
+  override _read(): void {
+    this.wantsMore = true;
+    this.give();
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    Atomics.store(this.task.ended, 0, 1);
+    this.tell({ end: true });
+    done(error);
+  }
+}

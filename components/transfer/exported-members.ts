@@ -1,0 +1,206 @@
+/**
+ * The resources of one state of the store as members of an export: those that the caller may read, in the order of their IRIs. It
+ * must not know formats or threads.
+ */
+import { aclKey, readAclDocument } from '../../lib/authorization/acl.js';
+import type { ReadScope } from '../../lib/authorization/authorizer.js';
+import { clientLinks } from '../../lib/resources/metadata.js';
+import type { Blobs } from '../../lib/storage/blobs.js';
+import { entryBlocks, keyBlocks, type Level, type LevelSnapshot } from '../../lib/storage/durable-level.js';
+import { type IriRange, only, subtree, unionOfRanges } from '../../lib/storage/iri-ranges.js';
+import { ownedBy } from '../../lib/storage/owned-entries.js';
+import { decodeGraph } from '../../lib/storage/quad-decoding.js';
+import { graphPrefix } from '../../lib/storage/quad-keys.js';
+import {
+  blobFacts,
+  entryRange,
+  iriOfRecordKey,
+  memberRange,
+  type ResourceRecord,
+  rangeOf,
+  readRecord,
+  recordKey,
+} from '../../lib/storage/records.js';
+import type { AccessList, ContainerMember, Member } from './member.js';
+
+export interface ExportedState {
+  readonly level: Level;
+  readonly snapshot: LevelSnapshot;
+  readonly blobs: Blobs;
+}
+
+export interface ExportQuestion {
+  /** The container that is exported. */
+  readonly of: string;
+  readonly scope: ReadScope;
+  /** Who controls the storage gets owners, and what components keep. */
+  readonly isController: boolean;
+  /** Asks whether the caller has a mode on resources. */
+  readonly decide: (mode: 'read' | 'control', iris: readonly string[]) => Promise<readonly boolean[]>;
+}
+
+/** Members of a container that are read at a time. */
+const pageLength = 1000;
+/** Quads of a part of a graph. */
+const quadsAtATime = 10_000;
+/** Resources that an owner may have for them to be found by its name. */
+const mostOwned = 100_000;
+/** What components keep and clients have said. */
+const stateSpaces = ['access-grants', 'access-requests', 'subscriptions'];
+
+export class ExportedMembers {
+  constructor(
+    private readonly state: ExportedState,
+    private readonly question: ExportQuestion,
+  ) {}
+
+  async *all(): AsyncGenerator<Member> {
+    const { of, isController } = this.question;
+    for (const range of await this.ranges()) {
+      const root = this.recordOf(of);
+      if (root && range.from <= of) yield* this.admitted([root]);
+      yield* this.below(of, range);
+    }
+    if (isController) yield* this.keptState();
+  }
+
+  private recordOf(iri: string): ResourceRecord | undefined {
+    const value = this.state.level.getSync(recordKey(iri), { snapshot: this.state.snapshot });
+    return value === undefined ? undefined : readRecord(iri, value);
+  }
+
+  /** Where resources lie that may be readable, within what is exported. */
+  private async ranges(): Promise<readonly IriRange[]> {
+    const { of, scope } = this.question;
+    const whole = subtree(of);
+    if (scope === 'nothing') return [];
+    if (typeof scope !== 'object') return [whole];
+    const owned = scope.owner === undefined ? [] : await ownedBy(this.state, scope.owner, mostOwned);
+    if (!owned) return [whole];
+    return unionOfRanges([...scope.ranges, ...owned.map(only)]).flatMap(({ from, to }) => {
+      const clipped = { from: from > whole.from ? from : whole.from, to: to < whole.to ? to : whole.to };
+      return clipped.from < clipped.to ? [clipped] : [];
+    });
+  }
+
+  /** What lies below a container and in a range: a container before what is in it. */
+  private async *below(container: string, { from, to }: IriRange): AsyncGenerator<Member> {
+    let next = from > container && from.startsWith(container) ? childOf(container, from) : undefined;
+    for (;;) {
+      // A page at a time, so that no iterator is open while others are, one for each container on the way.
+      const page = await this.members(container, next);
+      const records = page.filter(({ iri }) => iri >= from && iri < to);
+      const isReadable = await this.readable(records);
+      for (const record of page) {
+        if (record.iri >= to) return;
+        if (isReadable.has(record)) yield* this.membersOf(record);
+        if (record.kind === 'container') yield* this.below(record.iri, { from, to });
+      }
+      if (page.length < pageLength) return;
+      next = `${page.at(-1)!.iri}\u0000`;
+    }
+  }
+
+  private async members(container: string, from: string | undefined): Promise<ResourceRecord[]> {
+    const { level, snapshot } = this.state;
+    const range = memberRange(container);
+    const gte = from === undefined ? range.gte : range.gte + from.slice(container.length);
+    const found: ResourceRecord[] = [];
+    for await (const entries of entryBlocks(level, { ...range, gte }, { snapshot, limit: pageLength }))
+      for (const [key, value] of entries) found.push(readRecord(iriOfRecordKey(key), value));
+    return found;
+  }
+
+  private async *admitted(records: readonly ResourceRecord[]): AsyncGenerator<Member> {
+    for (const record of await this.readable(records)) yield* this.membersOf(record);
+  }
+
+  private async readable(records: readonly ResourceRecord[]): Promise<ReadonlySet<ResourceRecord>> {
+    const { scope, decide } = this.question;
+    if (scope === 'everything') return new Set(records);
+    if (typeof scope === 'object')
+      return new Set(
+        records.filter(
+          ({ iri, owner }) =>
+            (scope.owner !== undefined && owner === scope.owner) ||
+            scope.ranges.some(({ from, to }) => iri >= from && iri < to),
+        ),
+      );
+    const iris = records.map(({ iri }) => iri);
+    const allowed = iris.length === 0 ? [] : await decide('read', iris);
+    return new Set(records.filter((_, index) => allowed[index]));
+  }
+
+  /** A resource, whose graph may come in parts. */
+  private async *membersOf(record: ResourceRecord): AsyncGenerator<Member> {
+    const { blobs } = this.state;
+    const common = await this.facts(record);
+    if (record.kind === 'container') yield { kind: 'container', ...common };
+    else if (record.kind === 'rdf') yield* this.parts(record, common);
+    else {
+      const { mediaType, size, sha256 } = record;
+      const open = async function* (): AsyncGenerator<Uint8Array> {
+        yield* await blobs.read(blobFacts(record));
+      };
+      yield { kind: 'bytes', ...common, mediaType, size, sha256: sha256!, open };
+    }
+  }
+
+  private async *parts({ iri, prefixes = {} }: ResourceRecord, common: Common): AsyncGenerator<Member> {
+    const { level, snapshot } = this.state;
+    let waiting: string[] = [];
+    const { links, acl, ...others } = common;
+    const part = (hasMore: boolean, extras: Partial<Common>): Member => ({
+      ...{ kind: 'rdf', ...others, ...extras, prefixes },
+      quads: decodeGraph(waiting),
+      ...(hasMore ? { hasMore } : {}),
+    });
+    for await (const keys of keyBlocks(level, rangeOf(graphPrefix(iri)), { snapshot })) {
+      if (waiting.length >= quadsAtATime) {
+        yield part(true, {});
+        waiting = [];
+      }
+      waiting.push(...keys);
+    }
+    // With the last part, which is there in any case.
+    yield part(false, { ...(links ? { links } : {}), ...(acl ? { acl } : {}) });
+  }
+
+  private async facts(record: ResourceRecord): Promise<Common> {
+    const { question, state } = this;
+    const { iri, created, modified, owner, linked } = record;
+    const entry = (key: string): string | undefined => state.level.getSync(key, { snapshot: state.snapshot });
+    const path = iri.slice(question.of.length);
+    return {
+      ...{ path, source: iri, created, modified },
+      ...(question.isController && owner !== undefined ? { owner } : {}),
+      ...(linked === undefined ? {} : { links: clientLinks({ entry }, iri) }),
+      ...(record.acl && (await this.mayControl(iri)) ? { acl: aclOf(entry(aclKey(iri))) } : {}),
+    };
+  }
+
+  private async mayControl(iri: string): Promise<boolean> {
+    const [allowed] = await this.question.decide('control', [iri]);
+    return allowed === true;
+  }
+
+  private async *keptState(): AsyncGenerator<Member> {
+    const { level, snapshot } = this.state;
+    for (const space of stateSpaces)
+      for await (const entries of entryBlocks(level, entryRange(space), { snapshot }))
+        for (const [key, value] of entries) yield { kind: 'state', source: space, key, value };
+  }
+}
+
+type Common = Omit<ContainerMember, 'kind'>;
+
+function aclOf(value: string | undefined): AccessList {
+  const { keys, prefixes } = readAclDocument(value ?? '{"keys":[],"prefixes":{}}');
+  return { quads: decodeGraph(keys), prefixes };
+}
+
+/** The member of a container that an IRI below it is or lies in. */
+function childOf(container: string, iri: string): string {
+  const slash = iri.indexOf('/', container.length);
+  return slash < 0 ? iri : iri.slice(0, slash + 1);
+}

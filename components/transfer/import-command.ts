@@ -1,0 +1,142 @@
+/**
+ * `quadpod import SOURCE`: a file or a folder into the storage. While a server has it open the source is sent to that server, since
+ * LevelDB has one owner. It must not know formats.
+ */
+import { hash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { basename, resolve } from 'node:path';
+import type { CommandContext, House } from '../../lib/component.js';
+import { StoreUnavailableError } from '../../lib/storage/durable-level.js';
+import { isContainerIri } from '../../lib/storage/records.js';
+import { readFormats } from './formats/index.js';
+import { ImportJob } from './import-job.js';
+import { readRewrite, type Show, type Wanted } from './import-request.js';
+import {
+  type Conflict,
+  conflicts,
+  forgetState,
+  type ImportState,
+  keepState,
+  keptStates,
+  newState,
+} from './import-state.js';
+import { TransferError } from './member.js';
+import { sendImport } from './send-import.js';
+
+export async function runImport(context: CommandContext): Promise<number> {
+  const wanted = wantedOf(context);
+  const show = shown(context, wanted);
+  try {
+    return ended(context, await context.inHouse((house, owner) => importHere({ house, owner }, wanted, show)));
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError) || !error.isLocked) throw error;
+    return ended(context, await sendImport(context, wanted, show));
+  }
+}
+
+function wantedOf({ operands, flags, baseUri }: CommandContext): Wanted {
+  const source = resolve(operands[0]!);
+  if (!existsSync(source)) throw new TransferError(`There is no ${source}.`);
+  const { format, into: given = '', rewrite, 'on-conflict': conflict = 'fail' } = flags;
+  if (format !== undefined && !readFormats.includes(format))
+    throw new TransferError(`--format is one of ${readFormats.join(', ')}.`);
+  const storage = `${baseUri}/`;
+  const into = new URL(given, storage).href;
+  if (!into.startsWith(storage) || !isContainerIri(into))
+    throw new TransferError(`--into is a container of this storage, with a slash at its end: --into ${storage}data/.`);
+  if (!conflicts.includes(conflict as Conflict))
+    throw new TransferError(`--on-conflict is one of ${conflicts.join(', ')}.`);
+  return {
+    ...{ source, format, into, conflict: conflict as Conflict },
+    rewrite: rewrite === undefined ? [] : [readRewrite(rewrite)],
+    dryRun: flags['dry-run'] === 'true',
+    resume: flags['resume'] === 'true',
+  };
+}
+
+/** A bar with what comes in a second. */
+function shown({ progress }: CommandContext, { dryRun }: Wanted): Show {
+  const bar = progress(dryRun ? 'Looking' : 'Importing');
+  const startedAt = Date.now();
+  let first: { quads: number; bytes: number } | undefined;
+  return ({ bytes, total, quads, created, replaced }) => {
+    first ??= { quads, bytes };
+    const seconds = Math.max(1, Date.now() - startedAt) / 1000;
+    const rate = Math.round((quads - first.quads) / seconds);
+    const speed = ((bytes - first.bytes) / seconds / 2 ** 20).toFixed(1);
+    bar(
+      bytes,
+      total ?? Number.POSITIVE_INFINITY,
+      `${created + replaced} resources, ${quads} quads (${rate} a second, ${speed} MiB/s)`,
+    );
+  };
+}
+
+/** On the store, as the operator. */
+async function importHere(
+  { house, owner }: { house: House; owner: string | undefined },
+  wanted: Wanted,
+  show: Show,
+): Promise<ImportState> {
+  const state = await stateFor(house, wanted);
+  const access = owner === undefined ? {} : { principal: { subject: owner } };
+  const job = new ImportJob(state, { house, access, isOperator: true, dryRun: wanted.dryRun });
+  const timer = setInterval(() => show(job.state), 200);
+  const interrupt = (): void => void job.stop();
+  process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
+  try {
+    await job.run();
+    state.status = 'done';
+  } catch (error) {
+    state.status = 'failed';
+    state.failure = (error as Error).message;
+    if (!(error instanceof TransferError)) throw error;
+  } finally {
+    clearInterval(timer);
+    process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
+    if (!wanted.dryRun)
+      await (state.status === 'done' ? forgetState(house.store, state.id) : keepState(house.store, state));
+  }
+  show(state);
+  return state;
+}
+
+async function stateFor(
+  { store, clock }: House,
+  { source, format, into, rewrite, conflict, resume }: Wanted,
+): Promise<ImportState> {
+  const before = (await keptStates(store)).find(
+    (state) => state.source === source && state.into === into && state.status !== 'done',
+  );
+  if (resume) {
+    if (before) return { ...before, status: 'running' };
+    throw new TransferError(`No import of ${source} into ${into} was interrupted.`);
+  }
+  if (before) await forgetState(store, before.id);
+  const id = hash('sha256', `${source} ${into} ${clock()}`, 'hex').slice(0, 18);
+  return newState({
+    id,
+    source,
+    name: basename(source),
+    into,
+    rewrite,
+    conflict,
+    began: clock(),
+    ...(format === undefined ? {} : { format }),
+  });
+}
+
+/** Says what came of it. @returns the exit code */
+function ended({ print }: CommandContext, state: Omit<ImportState, 'source' | 'cursor' | 'blocks'>): number {
+  const { created, replaced, merged, skipped, quads, leftOut, told, status, failure, into } = state;
+  for (const { source, why } of told) print(`Left out: ${source}: ${why}`);
+  if (leftOut > told.length) print(`Left out: ${leftOut - told.length} more.`);
+  print(
+    `${into}: ${created} resources created, ${replaced} replaced, ${merged} added to, ${skipped} skipped, ${leftOut} left out; ${quads} quads.`,
+  );
+  if (status === 'done') return 0;
+  process.stderr.write(
+    `quadpod: ${failure ?? 'The import was interrupted.'}\nWhat was imported before is stored. --resume goes on behind it.\n`,
+  );
+  return 1;
+}

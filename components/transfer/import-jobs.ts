@@ -1,0 +1,155 @@
+/** The imports of a server: one at a time, each with the file that was sent, which is kept until it has ended. It must not know HTTP. */
+import { randomBytes } from 'node:crypto';
+import { createWriteStream, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Access } from '../../lib/authorization/principal.js';
+import type { House } from '../../lib/component.js';
+import { LwsError } from '../../lib/errors.js';
+import { ImportJob } from './import-job.js';
+import { forgetState, type ImportState, keepState, keptStates, newState } from './import-state.js';
+import { TransferError } from './member.js';
+
+/** Imports that have ended and are told of. */
+const mostKept = 50;
+
+export type ImportRequest = Pick<ImportState, 'name' | 'format' | 'mediaType' | 'into' | 'rewrite' | 'conflict'> & {
+  readonly dryRun: boolean;
+};
+
+interface Running {
+  readonly job: ImportJob;
+  readonly ended: Promise<void>;
+}
+
+export class ImportJobs {
+  private readonly states = new Map<string, ImportState>();
+  private running: Running | undefined;
+  /** Files are received one at a time, too. */
+  private isReceiving = false;
+  private readonly folder: string;
+
+  private constructor(private readonly house: House) {
+    this.folder = join(resolve(house.dataDir), 'import');
+  }
+
+  /** Reads what there was, and removes files that no import goes on with. */
+  static async open(house: House): Promise<ImportJobs> {
+    const jobs = new ImportJobs(house);
+    for (const state of await keptStates(house.store)) jobs.states.set(state.id, state);
+    mkdirSync(jobs.folder, { recursive: true, mode: 0o700 });
+    for (const name of readdirSync(jobs.folder))
+      if (jobs.states.get(name)?.status !== 'interrupted') rmSync(join(jobs.folder, name), { force: true });
+    return jobs;
+  }
+
+  find(id: string): ImportState | undefined {
+    return this.running?.job.state.id === id ? this.running.job.state : this.states.get(id);
+  }
+
+  /** The newest first. */
+  all(): ImportState[] {
+    const ids = new Set([...this.states.keys(), ...(this.running ? [this.running.job.state.id] : [])]);
+    return [...ids].map((id) => this.find(id)!).sort((a, b) => b.began - a.began);
+  }
+
+  /**
+   * Receives a file and begins to import it.
+   * @throws LwsError `conflict` while another import is under way, `storage-full`
+   */
+  async begin(request: ImportRequest, access: Access, body: AsyncIterable<Uint8Array>): Promise<ImportState> {
+    this.assertIdle();
+    this.isReceiving = true;
+    const id = randomBytes(9).toString('hex');
+    const source = join(this.folder, id);
+    try {
+      await this.receive(source, body);
+    } catch (error) {
+      rmSync(source, { force: true });
+      throw error;
+    } finally {
+      this.isReceiving = false;
+    }
+    const { dryRun, ...facts } = request;
+    return this.start(newState({ ...facts, id, source, began: this.house.clock() }), access, dryRun);
+  }
+
+  private async receive(source: string, body: AsyncIterable<Uint8Array>): Promise<void> {
+    const { space } = this.house.store.blobs;
+    const checked = async function* (): AsyncGenerator<Uint8Array> {
+      for await (const chunk of body) {
+        await space.assertSome();
+        yield chunk;
+      }
+    };
+    await pipeline(Readable.from(checked()), createWriteStream(source, { flags: 'wx', mode: 0o600 }));
+  }
+
+  private assertIdle(): void {
+    if (this.running || this.isReceiving)
+      throw new LwsError('conflict', 'Another import is under way. It can be waited for, or stopped by a DELETE.');
+  }
+
+  private start(state: ImportState, access: Access, dryRun: boolean): ImportState {
+    const job = new ImportJob(state, { house: this.house, access, isOperator: false, dryRun });
+    const ended = this.follow(job, dryRun);
+    this.running = { job, ended };
+    return job.state;
+  }
+
+  private async follow(job: ImportJob, dryRun: boolean): Promise<void> {
+    const { state } = job;
+    try {
+      await job.run();
+      state.status = 'done';
+    } catch (error) {
+      const isTold = error instanceof TransferError || error instanceof LwsError;
+      if (!isTold) this.house.log.error({ err: error }, 'an import failed');
+      state.status = 'failed';
+      state.failure = isTold ? (error as Error).message : 'The server failed; its log says why.';
+    }
+    try {
+      if (dryRun) this.states.set(state.id, state);
+      else await this.keep(state);
+    } catch (error) {
+      this.house.log.error({ err: error }, 'the state of an import could not be kept');
+    }
+    if (dryRun || state.status === 'done') rmSync(state.source, { force: true });
+    this.running = undefined;
+  }
+
+  private async keep(state: ImportState): Promise<void> {
+    this.states.set(state.id, state);
+    await keepState(this.house.store, state);
+    const ended = this.all().filter(({ status }) => status === 'done');
+    for (const { id } of ended.slice(mostKept)) await this.forget(id);
+  }
+
+  /** Goes on with one that was interrupted or failed. @throws LwsError `conflict` */
+  resume(state: ImportState, access: Access): ImportState {
+    this.assertIdle();
+    if (state.status === 'done') throw new LwsError('conflict', 'This import has ended.');
+    const { failure: _failure, ...rest } = state;
+    return this.start({ ...rest, status: 'running' }, access, false);
+  }
+
+  /** Stops it when it runs, and forgets it otherwise. */
+  async end(id: string): Promise<void> {
+    if (this.running?.job.state.id !== id) return this.forget(id);
+    const { job, ended } = this.running;
+    await job.stop();
+    await ended;
+  }
+
+  private async forget(id: string): Promise<void> {
+    this.states.delete(id);
+    await forgetState(this.house.store, id);
+    rmSync(join(this.folder, id), { force: true });
+  }
+
+  /** Lets go of LevelDB; what was under way can go on. */
+  async stop(): Promise<void> {
+    if (this.running) await this.end(this.running.job.state.id);
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * Imports over HTTP, for controllers: POST of a file begins one, GET tells how far it is, once or as lines while it goes on, POST to
+ * it goes on with one that was interrupted, DELETE stops or forgets it. It must not know how an import is done.
+ */
+
+import { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { requireAccess } from '../../lib/authorization/guard.js';
+import type { House } from '../../lib/component.js';
+import { LwsError } from '../../lib/errors.js';
+import type { Reply } from '../../lib/http/reply.js';
+import type { Route, RouteRequest } from '../../lib/http/route.js';
+import { isContainerIri } from '../../lib/storage/records.js';
+import { readFormats } from './formats/index.js';
+import type { ImportJobs, ImportRequest } from './import-jobs.js';
+import { readRewrite } from './import-request.js';
+import { type Conflict, conflicts, type ImportState } from './import-state.js';
+
+export const importPath = '{prefix}/import';
+export const importsPath = '{prefix}/imports';
+
+const everyMs = 500;
+const common = { 'Cache-Control': 'private, no-store', 'X-Content-Type-Options': 'nosniff' };
+
+export function importRoutes(house: House, jobs: ImportJobs): readonly Route[] {
+  const { baseUri, systemPrefix } = house;
+  const urlOf = (id: string): string => `${baseUri}${importsPath.replace('{prefix}', systemPrefix)}/${id}`;
+  const route = (method: string, path: string, handle: Route['handle']): Route => ({
+    methods: [method],
+    path,
+    access: 'controller',
+    handle,
+  });
+  const found = ({ parameters }: RouteRequest): ImportState => {
+    const state = jobs.find(parameters['id'] ?? '');
+    if (!state) throw new LwsError('not-found', 'There is no such import.');
+    return state;
+  };
+  const begun = (state: ImportState): Reply => told(state, { status: 202, fields: { Location: urlOf(state.id) } });
+  return [
+    route('POST', importPath, async (request) => {
+      const body = request.body();
+      const wanted = importRequest(house, request, body.mediaType);
+      await requireAccess(house, house.store, request.access, 'append', nearest(house, wanted.into));
+      return begun(await jobs.begin(wanted, request.access, body.chunks()));
+    }),
+    route('GET', importsPath, () => json({ imports: jobs.all().map((state) => report(state, false)) }, okay)),
+    route('GET', `${importsPath}/:id`, (request) => {
+      const state = found(request);
+      return /\bapplication\/x-ndjson\b/.test(request.req.headers.accept ?? '')
+        ? lines(jobs, state)
+        : told(state, okay);
+    }),
+    route('POST', `${importsPath}/:id`, (request) => begun(jobs.resume(found(request), request.access))),
+    route('DELETE', `${importsPath}/:id`, async (request) => {
+      await jobs.end(found(request).id);
+      return { status: 204, fields: common };
+    }),
+  ];
+}
+
+const okay: Reply = { status: 200, fields: {} };
+
+/** The nearest container that is there. */
+function nearest({ store, storage }: House, into: string): string {
+  let at = into;
+  while (at !== storage && !store.record(at)) at = at.slice(0, at.lastIndexOf('/', at.length - 2) + 1);
+  return at;
+}
+
+/** @throws LwsError `bad-request` */
+function importRequest({ storage }: House, { query }: RouteRequest, mediaType: string): ImportRequest {
+  const into = query.get('into') ?? storage;
+  if (!into.startsWith(storage) || !isContainerIri(into))
+    throw new LwsError(
+      'bad-request',
+      `"into" is a container of this storage: an IRI below ${storage} with a slash at its end.`,
+    );
+  const conflict = query.get('on-conflict') ?? 'fail';
+  if (!conflicts.includes(conflict as Conflict))
+    throw new LwsError('bad-request', `"on-conflict" is one of ${conflicts.join(', ')}.`);
+  const format = query.get('format');
+  if (format !== null && !readFormats.includes(format))
+    throw new LwsError('bad-request', `"format" is one of ${readFormats.join(', ')}.`);
+  return {
+    name: (query.get('name') ?? 'upload').slice(0, 200),
+    into,
+    conflict: conflict as Conflict,
+    rewrite: query.getAll('rewrite').map(readRewrite),
+    dryRun: query.has('dry-run'),
+    mediaType,
+    ...(format === null ? {} : { format }),
+  };
+}
+
+/** What is told of an import; paths of the server are not. */
+export function report(
+  { source: _source, cursor: _cursor, blocks: _blocks, told: list, ...state }: ImportState,
+  whole: boolean,
+) {
+  return { ...state, began: new Date(state.began).toISOString(), ...(whole ? { report: list } : {}) };
+}
+
+const json = (value: unknown, base: Reply): Reply => ({
+  ...base,
+  fields: { ...common, ...base.fields, 'Content-Type': 'application/json' },
+  body: Buffer.from(JSON.stringify(value)),
+});
+
+const told = (state: ImportState, base: Reply): Reply => json(report(state, true), base);
+
+/** A line now and then, until the import has ended; the last one has the report. */
+function lines(jobs: ImportJobs, first: ImportState): Reply {
+  async function* progress(): AsyncGenerator<string> {
+    for (let state = first; ; state = jobs.find(first.id) ?? { ...state, status: 'failed' }) {
+      const isLast = state.status !== 'running';
+      yield `${JSON.stringify(report(state, isLast))}\n`;
+      if (isLast) return;
+      await sleep(everyMs);
+    }
+  }
+  return {
+    status: 200,
+    fields: { ...common, 'Content-Type': 'application/x-ndjson' },
+    body: Readable.from(progress(), { objectMode: false }),
+  };
+}

@@ -1,0 +1,135 @@
+/** How far an import is, as it is kept in the store and told to people. */
+
+import type { BulkVerdict } from '../../lib/resources/bulk-items.js';
+import { entryKey, entryRange } from '../../lib/storage/records.js';
+import type { Store } from '../../lib/storage/store.js';
+import type { Block, Told } from './blocks.js';
+import type { Rewrite } from './member.js';
+
+export const importSpace = 'import';
+/** Short names of what an import has stored, by block, until it has ended. */
+export const seenSpace = 'import-seen';
+
+export type Conflict = 'fail' | 'skip' | 'replace';
+export const conflicts: readonly Conflict[] = ['fail', 'skip', 'replace'];
+
+export interface ImportState {
+  readonly id: string;
+  /** The file or folder on this machine. */
+  readonly source: string;
+  /** What people call it. */
+  readonly name: string;
+  readonly format?: string;
+  readonly mediaType?: string;
+  readonly into: string;
+  readonly rewrite: readonly Rewrite[];
+  readonly conflict: Conflict;
+  /** Milliseconds since the epoch. */
+  readonly began: number;
+  /** Behind the last block that was stored; empty before the first. */
+  cursor: string;
+  blocks: number;
+  /** Of the source: read so far, and in all where that is known. */
+  bytes: number;
+  total?: number | undefined;
+  quads: number;
+  created: number;
+  replaced: number;
+  merged: number;
+  skipped: number;
+  leftOut: number;
+  /** The first of what was left out, and why. */
+  told: readonly Told[];
+  /** `interrupted`: it can go on. */
+  status: 'running' | 'done' | 'failed' | 'interrupted';
+  failure?: string;
+}
+
+export const newState = (
+  facts: Pick<
+    ImportState,
+    'id' | 'source' | 'name' | 'format' | 'mediaType' | 'into' | 'rewrite' | 'conflict' | 'began'
+  >,
+): ImportState => ({
+  ...facts,
+  ...{
+    cursor: '',
+    blocks: 0,
+    bytes: 0,
+    quads: 0,
+    created: 0,
+    replaced: 0,
+    merged: 0,
+    skipped: 0,
+    leftOut: 0,
+    told: [],
+  },
+  status: 'running',
+});
+
+export const writeState = (state: ImportState): string => JSON.stringify(state);
+
+/** All that the store knows of. One that was running when the server ended was interrupted. */
+export async function keptStates(store: Store): Promise<ImportState[]> {
+  const states: ImportState[] = [];
+  for await (const entries of store.entries(entryRange(importSpace)))
+    for (const [, value] of entries) states.push(interrupted(JSON.parse(value) as ImportState));
+  return states;
+}
+
+const interrupted = (state: ImportState): ImportState =>
+  state.status === 'running' ? { ...state, status: 'interrupted' } : state;
+
+/** Keeps the state; when it has ended for good, what was needed to go on goes. */
+export async function keepState(store: Store, state: ImportState): Promise<void> {
+  const seen: string[] = [];
+  if (state.status === 'done') for await (const keys of store.keys(entryRange(seenSpace, state.id))) seen.push(...keys);
+  await store.transact(
+    (tx) => {
+      tx.putEntry(entryKey(importSpace, state.id), writeState(state));
+      for (const key of seen) tx.deleteEntry(key);
+    },
+    { frees: true },
+  );
+}
+
+/** Forgets an import that does not run. */
+export async function forgetState(store: Store, id: string): Promise<void> {
+  const seen: string[] = [];
+  for await (const keys of store.keys(entryRange(seenSpace, id))) seen.push(...keys);
+  await store.transact(
+    (tx) => {
+      tx.deleteEntry(entryKey(importSpace, id));
+      for (const key of seen) tx.deleteEntry(key);
+    },
+    { frees: true },
+  );
+}
+
+/** What became of an item, or why it was left out. */
+export type Verdict = BulkVerdict | Told;
+
+export const isStored = (verdict: Verdict): boolean =>
+  verdict === 'created' || verdict === 'replaced' || verdict === 'merged';
+
+/** Sentences of a report that are kept; more are counted. */
+const mostTold = 1000;
+
+/** The state behind a block. */
+export function behind(state: ImportState, block: Block, verdicts: readonly Verdict[]): ImportState {
+  const count = (wanted: BulkVerdict): number => verdicts.filter((verdict) => verdict === wanted).length;
+  const told = [...block.leftOut, ...verdicts.filter((verdict) => typeof verdict === 'object')];
+  return {
+    ...state,
+    cursor: block.cursor,
+    blocks: state.blocks + 1,
+    bytes: block.bytes,
+    quads: state.quads + block.quads,
+    created: state.created + count('created'),
+    replaced: state.replaced + count('replaced'),
+    merged: state.merged + count('merged'),
+    skipped: state.skipped + count('skipped'),
+    leftOut: state.leftOut + told.length,
+    told: [...state.told, ...told.slice(0, Math.max(0, mostTold - state.told.length))],
+  };
+}

@@ -1,0 +1,133 @@
+/**
+ * The thread of an import: it reads and encodes, and writes the batches, of which it has the greater part. What is stored is decided
+ * by the thread that answers requests.
+ */
+import { parentPort, workerData } from 'node:worker_threads';
+import { Blobs } from '../../lib/storage/blobs.js';
+import { type Level, openLevel, writeBatch } from '../../lib/storage/durable-level.js';
+import { otherKeys } from '../../lib/storage/quad-keys.js';
+import { BlockBuilder, type BuiltBlock } from './block-builder.js';
+import type { FromReader, ImportTask, ToReader } from './blocks.js';
+import { openReader } from './formats/index.js';
+import { TransferError } from './member.js';
+
+/** Blocks that wait for their verdict while the next is read. */
+const mostWaiting = 2;
+
+const task = workerData as ImportTask;
+const tell = (message: FromReader): void => parentPort!.postMessage(message);
+const waiting = new Map<number, BuiltBlock>();
+let settled: (() => void) | undefined;
+
+const isEnded = (): boolean => Atomics.load(task.ended, 0) !== 0;
+const room = async (most: number): Promise<void> => {
+  while (waiting.size > most && !isEnded())
+    await new Promise<void>((resolve) => {
+      settled = resolve;
+    });
+};
+
+async function write(
+  level: Level,
+  { write: number, accepted, written, operations }: Extract<ToReader, { write: number }>,
+) {
+  const { keys, blobs } = waiting.get(number)!;
+  const [last, ...others] = [...operations].reverse();
+  await writeBatch(
+    level,
+    async (batch) => {
+      for (const [key, value] of others.reverse()) {
+        if (value === null) batch.del(key);
+        else batch.put(key, value);
+      }
+      // LevelDB takes keys that come in order twice as fast. Only those of one order are in memory at a time: what survives a
+      // scavenge costs more than to make it again.
+      for (const index of written) for (const key of keys[index]!) batch.put(key, '');
+      for (const order of [0, 1, 2]) {
+        await new Promise(setImmediate);
+        const others: string[] = [];
+        for (const index of written) for (const key of keys[index]!) others.push(otherKeys(key)[order]!);
+        for (const key of others.sort()) batch.put(key, '');
+      }
+    },
+    () => [last![0], last![1] ?? ''],
+  );
+  const kept = new Set(accepted);
+  await Promise.all(blobs.map((blob, index) => (kept.has(index) ? undefined : blob?.abort())));
+}
+
+async function drop(number: number): Promise<void> {
+  await Promise.all(waiting.get(number)!.blobs.map((blob) => blob?.abort()));
+}
+
+function settle(number: number): void {
+  waiting.delete(number);
+  settled?.();
+}
+
+async function hear(level: Level, message: ToReader): Promise<void> {
+  if ('keysOf' in message) {
+    const { keys } = waiting.get(message.keysOf)!;
+    tell({ keysOf: message.keysOf, keys: message.items.map((index) => keys[index] ?? []) });
+  } else if ('write' in message)
+    try {
+      await write(level, message);
+      tell({ written: message.write });
+      settle(message.write);
+    } catch (error) {
+      tell({ refused: message.write, message: (error as Error).message });
+    }
+  else {
+    await drop(message.drop);
+    settle(message.drop);
+  }
+}
+
+async function read(blobs: Blobs | undefined): Promise<void> {
+  const { source, name, format, mediaType, into, rewrite, cursor, seed, bounds } = task;
+  const reader = await openReader({ path: source, name, ...(mediaType === undefined ? {} : { mediaType }) }, format);
+  try {
+    tell({ total: reader.total });
+    let number = 0;
+    const isMixed = { isMixed: false };
+    const fresh = (): BlockBuilder => new BlockBuilder({ into, seed, blobs, bounds }, isMixed);
+    let builder = fresh();
+    const send = async (): Promise<void> => {
+      const built = await builder.build(number++);
+      builder = fresh();
+      waiting.set(built.block.number, built);
+      tell({ block: built.block });
+      await room(mostWaiting - 1);
+    };
+    try {
+      for await (const step of reader.read({ into, rewrite, ...(cursor === undefined ? {} : { cursor }) })) {
+        await builder.add(step);
+        if (builder.isFull) await send();
+        if (isEnded()) return;
+      }
+    } finally {
+      // What came before an error is whole, and stored.
+      if (!builder.isEmpty && !isEnded()) await send();
+      await room(0);
+    }
+    tell({ done: true });
+  } finally {
+    await reader.close();
+  }
+}
+
+const level = task.dryRun ? undefined : await openLevel(task.level);
+try {
+  const blobs = task.dryRun ? undefined : new Blobs(task.blobs);
+  parentPort!.on('message', (message: ToReader | { end: true }) => {
+    if ('end' in message) settled?.();
+    else void hear(level!, message);
+  });
+  await read(blobs);
+} catch (error) {
+  const isFault = !(error instanceof TransferError);
+  tell({ broken: isFault ? ((error as Error).stack ?? String(error)) : error.message, isFault });
+} finally {
+  parentPort!.close();
+  await level?.close();
+}

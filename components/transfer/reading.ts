@@ -1,0 +1,135 @@
+/** From the members of a format to items that can be stored: keys, sizes, blobs. It must not know LevelDB. */
+import { createHash, hash } from 'node:crypto';
+import type { Quad, Quad_Object, Quad_Subject, Term } from '@rdfjs/types';
+import { DataFactory } from 'rdf-data-factory';
+import { LwsError } from '../../lib/errors.js';
+import { decodeUtf8, parseJson } from '../../lib/json/json.js';
+import { boundedPrefixes } from '../../lib/rdf/prefixes.js';
+import { serializeRdf } from '../../lib/rdf/serialize.js';
+import { contentKind } from '../../lib/resources/types.js';
+import type { Blobs, BlobWriter } from '../../lib/storage/blobs.js';
+import { encodeQuads, graphPrefix, separator } from '../../lib/storage/quad-keys.js';
+import type { BlockItem, RdfBounds } from './blocks.js';
+import type { AccessList, BytesMember, GraphMember, ResourceMember } from './member.js';
+
+const factory = new DataFactory<Quad>();
+
+/** Labels that this storage gave: nobody else's look like them. */
+const ours = /^b[0-9a-f]{24}x[0-9a-z]{4,}$/;
+
+/**
+ * Blank nodes with labels that no other resource has: of the import, the resource and the label, so that parts of one graph agree,
+ * and an import that goes on does too. Labels of this storage stay, so that what was exported comes back as it was.
+ */
+export function relabelled(quads: readonly Quad[], seed: string, path: string): readonly Quad[] {
+  const labels = new Map<string, Term>();
+  const fresh = <T extends Term>(term: T): T => {
+    if (term.termType !== 'BlankNode' || ours.test(term.value)) return term;
+    let label = labels.get(term.value);
+    if (!label) {
+      const name = hash('sha256', `${seed}\u0000${path}\u0000${term.value}`, 'hex').slice(0, 24);
+      label = factory.blankNode(`b${name}x0000`);
+      labels.set(term.value, label);
+    }
+    return label as unknown as T;
+  };
+  return quads.map((quad) => {
+    const { subject, object } = quad;
+    if (subject.termType !== 'BlankNode' && object.termType !== 'BlankNode') return quad;
+    return factory.quad(fresh(subject as Quad_Subject), quad.predicate, fresh(object as Quad_Object));
+  });
+}
+
+/** A graph as it is stored, with all its keys. @throws LwsError for what cannot be stored */
+export function encodedGraph(
+  iri: string,
+  quads: Iterable<Quad>,
+  given: GraphMember['prefixes'],
+): { readonly keys: string[]; readonly size: number; readonly prefixes: GraphMember['prefixes'] } {
+  const found = encodeQuads(iri, quads);
+  const prefixes = boundedPrefixes(given);
+  const turtle = serializeRdf(
+    found.map(({ quad }) => quad),
+    'text/turtle',
+    { base: iri, prefixes },
+  );
+  return { keys: found.map(({ key }) => key), size: Buffer.byteLength(turtle), prefixes };
+}
+
+/** The keys with the resource or a fragment of it as their subject. */
+export function ownKeys(iri: string, keys: readonly string[]): string[] {
+  const about = graphPrefix(iri) + iri;
+  return keys.filter(
+    (key) => key.startsWith(about) && (key[about.length] === '#' || key.startsWith(separator, about.length)),
+  );
+}
+
+/** What an item has beside its content. */
+export function extrasOf(iri: string, member: ResourceMember, seed: string): Omit<BlockItem, 'content'> {
+  const { source, links, acl, created, modified, owner } = member;
+  return {
+    iri,
+    source,
+    ...(links && Object.keys(links).length > 0 ? { links } : {}),
+    ...(acl ? { acl: aclOf(iri, acl, seed) } : {}),
+    ...(created === undefined ? {} : { created }),
+    ...(modified === undefined ? {} : { modified }),
+    ...(owner === undefined ? {} : { owner }),
+  };
+}
+
+function aclOf(iri: string, { quads, prefixes }: AccessList, seed: string): NonNullable<BlockItem['acl']> {
+  const keys = encodeQuads(iri, relabelled(quads, seed, `${iri}.acl`)).map(({ key }) => key);
+  return { keys, prefixes: boundedPrefixes(prefixes) };
+}
+
+/** Bytes in their blob, which is to be finished before anything refers to it. */
+export interface StoredBytes {
+  readonly content: NonNullable<BlockItem['content']>;
+  readonly blob: BlobWriter | undefined;
+}
+
+/**
+ * Puts bytes into a blob.
+ * @param blobs absent: they are only measured
+ * @throws LwsError `storage-full`, what the source throws
+ */
+export async function storeBytes(
+  member: BytesMember,
+  blobs: Blobs | undefined,
+  { jsonBytes }: RdfBounds,
+): Promise<StoredBytes> {
+  const { mediaType, size: announced } = member;
+  const wanted = contentKind(undefined, mediaType.split(';')[0]!.trim().toLowerCase());
+  const digest = createHash('sha256');
+  const blob = await blobs?.create();
+  const kept: Uint8Array[] | undefined = wanted === 'json' && (announced ?? 0) <= jsonBytes ? [] : undefined;
+  let size = 0;
+  try {
+    for await (const chunk of member.open()) {
+      size += chunk.length;
+      digest.update(chunk);
+      if (kept && size <= jsonBytes) kept.push(chunk);
+      await blob?.write(chunk);
+    }
+    const sha256 = digest.digest('base64');
+    if (member.sha256 !== undefined && member.sha256 !== sha256)
+      throw new LwsError('digest-mismatch', 'It does not have the digest that the source says.');
+    const kind = kept && size <= jsonBytes && isJson(Buffer.concat(kept)) ? 'json' : 'binary';
+    return { content: { kind, mediaType, size, sha256, blob: blob?.blob ?? '' }, blob };
+  } catch (error) {
+    await blob?.abort();
+    throw error;
+  }
+}
+
+/** What says that it is JSON and is not is kept as it is, and never patched. */
+function isJson(bytes: Uint8Array): boolean {
+  try {
+    parseJson(decodeUtf8(bytes));
+    return true;
+  } catch (error) {
+    if (error instanceof LwsError) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,96 @@
+/** An import that is sent to the server which has the storage open. It must not know formats. */
+import { createReadStream, statSync } from 'node:fs';
+import { basename } from 'node:path';
+import { createInterface } from 'node:readline';
+import { PassThrough, Readable } from 'node:stream';
+import type { CommandContext } from '../../lib/component.js';
+import { zipFolder } from './copy-tree.js';
+import type { Show, Wanted } from './import-request.js';
+import type { ImportState } from './import-state.js';
+import { TransferError } from './member.js';
+
+/** As the server tells it. */
+type Told = Omit<ImportState, 'source' | 'cursor' | 'blocks' | 'told' | 'began'> & {
+  readonly report?: ImportState['told'];
+};
+
+/**
+ * Has the server import what is sent, and waits for the end.
+ * @throws TransferError when it does not
+ */
+export async function sendImport(
+  context: CommandContext,
+  wanted: Wanted,
+  show: Show,
+): Promise<Omit<ImportState, 'source' | 'cursor' | 'blocks'>> {
+  const { baseUri, systemPrefix, ownerCredential, flags } = context;
+  const headers = { Authorization: `Bearer ${await ownerCredential(flags['key'])}` };
+  const request = async (url: string, init: RequestInit & { duplex?: 'half' }): Promise<Response> => {
+    const response = await fetch(url, {
+      ...init,
+      headers: { ...headers, ...(init.headers as Record<string, string>) },
+    }).catch((error: unknown) => {
+      const reason = ((error as Error).cause as Error | undefined)?.message ?? (error as Error).message;
+      throw new TransferError(
+        `A server has the storage open, and does not answer at ${baseUri}: ${reason}. Is lws.base-uri right?`,
+      );
+    });
+    if (!response.ok)
+      throw new TransferError(`The server at ${baseUri} answered ${response.status}: ${await detailOf(response)}`);
+    return response;
+  };
+  const system = `${baseUri}${systemPrefix}`;
+  const begun = wanted.resume
+    ? await request(await interrupted(request, `${system}/imports`, wanted), { method: 'POST' })
+    : await request(`${system}/import?${queryOf(wanted)}`, {
+        method: 'POST',
+        body: Readable.toWeb(contentOf(wanted)) as never,
+        duplex: 'half',
+        headers: { 'Content-Type': typeOf(wanted) },
+      });
+  const following = await request(begun.headers.get('location')!, { headers: { Accept: 'application/x-ndjson' } });
+  let last: Told | undefined;
+  for await (const line of createInterface({ input: Readable.fromWeb(following.body as never) })) {
+    last = JSON.parse(line) as Told;
+    show({ ...last, began: 0 });
+  }
+  if (!last || last.status === 'running')
+    throw new TransferError('The server ended before the import did. --resume goes on with it.');
+  return { ...last, began: 0, told: last.report ?? [] };
+}
+
+function queryOf({ source, format, into, rewrite, conflict, dryRun }: Wanted): URLSearchParams {
+  const query = new URLSearchParams({ into, 'on-conflict': conflict, name: basename(source) });
+  if (format !== undefined) query.set('format', format);
+  for (const { from, to } of rewrite) query.append('rewrite', `${from}=${to}`);
+  if (dryRun) query.set('dry-run', '');
+  return query;
+}
+
+const typeOf = ({ source }: Wanted): string =>
+  statSync(source).isDirectory() ? 'application/zip' : 'application/octet-stream';
+
+/** The file, or the folder as a ZIP that is made while it is sent. */
+function contentOf({ source }: Wanted): Readable {
+  if (statSync(source).isFile()) return createReadStream(source, { highWaterMark: 1 << 18 });
+  const stream = new PassThrough({ highWaterMark: 1 << 18 });
+  zipFolder(source, stream).catch((error: Error) => stream.destroy(error));
+  return stream;
+}
+
+async function interrupted(
+  request: (url: string, init: RequestInit) => Promise<Response>,
+  url: string,
+  { source, into }: Wanted,
+): Promise<string> {
+  const { imports } = (await (await request(url, {})).json()) as { imports: Told[] };
+  const found = imports.find(
+    (state) => state.name === basename(source) && state.into === into && state.status !== 'done',
+  );
+  if (!found)
+    throw new TransferError(`The server knows of no import of ${basename(source)} into ${into} that was interrupted.`);
+  return `${url}/${found.id}`;
+}
+
+const detailOf = async (response: Response): Promise<string> =>
+  ((await response.json().catch(() => ({}))) as { detail?: string }).detail ?? '';

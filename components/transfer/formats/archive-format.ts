@@ -5,7 +5,7 @@
 import { isObject } from '../../../lib/json/exact-json.js';
 import { parseJson } from '../../../lib/json/json.js';
 import { isAbsoluteIri } from '../../../lib/rdf/iri.js';
-import type { FileTree } from '../file-tree.js';
+import type { FileTree, TreeFile } from '../file-tree.js';
 import { TransferError } from '../member.js';
 import { bytesOf, requiredFile } from './whole-file.js';
 
@@ -56,7 +56,7 @@ export const trailerBytes = (trailer: ArchiveTrailer): Buffer => Buffer.from(`${
 
 /** @throws TransferError for what is no archive, or one of a later version */
 export async function readHead(tree: FileTree): Promise<ArchiveHead> {
-  const head = await readObject(tree, headFile, longestHead, 'this is no archive of Quadpod');
+  const head = await readObject(await requiredFile(tree, headFile, 'this is no archive of Quadpod'), longestHead);
   const found = head['quadpod-archive'];
   if (typeof found === 'number' && found > version)
     throw new TransferError(`${headFile}: The archive is of version ${found}; this Quadpod reads version ${version}.`);
@@ -74,7 +74,7 @@ const isBase = (value: unknown): value is string =>
  * @throws TransferError
  */
 export async function readTrailer(tree: FileTree): Promise<ArchiveTrailer> {
-  const trailer = await readObject(tree, trailerFile, longestTrailer, 'the archive is cut off');
+  const trailer = await readObject(await requiredFile(tree, trailerFile, 'the archive is cut off'), longestTrailer);
   const { parts, members, triples, files } = trailer;
   if (!Array.isArray(parts) || !parts.every(isPart) || ![members, triples, files].every(isCount))
     throw new TransferError(`${trailerFile}: It is not the end of an archive of Quadpod.`);
@@ -89,8 +89,9 @@ const isPart = (part: unknown): part is ArchivePart =>
   isObject(part) && isCount(part['bytes']) && typeof part['sha256'] === 'string';
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
 
-async function readObject(tree: FileTree, path: string, most: number, why: string): Promise<Record<string, unknown>> {
-  const bytes = await bytesOf(await requiredFile(tree, path, why), most);
+async function readObject(file: TreeFile, most: number): Promise<Record<string, unknown>> {
+  const { path } = file;
+  const bytes = await bytesOf(file, most);
   try {
     const found = parseJson(bytes.toString('utf8'));
     if (isObject(found)) return found;

@@ -3,6 +3,7 @@ import type { FileTree } from '../file-tree.js';
 import { type Reader, type ReadOptions, type ReadStep, TransferError } from '../member.js';
 import { type Manifest, payload, readDeclaration, readManifests, readTags, verifiedContent } from './bagit-format.js';
 import { folderReader } from './folder-reader.js';
+import { crateReader, isCrate } from './ro-crate-reader.js';
 import { subTree } from './sub-tree.js';
 
 /** Whether a tree is a bag. */
@@ -35,7 +36,8 @@ async function* readBag(tree: FileTree, options: ReadOptions): AsyncGenerator<Re
     );
   const total = await assertComplete(tree, manifests);
   const files = subTree(tree, { folder: payload, total, content: (file) => verifiedContent(file, manifest) });
-  yield* folderReader(files).read(options);
+  // A crate may be what is in the bag.
+  yield* ((await isCrate(files)) ? crateReader(files) : folderReader(files)).read(options);
 }
 
 /** @throws TransferError for a tag file that is missing, or is another */

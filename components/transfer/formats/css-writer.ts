@@ -15,7 +15,7 @@ export class CssWriter implements Writer {
   private readonly graphs: TurtleFiles;
   private readonly names = new FolderNames();
   /** The graph whose parts come. */
-  private graph: string | undefined;
+  private graph: ResourceMember | undefined;
 
   /** @param of the IRI of the container that is exported */
   constructor(
@@ -29,10 +29,11 @@ export class CssWriter implements Writer {
   async write(member: Member): Promise<void> {
     if (member.kind === 'state') return;
     if (member.kind === 'rdf') {
-      // What belongs to it comes before it, since a long one is written while its parts come.
-      if (this.graph !== member.path) await this.writeLists(member);
-      this.graph = member.hasMore ? member.path : undefined;
-      return this.graphs.write(member, ({ path }) => cssFileName(fileOf(path), 'text/turtle').name);
+      await this.graphs.write(member, ({ path }) => cssFileName(fileOf(path), 'text/turtle').name);
+      // Any part may have what belongs to the graph.
+      const graph = { ...this.graph, ...member };
+      this.graph = member.hasMore ? graph : undefined;
+      return member.hasMore ? undefined : this.writeLists(graph);
     }
     if (member.kind === 'bytes') return this.writeBytes(member);
     if (member.path !== '') await this.sink.add(fileOf(member.path), new Uint8Array());

@@ -1,6 +1,7 @@
 /** Resources as files of a folder or a ZIP: RDF as Turtle, everything else as it is, and an index of what names do not say. */
+import type { ClientLinks } from '../../../lib/resources/linkset.js';
 import type { TreeSink } from '../file-tree.js';
-import type { BytesMember, Member, ResourceMember, Writer } from '../member.js';
+import type { BytesMember, GraphMember, Member, ResourceMember, Writer } from '../member.js';
 import { isAuxiliary, isClutter, lastSegment, nameOfSegment } from './file-names.js';
 import { type FileFacts, indexName, indexText } from './folder-index.js';
 import { mediaTypeOf, rdfTypeOf } from './media-types.js';
@@ -17,6 +18,9 @@ export class FolderWriter implements Writer {
   /** Folders that are named otherwise than their containers. */
   private readonly folders = new Map<string, string>();
   private readonly graphs: TurtleFiles;
+  /** Of the last graph. */
+  private graphFile = '';
+  private graphLinks: ClientLinks | undefined;
 
   /** @param of the IRI of the container that is exported */
   constructor(
@@ -28,10 +32,7 @@ export class FolderWriter implements Writer {
 
   async write(member: Member): Promise<void> {
     if (member.kind === 'state') return;
-    if (member.kind === 'rdf')
-      return this.graphs.write(member, (first) =>
-        this.fileOf(first, (name) => (mediaTypeOf(name) === 'text/turtle' ? name : `${name}.ttl`)),
-      );
+    if (member.kind === 'rdf') return this.writeGraph(member);
     if (member.kind === 'bytes') return this.writeBytes(member);
     if (member.path !== '') {
       const file = this.fileOf(member, (name) => name);
@@ -47,6 +48,18 @@ export class FolderWriter implements Writer {
     if (mediaTypeOf(file) !== member.mediaType) this.index.set(file, { ...facts, type: member.mediaType });
     if (rdfTypeOf(member.mediaType)) this.index.set(file, { ...this.index.get(file), bytes: true });
     await this.sink.add(file, member.open(), dated(member));
+  }
+
+  private async writeGraph(member: GraphMember): Promise<void> {
+    await this.graphs.write(member, (first) => {
+      this.graphFile = this.fileOf(first, (name) => (mediaTypeOf(name) === 'text/turtle' ? name : `${name}.ttl`));
+      return this.graphFile;
+    });
+    // Any part may have them.
+    if (hasLinks(member)) this.graphLinks = member.links;
+    if (member.hasMore) return;
+    if (this.graphLinks) this.index.set(this.graphFile, { ...this.index.get(this.graphFile), links: this.graphLinks });
+    this.graphLinks = undefined;
   }
 
   /** The file of a member, and in the index what its name does not say. */

@@ -21,6 +21,9 @@ export class CrateWriter implements Writer {
   private readonly described = new Map<string, Described>();
   private before: { readonly context: unknown; readonly graph: readonly unknown[] } | undefined;
   private member: ResourceMember | undefined;
+  /** Of the last member. */
+  private file = '';
+  private links: ClientLinks | undefined;
 
   /** @param of the IRI of the container that is exported; @param made when */
   constructor(
@@ -46,6 +49,12 @@ export class CrateWriter implements Writer {
     // Parts of a graph are one file, which the first part describes.
     if (this.member?.path !== member.path) this.member = member;
     await this.files.write(member);
+    if (member.kind !== 'rdf') return;
+    // Any part may have the links.
+    this.links = member.links ?? this.links;
+    if (member.hasMore) return;
+    this.described.set(this.file, this.descriptionOf(this.file, { ...member, links: this.links ?? {} }));
+    this.links = undefined;
   }
 
   async end(): Promise<void> {
@@ -58,6 +67,7 @@ export class CrateWriter implements Writer {
   /** @param file the path of a file that is written */
   private describe(file: string): void {
     // What is written at the end belongs to no member.
+    this.file = file;
     if (this.member) this.described.set(file, this.descriptionOf(file, this.member));
     const folder = file.slice(0, file.lastIndexOf('/', file.length - 2) + 1);
     if (this.member) this.described.get(folder)?.parts.push(file);

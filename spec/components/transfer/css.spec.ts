@@ -241,6 +241,7 @@ describe('A folder that is written for a Community Solid Server', () => {
     const quads = [factory.quad(node(`${base}a#it`), node('urn:p'), node(`${base}b/`))];
     const links = { type: [{ href: 'urn:T' }], license: [{ href: `${base}l` }], 'urn:text': 'text' };
     const files = await folderOf([
+      { ...graph, quads: [], hasMore: true },
       { ...graph, quads, acl: { quads, prefixes: {} } },
       { kind: 'container', path: 'b/', source: '', links, acl: { quads: [], prefixes: {} } },
       bytesMember('b/10%3A30', 'image/png', ''),
@@ -248,8 +249,8 @@ describe('A folder that is written for a Community Solid Server', () => {
       bytesMember('b/d.js', 'text/javascript; v="1 2"', ''),
     ]);
     const names = [
-      'a.acl',
       'a$.ttl',
+      'a.acl',
       'b/',
       'b/.meta',
       'b/.acl',

@@ -163,7 +163,8 @@ describe('A research object crate', () => {
         modified: 0,
         links: { type: [{ href: 'http://schema.org/Table' }], license: [{ href: `${base}d/` }] },
       },
-      { kind: 'rdf', path: 'g', source: '', quads: [], prefixes: {} },
+      { kind: 'rdf', path: 'g', source: '', quads: [], prefixes: {}, hasMore: true },
+      { kind: 'rdf', path: 'g', source: '', quads: [], prefixes: {}, links: { type: [{ href: 'urn:T' }] } },
       bytesMember(metadata, 'application/json', JSON.stringify(before)),
     ]);
     expect(graphOf(files)).to.deep.equal([
@@ -188,7 +189,7 @@ describe('A research object crate', () => {
         dateModified: '1970-01-01T00:00:00.000Z',
         'http://www.iana.org/assignments/relation/license': { '@id': 'd/' },
       },
-      { '@id': 'g.ttl', '@type': 'File', encodingFormat: 'text/turtle' },
+      { '@id': 'g.ttl', '@type': ['File', 'urn:T'], encodingFormat: 'text/turtle' },
       { '@id': '#ann', '@type': 'Person' },
     ]);
   });

@@ -5,6 +5,7 @@
 import { entryBlocks, type Level, type LevelSnapshot } from '../../lib/storage/durable-level.js';
 import { graphPrefix } from '../../lib/storage/quad-keys.js';
 import { type KeyRange, rangeOf } from '../../lib/storage/records.js';
+import { isQuad } from '../../lib/storage/rewritten-entries.js';
 
 /** What stands first in a back-up. */
 export interface Header {
@@ -30,7 +31,6 @@ const quads = graphPrefix('').slice(0, 'GSPO\u0000'.length);
 const spaces = ['B\u0000', 'E\u0000', quads, 'M\u0000', 'R\u0000'];
 export const spaceOf = (space: 'B' | 'E' | 'GSPO' | 'M' | 'R'): KeyRange => rangeOf(`${space}\u0000`);
 
-export const isQuad = (key: string): boolean => key.startsWith(quads);
 export const isOf = (space: 'B' | 'E' | 'M' | 'R', key: string): boolean => key.startsWith(`${space}\u0000`);
 
 /** All entries of one state in blocks, in the order of their keys. */

@@ -2,15 +2,11 @@
  * The entries of a storage under another address: every IRI below the old one, in graphs, names of graphs, records, linksets, access
  * control lists, grants, requests and subscriptions. It must not know files.
  */
-import type { Quad, Term } from '@rdfjs/types';
-import { DataFactory } from 'rdf-data-factory';
 import { tasks } from '../../lib/documents/document-tasks.js';
 import { keyBlocks, type Level } from '../../lib/storage/durable-level.js';
 import { indexStateKey, ownedSpace } from '../../lib/storage/owned-entries.js';
-import { decodeGraph } from '../../lib/storage/quad-decoding.js';
-import { encodeGraph, graphPrefix } from '../../lib/storage/quad-keys.js';
+import { graphPrefix } from '../../lib/storage/quad-keys.js';
 import {
-  entryKey,
   iriOfRecordKey,
   metaKey,
   partsOfEntry,
@@ -19,7 +15,8 @@ import {
   recordKey,
   writeRecord,
 } from '../../lib/storage/records.js';
-import { type Entry, isOf, isQuad } from './entries.js';
+import { EntryRewriting, isQuad } from '../../lib/storage/rewritten-entries.js';
+import { type Entry, isOf } from './entries.js';
 
 /** Where entries are written to. */
 interface Target {
@@ -28,7 +25,6 @@ interface Target {
   flush(): Promise<void>;
 }
 
-const factory = new DataFactory<Quad>();
 /** Entries of the type index, which the next start makes anew. */
 const indexed = new Set(['index', ownedSpace, partsOfEntry(indexStateKey)[0]]);
 const graphOf = (key: string): string =>
@@ -39,6 +35,7 @@ export class Rewriting {
   private graph: { readonly name: string; readonly keys: string[] } | undefined;
   private contentBytes = 0;
   private hasFlushed = false;
+  private readonly rewriting = new EntryRewriting((iri) => this.iri(iri));
 
   /** @param from the old address, @param to the new one, both with a slash at the end */
   constructor(
@@ -76,48 +73,16 @@ export class Rewriting {
   rest(): Entry[] {
     const { graph } = this;
     this.graph = undefined;
-    return graph ? this.rewrittenGraph(graph.keys).map((key) => [key, '']) : [];
-  }
-
-  private rewrittenGraph(keys: readonly string[]): string[] {
-    const quads = decodeGraph(keys);
-    const name = quads[0]?.graph.value;
-    return name === undefined
-      ? []
-      : encodeGraph(
-          this.iri(name),
-          quads.map((quad) => this.quad(quad)),
-        );
-  }
-
-  private quad({ subject, predicate, object }: Quad): Quad {
-    const term = <T extends Term>(found: T): T =>
-      found.termType === 'NamedNode' ? (factory.namedNode(this.iri(found.value)) as unknown as T) : found;
-    return factory.quad(term(subject), term(predicate), term(object));
+    return graph ? this.rewriting.graph(graph.keys).map((key) => [key, '']) : [];
   }
 
   private ownEntry(key: string, value: string): Entry[] {
-    const [space = '', ...parts] = partsOfEntry(key);
-    if (indexed.has(space)) return [];
-    return [[entryKey(space, ...parts.map((part) => this.iri(part))), this.text(value)]];
-  }
-
-  /** JSON, or a text that may be an IRI. */
-  private text(value: string): string {
-    if (!/^[[{"]/.test(value)) return this.iri(value);
-    return JSON.stringify(this.value(JSON.parse(value)));
-  }
-
-  private value(value: unknown): unknown {
-    if (typeof value === 'string') return isQuad(value) ? this.rewrittenGraph([value])[0] : this.iri(value);
-    if (Array.isArray(value)) return value.map((each) => this.value(each));
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, this.value(each)]));
+    return indexed.has(partsOfEntry(key)[0]) ? [] : [this.rewriting.entry(key, value)];
   }
 
   private async record(key: string, value: string, level: Level): Promise<Entry> {
     const before = readRecord(iriOfRecordKey(key), value);
-    let record = this.value(before) as typeof before;
+    let record = this.rewriting.value(before) as typeof before;
     if (record.kind === 'rdf') {
       const keys: string[] = [];
       for await (const block of keyBlocks(level, rangeOf(graphPrefix(record.iri)))) keys.push(...block);

@@ -3,7 +3,8 @@ import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { CommandContext } from '../../lib/component.js';
 import { iriOfRecordKey, type ResourceRecord, readRecord } from '../../lib/storage/records.js';
-import { isOf, isQuad } from './entries.js';
+import { isQuad } from '../../lib/storage/rewritten-entries.js';
+import { isOf } from './entries.js';
 import { blobFile, readManifest } from './folder.js';
 import { BackupError, digestOf, readState } from './state-file.js';
 

@@ -80,8 +80,13 @@ export class BlockBuilder {
     this.quads += member.quads.length;
     if (!this.source.isMixed) this.encodeOthers(member.path);
     const known = this.graphs.get(member.path);
-    if (known) known.quads.push(member.quads);
-    else this.graphs.set(member.path, { member, quads: [...this.reopened(member.path), member.quads] });
+    if (known) {
+      known.quads.push(member.quads);
+      // Exports have links and lists with the last part.
+      const { links = known.member.links, acl = known.member.acl } = member;
+      const facts = { ...(links ? { links } : {}), ...(acl ? { acl } : {}) };
+      this.graphs.set(member.path, { ...known, member: { ...known.member, ...facts } });
+    } else this.graphs.set(member.path, { member, quads: [...this.reopened(member.path), member.quads] });
   }
 
   /** Where graphs come one behind the other, those before can be encoded, and their quads go. */

@@ -1,22 +1,11 @@
 /** Resources as files of a folder or a ZIP: RDF as Turtle, everything else as it is, and an index of what names do not say. */
-import { PassThrough } from 'node:stream';
-import type { Quad } from '@rdfjs/types';
-import { nTriplesWriter, writeTurtle } from '../../../lib/rdf/turtle-writer.js';
+import type { ClientLinks } from '../../../lib/resources/linkset.js';
 import type { TreeSink } from '../file-tree.js';
 import type { BytesMember, GraphMember, Member, ResourceMember, Writer } from '../member.js';
 import { isAuxiliary, isClutter, lastSegment, nameOfSegment } from './file-names.js';
 import { type FileFacts, indexName, indexText } from './folder-index.js';
 import { mediaTypeOf, rdfTypeOf } from './media-types.js';
-
-/** From this number of triples on a graph is written with one of them a line, as they come. */
-const mostReadable = 20_000;
-
-/** A graph that is written as it comes. */
-interface Streamed {
-  readonly file: PassThrough;
-  readonly lines: (quads: readonly Quad[]) => string;
-  readonly added: Promise<void>;
-}
+import { TurtleFiles } from './turtle-files.js';
 
 /**
  * Writes files that `folderReader` reads as the same members. References are relative to the resource where they can be, so that they
@@ -28,14 +17,18 @@ export class FolderWriter implements Writer {
   private readonly taken = new Set([indexName]);
   /** Folders that are named otherwise than their containers. */
   private readonly folders = new Map<string, string>();
-  private waiting: Quad[] = [];
-  private streamed: Streamed | undefined;
+  private readonly graphs: TurtleFiles;
+  /** Of the last graph. */
+  private graphFile = '';
+  private graphLinks: ClientLinks | undefined;
 
   /** @param of the IRI of the container that is exported */
   constructor(
     private readonly sink: TreeSink,
-    private readonly of: string,
-  ) {}
+    of: string,
+  ) {
+    this.graphs = new TurtleFiles(sink, of);
+  }
 
   async write(member: Member): Promise<void> {
     if (member.kind === 'state') return;
@@ -58,34 +51,15 @@ export class FolderWriter implements Writer {
   }
 
   private async writeGraph(member: GraphMember): Promise<void> {
-    if (this.streamed) return this.continueGraph(this.streamed, member);
-    this.waiting.push(...member.quads);
-    const isLarge = this.waiting.length > mostReadable;
-    if (member.hasMore && !isLarge) return;
-    const quads = this.waiting;
-    this.waiting = [];
-    const file = this.fileOf(member, (name) => (mediaTypeOf(name) === 'text/turtle' ? name : `${name}.ttl`));
-    const options = { base: this.of + member.path, prefixes: member.prefixes };
-    if (!isLarge) return this.sink.add(file, Buffer.from(writeTurtle(quads, options)), dated(member));
-    const stream = new PassThrough();
-    const added = this.sink.add(file, stream, dated(member));
-    // Whoever writes next hears of it.
-    added.catch(() => {});
-    const streamed = { file: stream, lines: nTriplesWriter(), added };
-    stream.write(writeTurtle([], options));
-    await this.continueGraph(streamed, { ...member, quads });
-  }
-
-  private async continueGraph(streamed: Streamed, { quads, hasMore }: GraphMember): Promise<void> {
-    this.streamed = hasMore ? streamed : undefined;
-    for (let at = 0; at < quads.length; at += 1_000) {
-      const text = streamed.lines(quads.slice(at, at + 1_000));
-      if (!streamed.file.write(text))
-        await Promise.race([new Promise((resolve) => streamed.file.once('drain', resolve)), streamed.added]);
-    }
-    if (hasMore) return;
-    streamed.file.end();
-    await streamed.added;
+    await this.graphs.write(member, (first) => {
+      this.graphFile = this.fileOf(first, (name) => (mediaTypeOf(name) === 'text/turtle' ? name : `${name}.ttl`));
+      return this.graphFile;
+    });
+    // Any part may have them.
+    if (hasLinks(member)) this.graphLinks = member.links;
+    if (member.hasMore) return;
+    if (this.graphLinks) this.index.set(this.graphFile, { ...this.index.get(this.graphFile), links: this.graphLinks });
+    this.graphLinks = undefined;
   }
 
   /** The file of a member, and in the index what its name does not say. */

@@ -11,12 +11,20 @@ import { openFileTree, openFolderTree } from '../folder-tree.js';
 import { type Reader, TransferError, type Writer } from '../member.js';
 import { ZipSink } from '../zip-sink.js';
 import { openZipTree } from '../zip-tree.js';
+import { archiveReader, isArchive } from './archive-reader.js';
+import { archiveWriter } from './archive-writer.js';
+import { bagReader, isBag } from './bagit-reader.js';
+import { BagWriter } from './bagit-writer.js';
 import { fileSource } from './byte-source.js';
+import { cssReader, isCss } from './css-reader.js';
+import { CssWriter } from './css-writer.js';
 import { dumpKind, dumpReader } from './dump-reader.js';
 import { DumpWriter } from './dump-writer.js';
 import { folderReader } from './folder-reader.js';
 import { FolderWriter } from './folder-writer.js';
 import { mediaTypeOf, rdfTypeOf } from './media-types.js';
+import { crateReader, isCrate } from './ro-crate-reader.js';
+import { CrateWriter } from './ro-crate-writer.js';
 
 /** What is imported: a file or a folder of this machine. */
 export interface Source {
@@ -35,6 +43,8 @@ export interface WriteOptions {
   readonly of: string;
   /** By gzip, where the format is a single text. */
   readonly isGzip?: boolean;
+  /** The IRI of the storage, where it is not the container. */
+  readonly storage?: string;
 }
 
 interface Format {
@@ -62,6 +72,31 @@ const formats: Readonly<Record<string, Format>> = {
   folder: {
     read: async (source) => folderReader(await treeOf(source)),
     write: async (target, { of }) => new FolderWriter(await sinkOf(target), of),
+  },
+  archive: {
+    read: async (source) => archiveReader(await treeOf(source)),
+    write: async (target, { of, storage = of }) =>
+      archiveWriter(await sinkOf(target), { storage, container: of, made: new Date().toISOString() }),
+    fits: isArchive,
+    mediaType: 'application/zip',
+  },
+  bagit: {
+    read: async (source) => bagReader(await treeOf(source)),
+    write: async (target, { of }) => new BagWriter(await sinkOf(target), of, new Date()),
+    fits: isBag,
+    mediaType: 'application/zip',
+  },
+  css: {
+    read: async (source) => cssReader(await treeOf(source)),
+    write: async (target, { of }) => new CssWriter(await sinkOf(target), of),
+    fits: isCss,
+    mediaType: 'application/zip',
+  },
+  'ro-crate': {
+    read: async (source) => crateReader(await treeOf(source)),
+    write: async (target, { of }) => new CrateWriter(await sinkOf(target), of, new Date()),
+    fits: isCrate,
+    mediaType: 'application/zip',
   },
   // A single resource.
   file: { read: async (source) => folderReader(await openFileTree(source.path, basename(nameOf(source)))) },

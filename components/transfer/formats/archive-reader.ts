@@ -1,0 +1,105 @@
+/**
+ * Reads our own archive. Its head and its end are looked at first, and every part before anything of it is given away: of an archive
+ * that is cut off nothing is imported. It must not know where the files are.
+ */
+import { createHash, hash } from 'node:crypto';
+import { isObject } from '../../../lib/json/exact-json.js';
+import { parseJson } from '../../../lib/json/json.js';
+import type { FileTree } from '../file-tree.js';
+import { type Member, type Reader, type ReadOptions, type ReadStep, TransferError } from '../member.js';
+import {
+  type ArchiveHead,
+  type ArchivePart,
+  headBytes,
+  headFile,
+  longestPart,
+  partFile,
+  readHead,
+  readTrailer,
+} from './archive-format.js';
+import { type Line, LineReader, type Opened } from './archive-lines.js';
+import { documentKey, RewritingFactory } from './rewriting.js';
+import { bytesOf, requiredFile } from './whole-file.js';
+
+/** Whether a tree is an archive. */
+export const isArchive = async (tree: FileTree): Promise<boolean> => (await tree.file(headFile)) !== undefined;
+
+/**
+ * Reads an archive. Where it goes into another container than it was exported from, IRIs below that one follow, unless `rewrite` says
+ * something else of them. Cursors are the number of the part, that of the line behind the member, and the bytes so far.
+ */
+export const archiveReader = (tree: FileTree): Reader => ({
+  total: tree.total,
+  read: (options) => readArchive(tree, options),
+  close: () => tree.close(),
+});
+
+async function* readArchive(tree: FileTree, options: ReadOptions): AsyncGenerator<ReadStep> {
+  const head = await readHead(tree);
+  const { parts } = await readTrailer(tree);
+  const [, first = '0', behind = '0', before = '0'] = /^(\d+) (\d+) (\d+)$/.exec(options.cursor ?? '') ?? [];
+  const reader = lineReader(tree, head, options);
+  let bytes = Number(before);
+  for (let index = Number(first); index < parts.length; index++) {
+    const lines = await linesOf(tree, index, parts[index]!);
+    const start = index === Number(first) ? Number(behind) : 0;
+    if (start === 0) bytes += parts[index]!.bytes;
+    for (let at = start; at < lines.length; at++) {
+      const { member, length } = memberOf(reader, lines[at]!, `${partFile(index)}:${at + 1}`);
+      bytes += length;
+      yield { member, cursor: `${index} ${at + 1} ${bytes}`, bytes };
+    }
+  }
+}
+
+function lineReader(tree: FileTree, head: ArchiveHead, { into, rewrite }: ReadOptions): LineReader {
+  const rewrites = head.container === into ? rewrite : [...rewrite, { from: head.container, to: into }];
+  const factory = new RewritingFactory(rewrites, documentKey(headBytes(head), into));
+  return new LineReader({ into, rewrites, factory }, (opened) => contentOf(tree, opened));
+}
+
+/** The lines of a part. @throws TransferError when it is not as it was written */
+async function linesOf(tree: FileTree, index: number, { sha256 }: ArchivePart): Promise<string[]> {
+  const path = partFile(index);
+  const bytes = await bytesOf(await requiredFile(tree, path, 'the archive is not whole'), longestPart);
+  if (hash('sha256', bytes, 'base64') !== sha256) throw new TransferError(`${path} is damaged: its digest is another.`);
+  const lines = bytes.toString('utf8').split('\n');
+  // Behind the last line end there is nothing.
+  if (lines.at(-1) === '') lines.pop();
+  return lines;
+}
+
+/** A member, and the bytes of the file that its content is. */
+function memberOf(reader: LineReader, text: string, source: string): { readonly member: Member; length: number } {
+  try {
+    const line = parseJson(text);
+    if (!isObject(line)) throw new Error('It is not an object.');
+    const member = reader.member(line as Line, source);
+    return { member, length: member.kind === 'bytes' && line['file'] !== undefined ? member.size! : 0 };
+  } catch (cause) {
+    throw new TransferError(`${source}: ${(cause as Error).message.slice(0, 500)}`, { cause });
+  }
+}
+
+/** @throws TransferError when the content is not the one that was written */
+async function* contentOf(tree: FileTree, { content, size, sha256 }: Opened): AsyncGenerator<Uint8Array> {
+  if (!('file' in content)) {
+    const bytes = 'text' in content ? Buffer.from(content.text) : Buffer.from(content.base64, 'base64');
+    if (bytes.length !== size || hash('sha256', bytes, 'base64') !== sha256) throw otherContent('A content in a line');
+    yield bytes;
+    return;
+  }
+  const { file } = content;
+  const digest = createHash('sha256');
+  let length = 0;
+  for await (const chunk of (await requiredFile(tree, file, 'the archive is not whole')).open()) {
+    length += chunk.length;
+    if (length > size) break;
+    digest.update(chunk);
+    yield chunk;
+  }
+  if (length !== size || digest.digest('base64') !== sha256) throw otherContent(file);
+}
+
+const otherContent = (what: string): TransferError =>
+  new TransferError(`${what} is damaged: it has not the size and the digest that were written.`);

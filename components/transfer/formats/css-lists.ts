@@ -1,0 +1,93 @@
+/**
+ * Access control lists and descriptions in the data folder of a Community Solid Server 7. It must not know in which order files are
+ * read.
+ */
+import type { Quad } from '@rdfjs/types';
+import { DataFactory } from 'rdf-data-factory';
+import { acl as vocabulary } from '../../../lib/rdf/vocabulary.js';
+import type { FileTree, TreeFile } from '../file-tree.js';
+import type { AccessList, Rewrite } from '../member.js';
+import { type CssMetadata, readMetadata } from './css-metadata.js';
+import { cssPathOf, cssTypeOf, withoutMark } from './css-names.js';
+import { rdfTypeOf } from './media-types.js';
+import { type RdfPart, rdfParts } from './rdf-files.js';
+import { SyntaxFault } from './syntax-fault.js';
+
+const factory = new DataFactory<Quad>();
+
+/** Where IRIs of the folder go. */
+export interface CssPlace {
+  /** The IRI that the folder had on its server, or where that is not known the one that it gets. */
+  readonly base: string;
+  /** The IRI that it gets. */
+  readonly into: string;
+  readonly rewrite: readonly Rewrite[];
+}
+
+export class CssLists {
+  /** Lists that are not named as lists usually are: stored in another syntax, or refused by the tree, which has no file for them. */
+  private readonly unusual = new Map<string, string>();
+
+  constructor(
+    private readonly tree: FileTree,
+    private readonly place: CssPlace,
+  ) {}
+
+  /** Is told of each name in the tree before anything is read. */
+  note(path: string, isRefused: boolean): void {
+    const plain = withoutMark(path);
+    if (plain.endsWith('.acl') && (isRefused || plain !== path)) this.unusual.set(plain, path);
+  }
+
+  /**
+   * The list of a resource; `undefined` where it has none. One that cannot be read gives access to nobody: without any, the resource
+   * would be open to whom the containers above it are.
+   * @param path in the tree, without a mark
+   */
+  async listOf(path: string): Promise<AccessList | undefined> {
+    const name = `${path}.acl`;
+    const file = await this.tree.file(this.unusual.get(name) ?? name);
+    if (file === undefined) return this.unusual.has(name) ? { quads: [], prefixes: {} } : undefined;
+    const found = await this.listIn(file);
+    return found instanceof SyntaxFault ? { quads: [], prefixes: {} } : found;
+  }
+
+  /** What is in a file that is a list; the fault where it cannot be read. */
+  async listIn(file: TreeFile): Promise<AccessList | SyntaxFault> {
+    const found = await this.graphIn(file, cssPathOf(withoutMark(file.path)));
+    return found instanceof SyntaxFault ? found : { quads: found.quads.map(withNewName), prefixes: found.prefixes };
+  }
+
+  /** @param path in the tree, without a mark; @param resource the path of the resource */
+  async metadataOf(path: string, resource: string): Promise<CssMetadata | undefined> {
+    const file = await this.tree.file(`${path}.meta`);
+    const found = file && (await this.metadataIn(file, resource));
+    return found instanceof SyntaxFault ? undefined : found;
+  }
+
+  /** What a file says of a resource; the fault where it cannot be read. */
+  async metadataIn(file: TreeFile, resource: string): Promise<CssMetadata | SyntaxFault> {
+    const found = await this.graphIn(file, resource);
+    return found instanceof SyntaxFault ? found : readMetadata(found.quads, this.place.into + resource);
+  }
+
+  private async graphIn(file: TreeFile, path: string): Promise<RdfPart | SyntaxFault> {
+    const { base, rewrite } = this.place;
+    const type = rdfTypeOf(cssTypeOf(file.path));
+    if (type === undefined) return new SyntaxFault(`${file.path}: It is in no syntax of RDF that can be read.`);
+    try {
+      for await (const part of rdfParts({ file, type, base: base + path, rewrite }))
+        return part.hasMore ? new SyntaxFault(`${file.path}: It has more than ${part.count} triples.`) : part;
+    } catch (error) {
+      if (error instanceof SyntaxFault) return error;
+      throw error;
+    }
+    return { quads: [], prefixes: {}, hasMore: false, count: 0 };
+  }
+}
+
+/** The name that `acl:default` had before the specification. */
+function withNewName(quad: Quad): Quad {
+  if (quad.predicate.value !== `${vocabulary.namespace}defaultForNew`) return quad;
+  return factory.quad(quad.subject, factory.namedNode(vocabulary.default), quad.object);
+}

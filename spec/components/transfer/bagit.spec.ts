@@ -1,0 +1,125 @@
+/** Bags: what was written comes back, and what is not complete or not as its manifest says is refused. */
+import { hash } from 'node:crypto';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { bagReader, isBag } from '../../../components/transfer/formats/bagit-reader.js';
+import { BagWriter } from '../../../components/transfer/formats/bagit-writer.js';
+import type { Member } from '../../../components/transfer/member.js';
+import {
+  arbitraryResources,
+  base,
+  bytesMember,
+  comparable,
+  contentsOf,
+  readAll,
+  writeAll,
+} from '../../support/members.js';
+import { type Files, memorySink, memoryTree } from '../../support/memory-tree.js';
+import '../../support/random-seed.js';
+
+async function bagOf(members: readonly Member[]): Promise<Files> {
+  const { sink, files } = memorySink();
+  await writeAll(new BagWriter(sink, base, new Date('2026-01-02T03:04:05Z')), members);
+  return files;
+}
+
+const sha1 = (text: string): string => hash('sha1', text, 'hex');
+
+/** A bag as others write one. */
+const foreign = (): Files =>
+  new Map(
+    Object.entries({
+      'bagit.txt': 'BagIt-Version: 0.97\nTag-File-Character-Encoding: UTF-8\n',
+      'manifest-sha1.txt': `${sha1('a')} *data/a.txt\r\n${sha1('b').toUpperCase()}\t./data/50%25%0A.txt\r\n`,
+      'data/a.txt': 'a',
+      'data/50%25\n.txt': 'b',
+    }).map(([path, text]) => [path, Buffer.from(text)]),
+  );
+
+describe('A bag', () => {
+  it('gives back what was written', async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryResources({ blank: false, acl: false }), async (members) => {
+        const tree = memoryTree(await bagOf(members), 7_000);
+        expect(await isBag(tree)).to.equal(true);
+        const found = await readAll(bagReader(tree));
+        expect(found.error).to.equal(undefined);
+        expect(comparable(found.members, found.contents)).to.deep.equal(comparable(members, await contentsOf(members)));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('has digests of everything, and says what it is', async () => {
+    const files = await bagOf([bytesMember('a%0A%25.txt', 'text/plain', 'a')]);
+    expect(String(files.get('manifest-sha256.txt'))).to.contain(`${hash('sha256', 'a', 'hex')}  data/`);
+    expect(String(files.get('bag-info.txt'))).to.match(
+      /^Bagging-Date: 2026-01-02\nExternal-Identifier: http:.*\nPayload-Oxum: \d+\.\d\n/,
+    );
+    const tags = String(files.get('tagmanifest-sha256.txt')).trim().split('\n');
+    expect(tags.map((line) => line.slice(66))).to.deep.equal(['bagit.txt', 'bag-info.txt', 'manifest-sha256.txt']);
+  });
+
+  it('of an older version and another program is read', async () => {
+    const { contents, error } = await readAll(bagReader(memoryTree(foreign())));
+    expect(error).to.equal(undefined);
+    expect([...contents].map(([path, bytes]) => `${path} ${bytes}`)).to.have.members(['a.txt a', '50%2525%0A.txt b']);
+  });
+
+  it('that is not whole, or not as its manifests say, is refused with the file', async () => {
+    const faults: [change: (files: Files) => unknown, message: RegExp][] = [
+      [(files) => files.delete('data/a.txt'), /^data\/a\.txt is missing, which manifest-sha1\.txt lists\.$/],
+      [
+        (files) => files.set('data/more', Buffer.from('')),
+        /^data\/more is in the bag, but not in its manifest-sha1\.txt\.$/,
+      ],
+      [
+        (files) => files.set('fetch.txt', Buffer.from('http://e.example/ 1 data/x')),
+        /^fetch\.txt: .* nothing is fetched/,
+      ],
+      [(files) => files.delete('manifest-sha1.txt'), /^The bag has no manifest/],
+      [
+        (files) => files.set('manifest-sha1.txt', Buffer.from('\nx data/a.txt')),
+        /^manifest-sha1\.txt:2: It is no digest/,
+      ],
+      [(files) => files.set('bagit.txt', Buffer.from('BagIt-Version: x')), /^bagit\.txt: /],
+      [
+        (files) => files.set('bagit.txt', Buffer.from('BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-16')),
+        /UTF-16/,
+      ],
+      [
+        (files) => files.set('bag-info.txt', Buffer.from('Payload-Oxum: 2.3')),
+        /^bag-info\.txt: The payload has 2 bytes in 2 files/,
+      ],
+      [
+        (files) => files.set('tagmanifest-md5.txt', Buffer.from('00 bagit.txt')),
+        /^bagit\.txt is damaged: .* tagmanifest-md5/,
+      ],
+      [
+        (files) => files.set('tagmanifest-md5.txt', Buffer.from('00 gone.txt')),
+        /^gone\.txt is missing, which tagmanifest-md5/,
+      ],
+      [(files) => files.set('manifest-md5.txt', Buffer.from('00 data/a.txt')), /not in its manifest-md5/],
+    ];
+    for (const [change, message] of faults) {
+      const files = foreign();
+      change(files);
+      const { error, steps } = await readAll(bagReader(memoryTree(files)));
+      expect(error).to.match(message);
+      expect(steps).to.deep.equal([]);
+    }
+  });
+
+  it('whose files have other contents ends where they are read', async () => {
+    const files = foreign();
+    files.set('data/a.txt', Buffer.from('c'));
+    const { error, contents } = await readAll(bagReader(memoryTree(files)));
+    expect(error).to.equal('data/a.txt is damaged: it has not the digest that manifest-sha1.txt says.');
+    expect(contents.has('a.txt')).to.equal(false);
+    const graph = foreign();
+    graph.set('manifest-sha1.txt', Buffer.from(`${sha1('')} data/a.ttl`));
+    for (const path of ['data/a.txt', 'data/50%25\n.txt']) graph.delete(path);
+    graph.set('data/a.ttl', Buffer.from('<urn:a> <urn:b> <urn:c>.'));
+    expect((await readAll(bagReader(memoryTree(graph)))).error).to.match(/^data\/a\.ttl is damaged/);
+  });
+});

@@ -1,0 +1,282 @@
+/** Data folders of a Community Solid Server: one that version 7.2.0 wrote, and those that we write. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { FileTree } from '../../../components/transfer/file-tree.js';
+import { cssReader, isCss } from '../../../components/transfer/formats/css-reader.js';
+import { CssWriter } from '../../../components/transfer/formats/css-writer.js';
+import type { BytesMember, Member, ResourceMember } from '../../../components/transfer/member.js';
+import { packageRoot } from '../../../lib/package-root.js';
+import {
+  arbitraryResources,
+  base,
+  bytesMember,
+  comparable,
+  contentsOf,
+  factory,
+  node,
+  type ReadAll,
+  readAll,
+  sortedLines,
+  writeAll,
+} from '../../support/members.js';
+import { type Files, memorySink, memoryTree } from '../../support/memory-tree.js';
+import '../../support/random-seed.js';
+
+/** What version 7.2.0 wrote at http://localhost:3055/. */
+const written = (): Files => {
+  const file = join(packageRoot, 'spec', 'components', 'transfer', 'css-folder.json');
+  const texts = JSON.parse(readFileSync(file, 'utf8')) as Record<string, string>;
+  return new Map(Object.entries(texts).map(([path, text]) => [path, Buffer.from(text)]));
+};
+const filesOf = (texts: Readonly<Record<string, string>>): Files =>
+  new Map(Object.entries(texts).map(([path, text]) => [path, Buffer.from(text)]));
+
+const resourceAt = ({ members }: ReadAll, path: string): ResourceMember =>
+  members.find((member) => member.kind !== 'state' && member.path === path) as ResourceMember;
+const triplesOf = (member: ResourceMember): string[] => (member.kind === 'rdf' ? sortedLines(member.quads) : []);
+const leftOutOf = ({ leftOut }: ReadAll): string[] => leftOut.map(({ source, why }) => `${source}: ${why}`);
+
+describe('A data folder of Community Solid Server 7.2.0', () => {
+  let all: ReadAll;
+  before(async () => {
+    expect(await isCss(memoryTree(written()))).to.equal(true);
+    all = await readAll(cssReader(memoryTree(written())));
+  });
+
+  it('has the resources of that server, with their media types', () => {
+    expect(all.error).to.equal(undefined);
+    const shown = all.members.map((member) =>
+      member.kind === 'state' ? '' : `${member.path} ${member.kind === 'bytes' ? member.mediaType : member.kind}`,
+    );
+    expect(shown).to.deep.equal([
+      ' container',
+      'files/ container',
+      'files/.hidden text/plain',
+      'files/10%3A30.txt text/plain',
+      'files/a%2Cb%3Bc%2Bd%40e!f(g).txt text/plain',
+      'files/a%2Cb%3Bc%2Bd%40e.txt text/plain',
+      'files/a.txt text/plain; charset=utf-8',
+      'files/broken.ttl text/turtle',
+      'files/code.js application/javascript',
+      'files/code2.js text/javascript',
+      'files/data.bin application/x-strange',
+      'files/dollar%24.txt.png text/plain',
+      'files/file.meta.txt text/plain',
+      'files/index.html text/html',
+      'files/latin.txt text/plain; charset=iso-8859-1',
+      'files/noext application/x-strange',
+      'files/notes.md text/markdown',
+      'files/param application/x-odd; a="b c"; version=2',
+      'files/photo image/png',
+      'files/photo.JPG image/jpeg',
+      'files/remote.jsonld application/ld+json',
+      'files/slash%2Fname.txt text/plain',
+      'files/two.tar.gz application/gzip',
+      'files/with%20blank.txt text/plain',
+      'files/x.html text/html',
+      'files/x.json application/json',
+      'files/x.n3 text/n3',
+      'files/x.rdf rdf',
+      'files/x.trig rdf',
+      'files/%C3%BCml%C3%A4ut%20%25%23%3F.txt text/plain',
+      'notes/ container',
+      'notes/hello.ttl rdf',
+      'people/ container',
+      'people/ann rdf',
+      'people/bob.jsonld rdf',
+      'people/carl.ttl rdf',
+      'typed/ container',
+      'typed/c19d900a-5ec8-4b74-a61e-25e736c30537 rdf',
+    ]);
+    expect(String(all.contents.get('files/param'))).to.equal('params');
+  });
+
+  it('has IRIs of the target, also where they were absolute', () => {
+    const knows = triplesOf(resourceAt(all, 'notes/hello.ttl')).filter((line) => line.includes('knows> <'));
+    expect(knows).to.deep.equal(
+      ['people/ann#me', 'people/ann', 'people/bob.jsonld#me'].map(
+        (path) => `<${base}notes/hello.ttl#it> <http://xmlns.com/foaf/0.1/knows> <${base}${path}> .`,
+      ),
+    );
+    expect(triplesOf(resourceAt(all, 'people/bob.jsonld'))).to.deep.equal([
+      `<${base}people/bob.jsonld#me> <http://xmlns.com/foaf/0.1/name> "Bob" .`,
+    ]);
+  });
+
+  it('keeps its own address where the target is below it', async () => {
+    const into = 'http://localhost:3055/moved/';
+    const moved = await readAll(cssReader(memoryTree(written())), { into });
+    const text = triplesOf(resourceAt(moved, 'notes/hello.ttl')).join('\n');
+    expect(text).to.contain(`<${into}people/ann>`).and.contain(`<${into}people/ann#me>`);
+    expect(text).not.to.contain('moved/moved').and.not.contain('3055/people');
+  });
+
+  it('has links and declared types of descriptions, and tells what cannot be one', () => {
+    expect(resourceAt(all, 'files/photo').links).to.deep.equal({
+      type: [{ href: 'http://e.example/Photo' }],
+      'http://e.example/depicts': [{ href: `${base}people/ann#me` }],
+    });
+    expect(resourceAt(all, 'files/10%3A30.txt').links).to.deep.equal({ 'http://e.example/x': 'y' });
+    expect(resourceAt(all, 'typed/').links).to.deep.equal({
+      type: [{ href: 'http://e.example/Album' }],
+      'http://purl.org/dc/terms/title': 'My album',
+      'http://e.example/cover': [{ href: `${base}files/photo` }],
+    });
+    expect(resourceAt(all, '').links).to.equal(undefined);
+    const [internal, broken, photo, remote, ...none] = leftOutOf(all);
+    expect(internal).to.match(/^\.internal\/: What the server keeps for itself/);
+    expect(broken).to.match(/^files\/broken\.ttl: Its triples: .*files\/broken\.ttl:1: /);
+    expect(photo).to.equal(
+      'files/photo.meta: Links cannot say: 2 triples with a text in a language, or a value of a datatype, ' +
+        '1 triple with a blank node, 2 triples about something else.',
+    );
+    expect(remote).to.match(/^files\/remote\.jsonld: Its triples: .*unknown\.example/);
+    expect(none).to.deep.equal([]);
+  });
+
+  it('has its lists of access, in whatever syntax they are', () => {
+    const lines = (path: string): string => sortedLines(resourceAt(all, path).acl!.quads).join('\n');
+    expect(lines('')).to.contain(`<${base}.acl#authorization> <http://www.w3.org/ns/auth/acl#default> <${base}>`);
+    expect(lines('notes/')).to.contain(
+      `<${base}notes/.acl#pub> <http://www.w3.org/ns/auth/acl#default> <${base}notes/>`,
+    );
+    expect(lines('notes/')).to.contain(`acl#agent> <${base}people/ann#me>`).and.not.contain('ForNew');
+    expect(lines('files/photo')).to.contain(`acl#accessTo> <${base}files/photo>`);
+    expect(lines('people/ann')).to.contain(`<${base}people/ann.acl#o>`).and.contain('https://ann.example/#me');
+    expect(all.members.filter((member) => 'acl' in member)).to.have.lengthOf(4);
+  });
+
+  it('is read on behind any member', async () => {
+    for (const [index, { cursor }] of all.steps.entries()) {
+      const { steps } = await readAll(cssReader(memoryTree(written())), { cursor });
+      // What is told of a file has the cursor of its member.
+      const next = all.steps.findIndex((step, at) => at > index && step.cursor !== cursor);
+      const rest = next < 0 ? [] : all.steps.slice(next);
+      expect(steps.map(({ member }) => member.source)).to.deep.equal(rest.map(({ member }) => member.source));
+    }
+  });
+});
+
+describe('A folder in the manner of Community Solid Server', () => {
+  it('lets nobody at what had a list that cannot be read', async () => {
+    const files = filesOf({ 'a.txt': 'a', 'a.txt.acl': '<a> <b', 'b.txt': 'b' });
+    const tree: FileTree = memoryTree(files);
+    const withLink: FileTree = {
+      ...tree,
+      async *files(after) {
+        yield* tree.files(after);
+        yield { path: 'b.txt.acl', refused: 'It is a symbolic link, which is not followed.' };
+      },
+    };
+    const all = await readAll(cssReader(withLink));
+    for (const path of ['a.txt', 'b.txt']) expect(resourceAt(all, path).acl).to.deep.equal({ quads: [], prefixes: {} });
+    expect(leftOutOf(all)[0]).to.match(
+      /^a\.txt\.acl: It cannot be read\. a\.txt\.acl:1: .* Nobody but owners has access/,
+    );
+    expect(leftOutOf(all)[1]).to.match(/^b\.txt\.acl: It is a symbolic link.* Nobody but owners has access/);
+  });
+
+  it('tells of what belongs to nothing, of resources that are there twice, and of other lists', async () => {
+    const files = filesOf({
+      'gone.meta': '',
+      'gone.acl': '',
+      'x.acr': '',
+      'y.acr': '',
+      'p$.png': '1',
+      'p$.txt': '2',
+      'x.meta': '<',
+      x: 'x',
+    });
+    const all = await readAll(cssReader(memoryTree(files)));
+    expect(leftOutOf(all)).to.deep.equal([
+      'gone.acl: There is no such resource.',
+      'gone.meta: There is no such resource.',
+      'p$.txt: Another file is the same resource.',
+      leftOutOf(all)[3],
+      'The folder: 2 lists of access in the Access Control Policy language (.acr): what they allowed and forbade is lost.',
+    ]);
+    expect(leftOutOf(all)[3]).to.match(/^x\.meta: It cannot be read\. x\.meta:1: /);
+  });
+
+  it('takes its address from what is rewritten to the target', async () => {
+    const files = filesOf({
+      'a.ttl': '<> <p> <http://old.example/pod/b>.',
+      'b.txt.meta': '<http://old.example/pod/b.txt> a <urn:T>.',
+      'b.txt': '',
+    });
+    const rewrite = [{ from: 'http://old.example/pod/', to: base }];
+    const all = await readAll(cssReader(memoryTree(files)), { rewrite });
+    expect(triplesOf(resourceAt(all, 'a.ttl'))).to.deep.equal([`<${base}a.ttl> <${base}p> <${base}b> .`]);
+    expect((resourceAt(all, 'b.txt') as BytesMember).links).to.deep.equal({ type: [{ href: 'urn:T' }] });
+  });
+});
+
+async function folderOf(members: readonly Member[]): Promise<Files> {
+  const { sink, files } = memorySink();
+  await writeAll(new CssWriter(sink, base), members);
+  return files;
+}
+
+/** With the spelling that such a server has of an IRI, */
+const respelled = (shown: object): unknown => JSON.parse(JSON.stringify(shown).replace(/\*/g, '%2A'));
+
+describe('A folder that is written for a Community Solid Server', () => {
+  it('gives back what was written', async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryResources({ blank: false }), async (members) => {
+        const found = await readAll(cssReader(memoryTree(await folderOf(members))));
+        expect(found.error).to.equal(undefined);
+        expect(leftOutOf(found)).to.deep.equal([]);
+        const shown = respelled(comparable(found.members, found.contents));
+        expect(shown).to.deep.equal(respelled(comparable(members, await contentsOf(members))));
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  it('is as that server writes one', async () => {
+    const graph = { kind: 'rdf', path: 'a', source: '', prefixes: {} } as const;
+    const quads = [factory.quad(node(`${base}a#it`), node('urn:p'), node(`${base}b/`))];
+    const links = { type: [{ href: 'urn:T' }], license: [{ href: `${base}l` }], 'urn:text': 'text' };
+    const files = await folderOf([
+      { ...graph, quads: [], hasMore: true },
+      { ...graph, quads, acl: { quads, prefixes: {} } },
+      { kind: 'container', path: 'b/', source: '', links, acl: { quads: [], prefixes: {} } },
+      bytesMember('b/10%3A30', 'image/png', ''),
+      bytesMember('b/c.jpg', 'image/jpeg', ''),
+      bytesMember('b/d.js', 'text/javascript; v="1 2"', ''),
+    ]);
+    const names = [
+      'a$.ttl',
+      'a.acl',
+      'b/',
+      'b/.meta',
+      'b/.acl',
+      'b/10%3A30$.png',
+      'b/c.jpg',
+      'b/d.js.meta',
+      'b/d.js$.unknown',
+    ];
+    expect([...files.keys()]).to.deep.equal(names);
+    expect(String(files.get('a$.ttl'))).to.contain('<#it> <urn:p> <b/> .');
+    expect(String(files.get('a.acl'))).to.contain('<a#it> <urn:p> <b/> .');
+    expect(String(files.get('b/.meta')))
+      .to.contain('<> a <urn:T>')
+      .and.contain('relation/license> <http://pod.example/c/l>');
+  });
+
+  it('is not written where that server has no name for a resource', async () => {
+    const faults: [path: string, message: RegExp][] = [
+      ['%FF', /^%FF is no name .* UTF-8/],
+      ['x.acr', /^x\.acr is a name .* keeps/],
+      ['.internal', /^\.internal is a name/],
+      ['%61', /c\/%61 is the same resource as another one/],
+    ];
+    for (const [path, message] of faults) {
+      const writing = folderOf([bytesMember('a', 'a/b', ''), bytesMember(path, 'a/b', '')]);
+      expect(await writing.then(String, (error: Error) => error.message)).to.match(message);
+    }
+  });
+});

@@ -1,0 +1,196 @@
+/** Research object crates: metadata become types and links, and what is written comes back. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { crateReader, isCrate } from '../../../components/transfer/formats/ro-crate-reader.js';
+import { CrateWriter } from '../../../components/transfer/formats/ro-crate-writer.js';
+import type { Member, ResourceMember } from '../../../components/transfer/member.js';
+import {
+  arbitraryResources,
+  base,
+  bytesMember,
+  comparable,
+  contentsOf,
+  type ReadAll,
+  readAll,
+  writeAll,
+} from '../../support/members.js';
+import { type Files, memorySink, memoryTree } from '../../support/memory-tree.js';
+import '../../support/random-seed.js';
+
+const metadata = 'ro-crate-metadata.json';
+
+async function crateOf(members: readonly Member[]): Promise<Files> {
+  const { sink, files } = memorySink();
+  await writeAll(new CrateWriter(sink, base, new Date('2026-01-02T03:04:05Z')), members);
+  return files;
+}
+
+const graphOf = (files: Files): Record<string, unknown>[] => JSON.parse(String(files.get(metadata)))['@graph'];
+
+function foreign(context: unknown, graph: unknown): Files {
+  const files: Files = new Map(
+    [
+      ['data/my file.csv', 'x'],
+      ['data/raw', 'y'],
+      ['w.ttl', '<> <urn:p> <urn:o>.'],
+    ].map(([path, text]) => [path!, Buffer.from(text!)]),
+  );
+  files.set(metadata, Buffer.from(JSON.stringify({ '@context': context, '@graph': graph })));
+  return files;
+}
+
+const context = 'https://w3id.org/ro/crate/1.1/context';
+const at = ({ members }: ReadAll, path: string): ResourceMember =>
+  members.find((member) => member.kind !== 'state' && member.path === path) as ResourceMember;
+
+describe('A research object crate', () => {
+  it('has types and links of its metadata, and the metadata themselves', async () => {
+    const files = foreign(
+      [context, { ex: 'http://e.example/', weird: 'ex:weird', Special: { '@id': 'http://e.example/Special' } }],
+      [
+        { '@id': metadata, '@type': 'CreativeWork', about: { '@id': './' } },
+        {
+          '@id': './',
+          '@type': 'Dataset',
+          name: 'Data',
+          license: { '@id': 'https://l.example/' },
+          hasPart: [{ '@id': 'data/' }],
+        },
+        { '@id': 'data/', '@type': ['Dataset', 'RepositoryCollection'], author: { '@id': '#ann' } },
+        {
+          '@id': 'data/my file.csv',
+          '@type': ['File', 'Special'],
+          weird: [{ '@id': 'w.ttl' }, 'text', { '@id': '_:blank' }],
+          'http://e.example/full': { '@id': 'http://old.example/x' },
+          conformsTo: { '@id': 'https://p.example/' },
+        },
+        { '@id': './data/raw', '@type': 'File', encodingFormat: ['text/csv', { '@id': 'https://f.example/' }] },
+        { '@id': 'w.ttl', '@type': ['File', 'ComputationalWorkflow', 'not a name'] },
+        { '@id': '#ann', '@type': 'Person' },
+        { '@id': 'http://elsewhere.example/', '@type': 'Thing' },
+        { '@type': 'Thing' },
+        7,
+      ],
+    );
+    expect(await isCrate(memoryTree(files))).to.equal(true);
+    const rewrite = [{ from: 'http://old.example/', to: 'http://new.example/' }];
+    const all = await readAll(crateReader(memoryTree(files)), { rewrite });
+    expect(all.error).to.equal(undefined);
+    expect(at(all, '').links).to.deep.equal({
+      type: [{ href: 'http://schema.org/Dataset' }],
+      'http://schema.org/license': [{ href: 'https://l.example/' }],
+    });
+    expect(at(all, 'data/').links).to.deep.equal({
+      type: [{ href: 'http://pcdm.org/models#Collection' }],
+      'http://schema.org/author': [{ href: `${base}${metadata}#ann` }],
+    });
+    expect(at(all, 'data/my%20file.csv').links).to.deep.equal({
+      type: [{ href: 'http://e.example/Special' }],
+      'http://e.example/weird': [{ href: `${base}w.ttl` }],
+      'http://e.example/full': [{ href: 'http://new.example/x' }],
+      'http://purl.org/dc/terms/conformsTo': [{ href: 'https://p.example/' }],
+    });
+    expect(at(all, 'data/raw')).to.include({ mediaType: 'text/csv' });
+    expect(at(all, 'w.ttl').links).to.deep.equal({ type: [{ href: 'https://bioschemas.org/ComputationalWorkflow' }] });
+    expect(at(all, metadata)).to.include({ mediaType: 'application/json' });
+    expect(all.contents.get(metadata)).to.deep.equal(files.get(metadata));
+  });
+
+  it('is read on behind any member', async () => {
+    const tree = memoryTree(foreign(context, [{ '@id': './', '@type': 'Dataset' }]));
+    const whole = await readAll(crateReader(tree));
+    for (const [index, { cursor }] of whole.steps.entries()) {
+      const { steps } = await readAll(crateReader(tree), { cursor });
+      const rest = whole.steps.slice(index + 1).map(({ member }) => member.source);
+      expect(steps.map(({ member }) => member.source)).to.deep.equal(rest);
+    }
+  });
+
+  it('whose metadata have a wrong shape is refused, or has what can be understood', async () => {
+    const faults: [text: string, message: RegExp][] = [
+      ['{', /^ro-crate-metadata\.json: The body is not JSON/],
+      ['[]', /"@graph"/],
+      ['{"@graph":{}}', /"@graph"/],
+      ['['.repeat(100), /deeper/],
+    ];
+    for (const [text, message] of faults) {
+      const files = foreign(context, []);
+      files.set(metadata, Buffer.from(text));
+      expect((await readAll(crateReader(memoryTree(files)))).error).to.match(message);
+    }
+    const odd = [
+      { '@id': 'w.ttl', '@type': 7, x: { '@id': 'a b' }, 'a b': { '@id': 'c' }, __proto__: [null] },
+      { '@id': '../../out', '@type': 'Thing' },
+      { '@id': '%FF', '@type': 'Thing' },
+      { '@id': 'data/raw', '@type': 'x'.repeat(20_000) },
+    ];
+    const contexts = [null, { a: { '@id': 7 }, b: 'b', c: 'd', d: 'c' }, ['x', 7, [[]]]];
+    for (const each of contexts) {
+      const all = await readAll(crateReader(memoryTree(foreign(each, odd))));
+      expect(all.error).to.equal(undefined);
+      expect(at(all, 'w.ttl').links).to.deep.equal({ 'http://schema.org/x': [{ href: `${base}a%20b` }] });
+      expect(at(all, 'data/raw').links).to.equal(undefined);
+    }
+  });
+
+  it('gives back what was written', async () => {
+    await fc.assert(
+      fc.asyncProperty(arbitraryResources({ blank: false, acl: false }), async (members) => {
+        const found = await readAll(crateReader(memoryTree(await crateOf(members))));
+        expect(found.error).to.equal(undefined);
+        const others = found.members.filter(
+          (member) => member.kind !== 'state' && !['', metadata].includes(member.path),
+        );
+        expect(comparable(others, found.contents)).to.deep.equal(comparable(members, await contentsOf(members)));
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('is written with the entities of its files, and keeps metadata that were there', async () => {
+    const before = {
+      '@context': context,
+      '@graph': [
+        { '@id': './', name: 'Mine', '@type': 'Dataset' },
+        { '@id': '#ann', '@type': 'Person' },
+      ],
+    };
+    const files = await crateOf([
+      { kind: 'container', path: '', source: '' },
+      { kind: 'container', path: 'd/', source: '' },
+      {
+        ...bytesMember('d/my%20file.csv', 'text/csv', 'x'),
+        modified: 0,
+        links: { type: [{ href: 'http://schema.org/Table' }], license: [{ href: `${base}d/` }] },
+      },
+      { kind: 'rdf', path: 'g', source: '', quads: [], prefixes: {}, hasMore: true },
+      { kind: 'rdf', path: 'g', source: '', quads: [], prefixes: {}, links: { type: [{ href: 'urn:T' }] } },
+      bytesMember(metadata, 'application/json', JSON.stringify(before)),
+    ]);
+    expect(graphOf(files)).to.deep.equal([
+      {
+        '@id': metadata,
+        '@type': 'CreativeWork',
+        conformsTo: { '@id': 'https://w3id.org/ro/crate/1.1' },
+        about: { '@id': './' },
+      },
+      {
+        '@id': './',
+        name: 'Mine',
+        '@type': 'Dataset',
+        datePublished: '2026-01-02T03:04:05.000Z',
+        hasPart: [{ '@id': 'd/' }, { '@id': 'g.ttl' }],
+      },
+      { '@id': 'd/', '@type': 'Dataset', hasPart: [{ '@id': 'd/my%20file.csv' }] },
+      {
+        '@id': 'd/my%20file.csv',
+        '@type': ['File', 'Table'],
+        encodingFormat: 'text/csv',
+        dateModified: '1970-01-01T00:00:00.000Z',
+        'http://www.iana.org/assignments/relation/license': { '@id': 'd/' },
+      },
+      { '@id': 'g.ttl', '@type': ['File', 'urn:T'], encodingFormat: 'text/turtle' },
+      { '@id': '#ann', '@type': 'Person' },
+    ]);
+  });
+});

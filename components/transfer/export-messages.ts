@@ -3,6 +3,8 @@ import type { ReadScope } from '../../lib/authorization/authorizer.js';
 
 export interface ExportTask {
   readonly dataDir: string;
+  /** The IRI of the storage. */
+  readonly storage: string;
   readonly of: string;
   readonly format: string;
   readonly isGzip: boolean;

@@ -29,7 +29,7 @@ export async function exportStream(house: House, request: ExportRequest, onEnd: 
   const decide = async (mode: 'read' | 'control', iri: string): Promise<boolean> =>
     isOperator || authorizer.allows({ view: store, access, mode, iri });
   const task: ExportTask = {
-    ...{ dataDir: resolve(house.dataDir), of, format, isGzip },
+    ...{ dataDir: resolve(house.dataDir), storage, of, format, isGzip },
     ended: new Int32Array(new SharedArrayBuffer(4)),
     scope: isOperator ? 'everything' : await authorizer.readScope(access),
     isController: await decide('control', storage),

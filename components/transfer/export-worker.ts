@@ -58,7 +58,7 @@ const output = new Writable({
 const level = await openLevel(join(task.dataDir, 'level'));
 const snapshot = level.snapshot();
 try {
-  const { of, scope, isController, format, isGzip } = task;
+  const { of, storage, scope, isController, format, isGzip } = task;
   const blobs = new Blobs(join(task.dataDir, 'blobs'));
   const decide = (mode: 'read' | 'control', iris: readonly string[]): Promise<readonly boolean[]> =>
     new Promise((resolve) => {
@@ -68,7 +68,7 @@ try {
   const members = new ExportedMembers({ level, snapshot, blobs }, { of, scope, isController, decide });
   const ended = new Promise<void>((done, fail) => output.once('finish', done).once('error', fail));
   ended.catch(() => {});
-  const writer = await openWriter(format, { stream: output }, { of, isGzip });
+  const writer = await openWriter(format, { stream: output }, { of, isGzip, storage });
   for await (const member of members.all()) {
     assertWanted();
     await writer.write(member);

@@ -11,14 +11,16 @@ import { LwsError } from '../../lib/errors.js';
 import { decodeGraph } from '../../lib/storage/quad-decoding.js';
 import { entryKey, entryRange } from '../../lib/storage/records.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
-import type { Block, BlockItem, FromReader, ImportTask, ToReader } from './blocks.js';
+import type { Block, BlockItem, FromReader, ImportTask, Told, ToReader } from './blocks.js';
 import {
   behind,
   type ImportState,
   importSpace,
   isStored,
   seenSpace,
+  stageStates,
   type Verdict,
+  whatIsLost,
   writeState,
 } from './import-state.js';
 import { TransferError } from './member.js';
@@ -37,6 +39,8 @@ interface Staged {
   readonly verdicts: readonly Verdict[];
   /** Indices of the items that the reading thread writes. */
   readonly written: readonly number[];
+  /** What is not taken over of items that are. */
+  readonly lost: readonly Told[];
 }
 
 /** What a dry run undoes its transactions with. */
@@ -184,13 +188,15 @@ export class ImportJob {
     const { house, access, isOperator } = this.options;
     tx.actor = access.principal?.subject;
     const staging = house.bulk(tx, { access, isOperator, measure });
-    const verdicts: Verdict[] = [];
+    const [verdicts, lost]: [Verdict[], Told[]] = [[], []];
     const [incomplete, written]: [number[], number[]] = [[], []];
     for (const [index, item] of items.entries()) {
       const existing = this.seen.has(nameOf(item.iri)) ? 'merge' : this.state.conflict;
       try {
         const verdict = await staging.stage(item, existing);
         verdicts.push(verdict);
+        const why = whatIsLost(item, verdict, staging.keepsLists);
+        if (why !== undefined) lost.push({ source: item.source, why });
         if (verdict === 'needs-keys') incomplete.push(index);
         if (verdict === 'created' && item.content?.kind === 'rdf' && !item.content.keys) written.push(index);
       } catch (error) {
@@ -200,21 +206,16 @@ export class ImportJob {
       }
     }
     if (incomplete.length > 0) throw new NeedsKeys(incomplete);
-    this.stageStates(tx, block);
-    return { verdicts, written };
-  }
-
-  /** State of components, which only the operator and controllers bring. */
-  private stageStates(tx: Transaction, { states }: Block): void {
-    for (const { key, value } of states) if (tx.entry(key) === undefined) tx.putEntry(key, value);
+    lost.push(...stageStates(tx, block));
+    return { verdicts, written, lost };
   }
 
   /** How far it is goes with what was stored; the thread that has the keys writes both. */
-  private enlist(tx: Transaction, block: Block, { verdicts, written }: Staged): void {
+  private enlist(tx: Transaction, block: Block, { verdicts, written, lost }: Staged): void {
     const { state } = this;
     const names = block.items.flatMap(({ iri }, index) => (isStored(verdicts[index]!) ? [nameOf(iri)] : []));
     if (names.length > 0) tx.putEntry(entryKey(seenSpace, state.id, String(state.blocks)), names.join(' '));
-    tx.putEntry(entryKey(importSpace, state.id), writeState(behind(state, block, verdicts)));
+    tx.putEntry(entryKey(importSpace, state.id), writeState(behind(state, block, { verdicts, lost })));
     const accepted = block.items.flatMap((_, index) => (isStored(verdicts[index]!) ? [index] : []));
     tx.partner = {
       bytes: block.batchBytes,
@@ -227,10 +228,10 @@ export class ImportJob {
     };
   }
 
-  private count(block: Block, { verdicts }: Staged): void {
+  private count(block: Block, { verdicts, lost }: Staged): void {
     this.written.delete(block.number);
     for (const [index, { iri }] of block.items.entries()) if (isStored(verdicts[index]!)) this.seen.add(nameOf(iri));
-    Object.assign(this.state, behind(this.state, block, verdicts));
+    Object.assign(this.state, behind(this.state, block, { verdicts, lost }));
   }
 }
 

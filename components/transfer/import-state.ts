@@ -3,7 +3,8 @@
 import type { BulkVerdict } from '../../lib/resources/bulk-items.js';
 import { entryKey, entryRange } from '../../lib/storage/records.js';
 import type { Store } from '../../lib/storage/store.js';
-import type { Block, Told } from './blocks.js';
+import type { Transaction } from '../../lib/storage/transaction.js';
+import type { Block, BlockItem, Told } from './blocks.js';
 import type { Rewrite } from './member.js';
 
 export const importSpace = 'import';
@@ -116,9 +117,13 @@ export const isStored = (verdict: Verdict): boolean =>
 const mostTold = 1000;
 
 /** The state behind a block. */
-export function behind(state: ImportState, block: Block, verdicts: readonly Verdict[]): ImportState {
+export function behind(
+  state: ImportState,
+  block: Block,
+  { verdicts, lost }: { readonly verdicts: readonly Verdict[]; readonly lost: readonly Told[] },
+): ImportState {
   const count = (wanted: BulkVerdict): number => verdicts.filter((verdict) => verdict === wanted).length;
-  const told = [...block.leftOut, ...verdicts.filter((verdict) => typeof verdict === 'object')];
+  const told = [...block.leftOut, ...verdicts.filter((verdict) => typeof verdict === 'object'), ...lost];
   return {
     ...state,
     cursor: block.cursor,
@@ -132,4 +137,35 @@ export function behind(state: ImportState, block: Block, verdicts: readonly Verd
     leftOut: state.leftOut + told.length,
     told: [...state.told, ...told.slice(0, Math.max(0, mostTold - state.told.length))],
   };
+}
+
+const stateSpaces = ['access-grants', 'access-requests', 'subscriptions'].map((space) => entryKey(space, ''));
+
+/** Stages state of components, of which none is replaced. @returns what is none: nothing else of the store can be written so */
+export function stageStates(tx: Transaction, { states }: Block): Told[] {
+  const told: Told[] = [];
+  for (const { source, key, value } of states) {
+    if (!stateSpaces.some((space) => key.startsWith(space)) || !isObject(value))
+      told.push({ source, why: 'It is no state that components keep.' });
+    else if (tx.entry(key) === undefined) tx.putEntry(key, value);
+  }
+  return told;
+}
+
+function isObject(json: string): boolean {
+  try {
+    const found: unknown = JSON.parse(json);
+    return typeof found === 'object' && found !== null;
+  } catch {
+    return false;
+  }
+}
+
+/** What of an item is not taken over though the item is: a sentence for people. */
+export function whatIsLost({ acl, links }: BlockItem, verdict: BulkVerdict, keepsLists: boolean): string | undefined {
+  if (verdict === 'kept' && (acl || links))
+    return 'The container is there, and keeps its links and its list of access; --on-conflict replace takes these.';
+  if (acl && !keepsLists && verdict !== 'skipped')
+    return 'It has a list of access, which counts only with lws.access-control=wac.';
+  return undefined;
 }

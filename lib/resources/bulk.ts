@@ -2,10 +2,14 @@
  * Many resources in one transaction: each is admitted and staged as a PUT of it would be, with its content, links, ACL and dates at
  * once. It must not know where they come from.
  */
+import type { NamedNode, Quad } from '@rdfjs/types';
+import { DataFactory } from 'rdf-data-factory';
 import { type AclDocument, aclOfGraph, leavesControl } from '../authorization/acl.js';
 import { LwsError } from '../errors.js';
 import { turtle } from '../rdf/formats.js';
+import { acl, rdf } from '../rdf/vocabulary.js';
 import { compareKeys } from '../storage/key-order.js';
+import { encodeGraph } from '../storage/quad-keys.js';
 import { newRevision, parentOf, type ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
 import { stageAcl } from './acl.js';
@@ -16,6 +20,8 @@ import { counterpart, isReserved, readTarget } from './names.js';
 import { dateAfter, datedAnew } from './preconditions.js';
 import type { Storage } from './storage.js';
 
+const factory = new DataFactory<Quad>();
+
 /** Stages items in one transaction. */
 export class BulkStaging {
   constructor(
@@ -23,6 +29,11 @@ export class BulkStaging {
     private readonly tx: Transaction,
     private readonly options: BulkOptions,
   ) {}
+
+  /** Whether lists of access are kept at all. */
+  get keepsLists(): boolean {
+    return this.storage.acls !== undefined;
+  }
 
   /**
    * Stages one item.
@@ -113,11 +124,15 @@ export class BulkStaging {
   }
 
   /** Links and ACL. @returns the record that is staged now */
-  private stageExtras(record: ResourceRecord, { links, acl }: BulkItem): ResourceRecord {
+  private stageExtras(record: ResourceRecord, { links, acl: list }: BulkItem): ResourceRecord {
     const { storage, tx } = this;
     if (links) tx.putRecord(stageLinks(storage, tx, record, links));
-    if (acl && storage.acls) {
-      const document: AclDocument = { revision: newRevision(), modified: storage.clock(), ...acl };
+    if (list && storage.acls) {
+      const { subject } = this.options.access.principal ?? {};
+      // Here one without an authorization is no list, and that of the container would count: it may let many in.
+      const isEmpty = subject !== undefined && aclOfGraph(record.iri, list.keys).isEmpty;
+      const kept = isEmpty ? { prefixes: {}, keys: closedList(record.iri, subject) } : list;
+      const document: AclDocument = { revision: newRevision(), modified: storage.clock(), ...kept };
       stageAcl(tx, storage.acls, tx.record(record.iri)!, document);
     }
     return tx.record(record.iri)!;
@@ -135,7 +150,7 @@ export class BulkStaging {
     }
     if (content?.kind === 'rdf') tx.putGraph(iri, old, content.keys!);
     else if (before.kind === 'rdf') tx.deleteGraph(iri, old);
-    const { created, owner = item.owner, types, linked, acl } = before;
+    const { created, owner = item.owner, types, linked, acl: hasList } = before;
     const record: ResourceRecord = {
       iri,
       ...description(content),
@@ -145,7 +160,7 @@ export class BulkStaging {
       ...(owner === undefined ? {} : { owner }),
       ...(types === undefined ? {} : { types }),
       ...(linked === undefined ? {} : { linked }),
-      ...(acl === undefined ? {} : { acl }),
+      ...(hasList === undefined ? {} : { acl: hasList }),
     };
     tx.putRecord(record);
     tx.changed({ before, after: this.stageExtras(record, item) });
@@ -164,14 +179,31 @@ function assertName({ storage, systemPrefix }: Storage, iri: string): void {
 
 /** The item as it can be staged without a refusal half-way. @throws LwsError */
 function usable(storage: Storage, item: BulkItem): BulkItem {
-  const { iri, acl } = item;
+  const { iri, acl: list } = item;
   assertName(storage, iri);
-  if (acl && storage.acls && iri === storage.storage && !leavesControl(aclOfGraph(iri, acl.keys)))
+  if (list && storage.acls && iri === storage.storage && !leavesControl(aclOfGraph(iri, list.keys)))
     throw new LwsError('conflict', 'The ACL leaves nobody control of the root.');
   if (!item.links) return item;
   const links = readContextObject(item.links, iri);
   if (Buffer.byteLength(JSON.stringify(links)) > storage.limits.linksetBytes) throw linksetTooLarge(storage);
   return { ...item, links };
+}
+
+/** The keys of a list that lets in one agent alone. */
+function closedList(iri: string, subject: string): readonly string[] {
+  const [rule, resource, agent] = [`${iri}#owner`, iri, subject].map((each) => factory.namedNode(each)) as [
+    NamedNode,
+    NamedNode,
+    NamedNode,
+  ];
+  const says = (predicate: string, object: NamedNode): Quad => factory.quad(rule, factory.namedNode(predicate), object);
+  return encodeGraph(iri, [
+    says(rdf.type, factory.namedNode(acl.Authorization)),
+    says(acl.agent, agent),
+    says(acl.accessTo, resource),
+    says(acl.default, resource),
+    ...[acl.Read, acl.Write, acl.Control].map((mode) => says(acl.mode, factory.namedNode(mode))),
+  ]);
 }
 
 /** Keys of both, in order, each once. */

@@ -5,6 +5,7 @@ import '../upkeep/activity.js';
 import '../upkeep/explain.js';
 import '../upkeep/storage.js';
 import '../upkeep/subscriptions.js';
+import '../upkeep/transfer.js';
 import { Page, placeHref } from '../page.js';
 import { who } from '../session.js';
 import { tabbed } from '../tabs.js';
@@ -13,6 +14,7 @@ const titles = {
   subscriptions: 'Subscriptions',
   activity: 'Activity',
   explain: 'Explain',
+  transfer: 'In and out',
   storage: 'Storage',
 } as const;
 type Tab = keyof typeof titles;
@@ -44,6 +46,7 @@ export class UpkeepPage extends Page {
   private renderTab(): TemplateResult {
     if (this.tab === 'activity') return html`<upkeep-activity></upkeep-activity>`;
     if (this.tab === 'explain') return html`<upkeep-explain .iri=${this.parameters.get('iri') ?? ''}></upkeep-explain>`;
+    if (this.tab === 'transfer') return html`<upkeep-transfer></upkeep-transfer>`;
     if (this.tab === 'storage') return html`<upkeep-storage></upkeep-storage>`;
     return html`<upkeep-subscriptions></upkeep-subscriptions>`;
   }

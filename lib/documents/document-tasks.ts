@@ -10,14 +10,14 @@ import { parseRdf } from '../rdf/parse.js';
 import { boundedPrefixes } from '../rdf/prefixes.js';
 import { serializeRdf } from '../rdf/serialize.js';
 import { UnwritableError } from '../rdf/unwritable.js';
+import { type DefaultTurtle, defaultTurtle } from '../storage/graph-lines.js';
 import { decodeGraph } from '../storage/quad-decoding.js';
 import { encodeQuads } from '../storage/quad-keys.js';
 
 /** A graph as it is stored: its GSPO keys in order, its prefixes, and its default Turtle, whose length is its size. */
-export interface EncodedDocument {
+export interface EncodedDocument extends DefaultTurtle {
   readonly keys: readonly string[];
   readonly prefixes: Readonly<Record<string, string>>;
-  readonly turtle: Uint8Array;
 }
 
 /** The document names a JSON-LD context that is neither shipped nor given. */
@@ -29,8 +29,7 @@ type Prefixes = Readonly<Record<string, string>>;
 
 function encoded(keys: readonly string[], graph: string, given: Prefixes, quads = decodeGraph(keys)): EncodedDocument {
   const prefixes = boundedPrefixes(given);
-  const turtle = Buffer.from(serializeRdf(quads, 'text/turtle', { base: graph, prefixes }));
-  return { keys, prefixes, turtle };
+  return { keys, prefixes, ...defaultTurtle(keys, graph, prefixes, quads) };
 }
 
 let updates: Promise<typeof import('./update.js')> | undefined;

@@ -111,13 +111,13 @@ function describe(content: Content | undefined): Description {
     const { kind, mediaType, size, sha256, blob } = content;
     return { kind, mediaType, size, sha256, blob: blob.blob };
   }
-  const { keys, prefixes, turtle: text } = content.document;
-  return { kind: 'rdf', mediaType: turtle, size: text.length, triples: keys.length, prefixes };
+  const { keys, prefixes, size } = content.document;
+  return { kind: 'rdf', mediaType: turtle, size, triples: keys.length, prefixes };
 }
 
 /** After a commit: the default Turtle was rendered for its size already, so the next GET need not. */
 export function rememberTurtle(storage: Storage, record: ResourceRecord, content: Content | undefined): void {
-  if (content?.kind !== 'rdf') return;
+  if (content?.kind !== 'rdf' || !content.document.turtle) return;
   const { turtle: bytes } = content.document;
   storage.representations.set(record.iri, turtle, {
     revision: record.revision,

@@ -9,6 +9,7 @@ import { adopt } from './adopt.js';
 import { Blobs } from './blobs.js';
 import { CommitQueue } from './commit-queue.js';
 import { beingOpened, entryBlocks, keyBlocks, type Level, type LevelSnapshot } from './durable-level.js';
+import { countLines } from './line-sizes.js';
 import { graphPrefix } from './quad-keys.js';
 import { readCounter } from './quota.js';
 import {
@@ -84,6 +85,7 @@ export class Store extends StoreListeners {
     const blobs = new Blobs(join(folder, 'blobs'));
     await blobs.open();
     await adopt(level, storage, blobs);
+    await countLines(level);
     const store = new Store(level, blobs, options, await readCounter(level));
     await sweepBlobs(level, blobs);
     return store;

@@ -1,7 +1,10 @@
 /** The work on documents that `documents.ts` does itself or hands to a worker. Pure functions: bytes and keys in and out. */
 
+import type { Quad } from '@rdfjs/types';
 import { decodeUtf8, parseJson } from '../json/json.js';
 import { patchJson } from '../json/json-patch.js';
+import { dataChange } from '../query/data-change.js';
+import { readDataUpdate } from '../query/parse/data-update.js';
 import type { ReadUpdate } from '../query/parse/read-update.js';
 import { assertExpandableText, assertGrowth, type Bounds, usualBounds } from '../rdf/bounds.js';
 import { UnknownContext } from '../rdf/contexts.js';
@@ -10,13 +13,14 @@ import { parseRdf } from '../rdf/parse.js';
 import { boundedPrefixes } from '../rdf/prefixes.js';
 import { serializeRdf } from '../rdf/serialize.js';
 import { UnwritableError } from '../rdf/unwritable.js';
+import { type GraphKeys, type PackedKeys, packKeys } from '../storage/graph-keys.js';
 import { type DefaultTurtle, defaultTurtle } from '../storage/graph-lines.js';
 import { decodeGraph } from '../storage/quad-decoding.js';
 import { encodeQuads } from '../storage/quad-keys.js';
 
 /** A graph as it is stored: its GSPO keys in order, its prefixes, and its default Turtle, whose length is its size. */
-export interface EncodedDocument extends DefaultTurtle {
-  readonly keys: readonly string[];
+export interface EncodedDocument<Keys extends GraphKeys = readonly string[]> extends DefaultTurtle {
+  readonly keys: Keys;
   readonly prefixes: Readonly<Record<string, string>>;
 }
 
@@ -25,11 +29,18 @@ export interface MissingContext {
   readonly missing: string;
 }
 
+/** A `DataChange` between threads. */
+export interface PackedChange {
+  readonly added: Pick<PackedKeys, 'length' | 'chunks'>;
+  readonly removed: Pick<PackedKeys, 'length' | 'chunks'>;
+  readonly prefixes: Prefixes;
+}
+
 type Prefixes = Readonly<Record<string, string>>;
 
-function encoded(keys: readonly string[], graph: string, given: Prefixes, quads = decodeGraph(keys)): EncodedDocument {
+function encoded(keys: readonly string[], graph: string, given: Prefixes, quads?: readonly Quad[]): EncodedDocument {
   const prefixes = boundedPrefixes(given);
-  return { keys, prefixes, ...defaultTurtle(keys, graph, prefixes, quads) };
+  return { keys, prefixes, ...defaultTurtle(quads ? { keys, quads } : { keys }, graph, prefixes) };
 }
 
 let updates: Promise<typeof import('./update.js')> | undefined;
@@ -111,6 +122,16 @@ export const tasks = {
     const keys = await updatedKeys(update, { graph, keys: lines, ...(assertTime ? { assertTime } : {}) });
     assertKeys?.(keys);
     return encoded(keys, graph, { ...update.prefixes, ...prefixes });
+  },
+
+  /** What an update does that only names triples; `undefined` for any other. */
+  async readChange({ text, graph }: { text: string; graph: string }): Promise<PackedChange | undefined> {
+    assertExpandableText(text);
+    const { readUpdate } = await import('../query/parse/read-update.js');
+    const change = dataChange(readDataUpdate(text, graph) ?? (await readUpdate(text, graph)), graph);
+    if (!change) return undefined;
+    const { added, removed, prefixes } = change;
+    return { added: packKeys(added), removed: packKeys(removed), prefixes };
   },
 
   async update(task: {

@@ -57,6 +57,8 @@ function perform(name: string, given: never): unknown {
       return tasks.checkJson(given);
     case 'patchJson':
       return tasks.patchJson(given);
+    case 'readChange':
+      return tasks.readChange(given);
     case 'update':
       return tasks.update({ ...(given as object), assertTime: updateCheck(given) } as never);
     default:

@@ -3,16 +3,18 @@
  * all full SPARQL updates in worker threads, so that the HTTP thread never stalls. It must not know HTTP or records.
  */
 import { type ErrorCode, LwsError } from '../errors.js';
+import { type DataChange, dataChange } from '../query/data-change.js';
 import { readDataUpdate } from '../query/parse/data-update.js';
 import type { ReadUpdate } from '../query/parse/read-update.js';
-import type { Bounds } from '../rdf/bounds.js';
+import { assertGrown, type Bounds, type Growth, usualBounds } from '../rdf/bounds.js';
 import { UnknownContext } from '../rdf/contexts.js';
 import type { RdfFormat } from '../rdf/formats.js';
+import { PackedKeys, unpackedSoon } from '../storage/graph-keys.js';
 import type { WorkerPool } from '../worker-pool.js';
 import { runTask, type Task, TaskAborted, TaskFailed, type TaskResult } from '../worker-task.js';
+import { abortedTask } from './aborted-task.js';
 import { makePools, type Pools } from './document-pools.js';
-import { type EncodedDocument, loadUpdates, type MissingContext, tasks } from './document-tasks.js';
-import { endedUpdate } from './ended-update.js';
+import { type EncodedDocument, loadUpdates, type MissingContext, type PackedChange, tasks } from './document-tasks.js';
 import type { RemoteContexts } from './remote-contexts.js';
 
 /** Above these sizes the work goes to a worker; below them it takes a millisecond or two. */
@@ -171,6 +173,28 @@ export class Documents {
     return update;
   }
 
+  /** What an update does that has been read; `undefined` when it does more than name triples. */
+  changeOf(update: ReadUpdate, graph: string): DataChange | undefined {
+    return dataChange(update, graph);
+  }
+
+  /**
+   * Reads an update of any length for what it does; `undefined` when it does more than name triples.
+   * @throws LwsError see `readUpdate`
+   */
+  async readChange(text: string, graph: string): Promise<DataChange | undefined> {
+    const task = { name: 'readChange', arguments: { text, graph } };
+    const change = (await this.inWorker(this.pools.large, task)).value as PackedChange | undefined;
+    if (!change) return undefined;
+    const [added, removed] = [await keysOf(change.added), await keysOf(change.removed)];
+    return { ...change, added, removed };
+  }
+
+  /** @param length of the update @throws LwsError `too-large` when a graph has grown beyond what is possible */
+  assertGrown(growth: Growth, length: number): void {
+    assertGrown(growth, length, this.options.bounds ?? usualBounds);
+  }
+
   /** Whether `apply` answers at once for a graph of that size, so that it may run inside a transaction. */
   isSmall(triples: number): boolean {
     return triples <= inlineTriples;
@@ -219,19 +243,6 @@ export class Documents {
 /** A copy that a worker may take away; the bytes of a Buffer may be part of others', and are the caller's. */
 const owned = (bytes: Uint8Array): Uint8Array => Uint8Array.from(bytes);
 
-function abortedTask(task: Task, error: TaskAborted): LwsError {
-  const details = { cause: error, reason: `the worker task ${task.name} was ended: ${error.why}` };
-  if (error.why === 'busy' || error.why === 'closed')
-    return new LwsError('too-busy', 'The server has too much of such work waiting. Try again in a moment.', {
-      ...details,
-      fields: { 'Retry-After': '5' },
-    });
-  if (error.why === 'crash')
-    return new LwsError('too-busy', 'The work was interrupted. Nothing was changed; try again.', details);
-  if (task.name === 'update') return endedUpdate(details);
-  return new LwsError(
-    'update-timeout',
-    'The document took too long or too much memory to process. Nothing was changed; split it.',
-    details,
-  );
-}
+/** Between threads, objects lose their classes. */
+const keysOf = ({ length, chunks }: PackedChange['added']): Promise<string[]> =>
+  unpackedSoon(new PackedKeys(length, chunks));

@@ -9,6 +9,7 @@ import type { DigestAlgorithm } from '../fields/digest.js';
 import { isRdfFormat, type RdfFormat } from '../rdf/formats.js';
 import type { BlobWriter } from '../storage/blobs.js';
 import { CommitInDoubtError } from '../storage/commit-in-doubt.js';
+import type { GraphKeys } from '../storage/graph-keys.js';
 import { quotaExceeded } from '../storage/quota.js';
 import type { ResourceKind } from '../storage/records.js';
 import type { Storage } from './storage.js';
@@ -29,7 +30,10 @@ export interface RequestBody {
 }
 
 export type Content =
-  | { readonly kind: 'rdf'; readonly document: EncodedDocument }
+  | {
+      readonly kind: 'rdf';
+      readonly document: EncodedDocument<GraphKeys>;
+    }
   | {
       readonly kind: 'json' | 'binary';
       readonly blob: BlobWriter;

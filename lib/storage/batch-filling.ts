@@ -24,7 +24,7 @@ export async function fillBatch(batch: BatchWriter, transaction: Transaction): P
     else batch.put(key, value);
   }
   let quads = 0;
-  for (const { added, removed } of transaction.graphs.values()) {
+  for (const { added, removed } of [...transaction.graphs.values(), ...transaction.hidden.values()]) {
     for (const [keys, write] of [
       [removed, (key: string) => batch.del(key)],
       [added, (key: string) => batch.put(key, '')],
@@ -41,10 +41,10 @@ export async function fillBatch(batch: BatchWriter, transaction: Transaction): P
 const recordBytes = 500;
 
 /** About how many bytes a transaction's batch has. */
-export function sizeOfBatch({ records, entries, graphs }: Transaction): number {
+export function sizeOfBatch({ records, entries, graphs, hidden }: Transaction): number {
   let size = records.size * recordBytes;
   for (const [key, value] of entries) size += key.length + (value?.length ?? 0);
-  for (const { added, removed } of graphs.values())
+  for (const { added, removed } of [...graphs.values(), ...hidden.values()])
     for (const keys of [added, removed]) for (const key of keys) size += key.length * indexNames.length;
   return size;
 }

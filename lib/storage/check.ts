@@ -6,6 +6,7 @@ import { finished } from 'node:stream/promises';
 import { DamagedBlobError } from './blob-integrity.js';
 import { entryBlocks, keyBlocks, type LevelSnapshot } from './durable-level.js';
 import { isLargeGraph, lineCounter } from './graph-lines.js';
+import { hiddenGraphs } from './hidden-keys.js';
 import { decodeKeys } from './quad-decoding.js';
 import { indexNames, otherKeys, separator } from './quad-keys.js';
 import { countEntries } from './quota.js';
@@ -124,6 +125,7 @@ class Check {
     const found = new Map<string, number>();
     const illegal = new Map<string, number>();
     const { level } = this.store;
+    const hidden = await hiddenGraphs(level, this.snapshot);
     const count = lineCounter();
     for await (const keys of keyBlocks(level, rangeOf(`GSPO${separator}`), { snapshot: this.snapshot })) {
       let at = 0;
@@ -159,7 +161,7 @@ class Check {
     for (const [graph, count] of found) {
       const recorded = this.triples.get(graph);
       // The graph of a linkset belongs to its resource.
-      if (recorded === undefined && this.described.has(graph)) continue;
+      if (hidden.has(graph) || (recorded === undefined && this.described.has(graph))) continue;
       if (recorded === undefined) this.fault(`The graph ${graph} belongs to no RDF resource.`);
       else if (recorded !== count) this.fault(`${graph} should have ${recorded} triples and has ${count}.`);
     }

@@ -3,6 +3,7 @@
  * line depends on its own key alone, so the length of the text is a sum that a change of some triples adjusts. It must not know
  * where the keys come from.
  */
+import type { Quad } from '@rdfjs/types';
 import { serializeRdf } from '../rdf/serialize.js';
 import { bracketed, shortString } from '../rdf/turtle-terms.js';
 import type { TermSpan } from './key-layout.js';
@@ -87,16 +88,15 @@ export interface DefaultTurtle {
 
 /**
  * The default Turtle of a graph that is held whole.
- * @param keys its GSPO keys, in order
+ * @param given its GSPO keys in order, and its triples where they are at hand
  * @param graph the IRI of the resource
  */
 export function defaultTurtle(
-  keys: readonly string[],
+  { keys, quads }: { readonly keys: readonly string[]; readonly quads?: readonly Quad[] },
   graph: string,
   prefixes: Readonly<Record<string, string>>,
-  quads = decodeGraph(keys),
 ): DefaultTurtle {
   if (isLargeGraph(keys.length)) return { size: sizeOfLines(keys) };
-  const turtle = Buffer.from(serializeRdf(quads, 'text/turtle', { base: graph, prefixes }));
+  const turtle = Buffer.from(serializeRdf(quads ?? decodeGraph(keys), 'text/turtle', { base: graph, prefixes }));
   return { size: turtle.length, turtle };
 }

@@ -71,7 +71,12 @@ export async function receiveContent(
   room: number,
 ): Promise<Content> {
   if (kind === 'rdf')
-    return parseContent(storage, body.mediaType, await readBody(body, storage.limits.requestBytes), iri);
+    return parseContent(
+      storage,
+      body.mediaType,
+      { bytes: await readBody(body, storage.limits.requestBytes), isTaken: true },
+      iri,
+    );
   if (kind === 'json') {
     const bytes = await readBody(body, storage.limits.requestBytes);
     await storage.documents.checkJson(bytes);
@@ -81,13 +86,18 @@ export async function receiveContent(
 }
 
 /** Parses an RDF body. @throws LwsError `unsupported-media-type` when RDF is wanted in a type that is none */
-export async function parseContent(storage: Storage, mediaType: string, bytes: Buffer, iri: string): Promise<Content> {
+export async function parseContent(
+  storage: Storage,
+  mediaType: string,
+  given: { readonly bytes: Buffer; readonly isTaken?: boolean },
+  iri: string,
+): Promise<Content> {
   if (!isRdfFormat(mediaType))
     throw new LwsError(
       'unsupported-media-type',
       `An RDF resource cannot be made of ${mediaType}. Send Turtle, JSON-LD, N-Triples, RDF/XML, TriG or N-Quads.`,
     );
-  const document = await storage.documents.parse(bytes, mediaType as RdfFormat, iri);
+  const document = await storage.documents.parseGraph(given, mediaType as RdfFormat, iri);
   return { kind: 'rdf', document };
 }
 

@@ -55,7 +55,7 @@ export async function create(storage: Storage, request: CreateRequest): Promise<
   const rdf = kind === 'rdf' ? await readBody(body, storage.limits.requestBytes) : undefined;
   const bytes = kind && !rdf ? await receiveContent(storage, kind, body, iri, roomFor(storage, 0)) : undefined;
   for (;;) {
-    const content = rdf ? await parseContent(storage, body.mediaType, rdf, iri) : bytes;
+    const content = rdf ? await parseContent(storage, body.mediaType, { bytes: rdf }, iri) : bytes;
     try {
       return { record: await commit(storage, request, iri, content), created: true };
     } catch (error) {

@@ -42,7 +42,7 @@ export async function patch(storage: Storage, request: PatchRequest): Promise<Wr
     const asked = looks ? await looking(storage, request, () => hasTests(text)) : request;
     return alternately(request.iri, () => patchJson(storage, asked, bytes));
   }
-  const update = await storage.documents.readUpdate(text, request.iri);
+  const update = await storage.documents.readUpdate(text, request.iri, !isLargeGraph(admitted.triples ?? 0));
   const asked = update ? request : await looking(storage, request, () => true);
   return patchGraph(storage, asked, { admitted, text, update });
 }

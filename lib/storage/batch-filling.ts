@@ -4,7 +4,7 @@ import { indexNames, otherKeys } from './quad-keys.js';
 import { blobKey, garbageKey, recordKey, writeRecord } from './records.js';
 import type { Transaction } from './transaction.js';
 
-const quadsAtATime = 1000;
+const quadsAtATime = 250;
 /** Lets others have the event loop. */
 export const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

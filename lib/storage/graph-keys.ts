@@ -38,14 +38,15 @@ export class PackedKeys {
   }
 }
 
-/** Packs keys that are in order. */
-export function packKeys(keys: readonly string[]): PackedKeys {
+/** Packs keys that are in order; @param atATime keys that are unpacked together */
+export function packKeys(keys: readonly string[], atATime = keysAtATime): PackedKeys {
   const chunks: KeyChunk[] = [];
-  for (let at = 0; at < keys.length; at += keysAtATime) chunks.push(packed(keys.slice(at, at + keysAtATime)));
+  for (let at = 0; at < keys.length; at += atATime) chunks.push(packChunk(keys.slice(at, at + atATime)));
   return new PackedKeys(keys.length, chunks);
 }
 
-function packed(keys: readonly string[]): KeyChunk {
+/** Some keys that are in order, which need no others to be unpacked. */
+export function packChunk(keys: readonly string[]): KeyChunk {
   const lengths = new Uint32Array(keys.length * 2);
   let text = '';
   let before = '';

@@ -104,7 +104,7 @@ export const tasks = {
     }
     const keyOf = keyEncoder(graph);
     const runs = new KeyRuns();
-    const given = await parseInParts(bytes, { format, base: graph, bounds }, (quads) => {
+    const given = parseInParts(bytes, { format, base: graph, bounds }, (quads) => {
       for (const quad of quads) runs.add(keyOf(quad));
     });
     const count = lineCounter();

@@ -72,36 +72,40 @@ export const namedGraph = (): LwsError =>
     'The document has triples in a named graph. A resource is a single graph: put them into the default graph.',
   );
 
-/** Triple by triple, where `parseN3` makes all tokens first. @returns the prefixes @throws LwsError `malformed-body` */
+/**
+ * Triple by triple, where `parseN3` makes all tokens first.
+ * @returns the prefixes
+ * @throws LwsError `malformed-body`; what `take` and the factory throw
+ */
 export function eachN3(
   text: string,
   { format, base, factory }: N3Parsing & { readonly format: string },
   take: (quad: Quad) => void,
-): Promise<Record<string, string>> {
+): Record<string, string> {
   const options = { format, factory: factory as never };
   const parser = new Parser(base === undefined ? options : { ...options, baseIRI: base });
   const prefixes: Record<string, string> = {};
-  return new Promise<Record<string, string>>((resolve, reject) => {
-    const fail = (error: unknown): void =>
-      reject(error instanceof LwsError ? error : malformed(describeN3Error(text, error as N3Error), error));
-    let hasEnded = false;
-    parser.parse(
-      text,
-      (error, quad) => {
-        if (hasEnded) return;
-        try {
-          if (error) throw error;
-          if (quad) return take(quad as unknown as Quad);
-          hasEnded = true;
-          resolve(prefixes);
-        } catch (thrown) {
-          hasEnded = true;
-          fail(thrown);
-        }
-      },
-      (prefix, iri) => {
-        prefixes[prefix] = iri.value;
-      },
-    );
-  });
+  // A stream that is driven from here, so that what is thrown is thrown here; a text is read in a task of its own.
+  const handlers = new Map<string, (piece?: string) => void>();
+  const stream = { on: (event: string, handler: (piece?: string) => void) => void handlers.set(event, handler) };
+  let failure: unknown;
+  parser.parse(
+    stream as never,
+    (error, quad) => {
+      failure ??= error ?? undefined;
+      if (quad && failure === undefined) take(quad as unknown as Quad);
+    },
+    (prefix, iri) => {
+      prefixes[prefix] = iri.value;
+    },
+  );
+  try {
+    handlers.get('data')!(text);
+    handlers.get('end')!();
+    if (failure !== undefined) throw failure;
+  } catch (error) {
+    if (error instanceof LwsError) throw error;
+    throw malformed(describeN3Error(text, error as N3Error), error);
+  }
+  return prefixes;
 }

@@ -27,11 +27,11 @@ const quadsAtATime = 2_000;
  * @returns the prefixes
  * @throws LwsError as `parseRdf`; what was given away is in vain then
  */
-export async function parseInParts(
+export function parseInParts(
   bytes: Uint8Array,
   { format, base, bounds = usualBounds }: ParseOptions & { readonly format: RdfFormat },
   take: (quads: readonly Quad[]) => void,
-): Promise<Readonly<Record<string, string>>> {
+): Readonly<Record<string, string>> {
   const factory = new CountingFactory(new Expansion(bytes.length, bounds));
   const hasLines = format === 'application/n-triples' || format === 'application/n-quads';
   const text = decodeUtf8(bytes);
@@ -45,7 +45,7 @@ export async function parseInParts(
     if (!isNamed) take(fresh(part));
     part = [];
   };
-  const prefixes = await eachN3(text, { format, factory, ...(hasLines ? {} : { base }) }, (quad) => {
+  const prefixes = eachN3(text, { format, factory, ...(hasLines ? {} : { base }) }, (quad) => {
     if (part.push(quad) === quadsAtATime) give();
   });
   give();

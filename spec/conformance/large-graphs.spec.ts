@@ -4,7 +4,7 @@ import { get } from 'node:http';
 import { expect } from 'chai';
 import { checkStore } from '../../lib/storage/check.js';
 import { largeGraph } from '../../lib/storage/graph-lines.js';
-import { describeStorage } from '../support/conformance.js';
+import { StorageUnderTest } from '../support/conformance.js';
 import { graphOf, rdfTypes } from '../support/rdf.js';
 
 const update = 'application/sparql-update';
@@ -22,10 +22,12 @@ const odd = [
 ].join('\n');
 const sorted = (text: string): string[] => text.trimEnd().split('\n').sort();
 
-describeStorage('Large graphs', (s) => {
+describe('Large graphs', () => {
+  const s = new StorageUnderTest();
   const total = largeGraph + 1;
   let iri = '';
   before(async () => {
+    await s.open({}, '');
     ({ iri } = await s.stored('text/turtle', `${lines(total - 7)}${odd}`));
   });
   const sizeOf = async (resource: string): Promise<number> => {
@@ -33,6 +35,7 @@ describeStorage('Large graphs', (s) => {
     return listing.items.find((item: { id: string }) => item.id === resource).size;
   };
 
+  after(() => s.close());
   afterEach(async () => {
     if (s.server) expect((await checkStore(s.server.server.store)).faults).to.deep.equal([]);
   });
@@ -107,10 +110,60 @@ describeStorage('Large graphs', (s) => {
     const large = await s.get(at);
     expect(sorted(large.text)).to.deep.equal(sorted(lines(largeGraph + 1)));
     expect(await sizeOf(at)).to.equal(large.bytes.length);
-    expect((await s.patch(at, update, `DELETE DATA { ${line(largeGraph)} }`)).status).to.equal(204);
+    const where =
+      'DELETE { ?s ?p ?o } INSERT { <#new> ?p ?o } WHERE { ?s ?p ?o FILTER(?s = <http://data.example/s0>) }';
+    expect((await s.patch(at, update, where)).status).to.equal(204);
+    const solved = await s.get(at);
+    expect(solved.text).to.include(`<${at}#new> <http://data.example/p> "text 0 é" .`);
+    expect(solved.headers['content-length']).to.equal(String(solved.bytes.length));
+    const back = `INSERT DATA { ${line(0)} } ; DELETE DATA { <#new> <http://data.example/p> "text 0 é" . ${line(largeGraph)} }`;
+    expect((await s.patch(at, update, back)).status).to.equal(204);
     const again = await s.get(at);
     expect(again.text).to.equal(small.text);
     expect(again.headers['etag']).not.to.equal(small.headers['etag']);
     expect(await sizeOf(at)).to.equal(small.bytes.length);
+  }).timeout(20_000);
+
+  it('are replaced by one another, by small ones and by what is no RDF, and those by them', async () => {
+    const at = s.fresh();
+    const put = async (type: string, body: string): Promise<string> => {
+      const answer = await s.put(at, type, body, { 'If-Match': '*' });
+      expect(answer.status, answer.text).to.equal(204);
+      return (await s.get(at, { Accept: 'application/n-triples, */*;q=0.5' })).text;
+    };
+    expect((await s.put(at, 'text/turtle', '<> <#p> 1 .')).status).to.equal(201);
+    const [one, two] = [lines(total), lines(total, 5)];
+    expect(sorted(await put('text/turtle', one))).to.deep.equal(sorted(one));
+    expect(sorted(await put('text/turtle', two))).to.deep.equal(sorted(two));
+    expect(await put('text/plain', 'text')).to.equal('text');
+    expect(sorted(await put('application/n-triples', one))).to.deep.equal(sorted(one));
+    expect(await put('text/turtle', line(1))).to.equal(line(1));
+    expect((await s.delete(at)).status).to.equal(204);
+  }).timeout(20_000);
+
+  it('are refused whole for what stands at their end, and leave nothing', async () => {
+    const at = s.fresh();
+    for (const [type, end, status] of [
+      ['text/turtle', '<a> <b>', 400],
+      ['application/n-triples', line(1).replace('\n', line(2)), 400],
+      ['application/trig', '<http://g.example/> { <a> <b> <c> }', 400],
+      ['text/turtle', `<a> <b> ${'1, '.repeat(500_001)} 2 .`, 413],
+    ] as const)
+      expect((await s.put(at, type, lines(total) + end)).status, end.slice(0, 20)).to.equal(status);
+    expect((await s.get(at)).status).to.equal(404);
+    const wrong = { 'If-Match': '"another"' };
+    expect((await s.put(at, 'text/turtle', lines(total), wrong)).status).to.equal(412);
+    expect((await s.put(at, 'text/turtle', line(1))).status).to.equal(201);
+    expect((await s.get(at)).bytes.length).to.be.below(200);
+  }).timeout(20_000);
+
+  it('take a PUT of two at once, of which one is refused', async () => {
+    const at = s.fresh();
+    const answers = await Promise.all(
+      [0, 3].map((from) => s.put(at, 'text/turtle', lines(total, from), { 'If-None-Match': '*' })),
+    );
+    expect(answers.map(({ status }) => status).sort()).to.deep.equal([201, 412]);
+    const from = answers[0]!.status === 201 ? 0 : 3;
+    expect(sorted((await s.get(at)).text)).to.deep.equal(sorted(lines(total, from)));
   }).timeout(20_000);
 });

@@ -78,7 +78,8 @@ async function representLines(
   const fields = lineFields(storage, record, format);
   if (isConditional(req) && isNotModified(preconditions(req), tag, record.modified)) return notModified(fields);
   const wanted = wantedDigests(req, true);
-  if (req.method === 'HEAD' && !wanted.repr && !wanted.content) return { status: 200, fields };
+  const isHead = req.method === 'HEAD' && lengthOf(format, record) !== undefined;
+  if (isHead && !wanted.repr && !wanted.content) return { status: 200, fields };
   const graph = await LargeGraph.open(storage, record.iri, format);
   if (!graph) return undefined;
   try {
@@ -90,7 +91,8 @@ async function representLines(
       own,
       digestFields(wanted, (algorithm) => digests.get(algorithm)!),
     );
-    if (req.method !== 'HEAD') return { status: 200, fields: own, body: graph.stream() };
+    // What has no length yet is begun for HEAD too, and not taken.
+    if (!isHead) return { status: 200, fields: own, body: graph.stream() };
     await graph.close();
     return { status: 200, fields: own };
   } catch (error) {

@@ -6,9 +6,10 @@ import type { Link } from '../fields/link.js';
 import { turtle } from '../rdf/formats.js';
 import { allOf, type GraphKeys } from '../storage/graph-keys.js';
 import { isLargeGraph } from '../storage/graph-lines.js';
+import { quotaExceeded } from '../storage/quota.js';
 import { isContainerIri, newRevision, parentOf, type ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
-import type { Content } from './body.js';
+import { type Content, roomFor } from './body.js';
 import { stageHeaderLinks } from './metadata.js';
 import { counterpart } from './names.js';
 import { dateAfter, datedAnew, type Preconditions } from './preconditions.js';
@@ -132,6 +133,7 @@ export async function stageGraphDeletion(tx: Transaction, record: ResourceRecord
  * Does work that stages content, where that is a large graph for which there is none, after it was written hidden: a transaction keeps
  * all others waiting, and one batch of so much would be in memory several times.
  * @param work puts content into the place of the resource, or makes it
+ * @throws LwsError `quota-exceeded`, and what `work` throws
  */
 export async function withLoaded<T>(
   storage: Storage,
@@ -139,8 +141,10 @@ export async function withLoaded<T>(
   work: () => Promise<T>,
 ): Promise<T> {
   const { store } = storage;
-  const keys = content?.kind === 'rdf' ? content.document.keys : [];
-  if (!isLargeGraph(keys.length) || !(await store.loadGraph(iri, keys))) return work();
+  if (content?.kind !== 'rdf' || !isLargeGraph(content.document.keys.length)) return work();
+  const { keys, size } = content.document;
+  if (size > roomFor(storage, store.record(iri)?.size ?? 0)) throw quotaExceeded();
+  if (!(await store.loadGraph(iri, keys))) return work();
   try {
     return await work();
   } catch (error) {

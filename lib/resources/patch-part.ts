@@ -2,6 +2,7 @@
 import type { DataChange } from '../query/data-change.js';
 import { boundedPrefixes } from '../rdf/prefixes.js';
 import type { KeyDifference } from '../storage/graph-changes.js';
+import { charactersOf } from '../storage/graph-keys.js';
 import { isLargeGraph, lineCounter } from '../storage/graph-lines.js';
 import { newRevision, type ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
@@ -67,8 +68,6 @@ async function keysThat(
   }
   return found;
 }
-
-const charactersOf = (keys: readonly string[]): number => keys.reduce((sum, key) => sum + key.length, 0);
 
 async function sizeOf(keys: readonly string[]): Promise<number> {
   const count = lineCounter();

@@ -26,6 +26,13 @@ export class PackedKeys {
     for (const chunk of this.chunks) yield unpacked(chunk);
   }
 
+  /** Characters of all keys together. */
+  get characters(): number {
+    let sum = 0;
+    for (const { lengths } of this.chunks) for (const length of lengths) sum += length;
+    return sum;
+  }
+
   has(key: string): boolean {
     let [low, high] = [0, this.chunks.length];
     while (high - low > 1) {
@@ -94,6 +101,10 @@ export function hasKey(keys: readonly string[], key: string): boolean {
   }
   return keys[low] === key;
 }
+
+/** Characters of all keys together. */
+export const charactersOf = (keys: GraphKeys): number =>
+  keys instanceof PackedKeys ? keys.characters : keys.reduce((sum, { length }) => sum + length, 0);
 
 /** All keys in blocks. */
 export function* blocksOf(keys: GraphKeys): Generator<readonly string[]> {

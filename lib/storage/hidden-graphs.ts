@@ -5,9 +5,9 @@
  */
 import { LwsError } from '../errors.js';
 import { entryBlocks, keyBlocks, type Level } from './durable-level.js';
-import { blocksOf, type GraphKeys } from './graph-keys.js';
+import { blocksOf, charactersOf, type GraphKeys } from './graph-keys.js';
 import { dropped, hiddenKey, hiddenRange, loadingName } from './hidden-keys.js';
-import { graphPrefix } from './quad-keys.js';
+import { graphPrefix, indexNames } from './quad-keys.js';
 import { partsOfEntry, rangeOf } from './records.js';
 import type { Transaction } from './transaction.js';
 
@@ -19,6 +19,8 @@ const mostWaits = 300;
 
 export interface HiddenGraphsOptions {
   readonly level: Level;
+  /** Refuses what the disk might not take. */
+  readonly assertSpace: (bytes: number) => Promise<void>;
   readonly transact: <T>(work: (tx: Transaction) => T, options: { readonly frees: boolean }) => Promise<T>;
 }
 
@@ -43,7 +45,8 @@ export class HiddenGraphs {
    * @throws LwsError `storage-full`; then nothing is left of it
    */
   async load(graph: string, keys: GraphKeys): Promise<boolean> {
-    const { transact } = this.options;
+    const { transact, assertSpace } = this.options;
+    await assertSpace(charactersOf(keys) * indexNames.length);
     if (!(await transact((tx) => tx.hideGraph(graph, keys), { frees: false }))) return false;
     try {
       for (const block of blocksOf(keys))

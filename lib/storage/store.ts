@@ -43,7 +43,11 @@ export class Store extends StoreListeners {
     const { onTrouble = () => {}, onRecovery = () => {} } = options;
     this.settled = new SettledBlobs(blobs, onTrouble);
     this.graphs = new CommittedGraphs(level);
-    this.hidden = new HiddenGraphs({ level, transact: (work, given) => this.transact(work, given) });
+    this.hidden = new HiddenGraphs({
+      level,
+      assertSpace: (bytes) => blobs.space.assertFor(bytes, false),
+      transact: (work, given) => this.transact(work, given),
+    });
     this.queue = new CommitQueue({
       level,
       forgotten: this.settled.forgotten,

@@ -13,6 +13,7 @@ import { hiddenKey } from '../../../lib/storage/hidden-keys.js';
 import { sortKeys } from '../../../lib/storage/key-order.js';
 import { KeyRuns } from '../../../lib/storage/key-runs.js';
 import { encodeGraph } from '../../../lib/storage/quad-keys.js';
+import { QuadReader } from '../../../lib/storage/quad-reader.js';
 import { metaKey, newRevision, type ResourceRecord } from '../../../lib/storage/records.js';
 import { type MemoryStore, memoryStore, root } from '../../support/memory-store.js';
 
@@ -131,10 +132,14 @@ describe('storage: hidden graphs', () => {
     expect(await store.loadGraph(iri, keys)).to.equal(true);
     expect(store.entry(hiddenKey(iri))).to.match(/^loading /);
     expect((await checkStore(store)).faults).to.deep.equal([]);
+    const quads = new QuadReader(memory.level);
+    expect(await quads.countQuads()).to.equal(0);
     await create(keys);
+    expect(await quads.countQuads()).to.equal(keys.length);
     expect((await store.graph(iri))!.keys).to.deep.equal(allOf(keys));
     await drop();
     expect(await store.graph(iri)).to.equal(undefined);
+    expect(await quads.countQuads()).to.equal(0);
     // The name is free at once, and what takes it waits for the rest of the old graph to go.
     const next = packKeys(keysOf(3));
     await create(next);

@@ -50,7 +50,8 @@ export type ToWorker = { readonly lines: readonly string[] } | { readonly task: 
 export type FromWorker =
   | { readonly ready: true }
   | { readonly lines: string[] }
-  | { readonly value: unknown }
+  /** Spent: what the task has left in the memory of the thread goes with the thread alone. */
+  | { readonly value: unknown; readonly isSpent?: boolean }
   | { readonly fault: TaskFault };
 
 export const linesAtATime = 4000;
@@ -91,8 +92,10 @@ function askWorker(
     };
     const onMessage = (message: FromWorker): void => {
       if ('lines' in message) for (const line of message.lines) lines.push(line);
-      else if ('value' in message) settle(() => resolve({ value: message.value, lines }), true);
-      else if ('fault' in message) settle(() => reject(new TaskFailed(message.fault)), true);
+      else if ('value' in message) {
+        settle(() => resolve({ value: message.value, lines }), !message.isSpent);
+        if (message.isSpent) void worker.terminate();
+      } else if ('fault' in message) settle(() => reject(new TaskFailed(message.fault)), true);
       else if (deadlineMs !== undefined)
         deadline = setTimeout(() => {
           aborted = new TaskAborted('deadline');

@@ -86,8 +86,8 @@ export class Rewriting {
     if (record.kind === 'rdf') {
       const keys: string[] = [];
       for await (const block of keyBlocks(level, rangeOf(graphPrefix(record.iri)))) keys.push(...block);
-      const { turtle, prefixes } = tasks.encoded(keys, record.iri, record.prefixes ?? {});
-      record = { ...record, prefixes, size: turtle.length };
+      const { size, prefixes } = tasks.encoded(keys, record.iri, record.prefixes ?? {});
+      record = { ...record, prefixes, size };
     }
     this.contentBytes += record.size;
     return [recordKey(record.iri), writeRecord(record)];

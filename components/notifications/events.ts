@@ -1,8 +1,8 @@
 /** What happened, as it is told (open-points 8; Activity Streams 2.0). Pure; it must not know who is told. */
 import { randomUUID } from 'node:crypto';
 import { lwsContext } from '../../lib/rdf/contexts.js';
+import type { ResourceChange } from '../../lib/storage/changes.js';
 import { parentOf, type ResourceRecord } from '../../lib/storage/records.js';
-import type { ResourceChange } from '../../lib/storage/transaction.js';
 
 export type ActivityType = 'Create' | 'Update' | 'Delete';
 

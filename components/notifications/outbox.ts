@@ -5,9 +5,10 @@
 import { createHash } from 'node:crypto';
 import type { Authorizer, View } from '../../lib/authorization/authorizer.js';
 import type { Access } from '../../lib/authorization/principal.js';
+import type { ResourceChange } from '../../lib/storage/changes.js';
 import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/records.js';
 import type { Store } from '../../lib/storage/store.js';
-import type { ResourceChange, Transaction } from '../../lib/storage/transaction.js';
+import type { Transaction } from '../../lib/storage/transaction.js';
 import type { Distribution, Owed } from './distribution.js';
 import { type Activity, activityOf, announcementOf, type EventContext } from './events.js';
 import type { Subscription } from './subscription.js';

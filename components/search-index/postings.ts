@@ -5,7 +5,7 @@
 import { ldp, lws, rdf } from '../../lib/rdf/vocabulary.js';
 import { type ClientLinks, declaredTypes, relationTargets, searchedRelation } from '../../lib/resources/linkset.js';
 import { structuralType } from '../../lib/resources/types.js';
-import { ownStatements } from '../../lib/storage/own-statements.js';
+import { type IriStatement, type KeySource, ownStatements } from '../../lib/storage/own-statements.js';
 import { ownedSpace } from '../../lib/storage/owned-entries.js';
 import { entryKey, type ResourceRecord } from '../../lib/storage/records.js';
 
@@ -30,8 +30,15 @@ export const isStructural = (relation: string): boolean =>
 export interface IndexedResource {
   readonly record: ResourceRecord;
   /** The GSPO keys of its graph; none when it has no graph. */
-  readonly keys: readonly string[];
+  readonly keys: KeySource;
   readonly links: ClientLinks;
+}
+
+/** The relation that a statement of a graph is found under; `undefined` when it is not indexed. */
+export function relationOf([predicate]: IriStatement): string | undefined {
+  if (predicate === rdf.type) return typeRelation;
+  const relation = searchedRelation(predicate);
+  return isStructural(relation) ? undefined : relation;
 }
 
 /** The entries of a resource: keys with values, which are empty for postings. */
@@ -43,9 +50,11 @@ export async function entriesOf({ record, keys, links }: IndexedResource): Promi
     entries.set(entryKey(postingSpace, relation, value, iri), '');
   };
   for await (const statements of ownStatements(iri, keys))
-    for (const [predicate, object] of statements)
-      if (predicate === rdf.type) types.add(object);
-      else if (!isStructural(searchedRelation(predicate))) add(searchedRelation(predicate), object);
+    for (const statement of statements) {
+      const relation = relationOf(statement);
+      if (relation === typeRelation) types.add(statement[1]);
+      else if (relation !== undefined) add(relation, statement[1]);
+    }
   for (const [name, target] of relationTargets(links, iri)) {
     const relation = searchedRelation(name);
     if (!isStructural(relation)) add(relation, target);

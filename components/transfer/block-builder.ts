@@ -12,7 +12,7 @@ const mostQuads = 20_000;
 const mostItems = 1000;
 const mostBytes = 16 << 20;
 /** Parts of one graph are put together up to here. */
-const mostJoined = 60_000;
+const mostJoined = 20_000;
 
 export interface BuilderOptions {
   readonly into: string;

@@ -8,7 +8,6 @@ import { Worker } from 'node:worker_threads';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { House } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
-import { decodeGraph } from '../../lib/storage/quad-decoding.js';
 import { entryKey, entryRange } from '../../lib/storage/records.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
 import type { Block, BlockItem, FromReader, ImportTask, Told, ToReader } from './blocks.js';
@@ -24,7 +23,6 @@ import {
   writeState,
 } from './import-state.js';
 import { TransferError } from './member.js';
-import { encodedGraph } from './reading.js';
 
 export interface ImportOptions {
   readonly house: House;
@@ -187,7 +185,7 @@ export class ImportJob {
   private async stage(tx: Transaction, block: Block, items: readonly BlockItem[]): Promise<Staged> {
     const { house, access, isOperator } = this.options;
     tx.actor = access.principal?.subject;
-    const staging = house.bulk(tx, { access, isOperator, measure });
+    const staging = house.bulk(tx, { access, isOperator });
     const [verdicts, lost]: [Verdict[], Told[]] = [[], []];
     const [incomplete, written]: [number[], number[]] = [[], []];
     for (const [index, item] of items.entries()) {
@@ -240,6 +238,3 @@ const nameOf = (iri: string): string => hash('sha256', iri, 'base64url').slice(0
 
 const named = (source: string, error: unknown): unknown =>
   error instanceof LwsError ? new TransferError(`${source}: ${error.message}`) : error;
-
-const measure = (iri: string, keys: readonly string[], prefixes: Readonly<Record<string, string>>): number =>
-  encodedGraph(iri, decodeGraph(keys), prefixes).size;

@@ -5,9 +5,9 @@ import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../../lib/errors.js';
 import { decodeUtf8, parseJson } from '../../lib/json/json.js';
 import { boundedPrefixes } from '../../lib/rdf/prefixes.js';
-import { serializeRdf } from '../../lib/rdf/serialize.js';
 import { contentKind } from '../../lib/resources/types.js';
 import type { Blobs, BlobWriter } from '../../lib/storage/blobs.js';
+import { defaultTurtle } from '../../lib/storage/graph-lines.js';
 import { encodeQuads, graphPrefix, separator } from '../../lib/storage/quad-keys.js';
 import type { BlockItem, RdfBounds } from './blocks.js';
 import type { AccessList, BytesMember, GraphMember, ResourceMember } from './member.js';
@@ -48,12 +48,9 @@ export function encodedGraph(
 ): { readonly keys: string[]; readonly size: number; readonly prefixes: GraphMember['prefixes'] } {
   const found = encodeQuads(iri, quads);
   const prefixes = boundedPrefixes(given);
-  const turtle = serializeRdf(
-    found.map(({ quad }) => quad),
-    'text/turtle',
-    { base: iri, prefixes },
-  );
-  return { keys: found.map(({ key }) => key), size: Buffer.byteLength(turtle), prefixes };
+  const keys = found.map(({ key }) => key);
+  const { size } = defaultTurtle({ keys, quads: found.map(({ quad }) => quad) }, iri, prefixes);
+  return { keys, size, prefixes };
 }
 
 /** The keys with the resource or a fragment of it as their subject. */

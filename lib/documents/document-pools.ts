@@ -15,7 +15,7 @@ const ranks = [2, 1, 1];
 export function makePools(): Pools {
   const script = new URL('./document-worker.js', import.meta.url);
   return {
-    large: new WorkerPool({ script, size: 2, ranks, queue: 200, idleMs: 20_000, memoryMb: 2048 }),
+    large: new WorkerPool({ script, size: 2, ranks, queue: 200, idleMs: 20_000, memoryMb: 2048, nurseryMb: 8 }),
     updates: new WorkerPool({
       script,
       size: 2,

@@ -1,23 +1,29 @@
 /** The work on documents that `documents.ts` does itself or hands to a worker. Pure functions: bytes and keys in and out. */
 
+import type { Quad } from '@rdfjs/types';
 import { decodeUtf8, parseJson } from '../json/json.js';
 import { patchJson } from '../json/json-patch.js';
+import { dataChange } from '../query/data-change.js';
+import { readDataUpdate } from '../query/parse/data-update.js';
 import type { ReadUpdate } from '../query/parse/read-update.js';
 import { assertExpandableText, assertGrowth, type Bounds, usualBounds } from '../rdf/bounds.js';
 import { UnknownContext } from '../rdf/contexts.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import { parseRdf } from '../rdf/parse.js';
+import { hasParts, parseInParts } from '../rdf/parse-in-parts.js';
 import { boundedPrefixes } from '../rdf/prefixes.js';
 import { serializeRdf } from '../rdf/serialize.js';
 import { UnwritableError } from '../rdf/unwritable.js';
+import { allOf, type GraphKeys, type PackedKeys, packKeys } from '../storage/graph-keys.js';
+import { type DefaultTurtle, defaultTurtle, isLargeGraph, lineCounter } from '../storage/graph-lines.js';
+import { KeyRuns } from '../storage/key-runs.js';
 import { decodeGraph } from '../storage/quad-decoding.js';
-import { encodeQuads } from '../storage/quad-keys.js';
+import { encodeQuads, keyEncoder } from '../storage/quad-keys.js';
 
 /** A graph as it is stored: its GSPO keys in order, its prefixes, and its default Turtle, whose length is its size. */
-export interface EncodedDocument {
-  readonly keys: readonly string[];
+export interface EncodedDocument<Keys extends GraphKeys = readonly string[]> extends DefaultTurtle {
+  readonly keys: Keys;
   readonly prefixes: Readonly<Record<string, string>>;
-  readonly turtle: Uint8Array;
 }
 
 /** The document names a JSON-LD context that is neither shipped nor given. */
@@ -25,13 +31,39 @@ export interface MissingContext {
   readonly missing: string;
 }
 
+/** A `DataChange` between threads. */
+export interface PackedChange {
+  readonly added: Pick<PackedKeys, 'length' | 'chunks'>;
+  readonly removed: Pick<PackedKeys, 'length' | 'chunks'>;
+  readonly prefixes: Prefixes;
+}
+
 type Prefixes = Readonly<Record<string, string>>;
 
-function encoded(keys: readonly string[], graph: string, given: Prefixes, quads = decodeGraph(keys)): EncodedDocument {
+function encoded(keys: readonly string[], graph: string, given: Prefixes, quads?: readonly Quad[]): EncodedDocument {
   const prefixes = boundedPrefixes(given);
-  const turtle = Buffer.from(serializeRdf(quads, 'text/turtle', { base: graph, prefixes }));
-  return { keys, prefixes, turtle };
+  return { keys, prefixes, ...defaultTurtle(quads ? { keys, quads } : { keys }, graph, prefixes) };
 }
+
+/** What a worker hands over of a large graph; a small one, which long texts may be of, comes as it is. */
+export interface PackedDocument extends Omit<EncodedDocument, 'keys'> {
+  readonly packed: Pick<PackedKeys, 'length' | 'chunks'>;
+}
+
+const packedDocument = ({ keys, ...document }: EncodedDocument): EncodedDocument | PackedDocument =>
+  isLargeGraph(keys.length) ? { ...document, packed: packKeys(keys) } : { ...document, keys };
+
+export interface ParseTask {
+  readonly bytes: Uint8Array;
+  readonly format: RdfFormat;
+  readonly graph: string;
+  readonly bounds?: Bounds | undefined;
+  /** Texts of JSON-LD contexts by IRI. */
+  readonly contexts?: Readonly<Record<string, string>> | undefined;
+}
+
+/** Documents of so many bytes are read in parts. */
+const longBytes = 1 << 20;
 
 let updates: Promise<typeof import('./update.js')> | undefined;
 
@@ -44,20 +76,7 @@ export function loadUpdates(): Promise<typeof import('./update.js')> {
 export const tasks = {
   encoded,
 
-  async parse({
-    bytes,
-    format,
-    graph,
-    bounds,
-    contexts,
-  }: {
-    bytes: Uint8Array;
-    format: RdfFormat;
-    graph: string;
-    bounds?: Bounds | undefined;
-    /** Texts of JSON-LD contexts by IRI. */
-    contexts?: Readonly<Record<string, string>> | undefined;
-  }): Promise<EncodedDocument | MissingContext> {
+  async parse({ bytes, format, graph, bounds, contexts }: ParseTask): Promise<EncodedDocument | MissingContext> {
     const parsed = await parseRdf(bytes, format, { base: graph, bounds, contexts }).catch((error: unknown) => {
       if (error instanceof UnknownContext) return { missing: error.iri };
       throw error;
@@ -71,6 +90,30 @@ export const tasks = {
       prefixes,
       found.map(({ quad }) => quad),
     );
+  },
+
+  /**
+   * The same in a worker, which need not hold a large graph as terms and hands it over as bytes. The bytes of the document are let go
+   * of.
+   */
+  async parseLarge(task: ParseTask): Promise<EncodedDocument | PackedDocument | MissingContext> {
+    const { bytes, format, graph, bounds } = task;
+    if (bytes.length < longBytes || !hasParts(format)) {
+      const parsed = await tasks.parse(task);
+      return 'missing' in parsed || !isLargeGraph(parsed.keys.length) ? parsed : packedDocument(parsed);
+    }
+    const keyOf = keyEncoder(graph);
+    const runs = new KeyRuns();
+    const given = parseInParts(bytes, { format, base: graph, bounds }, (quads) => {
+      for (const quad of quads) runs.add(keyOf(quad));
+    });
+    const count = lineCounter();
+    let size = 0;
+    const packed = runs.merged((key) => {
+      size += count(key);
+    });
+    if (!isLargeGraph(packed.length)) return encoded(allOf(packed), graph, given);
+    return { packed, prefixes: boundedPrefixes(given), size };
   },
 
   render(task: {
@@ -112,6 +155,16 @@ export const tasks = {
     const keys = await updatedKeys(update, { graph, keys: lines, ...(assertTime ? { assertTime } : {}) });
     assertKeys?.(keys);
     return encoded(keys, graph, { ...update.prefixes, ...prefixes });
+  },
+
+  /** What an update does that only names triples; `undefined` for any other. */
+  async readChange({ text, graph }: { text: string; graph: string }): Promise<PackedChange | undefined> {
+    assertExpandableText(text);
+    const { readUpdate } = await import('../query/parse/read-update.js');
+    const change = dataChange(readDataUpdate(text, graph) ?? (await readUpdate(text, graph)), graph);
+    if (!change) return undefined;
+    const { added, removed, prefixes } = change;
+    return { added: packKeys(added), removed: packKeys(removed), prefixes };
   },
 
   async update(task: {

@@ -5,7 +5,7 @@ import { checkOf } from '../query/limits.js';
 import { loadParser } from '../query/parse/sparql-parser.js';
 import { loadQueryEngine } from '../query/query-engine.js';
 import { type FromWorker, linesAtATime, type Task, type ToWorker } from '../worker-task.js';
-import { tasks } from './document-tasks.js';
+import { type PackedDocument, tasks } from './document-tasks.js';
 import { endedUpdate } from './ended-update.js';
 
 const port = parentPort!;
@@ -36,11 +36,18 @@ async function answer({ name, arguments: given }: Omit<Task, 'lines'>, received:
     const keys = result instanceof Uint8Array ? undefined : (result as { keys?: readonly string[] } | undefined)?.keys;
     if (keys) for (let at = 0; at < keys.length; at += linesAtATime) send({ lines: keys.slice(at, at + linesAtATime) });
     const { keys: _sent, ...value } = (keys ? result : { result }) as Record<string, unknown>;
-    send({ value: keys ? value : value['result'] });
+    const buffers = buffersOf(result);
+    send({ value: keys ? value : value['result'], isSpent: buffers.length > 0 }, buffers);
   } catch (error) {
     const { message, stack } = error as Error;
     send({ fault: { code: error instanceof LwsError ? error.code : undefined, message, stack } });
   }
+}
+
+/** A packed graph moves instead of being copied. */
+function buffersOf(result: unknown): ArrayBuffer[] {
+  const { packed } = (result ?? {}) as Partial<PackedDocument>;
+  return (packed?.chunks ?? []).flatMap(({ lengths, text }) => [lengths.buffer, text.buffer]);
 }
 
 /** Ends an update by itself before its thread has to be killed. */
@@ -50,13 +57,15 @@ const updateCheck = ({ timeoutMs }: { timeoutMs: number }): (() => void) =>
 function perform(name: string, given: never): unknown {
   switch (name) {
     case 'parse':
-      return tasks.parse(given);
+      return tasks.parseLarge(given);
     case 'render':
       return tasks.render(given);
     case 'checkJson':
       return tasks.checkJson(given);
     case 'patchJson':
       return tasks.patchJson(given);
+    case 'readChange':
+      return tasks.readChange(given);
     case 'update':
       return tasks.update({ ...(given as object), assertTime: updateCheck(given) } as never);
     default:

@@ -3,17 +3,29 @@
  * all full SPARQL updates in worker threads, so that the HTTP thread never stalls. It must not know HTTP or records.
  */
 import { type ErrorCode, LwsError } from '../errors.js';
+import { type DataChange, dataChange } from '../query/data-change.js';
 import { readDataUpdate } from '../query/parse/data-update.js';
 import type { ReadUpdate } from '../query/parse/read-update.js';
-import type { Bounds } from '../rdf/bounds.js';
+import { assertGrown, type Growth, usualBounds } from '../rdf/bounds.js';
 import { UnknownContext } from '../rdf/contexts.js';
 import type { RdfFormat } from '../rdf/formats.js';
+import { hasParts } from '../rdf/parse-in-parts.js';
+import { allOf, type GraphKeys, PackedKeys, unpackedSoon } from '../storage/graph-keys.js';
 import type { WorkerPool } from '../worker-pool.js';
 import { runTask, type Task, TaskAborted, TaskFailed, type TaskResult } from '../worker-task.js';
+import { abortedTask } from './aborted-task.js';
+import type { DocumentsOptions, GraphState, ParseOptions, Sender } from './document-options.js';
 import { makePools, type Pools } from './document-pools.js';
-import { type EncodedDocument, loadUpdates, type MissingContext, tasks } from './document-tasks.js';
-import { endedUpdate } from './ended-update.js';
-import type { RemoteContexts } from './remote-contexts.js';
+import {
+  type EncodedDocument,
+  loadUpdates,
+  type MissingContext,
+  type PackedChange,
+  type PackedDocument,
+  tasks,
+} from './document-tasks.js';
+
+export type { GraphState, Sender } from './document-options.js';
 
 /** Above these sizes the work goes to a worker; below them it takes a millisecond or two. */
 const inlineBytes: Readonly<Record<RdfFormat | 'application/json', number>> = {
@@ -34,39 +46,6 @@ const graceMs = 200;
 const foreignTimeoutMs = 2_000;
 /** JSON-LD contexts that are fetched for one document; it is parsed again after each. */
 const mostContexts = 8;
-
-export interface DocumentsOptions {
-  /** Where JSON-LD contexts come from that do not ship; absent: from nowhere. */
-  readonly remoteContexts?: RemoteContexts;
-  /** Milliseconds after which a SPARQL update is ended. */
-  readonly updateTimeoutMs: number;
-  /** Milliseconds after which any other task in a worker is ended. */
-  readonly taskTimeoutMs?: number;
-  /** What a document may become. */
-  readonly bounds?: Bounds;
-}
-
-/** Whose work it is: clients take turns, and those of a lower rank come first. */
-export interface Sender {
-  readonly client: string;
-  readonly rank: number;
-}
-
-interface ParseOptions {
-  readonly format: RdfFormat;
-  readonly graph: string;
-  readonly client?: string;
-  readonly deadlineMs?: number;
-  readonly contexts?: Readonly<Record<string, string>>;
-}
-
-/** A graph as it is before an update. */
-export interface GraphState {
-  /** Its GSPO keys. */
-  readonly keys: readonly string[];
-  readonly graph: string;
-  readonly prefixes: Readonly<Record<string, string>>;
-}
 
 export class Documents {
   constructor(
@@ -90,13 +69,27 @@ export class Documents {
    * @throws LwsError see `parseRdf`, `encodeGraph`
    */
   async parse(bytes: Uint8Array, format: RdfFormat, graph: string): Promise<EncodedDocument> {
+    const parsed = await this.parseGraph({ bytes }, format, graph);
+    return { ...parsed, keys: allOf(parsed.keys) };
+  }
+
+  /** The same, where a large graph may come packed. @param given a text that nobody needs afterwards is not copied */
+  async parseGraph(
+    { bytes, isTaken = false }: { readonly bytes: Uint8Array; readonly isTaken?: boolean },
+    format: RdfFormat,
+    graph: string,
+  ): Promise<EncodedDocument<GraphKeys>> {
     const { bounds, remoteContexts } = this.options;
     const contexts: Record<string, string> = {};
     for (let fetched = 0; ; fetched++) {
       const parsed =
         bytes.length <= inlineBytes[format]
           ? await tasks.parse({ bytes, format, graph, bounds, contexts })
-          : await this.parseIn(this.pools.large, bytes, { format, graph, contexts });
+          : await this.parseIn(this.pools.large, isTaken && hasParts(format) ? bytes : owned(bytes), {
+              format,
+              graph,
+              contexts,
+            });
       if (!('missing' in parsed)) return parsed;
       const { missing } = parsed;
       const text = fetched < mostContexts ? await remoteContexts?.(missing) : undefined;
@@ -110,29 +103,31 @@ export class Documents {
    * @throws LwsError see `parse`
    */
   async parseForeign(bytes: Uint8Array, format: RdfFormat, url: string): Promise<readonly string[]> {
-    const parsed = await this.parseIn(this.pools.foreign, bytes, {
+    const parsed = await this.parseIn(this.pools.foreign, owned(bytes), {
       format,
       graph: url,
       client: new URL(url).host,
       deadlineMs: foreignTimeoutMs,
     });
     if ('missing' in parsed) throw new UnknownContext(parsed.missing);
-    return parsed.keys;
+    return allOf(parsed.keys);
   }
 
   private async parseIn(
     pool: WorkerPool,
     bytes: Uint8Array,
     { format, graph, client, deadlineMs, contexts }: ParseOptions,
-  ): Promise<EncodedDocument | MissingContext> {
+  ): Promise<EncodedDocument<GraphKeys> | MissingContext> {
     const task = {
       name: 'parse',
-      arguments: { bytes: owned(bytes), format, graph, bounds: this.options.bounds, contexts },
+      arguments: { bytes, format, graph, bounds: this.options.bounds, contexts },
       ...(client === undefined ? {} : { client }),
     };
     const { value, lines } = await this.inWorker(pool, task, deadlineMs);
     if ('missing' in (value as object)) return value as MissingContext;
-    return { ...(value as Omit<EncodedDocument, 'keys'>), keys: lines };
+    if (!('packed' in (value as object))) return { ...(value as Omit<EncodedDocument, 'keys'>), keys: lines };
+    const { packed, ...document } = value as PackedDocument;
+    return { ...document, keys: new PackedKeys(packed.length, packed.chunks) };
   }
 
   /** Writes a graph; RDF that RDF/XML cannot express comes as `undefined`. */
@@ -163,12 +158,38 @@ export class Documents {
     return (await this.inWorker(this.pools.large, task)).value as Uint8Array;
   }
 
-  /** Reads an update that only names triples and is short; any other is `undefined`, and for `update` to read. */
-  async readUpdate(text: string, graph: string): Promise<ReadUpdate | undefined> {
+  /**
+   * Reads an update that only names triples and is short; any other is `undefined`, and for `update` to read.
+   * @param isApplied `apply` may be called with it
+   */
+  async readUpdate(text: string, graph: string, isApplied: boolean): Promise<ReadUpdate | undefined> {
     const update = text.length <= inlineUpdateBytes ? readDataUpdate(text, graph) : undefined;
     // No transaction should wait for the engine to be loaded.
-    if (update) await (await loadUpdates()).loadQueryEngine();
+    if (update && isApplied) await (await loadUpdates()).loadQueryEngine();
     return update;
+  }
+
+  /** What an update does that has been read; `undefined` when it does more than name triples. */
+  changeOf(update: ReadUpdate, graph: string): DataChange | undefined {
+    return dataChange(update, graph);
+  }
+
+  /**
+   * Reads an update of any length for what it does; `undefined` when it does more than name triples.
+   * @throws LwsError see `readUpdate`
+   */
+  async readChange(text: string, graph: string): Promise<DataChange | undefined> {
+    const task = { name: 'readChange', arguments: { text, graph } };
+    const change = (await this.inWorker(this.pools.large, task)).value as PackedChange | undefined;
+    if (!change) return undefined;
+    // Between threads, objects lose their classes.
+    const keysOf = (side: PackedChange['added']) => unpackedSoon(new PackedKeys(side.length, side.chunks));
+    return { ...change, added: await keysOf(change.added), removed: await keysOf(change.removed) };
+  }
+
+  /** @param length of the update @throws LwsError `too-large` when a graph has grown beyond what is possible */
+  assertGrown(growth: Growth, length: number): void {
+    assertGrown(growth, length, this.options.bounds ?? usualBounds);
   }
 
   /** Whether `apply` answers at once for a graph of that size, so that it may run inside a transaction. */
@@ -217,21 +238,4 @@ export class Documents {
 }
 
 /** A copy that a worker may take away; the bytes of a Buffer may be part of others', and are the caller's. */
-const owned = (bytes: Uint8Array): Uint8Array => Uint8Array.from(bytes);
-
-function abortedTask(task: Task, error: TaskAborted): LwsError {
-  const details = { cause: error, reason: `the worker task ${task.name} was ended: ${error.why}` };
-  if (error.why === 'busy' || error.why === 'closed')
-    return new LwsError('too-busy', 'The server has too much of such work waiting. Try again in a moment.', {
-      ...details,
-      fields: { 'Retry-After': '5' },
-    });
-  if (error.why === 'crash')
-    return new LwsError('too-busy', 'The work was interrupted. Nothing was changed; try again.', details);
-  if (task.name === 'update') return endedUpdate(details);
-  return new LwsError(
-    'update-timeout',
-    'The document took too long or too much memory to process. Nothing was changed; split it.',
-    details,
-  );
-}
+const owned = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes);

@@ -8,47 +8,22 @@ import { type ByteRange, formatContentRange, parseByteRange } from '../fields/ra
 import { sha512OfBlob } from '../resources/blob-digest.js';
 import { type Listing, wholeAsPage } from '../resources/listing-documents.js';
 import { jsonListing, rdfListing } from '../resources/membership.js';
-import { acceptedPatches, acceptPost, allowedMethods } from '../resources/methods.js';
 import { isNotModified, isStrongDate } from '../resources/preconditions.js';
-import { blobStream, isSmall, rdfRepresentation, smallBlob } from '../resources/read.js';
+import { blobStream, isSmall, smallBlob } from '../resources/read.js';
 import type { Representation } from '../resources/representations.js';
 import type { Storage } from '../resources/storage.js';
 import type { ResourceRecord } from '../storage/records.js';
 import { digestFields, digestOf, wantedDigests } from './digests.js';
-import { resourceLinks } from './links.js';
-import { chooseListing, chooseRdfFormat, type ListingType } from './negotiate.js';
+import { chooseListing, type ListingType } from './negotiate.js';
 import { pageLinks, pageOf } from './paging.js';
 import type { Reply } from './reply.js';
+import { representRdf } from './represent-graph.js';
 import { field, preconditions } from './request.js';
-
-/** Private data that changes: caches ask again, with the tag. */
-const revalidate = 'private, no-cache';
+import { isConditional, notModified, recordFields, revalidate } from './state-fields.js';
 
 /** Types that a browser would run in this origin (service.md, conditional requests 8). */
 const executable =
   /^(?:text\/html|image\/svg\+xml|application\/xhtml\+xml|(?:text|application)\/(?:xml|xslt|xsl|rdf\+xml)|[^;]+\+xml)$/;
-
-const fieldsOfRecord = new WeakMap<ResourceRecord, Record<string, string>>();
-
-/** The fields that depend on the record alone, made once per state. */
-function recordFields(storage: Storage, record: ResourceRecord): Record<string, string> {
-  let fields = fieldsOfRecord.get(record);
-  if (!fields) {
-    fields = {
-      'Last-Modified': formatHttpDate(record.modified),
-      Link: resourceLinks(record, storage),
-      // Also for RDF: a browser runs the XHTML elements that a graph's predicates can spell in RDF/XML.
-      'X-Content-Type-Options': 'nosniff',
-      'Content-Security-Policy': "sandbox; default-src 'none'",
-    };
-    fields['Allow'] = allowedMethods(record, storage).join(', ');
-    const patches = acceptedPatches(record);
-    if (patches.length > 0) fields['Accept-Patch'] = patches.join(', ');
-    if (record.kind === 'container') fields['Accept-Post'] = acceptPost;
-    fieldsOfRecord.set(record, fields);
-  }
-  return fields;
-}
 
 /** The answer of a read of a data resource. `undefined` when it was deleted meanwhile. */
 export async function representData(
@@ -57,40 +32,6 @@ export async function representData(
   record: ResourceRecord,
 ): Promise<Reply | undefined> {
   return record.kind === 'rdf' ? representRdf(storage, req, record) : representBytes(storage, req, record);
-}
-
-async function representRdf(
-  storage: Storage,
-  req: IncomingMessage,
-  record: ResourceRecord,
-): Promise<Reply | undefined> {
-  const format = chooseRdfFormat(req.headers.accept);
-  const representation = await rdfRepresentation(storage, record, format);
-  if (!representation) return undefined;
-  const current = representation.revision === record.revision ? record : (storage.store.record(record.iri) ?? record);
-  const reply = wholeReply(storage, current, representation);
-  // Nearly every request asks for nothing else, so the answer is made once.
-  if (!isConditional(req)) return reply;
-  return selected(req, representation, current.modified, { ...(reply.fields as Record<string, string>) });
-}
-
-const wholeReplies = new WeakMap<Representation, Reply>();
-
-function wholeReply(storage: Storage, record: ResourceRecord, representation: Representation): Reply {
-  let reply = wholeReplies.get(representation);
-  if (!reply) {
-    const fields = {
-      ...recordFields(storage, record),
-      'Content-Type': representation.mediaType,
-      Vary: 'Accept',
-      'Cache-Control': revalidate,
-      ETag: formatEntityTag(representation.tag),
-      'Content-Length': String(representation.bytes.length),
-    };
-    reply = { status: 200, fields, body: representation.bytes };
-    wholeReplies.set(representation, reply);
-  }
-  return reply;
 }
 
 /** A representation whose bytes are at hand: 304 or 200. */
@@ -103,15 +44,6 @@ function selected(
   fields['ETag'] = formatEntityTag(tag);
   if (isConditional(req) && isNotModified(preconditions(req), tag, modified)) return notModified(fields);
   return { status: 200, fields, body: bytes };
-}
-
-const isConditional = ({ headers }: IncomingMessage): boolean =>
-  headers['if-none-match'] !== undefined || headers['if-modified-since'] !== undefined;
-
-/** RFC 9110 15.4.5: the fields that a 304 repeats. */
-function notModified(fields: Record<string, string>): Reply {
-  const { 'Content-Type': _type, 'Content-Length': _length, 'Accept-Ranges': _ranges, ...kept } = fields;
-  return { status: 304, fields: kept };
 }
 
 async function representBytes(

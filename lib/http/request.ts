@@ -91,19 +91,36 @@ export function assertReadable(name: string, value: string): void {
 }
 
 /** The whole body, which is what most requests have: without the iterator and the timer per chunk of `chunks`. */
+/** Whoever sends so much is trusted with the memory for as much as it has announced, within the limit. */
+const longBody = 1 << 20;
+
 function collect(req: IncomingMessage, res: ServerResponse, idleMs: number, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     askFor(req, res);
-    const received: Buffer[] = [];
+    let received: Buffer[] = [];
     let size = 0;
+    let whole: Buffer | undefined;
     const timer = setTimeout(() => settle(() => reject(tooSlow(idleMs))), idleMs);
     const onData = (chunk: Buffer): void => {
       size += chunk.length;
-      received.push(chunk);
       timer.refresh();
-      if (size > limit) settle(() => reject(tooLarge(limit)));
+      if (size > limit) {
+        settle(() => reject(tooLarge(limit)));
+        return;
+      }
+      received.push(chunk);
+      if (!whole && (size < longBody || req.headers['content-length'] === undefined)) return;
+      // Pieces of a long body are put together as they come, so that it is in memory once.
+      whole ??= Buffer.allocUnsafeSlow(Number(req.headers['content-length']));
+      let at = size;
+      for (const piece of received.reverse()) {
+        at -= piece.length;
+        whole.set(piece, at);
+      }
+      received = [];
     };
-    const onEnd = (): void => settle(() => resolve(received.length === 1 ? received[0]! : Buffer.concat(received)));
+    const onEnd = (): void =>
+      settle(() => resolve(whole ?? (received.length === 1 ? received[0]! : Buffer.concat(received))));
     const onGone = (cause?: unknown): void => settle(() => reject(new ClientGone(cause)));
     const settle = (finish: () => void): void => {
       clearTimeout(timer);

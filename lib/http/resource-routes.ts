@@ -87,7 +87,11 @@ export async function read(
     if (!reply) continue;
     // What came after the decision is shown to those alone who may read it after it came.
     const current = storage.store.record(target.iri);
-    if (current?.revision !== record.revision) await requireAccess(storage, storage.store, access, 'read', target.iri);
+    if (current?.revision !== record.revision)
+      await requireAccess(storage, storage.store, access, 'read', target.iri).catch((error: unknown) => {
+        if (reply.body && !Buffer.isBuffer(reply.body)) reply.body.destroy();
+        throw error;
+      });
     return reply;
   }
   throw await refusalOfAbsent(storage, storage.store, access, target.iri);

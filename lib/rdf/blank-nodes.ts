@@ -24,6 +24,11 @@ export function freshLabels(): () => string {
  * @param isKnown labels that are to stay, because they name nodes that are stored already
  */
 export function relabel(quads: Iterable<Quad>, isKnown: (label: string) => boolean = () => false): Quad[] {
+  return relabeller(isKnown)(quads);
+}
+
+/** Relabels a document that comes in parts: the same label always the same way. */
+export function relabeller(isKnown: (label: string) => boolean = () => false): (quads: Iterable<Quad>) => Quad[] {
   const labels = new Map<string, Term>();
   const freshLabel = freshLabels();
   const fresh = <T extends Term>(term: T): T => {
@@ -35,15 +40,17 @@ export function relabel(quads: Iterable<Quad>, isKnown: (label: string) => boole
     }
     return label as T;
   };
-  const relabelled: Quad[] = [];
-  for (const quad of quads) {
-    const subject = fresh(quad.subject) as Quad_Subject;
-    const object = fresh(quad.object) as Quad_Object;
-    relabelled.push(
-      subject === quad.subject && object === quad.object
-        ? quad
-        : factory.quad(subject, quad.predicate, object, quad.graph),
-    );
-  }
-  return relabelled;
+  return (quads) => {
+    const relabelled: Quad[] = [];
+    for (const quad of quads) {
+      const subject = fresh(quad.subject) as Quad_Subject;
+      const object = fresh(quad.object) as Quad_Object;
+      relabelled.push(
+        subject === quad.subject && object === quad.object
+          ? quad
+          : factory.quad(subject, quad.predicate, object, quad.graph),
+      );
+    }
+    return relabelled;
+  };
 }

@@ -107,10 +107,22 @@ export function assertGrowth(
   length: number,
   bounds: Bounds,
 ): void {
-  if (after.length > Math.max(before.length, bounds.triples)) throw tooMany(bounds);
   const sum = (keys: readonly string[]): number => keys.reduce((all, key) => all + key.length, 0);
   const grown = sum(after) - sum(before);
-  if (grown > characters + length * perByte + Math.max(0, after.length - before.length) * perTriple) throw tooLong();
+  assertGrown({ before: before.length, after: after.length, characters: grown }, length, bounds);
+}
+
+/** How a graph has grown: its triples, and the characters of their keys that came. */
+export interface Growth {
+  readonly before: number;
+  readonly after: number;
+  readonly characters: number;
+}
+
+/** The same where only the change is known. @throws LwsError `too-large` */
+export function assertGrown({ before, after, characters: grown }: Growth, length: number, bounds: Bounds): void {
+  if (after > Math.max(before, bounds.triples)) throw tooMany(bounds);
+  if (grown > characters + length * perByte + Math.max(0, after - before) * perTriple) throw tooLong();
 }
 
 const lengthOf = ({ value }: Term): number => value.length;

@@ -15,6 +15,7 @@ export type RdfFormat = (typeof rdfFormats)[number];
 
 export const turtle: RdfFormat = 'text/turtle';
 export const jsonLd: RdfFormat = 'application/ld+json';
+export const rdfXml: RdfFormat = 'application/rdf+xml';
 
 export const isRdfFormat = (mediaType: string): mediaType is RdfFormat =>
   (rdfFormats as readonly string[]).includes(mediaType);

@@ -4,7 +4,6 @@
  */
 import type { Quad, Quad_Graph, Quad_Object, Quad_Subject, Term } from '@rdfjs/types';
 import type { JsonLdDocument, Options as JsonLdOptions } from 'jsonld';
-import { Parser } from 'n3';
 import type { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../errors.js';
 import { decodeUtf8, parseJson } from '../json/json.js';
@@ -13,8 +12,8 @@ import { assertExpandable, type Bounds, CountingFactory, Expansion, usualBounds 
 import { isBounded } from './context-work.js';
 import { contextLoader } from './contexts.js';
 import type { RdfFormat } from './formats.js';
+import { isInDefaultGraph, malformed, namedGraph, parseLines, parseN3 } from './n3-documents.js';
 import { boundedPrefixes } from './prefixes.js';
-import { strayLine } from './triple-lines.js';
 import { xsd } from './vocabulary.js';
 import { assertHarmlessEntities } from './xml-entities.js';
 
@@ -37,11 +36,7 @@ export async function parseRdf(
   const text = format === 'application/rdf+xml' ? decodeXml(bytes) : decodeUtf8(bytes);
   const factory = new CountingFactory(new Expansion(bytes.length, bounds));
   const { quads, prefixes } = await parsers[format](text, { base, factory, contexts });
-  if (!quads.every(isInDefaultGraph))
-    throw new LwsError(
-      'named-graph',
-      'The document has triples in a named graph. A resource is a single graph: put them into the default graph.',
-    );
+  if (!quads.every(isInDefaultGraph)) throw namedGraph();
   return { quads: relabel(quads), prefixes: boundedPrefixes(prefixes) };
 }
 
@@ -66,52 +61,6 @@ const parsers: Readonly<Record<RdfFormat, (text: string, parsing: Parsing) => Rd
   'application/ld+json': parseJsonLd,
   'application/rdf+xml': parseRdfXml,
 };
-
-function parseN3(text: string, format: string, { base, factory }: Partial<Parsing>): RdfDocument {
-  const prefixes: Record<string, string> = {};
-  // n3's own terms work out their parts at every access.
-  const options = { format, factory: factory as never };
-  const parser = new Parser(base === undefined ? options : { ...options, baseIRI: base });
-  try {
-    const quads = parser.parse(text, null, (prefix, iri) => {
-      prefixes[prefix] = iri.value;
-    });
-    return { quads, prefixes };
-  } catch (error) {
-    if (error instanceof LwsError) throw error;
-    throw malformed(describeN3Error(text, error as N3Error), error);
-  }
-}
-
-function parseLines(text: string, format: string, { factory }: Parsing): RdfDocument {
-  const document = parseN3(text, format, { factory });
-  // Lines with a graph are no triples, and refused for their graph.
-  if (document.quads.every(isInDefaultGraph)) assertTripleLines(text);
-  return document;
-}
-
-const isInDefaultGraph = ({ graph }: Quad): boolean => graph.termType === 'DefaultGraph';
-
-/** N-Triples has each triple on a line of its own, which n3 does not mind. @throws LwsError `malformed-body` */
-function assertTripleLines(text: string): void {
-  const line = strayLine(text);
-  if (line !== undefined) throw malformed(`N-Triples has one triple on a line, and all of it, unlike line ${line}`);
-}
-
-interface N3Error extends Error {
-  context?: { line?: number; token?: { start?: number }; previousToken?: { line: number; end: number } };
-}
-
-/** n3 says the line, and the column only through the token before the fault. */
-function describeN3Error(text: string, error: N3Error): string {
-  const { line, token, previousToken } = error.context ?? {};
-  const message = error.message.replace(/ on line \d+\.?$/, '').slice(0, 200);
-  if (line === undefined) return message;
-  const content = text.split(/\r\n|\r|\n/, line)[line - 1] ?? '';
-  const from = previousToken?.line === line ? previousToken.end : 0;
-  const at = token?.start ?? from + (/\S/.exec(content.slice(from))?.index ?? 0);
-  return `${message} at line ${line}, column ${at + 1}`;
-}
 
 async function parseJsonLd(text: string, { base, factory, contexts }: Parsing): Promise<RdfDocument> {
   const document = text.trim() === '' ? [] : parseJson(text);
@@ -221,6 +170,3 @@ function xmlNamespaces(text: string): Record<string, string> {
     prefixes[prefix!] = iri!;
   return prefixes;
 }
-
-const malformed = (what: string, cause?: unknown): LwsError =>
-  new LwsError('malformed-body', `The RDF document cannot be read: ${what}.`, { cause });

@@ -9,6 +9,7 @@ import type { DigestAlgorithm } from '../fields/digest.js';
 import { isRdfFormat, type RdfFormat } from '../rdf/formats.js';
 import type { BlobWriter } from '../storage/blobs.js';
 import { CommitInDoubtError } from '../storage/commit-in-doubt.js';
+import type { GraphKeys } from '../storage/graph-keys.js';
 import { quotaExceeded } from '../storage/quota.js';
 import type { ResourceKind } from '../storage/records.js';
 import type { Storage } from './storage.js';
@@ -29,7 +30,10 @@ export interface RequestBody {
 }
 
 export type Content =
-  | { readonly kind: 'rdf'; readonly document: EncodedDocument }
+  | {
+      readonly kind: 'rdf';
+      readonly document: EncodedDocument<GraphKeys>;
+    }
   | {
       readonly kind: 'json' | 'binary';
       readonly blob: BlobWriter;
@@ -67,7 +71,12 @@ export async function receiveContent(
   room: number,
 ): Promise<Content> {
   if (kind === 'rdf')
-    return parseContent(storage, body.mediaType, await readBody(body, storage.limits.requestBytes), iri);
+    return parseContent(
+      storage,
+      body.mediaType,
+      { bytes: await readBody(body, storage.limits.requestBytes), isTaken: true },
+      iri,
+    );
   if (kind === 'json') {
     const bytes = await readBody(body, storage.limits.requestBytes);
     await storage.documents.checkJson(bytes);
@@ -77,13 +86,18 @@ export async function receiveContent(
 }
 
 /** Parses an RDF body. @throws LwsError `unsupported-media-type` when RDF is wanted in a type that is none */
-export async function parseContent(storage: Storage, mediaType: string, bytes: Buffer, iri: string): Promise<Content> {
+export async function parseContent(
+  storage: Storage,
+  mediaType: string,
+  given: { readonly bytes: Buffer; readonly isTaken?: boolean },
+  iri: string,
+): Promise<Content> {
   if (!isRdfFormat(mediaType))
     throw new LwsError(
       'unsupported-media-type',
       `An RDF resource cannot be made of ${mediaType}. Send Turtle, JSON-LD, N-Triples, RDF/XML, TriG or N-Quads.`,
     );
-  const document = await storage.documents.parse(bytes, mediaType as RdfFormat, iri);
+  const document = await storage.documents.parseGraph(given, mediaType as RdfFormat, iri);
   return { kind: 'rdf', document };
 }
 

@@ -44,8 +44,6 @@ export interface BulkOptions {
   readonly access: Access;
   /** The operator may do everything. */
   readonly isOperator: boolean;
-  /** The Turtle's bytes of a graph that is put together of two. */
-  readonly measure: (iri: string, keys: readonly string[], prefixes: Readonly<Record<string, string>>) => number;
 }
 
 /** `needs-keys`: nothing was staged, since all keys are wanted. */

@@ -4,21 +4,25 @@
  */
 import type { NamedNode, Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import { type AclDocument, aclOfGraph, leavesControl } from '../authorization/acl.js';
+import { type AclDocument, aclOfGraph } from '../authorization/acl.js';
 import { LwsError } from '../errors.js';
 import { turtle } from '../rdf/formats.js';
 import { acl, rdf } from '../rdf/vocabulary.js';
+import { defaultTurtle, isLargeGraph, sizeOfLines } from '../storage/graph-lines.js';
 import { compareKeys } from '../storage/key-order.js';
 import { encodeGraph } from '../storage/quad-keys.js';
 import { newRevision, parentOf, type ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
 import { stageAcl } from './acl.js';
+import { usable } from './bulk-admission.js';
 import type { BulkContent, BulkItem, BulkOptions, BulkVerdict, ExistingRule } from './bulk-items.js';
-import { readContextObject } from './linkset.js';
-import { linksetTooLarge, stageLinks } from './metadata.js';
-import { counterpart, isReserved, readTarget } from './names.js';
+import { stageLinks } from './metadata.js';
+import { counterpart } from './names.js';
 import { dateAfter, datedAnew } from './preconditions.js';
 import type { Storage } from './storage.js';
+import { stageGraphDeletion } from './write.js';
+
+type RdfContent = Extract<BulkContent, { kind: 'rdf' }>;
 
 const factory = new DataFactory<Quad>();
 
@@ -112,7 +116,7 @@ export class BulkStaging {
     };
     if (content?.kind === 'rdf') {
       if (content.keys) tx.putGraph(iri, [], content.keys);
-      else tx.putPartnersGraph(iri, content.own);
+      else tx.putPartnersGraph(iri, content.own, content.triples);
     }
     tx.putRecord(bare);
     const record = this.stageExtras(bare, item);
@@ -138,18 +142,40 @@ export class BulkStaging {
     return tx.record(record.iri)!;
   }
 
-  private async replace(before: ResourceRecord, item: BulkItem, existing: ExistingRule): Promise<void> {
-    const { storage, tx, options } = this;
-    const { iri } = item;
-    const old = before.kind === 'rdf' ? await tx.graph(before) : [];
-    let { content } = item;
-    if (existing === 'merge' && content?.kind === 'rdf' && before.kind === 'rdf') {
+  /** Stages the triples of both. @returns what is known of the graph then */
+  private async add(before: ResourceRecord, content: RdfContent): Promise<RdfContent> {
+    const { tx } = this;
+    const { iri, triples = 0, size } = before;
+    const prefixes = { ...content.prefixes, ...before.prefixes };
+    if (!isLargeGraph(triples)) {
+      const old = await tx.graph(before);
       const keys = merged(old, content.keys!);
-      const prefixes = { ...content.prefixes, ...before.prefixes };
-      content = { ...content, keys, triples: keys.length, prefixes, size: options.measure(iri, keys, prefixes) };
+      if (isLargeGraph(keys.length)) await tx.replaceGraph(before, keys);
+      else tx.putGraph(iri, old, keys);
+      return { ...content, keys, triples: keys.length, prefixes, size: defaultTurtle({ keys }, iri, prefixes).size };
     }
-    if (content?.kind === 'rdf') tx.putGraph(iri, old, content.keys!);
-    else if (before.kind === 'rdf') tx.deleteGraph(iri, old);
+    const isThere = await tx.hasKeys(before, content.keys!);
+    const added = content.keys!.filter((_, index) => !isThere[index]);
+    tx.changeGraph(iri, { added, removed: [] }, triples);
+    return { ...content, triples: triples + added.length, prefixes, size: size + sizeOfLines(added) };
+  }
+
+  private async replaceGraph(before: ResourceRecord, content: BulkContent | undefined): Promise<void> {
+    const { tx } = this;
+    const { iri, kind, triples = 0 } = before;
+    if (content?.kind !== 'rdf') {
+      if (kind === 'rdf') await stageGraphDeletion(tx, before);
+    } else if (kind === 'rdf' && (isLargeGraph(triples) || isLargeGraph(content.triples)))
+      await tx.replaceGraph(before, content.keys!);
+    else tx.putGraph(iri, kind === 'rdf' ? await tx.graph(before) : [], content.keys!);
+  }
+
+  private async replace(before: ResourceRecord, item: BulkItem, existing: ExistingRule): Promise<void> {
+    const { storage, tx } = this;
+    const { iri } = item;
+    const isAdded = existing === 'merge' && item.content?.kind === 'rdf' && before.kind === 'rdf';
+    const content = isAdded ? await this.add(before, item.content as RdfContent) : item.content;
+    if (!isAdded) await this.replaceGraph(before, content);
     const { created, owner = item.owner, types, linked, acl: hasList } = before;
     const record: ResourceRecord = {
       iri,
@@ -165,28 +191,6 @@ export class BulkStaging {
     tx.putRecord(record);
     tx.changed({ before, after: this.stageExtras(record, item) });
   }
-}
-
-/** @throws LwsError `not-found` outside of the storage, `bad-request`, `iri-too-long`, `reserved-name` */
-function assertName({ storage, systemPrefix }: Storage, iri: string): void {
-  if (!iri.startsWith(storage)) throw new LwsError('not-found', 'It is not below the storage.');
-  const path = iri.slice(storage.indexOf('/', storage.indexOf('//') + 2));
-  if (/[?#]/.test(iri)) throw new LwsError('bad-request', 'The IRI of a resource has no query and no fragment.');
-  readTarget(path, storage);
-  if (iri !== storage && isReserved(iri, storage, systemPrefix))
-    throw new LwsError('reserved-name', 'This name is reserved for the server itself.');
-}
-
-/** The item as it can be staged without a refusal half-way. @throws LwsError */
-function usable(storage: Storage, item: BulkItem): BulkItem {
-  const { iri, acl: list } = item;
-  assertName(storage, iri);
-  if (list && storage.acls && iri === storage.storage && !leavesControl(aclOfGraph(iri, list.keys)))
-    throw new LwsError('conflict', 'The ACL leaves nobody control of the root.');
-  if (!item.links) return item;
-  const links = readContextObject(item.links, iri);
-  if (Buffer.byteLength(JSON.stringify(links)) > storage.limits.linksetBytes) throw linksetTooLarge(storage);
-  return { ...item, links };
 }
 
 /** The keys of a list that lets in one agent alone. */

@@ -20,7 +20,7 @@ import { assertPreconditions } from './preconditions.js';
 import { containerState } from './seen-state.js';
 import type { Storage } from './storage.js';
 import { contentKind } from './types.js';
-import { requireFreeName, reservedName, stageNew, type WriteRequest, type WriteResult } from './write.js';
+import { requireFreeName, reservedName, stageNew, type WriteRequest, type WriteResult, withLoaded } from './write.js';
 
 export interface CreateRequest extends WriteRequest {
   readonly slug: string | undefined;
@@ -55,7 +55,7 @@ export async function create(storage: Storage, request: CreateRequest): Promise<
   const rdf = kind === 'rdf' ? await readBody(body, storage.limits.requestBytes) : undefined;
   const bytes = kind && !rdf ? await receiveContent(storage, kind, body, iri, roomFor(storage, 0)) : undefined;
   for (;;) {
-    const content = rdf ? await parseContent(storage, body.mediaType, rdf, iri) : bytes;
+    const content = rdf ? await parseContent(storage, body.mediaType, { bytes: rdf }, iri) : bytes;
     try {
       return { record: await commit(storage, request, iri, content), created: true };
     } catch (error) {
@@ -101,12 +101,14 @@ const commit = (
   iri: string,
   content: Content | undefined,
 ): Promise<ResourceRecord> =>
-  storage.store.transact(async (tx) => {
-    tx.actor = request.access.principal?.subject;
-    const parent = await requireFreeName(storage, tx, request.access, iri);
-    await assertContainerState(storage, tx, request, parent);
-    return stageNew(storage, tx, request, parent, iri, content);
-  });
+  withLoaded(storage, { iri, content }, () =>
+    storage.store.transact(async (tx) => {
+      tx.actor = request.access.principal?.subject;
+      const parent = await requireFreeName(storage, tx, request.access, iri);
+      await assertContainerState(storage, tx, request, parent);
+      return stageNew(storage, tx, request, parent, iri, content);
+    }),
+  );
 
 const notAContainer = (storage: Storage, record: ResourceRecord): LwsError =>
   new LwsError('method-not-allowed', 'Only a container takes POST. Use PUT or PATCH to change this resource.', {

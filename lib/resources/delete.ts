@@ -10,7 +10,7 @@ import { deleteLinks } from './metadata.js';
 import { assertPreconditions, datedAnew } from './preconditions.js';
 import { stateOf } from './seen-state.js';
 import type { Storage } from './storage.js';
-import type { WriteRequest } from './write.js';
+import { stageGraphDeletion, type WriteRequest } from './write.js';
 
 export interface DeleteRequest extends WriteRequest {
   /** `Depth: infinity` */
@@ -75,7 +75,7 @@ async function stageDeletion(
           found.push(member);
         }
   for (const record of found) {
-    if (record.kind === 'rdf') tx.deleteGraph(record.iri, await tx.graph(record));
+    if (record.kind === 'rdf') await stageGraphDeletion(tx, record);
     deleteLinks(tx, record);
     if (record.acl) tx.deleteEntry(aclKey(record.iri));
     tx.deleteRecord(record);

@@ -6,14 +6,17 @@ import type { GraphState } from '../documents/documents.js';
 import { LwsError } from '../errors.js';
 import { decodeUtf8, parseJson } from '../json/json.js';
 import type { ReadUpdate } from '../query/parse/read-update.js';
+import { isLargeGraph } from '../storage/graph-lines.js';
 import type { ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
 import { discard, type RequestBody, readBody, roomFor, storeBytes } from './body.js';
 import { stageHeaderLinks } from './metadata.js';
 import { acceptedPatches, mergePatch } from './methods.js';
+import { stagePart } from './patch-part.js';
 import { assertPreconditions } from './preconditions.js';
 import { blobBytes } from './read.js';
 import type { Storage } from './storage.js';
+import { alternately } from './turns.js';
 import { rememberTurtle, stageContent, type WriteRequest, type WriteResult } from './write.js';
 
 export interface PatchRequest extends WriteRequest {
@@ -39,7 +42,7 @@ export async function patch(storage: Storage, request: PatchRequest): Promise<Wr
     const asked = looks ? await looking(storage, request, () => hasTests(text)) : request;
     return alternately(request.iri, () => patchJson(storage, asked, bytes));
   }
-  const update = await storage.documents.readUpdate(text, request.iri);
+  const update = await storage.documents.readUpdate(text, request.iri, !isLargeGraph(admitted.triples ?? 0));
   const asked = update ? request : await looking(storage, request, () => true);
   return patchGraph(storage, asked, { admitted, text, update });
 }
@@ -77,6 +80,10 @@ async function patchGraph(
   request: PatchRequest,
   { admitted, text, update }: GraphPatch,
 ): Promise<WriteResult> {
+  if (isLargeGraph(admitted.triples ?? 0)) {
+    const patched = await patchPart(storage, request, { text, update });
+    if (patched) return patched;
+  }
   if (update && storage.documents.isSmall(admitted.triples ?? 0)) {
     await storage.store.prefetch(admitted);
     return commitGraph(storage, request, async (tx, record) => {
@@ -106,6 +113,25 @@ async function patchGraph(
     }
     throw outdatedTooOften();
   });
+}
+
+/** Patches a large graph with triples that the update names; `undefined` when it does more, or the graph is none any more. */
+async function patchPart(
+  storage: Storage,
+  request: PatchRequest,
+  { text, update }: Pick<GraphPatch, 'text' | 'update'>,
+): Promise<WriteResult | undefined> {
+  const { documents } = storage;
+  const change = update ? documents.changeOf(update, request.iri) : await documents.readChange(text, request.iri);
+  if (!change) return undefined;
+  const part = { change, length: text.length, links: request.links };
+  const record = await storage.store.transact(async (tx) => {
+    tx.actor = request.access.principal?.subject;
+    const before = await admit(storage, tx, request);
+    const after = await stagePart(storage, tx, { before, request: part });
+    return after === 'unchanged' ? stageLinksAlone(storage, tx, before, request) : after;
+  });
+  return record && { record, created: false };
 }
 
 const stateOf = ({ iri, prefixes = {} }: ResourceRecord, keys: readonly string[]): GraphState => ({
@@ -216,18 +242,4 @@ async function patchJson(storage: Storage, request: PatchRequest, change: Buffer
     }
   }
   throw outdatedTooOften();
-}
-
-/** Patches of one resource that are computed outside of the transaction take turns, or all but one would be in vain. */
-const turns = new Map<string, Promise<unknown>>();
-
-async function alternately<T>(iri: string, work: () => Promise<T>): Promise<T> {
-  const turn = (turns.get(iri) ?? Promise.resolve()).then(work);
-  const settled = turn.catch(() => {});
-  turns.set(iri, settled);
-  try {
-    return await turn;
-  } finally {
-    if (turns.get(iri) === settled) turns.delete(iri);
-  }
 }

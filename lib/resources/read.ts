@@ -1,7 +1,8 @@
 /** Reading data resources: the rendered graph of an RDF resource, the bytes of any other. It must not know HTTP. */
 import type { Readable } from 'node:stream';
-import { type RdfFormat, turtle } from '../rdf/formats.js';
+import { type RdfFormat, rdfXml, turtle } from '../rdf/formats.js';
 import { DamagedBlobError } from '../storage/blob-integrity.js';
+import { isLargeGraph } from '../storage/graph-lines.js';
 import { blobFacts, type ResourceRecord } from '../storage/records.js';
 import type { Representation } from './representations.js';
 import type { Storage } from './storage.js';
@@ -12,7 +13,8 @@ const cachedBlobBytes = 1 << 20;
 
 /**
  * An RDF resource in a serialisation; Turtle where RDF/XML has no way to write the graph. `undefined` when it was
- * deleted since `record` was read; a newer state is answered when it changed.
+ * deleted since `record` was read; a newer state is answered when it changed. A large graph, which is written as lines, is
+ * `undefined` too, but for RDF/XML where that can be written.
  */
 export async function rdfRepresentation(
   storage: Storage,
@@ -23,6 +25,7 @@ export async function rdfRepresentation(
     const found = await storage.store.graph(record.iri);
     if (found?.record.kind !== 'rdf') return undefined;
     const { keys, record: current } = found;
+    if (isLargeGraph(keys.length) && format !== rdfXml) return undefined;
     const rendered = await storage.documents.render(keys, format, record.iri, current.prefixes ?? {});
     if (!rendered) return { ...unwritable, revision: current.revision };
     return {

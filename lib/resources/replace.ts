@@ -3,6 +3,7 @@ import type { View } from '../authorization/authorizer.js';
 import { requirePut } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
 import { isContainerIri, parentOf, type ResourceRecord } from '../storage/records.js';
+import type { Transaction } from '../storage/transaction.js';
 import { assertNoBody, type Content, discard, type RequestBody, receiveContent, roomFor } from './body.js';
 import { counterpart } from './names.js';
 import { assertPreconditions } from './preconditions.js';
@@ -16,6 +17,7 @@ import {
   stageNew,
   type WriteRequest,
   type WriteResult,
+  withLoaded,
 } from './write.js';
 
 export interface ReplaceRequest extends WriteRequest {
@@ -44,7 +46,7 @@ export async function replace(storage: Storage, request: ReplaceRequest): Promis
     );
   try {
     if (admitted) await storage.store.prefetch(admitted);
-    const result = await storage.store.transact(async (tx): Promise<WriteResult> => {
+    const work = async (tx: Transaction): Promise<WriteResult> => {
       tx.actor = request.access.principal?.subject;
       const before = await admit(storage, tx, request);
       if (before && content) {
@@ -54,7 +56,8 @@ export async function replace(storage: Storage, request: ReplaceRequest): Promis
       // The admission found the name free and the parent there, open to the caller.
       const parent = tx.record(parentOf(iri))!;
       return { record: stageNew(storage, tx, request, parent, iri, content), created: true };
-    });
+    };
+    const result = await withLoaded(storage, { iri, content }, () => storage.store.transact(work));
     if (!result.created) rememberTurtle(storage, result.record, content);
     return result;
   } catch (error) {

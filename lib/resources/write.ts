@@ -4,9 +4,12 @@ import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
 import type { Link } from '../fields/link.js';
 import { turtle } from '../rdf/formats.js';
+import { allOf, type GraphKeys } from '../storage/graph-keys.js';
+import { isLargeGraph } from '../storage/graph-lines.js';
+import { quotaExceeded } from '../storage/quota.js';
 import { isContainerIri, newRevision, parentOf, type ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
-import type { Content } from './body.js';
+import { type Content, roomFor } from './body.js';
 import { stageHeaderLinks } from './metadata.js';
 import { counterpart } from './names.js';
 import { dateAfter, datedAnew, type Preconditions } from './preconditions.js';
@@ -66,7 +69,7 @@ export function stageNew(
     modified: now,
     ...(owner === undefined ? {} : { owner }),
   };
-  if (content?.kind === 'rdf') tx.putGraph(iri, [], content.document.keys);
+  if (content?.kind === 'rdf') stageNewGraph(tx, iri, content.document.keys);
   const record = stageHeaderLinks(storage, tx, bare, links);
   tx.putRecord(record);
   tx.changed({ after: record });
@@ -95,12 +98,59 @@ export async function stageContent(
     ...(acl === undefined ? {} : { acl }),
   };
   const record = stageHeaderLinks(storage, tx, replaced, links?.given, links?.partial);
-  const keys = before.kind === 'rdf' ? await tx.graph(before) : [];
-  if (content.kind === 'rdf') tx.putGraph(before.iri, keys, content.document.keys);
-  else if (before.kind === 'rdf') tx.deleteGraph(before.iri, keys);
+  await stageGraph(tx, before, content);
   tx.putRecord(record);
   tx.changed({ before, after: record });
   return record;
+}
+
+/** A large graph has been written already, but where there was another graph so far (`withLoaded`). */
+function stageNewGraph(tx: Transaction, iri: string, keys: GraphKeys): void {
+  if (isLargeGraph(keys.length) && tx.isLoaded(iri, keys)) tx.raiseGraph(iri, keys);
+  else tx.putGraph(iri, [], allOf(keys));
+}
+
+async function stageGraph(tx: Transaction, before: ResourceRecord, content: Content): Promise<void> {
+  const { iri, kind, triples = 0 } = before;
+  if (content.kind !== 'rdf') {
+    if (kind === 'rdf') await stageGraphDeletion(tx, before);
+    return;
+  }
+  const { keys } = content.document;
+  if (kind !== 'rdf') stageNewGraph(tx, iri, keys);
+  else if (isLargeGraph(triples) || isLargeGraph(keys.length)) await tx.replaceGraph(before, keys);
+  else tx.putGraph(iri, await tx.graph(before), allOf(keys));
+}
+
+/** Stages the end of the graph of an RDF resource. */
+export async function stageGraphDeletion(tx: Transaction, record: ResourceRecord): Promise<void> {
+  const { iri, triples = 0 } = record;
+  if (isLargeGraph(triples)) tx.dropGraph(iri, triples);
+  else tx.deleteGraph(iri, await tx.graph(record));
+}
+
+/**
+ * Does work that stages content, where that is a large graph for which there is none, after it was written hidden: a transaction keeps
+ * all others waiting, and one batch of so much would be in memory several times.
+ * @param work puts content into the place of the resource, or makes it
+ * @throws LwsError `quota-exceeded`, and what `work` throws
+ */
+export async function withLoaded<T>(
+  storage: Storage,
+  { iri, content }: { readonly iri: string; readonly content: Content | undefined },
+  work: () => Promise<T>,
+): Promise<T> {
+  const { store } = storage;
+  if (content?.kind !== 'rdf' || !isLargeGraph(content.document.keys.length)) return work();
+  const { keys, size } = content.document;
+  if (size > roomFor(storage, store.record(iri)?.size ?? 0)) throw quotaExceeded();
+  if (!(await store.loadGraph(iri, keys))) return work();
+  try {
+    return await work();
+  } catch (error) {
+    store.dropLoaded(iri, keys);
+    throw error;
+  }
 }
 
 type Description = Pick<ResourceRecord, 'kind' | 'mediaType' | 'size'> & Partial<ResourceRecord>;
@@ -111,13 +161,13 @@ function describe(content: Content | undefined): Description {
     const { kind, mediaType, size, sha256, blob } = content;
     return { kind, mediaType, size, sha256, blob: blob.blob };
   }
-  const { keys, prefixes, turtle: text } = content.document;
-  return { kind: 'rdf', mediaType: turtle, size: text.length, triples: keys.length, prefixes };
+  const { keys, prefixes, size } = content.document;
+  return { kind: 'rdf', mediaType: turtle, size, triples: keys.length, prefixes };
 }
 
 /** After a commit: the default Turtle was rendered for its size already, so the next GET need not. */
 export function rememberTurtle(storage: Storage, record: ResourceRecord, content: Content | undefined): void {
-  if (content?.kind !== 'rdf') return;
+  if (content?.kind !== 'rdf' || !content.document.turtle) return;
   const { turtle: bytes } = content.document;
   storage.representations.set(record.iri, turtle, {
     revision: record.revision,

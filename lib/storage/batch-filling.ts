@@ -4,7 +4,7 @@ import { indexNames, otherKeys } from './quad-keys.js';
 import { blobKey, garbageKey, recordKey, writeRecord } from './records.js';
 import type { Transaction } from './transaction.js';
 
-const quadsAtATime = 1000;
+const quadsAtATime = 250;
 /** Lets others have the event loop. */
 export const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
@@ -24,8 +24,8 @@ export async function fillBatch(batch: BatchWriter, transaction: Transaction): P
     else batch.put(key, value);
   }
   let quads = 0;
-  for (const { added, removed, isPartners } of transaction.graphs.values()) {
-    if (isPartners) continue;
+  for (const { added, removed, ...change } of [...transaction.graphs.values(), ...transaction.hidden.values()]) {
+    if ('isPartners' in change) continue;
     for (const [keys, write] of [
       [removed, (key: string) => batch.del(key)],
       [added, (key: string) => batch.put(key, '')],
@@ -42,10 +42,10 @@ export async function fillBatch(batch: BatchWriter, transaction: Transaction): P
 const recordBytes = 500;
 
 /** About how many bytes a transaction's batch has. */
-export function sizeOfBatch({ records, entries, graphs, partner }: Transaction): number {
+export function sizeOfBatch({ records, entries, graphs, hidden, partner }: Transaction): number {
   let size = records.size * recordBytes + (partner?.bytes ?? 0);
   for (const [key, value] of entries) size += key.length + (value?.length ?? 0);
-  for (const { added, removed } of graphs.values())
+  for (const { added, removed } of [...graphs.values(), ...hidden.values()])
     for (const keys of [added, removed]) for (const key of keys) size += key.length * indexNames.length;
   return size;
 }

@@ -5,6 +5,8 @@
 import { finished } from 'node:stream/promises';
 import { DamagedBlobError } from './blob-integrity.js';
 import { entryBlocks, keyBlocks, type LevelSnapshot } from './durable-level.js';
+import { isLargeGraph, lineCounter } from './graph-lines.js';
+import { hiddenGraphs } from './hidden-keys.js';
 import { decodeKeys } from './quad-decoding.js';
 import { indexNames, otherKeys, separator } from './quad-keys.js';
 import { countEntries } from './quota.js';
@@ -58,6 +60,8 @@ class Check {
   private readonly members = new Map<string, number>();
   private readonly containers = new Map<string, number>();
   private readonly triples = new Map<string, number>();
+  /** Sizes of large graphs, as their records say and as they are. */
+  private readonly largeSizes = new Map<string, { readonly recorded: number; counted: number }>();
   private readonly described = new Set<string>();
   private readonly blobOwners = new Map<string, ResourceRecord>();
   private counts = { resources: 0, triples: 0, blobs: 0, bytes: 0 };
@@ -104,11 +108,16 @@ class Check {
     if (record.kind === 'container') {
       this.containers.set(iri, record.members ?? 0);
       if (this.root === '') this.root = iri;
-    } else if (record.kind === 'rdf') this.triples.set(iri, record.triples ?? 0);
+    } else if (record.kind === 'rdf') this.rdf(record);
     else if (record.blob && record.sha256) this.blobOwners.set(record.blob, record);
     else this.fault(`The record of ${iri} names no content.`);
     if (!record.revision || (record.kind === 'container') !== iri.endsWith('/'))
       this.fault(`The record of ${iri} is incomplete or of the wrong kind.`);
+  }
+
+  private rdf({ iri, size, triples = 0 }: ResourceRecord): void {
+    this.triples.set(iri, triples);
+    if (isLargeGraph(triples)) this.largeSizes.set(iri, { recorded: size, counted: 0 });
   }
 
   /** Every graph belongs to an RDF resource with that many triples, and every index has exactly the same quads. */
@@ -116,8 +125,14 @@ class Check {
     const found = new Map<string, number>();
     const illegal = new Map<string, number>();
     const { level } = this.store;
+    const hidden = await hiddenGraphs(level, this.snapshot);
+    const count = lineCounter();
     for await (const keys of keyBlocks(level, rangeOf(`GSPO${separator}`), { snapshot: this.snapshot })) {
+      let at = 0;
       for (const { graph, subject, predicate } of decodeKeys('GSPO', keys)) {
+        const large = this.largeSizes.get(graph.value);
+        if (large) large.counted += count(keys[at]!);
+        at++;
         found.set(graph.value, (found.get(graph.value) ?? 0) + 1);
         // What is read may be anything, whatever its type says.
         const terms: readonly string[] = [subject.termType, predicate.termType];
@@ -146,10 +161,12 @@ class Check {
     for (const [graph, count] of found) {
       const recorded = this.triples.get(graph);
       // The graph of a linkset belongs to its resource.
-      if (recorded === undefined && this.described.has(graph)) continue;
+      if (hidden.has(graph) || (recorded === undefined && this.described.has(graph))) continue;
       if (recorded === undefined) this.fault(`The graph ${graph} belongs to no RDF resource.`);
       else if (recorded !== count) this.fault(`${graph} should have ${recorded} triples and has ${count}.`);
     }
+    for (const [iri, { recorded, counted }] of this.largeSizes)
+      if (recorded !== counted) this.fault(`${iri} should have ${recorded} bytes as lines and has ${counted}.`);
     for (const [iri, recorded] of this.triples)
       if (recorded > 0 && !found.has(iri)) this.fault(`${iri} should have ${recorded} triples and has none.`);
   }

@@ -5,13 +5,14 @@
  */
 import { randomUUID } from 'node:crypto';
 import { breathe, fillBatch, sizeOfBatch } from './batch-filling.js';
+import type { BatchPartner } from './batch-partner.js';
 import { commitInDoubt } from './commit-in-doubt.js';
 import { storageFull } from './disk-space.js';
 import { type BatchWriter, type Level, writeBatch } from './durable-level.js';
 import { type CommittedState, OverlaidState } from './overlaid-state.js';
 import { quotaExceeded } from './quota.js';
 import { metaKey } from './records.js';
-import { type BatchPartner, Transaction } from './transaction.js';
+import { Transaction } from './transaction.js';
 
 export interface CommitQueueOptions {
   readonly level: Level;

@@ -11,7 +11,8 @@ const mostLayouts = 5_000;
 const layouts = new Map<string, readonly TermSpan[]>();
 type NodeOf = (iri: string) => NamedNode;
 
-function spansOfKey(key: string): readonly TermSpan[] {
+/** Where the terms of a key are; it is remembered for keys of the same types and lengths. */
+export function spansOfKey(key: string): readonly TermSpan[] {
   const suffix = suffixOfKey(key);
   let spans = layouts.get(suffix);
   if (!spans) {

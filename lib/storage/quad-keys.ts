@@ -129,6 +129,19 @@ export interface EncodedQuad {
  * @throws LwsError `unsupported-rdf`, `malformed-body`, see `encodeTerm`
  */
 export function encodeQuads(graph: string, quads: Iterable<Quad>): EncodedQuad[] {
+  const keyOf = keyEncoder(graph);
+  const found: EncodedQuad[] = [];
+  for (const quad of quads) found.push({ key: keyOf(quad), quad });
+  const order = orderOf(found.map(({ key }) => key));
+  found.sort((a, b) => order(a.key, b.key));
+  return found.filter(({ key }, index) => index === 0 || key !== found[index - 1]!.key);
+}
+
+/** IRIs whose encoding is remembered. */
+const mostKnown = 50_000;
+
+/** Makes the GSPO keys of triples of a graph. @throws LwsError see `encodeTerm` */
+export function keyEncoder(graph: string): (quad: Quad) => string {
   const prefix = graphPrefix(graph);
   const graphSuffix = `0${digits(graph.length)}`;
   const iris = new Map<string, EncodedTerm>();
@@ -137,22 +150,18 @@ export function encodeQuads(graph: string, quads: Iterable<Quad>): EncodedQuad[]
     let encoded = iris.get(term.value);
     if (!encoded) {
       encoded = encodeTerm(term);
+      if (iris.size === mostKnown) iris.clear();
       iris.set(term.value, encoded);
     }
     return encoded;
   };
-  const found: EncodedQuad[] = [];
-  for (const quad of quads) {
+  return (quad) => {
     const s = encode(quad.subject);
     const p = encode(quad.predicate);
     const o = encode(quad.object);
     const suffix = graphSuffix + s.suffix + p.suffix + o.suffix;
-    const key = `${prefix}${s.value}${separator}${p.value}${separator}${o.value}${separator}${suffix}${quadLength(suffix.length)}`;
-    found.push({ key, quad });
-  }
-  const order = orderOf(found.map(({ key }) => key));
-  found.sort((a, b) => order(a.key, b.key));
-  return found.filter(({ key }, index) => index === 0 || key !== found[index - 1]!.key);
+    return `${prefix}${s.value}${separator}${p.value}${separator}${o.value}${separator}${suffix}${quadLength(suffix.length)}`;
+  };
 }
 
 /** The keys alone; see `encodeQuads`. */

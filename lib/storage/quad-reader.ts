@@ -9,6 +9,7 @@ import { wrap } from 'asynciterator';
 import { type Pattern, Quadstore, type TermName } from 'quadstore';
 import { DataFactory } from 'rdf-data-factory';
 import type { Level, LevelSnapshot } from './durable-level.js';
+import { hiddenGraphs } from './hidden-keys.js';
 import { indexNames } from './quad-keys.js';
 
 const places: Readonly<Record<string, TermName>> = { S: 'subject', P: 'predicate', O: 'object', G: 'graph' };
@@ -47,10 +48,12 @@ export class QuadReader extends Quadstore implements Source<Quad> {
       indexes: quadstoreIndexes,
     });
     try {
+      const hidden = await hiddenGraphs(this.level, snapshot);
       const { iterator } = await own.getStream(patternFor(wanted));
       // The characters of a key do not say what kind of term it has.
       for await (const quad of iterator as unknown as AsyncIterable<Quad>)
-        if (names.every((name, at) => !wanted[at] || wanted[at].equals(quad[name]))) yield quad;
+        if (names.every((name, at) => !wanted[at] || wanted[at].equals(quad[name])))
+          if (!hidden.has(quad.graph.value)) yield quad;
       if (backend.failure) throw backend.failure;
     } finally {
       await backend.close();

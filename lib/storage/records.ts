@@ -128,7 +128,7 @@ export const entryRange = (space: string, ...parts: readonly string[]): KeyRange
 export const partsOfEntry = (key: string): string[] => key.split(separator).slice(1);
 
 /** Facts of the whole store, and the fate of blobs (see blobs.ts). */
-export const metaKey = (name: 'version' | 'storage' | 'bytes' | 'counted' | 'restoring' | 'batch'): string =>
+export const metaKey = (name: 'version' | 'storage' | 'bytes' | 'counted' | 'lines' | 'restoring' | 'batch'): string =>
   `M${separator}${name}`;
 /** `B`: this blob belongs to that resource. `G`: nothing refers to this blob any more, its file is to be removed. */
 export const blobKey = (blob: string): string => `B${separator}${blob}`;

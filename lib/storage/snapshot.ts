@@ -2,7 +2,7 @@
  * One committed state of the store, for reads that need several looks at it: records, entries, and cursors over entries in
  * the order of their keys. It must not know what the entries mean or who asks.
  */
-import { entryBlocks, type Level, type LevelSnapshot } from './durable-level.js';
+import { entryBlocks, keyBlocks, type Level, type LevelSnapshot } from './durable-level.js';
 import { EntryCursor } from './entry-cursor.js';
 import { entryRange, type KeyRange, type ResourceRecord, readRecord, recordKey } from './records.js';
 
@@ -23,6 +23,11 @@ export class StoreSnapshot {
   /** The entries of a range in blocks. */
   entries(range: KeyRange): AsyncGenerator<[key: string, value: string][]> {
     return entryBlocks(this.level, range, { snapshot: this.snapshot });
+  }
+
+  /** The keys of a range in blocks. */
+  keys(range: KeyRange): AsyncGenerator<string[]> {
+    return keyBlocks(this.level, range, { snapshot: this.snapshot });
   }
 
   /** A cursor over the last parts of the entries below some parts. */

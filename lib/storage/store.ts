@@ -8,18 +8,14 @@ import { LRUCache } from 'lru-cache';
 import { adopt } from './adopt.js';
 import { Blobs } from './blobs.js';
 import { CommitQueue } from './commit-queue.js';
-import { beingOpened, entryBlocks, keyBlocks, type Level, type LevelSnapshot } from './durable-level.js';
-import { graphPrefix } from './quad-keys.js';
+import { CommittedGraphs } from './committed-graphs.js';
+import { beingOpened, entryBlocks, keyBlocks, type Level } from './durable-level.js';
+import type { GraphKeys } from './graph-keys.js';
+import { HiddenGraphs } from './hidden-graphs.js';
+import { GraphInTheWay, hiddenKey } from './hidden-keys.js';
+import { countLines } from './line-sizes.js';
 import { readCounter } from './quota.js';
-import {
-  iriOfRecordKey,
-  type KeyRange,
-  memberRange,
-  type ResourceRecord,
-  rangeOf,
-  readRecord,
-  recordKey,
-} from './records.js';
+import { iriOfRecordKey, type KeyRange, memberRange, type ResourceRecord, readRecord, recordKey } from './records.js';
 import { type Pause, Recovery } from './recovery.js';
 import { SettledBlobs } from './settled-blobs.js';
 import { StoreListeners } from './store-listeners.js';
@@ -27,18 +23,11 @@ import type { StoreOptions } from './store-options.js';
 import { sweepBlobs } from './sweep-blobs.js';
 import type { Transaction } from './transaction.js';
 
-/** Larger graphs are not kept in the cache, so reading them early would be in vain. */
-const prefetchedTriples = 2_000;
-
 export class Store extends StoreListeners {
   readonly isTransaction = false;
   private readonly recordCache = new LRUCache<string, ResourceRecord>({ max: 20_000 });
-  /** Small graphs by resource, valid for one revision; its size is counted in keys. */
-  private readonly graphCache = new LRUCache<string, { revision: string; keys: readonly string[] }>({
-    maxSize: 40_000,
-    maxEntrySize: prefetchedTriples,
-    sizeCalculation: ({ keys }) => keys.length + 1,
-  });
+  private readonly graphs: CommittedGraphs;
+  private readonly hidden: HiddenGraphs;
   private readonly derivations = new LRUCache<string, object>({ max: 5_000 });
   private readonly queue: CommitQueue;
   private readonly recovery: Recovery;
@@ -53,6 +42,12 @@ export class Store extends StoreListeners {
     super();
     const { onTrouble = () => {}, onRecovery = () => {} } = options;
     this.settled = new SettledBlobs(blobs, onTrouble);
+    this.graphs = new CommittedGraphs(level);
+    this.hidden = new HiddenGraphs({
+      level,
+      assertSpace: (bytes) => blobs.space.assertFor(bytes, false),
+      transact: (work, given) => this.transact(work, given),
+    });
     this.queue = new CommitQueue({
       level,
       forgotten: this.settled.forgotten,
@@ -61,7 +56,10 @@ export class Store extends StoreListeners {
       assertSpace: (needed, frees) => blobs.space.assertFor(needed, frees),
       committed: {
         record: (iri) => this.record(iri),
-        graph: (record) => this.graphOf(record),
+        graph: (record) => this.graphs.keysOf(record),
+        graphBlocks: (graph, beginning) => this.graphs.blocks(graph, beginning),
+        keysWithObject: (graph, object) => this.graphs.withObject(graph, object),
+        hasKeys: (keys) => this.graphs.has(keys),
         entry: (key) => this.entry(key),
         derived: (key, parse) => this.derived(key, parse),
         members: (container) => this.members(container),
@@ -84,8 +82,10 @@ export class Store extends StoreListeners {
     const blobs = new Blobs(join(folder, 'blobs'));
     await blobs.open();
     await adopt(level, storage, blobs);
+    await countLines(level);
     const store = new Store(level, blobs, options, await readCounter(level));
     await sweepBlobs(level, blobs);
+    await store.hidden.open();
     return store;
   }
 
@@ -135,42 +135,30 @@ export class Store extends StoreListeners {
   }
 
   /** An RDF resource and the GSPO keys of its graph, of one committed state. */
-  async graph(iri: string): Promise<{ record: ResourceRecord; keys: readonly string[] } | undefined> {
-    const known = this.record(iri);
-    const cached = this.graphCache.get(iri);
-    if (known && cached?.revision === known.revision) return { record: known, keys: cached.keys };
-    const snapshot = this.level.snapshot();
-    try {
-      const value = this.level.getSync(recordKey(iri), { snapshot });
-      if (value === undefined) return undefined;
-      const record = readRecord(iri, value);
-      const keys = await this.readGraph(iri, snapshot);
-      this.graphCache.set(iri, { revision: record.revision, keys });
-      return { record, keys };
-    } finally {
-      await snapshot.close();
-    }
+  graph(iri: string): Promise<{ record: ResourceRecord; keys: readonly string[] } | undefined> {
+    return this.graphs.withRecord(iri, this.record(iri));
   }
 
   /**
    * Reads a graph that a transaction is going to replace or delete into the cache, so that the transaction, which keeps
    * all others waiting, need not.
    */
-  async prefetch({ iri, kind, triples = 0 }: ResourceRecord): Promise<void> {
-    if (kind === 'rdf' && triples < prefetchedTriples) await this.graph(iri);
+  async prefetch(record: ResourceRecord): Promise<void> {
+    if (this.graphs.isWorthPrefetching(record)) await this.graph(record.iri);
   }
 
-  /** The graph of the committed state that a record describes. */
-  private async graphOf({ iri, revision }: ResourceRecord): Promise<readonly string[]> {
-    const cached = this.graphCache.get(iri);
-    return cached?.revision === revision ? cached.keys : this.readGraph(iri);
+  /**
+   * Writes a new large graph in slices that keep nobody waiting. Nobody sees it until a transaction raises it
+   * (`Transaction.raiseGraph`); when none does, it has to be dropped (`dropLoaded`).
+   * @returns whether it was: not where the resource has a graph already
+   */
+  loadGraph(iri: string, keys: GraphKeys): Promise<boolean> {
+    return this.hidden.load(iri, keys);
   }
 
-  private async readGraph(iri: string, snapshot?: LevelSnapshot): Promise<string[]> {
-    const found: string[] = [];
-    for await (const keys of keyBlocks(this.level, rangeOf(graphPrefix(iri)), snapshot ? { snapshot } : {}))
-      for (const key of keys) found.push(key);
-    return found;
+  /** Lets go of what `loadGraph` has written. */
+  dropLoaded(iri: string, keys: GraphKeys): void {
+    this.hidden.drop(iri, keys);
   }
 
   /** The members of a container in the order of their IRIs, from the first or a given one on, of one committed state. */
@@ -181,7 +169,8 @@ export class Store extends StoreListeners {
 
   /**
    * Runs `work` alone, then commits what it staged, and returns its result when that is on the disk. When `work` throws,
-   * nothing is written. Preconditions, authorization and quota belong inside.
+   * nothing is written. Preconditions, authorization and quota belong inside. It is run again when a graph of the same name is
+   * still being written or removed.
    * @param options.frees the work only deletes, which is let through when the disk is nearly full
    * @throws what `work` throws; LwsError `storage-full` when the disk does not take the batch
    */
@@ -189,8 +178,15 @@ export class Store extends StoreListeners {
     work: (transaction: Transaction) => Promise<T> | T,
     options: { readonly frees?: boolean } = {},
   ): Promise<T> {
-    await this.blobs.space.assertSome(options.frees);
-    return this.queue.transact(work, options.frees);
+    for (;;) {
+      await this.blobs.space.assertSome(options.frees);
+      try {
+        return await this.queue.transact(work, options.frees);
+      } catch (error) {
+        if (!(error instanceof GraphInTheWay)) throw error;
+        await this.hidden.gone(error.graph, () => this.entry(hiddenKey(error.graph)) !== undefined);
+      }
+    }
   }
 
   /** Calls back before LevelDB is closed to be opened again: whoever else has it open has to let go of it. */
@@ -219,12 +215,10 @@ export class Store extends StoreListeners {
       if (!record) this.recordCache.delete(iri);
       else if (record.kind === 'container' || this.recordCache.has(iri)) this.recordCache.set(iri, record);
     }
-    for (const [iri, { keys, isNew }] of transaction.graphs) {
-      const record = transaction.records.get(iri);
-      if (record && keys && !isNew) this.graphCache.set(iri, { revision: record.revision, keys });
-      else this.graphCache.delete(iri);
-    }
+    for (const [iri, { keys, isNew }] of transaction.graphs)
+      this.graphs.replaced(iri, transaction.records.get(iri)?.revision, isNew ? undefined : keys);
     for (const key of transaction.entries.keys()) this.derivations.delete(key);
+    this.hidden.committed(transaction);
     this.tell('commit', transaction);
     if (transaction.addedBlobs.size > 0 || transaction.removedBlobs.size > 0) void this.settled.committed(transaction);
   }
@@ -236,6 +230,7 @@ export class Store extends StoreListeners {
 
   /** Waits for the commits under way and closes. */
   async close(): Promise<void> {
+    await this.hidden.close();
     await this.recovery.stop();
     await this.queue.idle();
     await this.level.close();

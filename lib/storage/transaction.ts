@@ -2,23 +2,26 @@
  * One transaction: what it sees, and what it stages. It sees its own changes, over those of transactions that are
  * committed or about to be, over the disk. It must not know HTTP; whether a change is allowed is its caller's business.
  */
-import { compareKeys } from './key-order.js';
+
+import type { BatchPartner } from './batch-partner.js';
+import type { Announcement, ResourceChange } from './changes.js';
+import { blockDifference, difference, type GraphChange, type KeyDifference } from './graph-changes.js';
+import { blocksOf, type GraphKeys } from './graph-keys.js';
+import { dropped, GraphInTheWay, hiddenKey, loadingName } from './hidden-keys.js';
 import { isCounted, sizeOfEntry } from './quota.js';
 import { parentOf, type ResourceRecord } from './records.js';
-
-/** Something that the storage itself tells named inboxes of, beside what it tells subscribers. */
-export interface Announcement {
-  /** The IRI of the document that was created. */
-  readonly id: string;
-  readonly types: readonly string[];
-  readonly inboxes: readonly string[];
-}
 
 /** What the transaction reads of the state before it; the store's view that includes batches still being written. */
 export interface TransactionBase {
   readonly isTransaction: boolean;
   record(iri: string): ResourceRecord | undefined;
   graph(record: ResourceRecord): Promise<readonly string[]>;
+  /** The keys of a graph whose subjects begin with a text, in blocks. */
+  graphBlocks(record: ResourceRecord, beginning: string): AsyncIterable<readonly string[]>;
+  /** The keys of triples with an object that is an IRI; `undefined` when nobody can say quickly. */
+  keysWithObject(record: ResourceRecord, object: string): AsyncIterable<readonly string[]> | undefined;
+  /** Which of some keys a graph has. */
+  hasKeys(record: ResourceRecord, keys: readonly string[]): Promise<readonly boolean[]>;
   entry(key: string): string | undefined;
   derived<T extends object>(key: string, parse: (value: string) => T): T | undefined;
   /** Records of the members of a container, in no particular order. */
@@ -26,45 +29,12 @@ export interface TransactionBase {
   readonly bytes: number;
 }
 
-/** The change of one graph, as GSPO keys. */
-export interface GraphChange {
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-  /** The whole graph before. */
-  readonly before: readonly string[];
-  /** The whole graph afterwards; `undefined` when it is deleted. */
-  readonly keys: readonly string[] | undefined;
-  /** There was no graph before. */
-  readonly isNew: boolean;
-  /** The transaction's partner writes the graph, and only the keys that indexes are made of are here. */
-  readonly isPartners?: true;
-}
-
-/** Another thread that fills and writes the batch of a transaction, since it has what most of it is made of. */
-export interface BatchPartner {
-  /** Of its own part, about. */
-  readonly bytes: number;
-  /**
-   * Writes one atomic, synced batch of its own part and these operations.
-   * @param operations keys with their values; `null`: the key is removed
-   */
-  write(operations: readonly (readonly [key: string, value: string | null])[]): Promise<void>;
-}
-
-/**
- * What happened to one resource, for those who listen. A container whose membership changed is no change of its own.
- */
-export interface ResourceChange {
-  /** Absent: it was created. */
-  readonly before?: ResourceRecord;
-  /** Absent: it was deleted. */
-  readonly after?: ResourceRecord;
-}
-
 export class Transaction {
   readonly isTransaction = true;
   readonly records = new Map<string, ResourceRecord | null>();
   readonly graphs = new Map<string, GraphChange>();
+  /** What is written and removed of hidden graphs, which nobody sees. */
+  readonly hidden = new Map<string, KeyDifference>();
   readonly addedBlobs = new Map<string, string>();
   readonly removedBlobs = new Set<string>();
   /** Values of entries; `null`: deleted. */
@@ -86,7 +56,7 @@ export class Transaction {
   }
 
   get isEmpty(): boolean {
-    return this.records.size === 0 && this.entries.size === 0;
+    return this.records.size === 0 && this.entries.size === 0 && this.hidden.size === 0;
   }
 
   /** Bytes that count against the quota, this transaction's changes included (open-points 2.8). */
@@ -104,6 +74,24 @@ export class Transaction {
   /** The GSPO keys of an RDF resource as it was before this transaction. */
   graph(record: ResourceRecord): Promise<readonly string[]> {
     return this.base.graph(record);
+  }
+
+  /** The same in blocks, of a large graph; @param beginning of the subjects that are wanted */
+  graphBlocks(record: ResourceRecord, beginning = ''): AsyncIterable<readonly string[]> {
+    return this.base.graphBlocks(record, beginning);
+  }
+
+  /**
+   * The GSPO keys of triples with an object that is an IRI, as the graph was before this transaction, in blocks; `undefined` when changes
+   * of it are on their way to the disk, so that only the whole graph tells.
+   */
+  keysWithObject(record: ResourceRecord, object: string): AsyncIterable<readonly string[]> | undefined {
+    return this.base.keysWithObject(record, object);
+  }
+
+  /** Which of some GSPO keys the graph had before this transaction. */
+  hasKeys(record: ResourceRecord, keys: readonly string[]): Promise<readonly boolean[]> {
+    return this.base.hasKeys(record, keys);
   }
 
   /** The members of a container, in no particular order. */
@@ -161,41 +149,97 @@ export class Transaction {
     this.records.set(record.iri, null);
   }
 
-  /** Replaces the graph of a resource; `before` are its keys so far. Only the difference is written. */
+  /**
+   * Replaces the graph of a resource; `before` are its keys so far. Only the difference is written.
+   * @throws GraphInTheWay, for which `Store.transact` waits and begins again
+   */
   putGraph(iri: string, before: readonly string[], keys: readonly string[]): void {
-    this.graphs.set(iri, { ...difference(before, keys), before, keys, isNew: before.length === 0 });
+    this.assertVisible(iri);
+    const triples = { before: before.length, after: keys.length };
+    const isNew = before.length === 0;
+    this.graphs.set(iri, { ...difference(before, keys), before, keys, triples, isPart: false, isNew });
   }
 
   /**
    * A new graph that the partner writes.
    * @param own the keys with the resource or a fragment of it as their subject
+   * @param after how many triples it has
+   * @throws GraphInTheWay
    */
-  putPartnersGraph(iri: string, own: readonly string[]): void {
-    this.graphs.set(iri, { added: own, removed: [], before: [], keys: own, isNew: true, isPartners: true });
+  putPartnersGraph(iri: string, own: readonly string[], after: number): void {
+    this.assertVisible(iri);
+    const change = { added: own, removed: [], before: [], keys: own, isPart: false, isNew: true };
+    this.graphs.set(iri, { ...change, triples: { before: 0, after }, isPartners: true });
   }
 
   deleteGraph(iri: string, before: readonly string[]): void {
-    this.graphs.set(iri, { added: [], removed: before, before, keys: undefined, isNew: false });
+    const triples = { before: before.length, after: 0 };
+    const change = { added: [], removed: before, before, keys: undefined };
+    this.graphs.set(iri, { ...change, triples, isPart: false, isNew: false });
   }
-}
 
-/** The keys of each side that the other lacks. */
-export function difference(
-  before: readonly string[],
-  after: readonly string[],
-): { added: readonly string[]; removed: readonly string[] } {
-  if (before.length === 0) return { added: after, removed: [] };
-  if (after.length === 0) return { added: [], removed: before };
-  const added: string[] = [];
-  const removed: string[] = [];
-  // Both sides are in order, so one walk over them tells; 18 000 keys take a tenth of what two sets take.
-  let [i, j] = [0, 0];
-  while (i < before.length && j < after.length) {
-    const order = compareKeys(before[i]!, after[j]!);
-    if (order < 0) removed.push(before[i]!);
-    if (order > 0) added.push(after[j]!);
-    if (order <= 0) i++;
-    if (order >= 0) j++;
+  /** Replaces the graph of a resource where one of the two is large. @throws GraphInTheWay */
+  async replaceGraph(record: ResourceRecord, keys: GraphKeys): Promise<void> {
+    const { iri } = record;
+    this.assertVisible(iri);
+    const { before, ...changed } = await blockDifference(this.graphBlocks(record), blocksOf(keys));
+    const triples = { before, after: keys.length };
+    this.graphs.set(iri, { ...changed, before: undefined, keys, triples, isPart: false, isNew: before === 0 });
   }
-  return { added: added.concat(after.slice(j)), removed: removed.concat(before.slice(i)) };
+
+  /**
+   * Changes a part of a large graph.
+   * @param change keys that it lacks and is to have, and that it has and is to lack, in order
+   * @param before how many triples it has
+   */
+  changeGraph(iri: string, { added, removed }: KeyDifference, before: number): void {
+    this.assertVisible(iri);
+    const triples = { before, after: before + added.length - removed.length };
+    this.graphs.set(iri, { added, removed, before: undefined, keys: undefined, triples, isPart: true, isNew: false });
+  }
+
+  /** Deletes a large graph: it is hidden, and its quads are removed later. */
+  dropGraph(iri: string, before: number): void {
+    this.putEntry(hiddenKey(iri), dropped);
+    this.noteGraph(iri, undefined, before);
+  }
+
+  /** Shows a graph that was written hidden (`Store.loadGraph`). @param keys those that were written */
+  raiseGraph(iri: string, keys: GraphKeys): void {
+    this.deleteEntry(hiddenKey(iri));
+    this.noteGraph(iri, keys, 0);
+  }
+
+  /** Begins to write a hidden graph, unless there is one that is seen. @throws GraphInTheWay */
+  hideGraph(iri: string, keys: GraphKeys): boolean {
+    this.assertVisible(iri);
+    if (this.record(iri)?.kind === 'rdf') return false;
+    this.putEntry(hiddenKey(iri), loadingName(keys));
+    return true;
+  }
+
+  /** Whether these keys were written as a hidden graph. */
+  isLoaded(iri: string, keys: GraphKeys): boolean {
+    return this.entry(hiddenKey(iri)) === loadingName(keys);
+  }
+
+  writeHidden(iri: string, keys: KeyDifference): void {
+    this.hidden.set(iri, keys);
+  }
+
+  /** Nothing is left of a hidden graph. */
+  forgetHidden(iri: string): void {
+    this.deleteEntry(hiddenKey(iri));
+    this.noteGraph(iri, undefined, 0);
+  }
+
+  private noteGraph(iri: string, keys: GraphKeys | undefined, before: number): void {
+    const triples = { before, after: keys?.length ?? 0 };
+    const change = { added: [], removed: [], before: before === 0 ? [] : undefined, keys };
+    this.graphs.set(iri, { ...change, triples, isPart: false, isNew: keys !== undefined });
+  }
+
+  private assertVisible(iri: string): void {
+    if (this.entry(hiddenKey(iri)) !== undefined) throw new GraphInTheWay(iri);
+  }
 }

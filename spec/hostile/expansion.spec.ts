@@ -74,8 +74,8 @@ describe('Bodies that expand', function () {
     expectUnnoticed(noticed);
   });
 
-  it('a list of 20 000 numbers is kept, and comes back', async () => {
-    const numbers = Array.from({ length: 20_000 }, (_, at) => at).join(' ');
+  it('a list of 9 000 numbers is kept, and comes back', async () => {
+    const numbers = Array.from({ length: 9_000 }, (_, at) => at).join(' ');
     expect((await put(`<#a> <#b> ( ${numbers} ) .`)).status).to.be.oneOf([201, 204]);
     const { text } = await request(`${server.root}r`, { headers: by(server, owner) });
     expect(text).to.include(numbers);

@@ -11,6 +11,7 @@ import { MemoryLayers } from '../../../lib/query/memory/memory-layers.js';
 import { loadParser } from '../../../lib/query/parse/sparql-parser.js';
 import { loadQueryEngine } from '../../../lib/query/query-engine.js';
 import { openLevel } from '../../../lib/storage/durable-level.js';
+import { hiddenGraphs } from '../../../lib/storage/hidden-keys.js';
 import { ownedBy } from '../../../lib/storage/owned-entries.js';
 import type { FromQueryWorker, QueryWorkerData, ToQueryWorker } from './messages.js';
 import { interrupted, outOfMemory, timeout } from './query-errors.js';
@@ -132,7 +133,8 @@ async function answer({
     const memory = index && changes && (await layers.view(index, changes, level, snapshot));
     const owner = typeof scope === 'object' ? scope.owner : undefined;
     const owned = owner === undefined ? undefined : await ownedBy({ level, snapshot }, owner, mostOwned);
-    const readable = readableGraphs({ level, snapshot, scope, within: task.within, owned, decide });
+    const hidden = await hiddenGraphs(level, snapshot);
+    const readable = readableGraphs({ level, snapshot, scope, within: task.within, hidden, owned, decide });
     const run = {
       level,
       snapshot,

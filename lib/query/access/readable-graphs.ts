@@ -20,6 +20,8 @@ export interface ReadableGraphsOptions {
   readonly snapshot: LevelSnapshot;
   readonly scope: GraphScope;
   readonly within: string | undefined;
+  /** Graphs that are none yet, or none any more (`hiddenGraphs`). */
+  readonly hidden?: ReadonlySet<string>;
   /** What the scope's owner owns, in order, when it is known; otherwise the records say it, graph by graph. */
   readonly owned?: readonly string[] | undefined;
   /** Asks the authorizer, which is on another thread. */
@@ -58,6 +60,21 @@ function rangesOf({
 }
 
 export function readableGraphs(options: ReadableGraphsOptions): ReadableGraphs {
+  const { hidden } = options;
+  const readable = readableOf(options);
+  if (!hidden || hidden.size === 0) return readable;
+  return {
+    all: false,
+    isExact: false,
+    get ranges() {
+      return readable.ranges;
+    },
+    known: (graph) => (hidden.has(graph) ? false : readable.known(graph)),
+    resolve: (graphs) => readable.resolve(graphs.filter((graph) => !hidden.has(graph))),
+  };
+}
+
+function readableOf(options: ReadableGraphsOptions): ReadableGraphs {
   const { level, snapshot, scope, within, decide } = options;
   const decided = new Map<string, boolean>();
   const [resources, isExact = false] = rangesOf(options);

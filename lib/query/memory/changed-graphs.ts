@@ -31,8 +31,8 @@ export class ChangedGraphs {
 
   /** The changes are about to be written. */
   stage({ graphs }: Changes): void {
-    for (const [graph, { before, keys }] of graphs) {
-      const quads = Math.max(before.length, keys?.length ?? 0);
+    for (const [graph, { triples }] of graphs) {
+      const quads = Math.max(triples.before, triples.after);
       const count = (this.unsettled.get(graph)?.count ?? 0) + 1;
       this.unsettled.set(graph, { count, quads });
       this.note(graph, quads);

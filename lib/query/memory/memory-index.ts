@@ -68,7 +68,7 @@ export class MemoryIndex {
       if (transaction.graphs.size === 0) return;
       this.changed.settle(transaction);
       if (this.builder || this.hadTooMany)
-        for (const { before, keys } of transaction.graphs.values()) this.removed += before.length - (keys?.length ?? 0);
+        for (const { triples } of transaction.graphs.values()) this.removed += triples.before - triples.after;
       this.review();
     });
   }

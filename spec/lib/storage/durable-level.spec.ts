@@ -63,7 +63,7 @@ describe('storage/durable-level', () => {
     );
     for (let i = 0; i < 20_000; i++) {
       // Past the cache, which would spare the read.
-      (store as unknown as { graphCache: { clear(): void } }).graphCache.clear();
+      (store as unknown as { graphs: { cache: { clear(): void } } }).graphs.cache.clear();
       expect((await store.graph(iri))!.keys).to.have.length(1);
     }
     expect(counter.made()).to.be.at.least(20_000);

@@ -1,0 +1,109 @@
+/**
+ * Answers of reads of RDF resources: the rendered graph, or a stream of a large one. It must not know how they are made.
+ */
+import type { IncomingMessage } from 'node:http';
+import type { DigestAlgorithm } from '../fields/digest.js';
+import { formatEntityTag } from '../fields/etag.js';
+import { type RdfFormat, rdfXml, turtle } from '../rdf/formats.js';
+import { hasLines, LargeGraph, lengthOf } from '../resources/large-graph.js';
+import { isNotModified } from '../resources/preconditions.js';
+import { rdfRepresentation } from '../resources/read.js';
+import type { Representation } from '../resources/representations.js';
+import type { Storage } from '../resources/storage.js';
+import { variantOf } from '../resources/variants.js';
+import { isLargeGraph } from '../storage/graph-lines.js';
+import type { ResourceRecord } from '../storage/records.js';
+import { digestFields, wantedDigests } from './digests.js';
+import { chooseRdfFormat } from './negotiate.js';
+import type { Reply } from './reply.js';
+import { preconditions } from './request.js';
+import { isConditional, notModified, recordFields, revalidate } from './state-fields.js';
+
+/** The answer of a read of an RDF resource. `undefined` when it changed so that it has to be looked at again. */
+export async function representRdf(
+  storage: Storage,
+  req: IncomingMessage,
+  record: ResourceRecord,
+): Promise<Reply | undefined> {
+  const format = chooseRdfFormat(req.headers.accept);
+  const representation = hasLines(format, record) ? undefined : await rdfRepresentation(storage, record, format);
+  if (!representation)
+    // RDF/XML has no way to write it, or only one that takes the whole of it.
+    return isLargeGraph(record.triples ?? 0)
+      ? representLines(storage, req, { record, format: format === rdfXml ? turtle : format })
+      : undefined;
+  const current = representation.revision === record.revision ? record : (storage.store.record(record.iri) ?? record);
+  const reply = wholeReply(storage, current, representation);
+  // Nearly every request asks for nothing else, so the answer is made once.
+  if (!isConditional(req)) return reply;
+  const { tag } = representation;
+  if (!isNotModified(preconditions(req), tag, current.modified)) return reply;
+  return notModified({ ...(reply.fields as Record<string, string>) });
+}
+
+const wholeReplies = new WeakMap<Representation, Reply>();
+
+function wholeReply(storage: Storage, record: ResourceRecord, representation: Representation): Reply {
+  let reply = wholeReplies.get(representation);
+  if (!reply) {
+    const fields = {
+      ...graphFields(storage, record, representation),
+      'Content-Length': String(representation.bytes.length),
+    };
+    reply = { status: 200, fields, body: representation.bytes };
+    wholeReplies.set(representation, reply);
+  }
+  return reply;
+}
+
+const graphFields = (
+  storage: Storage,
+  record: ResourceRecord,
+  { mediaType, tag }: Pick<Representation, 'mediaType' | 'tag'>,
+): Record<string, string> => ({
+  ...recordFields(storage, record),
+  'Content-Type': mediaType,
+  Vary: 'Accept',
+  'Cache-Control': revalidate,
+  ETag: formatEntityTag(tag),
+});
+
+/** A large graph as a stream of lines. `undefined` when it is not large any more. */
+async function representLines(
+  storage: Storage,
+  req: IncomingMessage,
+  { record, format }: { readonly record: ResourceRecord; readonly format: RdfFormat },
+): Promise<Reply | undefined> {
+  const tag = `${record.revision}.${variantOf(format)}`;
+  const fields = lineFields(storage, record, format);
+  if (isConditional(req) && isNotModified(preconditions(req), tag, record.modified)) return notModified(fields);
+  const wanted = wantedDigests(req, true);
+  const isHead = req.method === 'HEAD' && lengthOf(format, record) !== undefined;
+  if (isHead && !wanted.repr && !wanted.content) return { status: 200, fields };
+  const graph = await LargeGraph.open(storage, record.iri, format);
+  if (!graph) return undefined;
+  try {
+    const own = lineFields(storage, graph.record, format);
+    const digests = new Map<DigestAlgorithm, Buffer>();
+    for (const algorithm of Object.values(wanted))
+      if (algorithm && !digests.has(algorithm)) digests.set(algorithm, await graph.digest(algorithm));
+    Object.assign(
+      own,
+      digestFields(wanted, (algorithm) => digests.get(algorithm)!),
+    );
+    // What has no length yet is begun for HEAD too, and not taken.
+    if (!isHead) return { status: 200, fields: own, body: graph.stream() };
+    await graph.close();
+    return { status: 200, fields: own };
+  } catch (error) {
+    await graph.close();
+    throw error;
+  }
+}
+
+function lineFields(storage: Storage, record: ResourceRecord, format: RdfFormat): Record<string, string> {
+  const tag = `${record.revision}.${variantOf(format)}`;
+  const length = lengthOf(format, record);
+  const fields = graphFields(storage, record, { mediaType: format, tag });
+  return length === undefined ? fields : { ...fields, 'Content-Length': String(length) };
+}

@@ -1,0 +1,43 @@
+/** The fields of an answer that tell of a state, and the conditions on it. It must not know representations. */
+import type { IncomingMessage } from 'node:http';
+import { formatHttpDate } from '../fields/date.js';
+import { acceptedPatches, acceptPost, allowedMethods } from '../resources/methods.js';
+import type { Storage } from '../resources/storage.js';
+import type { ResourceRecord } from '../storage/records.js';
+import { resourceLinks } from './links.js';
+import type { Reply } from './reply.js';
+
+/** Private data that changes: caches ask again, with the tag. */
+export const revalidate = 'private, no-cache';
+
+const fieldsOfRecord = new WeakMap<ResourceRecord, Record<string, string>>();
+
+/** The fields that depend on the record alone, made once per state. */
+export function recordFields(storage: Storage, record: ResourceRecord): Record<string, string> {
+  let fields = fieldsOfRecord.get(record);
+  if (!fields) {
+    fields = {
+      'Last-Modified': formatHttpDate(record.modified),
+      Link: resourceLinks(record, storage),
+      // Also for RDF: a browser runs the XHTML elements that a graph's predicates can spell in RDF/XML.
+      'X-Content-Type-Options': 'nosniff',
+      'Content-Security-Policy': "sandbox; default-src 'none'",
+    };
+    fields['Allow'] = allowedMethods(record, storage).join(', ');
+    const patches = acceptedPatches(record);
+    if (patches.length > 0) fields['Accept-Patch'] = patches.join(', ');
+    if (record.kind === 'container') fields['Accept-Post'] = acceptPost;
+    fieldsOfRecord.set(record, fields);
+  }
+  return fields;
+}
+
+/** Whether a read asks for what is new alone. */
+export const isConditional = ({ headers }: IncomingMessage): boolean =>
+  headers['if-none-match'] !== undefined || headers['if-modified-since'] !== undefined;
+
+/** RFC 9110 15.4.5: the fields that a 304 repeats. */
+export function notModified(fields: Record<string, string>): Reply {
+  const { 'Content-Type': _type, 'Content-Length': _length, 'Accept-Ranges': _ranges, ...kept } = fields;
+  return { status: 304, fields: kept };
+}

@@ -1,0 +1,55 @@
+/** Long RDF documents in, triple by triple, so that they are never held whole as terms. It must not know storage. */
+import type { Quad } from '@rdfjs/types';
+import { decodeUtf8 } from '../json/json.js';
+import { relabeller } from './blank-nodes.js';
+import { CountingFactory, Expansion, usualBounds } from './bounds.js';
+import type { RdfFormat } from './formats.js';
+import { assertTripleLines, eachN3, isInDefaultGraph, namedGraph } from './n3-documents.js';
+import type { ParseOptions } from './parse.js';
+import { boundedPrefixes } from './prefixes.js';
+
+/** The formats whose documents can be read in parts. */
+const inParts: ReadonlySet<RdfFormat> = new Set([
+  'text/turtle',
+  'application/trig',
+  'application/n-triples',
+  'application/n-quads',
+]);
+
+/** Whether `parseInParts` reads a format. */
+export const hasParts = (format: RdfFormat): boolean => inParts.has(format);
+
+const quadsAtATime = 2_000;
+
+/**
+ * Parses a long document, whose triples are given away in parts and need not be held. The bytes are let go of.
+ * @param take is given parts of the triples
+ * @returns the prefixes
+ * @throws LwsError as `parseRdf`; what was given away is in vain then
+ */
+export function parseInParts(
+  bytes: Uint8Array,
+  { format, base, bounds = usualBounds }: ParseOptions & { readonly format: RdfFormat },
+  take: (quads: readonly Quad[]) => void,
+): Readonly<Record<string, string>> {
+  const factory = new CountingFactory(new Expansion(bytes.length, bounds));
+  const hasLines = format === 'application/n-triples' || format === 'application/n-quads';
+  const text = decodeUtf8(bytes);
+  structuredClone(bytes.buffer, { transfer: [bytes.buffer as ArrayBuffer] });
+  const fresh = relabeller();
+  let part: Quad[] = [];
+  let isNamed = false;
+  const give = (): void => {
+    isNamed ||= !part.every(isInDefaultGraph);
+    // After the first triple elsewhere, only the syntax of the rest matters.
+    if (!isNamed) take(fresh(part));
+    part = [];
+  };
+  const prefixes = eachN3(text, { format, factory, ...(hasLines ? {} : { base }) }, (quad) => {
+    if (part.push(quad) === quadsAtATime) give();
+  });
+  give();
+  if (isNamed) throw namedGraph();
+  if (hasLines) assertTripleLines(text);
+  return boundedPrefixes(prefixes);
+}

@@ -1,0 +1,20 @@
+/** What a transaction tells those who listen. */
+import type { ResourceRecord } from './records.js';
+
+/** Something that the storage itself tells named inboxes of, beside what it tells subscribers. */
+export interface Announcement {
+  /** The IRI of the document that was created. */
+  readonly id: string;
+  readonly types: readonly string[];
+  readonly inboxes: readonly string[];
+}
+
+/**
+ * What happened to one resource, for those who listen. A container whose membership changed is no change of its own.
+ */
+export interface ResourceChange {
+  /** Absent: it was created. */
+  readonly before?: ResourceRecord;
+  /** Absent: it was deleted. */
+  readonly after?: ResourceRecord;
+}

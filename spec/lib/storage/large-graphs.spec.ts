@@ -1,0 +1,218 @@
+/** Large graphs in the store: packed keys, parts of graphs, and graphs that are hidden while they are written or removed. */
+
+import type { Quad } from '@rdfjs/types';
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { Parser } from 'n3';
+import { isWellFormed } from '../../../lib/rdf/iri.js';
+import { checkStore } from '../../../lib/storage/check.js';
+import { blockDifference, difference, laidOver } from '../../../lib/storage/graph-changes.js';
+import { allOf, blocksOf, packKeys } from '../../../lib/storage/graph-keys.js';
+import { largeGraph, sizeOfLines } from '../../../lib/storage/graph-lines.js';
+import { hiddenKey } from '../../../lib/storage/hidden-keys.js';
+import { sortKeys } from '../../../lib/storage/key-order.js';
+import { KeyRuns } from '../../../lib/storage/key-runs.js';
+import { encodeGraph } from '../../../lib/storage/quad-keys.js';
+import { QuadReader } from '../../../lib/storage/quad-reader.js';
+import { metaKey, newRevision, type ResourceRecord } from '../../../lib/storage/records.js';
+import { type MemoryStore, memoryStore, root } from '../../support/memory-store.js';
+
+const key = fc.oneof(
+  fc.string({ unit: fc.constantFrom('a', 'b', '\u0000', 'é', '\uffff', '😀', '😁') }),
+  fc.string({ unit: 'binary' }).filter(isWellFormed),
+);
+const keySet = fc.uniqueArray(key, { maxLength: 60 }).map((keys) => sortKeys([...keys]));
+const collected = async (blocks: AsyncIterable<readonly string[]>): Promise<string[]> => {
+  const found: string[] = [];
+  for await (const block of blocks) found.push(...block);
+  return found;
+};
+
+describe('storage: keys of large graphs', () => {
+  it('come out of their packing as they went in, and are found in it', () => {
+    fc.assert(
+      fc.property(keySet, key, fc.integer({ min: 1, max: 7 }), (keys, other, atATime) => {
+        const packed = packKeys(keys, atATime);
+        expect(allOf(packed)).to.deep.equal(keys);
+        for (const each of [...keys, other]) expect(packed.has(each)).to.equal(keys.includes(each));
+      }),
+    );
+  });
+
+  it('are sorted and told apart in runs', () => {
+    const runs = new KeyRuns();
+    const keys = Array.from({ length: 100_000 }, (_, i) => `k${(i * 7919) % 50_021}`);
+    for (const each of keys) runs.add(each);
+    const taken: string[] = [];
+    const merged = runs.merged((each) => taken.push(each));
+    const expected = sortKeys([...new Set(keys)]);
+    expect(merged.length).to.equal(expected.length);
+    expect(allOf(merged)).to.deep.equal(expected);
+    expect(taken).to.deep.equal(expected);
+  });
+
+  it('differ in blocks as they do whole', async () => {
+    await fc.assert(
+      fc.asyncProperty(keySet, keySet, fc.integer({ min: 1, max: 9 }), async (before, after, atATime) => {
+        const found = await blockDifference(blocksOf(packKeys(before, atATime)), blocksOf(packKeys(after, atATime)));
+        expect(found).to.deep.equal({ ...difference(before, after), before: before.length });
+      }),
+    );
+  });
+
+  it('have changes laid over them, whether or not these have come to the disk', async () => {
+    const step = fc.tuple(keySet, keySet).map(([removed, added]) => ({
+      removed: removed.filter((each) => !added.includes(each)),
+      added,
+      keys: undefined,
+      isPart: true,
+    }));
+    await fc.assert(
+      fc.asyncProperty(keySet, fc.array(step, { maxLength: 4 }), fc.nat(4), async (keys, steps, stored) => {
+        const changed = (from: readonly string[], changes: typeof steps): string[] => {
+          const state = new Set(from);
+          for (const { removed, added } of changes) {
+            for (const each of removed) state.delete(each);
+            for (const each of added) state.add(each);
+          }
+          return sortKeys([...state]);
+        };
+        const disk = changed(keys, steps.slice(0, stored));
+        expect(await collected(laidOver([disk], steps))).to.deep.equal(changed(keys, steps));
+      }),
+    );
+  });
+});
+
+describe('storage: hidden graphs', () => {
+  let memory: MemoryStore;
+  const iri = `${root}large`;
+  const keysOf = (count: number): string[] => {
+    let text = '';
+    for (let i = 0; i < count; i++) text += `<http://e.example/${i}> <http://e.example/p> ${i} .\n`;
+    return encodeGraph(iri, new Parser().parse(text) as unknown as Quad[]);
+  };
+  const record = (triples: number): ResourceRecord => ({
+    iri,
+    kind: 'rdf',
+    mediaType: 'text/turtle',
+    revision: newRevision(),
+    size: 10,
+    created: 1,
+    modified: 1,
+    triples,
+  });
+  const create = (keys: ReturnType<typeof packKeys>): Promise<void> =>
+    memory.store.transact((tx) => {
+      if (tx.isLoaded(iri, keys)) tx.raiseGraph(iri, keys);
+      else tx.putGraph(iri, [], allOf(keys));
+      const parent = tx.record(root)!;
+      tx.putRecord(record(keys.length));
+      tx.putRecord({ ...parent, members: (parent.members ?? 0) + 1 });
+    });
+  const drop = (): Promise<void> =>
+    memory.store.transact((tx) => {
+      const parent = tx.record(root)!;
+      const { triples = 0 } = tx.record(iri)!;
+      tx.dropGraph(iri, triples);
+      tx.deleteRecord(tx.record(iri)!);
+      tx.putRecord({ ...parent, members: (parent.members ?? 1) - 1 });
+    });
+  beforeEach(async () => {
+    memory = await memoryStore();
+  });
+  afterEach(async () => {
+    expect((await checkStore(memory.store)).faults).to.deep.equal([]);
+    await memory.dispose();
+  });
+
+  it('are seen from their transaction on, and not from the one that drops them', async () => {
+    const { store } = memory;
+    const keys = packKeys(keysOf(5_000));
+    expect(await store.loadGraph(iri, keys)).to.equal(true);
+    expect(store.entry(hiddenKey(iri))).to.match(/^loading /);
+    expect((await checkStore(store)).faults).to.deep.equal([]);
+    const quads = new QuadReader(memory.level);
+    expect(await quads.countQuads()).to.equal(0);
+    await create(keys);
+    expect(await quads.countQuads()).to.equal(keys.length);
+    expect((await store.graph(iri))!.keys).to.deep.equal(allOf(keys));
+    await drop();
+    expect(await store.graph(iri)).to.equal(undefined);
+    expect(await quads.countQuads()).to.equal(0);
+    // The name is free at once, and what takes it waits for the rest of the old graph to go.
+    const next = packKeys(keysOf(3));
+    await create(next);
+    expect((await store.graph(iri))!.keys).to.deep.equal(allOf(next));
+    expect(store.entry(hiddenKey(iri))).to.equal(undefined);
+  });
+
+  it('are removed when no transaction raises them, by the next start too', async () => {
+    const keys = packKeys(keysOf(5_000));
+    await memory.store.loadGraph(iri, keys);
+    // As after a crash: nothing has told what becomes of it.
+    await memory.store.close();
+    memory = await memory.reopen();
+    await create(packKeys(keysOf(2)));
+    expect((await memory.store.graph(iri))!.keys).to.have.length(2);
+    const other = packKeys(keysOf(4_000));
+    expect(await memory.store.loadGraph(iri, other)).to.equal(false);
+    await drop();
+    expect(await memory.store.loadGraph(iri, other)).to.equal(true);
+    memory.store.dropLoaded(iri, other);
+    await create(packKeys(keysOf(1)));
+    expect((await memory.store.graph(iri))!.keys).to.have.length(1);
+  });
+
+  it('leave sizes of an earlier version behind: they are counted again, once, and the tag is another', async () => {
+    const keys = packKeys(keysOf(largeGraph + 1));
+    await memory.store.loadGraph(iri, keys);
+    await create(keys);
+    const { revision, size } = memory.store.record(iri)!;
+    const bytes = memory.store.bytes;
+    await memory.level.del(metaKey('lines'));
+    await memory.store.close();
+    memory = await memory.reopen();
+    const counted = memory.store.record(iri)!;
+    expect(counted.size).to.equal(sizeOfLines(allOf(keys)));
+    expect(counted.revision).not.to.equal(revision);
+    expect(memory.store.bytes).to.equal(bytes + counted.size - size);
+    await memory.store.close();
+    memory = await memory.reopen();
+    expect(memory.store.record(iri)).to.deep.equal(counted);
+  });
+
+  it('let transactions of one group commit see each other’s parts', async () => {
+    const { store } = memory;
+    const keys = packKeys(keysOf(3_000));
+    await store.loadGraph(iri, keys);
+    const [first, second, third, fourth] = encodeGraph(
+      iri,
+      new Parser().parse('<http://n.example/1> <http://e.example/p> 1,2,3,4 .') as unknown as Quad[],
+    ) as [string, string, string, string];
+    const change = (added: readonly string[], removed: readonly string[]) =>
+      store.transact(async (tx) => {
+        const before = tx.record(iri)!;
+        const had = await tx.hasKeys(before, [...added, ...removed]);
+        const { triples = 0 } = before;
+        tx.changeGraph(iri, { added, removed }, triples);
+        tx.putRecord({ ...before, triples: triples + added.length - removed.length, revision: newRevision() });
+        return had;
+      });
+    const answers = await Promise.all([
+      create(keys),
+      change([first, second], []),
+      change([third], [first]),
+      change([fourth, first], [second]),
+      store.transact(async (tx) => collected(tx.graphBlocks(tx.record(iri)!))),
+    ]);
+    expect(answers.slice(1, 4)).to.deep.equal([
+      [false, false],
+      [false, true],
+      [false, false, true],
+    ]);
+    const expected = sortKeys([...allOf(keys), first, third, fourth]);
+    expect(answers[4]).to.deep.equal(expected);
+    expect((await store.graph(iri))!.keys).to.deep.equal(expected);
+  });
+});

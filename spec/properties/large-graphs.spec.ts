@@ -1,0 +1,108 @@
+/** Graphs around the bound from which they are large, in any order of writes, against a set of lines. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { faultsOf } from '../../components/search-index/indexer.js';
+import { checkStore } from '../../lib/storage/check.js';
+import { isLargeGraph, largeGraph } from '../../lib/storage/graph-lines.js';
+import { request } from '../support/http.js';
+import { type SpecServer, startSpecServer } from '../support/server.js';
+
+const filler = (number: number): string => `<http://data.example/s> <http://data.example/p> "${number}" .`;
+/** What the index tells of: statements of the resource itself, several of which say the same. */
+const own = (iri: string): string[] =>
+  ['a', 'b'].flatMap((fragment) => [
+    `<${iri}#${fragment}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <http://data.example/Type> .`,
+    `<${iri}#${fragment}> <http://data.example/knows> <http://data.example/x> .`,
+    `<${iri}#${fragment}> <http://data.example/knows> <http://data.example/${fragment}> .`,
+  ]);
+
+const numbers = fc.array(fc.integer({ min: largeGraph - 6, max: largeGraph + 6 }), { maxLength: 8 });
+const owned = fc.subarray([0, 1, 2, 3, 4, 5]);
+const step = fc.oneof(
+  { weight: 1, arbitrary: fc.record({ put: fc.integer({ min: largeGraph - 4, max: largeGraph + 4 }), owned }) },
+  { weight: 4, arbitrary: fc.record({ insert: numbers, owned }) },
+  { weight: 4, arbitrary: fc.record({ remove: numbers, owned }) },
+  { weight: 2, arbitrary: fc.record({ together: numbers }) },
+);
+type Step = typeof step extends fc.Arbitrary<infer T> ? T : never;
+
+describe('Large graphs, in any order of writes', () => {
+  let server: SpecServer;
+  let count = 0;
+  before(async () => {
+    server = await startSpecServer();
+  });
+  after(() => server.stop());
+
+  const send = (method: string, iri: string, type?: string, body?: string) =>
+    request(iri, {
+      method,
+      headers: { Authorization: `Bearer ${server.ownerToken}`, ...(type ? { 'Content-Type': type } : {}) },
+      body,
+    });
+  const change = async (iri: string, text: string): Promise<void> => {
+    const { status, text: problem } = await send('PATCH', iri, 'application/sparql-update', text);
+    expect(status, problem).to.equal(204);
+  };
+
+  async function take(iri: string, model: Set<string>, next: Step): Promise<void> {
+    const lines = own(iri);
+    if ('put' in next) {
+      model.clear();
+      for (let i = 0; i < next.put; i++) model.add(filler(i));
+      for (const at of next.owned) model.add(lines[at]!);
+      await send('DELETE', iri);
+      expect((await send('PUT', iri, 'application/n-triples', [...model].join('\n'))).status).to.equal(201);
+    } else if ('together' in next) {
+      const fresh = [...new Set(next.together)].map((number) => filler(number + 1_000_000));
+      for (const line of fresh) model.add(line);
+      await Promise.all(fresh.map((line) => change(iri, `INSERT DATA { ${line} }`)));
+    } else {
+      const inserts = 'insert' in next;
+      const named = [...(inserts ? next.insert : next.remove).map(filler), ...next.owned.map((at) => lines[at]!)];
+      for (const line of named) inserts ? model.add(line) : model.delete(line);
+      await change(iri, `${inserts ? 'INSERT' : 'DELETE'} DATA { ${named.join('\n')} }`);
+    }
+  }
+
+  async function expectState(iri: string, model: ReadonlySet<string>): Promise<void> {
+    const { store } = server.server;
+    const turtle = await send('GET', iri);
+    const record = store.record(iri)!;
+    expect(record.triples).to.equal(model.size);
+    expect(record.size).to.equal(turtle.bytes.length);
+    expect(turtle.headers['content-length']).to.equal(String(record.size));
+    expect(turtle.headers['etag']).to.equal(`"${record.revision}.ttl"`);
+    if (!isLargeGraph(model.size)) expect(turtle.text).not.to.match(/^<[^\n]*> \.\n$/);
+    const nTriples = await request(iri, {
+      headers: { Authorization: `Bearer ${server.ownerToken}`, Accept: 'application/n-triples' },
+    });
+    const found = nTriples.text.trimEnd().split('\n').sort();
+    expect(found.length).to.equal(model.size);
+    expect(found.join('\n') === [...model].sort().join('\n'), 'the same triples').to.equal(true);
+  }
+
+  it('has the triples, sizes, tags and search index that it should', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 2, maxLength: 6 }), async (steps) => {
+        const iri = `${server.root}g${count++}`;
+        const model = new Set<string>();
+        await take(iri, model, { put: largeGraph + 1, owned: [0, 1] });
+        const tags = new Set<string>();
+        for (const each of steps) {
+          const before = [...model].join();
+          const { revision } = server.server.store.record(iri)!;
+          await take(iri, model, each);
+          await expectState(iri, model);
+          tags.add(revision);
+          const now = server.server.store.record(iri)!.revision;
+          if ([...model].join() !== before) expect(tags.has(now), 'a new tag').to.equal(false);
+        }
+        for await (const fault of faultsOf(server.server.store)) expect.fail(fault);
+        await send('DELETE', iri);
+      }),
+      { numRuns: 3 },
+    );
+    expect((await checkStore(server.server.store)).faults).to.deep.equal([]);
+  }).timeout(60_000);
+});

@@ -1,0 +1,70 @@
+/** The console: data goes in and out, in a browser. */
+import { readFileSync } from 'node:fs';
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
+import { request } from '../support/http.js';
+
+const path = '/some/path';
+describeInBrowser('The console, in and out', () => {
+  const console = new Console();
+  let page: Page;
+  before(async () => {
+    await console.start({ path });
+    page = await console.owner();
+    await console.go(page, 'upkeep?tab=transfer');
+  });
+  after(() => console.stop());
+
+  const file = (name: string, text: string) => ({
+    name,
+    mimeType: 'application/octet-stream',
+    buffer: Buffer.from(text),
+  });
+  const get = (name: string) =>
+    request(console.server.root + name, { headers: { Authorization: `Bearer ${console.server.ownerToken}` } });
+
+  it('imports a file, and says what was left out and why', async () => {
+    const { root } = console.server;
+    const triple = (graph: string): string => `<${root}s> <${root}p> "o" <${graph}> .\n`;
+    const lines = triple(`${root}in/a`) + triple(`${root}in/b`) + triple('http://elsewhere.example/c');
+    await page.getByLabel('File or ZIP').setInputFiles(file('dump.nq', lines));
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    const row = page.getByRole('region', { name: 'Imports' }).getByRole('row', { name: 'dump.nq' });
+    await row.getByText('Done').waitFor();
+    await row.getByText('2 created').waitFor();
+    await page.getByText('would take them').waitFor();
+    expect((await get('in/b')).status).to.equal(200);
+    expect(await axeFindings(page)).to.deep.equal([]);
+  });
+
+  it('says why an import failed, and takes it off the list', async () => {
+    await page.getByLabel('File or ZIP').setInputFiles(file('broken.nq', 'garbage'));
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    const row = page.getByRole('region', { name: 'Imports' }).getByRole('row', { name: 'broken.nq' });
+    await row.getByText('Failed').waitFor();
+    await row.getByRole('button', { name: 'Report' }).click();
+    await page.getByText('broken.nq:1:').waitFor();
+    await row.getByRole('button', { name: 'Forget' }).click();
+    await row.waitFor({ state: 'detached' });
+  });
+
+  it('exports a container', async () => {
+    await page.getByRole('combobox').first().selectOption('nquads');
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('button', { name: 'Export', exact: true }).click(),
+    ]);
+    expect(download.suggestedFilename()).to.equal('path.nq');
+    expect(readFileSync(await download.path(), 'utf8')).to.contain(`<${console.server.root}in/a> .\n`);
+  });
+
+  it('says to a stranger who may import', async () => {
+    const stranger = await console.person();
+    await stranger.goto(console.at('signin'));
+    await stranger.getByRole('button', { name: 'Make an identity' }).click();
+    await stranger.locator('.who >> text=This browser').waitFor();
+    await console.go(stranger, 'upkeep?tab=transfer');
+    await stranger.getByText('Only who controls the storage imports into it.').waitFor();
+  });
+});

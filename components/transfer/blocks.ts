@@ -72,8 +72,12 @@ export type ToReader =
     }
   /** Send all keys of these items. */
   | { readonly keysOf: number; readonly items: readonly number[] }
-  /** Nothing of the block is stored. */
-  | { readonly drop: number };
+  /** It has nothing to write of the block, whose blobs go but for those of `kept` items. */
+  | { readonly drop: number; readonly kept: readonly number[] }
+  /** Look whether to end. */
+  | { readonly end: true }
+  /** Nobody is going to say what becomes of the blocks. */
+  | { readonly abandon: true };
 
 export type FromReader =
   | { readonly total: number | undefined }

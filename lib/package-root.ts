@@ -5,7 +5,12 @@ import { fileURLToPath } from 'node:url';
 
 function findRoot(): string {
   let folder = dirname(fileURLToPath(import.meta.url));
-  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder);
+  while (!existsSync(join(folder, 'package.json'))) {
+    const above = dirname(folder);
+    if (above === folder)
+      throw new Error('The files of Quadpod lie outside of its package: there is no package.json above them.');
+    folder = above;
+  }
   return folder;
 }
 

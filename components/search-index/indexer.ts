@@ -5,6 +5,7 @@
 import { LwsError } from '../../lib/errors.js';
 import { changesLinks, clientLinks } from '../../lib/resources/metadata.js';
 import { countRecords, recordBlocks } from '../../lib/storage/all-records.js';
+import { breathe } from '../../lib/storage/batch-filling.js';
 import { subjectRange } from '../../lib/storage/committed-graphs.js';
 import { type GraphChange, laidOver } from '../../lib/storage/graph-changes.js';
 import { PackedKeys } from '../../lib/storage/graph-keys.js';
@@ -18,7 +19,10 @@ import { currentState, entriesOf, ownedSpace, postingSpace, stateKey, typeRelati
 
 /** Stages what a transaction changes of the index: whatever is acknowledged is found, after a crash too. */
 export async function indexChanges(tx: Transaction): Promise<void> {
+  let count = 0;
   for (const { before, after } of tx.changes) {
+    // An import has a thousand of them.
+    if (++count % changesAtATime === 0) await breathe();
     if (before && after && !(await concernsIndex(tx, before, after))) continue;
     if (before && after && (await indexPart(tx, before, after))) continue;
     const old = before ? await entriesBefore(tx, before) : none;
@@ -52,6 +56,7 @@ async function concernsIndex(tx: Transaction, before: ResourceRecord, after: Res
   return false;
 }
 
+const changesAtATime = 64;
 const none: ReadonlyMap<string, string> = new Map();
 
 /** The entries of the state before the transaction; the links before it are those on the disk and in commits under way. */

@@ -68,11 +68,12 @@ export class BlockBuilder {
 
   /** @throws TransferError of the source, LwsError `storage-full` */
   async add({ member, cursor, bytes }: ReadStep): Promise<void> {
-    this.at = { cursor, bytes };
     this.isOpen = false;
     if (member.kind === 'left-out') this.leaveOut(member);
     else if (member.kind === 'rdf') this.addGraph(member);
     else await this.addOther(member);
+    // Only now: what could not be read or kept is read again when the import goes on.
+    this.at = { cursor, bytes };
   }
 
   private addGraph(member: GraphMember): void {
@@ -122,11 +123,18 @@ export class BlockBuilder {
       const { content, blob } = await storeBytes(member, this.options.blobs, this.options.bounds);
       this.contentBytes += content.size;
       // The disk is asked for many at once; the block waits for all.
-      if (blob) this.finishing.push(blob.finish());
+      if (blob) this.finish(blob);
       this.push(member, content, { blob });
     } catch (error) {
       this.refuse(member.source, error);
     }
+  }
+
+  private finish(blob: BlobWriter): void {
+    const finished = blob.finish();
+    // The block hears of a failure when it is built.
+    finished.catch(() => {});
+    this.finishing.push(finished);
   }
 
   private push(
@@ -171,7 +179,7 @@ export class BlockBuilder {
     const finished = await Promise.allSettled(this.finishing);
     const failed = finished.find((result) => result.status === 'rejected');
     if (failed) {
-      await Promise.all(items.map(({ blob }) => blob?.abort()));
+      await this.abort();
       throw failed.reason;
     }
     const block: Block = {
@@ -180,5 +188,11 @@ export class BlockBuilder {
       batchBytes: this.keyBytes * indexNames.length,
     };
     return { block, keys: items.map(({ keys }) => keys), blobs: items.map(({ blob }) => blob) };
+  }
+
+  /** Removes what was stored for a block that is not built. */
+  async abort(): Promise<void> {
+    await Promise.allSettled(this.finishing);
+    await Promise.all(this.items.map((item) => item?.blob?.abort()));
   }
 }

@@ -63,21 +63,28 @@ export interface ImportTask {
 export type Operation = readonly [key: string, value: string | null];
 
 export type ToReader =
-  /** Write the block: its accepted items (by their index) that are `written` here, with these operations. */
+  /** Some operations of the next batch: sending all at once would keep requests waiting. */
+  | { readonly operations: readonly Operation[] }
+  /** Write the block: its accepted items (by their index) that are `written` here, and the operations. */
   | {
       readonly write: number;
       readonly accepted: readonly number[];
       readonly written: readonly number[];
-      readonly operations: readonly Operation[];
     }
   /** Send all keys of these items. */
   | { readonly keysOf: number; readonly items: readonly number[] }
-  /** Nothing of the block is stored. */
-  | { readonly drop: number };
+  /** It has nothing to write of the block, whose blobs go but for those of `kept` items. */
+  | { readonly drop: number; readonly kept: readonly number[] }
+  /** Look whether to end. */
+  | { readonly end: true }
+  /** Nobody is going to say what becomes of the blocks. */
+  | { readonly abandon: true };
 
 export type FromReader =
   | { readonly total: number | undefined }
-  | { readonly block: Block }
+  /** Some items of the next block: receiving all at once would keep requests waiting. */
+  | { readonly items: readonly BlockItem[] }
+  | { readonly block: Omit<Block, 'items'> }
   | { readonly written: number }
   | { readonly refused: number; readonly message: string }
   | { readonly keysOf: number; readonly keys: readonly (readonly string[])[] }

@@ -20,6 +20,7 @@ import {
   keptStates,
   newState,
 } from './import-state.js';
+import { ImportStopped } from './import-thread.js';
 import { TransferError } from './member.js';
 import { sendImport } from './send-import.js';
 
@@ -88,7 +89,7 @@ async function importHere(
     await job.run();
     state.status = 'done';
   } catch (error) {
-    state.status = 'failed';
+    state.status = error instanceof ImportStopped ? 'interrupted' : 'failed';
     state.failure = (error as Error).message;
     if (!(error instanceof TransferError)) throw error;
   } finally {

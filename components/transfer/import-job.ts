@@ -2,15 +2,16 @@
  * One import: a thread reads, and what it read is decided and staged here, a block a transaction, together with how far the import
  * has come. It must not know HTTP or formats.
  */
-import { hash } from 'node:crypto';
 import { join, resolve } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { House } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
+import { breathe } from '../../lib/storage/batch-filling.js';
+import { CommitInDoubtError } from '../../lib/storage/commit-in-doubt.js';
 import { entryKey, entryRange } from '../../lib/storage/records.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
-import type { Block, BlockItem, FromReader, ImportTask, Told, ToReader } from './blocks.js';
+import type { Block, BlockItem, Told } from './blocks.js';
+import { DryRun, isRefusal, NeedsKeys, named, nameOf, type Staged } from './import-staging.js';
 import {
   behind,
   type ImportState,
@@ -22,7 +23,9 @@ import {
   whatIsLost,
   writeState,
 } from './import-state.js';
-import { TransferError } from './member.js';
+import { type BlockTaker, ImportStopped, ImportThread } from './import-thread.js';
+
+const itemsAtATime = 64;
 
 export interface ImportOptions {
   readonly house: House;
@@ -33,35 +36,10 @@ export interface ImportOptions {
   readonly dryRun: boolean;
 }
 
-interface Staged {
-  readonly verdicts: readonly Verdict[];
-  /** Indices of the items that the reading thread writes. */
-  readonly written: readonly number[];
-  /** What is not taken over of items that are. */
-  readonly lost: readonly Told[];
-}
-
-/** What a dry run undoes its transactions with. */
-class DryRun extends Error {
-  constructor(readonly staged: Staged) {
-    super('A dry run stores nothing.');
-  }
-}
-
-class NeedsKeys extends Error {
-  constructor(readonly items: readonly number[]) {
-    super('All keys of some graphs are wanted.');
-  }
-}
-
-export class ImportJob {
-  private readonly ended = new Int32Array(new SharedArrayBuffer(4));
+export class ImportJob implements BlockTaker {
   private readonly seen = new Set<string>();
-  private worker: Worker | undefined;
-  private readonly written = new Map<number, { resolve(): void; reject(error: Error): void }>();
-  private keys: ((keys: readonly (readonly string[])[]) => void) | undefined;
-  /** The last block whose transaction was staged. */
-  private last: Promise<void> = Promise.resolve();
+  private thread: ImportThread | undefined;
+  private isStopped = false;
 
   constructor(
     readonly state: ImportState,
@@ -72,45 +50,21 @@ export class ImportJob {
   async run(): Promise<void> {
     const { house, dryRun } = this.options;
     await this.recall();
+    this.assertGoing();
     const { source, name, format, mediaType, into, rewrite, cursor, id } = this.state;
-    const task: ImportTask = {
-      ...{ source, name, format, mediaType, into, rewrite, dryRun, ended: this.ended },
-      ...(cursor === '' ? {} : { cursor }),
-      seed: id,
-      level: join(resolve(house.dataDir), 'level'),
-      blobs: join(resolve(house.dataDir), 'blobs'),
-      bounds: { jsonBytes: 16 << 20 },
-    };
-    const worker = new Worker(new URL('./import-worker.js', import.meta.url), {
-      workerData: task,
-      // A block is garbage as soon as it is written: with the usual 16 MiB a quarter of the time goes by with moving it.
-      resourceLimits: { maxYoungGenerationSizeMb: 96, maxOldGenerationSizeMb: 512 },
-    });
-    this.worker = worker;
+    this.thread = new ImportThread(
+      {
+        ...{ source, name, format, mediaType, into, rewrite, dryRun },
+        ...(cursor === '' ? {} : { cursor }),
+        seed: id,
+        level: join(resolve(house.dataDir), 'level'),
+        blobs: join(resolve(house.dataDir), 'blobs'),
+        bounds: { jsonBytes: 16 << 20 },
+      },
+      this,
+    );
     try {
-      await new Promise<void>((done, fail) => {
-        const failed = (error: Error): void => {
-          this.interrupt(error);
-          fail(error);
-        };
-        worker.on('message', (message: FromReader) => {
-          if ('total' in message) this.state.total = message.total;
-          else if ('block' in message) {
-            this.last = this.last.then(() => this.take(message.block));
-            this.last.catch(failed);
-          } else if ('written' in message) this.written.get(message.written)?.resolve();
-          else if ('refused' in message) this.written.get(message.refused)?.reject(new Error(message.message));
-          else if ('keysOf' in message) this.keys?.(message.keys);
-          else if ('done' in message) this.last.then(() => done(), fail);
-          else
-            this.last.then(
-              () => fail(message.isFault ? new Error(message.broken) : new TransferError(message.broken)),
-              fail,
-            );
-        });
-        worker.once('error', failed);
-        worker.once('exit', () => failed(new Error('The thread of the import ended.')));
-      });
+      await this.thread.finished;
     } finally {
       await this.stop();
     }
@@ -118,21 +72,23 @@ export class ImportJob {
 
   /** Ends it; what was stored stays, and it can go on. */
   async stop(): Promise<void> {
-    const { worker } = this;
-    Atomics.store(this.ended, 0, 1);
-    worker?.postMessage({ end: true });
-    if (worker && worker.threadId >= 0) await new Promise((gone) => worker.once('exit', gone));
-    this.interrupt(new TransferError('The import was stopped.'));
+    this.isStopped = true;
+    await this.thread?.stop();
   }
 
-  private interrupt(error: Error): void {
-    for (const { reject } of this.written.values()) reject(error);
-    this.written.clear();
-    this.keys?.([]);
+  /** Ends it while no transaction can run. */
+  async abandon(): Promise<void> {
+    this.isStopped = true;
+    await this.thread?.abandon();
   }
 
-  private tell(message: ToReader): void {
-    this.worker?.postMessage(message);
+  /** @throws ImportStopped */
+  private assertGoing(): void {
+    if (this.isStopped || this.thread?.isEnding) throw new ImportStopped();
+  }
+
+  expect(total: number | undefined): void {
+    this.state.total = total;
   }
 
   /** Resources that this import has stored before it was interrupted. */
@@ -141,15 +97,21 @@ export class ImportJob {
       for (const [, value] of entries) for (const name of value.split(' ')) this.seen.add(name);
   }
 
-  private async take(block: Block): Promise<void> {
+  async take(block: Block): Promise<void> {
+    const kept: number[] = [];
+    const { items, number } = block;
     let staged: Staged;
     try {
-      staged = await this.store(block, block.items);
+      staged = await this.store(block, items).catch((error: unknown) => {
+        if (!isRefusal(error)) throw error;
+        return this.storeSingly(block, kept);
+      });
     } catch (error) {
-      this.tell({ drop: block.number });
+      // What is in doubt may be on the disk, and then it refers to all of them.
+      this.thread!.drop(number, error instanceof CommitInDoubtError ? [...items.keys()] : kept);
       throw error;
     }
-    if (this.options.dryRun) this.tell({ drop: block.number });
+    if (this.options.dryRun) this.thread!.drop(number);
     this.count(block, staged);
   }
 
@@ -158,7 +120,8 @@ export class ImportJob {
     const { store } = this.options.house;
     try {
       return await store.transact(async (tx) => {
-        const staged = await this.stage(tx, block, items);
+        const staged = await this.stage(tx, items);
+        staged.lost.push(...stageStates(tx, block));
         if (this.options.dryRun) throw new DryRun(staged);
         this.enlist(tx, block, staged);
         return staged;
@@ -166,29 +129,71 @@ export class ImportJob {
     } catch (error) {
       if (error instanceof DryRun) return error.staged;
       if (!(error instanceof NeedsKeys)) throw error;
-      const wanted = await this.askKeys(block.number, error.items);
-      const complete = items.map((item, index) => {
-        const keys = wanted[error.items.indexOf(index)];
-        return keys && item.content?.kind === 'rdf' ? { ...item, content: { ...item.content, keys } } : item;
-      });
-      return this.store(block, complete);
+      return this.store(block, await this.complete(block.number, items, error.items));
     }
   }
 
-  private askKeys(number: number, items: readonly number[]): Promise<readonly (readonly string[])[]> {
-    return new Promise((resolve) => {
-      this.keys = resolve;
-      this.tell({ keysOf: number, items });
+  /**
+   * Someone who listens to transactions refused the block: a transaction for each item, so that only what is refused is left out.
+   * @param kept the items that are stored
+   */
+  private async storeSingly(block: Block, kept: number[]): Promise<Staged> {
+    const { house } = this.options;
+    const { items, number } = block;
+    const graphs = [...items.keys()].filter((index) => items[index]!.content?.kind === 'rdf');
+    const complete = await this.complete(number, items, graphs);
+    const [verdicts, lost]: [Verdict[], Told[]] = [[], []];
+    for (const [index, item] of complete.entries())
+      try {
+        const { verdict, lost: ofItem } = await house.store.transact(async (tx) => {
+          const staged = await this.stage(tx, [item]);
+          const [verdict] = staged.verdicts;
+          const key = entryKey(seenSpace, this.state.id, `${this.state.blocks}-${index}`);
+          if (isStored(verdict!)) tx.putEntry(key, nameOf(item.iri));
+          return { verdict: verdict!, lost: staged.lost };
+        });
+        verdicts.push(verdict);
+        lost.push(...ofItem);
+        if (isStored(verdict)) kept.push(index);
+      } catch (error) {
+        if (error instanceof CommitInDoubtError) kept.push(index);
+        if (!isRefusal(error)) throw error;
+        verdicts.push({ source: item.source, why: error.message });
+      }
+    const staged = { verdicts, written: [], lost };
+    await house.store.transact((tx) => {
+      this.assertGoing();
+      lost.push(...stageStates(tx, block));
+      this.enlist(tx, block, staged);
+    });
+    return staged;
+  }
+
+  /** Items with all keys of some of them. */
+  private async complete(
+    number: number,
+    items: readonly BlockItem[],
+    wanted: readonly number[],
+  ): Promise<readonly BlockItem[]> {
+    const keys = await this.thread!.keysOf(number, wanted);
+    const found = new Map(wanted.map((index, at) => [index, keys[at]]));
+    return items.map((item, index) => {
+      const { content } = item;
+      const own = found.get(index);
+      return own && content?.kind === 'rdf' ? { ...item, content: { ...content, keys: own } } : item;
     });
   }
 
-  private async stage(tx: Transaction, block: Block, items: readonly BlockItem[]): Promise<Staged> {
+  private async stage(tx: Transaction, items: readonly BlockItem[]): Promise<Staged> {
     const { house, access, isOperator } = this.options;
+    this.assertGoing();
     tx.actor = access.principal?.subject;
     const staging = house.bulk(tx, { access, isOperator });
     const [verdicts, lost]: [Verdict[], Told[]] = [[], []];
     const [incomplete, written]: [number[], number[]] = [[], []];
     for (const [index, item] of items.entries()) {
+      // The queue waits, and readers do not.
+      if (index % itemsAtATime === itemsAtATime - 1) await breathe();
       const existing = this.seen.has(nameOf(item.iri)) ? 'merge' : this.state.conflict;
       try {
         const verdict = await staging.stage(item, existing);
@@ -204,7 +209,6 @@ export class ImportJob {
       }
     }
     if (incomplete.length > 0) throw new NeedsKeys(incomplete);
-    lost.push(...stageStates(tx, block));
     return { verdicts, written, lost };
   }
 
@@ -217,24 +221,12 @@ export class ImportJob {
     const accepted = block.items.flatMap((_, index) => (isStored(verdicts[index]!) ? [index] : []));
     tx.partner = {
       bytes: block.batchBytes,
-      write: (operations) =>
-        new Promise((resolve, reject) => {
-          const settle = { resolve, reject };
-          this.written.set(block.number, settle);
-          this.tell({ write: block.number, accepted, written, operations });
-        }),
+      write: (operations) => this.thread!.write({ write: block.number, accepted, written }, operations),
     };
   }
 
   private count(block: Block, { verdicts, lost }: Staged): void {
-    this.written.delete(block.number);
     for (const [index, { iri }] of block.items.entries()) if (isStored(verdicts[index]!)) this.seen.add(nameOf(iri));
     Object.assign(this.state, behind(this.state, block, { verdicts, lost }));
   }
 }
-
-/** Short, since one is kept for each resource. */
-const nameOf = (iri: string): string => hash('sha256', iri, 'base64url').slice(0, 12);
-
-const named = (source: string, error: unknown): unknown =>
-  error instanceof LwsError ? new TransferError(`${source}: ${error.message}`) : error;

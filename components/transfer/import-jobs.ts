@@ -1,6 +1,6 @@
 /** The imports of a server: one at a time, each with the file that was sent, which is kept until it has ended. It must not know HTTP. */
 import { randomBytes } from 'node:crypto';
-import { createWriteStream, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { createWriteStream, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -9,9 +9,10 @@ import type { House } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import { ImportJob } from './import-job.js';
 import { forgetState, type ImportState, keepState, keptStates, newState } from './import-state.js';
+import { ImportStopped } from './import-thread.js';
 import { TransferError } from './member.js';
 
-/** Imports that have ended and are told of. */
+/** Imports that are told of; older ones are forgotten with their files. */
 const mostKept = 50;
 
 export type ImportRequest = Pick<ImportState, 'name' | 'format' | 'mediaType' | 'into' | 'rewrite' | 'conflict'> & {
@@ -40,7 +41,7 @@ export class ImportJobs {
     for (const state of await keptStates(house.store)) jobs.states.set(state.id, state);
     mkdirSync(jobs.folder, { recursive: true, mode: 0o700 });
     for (const name of readdirSync(jobs.folder))
-      if (jobs.states.get(name)?.status !== 'interrupted') rmSync(join(jobs.folder, name), { force: true });
+      if ((jobs.states.get(name)?.status ?? 'done') === 'done') rmSync(join(jobs.folder, name), { force: true });
     return jobs;
   }
 
@@ -106,12 +107,11 @@ export class ImportJobs {
     } catch (error) {
       const isTold = error instanceof TransferError || error instanceof LwsError;
       if (!isTold) this.house.log.error({ err: error }, 'an import failed');
-      state.status = 'failed';
+      state.status = error instanceof ImportStopped ? 'interrupted' : 'failed';
       state.failure = isTold ? (error as Error).message : 'The server failed; its log says why.';
     }
     try {
-      if (dryRun) this.states.set(state.id, state);
-      else await this.keep(state);
+      await this.keep(state, dryRun);
     } catch (error) {
       this.house.log.error({ err: error }, 'the state of an import could not be kept');
     }
@@ -119,17 +119,17 @@ export class ImportJobs {
     this.running = undefined;
   }
 
-  private async keep(state: ImportState): Promise<void> {
+  private async keep(state: ImportState, dryRun: boolean): Promise<void> {
     this.states.set(state.id, state);
-    await keepState(this.house.store, state);
-    const ended = this.all().filter(({ status }) => status === 'done');
-    for (const { id } of ended.slice(mostKept)) await this.forget(id);
+    if (!dryRun) await keepState(this.house.store, state);
+    for (const { id } of this.all().slice(mostKept)) await this.forget(id);
   }
 
   /** Goes on with one that was interrupted or failed. @throws LwsError `conflict` */
   resume(state: ImportState, access: Access): ImportState {
     this.assertIdle();
     if (state.status === 'done') throw new LwsError('conflict', 'This import has ended.');
+    if (!existsSync(state.source)) throw new LwsError('conflict', 'What was sent is gone. Send it again.');
     const { failure: _failure, ...rest } = state;
     return this.start({ ...rest, status: 'running' }, access, false);
   }
@@ -151,5 +151,10 @@ export class ImportJobs {
   /** Lets go of LevelDB; what was under way can go on. */
   async stop(): Promise<void> {
     if (this.running) await this.end(this.running.job.state.id);
+  }
+
+  /** The same while no transaction can run. */
+  async abandon(): Promise<void> {
+    await this.running?.job.abandon();
   }
 }

@@ -113,8 +113,11 @@ export type Verdict = BulkVerdict | Told;
 export const isStored = (verdict: Verdict): boolean =>
   verdict === 'created' || verdict === 'replaced' || verdict === 'merged';
 
-/** Sentences of a report that are kept; more are counted. */
-const mostTold = 1000;
+/** Sentences of a report that are kept, and their characters; more are counted. All are written with each block. */
+const mostTold = 500;
+const longestTold = 500;
+
+const cut = (text: string): string => (text.length > longestTold ? `${text.slice(0, longestTold)}…` : text);
 
 /** The state behind a block. */
 export function behind(
@@ -135,7 +138,12 @@ export function behind(
     merged: state.merged + count('merged'),
     skipped: state.skipped + count('skipped'),
     leftOut: state.leftOut + told.length,
-    told: [...state.told, ...told.slice(0, Math.max(0, mostTold - state.told.length))],
+    told: [
+      ...state.told,
+      ...told
+        .slice(0, Math.max(0, mostTold - state.told.length))
+        .map(({ source, why }) => ({ source: cut(source), why: cut(why) })),
+    ],
   };
 }
 

@@ -3,25 +3,30 @@
  * by the thread that answers requests.
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import { LwsError } from '../../lib/errors.js';
 import { Blobs } from '../../lib/storage/blobs.js';
 import { type Level, openLevel, writeBatch } from '../../lib/storage/durable-level.js';
 import { otherKeys } from '../../lib/storage/quad-keys.js';
 import { BlockBuilder, type BuiltBlock } from './block-builder.js';
-import type { FromReader, ImportTask, ToReader } from './blocks.js';
+import type { FromReader, ImportTask, Operation, ToReader } from './blocks.js';
 import { openReader } from './formats/index.js';
 import { TransferError } from './member.js';
 
 /** Blocks that wait for their verdict while the next is read. */
 const mostWaiting = 2;
+const itemsAtATime = 100;
 
 const task = workerData as ImportTask;
 const tell = (message: FromReader): void => parentPort!.postMessage(message);
 const waiting = new Map<number, BuiltBlock>();
+/** Of the next batch. */
+const operations: Operation[] = [];
 let settled: (() => void) | undefined;
 
 const isEnded = (): boolean => Atomics.load(task.ended, 0) !== 0;
-const room = async (most: number): Promise<void> => {
-  while (waiting.size > most && !isEnded())
+/** Waits until so few blocks wait. */
+const room = async (most: number, isEnough = (): boolean => false): Promise<void> => {
+  while (waiting.size > most && !isEnough())
     await new Promise<void>((resolve) => {
       settled = resolve;
     });
@@ -29,14 +34,15 @@ const room = async (most: number): Promise<void> => {
 
 async function write(
   level: Level,
-  { write: number, accepted, written, operations }: Extract<ToReader, { write: number }>,
-) {
-  const { keys, blobs } = waiting.get(number)!;
-  const [last, ...others] = [...operations].reverse();
+  { keys, blobs }: BuiltBlock,
+  { accepted, written }: Extract<ToReader, { write: number }>,
+): Promise<void> {
+  const others = operations.splice(0);
+  const last = others.pop();
   await writeBatch(
     level,
     async (batch) => {
-      for (const [key, value] of others.reverse()) {
+      for (const [key, value] of others) {
         if (value === null) batch.del(key);
         else batch.put(key, value);
       }
@@ -45,19 +51,27 @@ async function write(
       for (const index of written) for (const key of keys[index]!) batch.put(key, '');
       for (const order of [0, 1, 2]) {
         await new Promise(setImmediate);
-        const others: string[] = [];
-        for (const index of written) for (const key of keys[index]!) others.push(otherKeys(key)[order]!);
-        for (const key of others.sort()) batch.put(key, '');
+        const own: string[] = [];
+        for (const index of written) for (const key of keys[index]!) own.push(otherKeys(key)[order]!);
+        for (const key of own.sort()) batch.put(key, '');
       }
     },
     () => [last![0], last![1] ?? ''],
   );
+  await abortOthers(blobs, accepted);
+}
+
+async function abortOthers(blobs: BuiltBlock['blobs'], accepted: readonly number[]): Promise<void> {
   const kept = new Set(accepted);
   await Promise.all(blobs.map((blob, index) => (kept.has(index) ? undefined : blob?.abort())));
 }
 
-async function drop(number: number): Promise<void> {
-  await Promise.all(waiting.get(number)!.blobs.map((blob) => blob?.abort()));
+async function drop(number: number, kept: readonly number[]): Promise<void> {
+  try {
+    await abortOthers(waiting.get(number)?.blobs ?? [], kept);
+  } finally {
+    settle(number);
+  }
 }
 
 function settle(number: number): void {
@@ -66,21 +80,23 @@ function settle(number: number): void {
 }
 
 async function hear(level: Level, message: ToReader): Promise<void> {
-  if ('keysOf' in message) {
+  if ('operations' in message) operations.push(...message.operations);
+  else if ('keysOf' in message) {
     const { keys } = waiting.get(message.keysOf)!;
     tell({ keysOf: message.keysOf, keys: message.items.map((index) => keys[index] ?? []) });
   } else if ('write' in message)
     try {
-      await write(level, message);
+      await write(level, waiting.get(message.write)!, message);
       tell({ written: message.write });
-      settle(message.write);
     } catch (error) {
+      // It may be on the disk: its blobs stay, and the store finds out when it is opened again.
       tell({ refused: message.write, message: (error as Error).message });
+    } finally {
+      settle(message.write);
     }
-  else {
-    await drop(message.drop);
-    settle(message.drop);
-  }
+  else if ('drop' in message) await drop(message.drop, message.kept);
+  else if ('abandon' in message) await Promise.all([...waiting.keys()].map((number) => drop(number, [])));
+  else settled?.();
 }
 
 async function read(blobs: Blobs | undefined): Promise<void> {
@@ -96,8 +112,10 @@ async function read(blobs: Blobs | undefined): Promise<void> {
       const built = await builder.build(number++);
       builder = fresh();
       waiting.set(built.block.number, built);
-      tell({ block: built.block });
-      await room(mostWaiting - 1);
+      const { items, ...rest } = built.block;
+      for (let at = 0; at < items.length; at += itemsAtATime) tell({ items: items.slice(at, at + itemsAtATime) });
+      tell({ block: rest });
+      await room(mostWaiting - 1, isEnded);
     };
     try {
       for await (const step of reader.read({ into, rewrite, ...(cursor === undefined ? {} : { cursor }) })) {
@@ -107,26 +125,27 @@ async function read(blobs: Blobs | undefined): Promise<void> {
       }
     } finally {
       // What came before an error is whole, and stored.
-      if (!builder.isEmpty && !isEnded()) await send();
-      await room(0);
+      if (isEnded()) await builder.abort();
+      else if (!builder.isEmpty) await send();
     }
-    tell({ done: true });
   } finally {
+    // What was sent is written here, or dropped, whatever became of the source.
+    await room(0);
     await reader.close();
   }
+  tell({ done: true });
 }
 
 const level = task.dryRun ? undefined : await openLevel(task.level);
 try {
   const blobs = task.dryRun ? undefined : new Blobs(task.blobs);
-  parentPort!.on('message', (message: ToReader | { end: true }) => {
-    if ('end' in message) settled?.();
-    else void hear(level!, message);
+  parentPort!.on('message', (message: ToReader) => {
+    hear(level!, message).catch((error: Error) => tell({ broken: error.stack ?? error.message, isFault: true }));
   });
   await read(blobs);
 } catch (error) {
-  const isFault = !(error instanceof TransferError);
-  tell({ broken: isFault ? ((error as Error).stack ?? String(error)) : error.message, isFault });
+  const isFault = !(error instanceof TransferError || error instanceof LwsError);
+  tell({ broken: isFault ? ((error as Error).stack ?? String(error)) : (error as Error).message, isFault });
 } finally {
   parentPort!.close();
   await level?.close();

@@ -39,7 +39,7 @@ export default defineComponent({
     const jobs = await ImportJobs.open(house);
     // Its thread has LevelDB open; the import can go on.
     house.store.beforeReopening(async () => {
-      await jobs.stop();
+      await jobs.abandon();
       return () => {};
     });
     return { routes: [...importRoutes(house, jobs), ...exportRoutes(house)], stop: () => jobs.stop() };

@@ -16,10 +16,12 @@ const factory = new DataFactory<Quad>();
 
 /** Labels that this storage gave: nobody else's look like them. */
 const ours = /^b[0-9a-f]{24}x[0-9a-z]{4,}$/;
+/** Labels that a reader made, which belong to a document already. */
+const ofDocument = /^b[0-9a-f]{24}x/;
 
 /**
- * Blank nodes with labels that no other resource has: of the import, the resource and the label, so that parts of one graph agree,
- * and an import that goes on does too. Labels of this storage stay, so that what was exported comes back as it was.
+ * Blank nodes with labels that nobody else has: of their document, or else of the import, the resource and the label. So parts of one
+ * graph agree, and an import that goes on does too. Labels of this storage stay, so that what was exported comes back as it was.
  */
 export function relabelled(quads: readonly Quad[], seed: string, path: string): readonly Quad[] {
   const labels = new Map<string, Term>();
@@ -27,7 +29,8 @@ export function relabelled(quads: readonly Quad[], seed: string, path: string): 
     if (term.termType !== 'BlankNode' || ours.test(term.value)) return term;
     let label = labels.get(term.value);
     if (!label) {
-      const name = hash('sha256', `${seed}\u0000${path}\u0000${term.value}`, 'hex').slice(0, 24);
+      const whole = ofDocument.test(term.value) ? term.value : `${seed}\u0000${path}\u0000${term.value}`;
+      const name = hash('sha256', whole, 'hex').slice(0, 24);
       label = factory.blankNode(`b${name}x0000`);
       labels.set(term.value, label);
     }

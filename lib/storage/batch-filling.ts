@@ -19,7 +19,9 @@ export async function fillBatch(batch: BatchWriter, transaction: Transaction): P
     batch.del(blobKey(blob));
     batch.put(garbageKey(blob), '');
   }
+  let entries = 0;
   for (const [key, value] of transaction.entries) {
+    if (++entries % quadsAtATime === 0) await breathe();
     if (value === null) batch.del(key);
     else batch.put(key, value);
   }

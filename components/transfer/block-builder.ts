@@ -8,8 +8,8 @@ import type { BytesMember, GraphMember, LeftOut, Member, ReadStep } from './memb
 import { encodedGraph, extrasOf, ownKeys, relabelled, storeBytes } from './reading.js';
 
 /** Larger transactions keep others waiting, smaller ones are written more slowly. */
-const mostQuads = 20_000;
-const mostItems = 1000;
+const mostQuads = 10_000;
+const mostItems = 500;
 const mostBytes = 16 << 20;
 /** Parts of one graph are put together up to here. */
 const mostJoined = 20_000;

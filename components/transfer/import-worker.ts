@@ -4,6 +4,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { LwsError } from '../../lib/errors.js';
+import { breathe } from '../../lib/storage/batch-filling.js';
 import { Blobs } from '../../lib/storage/blobs.js';
 import { type Level, openLevel, writeBatch } from '../../lib/storage/durable-level.js';
 import { otherKeys } from '../../lib/storage/quad-keys.js';
@@ -15,6 +16,7 @@ import { TransferError } from './member.js';
 /** Blocks that wait for their verdict while the next is read. */
 const mostWaiting = 2;
 const itemsAtATime = 100;
+const quadsAtATime = 2000;
 
 const task = workerData as ImportTask;
 const tell = (message: FromReader): void => parentPort!.postMessage(message);
@@ -46,15 +48,13 @@ async function write(
         if (value === null) batch.del(key);
         else batch.put(key, value);
       }
-      // LevelDB takes keys that come in order twice as fast. Only those of one order are in memory at a time: what survives a
-      // scavenge costs more than to make it again.
-      for (const index of written) for (const key of keys[index]!) batch.put(key, '');
-      for (const order of [0, 1, 2]) {
-        await new Promise(setImmediate);
-        const own: string[] = [];
-        for (const index of written) for (const key of keys[index]!) own.push(otherKeys(key)[order]!);
-        for (const key of own.sort()) batch.put(key, '');
-      }
+      let quads = 0;
+      for (const index of written)
+        for (const key of keys[index]!) {
+          batch.put(key, '');
+          for (const other of otherKeys(key)) batch.put(other, '');
+          if (++quads % quadsAtATime === 0) await breathe();
+        }
     },
     () => [last![0], last![1] ?? ''],
   );

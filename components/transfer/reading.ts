@@ -8,7 +8,7 @@ import { boundedPrefixes } from '../../lib/rdf/prefixes.js';
 import { contentKind } from '../../lib/resources/types.js';
 import type { Blobs, BlobWriter } from '../../lib/storage/blobs.js';
 import { defaultTurtle } from '../../lib/storage/graph-lines.js';
-import { encodeQuads, graphPrefix, separator } from '../../lib/storage/quad-keys.js';
+import { encodeQuads, graphPrefix, layoutOf, separator } from '../../lib/storage/quad-keys.js';
 import type { BlockItem, RdfBounds } from './blocks.js';
 import type { AccessList, BytesMember, GraphMember, ResourceMember } from './member.js';
 
@@ -56,12 +56,12 @@ export function encodedGraph(
   return { keys, size, prefixes };
 }
 
-/** The keys with the resource or a fragment of it as their subject. */
+/** The keys that indexes are made of: with the resource or a fragment of it as their subject, and an IRI as their object. */
 export function ownKeys(iri: string, keys: readonly string[]): string[] {
   const about = graphPrefix(iri) + iri;
-  return keys.filter(
-    (key) => key.startsWith(about) && (key[about.length] === '#' || key.startsWith(separator, about.length)),
-  );
+  const isOwn = (key: string): boolean =>
+    key.startsWith(about) && (key[about.length] === '#' || key.startsWith(separator, about.length));
+  return keys.filter((key) => isOwn(key) && key[layoutOf(key).suffixAt + 15] === '0');
 }
 
 /** What an item has beside its content. */

@@ -39,7 +39,7 @@ async function writeDump(): Promise<void> {
       const object = i % 3 === 0 ? other : i % 3 === 1 ? `"a label with the number ${g * i}"` : `"${g + i}"^^<${xsd}>`;
       text += `${i % 5 === 0 ? `_:b${g}x${i % 3}` : `<${iri}#it>`} <https://schema.example/p${i % 12}> ${object} <${iri}> .\n`;
     }
-    if (!out.write(text)) await new Promise((resolve) => out.once('drain', resolve));
+    if (!out.write(text)) await new Promise<void>((resolve) => out.once('drain', () => resolve()));
   }
   await new Promise<void>((resolve) => out.end(() => resolve()));
 }

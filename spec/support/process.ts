@@ -113,13 +113,21 @@ export async function startProcess(options: ProcessOptions = {}): Promise<Server
   return { root, dataDir, pid: child.pid!, output, stop: () => end('SIGTERM'), kill };
 }
 
-/** Starts on the folder of an earlier process and kills it after some milliseconds, whatever it is at. */
-export async function killStart({ dataDir, root }: ServerProcess, afterMs: number): Promise<void> {
+/**
+ * Starts on the folder of an earlier process and kills it, whatever it is at.
+ * @param when after some milliseconds, or as soon as it holds
+ * @param words a command instead of the server; its exit code is null when it was killed
+ */
+export async function killStart(
+  { dataDir, root }: Pick<ServerProcess, 'dataDir' | 'root'>,
+  when: number | (() => boolean),
+  words: readonly string[] = [],
+): Promise<Ended> {
   const environment = { LWS_BASE_URI: root.slice(0, -1), LWS_DATA_DIR: dataDir, LWS_DEV_OPEN: 'true' };
-  const { child, ended } = launch([], { environment });
-  const timer = setTimeout(() => child.kill('SIGKILL'), afterMs);
-  await ended;
-  clearTimeout(timer);
+  const { child, ended } = launch(words, { environment });
+  const kill = (): void => void child.kill('SIGKILL');
+  const timer = typeof when === 'number' ? setTimeout(kill, when) : setInterval(() => when() && kill(), 5);
+  return ended.finally(() => clearTimeout(timer));
 }
 
 /** The banner comes when the server listens. */

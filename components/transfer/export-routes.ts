@@ -9,14 +9,12 @@ import { mediaTypeOfFormat, writeFormats } from './formats/index.js';
 
 export const exportPath = '{prefix}/export';
 
-/** Threads: of controllers, and of all others together. */
-const most = { controller: 2, other: 1 } as const;
-/** Others get so much time (ms); who controls the storage, any. */
-const mostMs = 10 * 60_000;
-const strangersMs = 30_000;
-
+/** Threads for each standing: nobody waits for those who come after it. */
+const most = { controller: 2, known: 1, stranger: 1 } as const;
+/** Others than controllers get so much time (ms). */
+const mostMs = { controller: undefined, known: 10 * 60_000, stranger: 30_000 } as const;
 export function exportRoutes(house: House): readonly Route[] {
-  const running = { controller: 0, other: 0 };
+  const running = { controller: 0, known: 0, stranger: 0 };
   const answer = async ({ query, access }: RouteRequest): Promise<Reply> => {
     const of = query.get('of') ?? house.storage;
     if (!of.startsWith(house.storage) || !isContainerIri(of))
@@ -26,16 +24,18 @@ export function exportRoutes(house: House): readonly Route[] {
       );
     const [format, isGzip] = formatOf(query);
     const standing = await house.authorizer.standing(house.store, access);
-    const place = standing === 'controller' ? 'controller' : 'other';
-    if (running[place] >= most[place])
+    if (running[standing] >= most[standing])
       throw new LwsError('too-busy', 'Other exports are under way. Try again in a minute.', {
         fields: { 'Retry-After': '60' },
       });
-    running[place]++;
-    const limit = standing === 'controller' ? undefined : standing === 'known' ? mostMs : strangersMs;
-    const ended = (): void => void running[place]--;
+    running[standing]++;
+    const ended = (): void => void running[standing]--;
     try {
-      const body = await exportStream(house, { of, format, isGzip, access, isOperator: false, mostMs: limit }, ended);
+      const body = await exportStream(
+        house,
+        { of, format, isGzip, access, isOperator: false, mostMs: mostMs[standing] },
+        ended,
+      );
       return { status: 200, fields: fieldsOf(of, format, isGzip), body };
     } catch (error) {
       ended();

@@ -1,10 +1,11 @@
 /** An export as a stream of bytes: a thread writes it, and what the caller may read is decided here. It must not know HTTP. */
 import { resolve } from 'node:path';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { House } from '../../lib/component.js';
 import type { ExportTask, FromExport, ToExport } from './export-messages.js';
+import { openWriter } from './formats/index.js';
 import { TransferError } from './member.js';
 
 export interface ExportRequest {
@@ -26,12 +27,17 @@ export interface ExportRequest {
 export async function exportStream(house: House, request: ExportRequest, onEnd: () => void): Promise<Readable> {
   const { authorizer, store, storage } = house;
   const { access, isOperator, of, format, isGzip, mostMs } = request;
+  const scope = isOperator ? 'everything' : await authorizer.readScope(access);
+  if (scope === 'nothing') {
+    onEnd();
+    return emptyExport(request, storage);
+  }
   const decide = async (mode: 'read' | 'control', iri: string): Promise<boolean> =>
     isOperator || authorizer.allows({ view: store, access, mode, iri });
   const task: ExportTask = {
     ...{ dataDir: resolve(house.dataDir), storage, of, format, isGzip },
     ended: new Int32Array(new SharedArrayBuffer(4)),
-    scope: isOperator ? 'everything' : await authorizer.readScope(access),
+    scope,
     isController: await decide('control', storage),
   };
   const release = store.blobs.hold();
@@ -43,6 +49,14 @@ export async function exportStream(house: House, request: ExportRequest, onEnd: 
     release();
     onEnd();
   });
+  return stream;
+}
+
+/** Who may read nothing needs no thread, which anybody could ask for again and again. */
+async function emptyExport({ of, format, isGzip }: ExportRequest, storage: string): Promise<Readable> {
+  const stream = new PassThrough();
+  const writer = await openWriter(format, { stream }, { of, isGzip, storage });
+  writer.end().catch((error: Error) => stream.destroy(error));
   return stream;
 }
 

@@ -10,6 +10,7 @@ import type { House } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import type { Reply } from '../../lib/http/reply.js';
 import type { Route, RouteRequest } from '../../lib/http/route.js';
+import { assertName } from '../../lib/resources/bulk-admission.js';
 import { isContainerIri } from '../../lib/storage/records.js';
 import { readFormats } from './formats/index.js';
 import type { ImportJobs, ImportRequest } from './import-jobs.js';
@@ -69,13 +70,19 @@ function nearest({ store, storage }: House, into: string): string {
 }
 
 /** @throws LwsError `bad-request` */
-function importRequest({ storage }: House, { query }: RouteRequest, mediaType: string): ImportRequest {
+function importRequest({ storage, systemPrefix }: House, { query }: RouteRequest, mediaType: string): ImportRequest {
   const into = query.get('into') ?? storage;
   if (!into.startsWith(storage) || !isContainerIri(into))
     throw new LwsError(
       'bad-request',
       `"into" is a container of this storage: an IRI below ${storage} with a slash at its end.`,
     );
+  try {
+    assertName({ storage, systemPrefix }, into);
+  } catch (error) {
+    if (!(error instanceof LwsError)) throw error;
+    throw new LwsError('bad-request', `"into" cannot be imported into: ${error.message}`);
+  }
   const conflict = query.get('on-conflict') ?? 'fail';
   if (!conflicts.includes(conflict as Conflict))
     throw new LwsError('bad-request', `"on-conflict" is one of ${conflicts.join(', ')}.`);

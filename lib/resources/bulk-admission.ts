@@ -7,8 +7,11 @@ import { linksetTooLarge } from './metadata.js';
 import { isReserved, readTarget } from './names.js';
 import type { Storage } from './storage.js';
 
-/** @throws LwsError `not-found` outside of the storage, `bad-request`, `iri-too-long`, `reserved-name` */
-function assertName({ storage, systemPrefix }: Storage, iri: string): void {
+/**
+ * Asserts that a client may create a resource with that name.
+ * @throws LwsError `not-found` outside of the storage, `bad-request`, `iri-too-long`, `reserved-name`
+ */
+export function assertName({ storage, systemPrefix }: Pick<Storage, 'storage' | 'systemPrefix'>, iri: string): void {
   if (!iri.startsWith(storage)) throw new LwsError('not-found', 'It is not below the storage.');
   const path = iri.slice(storage.indexOf('/', storage.indexOf('//') + 2));
   if (/[?#]/.test(iri)) throw new LwsError('bad-request', 'The IRI of a resource has no query and no fragment.');

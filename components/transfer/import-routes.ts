@@ -20,7 +20,7 @@ import { type Conflict, conflicts, type ImportState } from './import-state.js';
 export const importPath = '{prefix}/import';
 export const importsPath = '{prefix}/imports';
 
-const everyMs = 500;
+const everyMs = 200;
 const common = { 'Cache-Control': 'private, no-store', 'X-Content-Type-Options': 'nosniff' };
 
 export function importRoutes(house: House, jobs: ImportJobs): readonly Route[] {

@@ -233,7 +233,7 @@ describeStorage(
       expect(bytes.bytes).to.deep.equal(Buffer.from([0, 255, 1]));
     });
   },
-  { settings: {} },
+  { settings: {}, isOncePlaced: true },
 );
 
 describeStorage(
@@ -278,5 +278,5 @@ describeStorage(
         expect((await s.get(`${s.root}.lws/export?${query}`)).status, query).to.equal(400);
     });
   },
-  inWac(),
+  { ...inWac(), isOncePlaced: true },
 );

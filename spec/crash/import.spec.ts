@@ -21,7 +21,7 @@ import { credential, ed25519Identity } from '../support/identity.js';
 import { killStart, runProcess, type ServerProcess, startProcess } from '../support/process.js';
 import { freePort } from '../support/server.js';
 
-const kills = Number(process.env['QUADPOD_KILLS'] ?? 4);
+const kills = Number(process.env['QUADPOD_KILLS'] ?? 2);
 
 /** Numbers between 0 and 1, the same for the same seed. */
 function randomNumbers(seed: number): () => number {

@@ -4,28 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
-
-/** A job did not begin: `busy` (too many are waiting), `closed`, or `gone` (nobody waits for it any more). */
-export class NotBegun extends Error {
-  constructor(readonly why: 'busy' | 'closed' | 'gone') {
-    super(`A job for a worker did not begin: ${why}`);
-    this.name = 'NotBegun';
-  }
-}
-
-export interface Job<T> {
-  /** Whose it is, where clients share a pool. */
-  readonly client?: string;
-  /** Jobs of a lower one come first; 0 when absent. */
-  readonly rank?: number;
-  /** Aborts when nobody waits for it any more. */
-  readonly gone?: AbortSignal;
-  /**
-   * Works with a thread that is its own for so long.
-   * @param ended called once, when the thread may be used again, or (`false`) has to be given up
-   */
-  work(worker: Worker, ended: (reuse: boolean) => void): Promise<T>;
-}
+import { type Job, NotBegun } from './worker-job.js';
 
 export interface PoolOptions {
   readonly script: URL;
@@ -39,7 +18,7 @@ export interface PoolOptions {
   /** The heap's nursery; a small one keeps an idle thread small. */
   readonly nurseryMb?: number;
   readonly workerData?: unknown;
-  /** Clients share the pool: none of them holds the last thread, and another one is always ready. */
+  /** Clients share the pool: none of them holds the last thread, and another one is ready while one works for long. */
   readonly isShared?: boolean;
   /** The most threads that jobs of each rank, and of those behind it, hold together; absent: all. */
   readonly ranks?: readonly number[];
@@ -58,6 +37,9 @@ interface Waiting {
 /** All clients of a rank together may have so many times as many jobs waiting as one. */
 const queuesOfAll = 8;
 
+/** A thread takes a second of processor to load: one is kept ready only while a job runs longer than this. */
+const spareMs = 1_000;
+
 export class WorkerPool {
   /** The threads without a job, with the timer that ends each. */
   private readonly idle = new Map<Worker, NodeJS.Timeout | undefined>();
@@ -72,6 +54,7 @@ export class WorkerPool {
   private turn = 0;
   private closed = false;
   private isPaused = false;
+  private spare: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: PoolOptions) {}
 
@@ -165,9 +148,18 @@ export class WorkerPool {
     clearTimeout(this.idle.get(worker));
     this.idle.delete(worker);
     this.work(worker, waiting);
-    // The next job, or the one after a killed thread, should not wait for one to load.
-    if (this.options.isShared && this.idle.size === 0 && this.all.size <= this.options.size) this.rest(this.spawn());
+    this.wantSpare();
     this.next();
+  }
+
+  /** The job after one that is killed should not wait for a thread to load; after a short one it has that of the short one. */
+  private wantSpare(): void {
+    if (!this.options.isShared) return;
+    this.spare ??= setTimeout(() => {
+      this.spare = undefined;
+      if (this.closed || this.isPaused || this.idle.size > 0 || this.all.size > this.options.size) return;
+      this.rest(this.spawn());
+    }, spareMs).unref();
   }
 
   private work(worker: Worker, { job, resolve, reject }: Waiting): void {
@@ -219,6 +211,8 @@ export class WorkerPool {
   }
 
   private async endAll(): Promise<void> {
+    clearTimeout(this.spare);
+    this.spare = undefined;
     for (const timer of this.idle.values()) clearTimeout(timer);
     await Promise.all([...this.all].map((worker) => this.end(worker)));
   }

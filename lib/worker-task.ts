@@ -3,7 +3,8 @@
  * receiving one message blocks the receiver. It must not know what the tasks do.
  */
 import type { TransferListItem, Worker } from 'node:worker_threads';
-import { NotBegun, type WorkerPool } from './worker-pool.js';
+import { NotBegun } from './worker-job.js';
+import type { WorkerPool } from './worker-pool.js';
 
 export interface Task {
   readonly name: string;

@@ -116,6 +116,8 @@ export async function prepareServer(
   }
 }
 
+/** Milliseconds after which threads are loaded that the first requests seldom need. */
+const warmMs = 3_000;
 /** Milliseconds that requests under way get to end; fewer once their connections are closed. */
 const [endMs, endUnconnectedMs] = [10_000, 1_000];
 
@@ -136,9 +138,10 @@ export async function createServer(settings: Settings, equipment: Equipment): Pr
     await close();
     throw error;
   }
-  storage.documents.warm();
+  const warming = setTimeout(() => storage.documents.warm(), warmMs).unref();
   let http: HttpServer | undefined;
   const end = async (): Promise<void> => {
+    clearTimeout(warming);
     for (const installation of installations) installation.drain?.();
     if (http) await drain(http, endMs);
     await app.close(http ? endUnconnectedMs : endMs);

@@ -2,7 +2,8 @@
 import type { Worker } from 'node:worker_threads';
 import { rankOf } from '../../../lib/authorization/client.js';
 import type { MemoryIndex } from '../../../lib/query/memory/memory-index.js';
-import { NotBegun, WorkerPool } from '../../../lib/worker-pool.js';
+import { NotBegun } from '../../../lib/worker-job.js';
+import { WorkerPool } from '../../../lib/worker-pool.js';
 import { endThread } from './end-thread.js';
 import type { QueryWorkerData } from './messages.js';
 import { gone, tooBusy } from './query-errors.js';

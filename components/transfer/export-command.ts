@@ -12,7 +12,7 @@ import { StoreUnavailableError } from '../../lib/storage/durable-level.js';
 import { isContainerIri } from '../../lib/storage/records.js';
 import { unzipInto } from './copy-tree.js';
 import { exportStream } from './export-stream.js';
-import { mediaTypeOfFormat, writeFormats } from './formats/index.js';
+import { mediaTypeOfFormat, textExtensionOf, textFormatOf, writeFormats } from './formats/index.js';
 import { TransferError } from './member.js';
 
 interface Wanted {
@@ -52,9 +52,9 @@ function wantedOf({ operands, flags, baseUri }: CommandContext): Wanted {
   const isGzip = output !== undefined && /\.gz$/i.test(output);
   const format =
     flags['format'] ??
-    (output === undefined || /\.nq(?:\.gz)?$/i.test(output) ? 'nquads' : /\.zip$/i.test(output) ? 'zip' : 'folder');
+    (output === undefined ? 'nquads' : (textFormatOf(output) ?? (/\.zip$/i.test(output) ? 'zip' : 'folder')));
   if (!writeFormats.includes(format)) throw new TransferError(`--format is one of ${writeFormats.join(', ')}.`);
-  const isTree = format !== 'nquads';
+  const isTree = textExtensionOf(format) === undefined;
   if (output !== undefined && existsSync(output) && !(isTree && statSync(output).isDirectory()))
     throw new TransferError(`${output} is there already. Name another one.`);
   const isFolder = isTree && output !== undefined && !/\.zip$/i.test(output);

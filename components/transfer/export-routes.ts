@@ -5,7 +5,7 @@ import type { Reply } from '../../lib/http/reply.js';
 import type { Route, RouteRequest } from '../../lib/http/route.js';
 import { isContainerIri } from '../../lib/storage/records.js';
 import { exportStream } from './export-stream.js';
-import { mediaTypeOfFormat, writeFormats } from './formats/index.js';
+import { mediaTypeOfFormat, textExtensionOf, writeFormats } from './formats/index.js';
 
 export const exportPath = '{prefix}/export';
 
@@ -50,18 +50,18 @@ function formatOf(query: URLSearchParams): [format: string, isGzip: boolean] {
   const wanted = query.get('format') ?? 'zip';
   const isGzip = wanted.endsWith('.gz');
   const format = isGzip ? wanted.slice(0, -3) : wanted;
-  if (!writeFormats.includes(format) || mediaTypeOfFormat(format) === undefined || (isGzip && format !== 'nquads'))
+  if (!formatsOverHttp.includes(wanted))
     throw new LwsError('bad-request', `"format" is one of ${formatsOverHttp.join(', ')}.`);
   return [format, isGzip];
 }
 
 const formatsOverHttp = writeFormats
   .filter((name) => mediaTypeOfFormat(name) !== undefined)
-  .flatMap((name) => (name === 'nquads' ? [name, `${name}.gz`] : [name]));
+  .flatMap((name) => (textExtensionOf(name) === undefined ? [name] : [name, `${name}.gz`]));
 
 function fieldsOf(of: string, format: string, isGzip: boolean): Reply['fields'] {
   const name = decodeURIComponent(of.split('/').at(-2) ?? '').replace(/[^A-Za-z0-9._-]/g, '-') || 'storage';
-  const extension = format === 'nquads' ? (isGzip ? 'nq.gz' : 'nq') : 'zip';
+  const extension = (textExtensionOf(format) ?? 'zip') + (isGzip ? '.gz' : '');
   return {
     'Content-Type': isGzip ? 'application/gzip' : mediaTypeOfFormat(format)!,
     'Content-Disposition': `attachment; filename="${name}.${extension}"`,

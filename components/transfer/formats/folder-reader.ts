@@ -13,7 +13,7 @@ import {
 } from '../member.js';
 import { isAuxiliary, isClutter, lastSegment, segmentOf } from './file-names.js';
 import { type FolderIndex, indexName, readIndex } from './folder-index.js';
-import { mediaTypeOf, rdfTypeOf } from './media-types.js';
+import { documentTypeOf, isPage, mediaTypeOf, rdfTypeOf } from './media-types.js';
 import { rdfParts } from './rdf-files.js';
 import { rewriteLinks } from './rewriting.js';
 import { SyntaxFault } from './syntax-fault.js';
@@ -21,10 +21,11 @@ import { SyntaxFault } from './syntax-fault.js';
 /**
  * Reads a tree of files. A file of RDF that cannot be read is left out, unless a part of it is there already: then reading ends.
  * Cursors hold the path of the last file, and the triples of it that are known.
+ * @param isSingle it is one file, somebody's choice: pages are read for the RDF in them, and those without any come as they are
  */
-export const folderReader = (tree: FileTree): Reader => ({
+export const folderReader = (tree: FileTree, isSingle = false): Reader => ({
   total: tree.total,
-  read: (options) => new FolderReading(tree, options).steps(),
+  read: (options) => new FolderReading(tree, options, isSingle).steps(),
   close: () => tree.close(),
 });
 
@@ -38,6 +39,7 @@ class FolderReading {
   constructor(
     private readonly tree: FileTree,
     private readonly options: ReadOptions,
+    private readonly isSingle: boolean,
   ) {}
 
   async *steps(): AsyncGenerator<ReadStep> {
@@ -83,12 +85,13 @@ class FolderReading {
   private async *fileSteps(file: TreeFile, skipped = 0): AsyncGenerator<ReadStep> {
     const facts = this.index.get(file.path);
     const mediaType = facts?.type ?? mediaTypeOf(file.path);
-    const type = facts?.bytes ? undefined : rdfTypeOf(mediaType);
+    const type = facts?.bytes ? undefined : (rdfTypeOf(mediaType) ?? this.documentType(mediaType));
     const common = { ...this.common(file.path, file.path), ...(file.modified ? { modified: file.modified } : {}) };
+    const { size } = file;
+    const bytes = { kind: 'bytes', ...common, mediaType, size, open: () => file.open() } as const;
     if (type === undefined) {
-      this.bytes += file.size;
-      const { size } = file;
-      yield this.step({ kind: 'bytes', ...common, mediaType, size, open: () => file.open() }, file.path);
+      this.bytes += size;
+      yield this.step(bytes, file.path);
       return;
     }
     const { into, rewrite } = this.options;
@@ -97,6 +100,10 @@ class FolderReading {
     try {
       for await (const { quads, prefixes, hasMore, count } of parts) {
         if (!hasMore) this.bytes += file.size;
+        if (count === 0 && isPage(type)) {
+          yield this.step(bytes, file.path);
+          return;
+        }
         const part = { kind: 'rdf', ...common, quads, prefixes, ...(hasMore ? { hasMore } : {}) } as const;
         yield this.step(part, file.path, hasMore ? count : undefined);
         isBegun = true;
@@ -106,6 +113,10 @@ class FolderReading {
       this.bytes += file.size;
       yield this.leftOut(file.path, `It cannot be read. ${error.message}`);
     }
+  }
+
+  private documentType(mediaType: string): string | undefined {
+    return this.isSingle ? documentTypeOf(mediaType) : undefined;
   }
 
   private container(path: string, source: string): ContainerMember {

@@ -22,9 +22,10 @@ import { dumpKind, dumpReader } from './dump-reader.js';
 import { DumpWriter } from './dump-writer.js';
 import { folderReader } from './folder-reader.js';
 import { FolderWriter } from './folder-writer.js';
-import { mediaTypeOf, rdfTypeOf } from './media-types.js';
+import { documentTypeOf, isPage, mediaTypeOf, rdfTypeOf } from './media-types.js';
 import { crateReader, isCrate } from './ro-crate-reader.js';
 import { CrateWriter } from './ro-crate-writer.js';
+import { TriGWriter } from './trig-writer.js';
 
 /** What is imported: a file or a folder of this machine. */
 export interface Source {
@@ -54,6 +55,8 @@ interface Format {
   fits?(tree: FileTree): Promise<boolean>;
   /** What it is when it is sent. */
   readonly mediaType?: string;
+  /** Of its file, where it is a single text, which can also be sent by gzip. */
+  readonly textExtension?: string;
 }
 
 /** The first that fits a tree is taken where none is named. */
@@ -62,8 +65,14 @@ const formats: Readonly<Record<string, Format>> = {
     read: (source) => readDump(source, false),
     write: async (target, { of, isGzip = false }) => new DumpWriter(streamOf(target), of, { isGzip }),
     mediaType: 'application/n-quads',
+    textExtension: 'nq',
   },
-  trig: { read: (source) => readDump(source, true) },
+  trig: {
+    read: (source) => readDump(source, true),
+    write: async (target, { of, isGzip = false }) => new TriGWriter(streamOf(target), of, { isGzip }),
+    mediaType: 'application/trig',
+    textExtension: 'trig',
+  },
   zip: {
     read: async (source) => folderReader(await treeOf(source)),
     write: async (target, { of }) => new FolderWriter(new ZipSink(streamOf(target)), of),
@@ -99,7 +108,7 @@ const formats: Readonly<Record<string, Format>> = {
     mediaType: 'application/zip',
   },
   // A single resource.
-  file: { read: async (source) => folderReader(await openFileTree(source.path, basename(nameOf(source)))) },
+  file: { read: async (source) => folderReader(await openFileTree(source.path, basename(nameOf(source))), true) },
 };
 
 const namesOf = (what: 'read' | 'write'): string[] => Object.keys(formats).filter((name) => formats[name]![what]);
@@ -111,6 +120,16 @@ export const writeFormats: readonly string[] = namesOf('write');
 /** The media type of what a format writes to a stream; `undefined` where it is written to a folder alone. */
 export const mediaTypeOfFormat = (name: string): string | undefined =>
   Object.hasOwn(formats, name) ? formats[name]!.mediaType : undefined;
+
+/** The extension of the file of a format that is a single text; `undefined` for those that are made of files. */
+export const textExtensionOf = (name: string): string | undefined =>
+  Object.hasOwn(formats, name) ? formats[name]!.textExtension : undefined;
+
+/** The format of a file that is a single text, by its name: `dump.nq.gz`; `undefined` for all others. */
+export function textFormatOf(file: string, mediaType?: string): string | undefined {
+  const dump = dumpKind(file, mediaType);
+  return dump && (dump.isTriG ? 'trig' : 'nquads');
+}
 
 /**
  * Opens a source.
@@ -134,11 +153,13 @@ export async function openWriter(format: string, target: Target, options: WriteO
 
 /** The name of the format of a source. @throws TransferError where it is none of those that are known */
 export async function detectFormat(source: Source): Promise<string> {
-  const dump = dumpKind(nameOf(source), source.mediaType);
+  const text = textFormatOf(nameOf(source), source.mediaType);
   const isFolder = await isFolderAt(source.path);
-  if (dump && !isFolder) return dump.isTriG ? 'trig' : 'nquads';
+  if (text !== undefined && !isFolder) return text;
   if (!isFolder && !(await isZip(source.path))) {
-    if (rdfTypeOf(mediaTypeOf(nameOf(source)))) return 'file';
+    const type = mediaTypeOf(nameOf(source));
+    // Whether a page is meant as such, or for what it says, somebody has to say.
+    if (rdfTypeOf(type) || (documentTypeOf(type) && !isPage(type))) return 'file';
     throw new TransferError(
       `${nameOf(source)} is neither a folder, a ZIP, a dump (.nq, .trig) nor another file of RDF; name its format: ${readFormats.join(', ')}.`,
     );

@@ -15,16 +15,37 @@ const rdfByExtension: Readonly<Record<string, string>> = {
 };
 const rdfTypes: ReadonlySet<string> = new Set(Object.values(rdfByExtension));
 
+/** SHACL's compact syntax, and that with additions, which no registry of media types has. */
+const shapesByExtension: Readonly<Record<string, string>> = {
+  shaclc: 'text/shaclc',
+  shc: 'text/shaclc',
+  shaclce: 'text/shaclc-ext',
+  shce: 'text/shaclc-ext',
+};
+const shapeTypes: ReadonlySet<string> = new Set(Object.values(shapesByExtension));
+const typeByExtension: Readonly<Record<string, string>> = { ...rdfByExtension, ...shapesByExtension };
+
 /** The media type of a file by the last extension of its name; `application/octet-stream` where that says nothing. */
 export function mediaTypeOf(name: string): string {
   const extension = /\.([^./]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
-  return (Object.hasOwn(rdfByExtension, extension) && rdfByExtension[extension]) || lookupType(extension);
+  return (Object.hasOwn(typeByExtension, extension) && typeByExtension[extension]) || lookupType(extension);
 }
 
 const lookupType = (extension: string): string => (extension && lookup(extension)) || 'application/octet-stream';
 
 /** The syntax of RDF that a media type stands for, without parameters. */
 export function rdfTypeOf(mediaType: string): string | undefined {
-  const type = mediaType.replace(/;.*/s, '').trim().toLowerCase();
+  const type = essenceOf(mediaType);
   return rdfTypes.has(type) ? type : undefined;
+}
+
+const essenceOf = (mediaType: string): string => mediaType.replace(/;.*/s, '').trim().toLowerCase();
+
+/** Whether a media type, without parameters, is that of pages: these may have RDF in them, and be more than that. */
+export const isPage = (type: string): boolean => type === 'text/html' || type === 'application/xhtml+xml';
+
+/** The same for what takes a thread of its own to read, so that only a file that is imported by itself is read as such. */
+export function documentTypeOf(mediaType: string): string | undefined {
+  const type = essenceOf(mediaType);
+  return shapeTypes.has(type) || isPage(type) ? type : undefined;
 }

@@ -1,4 +1,9 @@
-/** Files of RDF as parts of one graph. It must not know where files lie, nor what they are called in the storage. */
+/**
+ * Files of RDF as parts of one graph. It must not know where files lie, nor what they are called in the storage.
+ *
+ * Which parser reads what: n3 itself Turtle, TriG and N3 (rdf-parse wraps it, without what bounds its memory and tells the line) and the
+ * lines of N-Triples and N-Quads; the parsers of the storage JSON-LD and RDF/XML, which refuse more; rdf-parse everything else.
+ */
 import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../../../lib/errors.js';
@@ -8,7 +13,9 @@ import { boundedPrefixes } from '../../../lib/rdf/prefixes.js';
 import type { TreeFile } from '../file-tree.js';
 import type { Rewrite } from '../member.js';
 import { type Piece, withStart } from './byte-source.js';
+import { DocumentFault, documentQuads } from './documents.js';
 import { lengthOf } from './graph-runs.js';
+import { documentTypeOf } from './media-types.js';
 import { nquadsBlocks } from './nquads-blocks.js';
 import { DocumentFactory, documentKey, RewritingFactory, rewritePrefixes, rewriteQuads } from './rewriting.js';
 import { streamedQuads } from './streamed-quads.js';
@@ -94,6 +101,10 @@ async function* piecesOf({ file }: RdfFile): AsyncGenerator<Piece> {
 async function* quadsOf(rdf: RdfFile): AsyncGenerator<Found> {
   const { type, base, rewrite } = rdf;
   const name = rdf.file.path;
+  if (documentTypeOf(type)) {
+    yield await parsedDocument(rdf);
+    return;
+  }
   if (type === 'application/ld+json' || type === 'application/rdf+xml') {
     yield await wholeDocument(rdf, type);
     return;
@@ -123,23 +134,40 @@ async function assertSingleGraph(rdf: RdfFile): Promise<void> {
 }
 
 /** JSON-LD and RDF/XML: what stands at the end of these may change what stands before. */
-async function wholeDocument({ file, base, rewrite }: RdfFile, format: RdfFormat): Promise<Found> {
-  const { path } = file;
-  if (file.size > longestWhole)
-    throw new SyntaxFault(
-      `${path}: It has more than ${longestWhole >> 20} MiB; so large a graph can be read from Turtle.`,
-    );
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of file.open()) chunks.push(chunk);
-  const bytes = Buffer.concat(chunks);
+async function wholeDocument(rdf: RdfFile, format: RdfFormat): Promise<Found> {
+  const { base, rewrite } = rdf;
+  const bytes = await wholeOf(rdf.file);
   try {
     const { quads, prefixes } = await parseRdf(bytes, format, { base });
     const key = documentKey(bytes, base, JSON.stringify(rewrite));
     return { quads: rewriteQuads(labelled(quads, key), rewrite), prefixes };
   } catch (cause) {
     if (!(cause instanceof LwsError)) throw cause;
-    throw new SyntaxFault(`${path}: ${cause.message}`, { cause });
+    throw new SyntaxFault(`${rdf.file.path}: ${cause.message}`, { cause });
   }
+}
+
+/** Pages and shapes. */
+async function parsedDocument({ file, type, base, rewrite }: RdfFile): Promise<Found> {
+  const bytes = await wholeOf(file);
+  const key = documentKey(bytes, base, JSON.stringify(rewrite));
+  try {
+    const { quads, prefixes } = await documentQuads({ bytes, type, base }, new DataFactory<Quad>());
+    return { quads: rewriteQuads(labelled(quads, key), rewrite), prefixes };
+  } catch (cause) {
+    if (!(cause instanceof DocumentFault)) throw cause;
+    throw new SyntaxFault(`${file.path}: ${cause.message.replace(/\.$/, '')}.`, { cause });
+  }
+}
+
+async function wholeOf(file: TreeFile): Promise<Buffer> {
+  if (file.size > longestWhole)
+    throw new SyntaxFault(
+      `${file.path}: It has more than ${longestWhole >> 20} MiB; so large a graph can be read from Turtle.`,
+    );
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of file.open()) chunks.push(chunk);
+  return Buffer.concat(chunks);
 }
 
 /** With labels that are the same each time. */

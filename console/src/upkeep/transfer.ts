@@ -41,6 +41,7 @@ const importFormats: Readonly<Record<string, string>> = {
 const exportFormats: Readonly<Record<string, string>> = {
   zip: 'ZIP of files, Turtle for RDF',
   nquads: 'N-Quads',
+  trig: 'TriG',
   archive: 'Archive of Quadpod, with everything',
   css: 'Data folder of Community Solid Server (ZIP)',
   bagit: 'BagIt (ZIP)',

@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { dumpKind, dumpReader } from '../../../components/transfer/formats/dump-reader.js';
 import { DumpWriter } from '../../../components/transfer/formats/dump-writer.js';
+import { TriGWriter } from '../../../components/transfer/formats/trig-writer.js';
 import type { GraphMember } from '../../../components/transfer/member.js';
 import { decodeGraph } from '../../../lib/storage/quad-decoding.js';
 import { encodeGraph } from '../../../lib/storage/quad-keys.js';
@@ -14,11 +15,15 @@ import '../../support/random-seed.js';
 
 const of = 'http://new.example/';
 
-async function dumpOf(members: readonly GraphMember[], isGzip = false): Promise<Buffer> {
+async function dumpOf(
+  members: readonly GraphMember[],
+  isGzip = false,
+  Format: typeof DumpWriter | typeof TriGWriter = DumpWriter,
+): Promise<Buffer> {
   const out = new PassThrough();
   const chunks: Buffer[] = [];
   out.on('data', (chunk: Buffer) => chunks.push(chunk));
-  const writer = new DumpWriter(out, of, { isGzip });
+  const writer = new Format(out, of, { isGzip });
   for (const member of members) await writer.write(member);
   await writer.end();
   return Buffer.concat(chunks);
@@ -58,6 +63,9 @@ describe('Writing a dump', () => {
         const exported = await dumpOf(first);
         expect((await dumpOf(stored(await read('a.nq', exported)))).toString()).to.equal(exported.toString());
         expect(gunzipSync(await dumpOf(first, true)).toString()).to.equal(exported.toString());
+        const trig = await dumpOf(first, false, TriGWriter);
+        expect((await dumpOf(stored(await read('a.trig', trig)))).toString()).to.equal(exported.toString());
+        expect(gunzipSync(await dumpOf(first, true, TriGWriter)).toString()).to.equal(trig.toString());
       }),
       { numRuns: 40 },
     );
@@ -79,14 +87,26 @@ describe('Writing a dump', () => {
     );
   });
 
+  it('writes a block of TriG for each graph', async () => {
+    const iri = factory.namedNode(`${of}a`);
+    const quads = [factory.quad(iri, iri, factory.literal('a')), factory.quad(iri, iri, factory.blankNode('b0'))];
+    const text = await dumpOf([member('a', quads), member('b', quads)], false, TriGWriter);
+    const [a, block] = [`<${of}a>`, `<${of}a> <${of}a> "a", _:b0`];
+    expect(text.toString()).to.equal(`${a} {\n${block}\n}\n<${of}b> {\n${block}\n}\n`);
+  });
+
   it('waits for its reader, and says so when it is gone', async () => {
     const iri = factory.namedNode(`${of}a`);
     const large = member(
       'a',
-      Array.from({ length: 5_000 }, () => factory.quad(iri, iri, iri)),
+      Array.from({ length: 20_000 }, () => factory.quad(iri, iri, iri)),
     );
+    for (const Format of [DumpWriter, TriGWriter]) await assertPatient(Format, large);
+  });
+
+  async function assertPatient(Format: typeof DumpWriter | typeof TriGWriter, large: GraphMember): Promise<void> {
     const out = new PassThrough();
-    const writer = new DumpWriter(out, of);
+    const writer = new Format(out, of);
     let isThrough = false;
     const writing = writer.write(large).then(() => {
       isThrough = true;
@@ -97,11 +117,11 @@ describe('Writing a dump', () => {
     await writing;
     await writer.end();
     const full = new Writable({ write: (_chunk, _encoding, done) => done(new Error('the disk is full')) });
-    const failing = new DumpWriter(full, of);
+    const failing = new Format(full, of);
     const all = async (): Promise<void> => {
       await failing.write(large);
       await failing.end();
     };
     expect(await all().catch((error: Error) => error.message)).to.equal('the disk is full');
-  });
+  }
 });

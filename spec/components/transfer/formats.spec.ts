@@ -56,6 +56,7 @@ describe('The format of a source', () => {
       [{ path: await put('b', zipOf([{ name: 'b.txt' }])) }, 'zip', ['bytes b.txt']],
       [{ path: await put('none.zip', zipOf([])) }, 'zip', []],
       [{ path: await put('note.ttl', '<> <#p> 1 .') }, 'file', ['rdf note.ttl']],
+      [{ path: await put('s.shc', 'PREFIX ex: <http://e.example/>\nshape ex:S {}') }, 'file', ['rdf s.shc']],
       [{ path: uploaded, name: '../note.nt' }, 'file', ['../note.nt'.slice(3)]],
     ];
     for (const [source, format, members] of cases) {
@@ -68,13 +69,16 @@ describe('The format of a source', () => {
     const path = await put('a.txt', quad);
     expect(await refusal(openReader({ path }))).to.match(/^a\.txt is neither a folder, a ZIP, .*: nquads, trig, zip/);
     expect(await membersOf({ path }, 'nquads')).to.deep.equal(['rdf a']);
+    const page = await put('a.html', '<b>');
+    expect(await refusal(openReader({ path: page }))).to.match(/^a\.html is neither .*; name its format/);
+    expect(await membersOf({ path: page }, 'file')).to.deep.equal(['bytes a.html']);
     expect(await refusal(openReader({ path }, 'toString'))).to.match(/^"toString" is no format that can be read/);
     expect(await refusal(openReader({ path: join(folder, 'none') }))).to.match(/none cannot be read \(ENOENT\)\.$/);
     expect(await refusal(openReader({ path: folder }, 'nquads'))).to.match(/ is no file\.$/);
     expect(await refusal(openReader({ path }, 'zip'))).to.match(/cannot be read as a ZIP/);
     const stream = new PassThrough();
-    expect(await refusal(openWriter('trig', { stream }, { of: into }))).to.match(
-      /^"trig" is no format that can be written/,
+    expect(await refusal(openWriter('file', { stream }, { of: into }))).to.match(
+      /^"file" is no format that can be written/,
     );
     expect(await refusal(openWriter('nquads', { folder }, { of: into }))).to.match(/^This format is a single file/);
   });

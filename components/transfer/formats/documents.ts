@@ -1,0 +1,52 @@
+/**
+ * Documents that only rdf-parse reads: pages with RDF in them (RDFa, microdata, JSON-LD) and shapes in SHACL's compact syntax. It must
+ * not know where they lie.
+ *
+ * Some pages of 60 KB keep these parsers busy for minutes, and they give no chance to end them on the way: each document has a thread
+ * of its own, which is killed.
+ */
+import type { Quad } from '@rdfjs/types';
+import type { DataFactory } from 'rdf-data-factory';
+import { WorkerPool } from '../../../lib/worker-pool.js';
+import { runTask, TaskAborted, TaskFailed } from '../../../lib/worker-task.js';
+import { readQuadLines } from './quad-lines.js';
+
+const script = new URL('./document-worker.js', import.meta.url);
+/** MiB of memory, and milliseconds without those that it takes to load the parsers. */
+const [memoryMb, usualMs] = [512, 20_000];
+
+export interface Document {
+  readonly bytes: Uint8Array;
+  /** The media type. */
+  readonly type: string;
+  readonly base: string;
+  /** Milliseconds that it may take. */
+  readonly mostMs?: number;
+}
+
+/** A document cannot be read. The message is for people, without a full stop. */
+export class DocumentFault extends Error {}
+
+/**
+ * The triples of a document.
+ * @param factory is asked for their terms
+ * @throws DocumentFault
+ */
+export async function documentQuads(
+  { mostMs = usualMs, ...document }: Document,
+  factory: DataFactory<Quad>,
+): Promise<{ readonly quads: Quad[]; readonly prefixes: Readonly<Record<string, string>> }> {
+  const pool = new WorkerPool({ script, size: 1, queue: 1, memoryMb, idleMs: 0 });
+  try {
+    const task = { name: 'read', arguments: { ...document } };
+    const { lines, value } = await runTask(pool, task, mostMs);
+    return { quads: readQuadLines(lines.join(''), factory), prefixes: value as Record<string, string> };
+  } catch (cause) {
+    if (cause instanceof TaskFailed) throw new DocumentFault(cause.message.slice(0, 300), { cause });
+    if (!(cause instanceof TaskAborted) || cause.why === 'crash') throw cause;
+    const why = cause.why === 'memory' ? `more than ${memoryMb} MiB of memory` : `more than ${mostMs / 1000} s`;
+    throw new DocumentFault(`It takes ${why} to read it`, { cause });
+  } finally {
+    await pool.close();
+  }
+}

@@ -13,7 +13,7 @@ const built = join(root, 'dist/spec');
 const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js');
 
 /** The long ones first, the longest in parts. A folder that is not named here comes with the last. */
-const groups = [['console'], ['conformance'], ['properties'], ['hostile'], ['crash'], ['w3c', 'real']];
+const groups = [['console'], ['crash'], ['conformance'], ['properties'], ['hostile'], ['w3c', 'real']];
 const parts = { conformance: 6, components: 2 };
 const named = new Set([...groups.flat(), 'support', 'bench']);
 const others = readdirSync(built, { withFileTypes: true }).filter(

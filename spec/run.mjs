@@ -48,6 +48,8 @@ process.once('exit', () => {
 });
 
 const totals = { passing: 0, pending: 0, failing: 0 };
+/** What mocha says of failures, to be read again at the end of a long output. */
+const failures = [];
 let hasFailed = false;
 
 async function run({ title, files }) {
@@ -70,6 +72,8 @@ async function run({ title, files }) {
   if (code !== 0) {
     hasFailed = true;
     if (counts.failing === 0) totals.failing += 1;
+    const told = output.search(/^ {2}\d+ failing$/m);
+    failures.push(`# ${title}: exit ${code}\n${told < 0 ? output.slice(-4000) : output.slice(told).slice(0, 8000)}`);
   }
   console.log(`# ${title}: ${counts.passing} passing in ${Math.round((Date.now() - began) / 1000)} s, exit ${code}\n`);
 }
@@ -87,6 +91,7 @@ async function work() {
 // More than there are processors, since much of the time goes by waiting.
 await Promise.all([work(), work(), work()]);
 
+for (const failure of failures) console.log(failure);
 console.log(`  ${totals.passing} passing`);
 if (totals.pending > 0) console.log(`  ${totals.pending} pending`);
 if (totals.failing > 0) console.log(`  ${totals.failing} failing`);

@@ -7,6 +7,7 @@ import authnSelfSigned from './authn-self-signed/index.js';
 import authorizationServer from './authorization-server/index.js';
 import backup from './backup/index.js';
 import consolePages from './console/index.js';
+import metrics from './metrics/index.js';
 import notifications from './notifications/index.js';
 import searchIndex from './search-index/index.js';
 import sparql from './sparql/index.js';
@@ -24,4 +25,5 @@ export const standardComponents: readonly Component[] = [
   backup,
   transfer,
   consolePages,
+  metrics,
 ].map((component) => component as unknown as Component);

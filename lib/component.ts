@@ -16,6 +16,7 @@ import type { ResourceQuery, Route, RouteRequest } from './http/route.js';
 import type { CapabilityEntry, ServiceEntry } from './http/storage-description.js';
 import type { SystemContainer } from './http/system-container.js';
 import type { Log } from './log.js';
+import type { Answered, Measure } from './measures.js';
 import type { AdmissionOptions } from './outbound/admission.js';
 import type { GuardedFetch } from './outbound/guarded-fetch.js';
 import type { BulkStaging } from './resources/bulk.js';
@@ -81,6 +82,8 @@ export interface House {
   readonly bulk: (tx: Transaction, options: BulkOptions) => BulkStaging;
   /** The decision about a request that nobody made. @throws LwsError `bad-request` */
   readonly explain: (request: ExplainedRequest) => Promise<Explanation>;
+  /** The numbers of the house and of all components, as they are now. */
+  readonly measures: () => Promise<readonly Measure[]>;
   /** All settings in force, for controllers; the values of secret ones are left out. */
   readonly describeSettings: () => readonly DescribedSetting[];
 }
@@ -99,6 +102,10 @@ export interface Installation {
   readonly authorizationServer?: TrustedIssuer;
   /** Whether what the storage tells may go to an inbox. @throws LwsError `malformed-body` where it may not */
   admitInbox?(inbox: string): Promise<void>;
+  /** Numbers of the component, as they are now. */
+  measures?(): Promise<readonly Measure[]> | readonly Measure[];
+  /** Told of every request that was answered. */
+  onAnswered?(answered: Answered): void;
   start?(): Promise<void> | void;
   stop?(): Promise<void> | void;
   /** Ends answers that would go on for ever; called when the server is told to stop, before it waits for the others. */

@@ -55,8 +55,17 @@ export class WorkerPool {
   private closed = false;
   private isPaused = false;
   private spare: NodeJS.Timeout | undefined;
+  /** Threads that ended while they had a job. */
+  private killed = 0;
+  private begun = 0;
 
   constructor(private readonly options: PoolOptions) {}
+
+  /** Threads that there are, have a job, and ended with one; jobs that wait, and that were begun. */
+  get state(): Readonly<Record<'threads' | 'busy' | 'killed' | 'waiting' | 'begun', number>> {
+    const { busy, killed, begun } = this;
+    return { threads: this.all.size, busy, killed, waiting: this.waiting.length, begun };
+  }
 
   /** Starts one thread before it is needed. */
   warm(): void {
@@ -164,6 +173,7 @@ export class WorkerPool {
 
   private work(worker: Worker, { job, resolve, reject }: Waiting): void {
     this.turns.set(job.client ?? '', ++this.turn);
+    this.begun++;
     this.count(job, 1);
     let hasEnded = false;
     const ended = (reuse: boolean): void => {
@@ -201,6 +211,7 @@ export class WorkerPool {
     worker.on('error', () => {});
     worker.once('exit', () => {
       clearTimeout(this.idle.get(worker));
+      if (!this.idle.has(worker) && !this.closed && !this.isPaused) this.killed++;
       this.all.delete(worker);
       this.idle.delete(worker);
       if (this.options.idleMs === undefined) this.warm();

@@ -51,6 +51,8 @@ export class Deliveries {
   private readonly sleeping = new Set<() => void>();
   private readonly ending = new AbortController();
   private stopped = false;
+  /** Attempts so far, by what came of them. */
+  readonly outcomes = new Map<Outcome, number>();
 
   constructor(private readonly options: DeliveryOptions) {
     const { mostAtOnce: inAll, mostPerHost: perHost } = options;
@@ -149,6 +151,7 @@ export class Deliveries {
       // Cancelled or deactivated meanwhile: nobody waits for it any more.
       if (id !== undefined && (!subscriptions.get(id) || current()?.active !== true)) return true;
       const outcome = await this.send(delivery, () => id === undefined || subscriptions.get(id) !== undefined);
+      this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
       if (outcome === 'cancelled') return !this.stopped;
       const state = current();
       if (outcome === 'done') {
@@ -169,7 +172,10 @@ export class Deliveries {
   }
 
   /** @param isWanted asked when it is its turn, which may be late */
-  private async send({ inbox, activity, subscription }: Delivery, isWanted: () => boolean): Promise<Outcome> {
+  private async send(
+    { inbox, activity, subscription, traceparent }: Delivery,
+    isWanted: () => boolean,
+  ): Promise<Outcome> {
     const { fetch, key, storage, clock, log } = this.options;
     const url = new URL(inbox);
     const body = Buffer.from(JSON.stringify(notificationOf(activity, storage)));
@@ -179,7 +185,8 @@ export class Deliveries {
     try {
       if (this.stopped || !isWanted()) return 'cancelled';
       // Not earlier: a signature that waited for its turn is old.
-      const headers = signedFields(key, url, lwsJson, body, Math.floor(clock() / 1000));
+      const signed = signedFields(key, url, lwsJson, body, Math.floor(clock() / 1000));
+      const headers = traceparent === undefined ? signed : { ...signed, traceparent };
       const { status } = await fetch(url, {
         method: 'POST',
         headers,

@@ -18,6 +18,8 @@ export interface Owed {
   readonly subscriptions: readonly string[];
   /** Inboxes that nobody subscribed. */
   readonly inboxes: readonly string[];
+  /** The trace of the request that did it. */
+  readonly traceparent?: string;
 }
 
 /** Deliveries that are staged in one transaction. */
@@ -116,9 +118,9 @@ export class Distribution {
       (tx) => {
         const value = tx.entry(key);
         if (value === undefined) return false;
-        const { activity, subscriptions, inboxes } = JSON.parse(value) as Owed;
-        this.options.stage(tx, { activity, inboxes, subscriptions: subscriptions.slice(0, atOnce) });
-        const left: Owed = { activity, inboxes: [], subscriptions: subscriptions.slice(atOnce) };
+        const owed = JSON.parse(value) as Owed;
+        this.options.stage(tx, { ...owed, subscriptions: owed.subscriptions.slice(0, atOnce) });
+        const left: Owed = { ...owed, inboxes: [], subscriptions: owed.subscriptions.slice(atOnce) };
         if (left.subscriptions.length > 0) tx.putEntry(key, JSON.stringify(left));
         else tx.deleteEntry(key);
         return left.subscriptions.length > 0;

@@ -11,6 +11,7 @@ import { Deliveries } from './delivery.js';
 import { Distribution } from './distribution.js';
 import { printEvents } from './follow-command.js';
 import { type Follower, Outbox } from './outbox.js';
+import { outboxMeasures } from './outbox-measures.js';
 import { assertInbox, endpointUrl, subscriptionRoutes } from './routes.js';
 import { Subscriptions } from './subscriptions.js';
 
@@ -125,7 +126,7 @@ function background(
   house: House,
   given: Given,
   { subscriptions, distribution }: { readonly subscriptions: Subscriptions; readonly distribution: Distribution },
-): Pick<Installation, 'start' | 'stop'> {
+): Pick<Installation, 'start' | 'stop' | 'measures'> {
   const { store, storage, clock, log, fetchUnder, signingKey } = house;
   const deliveries = new Deliveries({
     store,
@@ -148,6 +149,7 @@ function background(
       .catch((error: unknown) => log.error({ err: error }, 'expired subscriptions could not be cleared'));
   };
   return {
+    measures: () => outboxMeasures(store, deliveries.outcomes, clock()),
     async start() {
       await deliveries.start();
       distribution.run(store);

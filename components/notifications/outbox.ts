@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { Authorizer, View } from '../../lib/authorization/authorizer.js';
 import type { Access } from '../../lib/authorization/principal.js';
+import { formatTraceparent } from '../../lib/fields/traceparent.js';
 import type { ResourceChange } from '../../lib/storage/changes.js';
 import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/records.js';
 import type { Store } from '../../lib/storage/store.js';
@@ -15,6 +16,7 @@ import type { Subscription } from './subscription.js';
 import type { Subscriptions } from './subscriptions.js';
 
 const space = 'outbox';
+const sequencesPerMs = 64;
 
 /** One delivery that is owed. */
 export interface Delivery {
@@ -22,6 +24,7 @@ export interface Delivery {
   /** Absent for a notification that nobody subscribed to: of an access request or grant. */
   readonly subscription?: string;
   readonly activity: Activity;
+  readonly traceparent?: string;
 }
 
 /** Deliveries to one inbox lie together, in order. */
@@ -31,6 +34,9 @@ export const inboxOfKey = (key: string): string | undefined => {
   const [first, name] = partsOfEntry(key);
   return first === space ? name : undefined;
 };
+
+/** When a delivery was staged, in milliseconds since the epoch; about (see `Outbox.next`). */
+export const stagedAt = (key: string): number => Number.parseInt(partsOfEntry(key)[2] ?? '0', 36) / sequencesPerMs;
 
 /** Somebody who reads the stream of committed events. */
 export interface Follower {
@@ -108,13 +114,14 @@ export class Outbox {
 
   /** Sequence numbers grow with every event, also over restarts, as far as the clock does. */
   private next(): string {
-    this.last = Math.max(this.last + 1, this.options.clock() * 64);
+    this.last = Math.max(this.last + 1, this.options.clock() * sequencesPerMs);
     return this.last.toString(36).padStart(12, '0');
   }
 
   private async stage(tx: Transaction): Promise<void> {
     const { subscriptions, authorizer, followers } = this.options;
     const context = this.contextOf(tx);
+    const traced = tx.trace && { traceparent: formatTraceparent(tx.trace) };
     const seen = { before: new Subscribers(), after: new Subscribers() };
     for (const change of tx.changes) {
       const record = (change.after ?? change.before)!;
@@ -144,6 +151,7 @@ export class Outbox {
           activity: this.activity(change, () => activityOf(change, context)),
           subscriptions: told,
           inboxes: [],
+          ...traced,
         });
     }
     for (const told of tx.announcements)
@@ -151,6 +159,7 @@ export class Outbox {
         activity: this.activity(told, () => announcementOf(told.id, told.types, context)),
         subscriptions: [],
         inboxes: told.inboxes,
+        ...traced,
       });
   }
 
@@ -162,12 +171,12 @@ export class Outbox {
   }
 
   /** Stages the deliveries of an event. */
-  deliver(tx: Transaction, { activity, subscriptions, inboxes }: Owed): void {
-    for (const inbox of new Set(inboxes)) this.put(tx, { inbox, activity });
+  deliver(tx: Transaction, { subscriptions, inboxes, ...told }: Owed): void {
+    for (const inbox of new Set(inboxes)) this.put(tx, { inbox, ...told });
     for (const id of subscriptions) {
       // One that was cancelled meanwhile waits for nothing.
       const inbox = this.options.subscriptions.get(id)?.inbox;
-      if (inbox !== undefined) this.put(tx, { inbox, subscription: id, activity });
+      if (inbox !== undefined) this.put(tx, { inbox, subscription: id, ...told });
     }
   }
 

@@ -109,6 +109,7 @@ export default defineComponent({
         ask: ({ access, address, req, accept, body, hasContentType, iri }) =>
           askResource(endpoint, { access, address, req }, accept, body, hasContentType, iri),
       },
+      measures: () => pool.measures(),
       stop: async () => {
         await Promise.all([pool.close(), memory?.close()]);
       },

@@ -2,7 +2,9 @@
  * One import: a thread reads, and what it read is decided and staged here, a block a transaction, together with how far the import
  * has come. It must not know HTTP or formats.
  */
+
 import { join, resolve } from 'node:path';
+import { attribute } from '../../lib/authorization/audit.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { House } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
@@ -187,7 +189,7 @@ export class ImportJob implements BlockTaker {
   private async stage(tx: Transaction, items: readonly BlockItem[]): Promise<Staged> {
     const { house, access, isOperator } = this.options;
     this.assertGoing();
-    tx.actor = access.principal?.subject;
+    attribute(tx, access);
     const staging = house.bulk(tx, { access, isOperator });
     const [verdicts, lost]: [Verdict[], Told[]] = [[], []];
     const [incomplete, written]: [number[], number[]] = [[], []];

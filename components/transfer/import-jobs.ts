@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { House } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
+import { type Measure, measure } from '../../lib/measures.js';
 import { ImportJob } from './import-job.js';
 import { forgetState, type ImportState, keepState, keptStates, newState } from './import-state.js';
 import { ImportStopped } from './import-thread.js';
@@ -47,6 +48,18 @@ export class ImportJobs {
 
   find(id: string): ImportState | undefined {
     return this.running?.job.state.id === id ? this.running.job.state : this.states.get(id);
+  }
+
+  /** For those who watch the server. */
+  measures(): readonly Measure[] {
+    const { quads = 0, created = 0, bytes = 0, total = 0 } = this.running?.job.state ?? {};
+    return [
+      measure('gauge', 'import_running', '1 while an import runs.', Number(this.running !== undefined)),
+      measure('gauge', 'import_quads', 'Quads of the import under way so far.', quads),
+      measure('gauge', 'import_resources', 'Resources that the import under way has created.', created),
+      measure('gauge', 'import_bytes_read', 'Bytes of its source that the import under way has read.', bytes),
+      measure('gauge', 'import_bytes', 'Bytes of the source of the import under way; 0: not known.', total),
+    ];
   }
 
   /** The newest first. */

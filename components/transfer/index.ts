@@ -42,7 +42,11 @@ export default defineComponent({
       await jobs.abandon();
       return () => {};
     });
-    return { routes: [...importRoutes(house, jobs), ...exportRoutes(house)], stop: () => jobs.stop() };
+    return {
+      routes: [...importRoutes(house, jobs), ...exportRoutes(house)],
+      measures: () => jobs.measures(),
+      stop: () => jobs.stop(),
+    };
   },
   commands: {
     import: {

@@ -1,4 +1,5 @@
 /** What was decided of a request's writes and refusals, to be told in its log line. It must not know the log. */
+import type { Transaction } from '../storage/transaction.js';
 import type { Decision } from './authorizer.js';
 import type { Mode } from './mode.js';
 import type { Access } from './principal.js';
@@ -22,3 +23,9 @@ export function recordDecision(access: Access, mode: Mode, target: string, { all
 }
 
 export const decisionOf = (access: Access): DecisionRecord | undefined => records.get(access);
+
+/** Says whose request a transaction is, for those who are told of it. */
+export function attribute(tx: Transaction, { principal, trace }: Access): void {
+  tx.actor = principal?.subject;
+  tx.trace = trace;
+}

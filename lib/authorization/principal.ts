@@ -1,3 +1,5 @@
+import type { Trace } from '../fields/traceparent.js';
+
 /** Who asks, as an authentication suite established it. It must not know how. */
 export interface Principal {
   /** The identity, a URI. */
@@ -13,6 +15,8 @@ export interface Access {
   readonly principal?: Principal;
   /** The field `Origin`. */
   readonly origin?: string;
+  /** The trace that the request belongs to; no decision depends on it. */
+  readonly trace?: Trace;
   /** The field `LWS-Purpose` (open-points 9). */
   readonly purpose?: string;
 }

@@ -14,6 +14,7 @@ export const authentication =
     const establish = (asked: Access): void => {
       exchange.access = {
         ...asked,
+        ...(exchange.trace === undefined ? {} : { trace: exchange.trace }),
         ...(origin === undefined ? {} : { origin }),
         ...(purpose === undefined ? {} : { purpose: String(purpose) }),
       };

@@ -1,6 +1,7 @@
 /** What is known of a request on its way through the steps, which fill it in. It must not know what any step does. */
 import type Koa from 'koa';
 import type { Access } from '../authorization/principal.js';
+import type { Trace } from '../fields/traceparent.js';
 import type { Fields, Reply } from './reply.js';
 
 export interface Exchange {
@@ -9,6 +10,10 @@ export interface Exchange {
   readonly startedAt: number;
   /** The path of the request target, which need not be one of this storage. */
   readonly path: string;
+  /** The class of the route, for measures; set by the step that answers. */
+  route: string;
+  /** The trace that the request belongs to, if it says so. */
+  readonly trace: Trace | undefined;
   /** One object per request: what it is asked of is remembered with it. */
   access: Access;
   /** Set by the step that answers. */

@@ -42,12 +42,17 @@ export function fixedRoutes(site: Site): Step {
   };
 }
 
-function handlerOf(site: Site, { access: needed, handle }: Route) {
+function handlerOf(site: Site, { access: needed, handle, path }: Route) {
   const { storage } = site;
+  const name = path
+    .replace('{prefix}/', '')
+    .split('/')
+    .find((part) => part !== '')!;
   return async (ctx: ParameterizedContext<State>): Promise<void> => {
     const { req, res } = ctx;
     const { exchange } = ctx.state;
     const { access } = exchange;
+    exchange.route = name;
     if (needed === 'authenticated' && !access.principal)
       throw new LwsError('unauthenticated', 'This needs a credential: send an Authorization header field.');
     if (needed === 'controller') await requireAccess(storage, storage.store, access, 'control', storage.storage);

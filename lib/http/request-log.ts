@@ -3,7 +3,9 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { decisionOf } from '../authorization/audit.js';
 import { LwsError } from '../errors.js';
+import { readTraceparent, type Trace } from '../fields/traceparent.js';
 import type { Log } from '../log.js';
+import type { Answered } from '../measures.js';
 import { originForm } from '../resources/names.js';
 import type { Exchange, Step } from './exchange.js';
 import { statusOf } from './problem.js';
@@ -14,6 +16,8 @@ interface Logged {
   readonly log: Log;
   /** Believe X-Forwarded-For and X-Forwarded-Proto. */
   readonly behindProxy: boolean;
+  /** Told of every request that was answered. */
+  readonly onAnswered: readonly ((answered: Answered) => void)[];
 }
 
 /** The first step: gives the request its id, and has a line of it in the log when it is answered. */
@@ -23,10 +27,13 @@ export const logged =
     const { req } = ctx;
     // A mount in front of us (koa-mount, Express) takes off its own part of the target, which our IRIs have.
     req.url = (req as { originalUrl?: string }).originalUrl ?? ctx.originalUrl;
+    const uuid = randomUUID();
     const exchange: Exchange = {
-      id: `urn:uuid:${randomUUID()}`,
+      id: `urn:uuid:${uuid}`,
       startedAt: performance.now(),
       path: pathOf(req),
+      route: 'other',
+      trace: traceOf(req, uuid),
       access: {},
       reply: undefined,
       failure: undefined,
@@ -47,8 +54,9 @@ export const pathOf = ({ url = '/' }: Pick<IncomingMessage, 'url'>): string => o
 
 /** One line a request. Never a header field: credentials are among them. */
 function logRequest(site: Logged, req: IncomingMessage, exchange: Exchange): void {
-  const { id, startedAt, access, failure, reply } = exchange;
-  const ms = Math.round((performance.now() - startedAt) * 100) / 100;
+  const { id, startedAt, access, failure, reply, route, trace } = exchange;
+  const took = performance.now() - startedAt;
+  const ms = Math.round(took * 100) / 100;
   // RFC 6750 2.3 is not supported, and people send their tokens that way all the same; tickets of downloads are good for a minute.
   const path = (req.url ?? '')
     .slice(0, 2000)
@@ -56,7 +64,19 @@ function logRequest(site: Logged, req: IncomingMessage, exchange: Exchange): voi
     .slice(0, 500);
   const { subject, client } = access.principal ?? {};
   // The audit: every write, granted or refused, with the rule that decided.
-  const line = { method: req.method, path, status: reply?.status, ms, id, subject, client, ...decisionOf(access) };
+  const line = {
+    method: req.method,
+    path,
+    status: reply?.status,
+    ms,
+    id,
+    subject,
+    client,
+    ...decisionOf(access),
+    ...(trace && { traceId: trace.traceId, spanId: trace.spanId, parentSpanId: trace.parentId }),
+  };
+  const status = statusAnswered(exchange);
+  for (const tell of site.onAnswered) tell({ method: req.method ?? '', route, status, seconds: took / 1000 });
   if (failure === undefined) site.log.info(line);
   else if (failure instanceof LwsError)
     site.log.info({
@@ -65,9 +85,18 @@ function logRequest(site: Logged, req: IncomingMessage, exchange: Exchange): voi
       reason: failure.reason ?? failure.message,
       address: addressOf(site, req),
     });
-  else if (failure instanceof ClientGone) site.log.info({ ...line, status: 499, reason: failure.message });
-  else site.log.error({ ...line, status: statusOf(failure), err: failure });
+  else if (failure instanceof ClientGone) site.log.info({ ...line, status, reason: failure.message });
+  else site.log.error({ ...line, status, err: failure });
 }
+
+function statusAnswered({ failure, reply }: Exchange): number {
+  if (failure === undefined || failure instanceof LwsError) return reply?.status ?? 500;
+  return failure instanceof ClientGone ? 499 : statusOf(failure);
+}
+
+/** Its span is named by the id of the request. */
+const traceOf = ({ headers: { traceparent } }: IncomingMessage, uuid: string): Trace | undefined =>
+  traceparent === undefined ? undefined : readTraceparent(String(traceparent), uuid.replaceAll('-', '').slice(-16));
 
 /** The client's address. */
 export function addressOf({ behindProxy }: Pick<Logged, 'behindProxy'>, req: IncomingMessage): string | undefined {

@@ -16,6 +16,7 @@ export const resources =
     const { access } = exchange;
     const address = addressOf(site, req) ?? '';
     const storage = isWrite(req) ? sentBy(site.storage, access, address) : site.storage;
+    exchange.route = routeOf(exchange.path);
     exchange.reply = await resourceReply({
       storage,
       description,
@@ -28,6 +29,9 @@ export const resources =
       idleMs,
     });
   };
+
+const routeOf = (path: string): string =>
+  path.endsWith('.meta') ? 'linkset' : path.endsWith('.acl') ? 'acl' : 'resource';
 
 const isWrite = ({ method }: IncomingMessage): boolean => method === 'PUT' || method === 'POST' || method === 'PATCH';
 

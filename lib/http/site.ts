@@ -2,6 +2,7 @@
 import type { Authenticator } from '../authentication/authenticate.js';
 import type { ChallengePolicy } from '../authentication/challenge.js';
 import type { Log } from '../log.js';
+import type { Answered } from '../measures.js';
 import type { Storage } from '../resources/storage.js';
 import type { ResourceQuery, Route } from './route.js';
 import type { StorageDescription } from './storage-description.js';
@@ -33,4 +34,6 @@ export interface Site {
   /** The base URI's scheme and authority. */
   readonly origin: string;
   readonly log: Log;
+  /** Told of every request that was answered. */
+  readonly onAnswered: readonly ((answered: Answered) => void)[];
 }

@@ -1,4 +1,5 @@
 /** POST: creating a resource in a container, under a name of the server's choice (open-points 2.2). */
+import { attribute } from '../authorization/audit.js';
 import { requireAccess } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
 import { isContainerIri, type ResourceRecord } from '../storage/records.js';
@@ -103,7 +104,7 @@ const commit = (
 ): Promise<ResourceRecord> =>
   withLoaded(storage, { iri, content }, () =>
     storage.store.transact(async (tx) => {
-      tx.actor = request.access.principal?.subject;
+      attribute(tx, request.access);
       const parent = await requireFreeName(storage, tx, request.access, iri);
       await assertContainerState(storage, tx, request, parent);
       return stageNew(storage, tx, request, parent, iri, content);

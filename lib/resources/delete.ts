@@ -1,5 +1,7 @@
 /** DELETE: a resource, an empty container, or with `Depth: infinity` a whole subtree in one transaction. */
+
 import { aclKey } from '../authorization/acl.js';
+import { attribute } from '../authorization/audit.js';
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
@@ -30,7 +32,7 @@ export async function remove(storage: Storage, request: DeleteRequest): Promise<
   if (iri === storage.storage)
     throw new LwsError('root-not-deletable', 'The root container is the storage itself and cannot be deleted.');
   const work = async (tx: Transaction): Promise<void> => {
-    tx.actor = access.principal?.subject;
+    attribute(tx, access);
     const record = await requireAccess(storage, tx, access, 'delete', iri);
     const seen = await stateOf(storage, tx, access, record);
     assertPreconditions(preconditions, seen, seen.state);

@@ -1,4 +1,5 @@
 /** Writing a linkset: PUT of a document, and the two patches (service.md, "Linkset endpoint rules"; open-points 3). */
+import { attribute } from '../authorization/audit.js';
 import type { View } from '../authorization/authorizer.js';
 import { requireAccess } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
@@ -52,7 +53,7 @@ export async function writeLinkset(storage: Storage, request: LinksetRequest, pu
       : await patchLinks(storage, seen, bytes, request.body.mediaType === mergePatch);
     await storage.store.prefetch(seen.record);
     const written = await storage.store.transact(async (tx): Promise<LinksetState | undefined> => {
-      tx.actor = request.access.principal?.subject;
+      attribute(tx, request.access);
       const current = await admit(storage, tx, request, put);
       // Only `If-Match: *` lets a change in between through; a patch is then computed again.
       if (!put && current.tag !== seen.tag) return undefined;

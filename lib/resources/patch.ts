@@ -1,4 +1,5 @@
 /** PATCH: SPARQL Update on RDF, JSON Merge Patch and JSON Patch on JSON (service.md, "PATCH format matrix"). */
+import { attribute } from '../authorization/audit.js';
 import type { View } from '../authorization/authorizer.js';
 import { requireAccess } from '../authorization/guard.js';
 import type { EncodedDocument } from '../documents/document-tasks.js';
@@ -126,7 +127,7 @@ async function patchPart(
   if (!change) return undefined;
   const part = { change, length: text.length, links: request.links };
   const record = await storage.store.transact(async (tx) => {
-    tx.actor = request.access.principal?.subject;
+    attribute(tx, request.access);
     const before = await admit(storage, tx, request);
     const after = await stagePart(storage, tx, { before, request: part });
     return after === 'unchanged' ? stageLinksAlone(storage, tx, before, request) : after;
@@ -179,7 +180,7 @@ async function commitGraph(
   compute: (tx: Transaction, record: ResourceRecord) => GraphResult | Promise<GraphResult>,
 ): Promise<WriteResult> {
   const { record, content } = await storage.store.transact(async (tx) => {
-    tx.actor = request.access.principal?.subject;
+    attribute(tx, request.access);
     const before = await admit(storage, tx, request);
     const { before: keys, document } = await compute(tx, before);
     if (sameKeys(keys, document.keys))
@@ -228,7 +229,7 @@ async function patchJson(storage: Storage, request: PatchRequest, change: Buffer
       : await storeBytes(storage, patched, seen.mediaType, roomFor(storage, seen.size));
     try {
       const record = await storage.store.transact(async (tx) => {
-        tx.actor = request.access.principal?.subject;
+        attribute(tx, request.access);
         const before = await admit(storage, tx, request);
         if (before.revision !== seen.revision) throw new OutdatedState();
         return content

@@ -1,4 +1,5 @@
 /** PUT: creating or replacing a resource at exactly that IRI (service.md, "PUT rules"; open-points 2.3). */
+import { attribute } from '../authorization/audit.js';
 import type { View } from '../authorization/authorizer.js';
 import { requirePut } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
@@ -47,7 +48,7 @@ export async function replace(storage: Storage, request: ReplaceRequest): Promis
   try {
     if (admitted) await storage.store.prefetch(admitted);
     const work = async (tx: Transaction): Promise<WriteResult> => {
-      tx.actor = request.access.principal?.subject;
+      attribute(tx, request.access);
       const before = await admit(storage, tx, request);
       if (before && content) {
         const links = { given: request.links, partial: false };

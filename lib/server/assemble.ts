@@ -30,6 +30,7 @@ import { ownsAny } from '../storage/owned-entries.js';
 import { quadsOf } from '../storage/quads.js';
 import type { Store } from '../storage/store.js';
 import type { CoreSettings } from './core-settings.js';
+import { storeMeasures } from './store-measures.js';
 import { systemRoutes } from './system-routes.js';
 
 /** What the storage needs of the rest of the server. */
@@ -140,6 +141,10 @@ export function assembleHouse(
     audience: { accepted, required: core.audienceRequired },
     bulk: (tx, options) => new BulkStaging(assembled, tx, options),
     explain: (request) => explainDecision(assembled, request),
+    measures: async () => {
+      const own = await Promise.all(installations.map((installation) => installation.measures?.() ?? []));
+      return [...storeMeasures(store, core.quotaBytes), ...own.flat()];
+    },
     describeSettings: () => describeSettings(settings),
   };
 }
@@ -206,5 +211,6 @@ export function assembleSite(
     idleMs: core.idleSeconds * 1000,
     origin: new URL(storage.storage).origin,
     log: house.log,
+    onAnswered: installations.flatMap(({ onAnswered }) => onAnswered ?? []),
   };
 }

@@ -2,6 +2,7 @@
 import type { Route } from '../http/route.js';
 import { chooseDescription, descriptionReply, type StorageDescription } from '../http/storage-description.js';
 import type { Storage } from '../resources/storage.js';
+import { healthRoutes } from './health.js';
 
 export const systemRoutes = (storage: Storage, description: StorageDescription): readonly Route[] => [
   {
@@ -10,4 +11,5 @@ export const systemRoutes = (storage: Storage, description: StorageDescription):
     access: 'public',
     handle: ({ req }) => descriptionReply(req, storage, description, chooseDescription(req.headers.accept)),
   },
+  ...healthRoutes(storage.store),
 ];

@@ -7,36 +7,13 @@ import { randomUUID } from 'node:crypto';
 import { breathe, fillBatch, sizeOfBatch } from './batch-filling.js';
 import type { BatchPartner } from './batch-partner.js';
 import { commitInDoubt } from './commit-in-doubt.js';
+import type { CommitQueueOptions } from './commit-queue-options.js';
 import { storageFull } from './disk-space.js';
-import { type BatchWriter, type Level, writeBatch } from './durable-level.js';
-import { type CommittedState, OverlaidState } from './overlaid-state.js';
+import { type BatchWriter, writeBatch } from './durable-level.js';
+import { OverlaidState } from './overlaid-state.js';
 import { quotaExceeded } from './quota.js';
 import { metaKey } from './records.js';
 import { Transaction } from './transaction.js';
-
-export interface CommitQueueOptions {
-  readonly level: Level;
-  readonly committed: CommittedState;
-  /** Bytes that count against the quota, as the last batch left them. */
-  readonly bytes: number;
-  /** The most that these may be; 0: any number. */
-  readonly quotaBytes: number;
-  /** Refuses a batch that the disk might not take. */
-  readonly assertSpace: (bytes: number, frees: boolean) => Promise<void>;
-  /** Called in every transaction that changed something, after its work: what they stage is part of it. */
-  readonly listeners: readonly TransactionListener[];
-  /** Called when a transaction is going to be written, before anybody can read of it. */
-  readonly onStage: (transaction: Transaction) => void;
-  /** Called when a transaction is on the disk, before it is acknowledged. */
-  readonly onCommit: (transaction: Transaction) => void;
-  /** Called for a transaction that was staged, when it is known that it never comes to the disk. */
-  readonly onDrop: (transaction: Transaction) => void;
-  /** Keys that the next batch removes besides. */
-  readonly forgotten: Set<string>;
-  readonly onFailure: (error: unknown) => void;
-}
-
-export type TransactionListener = (transaction: Transaction) => void | Promise<void>;
 
 interface PendingCommit {
   readonly transaction: Transaction;
@@ -64,6 +41,8 @@ export class CommitQueue {
   private flushing: Promise<void> | undefined;
   private lastCommit: Promise<void> = Promise.resolve();
   private sequence = 0;
+  /** Transactions that were begun or wait to be, and are not written yet. */
+  waiting = 0;
   /** Bytes of the batch that is being written, about. */
   private writing = 0;
   private failure: unknown;
@@ -71,6 +50,11 @@ export class CommitQueue {
 
   constructor(private readonly options: CommitQueueOptions) {
     this.state = new OverlaidState(options.committed, options.bytes);
+  }
+
+  /** A batch could not be written, and nothing is until LevelDB was opened again. */
+  get hasFailed(): boolean {
+    return this.failure !== undefined;
   }
 
   /** Bytes that count against the quota, those of commits under way included. */
@@ -85,6 +69,15 @@ export class CommitQueue {
    *   the batch
    */
   async transact<T>(work: (transaction: Transaction) => Promise<T> | T, frees = false): Promise<T> {
+    this.waiting++;
+    try {
+      return await this.runAndCommit(work, frees);
+    } finally {
+      this.waiting--;
+    }
+  }
+
+  private async runAndCommit<T>(work: (transaction: Transaction) => Promise<T> | T, frees: boolean): Promise<T> {
     const { result, committed } = await this.alone(async () => {
       if (this.failure !== undefined) throw this.refusal();
       const transaction = new Transaction(this.state);
@@ -143,6 +136,7 @@ export class CommitQueue {
     while (this.pending.length > 0) {
       const group = this.takeGroup();
       this.writing = group.reduce((sum, { bytes: own }) => sum + own, 0);
+      const began = performance.now();
       const bytes = String(this.bytes);
       const name = randomUUID();
       const forgotten = [...this.options.forgotten];
@@ -160,6 +154,8 @@ export class CommitQueue {
       }
       for (const key of forgotten) this.options.forgotten.delete(key);
       for (const commit of group) this.settle(commit);
+      const seconds = (performance.now() - began) / 1000;
+      this.options.onBatch({ transactions: group.length, bytes: this.writing, seconds });
     }
   }
 

@@ -6,12 +6,19 @@ import { entryBlocks, keyBlocks, type Level, type LevelSnapshot } from './durabl
 import { EntryCursor } from './entry-cursor.js';
 import { entryRange, type KeyRange, type ResourceRecord, readRecord, recordKey } from './records.js';
 
+const open = new WeakMap<Level, number>();
+
+/** How many snapshots are open: each keeps old values on the disk. */
+export const openSnapshots = (level: Level): number => open.get(level) ?? 0;
+
 export class StoreSnapshot {
   private readonly snapshot: LevelSnapshot;
   private readonly cursors: EntryCursor[] = [];
+  private isClosed = false;
 
   constructor(private readonly level: Level) {
     this.snapshot = level.snapshot();
+    open.set(level, openSnapshots(level) + 1);
   }
 
   /** The records of resources, in the order given; `undefined` for those that are not there. */
@@ -58,6 +65,9 @@ export class StoreSnapshot {
   /** Lets go of the state and of its cursors. */
   async close(): Promise<void> {
     for (const cursor of this.cursors) await cursor.close();
+    if (this.isClosed) return;
+    this.isClosed = true;
+    open.set(this.level, openSnapshots(this.level) - 1);
     await this.snapshot.close();
   }
 }

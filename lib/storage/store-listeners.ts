@@ -1,11 +1,13 @@
 /** Who is told of transactions, and when. It must not know what they do with it. */
-import type { TransactionListener } from './commit-queue.js';
+import type { WrittenBatch } from '../measures.js';
+import type { TransactionListener } from './commit-queue-options.js';
 import type { Transaction } from './transaction.js';
 
 type Listener = (transaction: Transaction) => void;
 
 export class StoreListeners {
   protected readonly inTransaction: TransactionListener[] = [];
+  private readonly batchListeners: ((batch: WrittenBatch) => void)[] = [];
   private readonly listeners = { stage: [] as Listener[], commit: [] as Listener[], drop: [] as Listener[] };
 
   /**
@@ -29,6 +31,15 @@ export class StoreListeners {
   /** Calls back for what was staged, when it is known that it never comes to the disk. */
   onDrop(listener: Listener): void {
     this.listeners.drop.push(listener);
+  }
+
+  /** Calls back after every batch that is on the disk. */
+  onBatch(listener: (batch: WrittenBatch) => void): void {
+    this.batchListeners.push(listener);
+  }
+
+  protected tellOfBatch(batch: WrittenBatch): void {
+    for (const listener of this.batchListeners) listener(batch);
   }
 
   protected tell(of: 'stage' | 'commit' | 'drop', transaction: Transaction): void {

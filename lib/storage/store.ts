@@ -69,6 +69,7 @@ export class Store extends StoreListeners {
       onCommit: (transaction) => this.apply(transaction),
       onDrop: (transaction) => this.drop(transaction),
       onFailure: (error) => this.recovery.begin(error),
+      onBatch: (batch) => this.tellOfBatch(batch),
     });
     this.recovery = new Recovery({ level, blobs, queue: this.queue, onTrouble, onRecovery });
   }
@@ -92,6 +93,11 @@ export class Store extends StoreListeners {
   /** Bytes that count against the quota, those of commits under way included. */
   get bytes(): number {
     return this.queue.bytes;
+  }
+
+  /** How many transactions wait or are under way, and whether a batch could not be written. */
+  get commits(): Pick<CommitQueue, 'waiting' | 'hasFailed'> {
+    return this.queue;
   }
 
   /** The committed record of a resource. */

@@ -3,6 +3,7 @@
  * committed or about to be, over the disk. It must not know HTTP; whether a change is allowed is its caller's business.
  */
 
+import type { Trace } from '../fields/traceparent.js';
 import type { BatchPartner } from './batch-partner.js';
 import type { Announcement, ResourceChange } from './changes.js';
 import { blockDifference, difference, type GraphChange, type KeyDifference } from './graph-changes.js';
@@ -43,6 +44,8 @@ export class Transaction {
   readonly announcements: Announcement[] = [];
   /** The subject whose request this is. */
   actor: string | undefined;
+  /** The trace that the request belongs to. */
+  trace: Trace | undefined;
   partner: BatchPartner | undefined;
   /** What was read of the state before; it cannot change while this transaction runs. */
   private readonly read = new Map<string, ResourceRecord | undefined>();

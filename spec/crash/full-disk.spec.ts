@@ -39,6 +39,12 @@ describe('A full disk (skipped where no tmpfs can be mounted)', function () {
       ...(body === undefined ? {} : { body }),
     });
 
+  const health = async (name: string): Promise<number> => {
+    const answer = await send('GET', `.lws/health/${name}`);
+    await answer.text();
+    return answer.status;
+  };
+
   async function expectStorageFull(response: Response): Promise<void> {
     const text = await response.text();
     expect(response.status, text).to.equal(507);
@@ -63,6 +69,8 @@ describe('A full disk (skipped where no tmpfs can be mounted)', function () {
     expect((await send('PUT', 'c/json', 'application/json', '{"a":1}')).status).to.equal(201);
     disk.fill(24 * MiB);
     await sleep(1100);
+    expect(await health('ready')).to.equal(503);
+    expect(await health('live')).to.equal(200);
     await expectStorageFull(await send('PUT', 'c/new', 'text/turtle', '<#a> <urn:b> 1 .'));
     await expectStorageFull(await send('PUT', 'd/'));
     await expectStorageFull(await send('POST', 'c/', 'application/octet-stream', 'x'.repeat(300_000)));
@@ -81,6 +89,7 @@ describe('A full disk (skipped where no tmpfs can be mounted)', function () {
     await expectStorageFull(await send('DELETE', 'c/rdf'));
     disk.free();
     await sleep(1100);
+    expect(await health('ready')).to.equal(200);
     expect(server.output.stdout).not.to.include('read-only');
     expect((await send('DELETE', 'c/rdf')).status).to.equal(204);
     expect((await send('PUT', 'c/new', 'text/turtle', '<#a> <urn:b> 1 .')).status).to.equal(201);

@@ -10,7 +10,7 @@ import { circlesOf, functionsOf, type Import, importsOf, pathOf, sourceFiles } f
 const floors: readonly (readonly string[])[] = [
   ['lib/buffered-output'],
   ['lib/worker-job'],
-  ['lib/settings', 'lib/errors', 'lib/log', 'lib/package-root', 'lib/worker-pool'],
+  ['lib/settings', 'lib/errors', 'lib/log', 'lib/measures', 'lib/package-root', 'lib/worker-pool'],
   ['lib/fields', 'lib/json', 'lib/worker-task'],
   ['lib/rdf', 'lib/outbound'],
   ['lib/storage'],

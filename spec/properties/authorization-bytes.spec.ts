@@ -81,6 +81,7 @@ function siteOf({ storage, house, lists }: BuiltWorld): Site {
     idleMs: 5_000,
     origin: root.slice(0, -1),
     log: createLog('error'),
+    onAnswered: [],
   };
 }
 

@@ -1,6 +1,7 @@
 /** Queries in worker threads that are shared between clients. It must not know what a query means. */
 import type { Worker } from 'node:worker_threads';
 import { rankOf } from '../../../lib/authorization/client.js';
+import { type Measure, measure } from '../../../lib/measures.js';
 import type { MemoryIndex } from '../../../lib/query/memory/memory-index.js';
 import { NotBegun } from '../../../lib/worker-job.js';
 import { WorkerPool } from '../../../lib/worker-pool.js';
@@ -65,6 +66,18 @@ export class QueryPool {
       if (error instanceof NotBegun) throw error.why === 'gone' ? gone() : tooBusy();
       throw error;
     }
+  }
+
+  /** For those who watch the server. */
+  measures(): readonly Measure[] {
+    const { threads, busy, killed, waiting, begun } = this.threads.state;
+    return [
+      measure('gauge', 'sparql_threads', 'Threads for queries.', threads),
+      measure('gauge', 'sparql_threads_busy', 'Queries that run, each on a snapshot.', busy),
+      measure('gauge', 'sparql_queries_waiting', 'Queries that wait for a thread.', waiting),
+      measure('counter', 'sparql_queries_total', 'Queries that were begun.', begun),
+      measure('counter', 'sparql_threads_killed_total', 'Threads that were ended with their query.', killed),
+    ];
   }
 
   /** Ends all queries; those that come wait until what it returns is called. */

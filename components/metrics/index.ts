@@ -1,0 +1,52 @@
+/** Metrics for Prometheus: to controllers at `{prefix}/metrics`, and without a credential on a port of loopback. */
+import type { Server } from 'node:http';
+import { defineComponent } from '../../lib/component.js';
+import { flag, integer, optional, setting } from '../../lib/settings.js';
+
+const settings = {
+  enabled: setting(
+    'lws.metrics.enabled',
+    flag,
+    true,
+    'Count requests, batches and queries, and tell them to Prometheus.',
+  ),
+  port: setting(
+    'lws.metrics.listen-port',
+    optional(integer(1, 65_535)),
+    null,
+    'A port of 127.0.0.1 for /metrics without a credential; nothing: controllers alone, at the system path /metrics.',
+  ),
+};
+
+export default defineComponent({
+  name: 'metrics',
+  settings,
+  isEnabled: ({ enabled }) => enabled,
+  async install({ store, measures }, { port }) {
+    const { Metrics } = await import('./registry.js');
+    const metrics = new Metrics(measures);
+    store.onBatch((batch) => metrics.written(batch));
+    let server: Server | undefined;
+    return {
+      routes: [
+        {
+          methods: ['GET', 'HEAD'],
+          path: '{prefix}/metrics',
+          access: 'controller',
+          handle: async () => ({
+            status: 200,
+            fields: { 'Content-Type': metrics.contentType, 'Cache-Control': 'private, no-store' },
+            body: Buffer.from(await metrics.text()),
+          }),
+        },
+      ],
+      onAnswered: (answered) => metrics.answered(answered),
+      async start() {
+        if (port === null) return;
+        const { listenForMetrics } = await import('./port.js');
+        server = await listenForMetrics(metrics, port);
+      },
+      stop: () => new Promise<void>((resolve) => (server ? server.close(() => resolve()) : resolve())),
+    };
+  },
+});

@@ -1,0 +1,40 @@
+/**
+ * Whether the server lives, and whether it should get requests: for load balancers, service managers and containers. Anybody may
+ * ask, so the answer has no details.
+ */
+import type { Reply } from '../http/reply.js';
+import type { Route } from '../http/route.js';
+import type { Store } from '../storage/store.js';
+
+export const healthRoutes = (store: Store): readonly Route[] => [
+  route('live', () => answer(true)),
+  // There is no ready server while an index is rebuilt: it listens after that.
+  route('ready', async () => answer(await isWritable(store))),
+];
+
+const route = (name: string, handle: Route['handle']): Route => ({
+  methods: ['GET', 'HEAD'],
+  path: `{prefix}/health/${name}`,
+  access: 'public',
+  handle,
+});
+
+/** LevelDB is open and took the last batch, and the disk has room. */
+async function isWritable(store: Store): Promise<boolean> {
+  if (!store.isOpen || store.commits.hasFailed) return false;
+  return store.blobs.space.assertSome().then(
+    () => true,
+    () => false,
+  );
+}
+
+const fields = {
+  'Content-Type': 'text/plain; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+const answer = (isWell: boolean): Reply =>
+  isWell
+    ? { status: 200, fields, body: Buffer.from('ok\n') }
+    : { status: 503, fields: { ...fields, 'Retry-After': '10' }, body: Buffer.from('not ready\n') };

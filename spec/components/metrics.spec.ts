@@ -1,0 +1,38 @@
+/** The port of metrics: on loopback, without a credential, and nothing else on it. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { expect } from 'chai';
+import { listenForMetrics } from '../../components/metrics/port.js';
+import { Metrics } from '../../components/metrics/registry.js';
+import { measureBy } from '../../lib/measures.js';
+
+describe('The port of metrics', () => {
+  const kind = 'counter' as const;
+  const metrics = new Metrics(async () => [measureBy({ kind, name: 'tea_total', help: 'Tea.' }, 'of', [['mint', 3]])]);
+
+  it('tells everything at /metrics, and nothing elsewhere', async () => {
+    const server = await listenForMetrics(metrics, 0);
+    const { port, address } = server.address() as AddressInfo;
+    expect(address).to.equal('127.0.0.1');
+    metrics.answered({ method: 'INVENTED', route: 'resource', status: 405, seconds: 0.1 });
+    metrics.written({ transactions: 2, bytes: 300, seconds: 0.01 });
+    const answer = await fetch(`http://127.0.0.1:${port}/metrics`);
+    const text = await answer.text();
+    expect(text).to.include('quadpod_tea_total{of="mint"} 3');
+    expect(text).to.include('quadpod_http_requests_total{method="other",route="resource",status="405"} 1');
+    expect(text).to.include('quadpod_store_batch_transactions_sum 2');
+    for (const path of ['', 'metrics/', 'metrics?x', '..%2f'])
+      expect((await fetch(`http://127.0.0.1:${port}/${path}`)).status, path).to.equal(404);
+    expect((await fetch(`http://127.0.0.1:${port}/metrics`, { method: 'POST', body: 'x' })).status).to.equal(404);
+    await new Promise((resolve) => server.close(resolve));
+  });
+
+  it('says which setting names a port that is taken', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo;
+    const error = await listenForMetrics(metrics, port).catch((reason: unknown) => reason as Error);
+    expect(error).to.have.property('message').that.includes(`lws.metrics.listen-port is ${port}`);
+    await new Promise((resolve) => other.close(resolve));
+  });
+});

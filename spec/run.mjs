@@ -1,6 +1,6 @@
 /**
- * Runs all specs, a mocha for each group of folders and three of them at a time, and adds up what they say. `npx mocha FILE ...`, after
- * a build, runs some of them.
+ * Runs the specs, a mocha for each group of folders and three of them at a time, and adds up what they say: the quick ones, or with
+ * the argument `all` everything. `npx mocha FILE ...`, after a build, runs some of them.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
@@ -12,10 +12,15 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const built = join(root, 'dist/spec');
 const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js');
 
+const isAll = process.argv[2] === 'all';
+
+/** These kill servers, drive a browser, or run the suites of others: only with everything. */
+const thorough = [['console'], ['crash'], ['hostile'], ['w3c', 'real']];
+const quick = [['conformance'], ['properties']];
 /** The long ones first, the longest in parts. A folder that is not named here comes with the last. */
-const groups = [['console'], ['crash'], ['conformance'], ['properties'], ['hostile'], ['w3c', 'real']];
-const parts = { conformance: 6, components: 2 };
-const named = new Set([...groups.flat(), 'support', 'bench']);
+const groups = isAll ? [thorough[0], thorough[1], ...quick, ...thorough.slice(2)] : quick;
+const parts = { conformance: isAll ? 6 : 3, components: 2 };
+const named = new Set([...quick.flat(), ...thorough.flat(), 'support', 'bench']);
 const others = readdirSync(built, { withFileTypes: true }).filter(
   (entry) => entry.isDirectory() && !named.has(entry.name),
 );
@@ -42,7 +47,11 @@ function folderInMemory() {
   return bavail * bsize >= roomy ? mkdtempSync(join(inMemory, 'quadpod-specs-')) : undefined;
 }
 const folder = folderInMemory();
-const env = folder === undefined ? process.env : { ...process.env, TMPDIR: folder };
+const env = {
+  ...process.env,
+  ...(isAll ? { QUADPOD_SPECS: 'all' } : {}),
+  ...(folder === undefined ? {} : { TMPDIR: folder }),
+};
 process.once('exit', () => {
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
 });

@@ -15,6 +15,7 @@ import { describeStorage } from '../../lib/http/storage-description.js';
 import { createLog } from '../../lib/log.js';
 import { type Answer, request } from '../support/http.js';
 import { probes } from '../support/masking.js';
+import { enough, runs } from '../support/speed.js';
 import { allows, type Client, parentOf, root, type World } from './authorization-model.js';
 import { type BuiltWorld, build } from './authorization-storage.js';
 import { client, world } from './authorization-worlds.js';
@@ -176,10 +177,10 @@ describe('The bytes of answers', function () {
           for (const who of people) await visit(base, who.subject === undefined ? { ...who, client: undefined } : who);
         });
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
     expect(
-      [answers, hidden].every((count) => count > 3000),
+      [answers, hidden].every((count) => count > enough(3000)),
       `${answers} answers, ${hidden} secrets`,
     ).to.equal(true);
   });

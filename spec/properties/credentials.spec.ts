@@ -7,12 +7,13 @@ import { signingKey } from '../support/jwt.js';
 import { accessToken, baseOf, bearer, form, requestToken } from '../support/oauth.js';
 import { proof } from '../support/proofs.js';
 import { type SpecServer, startSpecServer } from '../support/server.js';
+import { runs } from '../support/speed.js';
 
 const owner = ed25519Identity();
 const second = p256Identity();
 const key = signingKey('ES256');
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.=+/ ~%\0é'.split('');
-const runs = { numRuns: 150 };
+const tried = { numRuns: runs(150) };
 let s: SpecServer;
 
 /** Where in a text, as a share of it. */
@@ -98,7 +99,7 @@ describe('Properties of credentials', () => {
         const answer = await send(mutated);
         expect(answer.status, mutated).to.equal(status);
       }),
-      runs,
+      tried,
     );
   }
 

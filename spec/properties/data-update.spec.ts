@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { readDataUpdate } from '../../lib/query/parse/data-update.js';
 import { type ReadUpdate, readUpdate } from '../../lib/query/parse/read-update.js';
 import { encodeGraph } from '../../lib/storage/quad-keys.js';
+import { enough, runs } from '../support/speed.js';
 
 const base = 'http://spec.example/c/r';
 
@@ -102,9 +103,9 @@ describe('query/parse/data-update', () => {
           );
         },
       ),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
-    expect(quick).to.be.above(300);
+    expect(quick).to.be.above(enough(300));
   }).timeout(30_000);
 
   it('takes nothing on itself that the SPARQL parser refuses or reads as more than data', async () => {
@@ -116,7 +117,7 @@ describe('query/parse/data-update', () => {
         // It throws when the parser refuses.
         expect(keysOf(mine).flat(2)).to.deep.equal(keysOf(await readUpdate(text, base)).flat(2));
       }),
-      { numRuns: 600 },
+      { numRuns: runs(600) },
     );
   }).timeout(30_000);
 

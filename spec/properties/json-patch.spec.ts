@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { LwsError } from '../../lib/errors.js';
 import { apply } from '../support/json-patch.js';
+import { enough, runs } from '../support/speed.js';
 import * as model from './json-model.js';
 
 const words = (text: string): string[] => text.split(' ');
@@ -133,9 +134,12 @@ describe('JSON patches of any document', () => {
           expect(apply(text, patch, false), `${text} with ${patch}`).to.equal(resultText(text, before, after));
         }
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
-    expect([applied > 500, refused > 500], `${applied} apply, ${refused} do not`).to.deep.equal([true, true]);
+    expect([applied > enough(500), refused > enough(500)], `${applied} apply, ${refused} do not`).to.deep.equal([
+      true,
+      true,
+    ]);
   });
 
   it('RFC 7386 section 2: a merge patch gives what the model says, to the byte', () => {
@@ -146,7 +150,7 @@ describe('JSON patches of any document', () => {
         const wanted = resultText(text, before, model.merged(before, patch));
         expect(apply(text, change, true), `${text} with ${change}`).to.equal(wanted);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 
@@ -165,8 +169,8 @@ describe('JSON patches of any document', () => {
         if (holds) expect(test(), `${a.form} is ${b.form}`).to.equal(`{"n":${a.form}}`);
         else expect(test, `${a.form} is not ${b.form}`).to.throw(LwsError, 'its test failed');
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
-    expect(Math.min(held.equal, held.different)).to.be.above(200);
+    expect(Math.min(held.equal, held.different)).to.be.above(enough(200));
   });
 });

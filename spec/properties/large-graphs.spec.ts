@@ -6,6 +6,7 @@ import { checkStore } from '../../lib/storage/check.js';
 import { isLargeGraph, largeGraph } from '../../lib/storage/graph-lines.js';
 import { request } from '../support/http.js';
 import { type SpecServer, startSpecServer } from '../support/server.js';
+import { runs } from '../support/speed.js';
 
 const filler = (number: number): string => `<http://data.example/s> <http://data.example/p> "${number}" .`;
 /** What the index tells of: statements of the resource itself, several of which say the same. */
@@ -101,7 +102,7 @@ describe('Large graphs, in any order of writes', () => {
         for await (const fault of faultsOf(server.server.store)) expect.fail(fault);
         await send('DELETE', iri);
       }),
-      { numRuns: 3 },
+      { numRuns: runs(3) },
     );
     expect((await checkStore(server.server.store)).faults).to.deep.equal([]);
   }).timeout(60_000);

@@ -9,6 +9,7 @@ import { create } from '../../lib/resources/create.js';
 import { patch } from '../../lib/resources/patch.js';
 import { root } from '../support/memory-store.js';
 import { startSpecServer } from '../support/server.js';
+import { enough, runs } from '../support/speed.js';
 import { body } from '../support/storage.js';
 import * as documents from './linkset-documents.js';
 import {
@@ -61,9 +62,9 @@ describe('Linksets against a model', function () {
           expect(linksets.record(described), 'written back').to.equal(record);
         }
       }),
-      { numRuns: 400 },
+      { numRuns: runs(400) },
     );
-    expect(refused, 'refusals').to.be.within(30, 400);
+    expect(refused, 'refusals').to.be.within(enough(30), 400);
   });
 
   it('take the Link fields of a POST, and of PUT and PATCH with set-linkset', async () => {
@@ -90,7 +91,7 @@ describe('Linksets against a model', function () {
           expectOutcome(answer, wanted, before, linksets.read(described), why);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 
@@ -127,7 +128,7 @@ describe('Linksets against a model', function () {
           );
           expect(view.tag === whole.tag).to.equal(asked.length === 0);
         }),
-        { numRuns: 150 },
+        { numRuns: runs(150) },
       );
     } finally {
       await server.stop();
@@ -146,7 +147,7 @@ describe('Linksets against a model', function () {
     const deep = (levels: number): string => `{"author":${'['.repeat(levels)}${']'.repeat(levels)}}`;
     let levels = 70;
     while ((await linksets.write(described, deep(levels), mergePatch)) !== 'ok') levels--;
-    expect(levels).to.be.above(50);
+    expect(levels).to.be.above(enough(50));
     expect(await linksets.write(described, linksets.read(described).text, linksetJson)).to.equal('ok');
   });
 });
@@ -181,7 +182,7 @@ describe('Linksets of the longest length', () => {
           expect(await linksets.write(described, linksets.read(described).text, linksetJson), `${kept}`).to.equal('ok');
         }
       }),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 });

@@ -14,6 +14,7 @@ import { rdfRepresentation } from '../../lib/resources/read.js';
 import { replace } from '../../lib/resources/replace.js';
 import { checkStore } from '../../lib/storage/check.js';
 import { root } from '../support/memory-store.js';
+import { runs } from '../support/speed.js';
 import { body, type SpecStorage, specStorage } from '../support/storage.js';
 
 const names = ['', 'a', 'b', 'c/', 'c/d', 'c/e', 'c/f/', 'c/f/g'] as const;
@@ -203,7 +204,7 @@ describe('The storage against a model in memory', () => {
           await spec.dispose();
         }
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   }).timeout(60_000);
 });

@@ -12,6 +12,7 @@ import { writeNTriples, writeTriG, writeTurtle } from '../../lib/rdf/turtle-writ
 import { xsd } from '../../lib/rdf/vocabulary.js';
 import { isomorphic } from '../lib/rdf/isomorphism.js';
 import { readJsonLd, readNTriples, readRdfXml, readTurtle } from '../lib/rdf/readers.js';
+import { runs } from '../support/speed.js';
 import { documents, factory } from './rdf-documents.js';
 
 const notInXml = /[\x00-\x08\x0B\x0C\x0E-\x1F\uFFFE\uFFFF]/;
@@ -33,7 +34,7 @@ describe('The RDF writers, given any graph', () => {
         expect(writeTriG(quads, { base, prefixes })).to.equal(text);
         expectSame(text, readTurtle(text, base, 'application/trig'), quads);
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 
@@ -43,7 +44,7 @@ describe('The RDF writers, given any graph', () => {
         const text = writeNTriples(quads);
         expectSame(text, readNTriples(text), quads);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -57,7 +58,7 @@ describe('The RDF writers, given any graph', () => {
         const text = writeRdfXml(quads, { base, prefixes });
         expectSame(text, await readRdfXml(text, base), quads);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -67,7 +68,7 @@ describe('The RDF writers, given any graph', () => {
         const text = writeJsonLd(quads, { base, prefixes });
         expectSame(text, await readJsonLd(text), quads.map(asJsonldReadsIt));
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 });

@@ -10,6 +10,7 @@ import type { Level } from '../../lib/storage/durable-level.js';
 import { ListStream, type SortedStream } from '../../lib/storage/entry-cursor.js';
 import { entryKey } from '../../lib/storage/records.js';
 import { StoreSnapshot } from '../../lib/storage/snapshot.js';
+import { runs } from '../support/speed.js';
 
 /** Some texts of a range of numbers, at random, or one after the other. */
 interface Draft {
@@ -112,7 +113,7 @@ describe('The merge of postings', function () {
           expect(await collect(streams.map(union))).to.deep.equal(wanted);
         }),
       ),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 
@@ -129,7 +130,7 @@ describe('The merge of postings', function () {
           expect(await collect(first ? pair : pair.reverse())).to.deep.equal(texts.filter((text) => all.has(text)));
         });
       }),
-      { numRuns: 25 },
+      { numRuns: runs(25) },
     );
   });
 
@@ -144,7 +145,7 @@ describe('The merge of postings', function () {
             expect(await stream.seek(target), target).to.equal(texts.find((text) => text >= target));
         }),
       ),
-      { numRuns: 150 },
+      { numRuns: runs(150) },
     );
   });
 });

@@ -19,6 +19,7 @@ import { entryRange } from '../../lib/storage/records.js';
 import type { Store } from '../../lib/storage/store.js';
 import { root } from '../support/memory-store.js';
 import { searchBySparql } from '../support/search-oracle.js';
+import { enough, runs } from '../support/speed.js';
 import { type SpecStorage, specStorage } from '../support/storage.js';
 import { type Filter, isGranted, ldp, lws, Model, rdfType, storageOwner, type Viewer } from './search-model.js';
 import { modelOf } from './search-readback.js';
@@ -119,7 +120,7 @@ async function expectInOrder(store: Store): Promise<void> {
 }
 
 /** `QUADPOD_RUNS` says how many times as many. */
-const runs = (usual: number): number => usual * Number(process.env['QUADPOD_RUNS'] ?? 1);
+const times = (usual: number): number => runs(usual) * Number(process.env['QUADPOD_RUNS'] ?? 1);
 
 describe('The search index against a model', function () {
   this.timeout(60_000);
@@ -174,10 +175,10 @@ describe('The search index against a model', function () {
           await expectInOrder(store);
         }),
       ),
-      { numRuns: runs(60) },
+      { numRuns: times(60) },
     );
     expect(
-      [done, found].every((count) => count > 300),
+      [done, found].every((count) => count > enough(300)),
       `${done} writes done, ${found} resources found`,
     ).to.equal(true);
   });
@@ -196,7 +197,7 @@ describe('The search index against a model', function () {
           }
         }),
       ),
-      { numRuns: 10 },
+      { numRuns: times(10) },
     );
   });
 
@@ -225,7 +226,7 @@ describe('The search index against a model', function () {
           await expectInOrder(store);
         }),
       ),
-      { numRuns: runs(30) },
+      { numRuns: times(30) },
     );
   });
 

@@ -7,6 +7,7 @@
 import { type ReadQuery, readQuery } from '../../lib/query/parse/read-query.js';
 import { base, graphNames, type SpecLevel, specLevel, type ToMemory } from '../lib/query/engine-dataset.js';
 import { halfInMemory, inMemory } from '../lib/query/engine-memory.js';
+import { runs } from '../support/speed.js';
 import { largeDataset, type RandomDataset, smallDataset } from './sparql-data.js';
 import { isFaultOf } from './sparql-faults.js';
 import {
@@ -25,7 +26,7 @@ import {
 import { prologue, type RandomQuery, randomQuery } from './sparql-queries.js';
 import { Random, smallest, write } from './sparql-random.js';
 
-const { QUADPOD_QUERIES: wanted = '500', QUADPOD_QUERY_SEED: given } = process.env;
+const { QUADPOD_QUERIES: wanted = `${runs(500)}`, QUADPOD_QUERY_SEED: given } = process.env;
 const count = Number(wanted);
 const firstSeed = given === 'any' ? Math.floor(Math.random() * 2 ** 31) : Number(given ?? 1);
 const queriesOfDataset = 25;

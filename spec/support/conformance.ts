@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { type Answer, request } from './http.js';
 import { credential, ed25519Identity, type Identity } from './identity.js';
 import { type SpecServer, startSpecServer } from './server.js';
+import { isThorough } from './speed.js';
 
 export interface StorageOptions {
   /** Settings as flags; a block that has some is skipped against a given server. */
@@ -145,8 +146,8 @@ export class StorageUnderTest {
 }
 
 /**
- * Registers a block of tests twice, for a storage at `/` and one under a path. A block with settings has a server of its
- * own for each.
+ * Registers a block of tests twice, for a storage at `/` and one under a path; a quick run has the first alone. A block with
+ * settings has a server of its own for each.
  */
 export function describeStorage(
   title: string,
@@ -154,7 +155,9 @@ export function describeStorage(
   options: StorageOptions = {},
 ): void {
   const below = { 'under a path': '/some/path' };
-  const places = process.env['LWS_TARGET'] ? { target: '' } : options.isOncePlaced ? below : { 'at /': '', ...below };
+  const at = { 'at /': '' };
+  const both = isThorough ? { ...at, ...below } : at;
+  const places = process.env['LWS_TARGET'] ? { target: '' } : options.isOncePlaced ? below : both;
   for (const [place, path] of Object.entries(places))
     describe(`${title} [${place}]`, () => {
       const storage = new StorageUnderTest();

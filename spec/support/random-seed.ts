@@ -3,7 +3,12 @@
  * for new counterexamples; `QUADPOD_SEED=<number>` repeats a run.
  */
 import fc from 'fast-check';
+import { runs } from './speed.js';
 
 const { QUADPOD_SEED: wanted = '20261121' } = process.env;
 
-if (wanted !== 'random') fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: Number(wanted) });
+fc.configureGlobal({
+  ...fc.readConfigureGlobal(),
+  numRuns: runs(100),
+  ...(wanted === 'random' ? {} : { seed: Number(wanted) }),
+});

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { decodeCredential, looksLikeXml, maxBytes } from '../../../components/authn-saml/decoding.js';
 import { LwsError } from '../../../lib/errors.js';
+import { runs } from '../../support/speed.js';
 import { credential } from './tampering.js';
 import { expectRefusal } from './trust.js';
 
@@ -93,7 +94,7 @@ describe('authn-saml: decoding', () => {
           expect(error).to.be.instanceOf(LwsError);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 });

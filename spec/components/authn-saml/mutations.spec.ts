@@ -5,6 +5,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { LwsError } from '../../../lib/errors.js';
+import { runs } from '../../support/speed.js';
 import { alice, mallory, nameIdOf } from './assertions.js';
 import { credential } from './tampering.js';
 import { usual, verify } from './trust.js';
@@ -78,7 +79,7 @@ describe('authn-saml: mutations', () => {
       fc.asyncProperty(fc.array(edit, { minLength: 1, maxLength: 3 }), async (edits) => {
         await claimsKept(edited(credential, edits));
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     )).timeout(60_000);
 
   it('keeps its claims or is refused when bits of its bytes flip, base64 or not', () =>
@@ -92,7 +93,7 @@ describe('authn-saml: mutations', () => {
           await claimsKept(encoded ? bytes.toString('base64') : bytes.toString('latin1'));
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     )).timeout(60_000);
 
   it('refuses a credential that is cut off, at every place', async () => {
@@ -114,6 +115,6 @@ describe('authn-saml: mutations', () => {
           expect(await claimsKept(text)).to.equal('refused');
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     ));
 });

@@ -10,6 +10,7 @@ import { answersOf, type QueryAnswers } from '../../../lib/query/answers.js';
 import { readQuery } from '../../../lib/query/parse/read-query.js';
 import { parseRdf } from '../../../lib/rdf/parse.js';
 import { base, graphNames, type SpecLevel, specLevel } from '../../lib/query/engine-dataset.js';
+import { runs } from '../../support/speed.js';
 
 const endpoint = 'https://remote.example/sparql';
 const allowed = [parseAllowedHost('remote.example')!];
@@ -103,7 +104,7 @@ describe('SERVICE in the query engine', function () {
           expect(found, text).to.deep.equal(rowsOf(expected));
         }
       }),
-      { numRuns: Number(process.env['ENGINE_RUNS'] ?? 60) },
+      { numRuns: Number(process.env['ENGINE_RUNS'] ?? runs(60)) },
     );
     expect(answered / asked).to.be.above(0.9);
   });

@@ -18,6 +18,7 @@ import {
 } from '../../support/members.js';
 import { type Files, memorySink, memoryTree } from '../../support/memory-tree.js';
 import '../../support/random-seed.js';
+import { runs } from '../../support/speed.js';
 
 const head = { storage: 'http://pod.example/', container: base, made: '2026-01-01T00:00:00Z' };
 const partName = 'members/00000001.jsonl';
@@ -69,7 +70,7 @@ describe('An archive', () => {
         expect(error).to.equal(undefined);
         expect(comparable(found, contents)).to.deep.equal(comparable(members, await contentsOf(members)));
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

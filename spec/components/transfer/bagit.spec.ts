@@ -16,6 +16,7 @@ import {
 } from '../../support/members.js';
 import { type Files, memorySink, memoryTree } from '../../support/memory-tree.js';
 import '../../support/random-seed.js';
+import { runs } from '../../support/speed.js';
 
 async function bagOf(members: readonly Member[]): Promise<Files> {
   const { sink, files } = memorySink();
@@ -46,7 +47,7 @@ describe('A bag', () => {
         expect(found.error).to.equal(undefined);
         expect(comparable(found.members, found.contents)).to.deep.equal(comparable(members, await contentsOf(members)));
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 

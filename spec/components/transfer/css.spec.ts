@@ -23,6 +23,7 @@ import {
 } from '../../support/members.js';
 import { type Files, memorySink, memoryTree } from '../../support/memory-tree.js';
 import '../../support/random-seed.js';
+import { runs } from '../../support/speed.js';
 
 /** What version 7.2.0 wrote at http://localhost:3055/. */
 const written = (): Files => {
@@ -232,7 +233,7 @@ describe('A folder that is written for a Community Solid Server', () => {
         const shown = respelled(comparable(found.members, found.contents));
         expect(shown).to.deep.equal(respelled(comparable(members, await contentsOf(members))));
       }),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

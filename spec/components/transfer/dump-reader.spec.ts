@@ -6,6 +6,7 @@ import { type ByteSource, textOf } from '../../../components/transfer/formats/by
 import { dumpKind, dumpReader } from '../../../components/transfer/formats/dump-reader.js';
 import type { GraphMember, ReadOptions, ReadStep } from '../../../components/transfer/member.js';
 import '../../support/random-seed.js';
+import { runs } from '../../support/speed.js';
 
 const into = 'http://new.example/';
 
@@ -151,7 +152,7 @@ describe('Reading a dump', () => {
           }
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

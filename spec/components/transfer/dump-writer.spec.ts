@@ -12,6 +12,7 @@ import { decodeGraph } from '../../../lib/storage/quad-decoding.js';
 import { encodeGraph } from '../../../lib/storage/quad-keys.js';
 import { documents, factory } from '../../properties/rdf-documents.js';
 import '../../support/random-seed.js';
+import { runs } from '../../support/speed.js';
 
 const of = 'http://new.example/';
 
@@ -67,7 +68,7 @@ describe('Writing a dump', () => {
         expect((await dumpOf(stored(await read('a.trig', trig)))).toString()).to.equal(exported.toString());
         expect(gunzipSync(await dumpOf(first, true, TriGWriter)).toString()).to.equal(trig.toString());
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 

@@ -12,6 +12,7 @@ import { openReader, openWriter } from '../../../components/transfer/formats/ind
 import type { Member, ReadOptions, ReadStep, ResourceMember } from '../../../components/transfer/member.js';
 import { isomorphic } from '../../lib/rdf/isomorphism.js';
 import '../../support/random-seed.js';
+import { runs } from '../../support/speed.js';
 
 const into = 'http://new.example/in/';
 const factory = new DataFactory<Quad>();
@@ -316,7 +317,7 @@ describe('A folder of files', () => {
           await expectSame(inOrder([...members.values()]), format, `run${run++}`);
         },
       ),
-      { numRuns: 60 },
+      { numRuns: runs(60) },
     );
   });
 

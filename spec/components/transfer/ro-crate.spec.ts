@@ -16,6 +16,7 @@ import {
 } from '../../support/members.js';
 import { type Files, memorySink, memoryTree } from '../../support/memory-tree.js';
 import '../../support/random-seed.js';
+import { runs } from '../../support/speed.js';
 
 const metadata = 'ro-crate-metadata.json';
 
@@ -143,7 +144,7 @@ describe('A research object crate', () => {
         );
         expect(comparable(others, found.contents)).to.deep.equal(comparable(members, await contentsOf(members)));
       }),
-      { numRuns: 40 },
+      { numRuns: runs(40) },
     );
   });
 

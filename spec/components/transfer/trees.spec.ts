@@ -12,6 +12,7 @@ import { openFolderTree } from '../../../components/transfer/folder-tree.js';
 import { ZipSink } from '../../../components/transfer/zip-sink.js';
 import { openZipTree } from '../../../components/transfer/zip-tree.js';
 import '../../support/random-seed.js';
+import { runs } from '../../support/speed.js';
 
 async function contentOf(content: AsyncIterable<Uint8Array>): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
@@ -90,7 +91,7 @@ describe('A tree of files', () => {
           expect(tree.total).to.equal(all.reduce((sum, [, content]) => sum + Buffer.byteLength(content), 0));
           await tree.close();
         }),
-        { numRuns: 25 },
+        { numRuns: runs(25) },
       );
     });
 

@@ -12,6 +12,7 @@ import {
   isGlobalUnicast,
   parseAllowedHost,
 } from '../../../lib/outbound/address-policy.js';
+import { runs } from '../../support/speed.js';
 
 /** What is refused, by why; the first and the last address of each range. */
 const refused: Readonly<Record<string, readonly string[]>> = {
@@ -150,7 +151,7 @@ describe('outbound/address-policy', () => {
         fc.property(dotted, (address) => {
           if (isGlobalUnicast(address)) expect(ipaddr.parse(address).range()).to.equal('unicast');
         }),
-        { numRuns: 2000 },
+        { numRuns: runs(2000) },
       );
     });
 
@@ -162,7 +163,7 @@ describe('outbound/address-policy', () => {
           expect(near).to.match(/^[23][\da-f]{3}:/);
           expect(ipaddr.parse(near).range()).to.be.oneOf(['unicast', '6to4']);
         }),
-        { numRuns: 2000 },
+        { numRuns: runs(2000) },
       );
     });
 
@@ -211,7 +212,7 @@ describe('outbound/address-policy', () => {
             if (isGlobalUnicast(text)) expect(ipaddr.isValid(text)).to.equal(true);
           },
         ),
-        { numRuns: 2000 },
+        { numRuns: runs(2000) },
       );
     });
   });

@@ -5,6 +5,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { DataFactory } from 'rdf-data-factory';
+import { runs } from '../../support/speed.js';
 import {
   base,
   engineAnswer,
@@ -142,7 +143,7 @@ describe('Paths of any length in the query engine', () => {
           }
         },
       ),
-      { numRuns: Number(process.env['ENGINE_RUNS'] ?? 100) },
+      { numRuns: Number(process.env['ENGINE_RUNS'] ?? runs(100)) },
     ));
 
   it('SPARQL 1.1 16.4: DESCRIBE gives what a resource is the subject of, through blank nodes, each triple once', async () => {

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../../../lib/errors.js';
+import { runs } from '../../support/speed.js';
 import {
   type Answer,
   base,
@@ -212,7 +213,7 @@ function itAnswers(toMemory: ToMemory | undefined): void {
   });
 
   describe('with random data, readers and queries', function () {
-    const numRuns = Number(process.env['ENGINE_RUNS'] ?? 60);
+    const numRuns = Number(process.env['ENGINE_RUNS'] ?? runs(60));
     this.timeout(numRuns * 2000);
     const parameters = { numRuns };
 

@@ -5,6 +5,7 @@ import { graphRanges, inKeys, isInRanges } from '../../../lib/query/access/graph
 import { readableGraphs, resourceOf } from '../../../lib/query/access/readable-graphs.js';
 import { below, only, subtree, unionOfRanges } from '../../../lib/storage/iri-ranges.js';
 import { graphPrefix } from '../../../lib/storage/quad-keys.js';
+import { runs } from '../../support/speed.js';
 
 const root = 'http://s.example/';
 /** Characters before, at and behind those of `.meta`. */
@@ -33,7 +34,7 @@ describe('Ranges of graphs', () => {
           expect(isInRanges(found, graph), graph).to.equal(isInRanges(resources, resourceOf(graph)));
         expect(unionOfRanges(found)).to.deep.equal(found);
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     ));
 
   it('are what the caller may read', () =>
@@ -64,7 +65,7 @@ describe('Ranges of graphs', () => {
           expect(readable.isExact).to.equal(scope !== 'decide' && (scope !== 'everything' || within !== undefined));
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     ));
 
   it('begin and end in keys where they do among names', () =>
@@ -75,6 +76,6 @@ describe('Ranges of graphs', () => {
         expect(key >= at(from)).to.equal(graph >= from);
         expect(key >= at(to)).to.equal(graph >= to);
       }),
-      { numRuns: 5000 },
+      { numRuns: runs(5000) },
     ));
 });

@@ -11,6 +11,7 @@ import type { MemoryView } from '../../../lib/query/memory/memory-view.js';
 import { TermTable } from '../../../lib/query/memory/term-table.js';
 import type { LevelSnapshot } from '../../../lib/storage/durable-level.js';
 import { sortKeys } from '../../../lib/storage/key-order.js';
+import { runs } from '../../support/speed.js';
 import {
   base,
   datasetOf,
@@ -115,7 +116,7 @@ describe('Matches from memory', function () {
           }
         },
       ),
-      { numRuns: Number(process.env['ENGINE_RUNS'] ?? 60) },
+      { numRuns: Number(process.env['ENGINE_RUNS'] ?? runs(60)) },
     ));
 
   it('find every term of a table, and none that is not in it', () => {

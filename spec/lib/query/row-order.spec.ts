@@ -11,6 +11,7 @@ import type { MemoryView } from '../../../lib/query/memory/memory-view.js';
 import { readQuery } from '../../../lib/query/parse/read-query.js';
 import type { LevelSnapshot } from '../../../lib/storage/durable-level.js';
 import { type IriRange, only, unionOfRanges } from '../../../lib/storage/iri-ranges.js';
+import { runs } from '../../support/speed.js';
 import { base, graphNames, type SpecData, type SpecLevel, type SpecTriple, specLevel } from './engine-dataset.js';
 import { inMemory } from './engine-memory.js';
 import { randomData, randomQuery } from './engine-queries.js';
@@ -165,7 +166,7 @@ function unevenly(store: SpecLevel): SpecLevel {
 }
 
 describe('The order of rows', function () {
-  const numRuns = Number(process.env['ENGINE_RUNS'] ?? 60);
+  const numRuns = Number(process.env['ENGINE_RUNS'] ?? runs(60));
   this.timeout(numRuns * 2000);
   let without: SpecLevel;
   let store: SpecLevel;

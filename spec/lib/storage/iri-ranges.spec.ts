@@ -10,6 +10,7 @@ import {
   subtree,
   unionOfRanges,
 } from '../../../lib/storage/iri-ranges.js';
+import { runs } from '../../support/speed.js';
 
 const root = 'http://spec.example/';
 const isIn = ({ from, to }: IriRange, iri: string): boolean => from <= iri && iri < to;
@@ -51,7 +52,7 @@ describe('Ranges of IRIs', () => {
         expect(isIn(only(iri), iri)).to.equal(true);
         expect(isIn(only(iri), `${iri}-`)).to.equal(false);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -77,7 +78,7 @@ describe('Ranges of IRIs', () => {
           if (i > 0) expect(union[i - 1]!.to < from, 'disjoint and not touching').to.equal(true);
         });
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 
@@ -124,7 +125,7 @@ describe('Ranges of IRIs', () => {
           else expect(found).to.equal(union.find(({ from }) => from > iri)?.from);
         }
       }),
-      { numRuns: 300 },
+      { numRuns: runs(300) },
     );
   });
 });

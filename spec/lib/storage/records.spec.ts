@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { below, type IriRange, only, subtree } from '../../../lib/storage/iri-ranges.js';
 import { iriOfRecordKey, recordKey, recordsIn } from '../../../lib/storage/records.js';
+import { runs } from '../../support/speed.js';
 
 const root = 'http://spec.example/';
 const segment = fc.constantFrom('a', 'b', 'a0', 'a-', 'a.', '0', '-');
@@ -28,7 +29,7 @@ describe('The records of a range of resources', () => {
         for (const range of [subtree(container), below(container), only(iri)])
           expect(found(all, range).sort()).to.deep.equal(all.filter((each) => isIn(range, each)).sort());
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     ));
 
   it('are all found in any range, each once', () =>
@@ -40,6 +41,6 @@ describe('The records of a range of resources', () => {
         expect(new Set(keys).size).to.equal(keys.length);
         for (const each of all.filter((iri) => isIn(range, iri))) expect(keys).to.include(each);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     ));
 });

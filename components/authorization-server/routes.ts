@@ -28,16 +28,20 @@ export interface TokenIssuer {
 
 /** Bytes: an assertion in base64, percent-encoded, and the rest. */
 const longestForm = 256 << 10;
-const wellKnown = '/.well-known/lws-configuration';
+/** The name of LWS, and the default one of RFC 8414. */
+const metadataNames = ['lws-configuration', 'oauth-authorization-server'];
 
 export function tokenRoutes(issuer: TokenIssuer): readonly Route[] {
   const { house, keys } = issuer;
   const metadata = { methods: ['GET', 'HEAD'], access: 'public', handle: () => json(metadataOf(house)) } as const;
-  const inserted = new URL(wellKnownOf(house.baseUri, 'lws-configuration')).pathname;
   return [
-    { ...metadata, path: wellKnown },
-    // RFC 8414 3.1: before the path of the issuer, which is not below the storage then.
-    ...(inserted === wellKnown ? [] : [{ ...metadata, place: 'origin', path: inserted } as const]),
+    ...metadataNames.flatMap((name) => {
+      const below = `/.well-known/${name}`;
+      const inserted = new URL(wellKnownOf(house.baseUri, name)).pathname;
+      // RFC 8414 3.1: before the path of the issuer, which is not below the storage then.
+      const elsewhere = inserted === below ? [] : [{ ...metadata, place: 'origin', path: inserted } as const];
+      return [{ ...metadata, path: below }, ...elsewhere];
+    }),
     { methods: ['GET', 'HEAD'], path: '{prefix}/jwks', access: 'public', handle: () => json(keys.jwks()) },
     { methods: ['POST'], path: '{prefix}/token', access: 'public', handle: (request) => answer(issuer, request) },
   ];

@@ -1,4 +1,4 @@
-/** The challenges of a 401 (service.md, "Challenge"; RFC 6750 section 3, RFC 9449 section 7). Pure text. */
+/** The challenges of a 401 (service.md, "Challenge"; RFC 6750 section 3, RFC 9449 section 7, RFC 9728 section 5.1). Pure text. */
 import type { LwsError } from '../errors.js';
 import { signatureAlgorithms } from './jwt.js';
 
@@ -7,6 +7,8 @@ export interface ChallengePolicy {
   readonly realm: string;
   /** The authorization server to get a token of; absent: there is none. */
   readonly authorizationServer: string | undefined;
+  /** Where the metadata of the storage as a protected resource are (RFC 9728); of use where there is an authorization server. */
+  readonly resourceMetadata: string;
   /** `lws.dpop.require`: bearer tokens are refused, so they are not asked for. */
   readonly dpopOnly: boolean;
 }
@@ -21,10 +23,16 @@ const errors: Readonly<Record<string, string>> = {
 };
 
 /** The `WWW-Authenticate` values for a request without a credential, or with one that was refused. */
-export function challenges({ realm, authorizationServer, dpopOnly }: ChallengePolicy, error: LwsError): string[] {
+export function challenges(
+  { realm, authorizationServer, resourceMetadata, dpopOnly }: ChallengePolicy,
+  error: LwsError,
+): string[] {
   const code = errors[error.code];
   const detail = code === undefined ? '' : `, error="${code}", error_description=${quoted(error.message)}`;
-  const server = authorizationServer === undefined ? '' : `as_uri=${quoted(authorizationServer)}, `;
+  const server =
+    authorizationServer === undefined
+      ? ''
+      : `as_uri=${quoted(authorizationServer)}, resource_metadata=${quoted(resourceMetadata)}, `;
   const ofDpop = dpopOnly || error.scheme === 'DPoP';
   const bearer = `Bearer ${server}realm=${quoted(realm)}${ofDpop ? '' : detail}`;
   const dpop = `DPoP ${server}realm=${quoted(realm)}, algs="${signatureAlgorithms.join(' ')}"${ofDpop ? detail : ''}`;

@@ -5,7 +5,8 @@ import { LwsError } from '../errors.js';
 import { formatHttpDate } from '../fields/date.js';
 import { formatEntityTag } from '../fields/etag.js';
 import { type RdfFormat, rdfFormats, turtle } from '../rdf/formats.js';
-import { deleteAcl, noAcl, putAcl, requireControl } from '../resources/acl.js';
+import { deleteAcl, noAcl, patchAcl, putAcl, requireControl } from '../resources/acl.js';
+import { sparqlUpdate } from '../resources/methods.js';
 import { aclOf } from '../resources/names.js';
 import { assertPreconditions, isNotModified } from '../resources/preconditions.js';
 import { variantOf } from '../resources/variants.js';
@@ -16,21 +17,22 @@ import type { Reply } from './reply.js';
 import { preconditions, requestBody } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
 
-const allowed = 'GET, HEAD, PUT, DELETE, OPTIONS';
+const allowed = 'GET, HEAD, PUT, PATCH, DELETE, OPTIONS';
 
 /** Answers a request for the ACL of `iri`. @throws LwsError as an absent resource for who has no control and may not read */
 export async function aclReply(exchange: ResourceExchange, index: AclIndex, iri: string): Promise<Reply> {
   const { storage, req, res, access, target, idleMs } = exchange;
   const { method } = req;
-  const fixed = { Allow: allowed, Link: documentLinks(iri, storage) };
+  const fixed = { Allow: allowed, 'Accept-Patch': sparqlUpdate, Link: documentLinks(iri, storage) };
   if (method === 'GET' || method === 'HEAD') return read(exchange, iri, fixed);
-  if (target.query !== undefined && (method === 'PUT' || method === 'DELETE')) {
+  if (target.query !== undefined && (method === 'PUT' || method === 'PATCH' || method === 'DELETE')) {
     await requireControl(storage, storage.store, access, iri);
     throw new LwsError('bad-request', 'An ACL is written at its own IRI, without a query.');
   }
   const request = { iri, access, preconditions: preconditions(req) };
-  if (method === 'PUT') {
-    const { acl, created } = await putAcl(storage, index, { ...request, body: requestBody(req, res, idleMs) });
+  if (method === 'PUT' || method === 'PATCH') {
+    const write = method === 'PUT' ? putAcl : patchAcl;
+    const { acl, created } = await write(storage, index, { ...request, body: requestBody(req, res, idleMs) });
     const fields = { ...fixed, ...validators(acl, turtle), 'Want-Content-Digest': wantContentDigest };
     return created ? { status: 201, fields: { ...fields, Location: aclOf(iri) } } : { status: 204, fields };
   }
@@ -40,7 +42,9 @@ export async function aclReply(exchange: ResourceExchange, index: AclIndex, iri:
   }
   await requireControl(storage, storage.store, access, iri);
   if (method === 'OPTIONS') return { status: 204, fields: { ...fixed, 'Accept-Put': rdfFormats.join(', ') } };
-  throw new LwsError('method-not-allowed', 'An ACL is read, replaced and deleted.', { fields: { Allow: allowed } });
+  throw new LwsError('method-not-allowed', 'An ACL is read, replaced, patched and deleted.', {
+    fields: { Allow: allowed },
+  });
 }
 
 const validators = ({ revision, modified }: AclDocument, format: RdfFormat): Record<string, string> => ({

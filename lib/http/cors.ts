@@ -6,11 +6,12 @@ import type { CorsPolicy, Site } from './site.js';
 
 const methods = 'GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE, QUERY';
 const requestFields =
-  'Accept, Authorization, Content-Type, Content-Digest, DPoP, Depth, If-Match, If-Modified-Since, If-None-Match, ' +
-  'If-Unmodified-Since, Link, LWS-Purpose, Prefer, Range, Slug, Want-Content-Digest, Want-Repr-Digest';
+  'Accept, Accept-Profile, Authorization, Content-Type, Content-Digest, DPoP, Depth, If-Match, If-Modified-Since, ' +
+  'If-None-Match, If-Range, If-Unmodified-Since, Last-Event-ID, Link, LWS-If-Match, LWS-Purpose, Prefer, Range, Slug, ' +
+  'traceparent, Want-Content-Digest, Want-Repr-Digest, X-Requested-With';
 const exposedFields =
-  'Accept-Patch, Accept-Post, Accept-Query, Accept-Ranges, Allow, Content-Digest, Content-Range, DPoP-Nonce, ETag, ' +
-  'Last-Modified, Link, Location, Preference-Applied, Repr-Digest, Vary, Want-Content-Digest, WWW-Authenticate';
+  'Accept-Patch, Accept-Post, Accept-Put, Accept-Query, Accept-Ranges, Allow, Content-Digest, Content-Range, DPoP-Nonce, ETag, ' +
+  'Last-Modified, Link, Location, Preference-Applied, Repr-Digest, Vary, WAC-Allow, Want-Content-Digest, WWW-Authenticate';
 
 const none: Fields = {};
 
@@ -37,7 +38,8 @@ function corsFields({ allowedOrigins }: CorsPolicy, req: IncomingMessage): Field
   return {
     'Access-Control-Allow-Origin': any ? '*' : origin,
     'Access-Control-Expose-Headers': exposedFields,
-    ...(any ? {} : { Vary: 'Origin' }),
+    // Clients that always ask with credentials; there are no cookies that could be misused. Never with `*` (Fetch, 3.2.5).
+    ...(any ? {} : { 'Access-Control-Allow-Credentials': 'true', Vary: 'Origin' }),
   };
 }
 

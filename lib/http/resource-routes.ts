@@ -31,6 +31,7 @@ import { representContainer, representData } from './represent.js';
 import { field, preconditions, preferences, requestBody, requestLinks } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
 import { descriptionReply } from './storage-description.js';
+import { wacAllow } from './wac-allow.js';
 
 const methods: Readonly<Record<string, (exchange: ResourceExchange) => Promise<Reply>>> = {
   GET: read,
@@ -92,7 +93,8 @@ export async function read(
         if (reply.body && !Buffer.isBuffer(reply.body)) reply.body.destroy();
         throw error;
       });
-    return reply;
+    if (!storage.acls) return reply;
+    return { ...reply, fields: { ...reply.fields, 'WAC-Allow': await wacAllow(storage, access, record) } };
   }
   throw await refusalOfAbsent(storage, storage.store, access, target.iri);
 }
@@ -140,13 +142,12 @@ async function put(exchange: ResourceExchange): Promise<Reply> {
     links: setsLinkset(req) ? links : undefined,
     body: requestBody(req, res, idleMs),
   });
-  const fields = await writtenFields(exchange, record);
-  return created ? { status: 201, fields: { ...fields, Location: record.iri } } : { status: 204, fields };
+  return written(exchange, record, created);
 }
 
 async function change(exchange: ResourceExchange): Promise<Reply> {
   const { storage, req, res, access, target, idleMs } = exchange;
-  const { record } = await patch(storage, {
+  const { record, created } = await patch(storage, {
     iri: target.iri,
     access,
     preconditions: preconditions(req),
@@ -154,7 +155,12 @@ async function change(exchange: ResourceExchange): Promise<Reply> {
     links: setsLinkset(req) ? requestLinks(req) : undefined,
     body: requestBody(req, res, idleMs),
   });
-  return { status: 204, fields: await writtenFields(exchange, record) };
+  return written(exchange, record, created);
+}
+
+async function written(exchange: ResourceExchange, record: ResourceRecord, created: boolean): Promise<Reply> {
+  const fields = await writtenFields(exchange, record);
+  return created ? { status: 201, fields: { ...fields, Location: record.iri } } : { status: 204, fields };
 }
 
 async function del({ storage, req, res, access, target, idleMs }: ResourceExchange): Promise<Reply> {
@@ -222,7 +228,7 @@ async function options({ storage, resourceQuery, access, target }: ResourceExcha
     fields: {
       Allow: allowedMethods(record, storage).join(', '),
       ...(patches.length > 0 ? { 'Accept-Patch': patches.join(', ') } : {}),
-      ...(record.kind === 'container' ? { 'Accept-Post': acceptPost } : {}),
+      ...(record.kind === 'container' ? { 'Accept-Post': acceptPost } : { 'Accept-Put': acceptPost }),
       ...(resourceQuery ? { 'Accept-Query': resourceQuery.mediaType } : {}),
       Link: resourceLinks(record, storage),
     },

@@ -41,6 +41,7 @@ export const nameCharacters = {
 const LDP = 'http://www.w3.org/ns/ldp#';
 const LWS = 'https://www.w3.org/ns/lws#';
 const DCTERMS = 'http://purl.org/dc/terms/';
+const STAT = 'http://www.w3.org/ns/posix/stat#';
 const SCHEMA = 'http://schema.org/';
 
 export const ldp = {
@@ -50,6 +51,7 @@ export const ldp = {
   RDFSource: `${LDP}RDFSource`,
   NonRDFSource: `${LDP}NonRDFSource`,
   namespace: LDP,
+  contains: `${LDP}contains`,
   DirectContainer: `${LDP}DirectContainer`,
   IndirectContainer: `${LDP}IndirectContainer`,
 } as const;
@@ -65,6 +67,7 @@ export const lws = {
 } as const;
 
 export const dcterms = { namespace: DCTERMS, format: `${DCTERMS}format`, modified: `${DCTERMS}modified` } as const;
+export const stat = { namespace: STAT, size: `${STAT}size` } as const;
 export const schema = { namespace: SCHEMA, size: `${SCHEMA}size` } as const;
 
 const ACL = 'http://www.w3.org/ns/auth/acl#';

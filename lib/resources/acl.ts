@@ -2,16 +2,21 @@
  * The operations on access control resources, `X.acl` (open-points 1.3): read, replaced and deleted by whoever has control of
  * X, in the same transactions as everything else. It must not know what a rule means.
  */
+
 import { type AclDocument, aclKey, aclOfGraph, leavesControl, readAcl, readAclDocument } from '../authorization/acl.js';
 import type { AclIndex } from '../authorization/acl-index.js';
+import { attribute } from '../authorization/audit.js';
 import type { View } from '../authorization/authorizer.js';
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
+import { decodeUtf8 } from '../json/json.js';
 import { isRdfFormat } from '../rdf/formats.js';
 import { newRevision, type ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
 import { type RequestBody, readBody } from './body.js';
+import { sparqlUpdate } from './methods.js';
+import { insertedBy } from './patch-absent.js';
 import { assertPreconditions, dateAfter, type Preconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
 
@@ -53,7 +58,7 @@ export async function putAcl(
   storage: Storage,
   index: AclIndex,
   request: AclRequest & { readonly body: RequestBody },
-): Promise<{ readonly acl: AclDocument; readonly created: boolean }> {
+): Promise<WrittenAcl> {
   const { iri, access, body } = request;
   const admit = async (view: View): Promise<ControlledResource> => {
     const found = await requireControl(storage, view, access, iri);
@@ -67,18 +72,96 @@ export async function putAcl(
       'An ACL is RDF: Turtle, JSON-LD, N-Triples, RDF/XML, TriG or N-Quads.',
     );
   const bytes = await readBody(body, longestAcl);
-  const { keys, prefixes } = await storage.documents.parse(bytes, body.mediaType, iri);
-  if (iri === storage.storage && !leavesControl(aclOfGraph(iri, keys)))
+  const graph = await storage.documents.parse(bytes, body.mediaType, iri);
+  assertLeavesControl(storage, iri, graph);
+  return storage.store.transact(async (tx) => {
+    attribute(tx, access);
+    return stageGraph(storage, index, { tx, found: await admit(tx), graph });
+  });
+}
+
+/** The triples of an ACL, and the prefixes to write them with. */
+type AclGraph = Pick<AclDocument, 'keys' | 'prefixes'>;
+
+export interface WrittenAcl {
+  readonly acl: AclDocument;
+  readonly created: boolean;
+}
+
+/** The ACL of the root is the last one that counts. @throws LwsError `conflict` */
+function assertLeavesControl({ storage }: Storage, iri: string, { keys }: AclGraph): void {
+  if (iri === storage && !leavesControl(aclOfGraph(iri, keys)))
     throw new LwsError(
       'conflict',
       'This ACL leaves no agent acl:Control by acl:accessTo on the root: nobody could change it any more.',
     );
-  return storage.store.transact(async (tx) => {
-    const { record, acl: before } = await admit(tx);
-    const acl = { revision: newRevision(), ...dateAfter(before, storage.clock()), prefixes, keys };
-    stageAcl(tx, index, record, acl);
-    return { acl, created: before === undefined };
+}
+
+function stageGraph(
+  { clock }: Storage,
+  index: AclIndex,
+  { tx, found, graph }: { readonly tx: Transaction; readonly found: ControlledResource; readonly graph: AclGraph },
+): WrittenAcl {
+  const acl = { revision: newRevision(), ...dateAfter(found.acl, clock()), prefixes: graph.prefixes, keys: graph.keys };
+  stageAcl(tx, index, found.record, acl);
+  return { acl, created: found.acl === undefined };
+}
+
+/**
+ * Changes an ACL, or creates it with an update that only inserts; references in it are relative to the resource, as in a PUT.
+ * @throws LwsError `not-found` for an update of nothing that does more, `unsupported-media-type`, `precondition-failed`,
+ *   `too-large`, `malformed-body`, `conflict` as `putAcl`
+ */
+export async function patchAcl(
+  storage: Storage,
+  index: AclIndex,
+  request: AclRequest & { readonly body: RequestBody },
+): Promise<WrittenAcl> {
+  const { iri, access, body } = request;
+  const admit = async (view: View): Promise<ControlledResource> => {
+    const found = await requireControl(storage, view, access, iri);
+    assertState(request, found, false);
+    return found;
+  };
+  await admit(storage.store);
+  if (body.mediaType !== sparqlUpdate)
+    throw new LwsError('unsupported-media-type', `An ACL is patched with ${sparqlUpdate}.`, {
+      fields: { 'Accept-Patch': sparqlUpdate },
+    });
+  const text = decodeUtf8(await readBody(body, longestAcl));
+  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+    const { acl: seen } = await admit(storage.store);
+    const graph = await updated(storage, text, { iri, acl: seen });
+    assertLeavesControl(storage, iri, graph);
+    const written = await storage.store.transact(async (tx) => {
+      attribute(tx, access);
+      const found = await admit(tx);
+      return found.acl?.revision === seen?.revision ? stageGraph(storage, index, { tx, found, graph }) : undefined;
+    });
+    if (written) return written;
+  }
+  throw new LwsError('too-busy', 'The ACL changes too quickly for this patch. Nothing was changed; try again.', {
+    fields: { 'Retry-After': '1' },
   });
+}
+
+/** How often a patch that was computed on an outdated state is computed again. */
+const mostAttempts = 10;
+
+async function updated(
+  storage: Storage,
+  text: string,
+  { iri, acl }: { readonly iri: string; readonly acl: AclDocument | undefined },
+): Promise<AclGraph> {
+  const content = acl ? undefined : await insertedBy(storage, text, iri);
+  if (!acl && !content) throw noAcl();
+  const graph = content
+    ? content.document
+    : await storage.documents.update(text, { keys: acl!.keys, graph: iri, prefixes: acl!.prefixes });
+  const bytes = graph.keys.reduce((sum, key) => sum + key.length, 0);
+  if (bytes > 2 * longestAcl)
+    throw new LwsError('too-large', `The ACL would become larger than ${longestAcl >> 10} KiB.`);
+  return { keys: graph.keys, prefixes: graph.prefixes };
 }
 
 /** Stages an ACL; its resource's record says that there is one, so that it goes with the resource. */

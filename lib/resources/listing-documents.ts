@@ -7,7 +7,7 @@ import { LwsError } from '../errors.js';
 import { lwsContext } from '../rdf/contexts.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import { isAbsoluteIri } from '../rdf/iri.js';
-import { dcterms, lws, rdf, schema, xsd } from '../rdf/vocabulary.js';
+import { dcterms, ldp, lws, rdf, schema, stat, xsd } from '../rdf/vocabulary.js';
 import { sortKeys } from '../storage/key-order.js';
 import { encodeGraph } from '../storage/quad-keys.js';
 import type { ResourceRecord } from '../storage/records.js';
@@ -131,6 +131,8 @@ const literal = (value: string | number, type: string) =>
 
 const prefixes = {
   lws: lws.namespace,
+  ldp: ldp.namespace,
+  stat: stat.namespace,
   dcterms: dcterms.namespace,
   schema: schema.namespace,
   xsd: xsd.namespace,
@@ -139,17 +141,28 @@ const prefixes = {
 function containerQuads(container: string, total: number, modified: number): Quad[] {
   const subject = node(container);
   return [
-    factory.quad(subject, node(rdf.type), node(lws.Container)),
+    ...[lws.Container, ldp.Container, ldp.BasicContainer].map((type) =>
+      factory.quad(subject, node(rdf.type), node(type)),
+    ),
     factory.quad(subject, node(lws.totalItems), literal(total, 'integer')),
     factory.quad(subject, node(dcterms.modified), literal(new Date(modified).toISOString(), 'dateTime')),
   ];
 }
 
+/** What clients of the Solid protocol look for. */
+const ldpTypes = {
+  container: [ldp.Resource, ldp.Container, ldp.BasicContainer],
+  rdf: [ldp.Resource],
+  json: [ldp.Resource],
+  binary: [ldp.Resource],
+} as const;
+
 function memberQuads(container: string, record: ListedMember): Quad[] {
   const subject = node(record.iri);
   const quads = [
     factory.quad(node(container), node(lws.items), subject),
-    ...[structuralType(record.kind), ...(record.types ?? [])].map((type) =>
+    factory.quad(node(container), node(ldp.contains), subject),
+    ...[structuralType(record.kind), ...ldpTypes[record.kind], ...(record.types ?? [])].map((type) =>
       factory.quad(subject, node(rdf.type), node(isAbsoluteIri(type) ? type : lws.namespace + type)),
     ),
     factory.quad(subject, node(dcterms.modified), literal(new Date(record.modified).toISOString(), 'dateTime')),
@@ -159,5 +172,6 @@ function memberQuads(container: string, record: ListedMember): Quad[] {
     ...quads,
     factory.quad(subject, node(dcterms.format), factory.literal(record.mediaType)),
     factory.quad(subject, node(schema.size), literal(record.size, 'long')),
+    factory.quad(subject, node(stat.size), literal(record.size, 'integer')),
   ];
 }

@@ -13,6 +13,7 @@ import type { Transaction } from '../storage/transaction.js';
 import { discard, type RequestBody, readBody, roomFor, storeBytes } from './body.js';
 import { stageHeaderLinks } from './metadata.js';
 import { acceptedPatches, mergePatch } from './methods.js';
+import { patchAbsent } from './patch-absent.js';
 import { stagePart } from './patch-part.js';
 import { assertPreconditions } from './preconditions.js';
 import { blobBytes } from './read.js';
@@ -30,11 +31,12 @@ export interface PatchRequest extends WriteRequest {
 const mostAttempts = 10;
 
 /**
- * Patches. A patch that changes nothing leaves the state, and its tag, as it was.
+ * Patches. A patch that changes nothing leaves the state, and its tag, as it was; one of nothing may create a resource.
  * @throws LwsError `unsupported-media-type`, `precondition-failed`, `malformed-body`, `named-graph`, `patch-conflict`,
  *   `update-timeout`
  */
 export async function patch(storage: Storage, request: PatchRequest): Promise<WriteResult> {
+  if (!storage.store.record(request.iri)) return patchAbsent(storage, request);
   const admitted = await admit(storage, storage.store, request);
   const bytes = await readBody(request.body, storage.limits.requestBytes);
   const text = decodeUtf8(bytes);

@@ -23,6 +23,8 @@ import {
 
 export interface ReplaceRequest extends WriteRequest {
   readonly body: RequestBody;
+  /** The content, when it is not that of the body. */
+  readonly content?: () => Promise<Content>;
 }
 
 /**
@@ -37,6 +39,7 @@ export async function replace(storage: Storage, request: ReplaceRequest): Promis
   const admitted = await admit(storage, storage.store, request);
   let content: Content | undefined;
   if (isContainerIri(iri)) await assertNoBody(body);
+  else if (request.content) content = await request.content();
   else
     content = await receiveContent(
       storage,

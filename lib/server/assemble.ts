@@ -30,6 +30,7 @@ import { ownsAny } from '../storage/owned-entries.js';
 import { quadsOf } from '../storage/quads.js';
 import type { Store } from '../storage/store.js';
 import type { CoreSettings } from './core-settings.js';
+import { resourceMetadataOf, resourceMetadataRoutes } from './resource-metadata.js';
 import { storeMeasures } from './store-measures.js';
 import { systemRoutes } from './system-routes.js';
 
@@ -191,6 +192,12 @@ export function assembleSite(
   const trusted = house.fetchUnder({ blockPrivateAddresses: core.fetchBlock, allowedHosts: core.fetchAllowed });
   const embedded = installations.flatMap(({ authorizationServer }) => authorizationServer ?? []);
   const issuers = [...embedded, ...core.trustedIssuers.map((issuer) => trustedIssuer(issuer, trusted, house.clock))];
+  const challenge = {
+    realm: storage.storage,
+    authorizationServer: issuers[0]?.issuer,
+    resourceMetadata: resourceMetadataOf(storage.storage),
+    dpopOnly: core.dpopOnly,
+  };
   return {
     storage,
     description,
@@ -200,10 +207,17 @@ export function assembleSite(
       dpopOnly: core.dpopOnly,
       failures: throttle(core.failures),
     }),
-    routes: [...systemRoutes(storage, description), ...installations.flatMap(({ routes = [] }) => routes)],
+    routes: [
+      ...systemRoutes(storage, description),
+      ...resourceMetadataRoutes(
+        challenge,
+        issuers.map(({ issuer }) => issuer),
+      ),
+      ...installations.flatMap(({ routes = [] }) => routes),
+    ],
     resourceQuery: installations.find((installation) => installation.resourceQuery)?.resourceQuery,
     cors: { allowedOrigins: core.corsOrigins, maxAgeSeconds: core.corsMaxAge },
-    challenge: { realm: storage.storage, authorizationServer: issuers[0]?.issuer, dpopOnly: core.dpopOnly },
+    challenge,
     requireHttps: core.requireHttps,
     hstsSeconds: core.hstsMaxAge,
     behindProxy: core.behindProxy,

@@ -149,11 +149,9 @@ describeStorage(
       const options = await s.options(target);
       expect(options.status).to.equal(204);
       expect(listOf(options, 'allow')).to.include.members(['get', 'head', 'put', 'delete', 'options']);
-      for (const method of ['POST', 'PATCH']) {
-        const answer = await s.send(method, target, { 'Content-Type': turtle }, '');
-        expectProblem(answer, 405, s);
-        expect(listOf(answer, 'allow')).to.include('put').and.not.include(method.toLowerCase());
-      }
+      const answer = await s.send('POST', target, { 'Content-Type': turtle }, '');
+      expectProblem(answer, 405, s);
+      expect(listOf(answer, 'allow')).to.include('put').and.not.include('post');
     });
 
     it('ACL, open-points 1.1: every method needs control on the described resource', async () => {

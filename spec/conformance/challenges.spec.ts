@@ -32,9 +32,11 @@ function challengesOf({ headers }: Answer): Challenges {
   return challenges;
 }
 
+const metadataOf = (s: StorageUnderTest): string =>
+  `${new URL(s.root).origin}/.well-known/oauth-protected-resource${new URL(s.root).pathname.slice(0, -1)}`;
 const plain = (s: StorageUnderTest): Challenges => ({
-  Bearer: { as_uri: baseOf(s), realm: s.root },
-  DPoP: { as_uri: baseOf(s), realm: s.root, algs },
+  Bearer: { as_uri: baseOf(s), resource_metadata: metadataOf(s), realm: s.root },
+  DPoP: { as_uri: baseOf(s), resource_metadata: metadataOf(s), realm: s.root, algs },
 });
 const expired = (s: StorageUnderTest): string =>
   credential(owner, { aud: baseOf(s), claims: { iat: nowSeconds() - 600, exp: nowSeconds() - 120 } });

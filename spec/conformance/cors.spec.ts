@@ -12,10 +12,11 @@ const asked = {
   'Access-Control-Request-Headers': 'authorization',
 };
 const methods = ['get', 'head', 'options', 'post', 'put', 'patch', 'delete', 'query'];
-const fields = `Accept Authorization Content-Type Content-Digest DPoP Depth If-Match If-Modified-Since If-None-Match
-  If-Unmodified-Since Link LWS-Purpose Prefer Range Slug Want-Content-Digest Want-Repr-Digest`;
+const fields = `Accept Accept-Profile Authorization Content-Type Content-Digest DPoP Depth If-Match If-Modified-Since If-None-Match
+  If-Range If-Unmodified-Since Last-Event-ID Link LWS-If-Match LWS-Purpose Prefer Range Slug traceparent Want-Content-Digest
+  Want-Repr-Digest X-Requested-With`;
 const exposed = `Accept-Patch Accept-Post Accept-Query Accept-Ranges Allow Content-Digest Content-Range DPoP-Nonce ETag
-  Last-Modified Link Location Preference-Applied Repr-Digest Vary Want-Content-Digest WWW-Authenticate`;
+  Last-Modified Link Location Preference-Applied Repr-Digest Vary WAC-Allow Want-Content-Digest WWW-Authenticate`;
 const words = (text: string): string[] => text.toLowerCase().split(/\s+/);
 const corsNames = (headers: Readonly<Record<string, unknown>>): string[] =>
   Object.keys(headers).filter((name) => name.startsWith('access-control-'));
@@ -38,6 +39,7 @@ describeStorage(
       const answer = await s.get(s.scratch, { Origin: app });
       expect(answer.status).to.equal(200);
       expect(answer.headers['access-control-allow-origin']).to.equal(app);
+      expect(answer.headers['access-control-allow-credentials']).to.equal('true');
       expect(listOf(answer, 'vary')).to.include('origin').and.to.include('accept');
       expect(listOf(answer, 'access-control-expose-headers')).to.include.members(words(exposed));
     });

@@ -145,7 +145,7 @@ describeStorage('PATCH with SPARQL Update', (s) => {
 
   it('PATCH: an absent resource is 404, and is not made', async () => {
     const iri = s.fresh();
-    expectProblem(await s.patch(iri, update, 'INSERT DATA { <a> <b> <c> }'), 404, s);
+    expectProblem(await s.patch(iri, update, 'DELETE DATA { <a> <b> <c> }'), 404, s);
     await s.expectAbsent(iri);
   });
 

@@ -74,7 +74,7 @@ function siteOf({ storage, house, lists }: BuiltWorld): Site {
     routes: searchRoutes({ house, lists, pageSize: 100 }),
     resourceQuery: undefined,
     cors: { allowedOrigins: [], maxAgeSeconds: 0 },
-    challenge: { realm: root, authorizationServer: undefined, dpopOnly: false },
+    challenge: { realm: root, authorizationServer: undefined, resourceMetadata: '', dpopOnly: false },
     requireHttps: false,
     hstsSeconds: 0,
     behindProxy: false,

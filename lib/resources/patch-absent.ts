@@ -1,0 +1,70 @@
+/** PATCH on an IRI with no resource: an update that inserts triples and does no more creates an RDF resource where a PUT might. */
+import type { View } from '../authorization/authorizer.js';
+import { refusalOfAbsent, requirePut } from '../authorization/guard.js';
+import type { EncodedDocument } from '../documents/document-tasks.js';
+import { LwsError } from '../errors.js';
+import { decodeUtf8 } from '../json/json.js';
+import { isContainerIri } from '../storage/records.js';
+import { type RequestBody, readBody } from './body.js';
+import { sparqlUpdate } from './methods.js';
+import { assertPreconditions } from './preconditions.js';
+import { replace } from './replace.js';
+import type { Storage } from './storage.js';
+import type { WriteRequest, WriteResult } from './write.js';
+
+export type AbsentPatch = WriteRequest & { readonly body: RequestBody };
+
+/**
+ * Creates the resource.
+ * @throws LwsError as for any absent resource where a PUT might not create one, or the update does more than insert;
+ *   `unsupported-media-type`, `precondition-failed`, also when it was created meanwhile; `malformed-body`
+ */
+export async function patchAbsent(storage: Storage, request: AbsentPatch): Promise<WriteResult> {
+  const { iri, access, body, preconditions } = request;
+  const view = storage.store;
+  if (isContainerIri(iri) || !(await mayCreate(storage, view, request)))
+    throw await refusalOfAbsent(storage, view, access, iri);
+  if (body.mediaType !== sparqlUpdate)
+    throw new LwsError(
+      'not-found',
+      `There is nothing here. A PATCH of ${sparqlUpdate} that only inserts would create it.`,
+    );
+  assertPreconditions(preconditions, undefined, undefined);
+  const text = decodeUtf8(await readBody(body, storage.limits.requestBytes));
+  const content = await insertedBy(storage, text, iri);
+  if (!content)
+    throw new LwsError(
+      'not-found',
+      'There is nothing here to change. An update with INSERT DATA alone would create it.',
+    );
+  return replace(storage, {
+    ...request,
+    preconditions: { ...preconditions, ifNoneMatch: '*' },
+    model: 'rdf',
+    content: async () => content,
+  });
+}
+
+async function mayCreate(storage: Storage, view: View, { access, iri }: AbsentPatch): Promise<boolean> {
+  try {
+    return (await requirePut(storage, view, access, iri)) === undefined;
+  } catch (error) {
+    if (error instanceof LwsError) return false;
+    throw error;
+  }
+}
+
+/** The graph that an update makes of nothing; `undefined` when it does more than insert triples that it names. */
+export async function insertedBy(
+  storage: Storage,
+  text: string,
+  iri: string,
+): Promise<{ readonly kind: 'rdf'; readonly document: EncodedDocument } | undefined> {
+  const { documents } = storage;
+  const empty = { keys: [], graph: iri, prefixes: {} };
+  const update = await documents.readUpdate(text, iri, true);
+  const change = update ? documents.changeOf(update, iri) : await documents.readChange(text, iri);
+  if (!change || change.removed.length > 0) return undefined;
+  const document = update ? await documents.apply(update, empty) : await documents.update(text, empty);
+  return { kind: 'rdf', document };
+}

@@ -86,9 +86,15 @@ export class LwsError extends Error {
     this.fields = details.fields ?? {};
   }
 
-  /** The same refusal of a credential that came with that scheme. */
-  withScheme(scheme: 'DPoP'): LwsError {
-    const { code, message, cause, reason, fields } = this;
-    return new LwsError(code, message, { cause, fields, scheme, ...(reason === undefined ? {} : { reason }) });
+  /** The same refusal, of a credential that came with that scheme, or with other fields. */
+  with(changed: Pick<ErrorDetails, 'scheme' | 'fields'>): LwsError {
+    const { code, message, cause, reason, fields, scheme } = this;
+    return new LwsError(code, message, {
+      cause,
+      fields,
+      ...(scheme === undefined ? {} : { scheme }),
+      ...(reason === undefined ? {} : { reason }),
+      ...changed,
+    });
   }
 }

@@ -104,7 +104,7 @@ class RememberingAuthenticator implements Authenticator {
         throw refusedCredential(
           'The token is not bound to the key of the proof.',
           `cnf.jkt is ${known.boundTo}, the proof's key ${proof.thumbprint}`,
-        ).withScheme('DPoP');
+        ).with({ scheme: 'DPoP' });
       // service.md: consumed only after the token validated and matched the proof's key.
       proof.consume();
       return known.access;
@@ -112,7 +112,7 @@ class RememberingAuthenticator implements Authenticator {
       if (!(error instanceof LwsError) || error.code !== 'invalid-token') throw error;
       // What is wrong with the token has been counted; this is about the proof.
       if (error.scheme) await failures.count(address);
-      throw error.withScheme('DPoP');
+      throw error.with({ scheme: 'DPoP' });
     }
   }
 

@@ -9,7 +9,7 @@ import { turtle } from '../rdf/formats.js';
 import { create } from '../resources/create.js';
 import { remove } from '../resources/delete.js';
 import { jsonListing } from '../resources/membership.js';
-import { acceptedPatches, acceptPost, allowedMethods } from '../resources/methods.js';
+import { acceptedPatches, acceptPost, allowedMethods, sparqlUpdate } from '../resources/methods.js';
 import { controlledBy, describedBy, isReserved } from '../resources/names.js';
 import { patch } from '../resources/patch.js';
 import { assertPreconditions } from '../resources/preconditions.js';
@@ -19,7 +19,7 @@ import type { Storage } from '../resources/storage.js';
 import { requestedModel } from '../resources/types.js';
 import { variantOf } from '../resources/variants.js';
 import { reservedName } from '../resources/write.js';
-import type { ResourceRecord } from '../storage/records.js';
+import { isContainerIri, type ResourceRecord } from '../storage/records.js';
 import { aclReply } from './acl-routes.js';
 import { wantContentDigest } from './digests.js';
 import { resourceLinks } from './links.js';
@@ -70,9 +70,19 @@ async function unsupportedMethod(storage: Storage, access: Access, iri: string):
 }
 
 /** Answers GET and HEAD. @throws LwsError whatever refuses it */
-export async function read(
-  exchange: Pick<ResourceExchange, 'storage' | 'description' | 'req' | 'access' | 'target'>,
-): Promise<Reply> {
+export async function read(exchange: Reading): Promise<Reply> {
+  try {
+    return await represent(exchange);
+  } catch (error) {
+    if (!(error instanceof LwsError) || error.code !== 'not-found' || isContainerIri(exchange.target.iri)) throw error;
+    // Clients look here for how to create it. Whether it is hidden or absent, and whoever asks: the same words.
+    throw error.with({ fields: { ...error.fields, 'Accept-Patch': sparqlUpdate, 'Accept-Put': acceptPost } });
+  }
+}
+
+type Reading = Pick<ResourceExchange, 'storage' | 'description' | 'req' | 'access' | 'target'>;
+
+async function represent(exchange: Reading): Promise<Reply> {
   const { storage, description, req, access, target } = exchange;
   if (target.iri === storage.storage && pageOf(target.query) === undefined && prefersDescription(req.headers.accept))
     return descriptionReply(req, storage, description);

@@ -57,6 +57,14 @@ describeStorage(
       expect((await patch(s, s.fresh(), large)).status).to.equal(201);
     });
 
+    it('a 404 says how the resource would be created, hidden or absent', async () => {
+      const answer = await s.get(s.fresh());
+      expectProblem(answer, 404, s);
+      expect(answer.headers['accept-patch']).to.equal(update);
+      expect(listOf(answer, 'accept-put')).to.include('text/turtle');
+      expect((await s.get(s.fresh('/'))).headers['accept-patch']).to.equal(undefined);
+    });
+
     for (const [what, text, status] of [
       ['a deletion', 'DELETE DATA { <#it> <urn:p> "x" }', 404],
       ['an insertion and a deletion', `${insertion} ; DELETE DATA { <#it> <urn:p> "y" }`, 404],

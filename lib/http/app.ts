@@ -5,6 +5,7 @@ import { BareKoa } from './bare-koa.js';
 import { cors } from './cors.js';
 import type { State } from './exchange.js';
 import { fixedRoutes, pathsElsewhere } from './fixed-routes.js';
+import { graphStore } from './graph-store.js';
 import { openMode } from './open-mode.js';
 import { problems } from './problem.js';
 import { logged, pathOf } from './request-log.js';
@@ -33,6 +34,7 @@ export function createApp(site: Site): Application {
     .use(transportRules(site, traffic)) // HTTPS, Host, OPTIONS *
     .use(openMode(site)) // other sites stay out of what everybody may write
     .use(authentication(site)) // who asks
+    .use(graphStore(site)) // RDF resources by the address of their graphs
     .use(fixedRoutes(site)) // the endpoints of the house and its components
     .use(resources(site)); // everything else
   return { koa, middleware: mountable(koa, site), close: (mostMs) => traffic.close(mostMs) };

@@ -148,7 +148,7 @@ async function put(exchange: ResourceExchange): Promise<Reply> {
     iri: target.iri,
     access,
     preconditions: preconditions(req),
-    model: requestedModel(links, target.iri),
+    model: exchange.model ?? requestedModel(links, target.iri),
     links: setsLinkset(req) ? links : undefined,
     body: requestBody(req, res, idleMs),
   });
@@ -168,7 +168,8 @@ async function change(exchange: ResourceExchange): Promise<Reply> {
   return written(exchange, record, created);
 }
 
-async function written(exchange: ResourceExchange, record: ResourceRecord, created: boolean): Promise<Reply> {
+/** The answer of a write. */
+export async function written(exchange: ResourceExchange, record: ResourceRecord, created: boolean): Promise<Reply> {
   const fields = await writtenFields(exchange, record);
   return created ? { status: 201, fields: { ...fields, Location: record.iri } } : { status: 204, fields };
 }

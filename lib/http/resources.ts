@@ -2,33 +2,30 @@
 import type { IncomingMessage } from 'node:http';
 import { clientFor, rankOf } from '../authorization/client.js';
 import type { Access } from '../authorization/principal.js';
-import { readTarget } from '../resources/names.js';
+import { readTarget, type Target } from '../resources/names.js';
 import type { Storage } from '../resources/storage.js';
 import type { Step } from './exchange.js';
 import { addressOf } from './request-log.js';
+import type { ResourceExchange } from './resource-exchange.js';
 import { resourceReply } from './resource-routes.js';
 import type { Site } from './site.js';
 
 export const resources =
   (site: Site): Step =>
-  async ({ req, res, state: { exchange } }) => {
-    const { idleMs, description, resourceQuery } = site;
-    const { access } = exchange;
-    const address = addressOf(site, req) ?? '';
-    const storage = isWrite(req) ? sentBy(site.storage, access, address) : site.storage;
+  async (ctx) => {
+    const { exchange } = ctx.state;
     exchange.route = routeOf(exchange.path);
-    exchange.reply = await resourceReply({
-      storage,
-      description,
-      resourceQuery,
-      req,
-      res,
-      access,
-      address,
-      target: readTarget(req.url ?? '/', storage.storage),
-      idleMs,
-    });
+    exchange.reply = await resourceReply(exchangeOf(site, ctx, readTarget(ctx.req.url ?? '/', site.storage.storage)));
   };
+
+/** A request for a resource. */
+export function exchangeOf(site: Site, { req, res, state }: Parameters<Step>[0], target: Target): ResourceExchange {
+  const { idleMs, description, resourceQuery } = site;
+  const { access } = state.exchange;
+  const address = addressOf(site, req) ?? '';
+  const storage = isWrite(req) ? sentBy(site.storage, access, address) : site.storage;
+  return { storage, description, resourceQuery, req, res, access, address, target, idleMs };
+}
 
 const routeOf = (path: string): string =>
   path.endsWith('.meta') ? 'linkset' : path.endsWith('.acl') ? 'acl' : 'resource';

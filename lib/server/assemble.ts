@@ -15,6 +15,7 @@ import { wacModel } from '../authorization/wac.js';
 import type { Component, House, Installation } from '../component.js';
 import { Documents } from '../documents/documents.js';
 import { remoteContexts } from '../documents/remote-contexts.js';
+import { graphStorePath } from '../http/graph-store.js';
 import type { Site } from '../http/site.js';
 import { describeStorage, type VerificationMethod } from '../http/storage-description.js';
 import { systemContainerReply } from '../http/system-container.js';
@@ -184,7 +185,13 @@ export function assembleSite(
   verificationMethods: readonly VerificationMethod[],
 ): Site {
   const description = describeStorage(storage.storage, {
-    services: installations.flatMap(({ services = [] }) => services),
+    services: [
+      {
+        type: 'https://www.w3.org/TR/sparql11-http-rdf-update/',
+        serviceEndpoint: `${house.baseUri}${storage.systemPrefix}${graphStorePath}`,
+      },
+      ...installations.flatMap(({ services = [] }) => services),
+    ],
     capabilities: installations.flatMap(({ capabilities = [] }) => capabilities),
     verificationMethods,
   });

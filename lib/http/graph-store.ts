@@ -1,0 +1,105 @@
+/**
+ * The SPARQL 1.1 Graph Store HTTP Protocol: the RDF resources of the storage by another address, `{prefix}/graphs?graph=IRI`, under
+ * the rules of their own. It must not know what their methods do.
+ */
+import { refusalOfAbsent } from '../authorization/guard.js';
+import { LwsError } from '../errors.js';
+import { rdfFormats } from '../rdf/formats.js';
+import { type RequestBody, readBody } from '../resources/body.js';
+import { sparqlUpdate } from '../resources/methods.js';
+import { isReserved, readTarget } from '../resources/names.js';
+import { patch } from '../resources/patch.js';
+import type { Storage } from '../resources/storage.js';
+import { isContainerIri } from '../storage/records.js';
+import type { Step } from './exchange.js';
+import type { Reply } from './reply.js';
+import { preconditions, requestBody } from './request.js';
+import type { ResourceExchange } from './resource-exchange.js';
+import { resourceReply, written } from './resource-routes.js';
+import { exchangeOf } from './resources.js';
+import type { Site } from './site.js';
+
+const methods = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS'];
+
+export const graphStorePath = '/graphs';
+
+export function graphStore(site: Site): Step {
+  const { storage, systemPrefix } = site.storage;
+  const path = new URL(storage).pathname.slice(0, -1) + systemPrefix + graphStorePath;
+  return async (ctx, next) => {
+    const { exchange } = ctx.state;
+    if (exchange.path !== path) return next();
+    exchange.route = 'graphs';
+    if (!methods.includes(ctx.req.method ?? ''))
+      throw new LwsError('method-not-allowed', 'A graph store has other methods.', {
+        fields: { Allow: methods.join(', ') },
+      });
+    const url = ctx.req.url ?? '';
+    const iri = graphOf(new URLSearchParams(url.slice(url.indexOf('?') + 1)), storage);
+    exchange.reply = await answer(exchangeOf(site, ctx, { iri, query: undefined }));
+  };
+}
+
+/** @throws LwsError `bad-request` for anything but one graph of this storage */
+function graphOf(query: URLSearchParams, storage: string): string {
+  if (query.has('default'))
+    throw new LwsError(
+      'bad-request',
+      'The default graph is the union of all that you may read: ask for it by SPARQL. Name one graph: ?graph=IRI.',
+    );
+  const named = query.getAll('graph');
+  const iri = named[0] ?? '';
+  if (named.length !== 1 || !iri.startsWith(storage) || /[?#]/.test(iri))
+    throw new LwsError('bad-request', `Name one graph of this storage: ?graph=${storage}..., percent-encoded.`);
+  return readTarget(iri, storage).iri;
+}
+
+async function answer(exchange: ResourceExchange): Promise<Reply> {
+  const { storage, req, access, target } = exchange;
+  const { iri } = target;
+  const { method } = req;
+  const isNoGraph = isContainerIri(iri) || isReserved(iri, storage.storage, storage.systemPrefix);
+  if (method === 'PUT' && isNoGraph)
+    throw new LwsError('bad-request', 'No graph can have this name: it is one of a container, or reserved.');
+  const kind = storage.store.record(iri)?.kind;
+  if (isNoGraph || (kind !== undefined && kind !== 'rdf' && method !== 'PUT'))
+    throw await refusalOfAbsent(storage, storage.store, access, iri);
+  const reply = method === 'POST' ? await merge(exchange) : await resourceReply({ ...exchange, model: 'rdf' });
+  return { ...reply, fields: { ...reply.fields, 'Content-Location': iri, ...(method === 'OPTIONS' ? allow : {}) } };
+}
+
+const allow = { Allow: methods.join(', '), 'Accept-Post': rdfFormats.join(', ') };
+
+/** POST: what is sent is added to the graph, which need not be there (section 5.5). */
+async function merge(exchange: ResourceExchange): Promise<Reply> {
+  const { storage, req, res, access, target, idleMs } = exchange;
+  const sent = requestBody(req, res, idleMs);
+  const format = rdfFormats.find((each) => each === sent.mediaType);
+  if (!format)
+    throw new LwsError('unsupported-media-type', 'A graph is sent as RDF.', {
+      fields: { 'Accept-Post': rdfFormats.join(', ') },
+    });
+  const { record, created } = await patch(storage, {
+    iri: target.iri,
+    access,
+    preconditions: preconditions(req),
+    model: undefined,
+    body: asInsertion(storage, sent, target.iri),
+  });
+  return written(exchange, record, created);
+}
+
+/** The body as an update that inserts it, read when it is wanted: after the caller was found to be allowed to. */
+const asInsertion = (storage: Storage, sent: RequestBody, iri: string): RequestBody => ({
+  ...sent,
+  mediaType: sparqlUpdate,
+  contentType: sparqlUpdate,
+  digests: new Map(),
+  length: undefined,
+  async collect(limit) {
+    const bytes = await readBody(sent, limit);
+    const { keys } = await storage.documents.parse(bytes, sent.mediaType as (typeof rdfFormats)[number], iri);
+    const triples = await storage.documents.render(keys, 'application/n-triples', iri, {});
+    return Buffer.concat([Buffer.from('INSERT DATA {\n'), triples!, Buffer.from('}')]);
+  },
+});

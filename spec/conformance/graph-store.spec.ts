@@ -1,0 +1,127 @@
+/** The SPARQL 1.1 Graph Store HTTP Protocol: what its own tests ask for, and the rules of resources behind it. */
+import { expect } from 'chai';
+import { describeStorage, type Sender } from '../support/conformance.js';
+import { expectChallenge, expectProblem, listOf } from '../support/expectations.js';
+import { expectGraph } from '../support/rdf.js';
+
+const turtle = { 'Content-Type': 'text/turtle' };
+const john = '<http://$HOST$/person/1> a <urn:Person> ; <urn:name> "John" .';
+const jane = '<http://$HOST$/person/2> a <urn:Person> ; <urn:name> "Jane" .';
+
+describeStorage(
+  'Graph Store Protocol',
+  (s) => {
+    const store = (): string => `${s.root}.lws/graphs`;
+    const at = (iri: string): string => `${store()}?graph=${encodeURIComponent(iri)}`;
+    const send = (method: string, iri: string, body?: string, fields = {}, sender?: Sender) =>
+      s.send(method, at(iri), { ...(body === undefined ? {} : turtle), ...fields }, body, sender);
+
+    it('PUT, GET and DELETE: initial state, existing graph, empty graph', async () => {
+      const iri = s.fresh();
+      const put = await send('PUT', iri, john);
+      expect([put.status, put.headers['location'], put.headers['content-location']], put.text).to.deep.equal([
+        201,
+        iri,
+        iri,
+      ]);
+      await expectGraph(await s.get(at(iri)), iri, john);
+      await expectGraph(await s.get(iri), iri, john);
+      expect((await s.get(at(iri))).headers['etag']).to.equal((await s.get(iri)).headers['etag']);
+      expect((await send('PUT', iri, jane)).status).to.equal(204);
+      await expectGraph(await s.get(at(iri)), iri, jane);
+      expect((await send('PUT', iri, '')).status).to.equal(204);
+      await expectGraph(await s.get(at(iri)), iri, '');
+      expect((await send('HEAD', iri)).status).to.equal(200);
+      expect((await send('DELETE', iri)).status).to.equal(204);
+      expectProblem(await s.get(at(iri)), 404, s);
+      expectProblem(await send('DELETE', iri), 404, s);
+      await s.expectAbsent(iri);
+    });
+
+    it('POST adds to the graph, and makes it where there is none; its blank nodes are new ones', async () => {
+      const iri = s.fresh();
+      const created = await send('POST', iri, john);
+      expect([created.status, created.headers['location']], created.text).to.deep.equal([201, iri]);
+      expect((await send('POST', iri, jane)).status).to.equal(204);
+      await expectGraph(await s.get(iri), iri, `${john}\n${jane}`);
+      for (let i = 0; i < 2; i++) expect((await send('POST', iri, '_:b <urn:p> "x" .')).status).to.equal(204);
+      await expectGraph(await s.get(iri), iri, `${john}\n${jane} _:a <urn:p> "x" . _:b <urn:p> "x" .`);
+      const before = (await s.get(iri)).headers['etag'];
+      expect((await send('POST', iri, john)).status).to.equal(204);
+      expect((await s.get(iri)).headers['etag']).to.equal(before);
+    });
+
+    it('POST of thousands of triples in another syntax', async () => {
+      const iri = s.fresh();
+      const line = (i: number): string => `<urn:s${i}> <urn:p> "${i}" .\n`;
+      const body = Array.from({ length: 3000 }, (_, i) => line(i)).join('');
+      expect((await send('POST', iri, body, { 'Content-Type': 'application/n-triples' })).status).to.equal(201);
+      await expectGraph(await s.get(iri), iri, body);
+    });
+
+    it('is negotiated and guarded as the resource is', async () => {
+      const iri = s.fresh();
+      await send('PUT', iri, john);
+      const { headers } = await s.get(at(iri), { Accept: 'application/n-triples' });
+      expect(headers['content-type']).to.equal('application/n-triples');
+      expect((await s.get(at(iri), { 'If-None-Match': (await s.get(at(iri))).headers['etag']! })).status).to.equal(304);
+      for (const method of ['PUT', 'POST', 'DELETE'])
+        expectProblem(await send(method, iri, method === 'DELETE' ? undefined : jane, { 'If-Match': '"x"' }), 412, s);
+      await expectGraph(await s.get(iri), iri, john);
+      expect(listOf(await send('OPTIONS', iri), 'allow')).to.include.members(['get', 'put', 'post', 'delete']);
+    });
+
+    it('tells strangers as much as the resource does', async () => {
+      const iri = s.fresh();
+      await send('PUT', iri, john);
+      for (const target of [iri, s.fresh()])
+        for (const method of ['GET', 'PUT', 'POST', 'DELETE']) {
+          const body = method === 'PUT' || method === 'POST' ? jane : undefined;
+          expectChallenge(await send(method, target, body, {}, 'anonymous'), s);
+          expectProblem(await send(method, target, body, {}, s.stranger), 404, s);
+        }
+      await expectGraph(await s.get(iri), iri, john);
+    });
+
+    it('has RDF resources alone: no containers, bytes, linksets, nor the default graph', async () => {
+      const { iri: bytes } = await s.stored('text/plain', 'x');
+      for (const iri of [bytes, s.scratch, `${bytes}.meta`, `${s.root}.lws/graphs`])
+        for (const method of ['GET', 'POST', 'DELETE'])
+          expectProblem(await send(method, iri, method === 'POST' ? jane : undefined), 404, s);
+      expect((await s.get(bytes)).text).to.equal('x');
+      for (const iri of [s.fresh('/'), `${s.fresh()}.meta`, `${s.root}.lws/x`])
+        expectProblem(await send('PUT', iri, jane), 400, s);
+      for (const query of [
+        '',
+        '?default',
+        '?graph=',
+        '?graph=r1',
+        '?graph=https://other.example/x',
+        `?graph=${s.root}a%23b`,
+      ])
+        expectProblem(await s.get(store() + query), 400, s);
+      expectProblem(await s.get(`${at(bytes)}&graph=${s.root}b`), 400, s);
+      expectProblem(await s.send('PATCH', at(bytes), turtle, john), 405, s);
+    });
+
+    it('refuses what is no RDF, and broken RDF, and changes nothing', async () => {
+      const iri = s.fresh();
+      expectProblem(await send('PUT', iri, 'x', { 'Content-Type': 'text/plain' }), 415, s);
+      expectProblem(await send('POST', iri, 'x', { 'Content-Type': 'text/plain' }), 415, s);
+      expectProblem(await send('PUT', iri, '<a> <b'), 400, s);
+      expectProblem(await send('POST', iri, '<a> <b'), 400, s);
+      expectProblem(await send('POST', `${s.fresh('/')}deep`, john), 404, s);
+      await s.expectAbsent(iri);
+    });
+  },
+  { settings: { 'require-conditional-writes': 'false' } },
+);
+
+describeStorage('Graph Store Protocol with conditional writes', (s) => {
+  it('asks for a condition where a PUT of the resource does', async () => {
+    const { iri, etag } = await s.stored('text/turtle', john);
+    const target = `${s.root}.lws/graphs?graph=${encodeURIComponent(iri)}`;
+    expectProblem(await s.send('PUT', target, turtle, jane), 428, s);
+    expect((await s.send('PUT', target, { ...turtle, 'If-Match': etag }, jane)).status).to.equal(204);
+  });
+});

@@ -34,9 +34,12 @@ export function graphStore(site: Site): Step {
       throw new LwsError('method-not-allowed', 'A graph store has other methods.', {
         fields: { Allow: methods.join(', ') },
       });
-    const url = ctx.req.url ?? '';
-    const iri = graphOf(new URLSearchParams(url.slice(url.indexOf('?') + 1)), storage);
-    exchange.reply = await answer(exchangeOf(site, ctx, { iri, query: undefined }));
+    const query = new URL(ctx.req.url ?? '', storage).searchParams;
+    // Section 5.5: a graph under a name of the server's choice, which goes where other resources do.
+    const isNameless = ctx.req.method === 'POST' && query.size === 0;
+    const iri = isNameless ? storage : graphOf(query, storage);
+    const asked = { ...exchangeOf(site, ctx, { iri, query: undefined }), model: 'rdf' } as const;
+    exchange.reply = isNameless ? await resourceReply(asked) : await answer(asked);
   };
 }
 
@@ -64,7 +67,7 @@ async function answer(exchange: ResourceExchange): Promise<Reply> {
   const kind = storage.store.record(iri)?.kind;
   if (isNoGraph || (kind !== undefined && kind !== 'rdf' && method !== 'PUT'))
     throw await refusalOfAbsent(storage, storage.store, access, iri);
-  const reply = method === 'POST' ? await merge(exchange) : await resourceReply({ ...exchange, model: 'rdf' });
+  const reply = method === 'POST' ? await merge(exchange) : await resourceReply(exchange);
   return { ...reply, fields: { ...reply.fields, 'Content-Location': iri, ...(method === 'OPTIONS' ? allow : {}) } };
 }
 

@@ -128,7 +128,7 @@ async function post(exchange: ResourceExchange): Promise<Reply> {
     iri: target.iri,
     access,
     preconditions: preconditions(req),
-    model: requestedModel(links, target.iri),
+    model: exchange.model ?? requestedModel(links, target.iri),
     // open-points 2.2: the links of a creating POST are its first metadata.
     ...(links.length > 0 ? { links } : {}),
     // open-points 11: more of it is not looked at.

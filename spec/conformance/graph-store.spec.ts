@@ -51,6 +51,14 @@ describeStorage(
       expect((await s.get(iri)).headers['etag']).to.equal(before);
     });
 
+    it('POST without a graph makes one of a new name', async () => {
+      const { status, headers, text } = await s.send('POST', store(), turtle, john);
+      expect(status, text).to.equal(201);
+      await expectGraph(await s.get(at(headers['location']!)), headers['location']!, john);
+      expectProblem(await s.send('POST', store(), { 'Content-Type': 'text/plain' }, 'x'), 415, s);
+      expectProblem(await s.send('POST', store(), turtle, john, s.stranger), 404, s);
+    });
+
     it('POST of thousands of triples in another syntax', async () => {
       const iri = s.fresh();
       const line = (i: number): string => `<urn:s${i}> <urn:p> "${i}" .\n`;

@@ -30,6 +30,8 @@ export function hangUp(req: IncomingMessage): void {
 export function breakOff(res: ServerResponse): void {
   const stream = streamOf(res);
   if (stream) stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+  // TLS cannot reset, and need not: an end that it does not announce is none.
+  else if (res.socket && 'encrypted' in res.socket) res.socket.destroy();
   // To a client of HTTP/1.0 an end of the connection is the end of the answer; a reset is not.
   else res.socket?.resetAndDestroy();
 }

@@ -19,6 +19,9 @@ export const limits = {
   maxHeaderSize: 64 << 10,
 } as const;
 
+/** Milliseconds that a client has to read why it is hung up on. */
+const lingerMs = 5_000;
+
 /** The HTTP server around the application; what is no HTTP at all is answered here. */
 export function createHttpServer(app: RequestListener, challenge: ChallengePolicy): WebServer {
   const server = createServer({ ...limits, requireHostHeader: false }, app);
@@ -35,6 +38,8 @@ export function createHttpServer(app: RequestListener, challenge: ChallengePolic
 /** Answers requests that are not HTTP/1.1. */
 export function answerMalformed(server: NetServer, challenge: ChallengePolicy): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    // What comes after the answer fails again, before TLS has sent the answer.
+    if (socket.writableEnded) return;
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
     const tooLong = error.code === 'HPE_HEADER_OVERFLOW';
     const refusal = tooLong
@@ -47,5 +52,7 @@ export function answerMalformed(server: NetServer, challenge: ChallengePolicy): 
     const status = tooLong ? '431 Request Header Fields Too Large' : '400 Bad Request';
     const length = (body as Buffer).length;
     socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}Content-Length: ${length}\r\nConnection: close\r\n\r\n${body}`);
+    const impatient = setTimeout(() => socket.destroy(), lingerMs).unref();
+    socket.once('close', () => clearTimeout(impatient));
   });
 }

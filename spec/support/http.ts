@@ -61,7 +61,9 @@ export const startRequest = (
 export function request(iri: string, { method = 'GET', headers = {}, body }: RequestOptions = {}): Promise<Answer> {
   const { secure, hostname, port, authority, target } = dissect(iri);
   const origin = `https://${authority}`;
-  if (secure && usesHttp2(origin))
+  // What the settings of the server exclude a client of HTTP/2 does not even send.
+  const isSendable = Object.entries(headers).flat(2).join('').length < 60_000;
+  if (secure && usesHttp2(origin) && isSendable)
     return requestHttp2(origin, { method, target, headers, body }).then((answer) =>
       answerOf(answer.status, answer.headers, answer.bytes),
     );

@@ -78,13 +78,19 @@ export function requestHttp2(origin: string, sent: Http2Request, session = sessi
 /** Fields of a connection there are none. */
 const ofConnection = new Set(['connection', 'transfer-encoding', 'keep-alive', 'upgrade', 'host', 'te']);
 
+/** RFC 9113 8.2.1: values have no blanks around them, which parsers of HTTP/1.1 take off. */
+const trimmed = (value: string | string[]): string | string[] =>
+  typeof value === 'string' ? value.trim() : value.map((each) => each.trim());
+
 function fieldsOf(origin: string, { method, target, headers, body }: Http2Request): OutgoingHttpHeaders {
   const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
   const fields: OutgoingHttpHeaders = {
     ':method': method,
     ':path': target,
     ':authority': String(given.find(([name]) => name === 'host')?.[1] ?? new URL(origin).host),
-    ...Object.fromEntries(given.filter(([name]) => !ofConnection.has(name))),
+    ...Object.fromEntries(
+      given.filter(([name]) => !ofConnection.has(name)).map(([name, value]) => [name, trimmed(value)]),
+    ),
   };
   if (typeof body === 'string' || body instanceof Uint8Array) fields['content-length'] = Buffer.byteLength(body);
   return fields;

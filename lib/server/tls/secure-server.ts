@@ -54,6 +54,8 @@ export function createSecureWebServer(
         maxHeaderListSize: limits.maxHeaderSize,
       },
       maxHeaderListPairs: 512,
+      // Node would leave out fields with blanks around their values, and with them a precondition; the application refuses them.
+      ...{ strictFieldWhitespaceValidation: false },
       maxSessionInvalidFrames: 100,
       // Of HTTP/1.1, which the types do not list.
       ...{ maxHeaderSize: limits.maxHeaderSize, requireHostHeader: false, keepAliveTimeout: limits.keepAliveTimeout },

@@ -120,8 +120,10 @@ function collect(req: IncomingMessage, res: ServerResponse, idleMs: number, limi
       }
       received = [];
     };
-    const onEnd = (): void =>
-      settle(() => resolve(whole ?? (received.length === 1 ? received[0]! : Buffer.concat(received))));
+    const onEnd = (): void => {
+      if (isCancelled(req)) onGone();
+      else settle(() => resolve(whole ?? (received.length === 1 ? received[0]! : Buffer.concat(received))));
+    };
     const onGone = (cause?: unknown): void => settle(() => reject(new ClientGone(cause)));
     const settle = (finish: () => void): void => {
       clearTimeout(timer);

@@ -32,9 +32,6 @@ function assertFields({ headers, httpVersion, rawHeaders }: IncomingMessage): vo
     if (headers.host !== undefined && headers.host !== authority)
       throw new LwsError('bad-request', 'The Host field is not what :authority says.');
     headers.host = String(authority);
-    // RFC 9113 8.2.1.
-    if (rawHeaders.some((text) => /^[ \t]|[ \t]$/.test(text)))
-      throw new LwsError('bad-request', 'A field has blanks before or after its value.');
   }
   if (headers.host === undefined && httpVersion !== '1.0')
     throw new LwsError('bad-request', 'The request has no Host field.');

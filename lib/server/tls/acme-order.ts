@@ -49,11 +49,12 @@ export async function orderCertificate(
 ): Promise<KeyPair> {
   const { Client, crypto } = await acmeClient(authority);
   const client = new Client({ directoryUrl: authority.directory, accountKey, backoffMin: 1_000, backoffMax: 15_000 });
+  // With contacts, though empty: of an account that is there already the client makes an update, which may not be empty.
+  const contact = authority.email === null ? [] : [`mailto:${authority.email}`];
+  await client.createAccount({ termsOfServiceAgreed: true, contact });
   const [key, csr] = await crypto.createCsr({ altNames: [...domains] }, await crypto.createPrivateEcdsaKey());
   const certificate = await client.auto({
     csr,
-    ...(authority.email === null ? {} : { email: authority.email }),
-    termsOfServiceAgreed: true,
     challengePriority: ['http-01'],
     // Our own name need not lead back here from within.
     skipChallengeVerification: true,

@@ -54,8 +54,6 @@ export function createSecureWebServer(
         maxHeaderListSize: limits.maxHeaderSize,
       },
       maxHeaderListPairs: 512,
-      // Node would leave out fields with blanks around their values, and with them a precondition; the application refuses them.
-      ...{ strictFieldWhitespaceValidation: false },
       maxSessionInvalidFrames: 100,
       // Of HTTP/1.1, which the types do not list.
       ...{ maxHeaderSize: limits.maxHeaderSize, requireHostHeader: false, keepAliveTimeout: limits.keepAliveTimeout },
@@ -99,7 +97,8 @@ function trackSessions(server: Http2SecureServer): ReadonlySet<ServerHttp2Sessio
       open++;
       stream.once('close', () => {
         open--;
-        if (stream.aborted && !mayCancel()) session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
+        if (stream.rstCode === constants.NGHTTP2_NO_ERROR || mayCancel()) return;
+        session.destroy(new Error('too many streams were cancelled'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
       });
       // Errors of a stream are the request's, which knows of them by its end.
       stream.on('error', () => {});

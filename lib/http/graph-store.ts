@@ -26,9 +26,8 @@ export const graphStorePath = '/graphs';
 export function graphStore(site: Site): Step {
   const { storage, systemPrefix } = site.storage;
   const path = new URL(storage).pathname.slice(0, -1) + systemPrefix + graphStorePath;
-  return async (ctx, next) => {
+  const handle = async (ctx: Parameters<Step>[0]): Promise<void> => {
     const { exchange } = ctx.state;
-    if (exchange.path !== path) return next();
     exchange.route = 'graphs';
     if (!methods.includes(ctx.req.method ?? ''))
       throw new LwsError('method-not-allowed', 'A graph store has other methods.', {
@@ -41,6 +40,7 @@ export function graphStore(site: Site): Step {
     const asked = { ...exchangeOf(site, ctx, { iri, query: undefined }), model: 'rdf' } as const;
     exchange.reply = isNameless ? await resourceReply(asked) : await answer(asked);
   };
+  return (ctx, next) => (ctx.state.exchange.path === path ? handle(ctx) : next());
 }
 
 /** @throws LwsError `bad-request` for anything but one graph of this storage */

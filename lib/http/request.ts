@@ -9,6 +9,7 @@ import { parseMediaType } from '../fields/media-type.js';
 import { type Preference, parsePrefer } from '../fields/prefer.js';
 import { type RequestBody, tooLarge } from '../resources/body.js';
 import type { Preconditions } from '../resources/preconditions.js';
+import { hasBody, isCancelled, onClosed } from './http2.js';
 
 /** A field's value; repeated fields are one list (RFC 9110 5.2). */
 export function field(req: IncomingMessage, name: string): string | undefined {
@@ -72,7 +73,7 @@ export function requestBody(req: IncomingMessage, res: ServerResponse, idleMs: n
   if (!digests) throw new LwsError('digest-mismatch', 'The Content-Digest field is malformed (RFC 9530).');
   const length = req.headers['content-length'];
   return {
-    length: length !== undefined ? Number(length) : req.headers['transfer-encoding'] === undefined ? 0 : undefined,
+    length: length !== undefined ? Number(length) : hasBody(req) ? undefined : 0,
     mediaType: parsed.essence,
     contentType,
     digests,
@@ -119,8 +120,10 @@ function collect(req: IncomingMessage, res: ServerResponse, idleMs: number, limi
       }
       received = [];
     };
-    const onEnd = (): void =>
-      settle(() => resolve(whole ?? (received.length === 1 ? received[0]! : Buffer.concat(received))));
+    const onEnd = (): void => {
+      if (isCancelled(req)) onGone();
+      else settle(() => resolve(whole ?? (received.length === 1 ? received[0]! : Buffer.concat(received))));
+    };
     const onGone = (cause?: unknown): void => settle(() => reject(new ClientGone(cause)));
     const settle = (finish: () => void): void => {
       clearTimeout(timer);
@@ -140,11 +143,12 @@ async function* chunks(req: IncomingMessage, res: ServerResponse, idleMs: number
   try {
     for (;;) {
       const next = await inTime(iterator.next() as Promise<IteratorResult<Buffer>>, idleMs);
+      if (next.done && isCancelled(req)) throw new ClientGone(undefined);
       if (next.done) return;
       yield next.value;
     }
   } catch (error) {
-    if (error instanceof LwsError) throw error;
+    if (error instanceof LwsError || error instanceof ClientGone) throw error;
     throw new ClientGone(error);
   } finally {
     // Not awaited: behind a chunk that never comes it would never end.
@@ -169,12 +173,9 @@ const tooSlow = (idleMs: number): LwsError =>
   new LwsError('request-timeout', `Nothing of the body arrived for ${idleMs / 1000} seconds.`);
 
 /** Aborts when the client goes away before it has an answer; to be released, since connections outlive requests. */
-export function whenGone({ socket }: IncomingMessage): { readonly signal: AbortSignal; readonly release: () => void } {
+export function whenGone(req: IncomingMessage): { readonly signal: AbortSignal; readonly release: () => void } {
   const controller = new AbortController();
-  const onClose = (): void => controller.abort();
-  socket.once('close', onClose);
-  if (socket.destroyed) onClose();
-  return { signal: controller.signal, release: () => void socket.off('close', onClose) };
+  return { signal: controller.signal, release: onClosed(req, () => controller.abort()) };
 }
 
 /** The client closed the connection before its request was complete: there is nobody to answer. */

@@ -5,6 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { formatLink } from '../fields/link.js';
 import { lws } from '../rdf/vocabulary.js';
 import type { Step } from './exchange.js';
+import { breakOff, hangUp, hasBody, isHttp2 } from './http2.js';
 import type { Fields, Reply } from './reply.js';
 import { ClientGone, expectsContinue } from './request.js';
 import type { Site } from './site.js';
@@ -43,7 +44,7 @@ async function respond(req: IncomingMessage, res: ServerResponse, reply: Reply, 
   let fields = allFields(reply, common);
   if (!req.complete && hasBody(req)) {
     // Without a 100 (Continue) the client need not send the body, and what comes next would be taken for it.
-    if (expectsContinue(req)) fields = { ...fields, Connection: 'close' };
+    if (expectsContinue(req) && !isHttp2(req)) fields = { ...fields, Connection: 'close' };
     endUnreadBody(req, res);
   }
   res.writeHead(status, fields as Record<string, string | string[]>);
@@ -72,22 +73,18 @@ function allFields(reply: Reply, common: Fields): Fields {
   return fields;
 }
 
-const hasBody = ({ headers }: IncomingMessage): boolean =>
-  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
-
 /** The answer comes before the end of the request's body: let the rest arrive for a while, then hang up. */
 function endUnreadBody(req: IncomingMessage, res: ServerResponse): void {
   res.once('finish', () => {
     if (req.complete) return;
-    const timer = setTimeout(() => req.socket.destroy(), lingerMs);
+    const timer = setTimeout(() => hangUp(req), lingerMs);
     timer.unref();
     req.once('close', () => clearTimeout(timer));
   });
 }
 
 async function streamBody(body: Readable, res: ServerResponse): Promise<void> {
-  // To a client of HTTP/1.0 an end of the connection is the end of the answer; a reset is not.
-  const reset = (): void => void res.socket?.resetAndDestroy();
+  const reset = (): void => breakOff(res);
   body.once('error', reset);
   // It may have broken off before anybody listened.
   if (body.errored) reset();

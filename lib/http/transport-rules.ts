@@ -26,7 +26,14 @@ export const transportRules =
 
 /** RFC 9112 3.2, 6.1 and RFC 9110 11.6.2: of these fields there is one, and Node takes the first of several. */
 function assertFields({ headers, httpVersion, rawHeaders }: IncomingMessage): void {
-  if (headers.host === undefined && httpVersion === '1.1')
+  const authority = headers[':authority'];
+  if (authority !== undefined) {
+    // RFC 9113 8.3.1: the two are the same, or something in front of us was told another name.
+    if (headers.host !== undefined && headers.host !== authority)
+      throw new LwsError('bad-request', 'The Host field is not what :authority says.');
+    headers.host = String(authority);
+  }
+  if (headers.host === undefined && httpVersion !== '1.0')
     throw new LwsError('bad-request', 'The request has no Host field.');
   for (const name of ['host', 'authorization'])
     if (
@@ -45,4 +52,4 @@ const optionsOfServer: Reply = {
 };
 
 const isHttps = ({ behindProxy }: Site, req: IncomingMessage): boolean =>
-  behindProxy && forwarded(req, 'x-forwarded-proto') === 'https';
+  (behindProxy && forwarded(req, 'x-forwarded-proto') === 'https') || 'encrypted' in req.socket;

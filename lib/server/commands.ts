@@ -60,6 +60,9 @@ async function serve({ settings, components }: Context): Promise<number> {
       server.close().then(() => resolve(0), reject);
     };
     process.once('SIGTERM', stop).once('SIGINT', stop);
+    // The end of a terminal is the end of the server in it; without one it is what services send after a renewal.
+    if (process.stderr.isTTY) process.once('SIGHUP', stop);
+    else process.on('SIGHUP', () => server.reload());
   });
 }
 

@@ -2,8 +2,7 @@
  * How many connections the server takes: in all, so that files can be opened however many there are, and of one address. It
  * must not know what comes over them.
  */
-import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
 import { clientOf } from '../fields/client-address.js';
 import { mostFiles } from '../storage/open-files.js';
 

@@ -13,6 +13,7 @@ import {
   setting,
   text,
 } from '../settings.js';
+import { tlsSettings } from './tls/tls-settings.js';
 
 /** RFC 8414 2: an issuer is an https URL without query and fragment; http is for development alone. */
 const issuerList: SettingParser<readonly string[]> = {
@@ -26,6 +27,7 @@ const issuerList: SettingParser<readonly string[]> = {
 };
 
 export const coreSettings = {
+  ...tlsSettings,
   baseUri: setting(
     'lws.base-uri',
     text('an http or https URI, perhaps with a path'),
@@ -215,6 +217,9 @@ export const coreSettings = {
 } as const;
 
 export type CoreSettings = SettingsOf<typeof coreSettings>;
+
+export const servesTls = ({ tlsCertificate, tlsKey, acmeDirectory }: CoreSettings): boolean =>
+  tlsCertificate !== null || tlsKey !== null || acmeDirectory !== null;
 
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);

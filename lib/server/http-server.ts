@@ -1,31 +1,45 @@
-/** Node's HTTP server as this house uses it: limits, malformed requests, draining. It must not know the application. */
+/** Node's HTTP server as this house uses it: limits, malformed requests. It must not know the application. */
 import { randomUUID } from 'node:crypto';
-import { createServer, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type RequestListener } from 'node:http';
+import type { Server as NetServer, Socket } from 'node:net';
 import type { ChallengePolicy } from '../authentication/challenge.js';
 import { LwsError } from '../errors.js';
 import { formatLink } from '../fields/link.js';
 import { problemReply } from '../http/problem.js';
 import { lws } from '../rdf/vocabulary.js';
-import type { CoreSettings } from './core-settings.js';
+import type { WebServer } from './web-server.js';
+
+/** The limits of HTTP/1.1, in milliseconds and bytes. */
+export const limits = {
+  // A body may take hours; pauses within it are bounded instead (lws.request-idle-seconds).
+  requestTimeout: 0,
+  headersTimeout: 30_000,
+  keepAliveTimeout: 75_000,
+  // A type search may name 256 IRIs, and a SAML assertion is a header field too.
+  maxHeaderSize: 64 << 10,
+} as const;
+
+/** Milliseconds that a client has to read why it is hung up on. */
+const lingerMs = 5_000;
 
 /** The HTTP server around the application; what is no HTTP at all is answered here. */
-export function createHttpServer(app: RequestListener, challenge: ChallengePolicy): Server {
-  // A body may take hours; pauses within it are bounded instead (lws.request-idle-seconds).
-  const server = createServer(
-    {
-      requestTimeout: 0,
-      headersTimeout: 30_000,
-      keepAliveTimeout: 75_000,
-      requireHostHeader: false,
-      // A type search may name 256 IRIs, and a SAML assertion is a header field too.
-      maxHeaderSize: 64 << 10,
-    },
-    app,
-  );
+export function createHttpServer(app: RequestListener, challenge: ChallengePolicy): WebServer {
+  const server = createServer({ ...limits, requireHostHeader: false }, app);
   // Decided by the application: it asks for the body once it wants it.
   server.on('checkContinue', app).on('checkExpectation', app);
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+  answerMalformed(server, challenge);
+  return {
+    server,
+    closeIdle: () => server.closeIdleConnections(),
+    closeAll: () => server.closeAllConnections(),
+  };
+}
+
+/** Answers requests that are not HTTP/1.1. */
+export function answerMalformed(server: NetServer, challenge: ChallengePolicy): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    // What comes after the answer fails again, before TLS has sent the answer.
+    if (socket.writableEnded) return;
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
     const tooLong = error.code === 'HPE_HEADER_OVERFLOW';
     const refusal = tooLong
@@ -38,31 +52,7 @@ export function createHttpServer(app: RequestListener, challenge: ChallengePolic
     const status = tooLong ? '431 Request Header Fields Too Large' : '400 Bad Request';
     const length = (body as Buffer).length;
     socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}Content-Length: ${length}\r\nConnection: close\r\n\r\n${body}`);
+    const impatient = setTimeout(() => socket.destroy(), lingerMs).unref();
+    socket.once('close', () => clearTimeout(impatient));
   });
-  return server;
-}
-
-/** Listens where the settings say, and returns the port. */
-export function listen(server: Server, core: CoreSettings, url: URL, loopback: boolean): Promise<number> {
-  const port = core.listenPort ?? (Number(url.port) || (url.protocol === 'https:' ? 443 : 80));
-  const host = core.listenHost ?? (loopback ? (url.hostname === '[::1]' ? '::1' : '127.0.0.1') : undefined);
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ port, ...(host === undefined ? {} : { host }) }, () => {
-      server.off('error', reject);
-      resolve((server.address() as AddressInfo).port);
-    });
-  });
-}
-
-/** Takes no new connection, and returns when those under way have ended; after so many milliseconds they are closed. */
-export async function drain(server: Server, mostMs: number): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  const impatient = setTimeout(() => server.closeAllConnections(), mostMs);
-  // Connections that become idle while others are drained.
-  const idle = setInterval(() => server.closeIdleConnections(), 100);
-  await closed;
-  clearTimeout(impatient);
-  clearInterval(idle);
 }

@@ -3,7 +3,6 @@
  * not know the process that it runs in, which may be somebody else's.
  */
 import { createPrivateKey } from 'node:crypto';
-import type { Server as HttpServer } from 'node:http';
 import { join } from 'node:path';
 import type { Component, House, Installation } from '../component.js';
 import { type Application, createApp } from '../http/app.js';
@@ -15,9 +14,9 @@ import { ensureRoot } from '../resources/storage-root.js';
 import type { Settings } from '../settings.js';
 import type { Store } from '../storage/store.js';
 import { assembleHouse, assembleSite, assembleStorage, installAll, type Surroundings } from './assemble.js';
-import { limitConnections } from './connections.js';
+import { certificatesOf } from './certificates.js';
 import { type CoreSettings, coreSettings, readBaseUri } from './core-settings.js';
-import { createHttpServer, drain, listen } from './http-server.js';
+import { createDoor, type Door } from './door.js';
 import { keptKey } from './kept-key.js';
 import { openStore } from './open-store.js';
 import { outboundFetch } from './outbound-fetch.js';
@@ -49,6 +48,8 @@ export interface Server {
    * @throws the error of the socket when the port cannot be had
    */
   listen(): Promise<number>;
+  /** Reads the certificate again now, where there is one; one that cannot be used is an error in the log. */
+  reload(): void;
   /** Takes nothing new, answers what is under way, closes the storage. */
   close(): Promise<void>;
 }
@@ -126,6 +127,7 @@ const [endMs, endUnconnectedMs] = [10_000, 1_000];
  * @throws as `prepareServer`
  */
 export async function createServer(settings: Settings, equipment: Equipment): Promise<Server> {
+  const certificates = certificatesOf(settings, equipment.log);
   const { core, storage, site, installations, mintedOwner, close } = await prepareServer(settings, equipment);
   const app = createApp(site);
   const stopInstalled = async (): Promise<void> => {
@@ -139,12 +141,12 @@ export async function createServer(settings: Settings, equipment: Equipment): Pr
     throw error;
   }
   const warming = setTimeout(() => storage.documents.warm(), warmMs).unref();
-  let http: HttpServer | undefined;
+  let door: Door | undefined;
   const end = async (): Promise<void> => {
     clearTimeout(warming);
     for (const installation of installations) installation.drain?.();
-    if (http) await drain(http, endMs);
-    await app.close(http ? endUnconnectedMs : endMs);
+    await door?.close(endMs);
+    await app.close(door ? endUnconnectedMs : endMs);
     await stopInstalled();
     await close();
   };
@@ -156,21 +158,16 @@ export async function createServer(settings: Settings, equipment: Equipment): Pr
     store: storage.store,
     mintedOwner,
     async listen() {
-      if (http || ended) throw new Error(ended ? 'The server is closed.' : 'The server listens already.');
-      const { url, loopback } = readBaseUri(core);
-      http = createHttpServer(app.koa.callback(), site.challenge);
-      limitConnections(http, {
-        inAll: core.connections,
-        perAddress: core.connectionsPerAddress,
-        behindProxy: core.behindProxy,
-      });
+      if (door || ended) throw new Error(ended ? 'The server is closed.' : 'The server listens already.');
+      door = createDoor(core, { app: app.koa.callback(), challenge: site.challenge, certificates });
       try {
-        return await listen(http, core, url, loopback);
+        return await door.listen();
       } catch (error) {
-        http = undefined;
+        door = undefined;
         throw error;
       }
     },
+    reload: () => certificates?.source?.reload(),
     close() {
       ended ??= end();
       return ended;

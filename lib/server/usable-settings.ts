@@ -1,6 +1,7 @@
 /** The combinations of settings that the server refuses to start with (open-points 1.5, 10). Pure. */
 import { type Settings, SettingsError } from '../settings.js';
-import { type CoreSettings, coreSettings, readBaseUri } from './core-settings.js';
+import { type CoreSettings, coreSettings, readBaseUri, servesTls } from './core-settings.js';
+import { assertUsableTls } from './tls/usable-tls.js';
 
 /** Refuses what would be unsafe or cannot work. @throws SettingsError with one sentence that names the setting */
 export function assertUsable(all: Settings): void {
@@ -9,7 +10,8 @@ export function assertUsable(all: Settings): void {
   const refuse = (message: string): never => {
     throw new SettingsError(message + sourcesOf(all, message));
   };
-  const { url, loopback } = usableBaseUri(settings, refuse);
+  const base = usableBaseUri(settings, refuse);
+  const { url, loopback } = base;
   if (!/^\/[A-Za-z0-9._~-]+$/.test(systemPrefix) || /^\/(?:app|callback|\.well-known|\.{1,2})$/i.test(systemPrefix))
     refuse(`lws.system-prefix is ${JSON.stringify(systemPrefix)}; expected one path segment such as /.lws.`);
   for (const owner of owners)
@@ -37,8 +39,12 @@ export function assertUsable(all: Settings): void {
     refuse('lws.cors.allowed-origins has * beside other origins; expected * alone, or a list of origins.');
   if (requireHttps && url.protocol === 'http:' && !loopback)
     refuse('lws.require-https is true and lws.base-uri is plain http. Set lws.base-uri to the https URI of the proxy.');
-  if (requireHttps && !settings.behindProxy)
-    refuse('lws.require-https needs a proxy that speaks TLS. Set lws.behind-proxy=true, or unset lws.require-https.');
+  if (requireHttps && !settings.behindProxy && !servesTls(settings))
+    refuse(
+      'lws.require-https needs TLS, here or at a proxy. Set lws.tls.certificate and lws.tls.key, or lws.behind-proxy=true, ' +
+        'or unset lws.require-https.',
+    );
+  assertUsableTls(settings, base, refuse);
   if (listenPort === 0 && url.port === '' && loopback) refuse('lws.listen-port is 0; expected a port from 1 to 65535.');
 }
 

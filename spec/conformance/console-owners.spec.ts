@@ -1,8 +1,8 @@
 /** Further owners: who may add them, what they may do, and that it ends (open-points 1.2, 1.5). */
-import { request as startRequest } from 'node:http';
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
+import { startRequest } from '../support/http.js';
 import { credential, ed25519Identity } from '../support/identity.js';
 
 const asJson = { 'Content-Type': 'application/json' };

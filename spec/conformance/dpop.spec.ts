@@ -52,7 +52,9 @@ const violations: Readonly<Record<string, Violation>> = {
   'rule 3: has a path for a URI': (_s, iri) => ({ claims: { htu: new URL(iri).pathname } }),
   'rule 3: is for another resource': (_s, iri) => ({ claims: { htu: `${iri}x` } }),
   'rule 3: is for the storage': (s) => ({ claims: { htu: `${s.root}../` } }),
-  'rule 3: has another scheme': (_s, iri) => ({ claims: { htu: iri.replace('http:', 'https:') } }),
+  'rule 3: has another scheme': (_s, iri) => ({
+    claims: { htu: iri.startsWith('https:') ? iri.replace('https:', 'http:') : iri.replace('http:', 'https:') },
+  }),
   'rule 3: has another host': (_s, iri) => ({ claims: { htu: iri.replace('localhost', '127.0.0.1') } }),
   'rule 3: has another port': (_s, iri) => ({ claims: { htu: iri.replace(/:\d+\//, ':1/') } }),
   'rule 3: has a user': (_s, iri) => ({ claims: { htu: iri.replace('//', '//user@') } }),

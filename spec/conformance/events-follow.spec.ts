@@ -1,11 +1,11 @@
 /** issue 6: `quadpod events --follow` and the stream behind it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
-import { request } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectChallenge } from '../support/expectations.js';
+import { startRequest } from '../support/http.js';
 import type { Activity } from '../support/inbox.js';
 import { type ServerProcess, startProcess } from '../support/process.js';
 import { eventually } from '../support/subscriptions.js';
@@ -30,7 +30,7 @@ describeStorage(
       const headers = { Authorization: `Bearer ${s.token}` };
       const heard = await new Promise<string>((resolve, reject) => {
         let text = '';
-        request(`${s.root}.lws/events`, { headers }, (answer) => {
+        startRequest(`${s.root}.lws/events`, { headers }, (answer) => {
           answer.on('data', (chunk) => {
             text += chunk;
             if (!text.includes(`${open}last`)) return;

@@ -1,10 +1,10 @@
 /** Graphs of more than 20 000 triples (open-points 11): one triple a line in key order, whose length is the size. */
 import { createHash } from 'node:crypto';
-import { get } from 'node:http';
 import { expect } from 'chai';
 import { checkStore } from '../../lib/storage/check.js';
 import { largeGraph } from '../../lib/storage/graph-lines.js';
 import { StorageUnderTest } from '../support/conformance.js';
+import { startRequest } from '../support/http.js';
 import { graphOf, rdfTypes } from '../support/rdf.js';
 
 const update = 'application/sparql-update';
@@ -27,7 +27,7 @@ describe('Large graphs', () => {
   const total = largeGraph + 1;
   let iri = '';
   before(async () => {
-    await s.open({}, '');
+    await s.open({});
     ({ iri } = await s.stored('text/turtle', `${lines(total - 7)}${odd}`));
   });
   const sizeOf = async (resource: string): Promise<number> => {
@@ -93,13 +93,14 @@ describe('Large graphs', () => {
 
   it('are served on when a client goes away in the middle', async () => {
     await new Promise<void>((resolve, reject) => {
-      const req = get(iri, { headers: s.token ? { Authorization: `Bearer ${s.token}` } : {} }, (res) => {
+      const req = startRequest(iri, { headers: s.token ? { Authorization: `Bearer ${s.token}` } : {} }, (res) => {
         res.once('data', () => {
           req.destroy();
           resolve();
         });
       });
       req.once('error', reject);
+      req.end();
     });
     expect((await s.get(iri)).status).to.equal(200);
   });

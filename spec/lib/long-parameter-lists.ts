@@ -87,7 +87,6 @@ export const longParameterLists: ReadonlySet<string> = new Set([
   'lib/server/assemble.ts assembleSite',
   'lib/server/assemble.ts assembleStorage',
   'lib/server/assemble.ts installAll',
-  'lib/server/http-server.ts listen',
   'lib/settings.ts setting',
   'lib/storage/blobs.ts constructor',
   'lib/storage/store.ts constructor',

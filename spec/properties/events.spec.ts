@@ -203,7 +203,7 @@ describe('Notifications against a model', function () {
   const s = new StorageUnderTest();
   before(async () => {
     host = await startInboxHost();
-    await s.open(inWac({ 'webhook.allowed-hosts': host.authority }), '');
+    await s.open(inWac({ 'webhook.allowed-hosts': host.authority }));
   });
   after(async () => {
     await s.close();

@@ -130,7 +130,7 @@ describe('Queries over real ontologies', function () {
   let seen: Store;
 
   before(async () => {
-    await s.open({ settings: { owners: owner.did }, owner }, '');
+    await s.open({ settings: { owners: owner.did }, owner });
     container = await s.container();
     const graphs = new Map<string, readonly Quad[]>();
     for (const name of names) graphs.set(name, renamed(name, (await loadOntology(name)).quads));

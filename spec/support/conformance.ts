@@ -4,6 +4,7 @@
  */
 import { expect } from 'chai';
 import { type Answer, request } from './http.js';
+import { isOverHttp2 } from './http2.js';
 import { credential, ed25519Identity, type Identity } from './identity.js';
 import { type SpecServer, startSpecServer } from './server.js';
 import { isThorough } from './speed.js';
@@ -15,6 +16,14 @@ export interface StorageOptions {
   readonly owner?: Identity;
   /** Where it takes long, and the path makes no difference but in one of many IRIs: not at `/`. */
   readonly isOncePlaced?: boolean;
+  /** A third time, over HTTP/2. */
+  readonly isOverHttp2?: boolean;
+}
+
+/** Where a storage is, and what it is asked over. */
+interface Place {
+  readonly path: string;
+  readonly isSecure?: boolean;
 }
 
 type Fields = Readonly<Record<string, string>>;
@@ -30,9 +39,10 @@ export const asContainer = { Link: `<${lws}Container>; rel="type"` };
 /** Blocks without settings of their own share a server for each place, since starting eighty of them takes a minute. */
 const shared = new Map<string, Promise<SpecServer>>();
 
-function sharedServer(path: string): Promise<SpecServer> {
-  const server = shared.get(path) ?? startSpecServer({ path });
-  shared.set(path, server);
+function sharedServer(place: Place): Promise<SpecServer> {
+  const key = JSON.stringify(place);
+  const server = shared.get(key) ?? startSpecServer(place);
+  shared.set(key, server);
   return server;
 }
 
@@ -112,13 +122,13 @@ export class StorageUnderTest {
     expect((await this.get(iri)).status, `GET ${iri}`).to.equal(404);
   }
 
-  async open({ settings, owner }: StorageOptions, path: string): Promise<void> {
+  async open({ settings, owner }: StorageOptions, place: Place = { path: '' }): Promise<void> {
     const { LWS_TARGET: target, LWS_TOKEN } = process.env;
     if (target) {
       this.root = target.endsWith('/') ? target : `${target}/`;
       this.token = LWS_TOKEN;
     } else {
-      this.server = settings ? await startSpecServer({ settings, path }) : await sharedServer(path);
+      this.server = settings ? await startSpecServer({ settings, ...place }) : await sharedServer(place);
       this.ownsServer = settings !== undefined;
       this.root = this.server.root;
       this.token = this.server.ownerToken;
@@ -147,23 +157,25 @@ export class StorageUnderTest {
 
 /**
  * Registers a block of tests twice, for a storage at `/` and one under a path; a quick run has the first alone. A block with
- * settings has a server of its own for each.
+ * settings has a server of its own for each. `QUADPOD_SPECS_OVER=h2` has all of them over HTTP/2.
  */
 export function describeStorage(
   title: string,
   body: (storage: StorageUnderTest) => void,
   options: StorageOptions = {},
 ): void {
-  const below = { 'under a path': '/some/path' };
-  const at = { 'at /': '' };
-  const both = isThorough ? { ...at, ...below } : at;
-  const places = process.env['LWS_TARGET'] ? { target: '' } : options.isOncePlaced ? below : both;
-  for (const [place, path] of Object.entries(places))
-    describe(`${title} [${place}]`, () => {
+  const places: [string, Place][] = [
+    ...(options.isOncePlaced ? [] : [['at /', { path: '' }] as [string, Place]]),
+    ...(isThorough || options.isOncePlaced ? [['under a path', { path: '/some/path' }] as [string, Place]] : []),
+    ...(options.isOverHttp2 && !isOverHttp2 ? [['over HTTP/2', { path: '', isSecure: true }] as [string, Place]] : []),
+  ];
+  const target: [string, Place][] = [['target', { path: '' }]];
+  for (const [name, place] of process.env['LWS_TARGET'] ? target : places)
+    describe(`${title} [${name}]`, () => {
       const storage = new StorageUnderTest();
       before(async function () {
-        if (place === 'target' && options.settings) this.skip();
-        await storage.open(options, path);
+        if (name === 'target' && options.settings) this.skip();
+        await storage.open(options, place);
       });
       after(() => storage.close());
       body(storage);

@@ -1,7 +1,15 @@
 /** Requests as a client makes them, on node:http, and as bytes on a socket where a client library would tidy them up. */
-import { request as requestPlain } from 'node:http';
+import {
+  type ClientRequest,
+  type IncomingMessage,
+  type RequestOptions as NodeOptions,
+  request as requestPlain,
+} from 'node:http';
 import { request as requestTls } from 'node:https';
 import { connect } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { requestHttp2, usesHttp2 } from './http2.js';
+import { localhostCertificate } from './localhost-certificate.js';
 
 export interface RequestOptions {
   readonly method?: string;
@@ -37,9 +45,28 @@ function dissect(iri: string): { secure: boolean; hostname: string; port: number
   return { secure, hostname, port: Number(port) || (secure ? 443 : 80), authority, target: target ?? '/' };
 }
 
-/** Sends one request on a connection of its own. Redirects are not followed. */
+/** Begins a request over HTTP/1.1, with TLS where the IRI says so. */
+export const startRequest = (
+  iri: string,
+  options: NodeOptions,
+  onAnswer?: (answer: IncomingMessage) => void,
+): ClientRequest =>
+  iri.startsWith('https:')
+    ? requestTls(iri, { ...options, ca: localhostCertificate } as NodeOptions, onAnswer)
+    : requestPlain(iri, options, onAnswer);
+
+/**
+ * Sends one request, on a connection of its own but over HTTP/2, where an origin has one. Redirects are not followed.
+ */
 export function request(iri: string, { method = 'GET', headers = {}, body }: RequestOptions = {}): Promise<Answer> {
-  const { secure, hostname, port, target } = dissect(iri);
+  const { secure, hostname, port, authority, target } = dissect(iri);
+  const origin = `https://${authority}`;
+  // What the settings of the server exclude a client of HTTP/2 does not even send.
+  const isSendable = Object.entries(headers).flat(2).join('').length < 60_000;
+  if (secure && usesHttp2(origin) && isSendable)
+    return requestHttp2(origin, { method, target, headers, body }).then((answer) =>
+      answerOf(answer.status, answer.headers, answer.bytes),
+    );
   return new Promise((resolve, reject) => {
     const options = {
       hostname: hostname.replace(/^\[|\]$/g, ''),
@@ -49,7 +76,7 @@ export function request(iri: string, { method = 'GET', headers = {}, body }: Req
       headers,
       agent: false as const,
     };
-    const req = (secure ? requestTls : requestPlain)(options);
+    const req = (secure ? requestTls : requestPlain)({ ...options, ca: localhostCertificate } as NodeOptions);
     req.on('response', (res) => {
       const chunks: Buffer[] = [];
       const finish = (): void => resolve(answerOf(res.statusCode ?? 0, joined(res.rawHeaders), Buffer.concat(chunks)));
@@ -86,9 +113,10 @@ export type Step = string | Uint8Array | number | 'abort';
  * @param steps `abort` resets the connection
  */
 export function exchange(iri: string, steps: readonly Step[], timeoutMs = 8000): Promise<Answer | undefined> {
-  const { hostname, port } = dissect(iri);
+  const { hostname, port, secure } = dissect(iri);
   return new Promise((resolve, reject) => {
-    const socket = connect(port, hostname.replace(/^\[|\]$/g, ''));
+    const host = hostname.replace(/^\[|\]$/g, '');
+    const socket = secure ? connectTls({ port, host, ca: localhostCertificate }) : connect(port, host);
     let received = Buffer.alloc(0);
     const settle = (): void => {
       clearTimeout(timer);
@@ -106,11 +134,11 @@ export function exchange(iri: string, steps: readonly Step[], timeoutMs = 8000):
       else settle();
     });
     socket.on('close', settle);
-    socket.on('connect', () => void send().catch(reject));
+    socket.on(secure ? 'secureConnect' : 'connect', () => void send().catch(reject));
     const send = async (): Promise<void> => {
       for (const step of steps) {
         if (socket.destroyed) return;
-        if (step === 'abort') return void socket.resetAndDestroy();
+        if (step === 'abort') return void (secure ? socket.destroy() : socket.resetAndDestroy());
         if (typeof step === 'number') await new Promise((wake) => setTimeout(wake, step));
         else socket.write(step);
       }

@@ -1,16 +1,22 @@
 /** Requests one after another on one connection, and a request whose body comes late. */
-import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
+import { Agent, type ClientRequest, type IncomingMessage } from 'node:http';
+import { Agent as TlsAgent } from 'node:https';
+import { startRequest } from './http.js';
 
 type Fields = Readonly<Record<string, string>>;
 
 export class KeptConnection {
-  private readonly agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  private readonly agents = {
+    http: new Agent({ keepAlive: true, maxSockets: 1 }),
+    https: new TlsAgent({ keepAlive: true, maxSockets: 1 }),
+  };
   /** Local ports that were used: one, when the connection was kept. */
   readonly ports = new Set<number | undefined>();
 
   status(method: string, iri: string, headers: Fields = {}): Promise<number> {
     return new Promise((resolve, reject) => {
-      const req = request(iri, { method, headers, agent: this.agent });
+      const agent = iri.startsWith('https:') ? this.agents.https : this.agents.http;
+      const req = startRequest(iri, { method, headers, agent });
       req.on('socket', (socket) => {
         if (socket.connecting) socket.once('connect', () => this.ports.add(socket.localPort));
         else this.ports.add(socket.localPort);
@@ -25,7 +31,7 @@ export class KeptConnection {
   }
 
   close(): void {
-    this.agent.destroy();
+    for (const agent of Object.values(this.agents)) agent.destroy();
   }
 }
 
@@ -36,7 +42,7 @@ export interface LateBody {
 
 /** Sends a head and the first part of a body; resolves when the server has had time to read them. */
 export async function beginRequest(method: string, iri: string, headers: Fields, first: string): Promise<LateBody> {
-  const req: ClientRequest = request(iri, { method, headers, agent: false });
+  const req: ClientRequest = startRequest(iri, { method, headers, agent: false });
   const answered = new Promise<number>((resolve, reject) => {
     req.on('response', (res: IncomingMessage) => {
       res.resume();

@@ -10,6 +10,7 @@ import { coreSettings } from '../../lib/server/core-settings.js';
 import { readIdentity, signCredential } from '../../lib/server/owner-credential.js';
 import { createServer as createStorageServer, type Server } from '../../lib/server/server.js';
 import { loadSettings } from '../../lib/settings.js';
+import { isOverHttp2, tlsSettings, useHttp2 } from './http2.js';
 
 export interface SpecServer {
   /** The storage's root IRI, with a slash at its end. */
@@ -29,6 +30,8 @@ export interface SpecServerOptions {
   readonly settings?: Readonly<Record<string, string>>;
   /** A path for the base URI, such as `/some/path`. */
   readonly path?: string;
+  /** Over TLS, and asked over HTTP/2. */
+  readonly isSecure?: boolean;
   /** Start on this folder and port again. */
   readonly again?: SpecServer;
 }
@@ -44,12 +47,17 @@ export async function freePort(): Promise<number> {
 export async function startSpecServer({
   settings = {},
   path = '',
+  isSecure = isOverHttp2,
   again,
 }: SpecServerOptions = {}): Promise<SpecServer> {
   const dataDir = again?.dataDir ?? mkdtempSync(join(tmpdir(), 'quadpod-spec-'));
-  const base = again ? again.root.slice(0, -1) : `http://localhost:${await freePort()}${path}`;
+  const base = again
+    ? again.root.slice(0, -1)
+    : `${isSecure ? 'https' : 'http'}://localhost:${await freePort()}${path}`;
+  const tls = base.startsWith('https:') ? tlsSettings : {};
+  if (base.startsWith('https:')) useHttp2(new URL(base).origin);
   const effective = loadSettings([coreSettings, ...standardComponents.map((component) => component.settings)], {
-    flags: { 'base-uri': base, 'data-dir': dataDir, 'log.level': 'info', ...settings },
+    flags: { 'base-uri': base, 'data-dir': dataDir, 'log.level': 'info', ...tls, ...settings },
   });
   const log: Record<string, unknown>[] = [];
   const stream = new Writable({

@@ -1,6 +1,7 @@
 /** Queries to a server process, with answers as they come: begun, slow, broken. It must not know what a query means. */
 import { readFileSync } from 'node:fs';
-import { type ClientRequest, type IncomingMessage, request } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { startRequest } from './http.js';
 import { resultsJson, sparqlQuery } from './sparql.js';
 
 export interface Begun {
@@ -22,7 +23,7 @@ export interface Read {
 /** Sends a query and resolves when its answer begins; nothing of its body is read yet. */
 export function begin(root: string, query: string, accept = resultsJson): Promise<Begun> {
   return new Promise((resolve, reject) => {
-    const req: ClientRequest = request(`${root}.lws/sparql`, {
+    const req: ClientRequest = startRequest(`${root}.lws/sparql`, {
       method: 'QUERY',
       agent: false,
       headers: { 'Content-Type': sparqlQuery, Accept: accept, 'Content-Length': Buffer.byteLength(query) },

@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import { SignedXml } from 'xml-crypto';
 import { createAlgorithms } from '../../../components/authn-saml/algorithms.js';
 import { decodeCredential } from '../../../components/authn-saml/decoding.js';
+import { ecSigner } from '../../support/x509.js';
 import { alice, assertionXml, client, confirmationOf, instant, issuer, usualConfirmation } from './assertions.js';
 import { enveloped, exclusive, rsaSha256, sha256, signatureOf, signed } from './signing.js';
 import { attacker, expectAccepted, provider, trusted, usual, verify } from './trust.js';
-import { ecSigner } from './x509.js';
 
 const assertion = assertionXml();
 const credential = signed(assertion, { signer: provider });

@@ -1,5 +1,6 @@
 /** Signatures by algorithms that are not allowed, by keys that are not trusted, and over changed content. */
 import { createAlgorithms } from '../../../components/authn-saml/algorithms.js';
+import { certificateOf, ecSigner, pemOf } from '../../support/x509.js';
 import { assertionXml, mallory, nameIdOf } from './assertions.js';
 import {
   dsNamespace,
@@ -13,7 +14,6 @@ import {
 } from './signing.js';
 import { replace } from './tampering.js';
 import { attacker, expectRefusal, provider, trusted } from './trust.js';
-import { certificateOf, ecSigner, pemOf } from './x509.js';
 
 const assertion = assertionXml();
 const by = (parts: Partial<SignatureParts>): string => signed(assertion, { signer: provider, ...parts });

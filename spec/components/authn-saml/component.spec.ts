@@ -7,10 +7,10 @@ import { readCertificates } from '../../../components/authn-saml/certificates.js
 import component from '../../../components/authn-saml/index.js';
 import type { House, Installation } from '../../../lib/component.js';
 import { loadSettings, SettingsError } from '../../../lib/settings.js';
+import { certificateOf, ecSigner, ed25519Signer, pemOf, rsaSigner, type Signer } from '../../support/x509.js';
 import { assertionXml, now, storage } from './assertions.js';
 import { signed } from './signing.js';
 import { attacker, provider, usual } from './trust.js';
-import { certificateOf, ecSigner, ed25519Signer, pemOf, rsaSigner, type Signer } from './x509.js';
 
 const validity = { from: now - 1000, to: now + 86_400_000 };
 const credential = signed(assertionXml(), { signer: provider });

@@ -2,7 +2,7 @@
 import { constants, createHash, createHmac, type KeyObject, sign } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { ExclusiveCanonicalization } from 'xml-crypto';
-import type { Signer } from './x509.js';
+import type { Signer } from '../../support/x509.js';
 
 const { DOMParser } = createRequire(import.meta.url)('@xmldom/xmldom') as {
   DOMParser: new () => { parseFromString(text: string, type: string): { documentElement: { firstChild: unknown } } };

@@ -5,8 +5,8 @@ import type { TrustedCertificate } from '../../../components/authn-saml/certific
 import { type AssertionRules, createSuite } from '../../../components/authn-saml/suite.js';
 import type { VerifiedCredential } from '../../../lib/authentication/suite.js';
 import { LwsError } from '../../../lib/errors.js';
+import { rsaSigner, type Signer } from '../../support/x509.js';
 import { alice, client, issuer, now, storage } from './assertions.js';
-import { rsaSigner, type Signer } from './x509.js';
 
 /** Keys are slow to make: one of the trusted provider, one of an attacker, for all specs. */
 export const provider: Signer = rsaSigner();

@@ -1,4 +1,4 @@
-/** Self-signed X.509 certificates over fresh throwaway keys, in DER written by hand. It must not know SAML. */
+/** Self-signed X.509 certificates over fresh throwaway keys, in DER written by hand. */
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 
 export interface Signer {
@@ -38,13 +38,14 @@ const generalizedTime = (time: number): Buffer =>
   der(tags.generalizedTime, Buffer.from(new Date(time).toISOString().replace(/\.\d+|[-:T]/g, '')));
 
 /** A certificate in DER. */
-export function certificateOf({ privateKey, publicKey }: Signer, { from, to }: Validity): Buffer {
+export function certificateOf(
+  { privateKey, publicKey }: Signer,
+  { from, to }: Validity,
+  subject = 'throwaway test key',
+): Buffer {
   const kind = publicKey.asymmetricKeyType!;
   const algorithm = der(tags.sequence, algorithms[kind]!);
-  const name = der(
-    tags.sequence,
-    der(tags.set, der(tags.sequence, commonName, der(tags.utf8, Buffer.from('throwaway test key')))),
-  );
+  const name = der(tags.sequence, der(tags.set, der(tags.sequence, commonName, der(tags.utf8, Buffer.from(subject)))));
   const content = der(
     tags.sequence,
     der(tags.version, der(tags.integer, Buffer.of(2))),

@@ -1,0 +1,45 @@
+/**
+ * What differs for a request over HTTP/2, which Node gives the shape of one over HTTP/1.1: one connection carries many of them, and
+ * what ends one must not end the others. It must not know what requests ask.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { constants, type ServerHttp2Stream } from 'node:http2';
+
+/** The stream of a request or an answer; undefined over HTTP/1.1, and after its end. */
+const streamOf = (message: IncomingMessage | ServerResponse): ServerHttp2Stream | undefined =>
+  (message as { stream?: ServerHttp2Stream }).stream;
+
+export const isHttp2 = ({ httpVersionMajor }: IncomingMessage): boolean => httpVersionMajor === 2;
+
+/** Whether a body belongs to the request; over HTTP/2 it needs no field that says so. */
+export const hasBody = (req: IncomingMessage): boolean =>
+  isHttp2(req)
+    ? streamOf(req)?.endAfterHeaders === false
+    : req.headers['content-length'] !== undefined || req.headers['transfer-encoding'] !== undefined;
+
+/** Whether the client gave up before its request was complete: Node ends the body of a cancelled stream as if it were whole. */
+export const isCancelled = (req: IncomingMessage): boolean => isHttp2(req) && req.aborted;
+
+/** Takes nothing more of a request that is answered. */
+export function hangUp(req: IncomingMessage): void {
+  if (isHttp2(req)) streamOf(req)?.close(constants.NGHTTP2_NO_ERROR);
+  else req.socket.destroy();
+}
+
+/** Ends an answer that is not complete, so that the client cannot take it for one that is. */
+export function breakOff(res: ServerResponse): void {
+  const stream = streamOf(res);
+  if (stream) stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+  // TLS cannot reset, and need not: an end that it does not announce is none.
+  else if (res.socket && 'encrypted' in res.socket) res.socket.destroy();
+  // To a client of HTTP/1.0 an end of the connection is the end of the answer; a reset is not.
+  else res.socket?.resetAndDestroy();
+}
+
+/** Calls back when a request's connection, or its stream, closes. @returns what ends that */
+export function onClosed(req: IncomingMessage, listener: () => void): () => void {
+  const end = isHttp2(req) ? streamOf(req) : req.socket;
+  end?.once('close', listener);
+  if (end === undefined || end.destroyed) listener();
+  return () => void end?.off('close', listener);
+}

@@ -1,0 +1,60 @@
+/** Where clients come in: the ports, what is spoken on them, and how many connections they take. It must not know the application. */
+import type { RequestListener } from 'node:http';
+import type { ChallengePolicy } from '../authentication/challenge.js';
+import type { Certificates } from './certificates.js';
+import { limitConnections } from './connections.js';
+import { type CoreSettings, readBaseUri } from './core-settings.js';
+import { createHttpServer } from './http-server.js';
+import { createRedirectingServer } from './tls/redirecting-server.js';
+import { createSecureWebServer } from './tls/secure-server.js';
+import { drain, listenOn, type WebServer } from './web-server.js';
+
+export interface Door {
+  /** @returns the port of the storage @throws the error of the socket when a port cannot be had */
+  listen(): Promise<number>;
+  /** Takes no new connection, and returns when those under way have ended; after so many milliseconds they are closed. */
+  close(mostMs: number): Promise<void>;
+}
+
+export interface DoorOptions {
+  readonly app: RequestListener;
+  readonly challenge: ChallengePolicy;
+  readonly certificates: Certificates | undefined;
+}
+
+/** Connections at once for redirects and challenges, which end with their answer. */
+const mostRedirects = 256;
+
+export function createDoor(core: CoreSettings, { app, challenge, certificates }: DoorOptions): Door {
+  const { connections: inAll, connectionsPerAddress: perAddress, behindProxy } = core;
+  const { url, loopback } = readBaseUri(core);
+  const host = core.listenHost ?? (loopback ? (url.hostname === '[::1]' ? '::1' : '127.0.0.1') : undefined);
+  const port = core.listenPort ?? (Number(url.port) || (url.protocol === 'https:' ? 443 : 80));
+  const source = certificates?.source;
+  const listener = certificates ? certificates.challenges.before(app) : app;
+  const secure = source ? createSecureWebServer(listener, challenge, source.current()) : undefined;
+  const main: WebServer = secure ?? createHttpServer(listener, challenge);
+  limitConnections(main.server, { inAll, perAddress, behindProxy });
+  const plain =
+    core.tlsHttpPort !== null && certificates
+      ? createRedirectingServer(url.origin, certificates.challenges)
+      : undefined;
+  if (plain) limitConnections(plain.server, { inAll: mostRedirects, perAddress: null, behindProxy });
+  return {
+    async listen() {
+      if (plain) await listenOn(plain, core.tlsHttpPort!, host);
+      try {
+        const bound = await listenOn(main, port, host);
+        if (secure) source!.start(secure.use);
+        return bound;
+      } catch (error) {
+        plain?.server.close();
+        throw error;
+      }
+    },
+    async close(mostMs) {
+      source?.stop();
+      await Promise.all([drain(main, mostMs), plain ? drain(plain, mostMs) : undefined]);
+    },
+  };
+}

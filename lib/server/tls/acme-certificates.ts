@@ -1,0 +1,189 @@
+/**
+ * A certificate that an ACME authority issues, kept in a folder and renewed before its end. While a new one cannot be had the
+ * one before serves. It must not know the protocol.
+ */
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, open, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Log } from '../../log.js';
+import { type Authority, newAccountKey, orderCertificate } from './acme-order.js';
+import type { CertificateSource } from './certificate-source.js';
+import type { Challenges } from './challenges.js';
+import { type KeyPair, keyPair } from './key-pair.js';
+
+export interface AcmeOptions extends Authority {
+  readonly domains: readonly string[];
+  readonly renewBeforeDays: number;
+  /** Where account keys and certificates are kept, in files of mode 0600. */
+  readonly folder: string;
+  readonly challenges: Challenges;
+  readonly log: Log;
+}
+
+const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];
+/** The pause after the first failure, doubled by each further one: authorities allow five failed validations an hour. */
+const [firstPause, longestPause] = [2 * minute, 12 * hour];
+/** Longer than timers take, and clocks are put right. */
+const longestSleep = 12 * hour;
+
+/** The milliseconds until the next attempt after so many failures in a row; spread, since many fail at one time. */
+export const pauseAfter = (failures: number, random: number): number =>
+  Math.min(longestPause, firstPause * 2 ** Math.min(failures - 1, 20)) * (1 + random / 4);
+
+/** When a certificate is to be renewed: so many days before its end, or at two thirds of a short life, and a little earlier. */
+export function renewalOf(
+  { notBefore, notAfter }: Pick<KeyPair, 'notBefore' | 'notAfter'>,
+  days: number,
+  random: number,
+): number {
+  const life = notAfter - notBefore;
+  return notAfter - Math.min(days * day, life / 3) - random * Math.min(6 * hour, life / 50);
+}
+
+/** The certificates of an authority. */
+export function acmeCertificates(options: AcmeOptions): CertificateSource {
+  return new AcmeCertificates(options);
+}
+
+class AcmeCertificates implements CertificateSource {
+  private pair: KeyPair | undefined;
+  private due = 0;
+  private failures = 0;
+  private timer: NodeJS.Timeout | undefined;
+  private isOrdering = false;
+  private isStopped = false;
+  private use: (pair: KeyPair) => void = () => {};
+  /** Of this authority alone: a certificate for trying is none of another authority's. */
+  private readonly folder: string;
+
+  constructor(private readonly options: AcmeOptions) {
+    const { directory, folder } = options;
+    const id = createHash('sha256').update(directory).digest('hex').slice(0, 12);
+    this.folder = join(folder, `${new URL(directory).hostname}-${id}`);
+    this.pair = this.keptPair();
+    this.plan();
+  }
+
+  current(): KeyPair | undefined {
+    return this.pair;
+  }
+
+  start(use: (pair: KeyPair) => void): void {
+    this.use = use;
+    const { log, domains, directory } = this.options;
+    if (!this.pair)
+      log.warn(
+        { domains, directory },
+        'there is no TLS certificate yet: nobody can connect until the authority issues one',
+      );
+    this.wake();
+  }
+
+  /** Orders now what is due, without waiting for the end of a pause. */
+  reload(): void {
+    const { log } = this.options;
+    if (Date.now() < this.due) log.info({ renewal: new Date(this.due) }, 'the TLS certificate need not be renewed yet');
+    this.wake();
+  }
+
+  stop(): void {
+    this.isStopped = true;
+    clearTimeout(this.timer);
+  }
+
+  private wake(): void {
+    clearTimeout(this.timer);
+    const wait = this.due - Date.now();
+    if (wait <= 0) void this.renew();
+    else this.sleep(wait);
+  }
+
+  private sleep(ms: number): void {
+    if (this.isStopped) return;
+    this.timer = setTimeout(() => this.wake(), Math.min(ms, longestSleep)).unref();
+  }
+
+  private async renew(): Promise<void> {
+    if (this.isOrdering || this.isStopped) return;
+    this.isOrdering = true;
+    const { log, domains } = this.options;
+    try {
+      const pair = await orderCertificate(this.options, await this.accountKey(), this.options);
+      this.pair = pair;
+      this.failures = 0;
+      this.plan();
+      if (!this.isStopped) this.use(pair);
+      await this.keep(pair);
+      log.info(
+        { domains, until: new Date(pair.notAfter), renewal: new Date(this.due) },
+        'a TLS certificate was issued',
+      );
+      this.sleep(this.due - Date.now());
+    } catch (error) {
+      this.onFailure(error as Error);
+    } finally {
+      this.isOrdering = false;
+    }
+  }
+
+  private onFailure(error: Error): void {
+    const { log, domains, directory } = this.options;
+    const wait = pauseAfter(++this.failures, Math.random());
+    const next = new Date(Date.now() + wait);
+    const until = this.pair && new Date(this.pair.notAfter);
+    const still = until ? 'the one before serves on' : 'there is none, and nobody can connect';
+    if (!this.isStopped)
+      log.error({ domains, directory, next, until, err: error }, `no TLS certificate could be had: ${still}`);
+    this.sleep(wait);
+  }
+
+  private plan(): void {
+    const { domains, renewBeforeDays } = this.options;
+    const { pair } = this;
+    this.due = pair && domains.every(pair.isFor) ? renewalOf(pair, renewBeforeDays, Math.random()) : 0;
+  }
+
+  private keptPair(): KeyPair | undefined {
+    const file = join(this.folder, 'certificate.pem');
+    if (!existsSync(file)) return undefined;
+    try {
+      const text = readFileSync(file, 'utf8');
+      return keyPair(text.slice(text.indexOf('-----BEGIN CERTIFICATE')), text);
+    } catch (error) {
+      this.options.log.error({ file, err: error }, 'the kept TLS certificate cannot be used: another one is ordered');
+      return undefined;
+    }
+  }
+
+  /** A certificate that cannot be kept serves until the next start. */
+  private async keep({ key, certificate }: KeyPair): Promise<void> {
+    try {
+      await this.write('certificate.pem', `${key.trimEnd()}\n${certificate}`);
+    } catch (error) {
+      this.options.log.error({ folder: this.folder, err: error }, 'the new TLS certificate cannot be kept');
+    }
+  }
+
+  private async accountKey(): Promise<string> {
+    const file = join(this.folder, 'account.key');
+    if (existsSync(file)) return readFileSync(file, 'utf8');
+    const key = await newAccountKey(this.options);
+    await this.write('account.key', key);
+    return key;
+  }
+
+  /** Whole or not at all, whatever happens meanwhile. */
+  private async write(name: string, text: string): Promise<void> {
+    await mkdir(this.folder, { recursive: true, mode: 0o700 });
+    const file = join(this.folder, name);
+    const handle = await open(`${file}.new`, 'w', 0o600);
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(`${file}.new`, file);
+  }
+}

@@ -1,0 +1,154 @@
+/** Certificates of a real ACME server, Debian's pebble: issued, kept, renewed, and what is when it cannot be had. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import type { ClientHttp2Session } from 'node:http2';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { pauseAfter, renewalOf } from '../../../../lib/server/tls/acme-certificates.js';
+import { requestHttp2, tlsSettings } from '../../../support/http2.js';
+import { freePort, type SpecServer, startSpecServer } from '../../../support/server.js';
+import { eventually } from '../../../support/subscriptions.js';
+import { connectTls, openSession, shownCertificate } from '../../../support/tls.js';
+
+const hour = 3_600_000;
+
+describe('Renewal of certificates', () => {
+  it('is so many days before the end, or at two thirds of a short life, a little spread', () => {
+    const [notBefore, notAfter] = [0, 90 * 24 * hour];
+    expect(renewalOf({ notBefore, notAfter }, 30, 0)).to.equal(60 * 24 * hour);
+    expect(renewalOf({ notBefore, notAfter }, 20, 0)).to.equal(70 * 24 * hour);
+    expect(renewalOf({ notBefore, notAfter }, 20, 1)).to.equal(70 * 24 * hour - 6 * hour);
+    expect(renewalOf({ notBefore, notAfter: 6 * 24 * hour }, 30, 0)).to.equal(4 * 24 * hour);
+  });
+
+  it('is tried again after pauses that grow up to 12 hours, spread', () => {
+    expect([1, 2, 5].map((failures) => pauseAfter(failures, 0) / 60_000)).to.deep.equal([2, 4, 32]);
+    expect(pauseAfter(1000, 0)).to.equal(12 * hour);
+    expect(pauseAfter(1, 1)).to.equal(150_000);
+  });
+});
+
+describe('ACME', function () {
+  this.timeout(40_000);
+  let folder: string;
+  let httpPort: number;
+  let acmePort: number;
+  let pebble: ChildProcess | undefined;
+  let s: SpecServer;
+  const said = (message: string) => s.log.filter(({ msg }) => msg === message);
+
+  /** Its certificates live so many seconds. */
+  async function startPebble(seconds: number): Promise<void> {
+    const file = join(folder, 'pebble.json');
+    const config = {
+      listenAddress: `127.0.0.1:${acmePort}`,
+      managementListenAddress: `127.0.0.1:${await freePort()}`,
+      certificate: tlsSettings['tls.certificate'],
+      privateKey: tlsSettings['tls.key'],
+      httpPort,
+      tlsPort: await freePort(),
+      ocspResponderURL: '',
+      externalAccountBindingRequired: false,
+      certificateValidityPeriod: seconds,
+    };
+    writeFileSync(file, JSON.stringify({ pebble: config }));
+    const child = spawn('pebble', ['-config', file], { env: { ...process.env, PEBBLE_VA_NOSLEEP: '1' } });
+    pebble = child;
+    await new Promise<void>((resolve, reject) => {
+      child.stdout.on('data', (data) => String(data).includes('Listening on') && resolve());
+      child.once('error', reject).once('close', () => reject(new Error('pebble ended')));
+    });
+  }
+
+  async function stopPebble(): Promise<void> {
+    const child = pebble;
+    pebble = undefined;
+    if (child === undefined || !child.kill()) return;
+    await new Promise((resolve) => child.once('close', resolve));
+  }
+
+  const settings = () => ({
+    'dev.open': 'true',
+    'max-connections-per-address': '200',
+    // Without the files of the other specs.
+    'tls.certificate': '',
+    'tls.key': '',
+    'tls.http-port': String(httpPort),
+    'tls.acme.directory-url': `https://localhost:${acmePort}/dir`,
+    'tls.acme.accept-terms-of-service': 'true',
+    'fetch.ca-certificates': tlsSettings['tls.certificate'],
+  });
+
+  before(async function () {
+    if (spawnSync('pebble', ['-h']).error) {
+      console.log('pebble is not installed: the specs of ACME are skipped.');
+      this.skip();
+    }
+    folder = mkdtempSync(join(tmpdir(), 'quadpod-acme-'));
+    [httpPort, acmePort] = [await freePort(), await freePort()];
+  });
+  after(async () => {
+    await stopPebble();
+    await s?.stop();
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('is tried until there is a first certificate; nobody is served without one', async () => {
+    s = await startSpecServer({ isSecure: true, settings: settings() });
+    expect(said('there is no TLS certificate yet: nobody can connect until the authority issues one')).to.have.length(
+      1,
+    );
+    const failed = 'no TLS certificate could be had: there is none, and nobody can connect';
+    await eventually(async () => said(failed).length === 1, 'the first attempt failed');
+    expect(await connectTls(s.root).catch(() => 'refused')).to.equal('refused');
+    await startPebble(3600);
+    s.server.reload();
+    await eventually(async () => said('a TLS certificate was issued').length === 1, 'a certificate is issued');
+    expect(await shownCertificate(s.root)).to.contain('BEGIN CERTIFICATE');
+    const place = join(s.dataDir, 'acme');
+    const files = readdirSync(place, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    expect(files.map(({ name }) => name).sort()).to.deep.equal(['account.key', 'certificate.pem']);
+    for (const { name, parentPath } of files)
+      expect(statSync(join(parentPath, name)).mode & 0o777, name).to.equal(0o600);
+    expect(JSON.stringify(s.log)).not.to.contain('PRIVATE KEY');
+  });
+
+  it('serves with the kept certificate after a restart, whether or not there is an authority', async () => {
+    const before = await shownCertificate(s.root);
+    await s.stop(true);
+    await stopPebble();
+    s = await startSpecServer({ settings: settings(), again: s });
+    expect(await shownCertificate(s.root)).to.equal(before);
+    expect(s.log.filter(({ level }) => Number(level) >= 40)).to.deep.equal([]);
+    s.server.reload();
+    expect(said('the TLS certificate need not be renewed yet')).to.have.length(1);
+  });
+
+  it('renews under 100 connections, of which none fails, and serves on with the one before when it cannot', async () => {
+    await s.stop(true);
+    rmSync(join(s.dataDir, 'acme'), { recursive: true });
+    await startPebble(5);
+    s = await startSpecServer({ settings: settings(), again: s });
+    const issued = (count: number) =>
+      eventually(async () => said('a TLS certificate was issued').length >= count, `${count} are issued`);
+    await issued(1);
+    const first = await shownCertificate(s.root);
+    const sessions = await Promise.all(Array.from({ length: 100 }, () => openSession(s.root)));
+    const statuses = new Set<number>();
+    const ask = async (session: ClientHttp2Session): Promise<void> => {
+      const asked = { method: 'GET', target: '/', headers: {}, body: undefined };
+      statuses.add((await requestHttp2(new URL(s.root).origin, asked, session)).status);
+    };
+    for (let shown = first; shown === first; shown = await shownCertificate(s.root))
+      await Promise.all(sessions.map(ask));
+    await Promise.all(sessions.map(ask));
+    expect([...statuses]).to.deep.equal([200]);
+    expect(sessions.some(({ closed }) => closed)).to.equal(false);
+    for (const session of sessions) session.destroy();
+    await stopPebble();
+    const failed = 'no TLS certificate could be had: the one before serves on';
+    await eventually(async () => said(failed).length === 1, 'a renewal failed');
+    expect(await shownCertificate(s.root)).to.contain('BEGIN CERTIFICATE');
+  });
+});

@@ -1,0 +1,74 @@
+/** Settings of TLS that cannot work together: each is refused with one sentence that names what to change. */
+import { expect } from 'chai';
+import { createServer } from 'quadpod';
+import { coreSettings } from '../../../../lib/server/core-settings.js';
+import { assertUsable } from '../../../../lib/server/usable-settings.js';
+import { loadSettings, SettingsError } from '../../../../lib/settings.js';
+
+const check = (flags: Record<string, string>) =>
+  assertUsable(loadSettings([coreSettings], { flags: { owners: 'did:example:a', ...flags } }));
+
+const https = { 'base-uri': 'https://storage.example' };
+const files = { 'tls.certificate': 'c', 'tls.key': 'k' };
+const acme = {
+  ...https,
+  'tls.acme.directory-url': 'https://acme.example/dir',
+  'tls.acme.accept-terms-of-service': 'true',
+  'tls.http-port': '80',
+};
+
+describe('Settings of TLS', () => {
+  const refused: [string, Record<string, string>, RegExp][] = [
+    ['a certificate without its key', { ...https, 'tls.certificate': 'c' }, /certificate is set without lws\.tls\.key/],
+    ['a key without its certificate', { ...https, 'tls.key': 'k' }, /key is set without lws\.tls\.certificate/],
+    ['a plain base URI', { 'base-uri': 'http://storage.example', ...files }, /base-uri.*expected an https URI/],
+    [
+      'certificates of two sources',
+      { ...acme, ...files },
+      /certificate and lws\.tls\.acme\.directory-url are both set/,
+    ],
+    ['a port for redirects without TLS', { ...https, 'tls.http-port': '80' }, /http-port needs TLS/],
+    ['domains without an authority', { ...https, 'tls.acme.domains': 'a.example' }, /domains needs TLS/],
+    ['one port for both', { ...https, ...files, 'tls.http-port': '443' }, /http-port is 443, the port of TLS/],
+    [
+      'terms that are not accepted',
+      { ...acme, 'tls.acme.accept-terms-of-service': 'false' },
+      /accept-terms-of-service is not/,
+    ],
+    ['challenges that nobody answers', { ...acme, 'tls.http-port': '' }, /directory-url needs lws\.tls\.http-port/],
+    ['an address', { ...acme, 'base-uri': 'https://192.0.2.1' }, /needs a host name/],
+    ['an IPv6 address', { ...acme, 'base-uri': 'https://[2001:db8::1]' }, /needs a host name/],
+    ['a wildcard', { ...acme, 'tls.acme.domains': 'storage.example,*.example' }, /domains has "\*\.example"/],
+    ['other domains', { ...acme, 'tls.acme.domains': 'other.example' }, /domains lacks storage\.example/],
+    ['no e-mail address', { ...acme, 'tls.acme.email': 'a b' }, /email is "a b"/],
+    ['two ACME clients', { ...acme, 'tls.acme.webroot': '/x' }, /webroot is for an ACME client outside/],
+    [
+      'an authority over plain HTTP',
+      { ...acme, 'tls.acme.directory-url': 'http://a.example/' },
+      /expected an https URL/,
+    ],
+    ['HTTPS that nobody speaks', { ...https, 'require-https': 'true' }, /require-https needs TLS/],
+  ];
+  for (const [what, flags, message] of refused)
+    it(`refuse to start with ${what}`, () => {
+      expect(() => check(flags)).to.throw(SettingsError, message);
+    });
+
+  it('accept what works', () => {
+    check({ ...https, ...files });
+    check({ ...https, ...files, 'tls.http-port': '80', 'tls.acme.webroot': '/x', 'require-https': 'true' });
+    check({ ...acme, 'tls.acme.domains': 'storage.example, www.storage.example', 'tls.acme.email': 'a@b.example' });
+    check({ 'base-uri': 'http://localhost:8080', 'tls.acme.webroot': '/x' });
+  });
+
+  it('refuse to start with files that hold no pair, and name them', async () => {
+    const settings = {
+      'lws.base-uri': 'https://localhost:1',
+      'lws.tls.certificate': '/nowhere/c.pem',
+      'lws.tls.key': '/nowhere/k.pem',
+    };
+    const error = await createServer(settings).catch((cause) => cause);
+    expect(error).to.be.instanceOf(SettingsError);
+    expect(error.message).to.match(/lws\.tls\.certificate is \/nowhere\/c\.pem.*no such file/);
+  });
+});

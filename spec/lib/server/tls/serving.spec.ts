@@ -17,6 +17,19 @@ const open = { 'dev.open': 'true', 'max-connections-per-address': '200' };
 const get = (session: ClientHttp2Session, root: string, target = '/') =>
   requestHttp2(new URL(root).origin, { method: 'GET', target, headers: {}, body: undefined }, session);
 
+/** A frame of HTTP/2 (RFC 9113 4.1). */
+function frame(type: number, flags: number, stream: number, payload: readonly number[]): Buffer {
+  const head = Buffer.alloc(9);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.writeUInt8(type, 3);
+  head.writeUInt8(flags, 4);
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, Buffer.from(payload)]);
+}
+
+/** `GET https://localhost/` in HPACK. */
+const getRoot = [0x82, 0x87, 0x84, 0x01, 9, ...Buffer.from('localhost')];
+
 const closed = (emitter: { once(event: 'close', listener: () => void): unknown }): Promise<void> =>
   new Promise((resolve) => emitter.once('close', () => resolve()));
 
@@ -98,17 +111,12 @@ describe('TLS', () => {
 
     it('takes 100 requests at once, and hangs up on a client that goes on cancelling', async () => {
       expect(session.remoteSettings.maxConcurrentStreams).to.equal(100);
-      session.on('error', () => {});
-      const ended = closed(session);
-      for (let i = 0; i < 20 && !session.closed && !session.destroyed; i++) {
-        const streams = Array.from({ length: 50 }, () => session.request({ ':path': '/' }));
-        await Promise.all(
-          streams.map((stream) => {
-            stream.on('error', () => {});
-            stream.close(constants.NGHTTP2_CANCEL);
-            return closed(stream);
-          }),
-        );
+      const socket = await connectTls(s.root, { ALPNProtocols: ['h2'] });
+      const ended = closed(socket.on('error', () => {}).resume());
+      socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0, [])]));
+      for (let id = 1; id < 1000 && !socket.destroyed; id += 2) {
+        socket.write(Buffer.concat([frame(1, 5, id, getRoot), frame(3, 0, id, [0, 0, 0, constants.NGHTTP2_CANCEL])]));
+        await new Promise(setImmediate);
       }
       await ended;
       const another = await openSession(s.root);

@@ -8,6 +8,7 @@ import { expect } from 'chai';
 import { certificateFiles } from '../../../../lib/server/tls/certificate-files.js';
 import { exchange, head, request, startRequest } from '../../../support/http.js';
 import { requestHttp2 } from '../../../support/http2.js';
+import { startProcess } from '../../../support/process.js';
 import { freePort, type SpecServer, startSpecServer } from '../../../support/server.js';
 import { eventually } from '../../../support/subscriptions.js';
 import { connectTls, makePair, openSession, shownCertificate, writePair } from '../../../support/tls.js';
@@ -203,6 +204,26 @@ describe('TLS', () => {
     // Files that change within one tick of the clock look alike.
     expect(await used).to.equal(next.certificate);
     source.stop();
+  });
+
+  it('takes another certificate on SIGHUP, as services send it', async () => {
+    writePair(files, makePair());
+    const server = await startProcess({
+      root: `https://localhost:${await freePort()}/`,
+      environment: {
+        LWS_TLS_CERTIFICATE: files['tls.certificate'],
+        LWS_TLS_KEY: files['tls.key'],
+        LWS_LOG_LEVEL: 'info',
+      },
+    });
+    const next = makePair();
+    writePair(files, next);
+    process.kill(server.pid, 'SIGHUP');
+    await eventually(
+      async () => (await shownCertificate(server.root)).trim() === next.certificate.trim(),
+      'it is shown',
+    );
+    expect(await server.stop()).to.equal(0);
   });
 
   it('redirects plain HTTP to the base URI whatever the Host field says, and answers challenges', async () => {

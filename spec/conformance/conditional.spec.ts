@@ -203,8 +203,12 @@ function races(s: StorageUnderTest): void {
   });
 }
 
-describeStorage('Conditional requests', (s) => {
-  notModified(s);
-  validators(s);
-  races(s);
-});
+describeStorage(
+  'Conditional requests',
+  (s) => {
+    notModified(s);
+    validators(s);
+    races(s);
+  },
+  { isOverHttp2: true },
+);

@@ -31,133 +31,139 @@ async function filled(s: StorageUnderTest): Promise<string> {
   return container;
 }
 
-describeStorage('Container listing', (s) => {
-  it('Container listing: it is application/lws+json by default, with context, id, type and totalItems', async () => {
-    const container = await filled(s);
-    const answer = await s.get(container);
-    expect(mediaType(answer)).to.equal('application/lws+json');
-    const document = JSON.parse(answer.text) as Record<string, unknown>;
-    expect(document).to.include({ '@context': 'https://www.w3.org/ns/lws/v1', id: container, totalItems: 4 });
-    expect(first(listing(answer).type)).to.equal('Container');
-  });
-
-  it('Container listing, open-points 2.6: items are ordered by IRI', async () => {
-    const container = await filled(s);
-    const ids = listing(await s.get(container)).items.map(({ id }) => id);
-    expect(ids).to.deep.equal(['Z', 'a.json', 'b.txt', 'sub/'].map((name) => container + name));
-  });
-
-  it('Container listing, open-points 2.6: an item has type, format, size and modified', async () => {
-    const container = await filled(s);
-    const items = new Map(listing(await s.get(container)).items.map((item) => [item.id.slice(container.length), item]));
-    const turtle = await s.get(`${container}Z`, { Accept: 'text/turtle' });
-    expect(items.get('a.json')).to.include({ format: 'application/json', size: 7 });
-    expect(items.get('b.txt')!.format).to.match(/^text\/plain(?:; ?charset="?utf-8"?)?$/i);
-    expect(items.get('b.txt')!.size).to.equal(6);
-    expect(items.get('Z')).to.include({ format: 'text/turtle', size: turtle.bytes.length });
-    for (const name of ['a.json', 'b.txt', 'Z']) expect(first(items.get(name)!.type), name).to.equal('DataResource');
-    for (const { modified } of items.values()) {
-      expect(modified).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/);
-      expect(Math.abs(Date.parse(modified) - Date.now())).to.be.below(60_000);
-    }
-  });
-
-  it('Container listing, open-points 2.6: a container has no format and no size', async () => {
-    const container = await filled(s);
-    const item = listing(await s.get(container)).items.find(({ id }) => id.endsWith('sub/'))!;
-    expect(first(item.type)).to.equal('Container');
-    expect(item).not.to.have.any.keys('format', 'size');
-  });
-
-  it('Container listing: an empty container has no items', async () => {
-    expect(listing(await s.get(await s.container()))).to.deep.include({ totalItems: 0, items: [] });
-  });
-
-  it('Container listing: only direct members are listed', async () => {
-    const container = await filled(s);
-    await s.stored('text/plain', 'x', `${container}sub/deep`);
-    expect(listing(await s.get(container)).totalItems).to.equal(4);
-    expect(await s.members(`${container}sub/`)).to.deep.equal([`${container}sub/deep`]);
-  });
-
-  it('Container listing: size and modified follow a replacement', async () => {
-    const container = await filled(s);
-    await s.get(container);
-    await s.put(`${container}b.txt`, 'text/markdown', 'longer than before', { 'If-Match': '*' });
-    const item = listing(await s.get(container)).items.find(({ id }) => id.endsWith('b.txt'));
-    expect(item).to.include({ format: 'text/markdown', size: 18 });
-  });
-
-  it('Container listing: size follows a patch', async () => {
-    const container = await filled(s);
-    await s.get(container);
-    await s.patch(`${container}Z`, 'application/sparql-update', 'INSERT DATA { <> <http://e.example/p> "more" }');
-    const size = (await s.get(`${container}Z`)).bytes.length;
-    expect(listing(await s.get(container)).items.find(({ id }) => id.endsWith('Z'))!.size).to.equal(size);
-  });
-
-  for (const Accept of ['application/ld+json', 'application/json'])
-    it(`Resource endpoints, GET of a container: ${Accept} gets the same document, the type echoed`, async () => {
+describeStorage(
+  'Container listing',
+  (s) => {
+    it('Container listing: it is application/lws+json by default, with context, id, type and totalItems', async () => {
       const container = await filled(s);
-      const answer = await s.get(container, { Accept });
-      expect(answer.headers['content-type']).to.equal(Accept);
+      const answer = await s.get(container);
+      expect(mediaType(answer)).to.equal('application/lws+json');
+      const document = JSON.parse(answer.text) as Record<string, unknown>;
+      expect(document).to.include({ '@context': 'https://www.w3.org/ns/lws/v1', id: container, totalItems: 4 });
+      expect(first(listing(answer).type)).to.equal('Container');
+    });
+
+    it('Container listing, open-points 2.6: items are ordered by IRI', async () => {
+      const container = await filled(s);
+      const ids = listing(await s.get(container)).items.map(({ id }) => id);
+      expect(ids).to.deep.equal(['Z', 'a.json', 'b.txt', 'sub/'].map((name) => container + name));
+    });
+
+    it('Container listing, open-points 2.6: an item has type, format, size and modified', async () => {
+      const container = await filled(s);
+      const items = new Map(
+        listing(await s.get(container)).items.map((item) => [item.id.slice(container.length), item]),
+      );
+      const turtle = await s.get(`${container}Z`, { Accept: 'text/turtle' });
+      expect(items.get('a.json')).to.include({ format: 'application/json', size: 7 });
+      expect(items.get('b.txt')!.format).to.match(/^text\/plain(?:; ?charset="?utf-8"?)?$/i);
+      expect(items.get('b.txt')!.size).to.equal(6);
+      expect(items.get('Z')).to.include({ format: 'text/turtle', size: turtle.bytes.length });
+      for (const name of ['a.json', 'b.txt', 'Z']) expect(first(items.get(name)!.type), name).to.equal('DataResource');
+      for (const { modified } of items.values()) {
+        expect(modified).to.match(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/);
+        expect(Math.abs(Date.parse(modified) - Date.now())).to.be.below(60_000);
+      }
+    });
+
+    it('Container listing, open-points 2.6: a container has no format and no size', async () => {
+      const container = await filled(s);
+      const item = listing(await s.get(container)).items.find(({ id }) => id.endsWith('sub/'))!;
+      expect(first(item.type)).to.equal('Container');
+      expect(item).not.to.have.any.keys('format', 'size');
+    });
+
+    it('Container listing: an empty container has no items', async () => {
+      expect(listing(await s.get(await s.container()))).to.deep.include({ totalItems: 0, items: [] });
+    });
+
+    it('Container listing: only direct members are listed', async () => {
+      const container = await filled(s);
+      await s.stored('text/plain', 'x', `${container}sub/deep`);
+      expect(listing(await s.get(container)).totalItems).to.equal(4);
+      expect(await s.members(`${container}sub/`)).to.deep.equal([`${container}sub/deep`]);
+    });
+
+    it('Container listing: size and modified follow a replacement', async () => {
+      const container = await filled(s);
+      await s.get(container);
+      await s.put(`${container}b.txt`, 'text/markdown', 'longer than before', { 'If-Match': '*' });
+      const item = listing(await s.get(container)).items.find(({ id }) => id.endsWith('b.txt'));
+      expect(item).to.include({ format: 'text/markdown', size: 18 });
+    });
+
+    it('Container listing: size follows a patch', async () => {
+      const container = await filled(s);
+      await s.get(container);
+      await s.patch(`${container}Z`, 'application/sparql-update', 'INSERT DATA { <> <http://e.example/p> "more" }');
+      const size = (await s.get(`${container}Z`)).bytes.length;
+      expect(listing(await s.get(container)).items.find(({ id }) => id.endsWith('Z'))!.size).to.equal(size);
+    });
+
+    for (const Accept of ['application/ld+json', 'application/json'])
+      it(`Resource endpoints, GET of a container: ${Accept} gets the same document, the type echoed`, async () => {
+        const container = await filled(s);
+        const answer = await s.get(container, { Accept });
+        expect(answer.headers['content-type']).to.equal(Accept);
+        expect(listing(answer)).to.deep.equal(listing(await s.get(container)));
+      });
+
+    it('open-points 11: application/ld+json with any profile is JSON-LD, on containers and resources', async () => {
+      const container = await filled(s);
+      const { iri } = await s.stored('text/turtle', '<> a <#C> .');
+      for (const profile of ['http://www.w3.org/ns/json-ld#compacted', 'https://www.w3.org/ns/lws/v1', 'x'])
+        for (const target of [container, iri]) {
+          const answer = await s.get(target, { Accept: `application/ld+json; profile="${profile}", text/html;q=0.9` });
+          expect(mediaType(answer), `${profile} of ${target}`).to.equal('application/ld+json');
+          expect(answer.headers['content-type']).to.be.oneOf([
+            'application/ld+json',
+            'application/ld+json; profile="https://www.w3.org/ns/lws/v1"',
+          ]);
+        }
+    });
+
+    it('open-points 2.4: application/ld+json with the LWS profile equals application/lws+json', async () => {
+      const container = await filled(s);
+      const answer = await s.get(container, { Accept: 'application/ld+json; profile="https://www.w3.org/ns/lws/v1"' });
+      expect(mediaType(answer)).to.be.oneOf(['application/ld+json', 'application/lws+json']);
       expect(listing(answer)).to.deep.equal(listing(await s.get(container)));
     });
 
-  it('open-points 11: application/ld+json with any profile is JSON-LD, on containers and resources', async () => {
-    const container = await filled(s);
-    const { iri } = await s.stored('text/turtle', '<> a <#C> .');
-    for (const profile of ['http://www.w3.org/ns/json-ld#compacted', 'https://www.w3.org/ns/lws/v1', 'x'])
-      for (const target of [container, iri]) {
-        const answer = await s.get(target, { Accept: `application/ld+json; profile="${profile}", text/html;q=0.9` });
-        expect(mediaType(answer), `${profile} of ${target}`).to.equal('application/ld+json');
-        expect(answer.headers['content-type']).to.be.oneOf([
-          'application/ld+json',
-          'application/ld+json; profile="https://www.w3.org/ns/lws/v1"',
-        ]);
-      }
-  });
+    for (const Accept of rdfTypes.filter((type) => type !== 'application/ld+json'))
+      it(`Container listing, open-points 2.6: the rendering as ${Accept} says the same`, async () => {
+        const container = await filled(s);
+        const answer = await s.get(container, { Accept });
+        expect(mediaType(answer)).to.equal(Accept);
+        const quads = await graphOf(answer, container);
+        const values = (subject: string, predicate: string): string[] =>
+          quads
+            .filter((q) => q.subject.value === subject && q.predicate.value === predicate)
+            .map(({ object }) => object.value);
+        const names = ['Z', 'a.json', 'b.txt', 'sub/'].map((name) => container + name);
+        expect(values(container, `${lws}items`)).to.have.members(names);
+        expect(values(container, `${lws}totalItems`)).to.deep.equal(['4']);
+        expect(values(container, 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type')).to.include(`${lws}Container`);
+        expect(values(names[1]!, 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type')).to.include(`${lws}DataResource`);
+        expect(values(names[1]!, 'http://purl.org/dc/terms/format')).to.deep.equal(['application/json']);
+        expect(values(names[1]!, 'http://schema.org/size')).to.deep.equal(['7']);
+        expect(values(names[1]!, 'http://purl.org/dc/terms/modified')[0]).to.match(/^\d{4}-\d\d-\d\dT/);
+      });
 
-  it('open-points 2.4: application/ld+json with the LWS profile equals application/lws+json', async () => {
-    const container = await filled(s);
-    const answer = await s.get(container, { Accept: 'application/ld+json; profile="https://www.w3.org/ns/lws/v1"' });
-    expect(mediaType(answer)).to.be.oneOf(['application/ld+json', 'application/lws+json']);
-    expect(listing(answer)).to.deep.equal(listing(await s.get(container)));
-  });
-
-  for (const Accept of rdfTypes.filter((type) => type !== 'application/ld+json'))
-    it(`Container listing, open-points 2.6: the rendering as ${Accept} says the same`, async () => {
-      const container = await filled(s);
-      const answer = await s.get(container, { Accept });
-      expect(mediaType(answer)).to.equal(Accept);
-      const quads = await graphOf(answer, container);
-      const values = (subject: string, predicate: string): string[] =>
-        quads
-          .filter((q) => q.subject.value === subject && q.predicate.value === predicate)
-          .map(({ object }) => object.value);
-      const names = ['Z', 'a.json', 'b.txt', 'sub/'].map((name) => container + name);
-      expect(values(container, `${lws}items`)).to.have.members(names);
-      expect(values(container, `${lws}totalItems`)).to.deep.equal(['4']);
-      expect(values(container, 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type')).to.include(`${lws}Container`);
-      expect(values(names[1]!, 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type')).to.include(`${lws}DataResource`);
-      expect(values(names[1]!, 'http://purl.org/dc/terms/format')).to.deep.equal(['application/json']);
-      expect(values(names[1]!, 'http://schema.org/size')).to.deep.equal(['7']);
-      expect(values(names[1]!, 'http://purl.org/dc/terms/modified')[0]).to.match(/^\d{4}-\d\d-\d\dT/);
+    it('Content negotiation, open-points 2.4: nothing acceptable gets application/lws+json, never 406', async () => {
+      const answer = await s.get(s.scratch, { Accept: 'image/png' });
+      expect([answer.status, mediaType(answer)]).to.deep.equal([200, 'application/lws+json']);
     });
 
-  it('Content negotiation, open-points 2.4: nothing acceptable gets application/lws+json, never 406', async () => {
-    const answer = await s.get(s.scratch, { Accept: 'image/png' });
-    expect([answer.status, mediaType(answer)]).to.deep.equal([200, 'application/lws+json']);
-  });
+    for (const page of ['0', '-1', '1.5', 'x', '', '%31x', '1e3', '+1'])
+      it(`open-points 2.6: ?page=${page} is no positive integer: 400`, async () => {
+        expectProblem(await s.get(`${s.scratch}?page=${page}`), 400, s);
+      });
 
-  for (const page of ['0', '-1', '1.5', 'x', '', '%31x', '1e3', '+1'])
-    it(`open-points 2.6: ?page=${page} is no positive integer: 400`, async () => {
-      expectProblem(await s.get(`${s.scratch}?page=${page}`), 400, s);
-    });
-
-  for (const page of ['2', '999999999', '99999999999999999999999'])
-    it(`open-points 2.6: ?page=${page} is past the last: 4xx`, async () => {
-      await s.stored('text/plain', 'x');
-      expectProblem(await s.get(`${s.scratch}?page=${page}`), page.length > 9 ? [400, 404] : 404, s);
-    });
-});
+    for (const page of ['2', '999999999', '99999999999999999999999'])
+      it(`open-points 2.6: ?page=${page} is past the last: 4xx`, async () => {
+        await s.stored('text/plain', 'x');
+        expectProblem(await s.get(`${s.scratch}?page=${page}`), page.length > 9 ? [400, 404] : 404, s);
+      });
+  },
+  { isOverHttp2: true },
+);

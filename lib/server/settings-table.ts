@@ -1,4 +1,4 @@
-/** The settings as `config.json` and as the table of the README: both are generated, and a spec keeps them so. */
+/** The settings as `config.json` and as the table of `docs/settings.md`: both are generated, and a spec keeps them so. */
 import type { SettingsTable } from '../settings.js';
 
 const entries = (tables: readonly SettingsTable[]) => tables.flatMap((table) => Object.values(table));

@@ -114,8 +114,8 @@ describe('Settings', () => {
       check(flags as unknown as Record<string, string>);
   });
 
-  it('keeps config.json and the table of the README equal to the entries (QUADPOD_WRITE=1 writes them)', () => {
-    const readme = join(packageRoot, 'README.md');
+  it('keeps config.json and the table of docs/settings.md equal to the entries (QUADPOD_WRITE=1 writes them)', () => {
+    const readme = join(packageRoot, 'docs/settings.md');
     const markers = /(<!-- settings -->\n)[\s\S]*?(\n<!-- \/settings -->)/;
     const text = readFileSync(readme, 'utf8');
     const expected = text.replace(markers, (_all, begin, end) => begin + settingsMarkdown(tables) + end);

@@ -1,6 +1,7 @@
 /** Opening the storage of a data directory, with messages that an operator can act on. */
-import { mkdirSync, realpathSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { SettingsError } from '../settings.js';
 import { openLevel, StoreUnavailableError } from '../storage/durable-level.js';
 import { Store } from '../storage/store.js';
 import type { StoreOptions } from '../storage/store-options.js';
@@ -13,6 +14,15 @@ const whyNotMade = (error: unknown): string =>
 
 /** LevelDB would let threads of one process share a database (queries run in threads), and so two servers. */
 const inUse = new Set<string>();
+
+/** For commands that work on what is there. @throws SettingsError when a folder has no storage; nothing is made */
+export function assertStorage(dataDir: string): void {
+  const folder = resolve(dataDir);
+  if (!existsSync(join(folder, 'level')))
+    throw new SettingsError(
+      `There is no storage in ${folder}, which lws.data-dir names. Say where it is: --data-dir FOLDER.`,
+    );
+}
 
 /**
  * Opens (or creates) the storage in a folder.

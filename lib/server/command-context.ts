@@ -62,6 +62,7 @@ export async function onStore<T>(settings: Settings, work: (store: Store) => Pro
   assertStorage(core.dataDir);
   const store = await openStore(core.dataDir, readBaseUri(core).storage, {
     onTrouble: (message) => process.stderr.write(`${message}\n`),
+    onMigration: (message) => process.stderr.write(`${message}\n`),
   });
   try {
     return await work(store);

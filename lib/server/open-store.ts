@@ -1,6 +1,7 @@
 /** Opening the storage of a data directory, with messages that an operator can act on. */
 import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { writeLinksetGraphs } from '../resources/linkset-graph.js';
 import { SettingsError } from '../settings.js';
 import { openLevel, StoreUnavailableError } from '../storage/durable-level.js';
 import { Store } from '../storage/store.js';
@@ -50,7 +51,7 @@ export async function openStore(dataDir: string, storage: string, options: Store
     throw error;
   });
   try {
-    return await Store.open(level, folder, storage, { ...options, onClose: release });
+    return await Store.open(level, folder, storage, { ...options, deriveGraphs: writeLinksetGraphs, onClose: release });
   } catch (error) {
     await level.close();
     release();

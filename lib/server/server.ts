@@ -80,6 +80,8 @@ export async function prepareServer(
   const store = await openStore(core.dataDir, iri, {
     onTrouble: (message, error) => log.error({ err: error }, message),
     onRecovery: (message) => log.warn(message),
+    onMigration: (message) => log.warn(message),
+    onProgress: migrating(progress),
     quotaBytes: core.quotaBytes,
   });
   try {
@@ -114,6 +116,15 @@ export async function prepareServer(
     await store.close();
     throw error;
   }
+}
+
+/** Nothing is said of migrations that do not take place. */
+function migrating(progress: House['progress']): (done: number) => void {
+  let told: ReturnType<typeof progress> | undefined;
+  return (done) => {
+    told ??= progress('Migrating the storage');
+    told(done, Number.POSITIVE_INFINITY, `${done} records`);
+  };
 }
 
 /** Milliseconds after which threads are loaded that the first requests seldom need. */

@@ -1,5 +1,5 @@
 /** What an operator does wrong: every refusal is a sentence that says what to do, and makes nothing. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -94,9 +94,9 @@ describe('server/wrong start', function () {
 
   it('warns of variables of the environment that are no settings, with the nearest name', () => {
     const settings = loadSettings([coreSettings], {});
-    expect(unknownVariables(settings, { LWS_BASE_URL: 'x', [environmentName('lws.owners')]: '', PATH: '' })).to.deep.equal([
-      'LWS_BASE_URL in the environment is no setting, and is left alone; did you mean LWS_BASE_URI?',
-    ]);
+    expect(
+      unknownVariables(settings, { LWS_BASE_URL: 'x', [environmentName('lws.owners')]: '', PATH: '' }),
+    ).to.deep.equal(['LWS_BASE_URL in the environment is no setting, and is left alone; did you mean LWS_BASE_URI?']);
   });
 
   it('prints the warning, and hints at what people are used to', async () => {
@@ -109,7 +109,10 @@ describe('server/wrong start', function () {
     refused(await runProcess(['--port=8081']), /^quadpod: --port is no setting.*--base-uri=/);
     const config = join(folder, 'config.json');
     writeFileSync(config, '{"base-uri": "http://localhost:1"}');
-    refused(await runProcess(['--config', config]), /Unknown setting base-uri \(from .*config\.json\); did you mean lws\.base-uri\?/);
+    refused(
+      await runProcess(['--config', config]),
+      /Unknown setting base-uri \(from .*config\.json\); did you mean lws\.base-uri\?/,
+    );
   });
 
   it('has the flags and an example of every command in its help, and its version', async () => {

@@ -59,7 +59,8 @@ function logRequest(site: Logged, req: IncomingMessage, exchange: Exchange): voi
   const line = { method: req.method, path, status: reply?.status, ms, id, subject, client, ...decisionOf(access) };
   if (failure === undefined) site.log.info(line);
   else if (failure instanceof LwsError)
-    site.log.info({
+    // A storage that takes nothing more is for the operator to mend.
+    site.log[line.status === 507 ? 'warn' : 'info']({
       ...line,
       code: failure.code,
       reason: failure.reason ?? failure.message,

@@ -7,6 +7,7 @@ import { createLog, type Log } from '../log.js';
 import { linksetFaults } from '../resources/metadata.js';
 import { describeSettings, SettingsError } from '../settings.js';
 import { checkStore } from '../storage/check.js';
+import { isDamage } from '../storage/durable-level.js';
 import { banner } from './banner.js';
 import { type Context, onStore, print, progress } from './command-context.js';
 import { type CoreSettings, coreSettings, readBaseUri } from './core-settings.js';
@@ -82,8 +83,7 @@ async function serve({ settings, components }: Context): Promise<number> {
   process.on('unhandledRejection', (error) => log.fatal({ err: error }, 'unhandled rejection'));
   const server = await createServer(settings, { components, log, progress });
   await listening(server, core);
-  process.stderr.write(await banner(server, core, pageOf(server.baseUri, components, settings)));
-  return new Promise((resolve, reject) => {
+  const ended = new Promise<number>((resolve, reject) => {
     const stop = (signal: string): void => {
       process.once('SIGINT', () => process.exit(130));
       log.info({ signal }, 'stopping');
@@ -91,6 +91,8 @@ async function serve({ settings, components }: Context): Promise<number> {
     };
     process.once('SIGTERM', stop).once('SIGINT', stop);
   });
+  process.stderr.write(await banner(server, core, pageOf(server.baseUri, components, settings)));
+  return ended;
 }
 
 /** @throws SettingsError when it cannot listen, after the storage is closed */
@@ -131,7 +133,18 @@ function identityOf({ key, 'new-key': newKey }: Context['flags']): Identity {
   return readIdentity(key);
 }
 
-export async function check({ settings, flags, components }: Context): Promise<number> {
+export async function check(context: Context): Promise<number> {
+  try {
+    return await checkAll(context);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    const { message } = error as Error;
+    print(`The database is damaged: ${message.replace(/\.$/, '')}. Restore it from a backup: quadpod restore DIR.`);
+    return damaged;
+  }
+}
+
+async function checkAll({ settings, flags, components }: Context): Promise<number> {
   return onStore(settings, async (store) => {
     const shown = progress('Checking');
     const options = {

@@ -19,10 +19,14 @@ const inUse = new Set<string>();
 /** For commands that work on what is there. @throws SettingsError when a folder has no storage; nothing is made */
 export function assertStorage(dataDir: string): void {
   const folder = resolve(dataDir);
-  if (!existsSync(join(folder, 'level')))
+  if (existsSync(join(folder, 'level'))) return;
+  if (existsSync(join(folder, 'blobs')))
     throw new SettingsError(
-      `There is no storage in ${folder}, which lws.data-dir names. Say where it is: --data-dir FOLDER.`,
+      `The data directory ${folder} has a blobs/ folder, and its database (level/) is missing. Restore level/ from a backup.`,
     );
+  throw new SettingsError(
+    `There is no storage in ${folder}, which lws.data-dir names. Say where it is: --data-dir FOLDER.`,
+  );
 }
 
 /**

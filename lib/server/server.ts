@@ -21,7 +21,7 @@ import { createHttpServer, drain, listen } from './http-server.js';
 import { keptKey } from './kept-key.js';
 import { openStore } from './open-store.js';
 import { outboundFetch } from './outbound-fetch.js';
-import { keptIdentity } from './owner-credential.js';
+import { ownOwner } from './own-owner.js';
 import { assertUsable } from './usable-settings.js';
 import { oldVerificationMethod, verificationMethodOf } from './verification-method.js';
 
@@ -86,7 +86,7 @@ export async function prepareServer(
   });
   try {
     await ensureRoot(store, iri, Date.now());
-    const owners = mintedOwner ? [keptIdentity(mintedOwner).did] : core.owners;
+    const owners = mintedOwner ? [await ownOwner(store, mintedOwner)] : core.owners;
     const installations: Installation[] = [];
     const webhookKey = keptKey(join(core.dataDir, 'webhook.key'));
     const method = await verificationMethodOf(webhookKey, iri);

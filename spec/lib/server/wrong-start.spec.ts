@@ -1,15 +1,23 @@
 /** What an operator does wrong: every refusal is a sentence that says what to do, and makes nothing. */
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import type { ClassicLevel } from 'classic-level';
 import { standardComponents } from '../../../components/index.js';
 import { commands } from '../../../lib/server/commands.js';
 import { coreSettings } from '../../../lib/server/core-settings.js';
+import { openStore } from '../../../lib/server/open-store.js';
+import { keptIdentity } from '../../../lib/server/owner-credential.js';
 import { usageOf } from '../../../lib/server/usage.js';
 import { environmentName, loadSettings, unknownVariables } from '../../../lib/settings.js';
 import { type Ended, runProcess } from '../../support/process.js';
+import { freePort, startSpecServer } from '../../support/server.js';
+
+const root = 'http://localhost:8080/';
 
 describe('server/wrong start', function () {
   this.timeout(30_000);
@@ -81,15 +89,82 @@ describe('server/wrong start', function () {
     refused(await runProcess(['events'], { dataDir, environment }), /^quadpod: No server answers at http/);
   });
 
-  it('ends check with 3 when a table of the database is damaged', async () => {
+  it('ends check with 3 when a table of the database is damaged, and when one is gone', async () => {
     const dataDir = join(folder, 'damaged');
-    await runProcess([], { dataDir });
-    const level = join(dataDir, 'level');
-    // The log of a database that was killed becomes a table at the next opening.
-    const root = 'http://localhost:8099/';
-    const first = await runProcess(['reindex'], { dataDir, root });
-    expect(first.code).to.equal(2);
-    expect(readdirSync(level)).to.include('CURRENT');
+    const { level } = await openStore(dataDir, root, {});
+    for (let i = 0; i < 100; i++) await level.put(`E\u0000spec\u0000${i}`, 'value');
+    await (level as unknown as ClassicLevel).compactRange('', '\uffff');
+    await level.close();
+    const table = join(dataDir, 'level', readdirSync(join(dataDir, 'level')).find((name) => name.endsWith('.ldb'))!);
+    writeFileSync(table, Buffer.alloc(statSync(table).size, 0xff));
+    const damaged = await runProcess(['check'], { dataDir, root });
+    expect([damaged.code, damaged.stderr]).to.deep.equal([3, '']);
+    expect(damaged.stdout).to.match(/^The database is damaged: .*Restore it from a backup/);
+    rmSync(table);
+    expect((await runProcess(['check'], { dataDir, root })).code).to.equal(3);
+  });
+
+  it('refuses to start without the key of the owner that the storage has, and makes no other', async () => {
+    const first = await startSpecServer();
+    await first.stop(true);
+    const file = join(first.dataDir, 'owner.key');
+    rmSync(file);
+    const refusal = await startSpecServer({ again: first }).catch((error: unknown) => error);
+    expect(String(refusal)).to.match(/The key of the storage's owner did:key:\S+ is missing: .*owner\.key\. Restore/);
+    expect(existsSync(file)).to.equal(false);
+    keptIdentity(file);
+    const again = await startSpecServer({ again: first });
+    await again.stop();
+  });
+
+  it('says to restore a database that is missing beside blobs, and makes none', async () => {
+    const dataDir = join(folder, 'without-level');
+    mkdirSync(join(dataDir, 'blobs'), { recursive: true });
+    refused(
+      await runProcess(['check'], { dataDir }),
+      /blobs\/ folder, and its database \(level\/\) is missing\. Restore/,
+    );
+    expect(readdirSync(dataDir)).to.deep.equal(['blobs']);
+  });
+
+  it('names the setting that a limit comes from, and warns of 507', async () => {
+    const server = await startSpecServer({
+      settings: { 'dev.open': 'true', 'max-request-bytes': '10', 'max-binary-bytes': '10', 'quota.max-bytes': '1' },
+    });
+    const put = async (type: string, body: string): Promise<[number, string]> => {
+      const answer = await fetch(`${server.root}a`, { method: 'PUT', headers: { 'Content-Type': type }, body });
+      return [answer.status, ((await answer.json()) as { detail: string }).detail];
+    };
+    try {
+      const long = 'x'.repeat(11);
+      expect(await put('application/json', long)).to.deep.equal([
+        413,
+        'The body is larger than the 10 bytes that are accepted here (lws.max-request-bytes).',
+      ]);
+      expect((await put('x/y', long)).join()).to.match(/^413,.*lws\.max-binary-bytes/);
+      expect((await put('x/y', 'xyz'))[0]).to.equal(507);
+    } finally {
+      await server.stop();
+    }
+    expect(server.log.filter(({ level, status }) => level === 40 && status === 507)).to.have.length(1);
+  });
+
+  it('ends at SIGTERM also when nobody reads its output any more', async () => {
+    const dataDir = join(folder, 'unread');
+    const program = fileURLToPath(new URL('../../../components/main.js', import.meta.url));
+    const child = spawn(
+      process.execPath,
+      [program, `--base-uri=http://localhost:${await freePort()}`, `--data-dir=${dataDir}`],
+      {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
+    await new Promise<void>((resolve) => child.stderr.once('data', () => resolve()));
+    child.stdout.destroy();
+    child.stderr.destroy();
+    const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve([code, signal])));
+    child.kill('SIGTERM');
+    expect(await ended).to.deep.equal([0, null]);
   });
 
   it('warns of variables of the environment that are no settings, with the nearest name', () => {

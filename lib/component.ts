@@ -127,7 +127,9 @@ export interface CommandContext {
   /** Verifies the storage as `quadpod check` does, and prints what is wrong. @returns the exit code */
   readonly check: () => Promise<number>;
   readonly dataDir: string;
-  /** Runs work on the store. @throws StoreUnavailableError while a server has it open */
+  /** @throws SettingsError where `lws.data-dir` has no storage; nothing is made there */
+  readonly assertStorage: () => void;
+  /** Runs work on the store that is there. @throws SettingsError as `assertStorage`, StoreUnavailableError while a server has it open */
   readonly onStore: <T>(work: (store: Store) => Promise<T>) => Promise<T>;
   /**
    * Runs work on the house with everything that is installed, as if the server ran, but nobody is answered.
@@ -139,15 +141,21 @@ export interface CommandContext {
   readonly print: (line: string) => void;
 }
 
-export interface Command {
+/** A command as it is explained to people. */
+export interface CommandHelp {
   /** One line for `quadpod help`. */
   readonly help: string;
-  /** Flags that are the command's and no settings. */
-  readonly flags?: readonly string[];
-  /** Those that take no value. */
-  readonly switches?: readonly string[];
-  /** What it takes beside flags, for people: `DIR`. */
+  /** Flags that are the command's and no settings: what stands for the value, then what it is for: `{key: 'FILE the key of an owner'}`. */
+  readonly flags?: Readonly<Record<string, string>>;
+  /** Flags that take no value. */
+  readonly switches?: Readonly<Record<string, string>>;
+  /** What it takes beside flags, for people: `DIR`; in brackets when it may be absent. */
   readonly operand?: string;
+  /** A line as it is typed after `quadpod`. */
+  readonly example: string;
+}
+
+export interface Command extends CommandHelp {
   /** @returns the exit code */
   run(context: CommandContext): Promise<number>;
 }

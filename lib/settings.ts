@@ -133,7 +133,7 @@ export const environmentName = (name: string): string => name.toUpperCase().repl
 
 /**
  * Lays the sources over the defaults, lowest first: defaults, file, environment, flags (open-points 10).
- * Unknown variables of the environment are left alone: other programs may use the same first letters.
+ * Unknown variables of the environment are left alone (see `unknownVariables`): other programs may use the same first letters.
  * @throws SettingsError for an unknown key in the file or among the flags, and for a value that does not fit
  */
 export function loadSettings(tables: readonly SettingsTable[], sources: SettingSources): Settings {
@@ -187,8 +187,22 @@ export function readSettingsFile(path: string): { name: string; content: unknown
   }
 }
 
+/** The settings that variables of the environment seem to mean, each as a sentence: `LWS_BASE_URL is no setting ...`. */
+export function unknownVariables(
+  settings: Settings,
+  environment: NonNullable<SettingSources['environment']>,
+): string[] {
+  const known = settings.all().map(({ setting: { name } }) => environmentName(name));
+  return Object.keys(environment)
+    .filter((name) => name.startsWith('LWS_') && !known.includes(name))
+    .map((name) => {
+      const nearest = nearestName(name, known);
+      return `${name} in the environment is no setting, and is left alone${nearest ? `; did you mean ${nearest}?` : '.'}`;
+    });
+}
+
 function unknownKey(key: string, source: string, known: readonly string[]): string {
-  const nearest = nearestName(key, known);
+  const nearest = known.find((name) => name === `lws.${key}`) ?? nearestName(key, known);
   return `Unknown setting ${key} (from ${source})${nearest ? `; did you mean ${nearest}?` : '.'}`;
 }
 

@@ -50,7 +50,9 @@ export default defineComponent({
   commands: {
     'rotate-keys': {
       help: 'sign access tokens with a new key from now on; the old one verifies for another day',
-      async run({ dataDir, print }) {
+      example: 'rotate-keys --data-dir=lws-data',
+      async run({ assertStorage, dataDir, print }) {
+        assertStorage();
         const keys = await SigningKeys.open(keysIn(dataDir), longestLifetime);
         print(
           `Access tokens are signed with the key ${await keys.rotate()} now; a running server takes it up by itself.`,

@@ -17,8 +17,7 @@ export async function backUp(context: CommandContext): Promise<number> {
   const { dataDir, operands, print } = context;
   const source = resolve(dataDir);
   const folder = resolve(operands[0]!);
-  if (!existsSync(join(source, 'level')))
-    throw new BackupError(`There is no storage in ${source}. Say where it is: --data-dir FOLDER.`);
+  context.assertStorage();
   if (`${folder}/`.startsWith(`${source}/`))
     throw new BackupError(`A back-up does not go into the storage's own folder ${source}.`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });

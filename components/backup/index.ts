@@ -41,20 +41,23 @@ export default defineComponent({
   },
   commands: {
     backup: {
-      help: 'keep the state, blobs and keys of the storage in a folder, beside a running server too; --key FILE of an owner',
+      help: 'keep the state, blobs and keys of the storage in a folder, beside a running server too',
       operand: 'DIR',
-      flags: ['key'],
+      flags: { key: 'FILE the key of an owner, to ask a running server (owner.key in lws.data-dir)' },
+      example: 'backup /var/backups/quadpod --data-dir=lws-data',
       run: told(async () => (await import('./backup-command.js')).backUp),
     },
     verify: {
-      help: 'whether a back-up is whole',
+      help: 'tell whether a back-up is whole',
       operand: 'DIR',
+      example: 'verify /var/backups/quadpod',
       run: told(async () => (await import('./verify-command.js')).verify),
     },
     restore: {
-      help: 'a back-up into an empty --data-dir; --rewrite OLD=NEW gives it the new address lws.base-uri',
+      help: 'put a back-up into an empty --data-dir',
       operand: 'DIR',
-      flags: ['rewrite'],
+      flags: { rewrite: 'OLD=NEW give it the new address lws.base-uri' },
+      example: 'restore /var/backups/quadpod --data-dir=lws-data',
       run: told(async () => (await import('./restore-command.js')).restore),
     },
   },

@@ -132,7 +132,7 @@ async function restoreEntries(
   }
   for (const rewritten of rewriting?.rest() ?? []) waiting.push(rewritten);
   await flush();
-  return { blobs, facts: rewriting ? rewriting.facts(facts) : facts };
+  return { blobs, facts: rewriting ? rewriting.facts() : facts };
 }
 
 async function restoreBlobs(

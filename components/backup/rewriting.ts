@@ -93,9 +93,12 @@ export class Rewriting {
     return [recordKey(record.iri), writeRecord(record)];
   }
 
-  /** The facts of the whole storage; what counts beside contents is counted by the next start. */
-  facts(before: readonly Entry[]): Entry[] {
-    const others = before.filter(([key]) => key === metaKey('version'));
-    return [...others, [metaKey('bytes'), String(this.contentBytes)], [metaKey('storage'), this.to]];
+  /** The facts of the whole storage, in the format of which sizes and counters are counted by the next start. */
+  facts(): Entry[] {
+    return [
+      [metaKey('version'), '1'],
+      [metaKey('bytes'), String(this.contentBytes)],
+      [metaKey('storage'), this.to],
+    ];
   }
 }

@@ -76,8 +76,9 @@ export default defineComponent({
   install,
   commands: {
     events: {
-      help: 'print the committed events of the running server as JSON lines, as they come (--follow)',
-      flags: ['follow'],
+      help: 'print the committed events of the running server as JSON lines, as they come',
+      switches: { follow: 'go on until the server stops (it always does)' },
+      example: 'events --follow',
       run: printEvents,
     },
   },

@@ -173,9 +173,11 @@ export async function assertInbox(
     await admit(url, AbortSignal.timeout(admissionMs));
   } catch (error) {
     if (!(error instanceof OutboundError)) throw error;
-    throw new LwsError('malformed-body', 'The inbox is no place that this server delivers to.', {
-      reason: error.message,
-    });
+    throw new LwsError(
+      'malformed-body',
+      'The inbox is no place that this server delivers to (lws.webhook.block-private-addresses, lws.webhook.allowed-hosts).',
+      { reason: error.message },
+    );
   }
 }
 

@@ -47,6 +47,7 @@ export default defineComponent({
   commands: {
     reindex: {
       help: 'rebuild the type index of a server that is stopped, from its records and graphs',
+      example: 'reindex --data-dir=lws-data',
       async run({ onStore, progress, print }) {
         const count = await onStore((store) => rebuild(store, progress('Rebuilding the type index')));
         print(`The type index tells of ${count} resources.`);

@@ -68,7 +68,13 @@ export async function requestOfBody(
       fields: { 'Accept-Query': sparqlQuery },
     });
   // A form is percent-encoded, and three times as long for that.
-  const text = decodeUtf8(await readBody(body, body.mediaType === form ? mostBytes * 3 + 4096 : mostBytes));
+  const text = decodeUtf8(
+    await readBody(
+      body,
+      body.mediaType === form ? mostBytes * 3 + 4096 : mostBytes,
+      'lws.sparql.endpoint.max-query-bytes',
+    ),
+  );
   if (body.mediaType === sparqlQuery) return request(text, parameters);
   const found = requestOfUrl(new URLSearchParams(text), mostBytes);
   if (!found) throw new LwsError('bad-request', 'The form has no parameter query.');
@@ -76,7 +82,8 @@ export async function requestOfBody(
 }
 
 function assertLength(bytes: number, mostBytes: number): void {
-  if (bytes > mostBytes) throw new LwsError('too-large', `A query may be ${mostBytes} bytes long.`);
+  if (bytes > mostBytes)
+    throw new LwsError('too-large', `A query may be ${mostBytes} bytes long (lws.sparql.endpoint.max-query-bytes).`);
 }
 
 /** The formats that the client takes for each kind of result; absent: none that there is. */

@@ -26,6 +26,7 @@ interface Wanted {
 }
 
 export async function runExport(context: CommandContext): Promise<number> {
+  context.assertStorage();
   const wanted = wantedOf(context);
   const { of, format, isGzip } = wanted;
   try {

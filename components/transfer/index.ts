@@ -50,16 +50,31 @@ export default defineComponent({
   },
   commands: {
     import: {
-      help: 'a file or folder into the storage, beside a running server too',
+      help: 'bring a file or folder into the storage, beside a running server too',
       operand: 'SOURCE',
-      flags: ['into', 'format', 'rewrite', 'on-conflict', 'key'],
-      switches: ['dry-run', 'resume'],
+      flags: {
+        into: 'IRI the container that it goes into (the root)',
+        format: 'NAME of the source, when its name does not tell',
+        rewrite: 'OLD=NEW replace the beginnings of IRIs',
+        'on-conflict': 'WHAT to do with resources that are there: fail, skip or replace',
+        key: 'FILE the key of an owner, to ask a running server (owner.key in lws.data-dir)',
+      },
+      switches: {
+        'dry-run': 'tell what would come, and write nothing',
+        resume: 'go on where an earlier import of the same source stopped',
+      },
+      example: 'import dump.nq.gz --into http://localhost:8080/data/',
       run: told(async () => (await import('./import-command.js')).runImport),
     },
     export: {
-      help: 'a container, or the whole storage, as a file (.nq, .nq.gz, .zip) or a folder, of a running server too',
+      help: 'write a container, or the whole storage, as a file (.nq, .nq.gz, .zip) or a folder, of a running server too',
       operand: '[IRI]',
-      flags: ['output', 'format', 'key'],
+      flags: {
+        output: 'FILE or folder (-o); without it the standard output',
+        format: 'NAME of what is written, when the name of the output does not tell',
+        key: 'FILE the key of an owner, to ask a running server (owner.key in lws.data-dir)',
+      },
+      example: 'export http://localhost:8080/data/ -o data.nq.gz',
       run: told(async () => (await import('./export-command.js')).runExport),
     },
   },

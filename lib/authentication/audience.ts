@@ -30,7 +30,7 @@ export function assertAudience(aud: unknown, policy: AudiencePolicy): void {
 export function assertLifetime(iat: number, exp: number, maximumSeconds: number): void {
   if (exp - iat > maximumSeconds)
     throw refusedCredential(
-      'The credential is valid for too long.',
+      `The credential is valid for more than ${maximumSeconds} seconds (lws.token.max-lifetime-seconds).`,
       `exp - iat is ${exp - iat} s, lws.token.max-lifetime-seconds is ${maximumSeconds}`,
     );
   if (iat > Date.now() / 1000 + clockSkew)

@@ -79,7 +79,8 @@ function logRequest(site: Logged, req: IncomingMessage, exchange: Exchange): voi
   for (const tell of site.onAnswered) tell({ method: req.method ?? '', route, status, seconds: took / 1000 });
   if (failure === undefined) site.log.info(line);
   else if (failure instanceof LwsError)
-    site.log.info({
+    // A storage that takes nothing more is for the operator to mend.
+    site.log[line.status === 507 ? 'warn' : 'info']({
       ...line,
       code: failure.code,
       reason: failure.reason ?? failure.message,

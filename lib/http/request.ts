@@ -78,7 +78,7 @@ export function requestBody(req: IncomingMessage, res: ServerResponse, idleMs: n
     contentType,
     digests,
     chunks: () => chunks(req, res, idleMs),
-    collect: (limit) => collect(req, res, idleMs, limit),
+    collect: (limit, setting) => collect(req, res, { idleMs, limit, setting }),
   };
 }
 
@@ -95,7 +95,13 @@ export function assertReadable(name: string, value: string): void {
 /** Whoever sends so much is trusted with the memory for as much as it has announced, within the limit. */
 const longBody = 1 << 20;
 
-function collect(req: IncomingMessage, res: ServerResponse, idleMs: number, limit: number): Promise<Buffer> {
+interface Collecting {
+  readonly idleMs: number;
+  readonly limit: number;
+  readonly setting: string | undefined;
+}
+
+function collect(req: IncomingMessage, res: ServerResponse, { idleMs, limit, setting }: Collecting): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     askFor(req, res);
     let received: Buffer[] = [];
@@ -106,7 +112,7 @@ function collect(req: IncomingMessage, res: ServerResponse, idleMs: number, limi
       size += chunk.length;
       timer.refresh();
       if (size > limit) {
-        settle(() => reject(tooLarge(limit)));
+        settle(() => reject(tooLarge(limit, setting)));
         return;
       }
       received.push(chunk);

@@ -26,7 +26,7 @@ export interface RequestBody {
   /** The bytes as they come. Either this or `collect` may be asked for, once. */
   chunks(): AsyncIterable<Uint8Array>;
   /** All bytes. @throws LwsError `too-large` as soon as there are more than `limit` */
-  collect(limit: number): Promise<Buffer>;
+  collect(limit: number, setting?: string): Promise<Buffer>;
 }
 
 export type Content =
@@ -44,11 +44,12 @@ export type Content =
 
 /**
  * Reads a whole body within a limit, in bytes.
+ * @param setting what the limit comes from, for the refusal
  * @throws LwsError `too-large`, `digest-mismatch`
  */
-export async function readBody(body: RequestBody, limit: number): Promise<Buffer> {
-  if ((body.length ?? 0) > limit) throw tooLarge(limit);
-  const bytes = await body.collect(limit);
+export async function readBody(body: RequestBody, limit: number, setting?: string): Promise<Buffer> {
+  if ((body.length ?? 0) > limit) throw tooLarge(limit, setting);
+  const bytes = await body.collect(limit, setting);
   if (body.digests.size > 0) {
     const digests = new DigestCheck(body);
     digests.update(bytes);
@@ -71,14 +72,9 @@ export async function receiveContent(
   room: number,
 ): Promise<Content> {
   if (kind === 'rdf')
-    return parseContent(
-      storage,
-      body.mediaType,
-      { bytes: await readBody(body, storage.limits.requestBytes), isTaken: true },
-      iri,
-    );
+    return parseContent(storage, body.mediaType, { bytes: await readRequestBody(storage, body), isTaken: true }, iri);
   if (kind === 'json') {
-    const bytes = await readBody(body, storage.limits.requestBytes);
+    const bytes = await readRequestBody(storage, body);
     await storage.documents.checkJson(bytes);
     return storeBytes(storage, bytes, body.contentType, room);
   }
@@ -124,7 +120,7 @@ export async function storeBytes(
 async function receiveBinary(storage: Storage, body: RequestBody, room: number): Promise<Content> {
   const most = storage.limits.binaryBytes || Number.POSITIVE_INFINITY;
   const check = (size: number): void => {
-    if (size > most) throw tooLarge(most);
+    if (size > most) throw tooLarge(most, 'lws.max-binary-bytes');
     if (size > room) throw quotaExceeded();
   };
   check(body.length ?? 0);
@@ -181,8 +177,16 @@ export const roomFor = (storage: Storage, replaced: number): number =>
     ? Number.POSITIVE_INFINITY
     : storage.limits.quotaBytes - (storage.store.bytes - replaced);
 
-export const tooLarge = (limit: number): LwsError =>
-  new LwsError('too-large', `The body is larger than the ${limit} bytes that are accepted here.`);
+/** @param setting what the limit comes from; absent: it is fixed */
+export const tooLarge = (limit: number, setting?: string): LwsError =>
+  new LwsError(
+    'too-large',
+    `The body is larger than the ${limit} bytes that are accepted here${setting ? ` (${setting})` : ''}.`,
+  );
+
+/** Reads a whole RDF, JSON or patch body. @throws LwsError as `readBody` */
+export const readRequestBody = ({ limits }: Storage, body: RequestBody): Promise<Buffer> =>
+  readBody(body, limits.requestBytes, 'lws.max-request-bytes');
 
 /** Hashes a body as it comes and compares with what the client announced (RFC 9530 section 2). */
 class DigestCheck {

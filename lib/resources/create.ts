@@ -11,7 +11,7 @@ import {
   discard,
   parseContent,
   type RequestBody,
-  readBody,
+  readRequestBody,
   receiveContent,
   roomFor,
 } from './body.js';
@@ -53,7 +53,7 @@ export async function create(storage: Storage, request: CreateRequest): Promise<
   const kind = makesContainer ? undefined : contentKind(model, body.mediaType);
   if (kind === undefined) await assertNoBody(body);
   // RDF is relative to the name, so a name that is taken meanwhile means to parse again.
-  const rdf = kind === 'rdf' ? await readBody(body, storage.limits.requestBytes) : undefined;
+  const rdf = kind === 'rdf' ? await readRequestBody(storage, body) : undefined;
   const bytes = kind && !rdf ? await receiveContent(storage, kind, body, iri, roomFor(storage, 0)) : undefined;
   for (;;) {
     const content = rdf ? await parseContent(storage, body.mediaType, { bytes: rdf }, iri) : bytes;

@@ -1,12 +1,14 @@
 /**
  * The client-managed links of a resource as a graph named by its linkset (open-points 6): kept beside the links, so that
- * queries meet it like any other graph. Pure.
+ * queries meet it like any other graph.
  */
 import type { Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { isAbsoluteIri } from '../rdf/iri.js';
 import { rdf } from '../rdf/vocabulary.js';
-import { encodeGraph } from '../storage/quad-keys.js';
+import { entryBlocks, type Level, writeBatch } from '../storage/durable-level.js';
+import { encodeGraph, otherKeys } from '../storage/quad-keys.js';
+import { entryRange, partsOfEntry } from '../storage/records.js';
 import { type ClientLinks, declaredTypes, linkedValues } from './linkset.js';
 import { linksetOf } from './names.js';
 
@@ -27,4 +29,17 @@ export function linksetGraph(links: ClientLinks, iri: string): string[] {
     quads.push(factory.quad(subject, factory.namedNode(predicate), object));
   }
   return encodeGraph(linksetOf(iri), quads);
+}
+
+/** Writes the graphs of linksets that have none: those of servers that did not keep them. It may be broken off and begun again. */
+export async function writeLinksetGraphs(level: Level): Promise<void> {
+  for await (const entries of entryBlocks(level, entryRange('links')))
+    for (const [entry, value] of entries) {
+      const keys = linksetGraph(JSON.parse(value) as ClientLinks, partsOfEntry(entry)[1]!);
+      if (keys.length === 0 || (await level.hasMany(keys)).every(Boolean)) continue;
+      const fill = (batch: { put(key: string, value: string): unknown }): void => {
+        for (const key of keys.flatMap((own) => [own, ...otherKeys(own)])) batch.put(key, '');
+      };
+      await writeBatch(level, fill, () => [entry, value]);
+    }
 }

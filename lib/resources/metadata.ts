@@ -86,7 +86,7 @@ export function stageHeaderLinks<T extends ResourceRecord>(
 export const sameLinks = (a: ClientLinks, b: ClientLinks): boolean => JSON.stringify(a) === JSON.stringify(b);
 
 export const linksetTooLarge = ({ limits }: Storage): LwsError =>
-  new LwsError('linkset-too-large', `A linkset may be ${limits.linksetBytes} bytes long.`);
+  new LwsError('linkset-too-large', `A linkset may be ${limits.linksetBytes} bytes long (lws.linkset.max-bytes).`);
 
 /** For the check of a storage: every linkset belongs to a resource whose record has its declared types, and back. */
 export async function* linksetFaults(store: Store): AsyncGenerator<string> {

@@ -10,7 +10,7 @@ import type { ReadUpdate } from '../query/parse/read-update.js';
 import { isLargeGraph } from '../storage/graph-lines.js';
 import type { ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
-import { discard, type RequestBody, readBody, roomFor, storeBytes } from './body.js';
+import { discard, type RequestBody, readRequestBody, roomFor, storeBytes } from './body.js';
 import { stageHeaderLinks } from './metadata.js';
 import { acceptedPatches, mergePatch } from './methods.js';
 import { patchAbsent } from './patch-absent.js';
@@ -38,7 +38,7 @@ const mostAttempts = 10;
 export async function patch(storage: Storage, request: PatchRequest): Promise<WriteResult> {
   if (!storage.store.record(request.iri)) return patchAbsent(storage, request);
   const admitted = await admit(storage, storage.store, request);
-  const bytes = await readBody(request.body, storage.limits.requestBytes);
+  const bytes = await readRequestBody(storage, request.body);
   const text = decodeUtf8(bytes);
   if (admitted.kind === 'json') {
     const looks = request.body.mediaType !== mergePatch && /"test"|\\u/.test(text);

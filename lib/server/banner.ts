@@ -6,6 +6,11 @@ import { signInLink } from './sign-in-link.js';
 
 const validSeconds = 3600;
 
+/** How the program was called, as far as npm says. */
+const asTyped = (): string =>
+  ({ exec: 'npx quadpod', start: 'npm start --', 'run-script': 'npm start --' })[process.env['npm_command'] ?? ''] ??
+  'quadpod';
+
 /** The lines for the terminal; with a minted owner, a ready credential and commands that work when they are pasted. */
 export async function banner(
   { baseUri, mintedOwner }: Server,
@@ -22,7 +27,7 @@ export async function banner(
         ? ['Open it in a browser, signed in as its owner for an hour:', `  ${signInLink(page, credential)}`, '']
         : []),
       `The storage is closed to everybody but its owner, ${identity.did}`,
-      `(key in ${mintedOwner}). A credential of the owner, valid for an hour; another one: npm start -- owner --key ${mintedOwner}`,
+      `(key in ${mintedOwner}). A credential of the owner, valid for an hour; another one: ${asTyped()} owner --key ${mintedOwner}`,
       '',
       `export TOKEN=${credential}`,
       '',

@@ -1,11 +1,15 @@
 /** The command line: `quadpod [command] [--setting=value ...]`. It reads settings, runs a command, and says what went wrong. */
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Command, Component } from '../component.js';
+import type { Command, CommandHelp, Component } from '../component.js';
 import { packageRoot } from '../package-root.js';
-import { readSettingsFile, SettingsError } from '../settings.js';
+import { readSettingsFile, type Settings, SettingsError, unknownVariables } from '../settings.js';
 import { StoreUnavailableError } from '../storage/durable-level.js';
-import { commandContext, commands } from './commands.js';
+import { commandContext } from './command-context.js';
+import { check, commands } from './commands.js';
 import { effectiveSettings } from './effective-settings.js';
+import { sourcesOf } from './usable-settings.js';
+import { type HelpOfCommands, usage, usageOf } from './usage.js';
 
 export interface CommandLine {
   readonly command: string;
@@ -17,6 +21,10 @@ export interface CommandLine {
 /** Exit codes: 2 for a mistake of the operator, 1 for a fault. */
 const exitCode = { usage: 2, fault: 1 } as const;
 
+const shortNames: Readonly<Record<string, string>> = { '-o': '--output', '-h': '--help' };
+/** Flags of every command that take no value. */
+const switchesOfAll = ['help', 'version'];
+
 /**
  * Reads `command --flag=value --flag value --flag`.
  * @param switches flags that take no value, whatever stands behind them
@@ -26,10 +34,15 @@ export function readCommandLine(words: readonly string[], switches: ReadonlySet<
   const flags: Record<string, string> = {};
   const commands: string[] = [];
   for (let i = 0; i < words.length; i++) {
-    const word = words[i] === '-o' ? '--output' : words[i]!;
+    const word = shortNames[words[i]!] ?? words[i]!;
     if (!word.startsWith('--')) commands.push(word);
     else if (word.includes('=')) flags[word.slice(2, word.indexOf('='))] = word.slice(word.indexOf('=') + 1);
-    else if (!switches.has(word.slice(2)) && words[i + 1] !== undefined && !words[i + 1]!.startsWith('--'))
+    else if (
+      !switches.has(word.slice(2)) &&
+      !switchesOfAll.includes(word.slice(2)) &&
+      words[i + 1] !== undefined &&
+      !words[i + 1]!.startsWith('--')
+    )
       flags[word.slice(2)] = words[++i]!;
     else flags[word.slice(2)] = 'true';
   }
@@ -37,89 +50,99 @@ export function readCommandLine(words: readonly string[], switches: ReadonlySet<
   return { command, operands, flags };
 }
 
-/** @throws SettingsError for more than the command takes */
-function assertOperands({ command, operands }: CommandLine, { operand }: Partial<Command> = {}): void {
-  if (operands.length > 0 && command !== 'explain' && operand === undefined)
+/** @throws SettingsError for more or less than the command takes */
+function assertOperands({ command, operands }: CommandLine, { operand }: CommandHelp): void {
+  if (operand === undefined && operands.length > 0)
     throw new SettingsError(`One command at a time: ${[command, ...operands].join(', ')}.`);
   const least = operand?.startsWith('[') ? 0 : 1;
   if (operand !== undefined && (operands.length < least || operands.length > 1))
     throw new SettingsError(`${command} takes one ${operand}: quadpod ${command} ${operand}.`);
 }
 
-const usage = `quadpod [command] [--setting=value ...]
-
-  serve      run the server (also without a command)
-  owner      print an owner identity and a bearer credential of it
-               --key FILE      use (or make and keep) the key in this file
-               --ttl SECONDS   validity of the credential (3600)
-               --audience URI  the storage that it is for (lws.base-uri)
-  check      verify the storage of a server that is stopped; --content also reads every blob
-  explain    print whether a request would be allowed, and by which rule: explain --as URI --method PUT IRI
-               --as URI        the subject; without it an anonymous client
-               --client URI    --origin URI    --purpose TEXT    what else the request says
-  rotate-webhook-key  sign notifications with a new key from the next start on
-  settings   print the effective settings and where each came from
-  help       print this
-COMPONENTS
-Settings come from config.json (or --config FILE), the environment (LWS_BASE_URI) and flags
-(--lws.base-uri=... or --base-uri=...), the later ones winning.
-`;
+/** What people are used to from other servers. */
+function assertNoHabit(words: readonly string[]): void {
+  const habit = words.find((word) => /^(?:-p|--port|--lws\.port)(?:=|$)/.test(word));
+  if (habit !== undefined)
+    throw new SettingsError(
+      `${habit.split('=', 1)[0]} is no setting. The port is part of the address that all IRIs begin with: --base-uri=http://localhost:8081. ` +
+        'Where a proxy has that address, --listen-port is the port behind it.',
+    );
+  const short = words.find((word) => /^-[^-]/.test(word) && word !== '-o' && word !== '-h');
+  if (short !== undefined) throw new SettingsError(`${short} is no flag; flags have two dashes: --base-uri=URI.`);
+}
 
 /** The commands that components add. */
-const componentCommands = (components: readonly Component[]): ReadonlyMap<string, Command> =>
-  new Map(components.flatMap(({ commands = {} }) => Object.entries(commands)));
+const commandsOf = (components: readonly Component[]): Readonly<Record<string, Command>> =>
+  Object.fromEntries(components.flatMap(({ commands: own = {} }) => Object.entries(own)));
 
-/** Of components that are named in `lws.components` the flags are not known before the settings are. */
-function ownFlags(standard: readonly Component[], command: string): readonly string[] {
-  const { flags = [], switches = [] } = componentCommands(standard).get(command) ?? {};
-  return [...flags, ...switches];
-}
+const versionOf = (): string =>
+  (JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string }).version;
 
-function usageWith(components: readonly Component[]): string {
-  const lines = [...componentCommands(components)].map(
-    ([name, { help, operand }]) => `  ${(operand ? `${name} ${operand}` : name).padEnd(9)}  ${help}\n`,
-  );
-  return usage.replace('COMPONENTS', lines.join(''));
-}
+const explained = (name: string, components: readonly Component[]): string => {
+  const all: HelpOfCommands = { ...commands, ...commandsOf(components) };
+  return Object.hasOwn(all, name) ? usageOf(name, all[name]!) : usage(all);
+};
 
-/** Runs the command line and returns the exit code; `undefined` while a server runs. */
-export async function main(words: readonly string[], standard: readonly Component[]): Promise<number | undefined> {
+/** Runs the command line and returns the exit code. */
+export async function main(words: readonly string[], standard: readonly Component[]): Promise<number> {
+  endWithoutReader();
+  let settings: Settings | undefined;
   try {
-    const switches = standard.flatMap(({ commands: own = {} }) =>
-      Object.values(own).flatMap((each) => each.switches ?? []),
+    assertNoHabit(words);
+    // Of components that are named in `lws.components` the flags are not known before the settings are.
+    const known: HelpOfCommands = { ...commands, ...commandsOf(standard) };
+    const line = readCommandLine(
+      words,
+      new Set(Object.values(known).flatMap(({ switches = {} }) => Object.keys(switches))),
     );
-    const line = readCommandLine(words, new Set(switches));
-    const { command, operands, flags } = line;
-    const entry = Object.hasOwn(commands, command) ? commands[command] : undefined;
-    const isOwn = ([name]: [string, string]): boolean =>
-      entry?.flags.includes(name) === true ||
-      ownFlags(standard, command).includes(name) ||
-      (command === 'help' && name === 'help');
-    const rest = Object.fromEntries(Object.entries(flags).filter((flag) => !isOwn(flag)));
-    const { config, ...given } = rest;
+    const { command, flags } = line;
+    if ('version' in flags) return print(`${versionOf()}\n`);
+    // Settings that are wrong must not hide how to set them.
+    if ('help' in flags || command === 'help') return print(explained('help' in flags ? command : '', standard));
+    const own = Object.hasOwn(known, command) ? { ...known[command]!.flags, ...known[command]!.switches } : {};
+    const isOwn = ([name]: [string, string]): boolean => Object.hasOwn(own, name);
+    const { config, ...given } = Object.fromEntries(Object.entries(flags).filter((flag) => !isOwn(flag)));
     const file = readSettingsFile(config ?? join(packageRoot, 'config.json'));
-    const sources = { file, environment: process.env, flags: given };
-    const { settings, components } = await effectiveSettings(sources, standard);
-    if (command === 'help') {
-      process.stdout.write(usageWith(components));
-      return 0;
+    const effective = await effectiveSettings({ file, environment: process.env, flags: given }, standard);
+    settings = effective.settings;
+    for (const sentence of unknownVariables(settings, process.env)) process.stderr.write(`quadpod: ${sentence}\n`);
+    const { components } = effective;
+    const context = {
+      ...{ settings, components, operands: line.operands },
+      flags: Object.fromEntries(Object.entries(flags).filter(isOwn)),
+    };
+    if (Object.hasOwn(commands, command)) {
+      assertOperands(line, commands[command]!);
+      return await commands[command]!.run(context);
     }
-    const added = entry ? undefined : componentCommands(components).get(command);
-    if (!entry && !added) throw new SettingsError(`Unknown command ${command}. ${usageWith(components)}`);
-    assertOperands(line, added);
-    const context = { settings, flags: Object.fromEntries(Object.entries(flags).filter(isOwn)), operands, components };
-    return entry ? await entry.run(context) : await added!.run(commandContext(context));
+    const added = commandsOf(components);
+    if (!Object.hasOwn(added, command))
+      throw new SettingsError(`Unknown command ${command}. ${explained('', components)}`);
+    assertOperands(line, added[command]!);
+    return await added[command]!.run(commandContext(context, check));
   } catch (error) {
-    return explain(error);
+    return explain(error, settings);
   }
 }
 
-function explain(error: unknown): number {
-  const expected = error instanceof SettingsError || error instanceof StoreUnavailableError;
-  const { code, message, stack } = error as NodeJS.ErrnoException;
-  if (expected) process.stderr.write(`quadpod: ${message}\n`);
-  else if (code === 'EADDRINUSE' || code === 'EACCES')
-    process.stderr.write(`quadpod: ${message}. Choose another lws.listen-port, or stop what uses it.\n`);
-  else process.stderr.write(`quadpod: ${stack ?? String(error)}\n`);
-  return expected || code === 'EADDRINUSE' || code === 'EACCES' ? exitCode.usage : exitCode.fault;
+function print(text: string): number {
+  process.stdout.write(text);
+  return 0;
+}
+
+/** Whoever read the output may be gone, which is nothing that a server has to end for, and no fault when it ends. */
+function endWithoutReader(): void {
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
+    });
+}
+
+function explain(error: unknown, settings: Settings | undefined): number {
+  const isExpected = error instanceof SettingsError || error instanceof StoreUnavailableError;
+  const { message, stack } = error as Error;
+  // One of the sources is named already when a setting does not fit by itself.
+  const sources = isExpected && settings && !message.includes(' from ') ? sourcesOf(settings, message) : '';
+  process.stderr.write(`quadpod: ${isExpected ? message + sources : (stack ?? String(error))}\n`);
+  return isExpected ? exitCode.usage : exitCode.fault;
 }

@@ -2,18 +2,19 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CommandContext, Component, House } from '../component.js';
+import type { CommandHelp } from '../component.js';
 import { createLog, type Log } from '../log.js';
 import { linksetFaults } from '../resources/metadata.js';
-import { describeSettings, type Settings, SettingsError } from '../settings.js';
+import { describeSettings, SettingsError } from '../settings.js';
 import { checkStore } from '../storage/check.js';
-import type { Store } from '../storage/store.js';
+import { isDamage } from '../storage/durable-level.js';
 import { banner } from './banner.js';
-import { coreSettings, readBaseUri } from './core-settings.js';
+import { type Context, onStore, print, progress } from './command-context.js';
+import { type CoreSettings, coreSettings, readBaseUri } from './core-settings.js';
 import { explain } from './explain.js';
-import { openStore } from './open-store.js';
-import { keptIdentity, makeIdentity, readIdentity, signCredential } from './owner-credential.js';
-import { progressOn } from './progress.js';
+import { listenRefusal } from './listen-refusal.js';
+import { assertStorage } from './open-store.js';
+import { type Identity, keptIdentity, makeIdentity, readIdentity, signCredential } from './owner-credential.js';
 import { createServer, prepareServer, type Server } from './server.js';
 import { pageOf, signInLink } from './sign-in-link.js';
 import { rotateKey } from './verification-method.js';
@@ -21,28 +22,58 @@ import { rotateKey } from './verification-method.js';
 /** Exit code of `check` for a storage that is damaged. */
 const damaged = 3;
 
-/** What a command works with. */
-export interface Context {
-  readonly settings: Settings;
-  readonly flags: Readonly<Record<string, string>>;
-  readonly operands: readonly string[];
-  readonly components: readonly Component[];
-}
-
-export interface HouseCommand {
-  readonly flags: readonly string[];
+export interface HouseCommand extends CommandHelp {
   /** @returns the exit code */
   run(context: Context): Promise<number>;
 }
 
-/** The commands of the house, with the flags that are theirs and no settings. */
+/** The commands of the house, in the order in which help lists them. */
 export const commands: Readonly<Record<string, HouseCommand>> = {
-  serve: { flags: [], run: serve },
-  owner: { flags: ['key', 'ttl', 'audience'], run: owner },
-  check: { flags: ['content'], run: check },
-  'rotate-webhook-key': { flags: [], run: rotateWebhookKey },
-  explain: { flags: ['as', 'method', 'client', 'origin', 'purpose'], run: explainRequest },
-  settings: { flags: [], run: printSettings },
+  serve: {
+    help: 'run the server (also without a command)',
+    example: 'serve --base-uri=http://localhost:8080 --data-dir=lws-data',
+    run: serve,
+  },
+  owner: {
+    help: 'print an owner identity and a bearer credential of it',
+    flags: {
+      key: 'FILE use the key in this file',
+      'new-key': 'FILE make a key, and keep it in this file',
+      ttl: 'SECONDS validity of the credential (3600)',
+      audience: 'URI the storage that it is for (lws.base-uri)',
+    },
+    example: 'owner --key lws-data/owner.key --ttl 600',
+    run: owner,
+  },
+  check: {
+    help: 'verify the storage of a server that is stopped; it ends with 3 when something is damaged',
+    switches: { content: 'also read every blob and compare its digest' },
+    example: 'check --content --data-dir=lws-data',
+    run: check,
+  },
+  explain: {
+    help: 'print whether a request would be allowed, and by which rule',
+    operand: 'IRI',
+    flags: {
+      as: 'URI the subject; without it an anonymous client',
+      method: 'METHOD of the request (GET)',
+      client: 'URI the client of the request',
+      origin: 'URI the origin of the page that asks',
+      purpose: 'TEXT the purpose that the request states',
+    },
+    example: 'explain --as https://id.example/alice --method PUT http://localhost:8080/notes/hello',
+    run: explainRequest,
+  },
+  'rotate-webhook-key': {
+    help: 'sign notifications with a new key from the next start on',
+    example: 'rotate-webhook-key --data-dir=lws-data',
+    run: rotateWebhookKey,
+  },
+  settings: {
+    help: 'print the effective settings and where each came from',
+    example: 'settings --config quadpod.json',
+    run: printSettings,
+  },
 };
 
 async function serve({ settings, components }: Context): Promise<number> {
@@ -51,9 +82,8 @@ async function serve({ settings, components }: Context): Promise<number> {
   // A fault in one request must not end the others; it is in the log with its stack.
   process.on('unhandledRejection', (error) => log.fatal({ err: error }, 'unhandled rejection'));
   const server = await createServer(settings, { components, log, progress });
-  await listening(server);
-  process.stderr.write(await banner(server, core, pageOf(server.baseUri, components, settings)));
-  return new Promise((resolve, reject) => {
+  await listening(server, core);
+  const ended = new Promise<number>((resolve, reject) => {
     const stop = (signal: string): void => {
       process.once('SIGINT', () => process.exit(130));
       log.info({ signal }, 'stopping');
@@ -64,15 +94,17 @@ async function serve({ settings, components }: Context): Promise<number> {
     if (process.stderr.isTTY) process.once('SIGHUP', stop);
     else process.on('SIGHUP', () => server.reload());
   });
+  process.stderr.write(await banner(server, core, pageOf(server.baseUri, components, settings)));
+  return ended;
 }
 
-/** @throws the error of the socket, after the storage is closed */
-async function listening(server: Server): Promise<void> {
+/** @throws SettingsError when it cannot listen, after the storage is closed */
+async function listening(server: Server, core: CoreSettings): Promise<void> {
   try {
     await server.listen();
   } catch (error) {
     await server.close();
-    throw error;
+    throw listenRefusal(error, core, readBaseUri(core).url);
   }
 }
 
@@ -81,86 +113,49 @@ async function owner({ settings, flags, components }: Context): Promise<number> 
   const audience = flags['audience'] ?? storage.slice(0, -1);
   const ttl = Number(flags['ttl'] ?? 3600);
   if (!Number.isSafeInteger(ttl) || ttl < 1) throw new SettingsError(`--ttl is ${flags['ttl']}; expected seconds.`);
-  const identity = flags['key'] === undefined ? makeIdentity() : keptIdentity(flags['key']);
+  const identity = identityOf(flags);
   const credential = await signCredential(identity, audience, ttl);
   const page = pageOf(audience.replace(/\/$/, ''), components, settings);
   const lines = [`Owner:      ${identity.did}`, `Credential: ${credential}`, `Valid for:  ${ttl} seconds`];
   if (page) lines.push(`Sign in at: ${signInLink(page, credential)}`);
-  if (flags['key'] === undefined)
+  if (flags['key'] === undefined && flags['new-key'] === undefined)
     lines.push(`Key (keep it secret; --key FILE reads it again): ${JSON.stringify(identity.key)}`);
   process.stdout.write(`${lines.join('\n')}\n`);
   return 0;
 }
 
-const progress = (label: string) => progressOn(process.stderr, label);
-const print = (line: string): void => void process.stdout.write(`${line}\n`);
-
-/** What a component's command works with. */
-export function commandContext({ settings, flags, operands, components }: Context): CommandContext {
-  const core = settings.of(coreSettings);
-  const baseUri = readBaseUri(core).storage.slice(0, -1);
-  const keyFile = join(core.dataDir, 'owner.key');
-  return {
-    baseUri,
-    systemPrefix: core.systemPrefix,
-    operands,
-    flags,
-    check: () => check({ settings, flags: {}, operands: [], components }),
-    dataDir: core.dataDir,
-    ownerCredential: async (file = keyFile) => {
-      if (core.devOpen)
-        throw new SettingsError(
-          'A storage that is open to everybody has nobody who controls it. Stop the server first.',
-        );
-      if (!existsSync(file))
-        throw new SettingsError(
-          `There is no ${file}.${file === keyFile ? ' The owners of this storage are named in lws.owners: --key FILE names the key of one.' : ''}`,
-        );
-      return signCredential(readIdentity(file), baseUri, 3600);
-    },
-    onStore: (work) => onStore(settings, work),
-    inHouse: (work) => inHouse({ settings, components }, work),
-    progress,
-    print,
-  };
+/** @throws SettingsError for a key that is not there, and for a new one in the place of another */
+function identityOf({ key, 'new-key': newKey }: Context['flags']): Identity {
+  if (key !== undefined && newKey !== undefined) throw new SettingsError('Give --key or --new-key, not both.');
+  if (newKey !== undefined) {
+    if (existsSync(newKey)) throw new SettingsError(`There is a ${newKey} already: --key ${newKey} uses its key.`);
+    return keptIdentity(newKey);
+  }
+  if (key === undefined) return makeIdentity();
+  if (!existsSync(key)) throw new SettingsError(`There is no ${key}. To make a key: --new-key ${key}.`);
+  return readIdentity(key);
 }
 
-/** Runs work on the storage while no server has it open. */
-async function onStore<T>(settings: Settings, work: (store: Store) => Promise<T>): Promise<T> {
-  const core = settings.of(coreSettings);
-  const store = await openStore(core.dataDir, readBaseUri(core).storage, {
-    onTrouble: (message) => process.stderr.write(`${message}\n`),
-  });
+export async function check(context: Context): Promise<number> {
   try {
-    return await work(store);
-  } finally {
-    await store.close();
+    return await checkAll(context);
+  } catch (error) {
+    if (!isDamage(error)) throw error;
+    const { message } = error as Error;
+    print(`The database is damaged: ${message.replace(/\.$/, '')}. Restore it from a backup: quadpod restore DIR.`);
+    return damaged;
   }
 }
 
-/** Runs work on everything that is installed, while no server has it open. */
-async function inHouse<T>(
-  { settings, components }: Pick<Context, 'settings' | 'components'>,
-  work: (house: House, owner: string | undefined) => Promise<T>,
-): Promise<T> {
-  const prepared = await prepareServer(settings, { components, log: createLog('warn'), progress });
-  const { house, owners, installations, close } = prepared;
-  try {
-    return await work(house, owners[0]);
-  } finally {
-    for (const installation of [...installations].reverse()) await installation.stop?.();
-    await close();
-  }
-}
-
-async function check({ settings, flags, components }: Context): Promise<number> {
+async function checkAll({ settings, flags, components }: Context): Promise<number> {
   return onStore(settings, async (store) => {
-    const onProgress = process.stderr.isTTY
-      ? (what: string, done: number) => void process.stderr.write(`\r${done} ${what}   `)
-      : undefined;
-    const options = { content: flags['content'] === 'true', ...(onProgress ? { onProgress } : {}) };
+    const shown = progress('Checking');
+    const options = {
+      content: flags['content'] === 'true',
+      onProgress: (what: string, done: number) => shown(done, Number.POSITIVE_INFINITY, `${done} ${what}`),
+    };
     const { faults, resources, triples, blobs, bytes } = await checkStore(store, options);
-    if (onProgress) process.stderr.write('\r');
+    if (process.stderr.isTTY) process.stderr.write('\r\u001b[K');
     let count = faults.length;
     for (const fault of faults) print(fault);
     for (const found of [linksetFaults(store), ...components.map((component) => component.check?.(store) ?? [])])
@@ -186,6 +181,7 @@ async function explainRequest({ settings, flags, operands, components }: Context
     ...(origin === undefined ? {} : { origin }),
     ...(purpose === undefined ? {} : { purpose }),
   };
+  assertStorage(settings.of(coreSettings).dataDir);
   const { storage, close } = await prepareServer(settings, { components, log: createLog('warn'), progress });
   try {
     for (const line of await explain(storage, { access, method: (flags['method'] ?? 'GET').toUpperCase(), iri }))
@@ -198,6 +194,7 @@ async function explainRequest({ settings, flags, operands, components }: Context
 
 async function rotateWebhookKey({ settings }: Context): Promise<number> {
   const { dataDir } = settings.of(coreSettings);
+  assertStorage(dataDir);
   rotateKey(join(dataDir, 'webhook.key'), join(dataDir, 'webhook-old.key'));
   print(
     'Notifications are signed with a new key from the next start on; the old one is published for five minutes more.',

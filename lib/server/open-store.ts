@@ -1,6 +1,8 @@
 /** Opening the storage of a data directory, with messages that an operator can act on. */
-import { mkdirSync, realpathSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { writeLinksetGraphs } from '../resources/linkset-graph.js';
+import { SettingsError } from '../settings.js';
 import { openLevel, StoreUnavailableError } from '../storage/durable-level.js';
 import { Store } from '../storage/store.js';
 import type { StoreOptions } from '../storage/store-options.js';
@@ -13,6 +15,19 @@ const whyNotMade = (error: unknown): string =>
 
 /** LevelDB would let threads of one process share a database (queries run in threads), and so two servers. */
 const inUse = new Set<string>();
+
+/** For commands that work on what is there. @throws SettingsError when a folder has no storage; nothing is made */
+export function assertStorage(dataDir: string): void {
+  const folder = resolve(dataDir);
+  if (existsSync(join(folder, 'level'))) return;
+  if (existsSync(join(folder, 'blobs')))
+    throw new SettingsError(
+      `The data directory ${folder} has a blobs/ folder, and its database (level/) is missing. Restore level/ from a backup.`,
+    );
+  throw new SettingsError(
+    `There is no storage in ${folder}, which lws.data-dir names. Say where it is: --data-dir FOLDER.`,
+  );
+}
 
 /**
  * Opens (or creates) the storage in a folder.
@@ -40,7 +55,7 @@ export async function openStore(dataDir: string, storage: string, options: Store
     throw error;
   });
   try {
-    return await Store.open(level, folder, storage, { ...options, onClose: release });
+    return await Store.open(level, folder, storage, { ...options, deriveGraphs: writeLinksetGraphs, onClose: release });
   } catch (error) {
     await level.close();
     release();

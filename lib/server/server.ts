@@ -20,7 +20,7 @@ import { createDoor, type Door } from './door.js';
 import { keptKey } from './kept-key.js';
 import { openStore } from './open-store.js';
 import { outboundFetch } from './outbound-fetch.js';
-import { keptIdentity } from './owner-credential.js';
+import { ownOwner } from './own-owner.js';
 import { assertUsable } from './usable-settings.js';
 import { oldVerificationMethod, verificationMethodOf } from './verification-method.js';
 
@@ -81,11 +81,13 @@ export async function prepareServer(
   const store = await openStore(core.dataDir, iri, {
     onTrouble: (message, error) => log.error({ err: error }, message),
     onRecovery: (message) => log.warn(message),
+    onMigration: (message) => log.warn(message),
+    onProgress: migrating(progress),
     quotaBytes: core.quotaBytes,
   });
   try {
     await ensureRoot(store, iri, Date.now());
-    const owners = mintedOwner ? [keptIdentity(mintedOwner).did] : core.owners;
+    const owners = mintedOwner ? [await ownOwner(store, mintedOwner)] : core.owners;
     const installations: Installation[] = [];
     const webhookKey = keptKey(join(core.dataDir, 'webhook.key'));
     const method = await verificationMethodOf(webhookKey, iri);
@@ -115,6 +117,15 @@ export async function prepareServer(
     await store.close();
     throw error;
   }
+}
+
+/** Nothing is said of migrations that do not take place. */
+function migrating(progress: House['progress']): (done: number) => void {
+  let told: ReturnType<typeof progress> | undefined;
+  return (done) => {
+    told ??= progress('Migrating the storage');
+    told(done, Number.POSITIVE_INFINITY, `${done} records`);
+  };
 }
 
 /** Milliseconds after which threads are loaded that the first requests seldom need. */

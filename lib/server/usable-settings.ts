@@ -56,8 +56,8 @@ function usableBaseUri(settings: CoreSettings, refuse: (message: string) => neve
   }
 }
 
-/** Where the settings that a message names have their values from, but for defaults. */
-function sourcesOf(settings: Settings, message: string): string {
+/** Where the settings that a message names have their values from, but for defaults: in brackets, or nothing. */
+export function sourcesOf(settings: Settings, message: string): string {
   const given = settings
     .all()
     .filter(({ setting: { name }, source }) => source !== 'default' && new RegExp(`${name}(?![\\w-])`).test(message))

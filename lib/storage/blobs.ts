@@ -34,7 +34,7 @@ export class Blobs {
   isNew = false;
   readonly space: DiskSpace;
 
-  constructor(private readonly folder: string) {
+  constructor(readonly folder: string) {
     this.space = new DiskSpace(folder);
   }
 

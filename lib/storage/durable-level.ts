@@ -88,6 +88,12 @@ export const beingOpened = (cause?: unknown): LwsError =>
 /** What a reader gets to see whom the closing of LevelDB interrupted; any other error as it is. */
 export const interruptedRead = (error: unknown): unknown => (isNotOpen(error) ? beingOpened(error) : error);
 
+/** Whether an error, or what caused it, is that LevelDB found its files damaged or missing. */
+export function isDamage(error: unknown): boolean {
+  const { code, message, cause } = (error ?? {}) as NodeJS.ErrnoException & { cause?: unknown };
+  return code === 'LEVEL_CORRUPTION' || /^Corruption: /.test(message ?? '') || (cause !== undefined && isDamage(cause));
+}
+
 /** LevelDB makes a new database where its CURRENT file is missing, and removes the tables of the old one. */
 function assertNotMaimed(folder: string): void {
   if (!existsSync(folder) || !statSync(folder).isDirectory()) return;

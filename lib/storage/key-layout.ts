@@ -40,16 +40,28 @@ export const suffixStart = (key: string): number =>
 /** The types and lengths of a key, which say where its terms are. */
 export const suffixOfKey = (key: string): string => key.slice(suffixStart(key), -endDigits);
 
+/** Of one term: its text, its qualifier and the order of a number, which stand the other way round in the key. */
+function lengthsOf(own: string): number[] {
+  const lengths: number[] = [];
+  for (let i = 1; i < own.length; i += lengthDigits) lengths.push(Number.parseInt(own.slice(i, i + lengthDigits), 36));
+  return lengths;
+}
+
+/** The lengths of the parts of each of the four terms, the other way round than in the key. */
+export function termLengths(suffix: string): number[][] {
+  const terms: number[][] = [];
+  for (let at = 0; at < suffix.length; at += suffixLengths[suffix[at]!]!)
+    terms.push(lengthsOf(suffix.slice(at, at + suffixLengths[suffix[at]!]!)));
+  return terms;
+}
+
 /** The four terms of keys with these types and lengths, in the order of the key. */
 export function spansOf(suffix: string): TermSpan[] {
   const spans: TermSpan[] = [];
   for (let at = 0, from = firstAt; at < suffix.length; ) {
     const type = suffix[at]!;
     const own = suffix.slice(at, at + suffixLengths[type]!);
-    // Its text, its qualifier and the order of a number, which stand the other way round in the key.
-    const lengths: number[] = [];
-    for (let i = 1; i < own.length; i += lengthDigits)
-      lengths.push(Number.parseInt(own.slice(i, i + lengthDigits), 36));
+    const lengths = lengthsOf(own);
     const [text = 0, qualifier, order] = lengths;
     const qualifierAt = from + (order === undefined ? 0 : order + separator.length);
     const qualifierEnd = qualifierAt + (qualifier ?? 0);

@@ -14,19 +14,19 @@ import {
   writeRecord,
 } from './records.js';
 
-/** Makes sure that the records of large graphs tell the size of their lines; it may be broken off and begun again. */
-export async function countLines(level: Level): Promise<void> {
+/** Makes sure that the records of large graphs tell the size of their lines. @param told the number of records so far */
+export async function countLines(level: Level, told: (done: number) => void): Promise<void> {
+  // Servers whose format was not counted marked it so.
   if ((await level.get(metaKey('lines'))) !== undefined) return;
-  for await (const entries of entryBlocks(level, allRecords()))
+  let done = 0;
+  for await (const entries of entryBlocks(level, allRecords())) {
     for (const [key, value] of entries) {
       const record = readRecord(iriOfRecordKey(key), value);
       if (record.kind === 'rdf' && isLargeGraph(record.triples ?? 0)) await countOf(level, record);
     }
-  await writeBatch(
-    level,
-    () => {},
-    () => [metaKey('lines'), 'counted'],
-  );
+    done += entries.length;
+    told(done);
+  }
 }
 
 async function countOf(level: Level, record: ResourceRecord): Promise<void> {

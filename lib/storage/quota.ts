@@ -23,17 +23,18 @@ export async function countEntries(level: Level, snapshot?: LevelSnapshot): Prom
   return bytes;
 }
 
-/** The counter of a store; in one of an earlier version it was content alone. */
-export async function readCounter(level: Level): Promise<number> {
-  const bytes = Number((await level.get(metaKey('bytes'))) ?? 0);
-  if ((await level.get(metaKey('counted'))) !== undefined) return bytes;
-  const all = bytes + (await countEntries(level));
+/** The counter of a store: bytes of contents and of the entries that count. */
+export const readCounter = async (level: Level): Promise<number> => Number((await level.get(metaKey('bytes'))) ?? 0);
+
+/** The counter of a store of format 1 may be that of contents alone: adds the entries, once. */
+export async function countEarlierEntries(level: Level): Promise<void> {
+  if ((await level.get(metaKey('counted'))) !== undefined) return;
+  const all = (await readCounter(level)) + (await countEntries(level));
   await writeBatch(
     level,
     (batch) => batch.put(metaKey('counted'), 'entries'),
     () => [metaKey('bytes'), String(all)],
   );
-  return all;
 }
 
 export const quotaExceeded = (): LwsError =>

@@ -1,5 +1,7 @@
 /** What a store is opened with. */
-export interface StoreOptions {
+import type { MigrationOptions } from './format.js';
+
+export interface StoreOptions extends MigrationOptions {
   /** Told of a failure that no request can be answered with: a blob that could not be removed, a failed batch. */
   readonly onTrouble?: (message: string, error: unknown) => void;
   /** Told when a trouble has ended by itself. */

@@ -5,15 +5,15 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { adopt } from './adopt.js';
+import { adopt, assertBlobs } from './adopt.js';
 import { Blobs } from './blobs.js';
 import { CommitQueue } from './commit-queue.js';
 import { CommittedGraphs } from './committed-graphs.js';
 import { beingOpened, entryBlocks, keyBlocks, type Level } from './durable-level.js';
+import { migrate } from './format.js';
 import type { GraphKeys } from './graph-keys.js';
 import { HiddenGraphs } from './hidden-graphs.js';
 import { GraphInTheWay, hiddenKey } from './hidden-keys.js';
-import { countLines } from './line-sizes.js';
 import { readCounter } from './quota.js';
 import { iriOfRecordKey, type KeyRange, memberRange, type ResourceRecord, readRecord, recordKey } from './records.js';
 import { type Pause, Recovery } from './recovery.js';
@@ -75,15 +75,16 @@ export class Store extends StoreListeners {
   }
 
   /**
-   * Opens a store on an open LevelDB and sweeps what a crash may have left of uploads.
+   * Opens a store on an open LevelDB, migrates one of an earlier format, and sweeps what a crash may have left of uploads.
    * @param storage the storage's root IRI; a store belongs to one
    * @throws Error when the store was made for another storage IRI or by a later version
    */
   static async open(level: Level, folder: string, storage: string, options: StoreOptions = {}): Promise<Store> {
     const blobs = new Blobs(join(folder, 'blobs'));
+    await assertBlobs(level, blobs);
     await blobs.open();
     await adopt(level, storage, blobs);
-    await countLines(level);
+    await migrate(level, options);
     const store = new Store(level, blobs, options, await readCounter(level));
     await sweepBlobs(level, blobs);
     await store.hidden.open();

@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { checkStore } from '../../lib/storage/check.js';
 import { openLevel } from '../../lib/storage/durable-level.js';
+import { storeFormat } from '../../lib/storage/format.js';
 import { metaKey } from '../../lib/storage/records.js';
 import { type Ended, runProcess } from '../support/process.js';
 import { type SpecServer, startSpecServer } from '../support/server.js';
@@ -66,7 +67,7 @@ describe('A start that cannot work', function () {
     ]);
     expectRefusal(second, /in use by another process/);
     expectRefusal(check, /in use by another process/);
-    expectRefusal(neighbour, /EADDRINUSE.*lws\.listen-port/);
+    expectRefusal(neighbour, /Another program uses port.*--base-uri=/);
     expect(await (await fetch(`${server.root}kept`)).text()).to.equal('content');
     await server.stop(true);
     await expectUnharmed(server);
@@ -89,7 +90,7 @@ describe('A start that cannot work', function () {
     };
     await setVersion('99');
     expectRefusal(await runProcess([], server), /later version \(format 99\)/);
-    await setVersion('1');
+    await setVersion(storeFormat);
     await expectUnharmed(server);
   });
 

@@ -14,7 +14,9 @@ export function assertAllowed(endpoint: string, allowed: readonly AllowedHost[])
   if (!url || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '')
     throw refused(`SERVICE names an http or https URL without credentials; <${endpoint.slice(0, 200)}> is none.`);
   if (!isAllowedHost(url, allowed))
-    throw refused(`SERVICE of ${url.host} is not possible here: the host is not allowed.`);
+    throw refused(
+      `SERVICE of ${url.host} is not possible here: the host is not allowed (lws.sparql.endpoint.allowed-services).`,
+    );
   return url;
 }
 

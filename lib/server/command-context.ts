@@ -1,0 +1,87 @@
+/** What commands work with: the settings, the storage that no server has open, and the terminal. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { CommandContext, Component, House } from '../component.js';
+import { createLog } from '../log.js';
+import { type Settings, SettingsError } from '../settings.js';
+import type { Store } from '../storage/store.js';
+import { coreSettings, readBaseUri } from './core-settings.js';
+import { assertStorage, openStore } from './open-store.js';
+import { readIdentity, signCredential } from './owner-credential.js';
+import { progressOn } from './progress.js';
+import { prepareServer } from './server.js';
+
+/** What a command works with. */
+export interface Context {
+  readonly settings: Settings;
+  readonly flags: Readonly<Record<string, string>>;
+  readonly operands: readonly string[];
+  readonly components: readonly Component[];
+}
+
+export const progress = (label: string) => progressOn(process.stderr, label);
+export const print = (line: string): void => void process.stdout.write(`${line}\n`);
+
+/** What a component's command works with. */
+export function commandContext(
+  { settings, flags, operands, components }: Context,
+  check: (context: Context) => Promise<number>,
+): CommandContext {
+  const core = settings.of(coreSettings);
+  const baseUri = readBaseUri(core).storage.slice(0, -1);
+  const keyFile = join(core.dataDir, 'owner.key');
+  return {
+    baseUri,
+    systemPrefix: core.systemPrefix,
+    operands,
+    flags,
+    check: () => check({ settings, flags: {}, operands: [], components }),
+    dataDir: core.dataDir,
+    ownerCredential: async (file = keyFile) => {
+      if (core.devOpen)
+        throw new SettingsError(
+          'A storage that is open to everybody has nobody who controls it. Stop the server first.',
+        );
+      if (!existsSync(file))
+        throw new SettingsError(
+          `There is no ${file}.${file === keyFile ? ' The owners of this storage are named in lws.owners: --key FILE names the key of one.' : ''}`,
+        );
+      return signCredential(readIdentity(file), baseUri, 3600);
+    },
+    assertStorage: () => assertStorage(core.dataDir),
+    onStore: (work) => onStore(settings, work),
+    inHouse: (work) => inHouse({ settings, components }, work),
+    progress,
+    print,
+  };
+}
+
+/** Runs work on the storage while no server has it open. */
+export async function onStore<T>(settings: Settings, work: (store: Store) => Promise<T>): Promise<T> {
+  const core = settings.of(coreSettings);
+  assertStorage(core.dataDir);
+  const store = await openStore(core.dataDir, readBaseUri(core).storage, {
+    onTrouble: (message) => process.stderr.write(`${message}\n`),
+    onMigration: (message) => process.stderr.write(`${message}\n`),
+  });
+  try {
+    return await work(store);
+  } finally {
+    await store.close();
+  }
+}
+
+/** Runs work on everything that is installed, while no server has it open. */
+async function inHouse<T>(
+  { settings, components }: Pick<Context, 'settings' | 'components'>,
+  work: (house: House, owner: string | undefined) => Promise<T>,
+): Promise<T> {
+  const prepared = await prepareServer(settings, { components, log: createLog('warn'), progress });
+  const { house, owners, installations, close } = prepared;
+  try {
+    return await work(house, owners[0]);
+  } finally {
+    for (const installation of [...installations].reverse()) await installation.stop?.();
+    await close();
+  }
+}

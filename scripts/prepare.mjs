@@ -1,0 +1,25 @@
+/** What npm runs after `npm ci` in a checkout, and before it packs: the build, which takes the development dependencies. */
+import { execSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const require = createRequire(import.meta.url);
+const isThere = (name) => {
+  try {
+    require.resolve(`${name}/package.json`);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+if (['typescript', 'esbuild'].every(isThere)) execSync('npm run --silent build', { cwd: root, stdio: 'inherit' });
+else if (!existsSync(new URL('../dist/components/main.js', import.meta.url))) {
+  console.error(
+    'Quadpod is not built, and its build takes the development dependencies, which --omit=dev leaves out. Run instead:\n' +
+      '  npm ci && npm prune --omit=dev',
+  );
+  process.exitCode = 1;
+}

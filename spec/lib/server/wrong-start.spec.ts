@@ -1,0 +1,205 @@
+/** What an operator does wrong: every refusal is a sentence that says what to do, and makes nothing. */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect } from 'chai';
+import type { ClassicLevel } from 'classic-level';
+import { standardComponents } from '../../../components/index.js';
+import { commands } from '../../../lib/server/commands.js';
+import { coreSettings } from '../../../lib/server/core-settings.js';
+import { openStore } from '../../../lib/server/open-store.js';
+import { keptIdentity } from '../../../lib/server/owner-credential.js';
+import { usageOf } from '../../../lib/server/usage.js';
+import { environmentName, loadSettings, unknownVariables } from '../../../lib/settings.js';
+import { type Ended, runProcess } from '../../support/process.js';
+import { freePort, startSpecServer } from '../../support/server.js';
+
+const root = 'http://localhost:8080/';
+
+describe('server/wrong start', function () {
+  this.timeout(30_000);
+  let folder: string;
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'quadpod-wrong-'));
+  });
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** Nothing but one line, which is no stack. */
+  const refused = ({ code, stderr }: Ended, sentence: RegExp): void => {
+    expect(stderr).to.match(sentence);
+    expect(stderr.trimEnd().split('\n')).to.have.length(1);
+    expect(code).to.equal(2);
+  };
+
+  for (const words of [
+    ['check'],
+    ['explain', 'http://localhost:8080/a'],
+    ['reindex'],
+    ['rotate-keys'],
+    ['rotate-webhook-key'],
+    ['export'],
+    ['backup', 'to'],
+  ])
+    it(`refuses ${words[0]} of a folder that is not there, and makes none`, async () => {
+      const dataDir = join(folder, 'nowhere');
+      refused(await runProcess(words, { dataDir }), /^quadpod: There is no storage in .*nowhere.*--data-dir FOLDER/);
+      expect(existsSync(dataDir)).to.equal(false);
+      expect(existsSync('to')).to.equal(false);
+    });
+
+  it('refuses owner --key with a file that is not there; --new-key makes one, once', async () => {
+    const file = join(folder, 'some.key');
+    refused(await runProcess(['owner', '--key', file]), /There is no .*some\.key.*--new-key/);
+    expect(existsSync(file)).to.equal(false);
+    const made = await runProcess(['owner', '--new-key', file]);
+    expect(made.code, made.stderr).to.equal(0);
+    expect((await runProcess(['owner', '--key', file])).stdout.split('\n')[0]).to.equal(made.stdout.split('\n')[0]);
+    refused(await runProcess(['owner', '--new-key', file]), /There is a .*some\.key already/);
+  });
+
+  describe('a port that another program has', () => {
+    let other: Server;
+    before(async () => {
+      other = createServer();
+      await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    });
+    after(() => void other.close());
+
+    it('advises another base URI, and says why no other port alone', async () => {
+      const { port } = other.address() as { port: number };
+      const ended = await runProcess([], { environment: { LWS_BASE_URI: `http://localhost:${port}` } });
+      refused(ended, new RegExp(`port ${port} of 127.0.0.1.*--base-uri=http://localhost:${port + 1} .*credentials`));
+    });
+  });
+
+  it('refuses a listen-host that is no address of this machine in a sentence with its source', async () => {
+    refused(
+      await runProcess(['--listen-host=192.0.2.1']),
+      /lws\.listen-host is "192\.0\.2\.1"; expected .*\(lws\.listen-host from flag --listen-host\)/,
+    );
+  });
+
+  it('says that no server answers when events are asked for', async () => {
+    const dataDir = join(folder, 'of-events');
+    await runProcess(['owner', '--new-key', join(dataDir, 'owner.key')]);
+    const environment = { LWS_DEV_OPEN: 'false' };
+    refused(await runProcess(['events'], { dataDir, environment }), /^quadpod: No server answers at http/);
+  });
+
+  it('ends check with 3 when a table of the database is damaged, and when one is gone', async () => {
+    const dataDir = join(folder, 'damaged');
+    const { level } = await openStore(dataDir, root, {});
+    for (let i = 0; i < 100; i++) await level.put(`E\u0000spec\u0000${i}`, 'value');
+    await (level as unknown as ClassicLevel).compactRange('', '\uffff');
+    await level.close();
+    const table = join(dataDir, 'level', readdirSync(join(dataDir, 'level')).find((name) => name.endsWith('.ldb'))!);
+    writeFileSync(table, Buffer.alloc(statSync(table).size, 0xff));
+    const damaged = await runProcess(['check'], { dataDir, root });
+    expect([damaged.code, damaged.stderr]).to.deep.equal([3, '']);
+    expect(damaged.stdout).to.match(/^The database is damaged: .*Restore it from a backup/);
+    rmSync(table);
+    expect((await runProcess(['check'], { dataDir, root })).code).to.equal(3);
+  });
+
+  it('refuses to start without the key of the owner that the storage has, and makes no other', async () => {
+    const first = await startSpecServer();
+    await first.stop(true);
+    const file = join(first.dataDir, 'owner.key');
+    rmSync(file);
+    const refusal = await startSpecServer({ again: first }).catch((error: unknown) => error);
+    expect(String(refusal)).to.match(/The key of the storage's owner did:key:\S+ is missing: .*owner\.key\. Restore/);
+    expect(existsSync(file)).to.equal(false);
+    keptIdentity(file);
+    const again = await startSpecServer({ again: first });
+    await again.stop();
+  });
+
+  it('says to restore a database that is missing beside blobs, and makes none', async () => {
+    const dataDir = join(folder, 'without-level');
+    mkdirSync(join(dataDir, 'blobs'), { recursive: true });
+    refused(
+      await runProcess(['check'], { dataDir }),
+      /blobs\/ folder, and its database \(level\/\) is missing\. Restore/,
+    );
+    expect(readdirSync(dataDir)).to.deep.equal(['blobs']);
+  });
+
+  it('names the setting that a limit comes from, and warns of 507', async () => {
+    const server = await startSpecServer({
+      settings: { 'dev.open': 'true', 'max-request-bytes': '10', 'max-binary-bytes': '10', 'quota.max-bytes': '1' },
+    });
+    const put = async (type: string, body: string): Promise<[number, string]> => {
+      const answer = await fetch(`${server.root}a`, { method: 'PUT', headers: { 'Content-Type': type }, body });
+      return [answer.status, ((await answer.json()) as { detail: string }).detail];
+    };
+    try {
+      const long = 'x'.repeat(11);
+      expect(await put('application/json', long)).to.deep.equal([
+        413,
+        'The body is larger than the 10 bytes that are accepted here (lws.max-request-bytes).',
+      ]);
+      expect((await put('x/y', long)).join()).to.match(/^413,.*lws\.max-binary-bytes/);
+      expect((await put('x/y', 'xyz'))[0]).to.equal(507);
+    } finally {
+      await server.stop();
+    }
+    expect(server.log.filter(({ level, status }) => level === 40 && status === 507)).to.have.length(1);
+  });
+
+  it('ends at SIGTERM also when nobody reads its output any more', async () => {
+    const dataDir = join(folder, 'unread');
+    const program = fileURLToPath(new URL('../../../components/main.js', import.meta.url));
+    const child = spawn(
+      process.execPath,
+      [program, `--base-uri=http://localhost:${await freePort()}`, `--data-dir=${dataDir}`],
+      {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
+    await new Promise<void>((resolve) => child.stderr.once('data', () => resolve()));
+    child.stdout.destroy();
+    child.stderr.destroy();
+    const ended = new Promise((resolve) => child.once('exit', (code, signal) => resolve([code, signal])));
+    child.kill('SIGTERM');
+    expect(await ended).to.deep.equal([0, null]);
+  });
+
+  it('warns of variables of the environment that are no settings, with the nearest name', () => {
+    const settings = loadSettings([coreSettings], {});
+    expect(
+      unknownVariables(settings, { LWS_BASE_URL: 'x', [environmentName('lws.owners')]: '', PATH: '' }),
+    ).to.deep.equal(['LWS_BASE_URL in the environment is no setting, and is left alone; did you mean LWS_BASE_URI?']);
+  });
+
+  it('prints the warning, and hints at what people are used to', async () => {
+    const { stderr, code } = await runProcess(['settings'], { environment: { LWS_DATA_DRI: 'x' } });
+    expect(stderr).to.equal(
+      'quadpod: LWS_DATA_DRI in the environment is no setting, and is left alone; did you mean LWS_DATA_DIR?\n',
+    );
+    expect(code).to.equal(0);
+    refused(await runProcess(['-p', '8081']), /^quadpod: -p is no setting.*--base-uri=/);
+    refused(await runProcess(['--port=8081']), /^quadpod: --port is no setting.*--base-uri=/);
+    const config = join(folder, 'config.json');
+    writeFileSync(config, '{"base-uri": "http://localhost:1"}');
+    refused(
+      await runProcess(['--config', config]),
+      /Unknown setting base-uri \(from .*config\.json\); did you mean lws\.base-uri\?/,
+    );
+  });
+
+  it('has the flags and an example of every command in its help, and its version', async () => {
+    const all = { ...commands, ...Object.assign({}, ...standardComponents.map((component) => component.commands)) };
+    expect(Object.keys(all)).to.include.members(['serve', 'owner', 'check', 'import', 'export', 'restore', 'events']);
+    for (const [name, command] of Object.entries(all as typeof commands)) {
+      const text = usageOf(name, command);
+      expect(text).to.include(`\n  quadpod ${name}`);
+      for (const flag of Object.keys({ ...command.flags, ...command.switches })) expect(text).to.include(`--${flag}`);
+    }
+    const help = await runProcess(['check', '--help', '--base-uri=nonsense']);
+    expect([help.code, help.stdout]).to.deep.equal([0, usageOf('check', commands['check']!)]);
+    expect((await runProcess(['--version'])).stdout).to.match(/^\d+\.\d+\.\d+\n$/);
+  });
+});

@@ -1,4 +1,4 @@
-/** The endpoints of the authorization server: metadata, keys, and the token endpoint (service.md, "Authentication"). */
+/** The endpoints of the authorization server: metadata, keys, and the token endpoint (rule 15.3). */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { SignJWT } from 'jose';

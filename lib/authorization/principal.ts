@@ -13,6 +13,6 @@ export interface Access {
   readonly principal?: Principal;
   /** The field `Origin`. */
   readonly origin?: string;
-  /** The field `LWS-Purpose` (open-points 9). */
+  /** The field `LWS-Purpose` (rule 17.5). */
   readonly purpose?: string;
 }

@@ -1,4 +1,4 @@
-/** POST: creating a resource in a container, under a name of the server's choice (open-points 2.2). */
+/** POST: creating a resource in a container, under a name of the server's choice (rule 6.2). */
 import { requireAccess } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
 import { isContainerIri, type ResourceRecord } from '../storage/records.js';
@@ -82,7 +82,7 @@ async function assertContainerState(
 
 const isTaken = (error: unknown): boolean => error instanceof LwsError && error.code === 'already-exists';
 
-/** The test runs on the name as sent and on the composed path (open-points 2.2). */
+/** The test runs on the name as sent and on the composed path (rule 6.2). */
 const isReservedName = ({ storage, systemPrefix }: Storage, container: string, slug: string): boolean =>
   isReserved(container + slug.replace(/^\/+/, ''), storage, systemPrefix);
 

@@ -1,4 +1,4 @@
-/** Writing a linkset: PUT of a document, and the two patches (service.md, "Linkset endpoint rules"; open-points 3). */
+/** Writing a linkset: PUT of a document, and the two patches (rules 11.5, 11.6). */
 import type { View } from '../authorization/authorizer.js';
 import { requireAccess } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
@@ -112,7 +112,7 @@ async function readLinksetBody(storage: Storage, { body }: LinksetRequest): Prom
 
 /**
  * What clients manage after a patch, which addresses either the document that GET returns or the object of the clients'
- * relations (open-points 3).
+ * relations (rule 11.6).
  */
 async function patchLinks(storage: Storage, seen: LinksetState, patch: Buffer, merge: boolean): Promise<ClientLinks> {
   const { record, links, bytes } = seen;

@@ -1,4 +1,4 @@
-/** PUT: creating or replacing a resource at exactly that IRI (service.md, "PUT rules"; open-points 2.3). */
+/** PUT: creating or replacing a resource at exactly that IRI (rules 6.6, 6.7). */
 import type { View } from '../authorization/authorizer.js';
 import { requirePut } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
@@ -26,7 +26,7 @@ export interface ReplaceRequest extends WriteRequest {
 
 /**
  * Creates or replaces.
- * @throws LwsError in the order of open-points 2.3: `reserved-name`, `interaction-model-conflict`, authorization,
+ * @throws LwsError in the order of rule 6.11: `reserved-name`, `interaction-model-conflict`, authorization,
  *   `parent-not-found`, `parent-not-a-container`, `container-exists`, `precondition-required`, `precondition-failed`,
  *   what the content is refused for, `quota-exceeded`
  */

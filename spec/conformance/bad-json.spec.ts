@@ -1,4 +1,4 @@
-/** Bad input: malformed JSON (rule 1.6; issue 2, "Bad input"). Malformed patches are in patch-*.spec.ts. */
+/** Bad input: malformed JSON (rule 1.6). Malformed patches are in patch-*.spec.ts. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';

@@ -1,4 +1,4 @@
-/** Bad input: RDF that names other documents, and XML entity bombs (rule 1.11; issue 2, "Bad input"). */
+/** Bad input: RDF that names other documents, and XML entity bombs (rule 1.11). */
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** Bad input: slow, aborted and refused uploads, Expect: 100-continue (issue 2, "Bad input"; rule 2.1). */
+/** Bad input: slow, aborted and refused uploads, Expect: 100-continue (rule 2.6). */
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';

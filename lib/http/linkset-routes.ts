@@ -78,7 +78,7 @@ function read(exchange: ResourceExchange, state: LinksetState): Reply {
   return { status: 200, fields, body: bytes };
 }
 
-/** `Prefer: include="..."` and `omit="..."` (endpoint rule 5), and how they are echoed. */
+/** `Prefer: include="..."` and `omit="..."` (rule 11.9), and how they are echoed. */
 function wantedRelations({ req }: ResourceExchange): { filter: RelationFilter; applied: string } {
   const asked = preferences(req);
   const named = (['include', 'omit'] as const).flatMap((preference) => {

@@ -54,7 +54,7 @@ export async function resourceReply(exchange: ResourceExchange): Promise<Reply> 
   if (storage.acls && controlled?.startsWith(storage.storage)) return aclReply(exchange, storage.acls, controlled);
   const method = Object.hasOwn(methods, req.method ?? '') ? methods[req.method!] : undefined;
   if (!method) throw await unsupportedMethod(storage, access, target.iri);
-  // PUT rule 3: before anything that the request may say besides.
+  // Rule 1.3: before anything that the request may say besides.
   if (req.method === 'PUT' && isReserved(target.iri, storage.storage, storage.systemPrefix)) throw reservedName();
   if (isWrite && target.query !== undefined)
     throw new LwsError('bad-request', 'A resource is written at its own IRI, without a query.');

@@ -87,7 +87,7 @@ async function requireTarget(
     return await requirePut(storage, view, access, iri);
   } catch (error) {
     if (!(error instanceof LwsError) || error.code !== 'parent-not-found') throw error;
-    // PUT rule 2: below a data resource there is nothing to create in. Said only to those who may see that resource.
+    // Rule 6.7: below a data resource there is nothing to create in. Said only to those who may see that resource.
     const parent = view.record(counterpart(parentOf(iri)));
     if (parent && (await storage.authorizer.allows({ view, access, mode: 'read', iri: parent.iri, record: parent })))
       throw new LwsError('parent-not-a-container', 'The parent of this IRI is not a container.');

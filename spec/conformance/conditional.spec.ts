@@ -175,7 +175,7 @@ function races(s: StorageUnderTest): void {
     const answers = await Promise.all([s.delete(iri, fields), s.put(iri, 'text/plain', 'y', fields)]);
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 204)).to.have.length(1);
-    // After the deletion it is an If-Match on a missing resource (PUT rule 6); after the replacement a stale tag.
+    // After the deletion it is an If-Match on a missing resource (rule 6.9); after the replacement a stale tag.
     expect(statuses).to.include(412);
     expect((await s.get(iri)).status).to.equal(statuses[0] === 204 ? 404 : 200);
   });
@@ -185,7 +185,7 @@ function races(s: StorageUnderTest): void {
     expectOneWinner(await times(8, (i) => s.put(iri, 'text/plain', `${i}`, { 'If-None-Match': '*' })), 201);
   });
 
-  it('PUT rules 1 and 5: of unconditional creations exactly one succeeds', async () => {
+  it('rules 6.7, 6.9: of unconditional creations exactly one succeeds', async () => {
     const iri = s.fresh();
     const statuses = (await times(8, (i) => s.put(iri, 'text/plain', `${i}`))).map(({ status }) => status).sort();
     expect(statuses).to.deep.equal([201, 428, 428, 428, 428, 428, 428, 428]);

@@ -39,7 +39,7 @@ describeStorage('PATCH of JSON resources', (s) => {
   };
 
   for (const [original, patch, result] of appendixA)
-    it(`PATCH rule 4, RFC 7386: ${original} with ${patch} is ${result}`, async () => {
+    it(`Rule 6.14, RFC 7386: ${original} with ${patch} is ${result}`, async () => {
       expect(await patched(original, mergePatch, patch)).to.deep.equal(JSON.parse(result));
     });
 

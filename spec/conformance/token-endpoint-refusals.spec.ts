@@ -220,7 +220,7 @@ describeStorage(
       expect((await requestToken(s, form(s, good(s)))).status).to.equal(200);
     });
 
-    it('Token endpoint 7: a client that authenticates itself with a password is no client of ours', async () => {
+    it('Rule 15.3: a client that authenticates itself with a password is no client of ours', async () => {
       const answer = await requestToken(s, form(s, good(s)), { Authorization: 'Basic YTpi' });
       expect(answer.status).to.be.oneOf([200, 400, 401]);
       expect(answer.text).not.to.include('YTpi');

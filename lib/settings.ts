@@ -64,7 +64,7 @@ export const oneOf = <T extends string>(values: readonly T[]): SettingParser<T> 
   parse: (raw) => values.find((value) => value === raw),
 });
 
-/** A list: a JSON array in the file, comma or blank separated in environment and flags (open-points 10). */
+/** A list: a JSON array in the file, comma or blank separated in environment and flags (rule 18.1). */
 export const list: SettingParser<readonly string[]> = {
   expectation: 'a list of texts',
   parse: (raw) => {

@@ -1,5 +1,5 @@
 /**
- * Constraints of policies (open-points 9): all must hold, and whatever is not understood or cannot be compared does not.
+ * Constraints of policies (rule 17.5): all must hold, and whatever is not understood or cannot be compared does not.
  * Pure; it must not know where a resource's types come from.
  */
 import type { Access } from '../../lib/authorization/principal.js';

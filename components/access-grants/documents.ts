@@ -1,5 +1,5 @@
 /**
- * Access requests and grants as documents (open-points 9): read strictly where access depends on it, kept as they are
+ * Access requests and grants as documents (rule 17.2): read strictly where access depends on it, kept as they are
  * otherwise. Pure; it must not know who may do what.
  */
 import { LwsError } from '../../lib/errors.js';

@@ -1,6 +1,6 @@
 /**
  * The grants in force, by assignee and target, so that a decision looks only at those that could match however many there
- * are; and what they allow beyond the base model (open-points 9). It must not know HTTP.
+ * are; and what they allow beyond the base model (rule 17.4). It must not know HTTP.
  */
 import type { BaseModel, Decision, PermissionSource, Question } from '../../lib/authorization/authorizer.js';
 import { ancestorsOf } from '../../lib/authorization/authorizer.js';
@@ -172,7 +172,7 @@ export class GrantIndex implements PermissionSource {
   }
 }
 
-/** A container covers its subtree; a target of one kind only what is of that kind (open-points 9). */
+/** A container covers its subtree; a target of one kind only what is of that kind (rule 17.4). */
 function covers({ targetType }: Policy, target: string, iri: string): boolean {
   if (iri !== target && !target.endsWith('/')) return false;
   if (targetType === 'DataResource') return !iri.endsWith('/');

@@ -1,4 +1,4 @@
-/** Access requests, and grants that widen what the base model allows (open-points 9). */
+/** Access requests, and grants that widen what the base model allows (rule 17.4). */
 import type { House } from '../../lib/component.js';
 import { defineComponent } from '../../lib/component.js';
 import { flag, integer, optional, setting, text } from '../../lib/settings.js';

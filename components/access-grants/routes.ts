@@ -1,4 +1,4 @@
-/** The endpoints of access requests and access grants (open-points 9). It must not know how grants are used. */
+/** The endpoints of access requests and access grants (rule 17.1). It must not know how grants are used. */
 import { randomUUID } from 'node:crypto';
 import type { View } from '../../lib/authorization/authorizer.js';
 import type { Access } from '../../lib/authorization/principal.js';

@@ -1,6 +1,6 @@
 /**
- * The authentication suite of OpenID Connect: an ID token of a provider that the subject's own document names (service.md,
- * "Suites"). Who else names a provider does not count.
+ * The authentication suite of OpenID Connect: an ID token of a provider that the subject's own document names (rule 15.10).
+ * Who else names a provider does not count.
  */
 
 import { LRUCache } from 'lru-cache';
@@ -25,7 +25,7 @@ function openIdSuite(house: House): Suite {
   const providers = new LRUCache<string, IssuerKeys>({ max: 1_000 });
   return {
     name: 'OpenID Connect',
-    // The hyphen is a common misspelling, and accepted (open-points 7).
+    // The hyphen is a common misspelling, and accepted (rule 15.4).
     tokenTypes: ['urn:ietf:params:oauth:token-type:id_token', 'urn:ietf:params:oauth:token-type:id-token'],
     recognises: (credential) => isIdToken(readJwt(credential)),
     async verify(credential, address) {

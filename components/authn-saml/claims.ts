@@ -117,7 +117,7 @@ function readConditions(conditions: XmlElement): string[][] {
   for (const child of children) {
     // Nothing here issues assertions on the strength of another, which is all that a ProxyRestriction limits (2.5.1.6).
     if (isNamed(child, saml, 'AudienceRestriction') || isNamed(child, saml, 'ProxyRestriction')) continue;
-    // 2.5.1.5: it would take a memory of the assertions that were used, and this server has none (open-points 7).
+    // 2.5.1.5: it would take a memory of the assertions that were used, and this server has none (rule 15.12).
     refuse(
       'The assertion has a condition that this server does not support.',
       `Conditions holds ${shown(child.localName)}`,

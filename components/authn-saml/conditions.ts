@@ -1,4 +1,4 @@
-/** Whether an assertion is meant for this server and for now (service.md, "Suites"; open-points 7). Pure checks. */
+/** Whether an assertion is meant for this server and for now (rule 15.12). Pure checks. */
 import { type AudiencePolicy, assertAudience, clockSkew } from '../../lib/authentication/audience.js';
 import type { Bound, Claims } from './claims.js';
 import { refuse, shown } from './refusal.js';

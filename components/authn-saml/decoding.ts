@@ -1,5 +1,5 @@
 /**
- * From the text of a credential to the text of an XML document: raw, base64 or base64url, padded or not (open-points 7).
+ * From the text of a credential to the text of an XML document: raw, base64 or base64url, padded or not (rule 15.12).
  * It must not know XML beyond its first character.
  */
 import { refuse } from './refusal.js';

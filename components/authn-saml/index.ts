@@ -1,6 +1,6 @@
 /**
  * The authentication suite of SAML 2.0 assertions: signed by an identity provider whose certificate is configured, for
- * who bears them (service.md, "Suites"). It fetches nothing, and no key comes from an assertion.
+ * who bears them (rule 15.12). It fetches nothing, and no key comes from an assertion.
  */
 import { defineComponent, type House } from '../../lib/component.js';
 import { flag, list, optional, setting, text } from '../../lib/settings.js';

@@ -1,5 +1,5 @@
 /**
- * The SAML 2.0 suite: from a credential to a principal, step by step, each in a file of its own (service.md, "Suites").
+ * The SAML 2.0 suite: from a credential to a principal, step by step, each in a file of its own (rule 15.12).
  * It must not know HTTP, nor the token endpoint.
  */
 import type { Suite, VerifiedCredential } from '../../lib/authentication/suite.js';

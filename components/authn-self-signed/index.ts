@@ -1,6 +1,6 @@
 /**
  * The authentication suites of self-signed credentials: a JWT that a key of its own subject verifies, the subject being an
- * HTTPS URL, a did:web or a did:key (service.md, "Suites").
+ * HTTPS URL, a did:web or a did:key (rule 15.11).
  */
 import type { CryptoKey, JWK, JWTPayload } from 'jose';
 import { assertAudience, assertLifetime } from '../../lib/authentication/audience.js';
@@ -96,7 +96,7 @@ async function verify(
   };
 }
 
-/** The one that `kid` names: by its full id, its fragment, or the JWK's own kid (open-points 7). */
+/** The one that `kid` names: by its full id, its fragment, or the JWK's own kid (rule 15.11). */
 function methodFor(
   methods: readonly AuthenticationMethod[],
   { kid }: UnverifiedJwt['header'],

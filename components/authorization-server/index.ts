@@ -1,6 +1,6 @@
 /**
- * The embedded authorization server: RFC 8693 token exchange for tokens of this storage, RFC 8414 metadata, a JWKS (service.md,
- * "Authentication"). Nothing else of OAuth: no authorization codes, no refresh tokens, no client registration.
+ * The embedded authorization server: RFC 8693 token exchange for tokens of this storage, RFC 8414 metadata, a JWKS (rule 15.3).
+ * Nothing else of OAuth: no authorization codes, no refresh tokens, no client registration.
  */
 import { join } from 'node:path';
 import { throttle } from '../../lib/authentication/throttle.js';

@@ -1,4 +1,4 @@
-/** The endpoints of the authorization server: metadata, keys, and the token endpoint (service.md, "Authentication"). */
+/** The endpoints of the authorization server: metadata, keys, and the token endpoint (rule 15.3). */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { SignJWT } from 'jose';
@@ -182,7 +182,7 @@ async function verified(
   return suite.verify(token, address);
 }
 
-/** Token endpoint rule 3: subject and client are URIs. @returns the client */
+/** Rule 15.4: subject and client are URIs. @returns the client */
 function assertUris({ principal: { subject, client } }: VerifiedCredential): string {
   if (!isAbsoluteIri(subject)) throw new OAuthError('invalid_request', 'The subject of the credential is no URI.');
   if (client === undefined || !isAbsoluteIri(client))

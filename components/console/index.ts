@@ -1,4 +1,4 @@
-/** The console: the storage for people, in a browser (service.md, "Reserved paths"; `lws.console.*`, `lws.oidc.*`). */
+/** The console: the storage for people, in a browser (rule 1.3; `lws.console.*`, `lws.oidc.*`). */
 import { defineComponent } from '../../lib/component.js';
 import { flag, optional, type SettingParser, setting, text } from '../../lib/settings.js';
 

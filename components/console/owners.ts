@@ -12,7 +12,7 @@ const mostOwners = 100;
 const [longestId, longestName] = [2_000, 200];
 
 export function ownerRoutes({ store, storage, authorizer, addedOwners, clock }: House): readonly Route[] {
-  /** Again within the transaction: who asked may have been removed while the body came (open-points 1.1). */
+  /** Again within the transaction: who asked may have been removed while the body came (rule 2.6). */
   const assertControl = async (view: Transaction, { access }: RouteRequest): Promise<void> => {
     if (!(await authorizer.allows({ view, access, mode: 'control', iri: storage })))
       throw new LwsError('forbidden', 'Only an owner may do this.');

@@ -228,7 +228,7 @@ export class Deliveries {
   }
 }
 
-/** 2xx done; 410 for good; 429 and 5xx later; whatever else is refused, redirects included (open-points 8). */
+/** 2xx done; 410 for good; 429 and 5xx later; whatever else is refused, redirects included (rule 16.8). */
 function outcomeOf(status: number): Outcome {
   if (status >= 200 && status < 300) return 'done';
   if (status === 410) return 'gone';

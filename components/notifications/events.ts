@@ -1,4 +1,4 @@
-/** What happened, as it is told (open-points 8; Activity Streams 2.0). Pure; it must not know who is told. */
+/** What happened, as it is told (rule 16.5; Activity Streams 2.0). Pure; it must not know who is told. */
 import { randomUUID } from 'node:crypto';
 import { lwsContext } from '../../lib/rdf/contexts.js';
 import type { ResourceChange } from '../../lib/storage/changes.js';

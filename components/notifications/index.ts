@@ -1,5 +1,5 @@
 /**
- * Telling others: subscriptions, a durable outbox, signed webhooks, and a stream of events for people (open-points 8). It
+ * Telling others: subscriptions, a durable outbox, signed webhooks, and a stream of events for people (rule 16.8). It
  * must not know who makes changes, nor how.
  */
 

@@ -1,4 +1,4 @@
-/** The endpoints of subscriptions, and the stream of events for people (open-points 8). It must not know deliveries. */
+/** The endpoints of subscriptions, and the stream of events for people (rules 16.1, 16.3). It must not know deliveries. */
 import { randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { requireAccess } from '../../lib/authorization/guard.js';

@@ -1,5 +1,5 @@
 /**
- * Subscriptions as documents (open-points 8): read strictly, kept with how their deliveries went. Pure; it must not know who
+ * Subscriptions as documents (rules 16.1, 16.2): read strictly, kept with how their deliveries went. Pure; it must not know who
  * may read what, nor how anything is delivered.
  */
 import { LwsError } from '../../lib/errors.js';

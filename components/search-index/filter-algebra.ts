@@ -1,6 +1,6 @@
 /**
- * The filter of a search as SPARQL algebra over the index graph, and back: AND is a join, OR a union of patterns (service.md,
- * "Type index and type search rules"). Pure; it must not know how the algebra is answered.
+ * The filter of a search as SPARQL algebra over the index graph, and back: AND is a join, OR a union of patterns (rule 13.4).
+ * Pure; it must not know how the algebra is answered.
  */
 import type { NamedNode, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';

@@ -1,6 +1,6 @@
 /**
- * Filters of the type search: AND over groups, OR within a group, as query parameters and as a document (service.md, "Type
- * index and type search rules"; open-points 5). Pure; it must not know how a filter is answered.
+ * Filters of the type search: AND over groups, OR within a group, as query parameters and as a document (rule 13.4).
+ * Pure; it must not know how a filter is answered.
  */
 import { LwsError } from '../../lib/errors.js';
 import { isAbsoluteIri } from '../../lib/rdf/iri.js';

@@ -1,4 +1,4 @@
-/** The endpoints of the type index and the type search (service.md, "Discovery and system endpoints"; open-points 5). */
+/** The endpoints of the type index and the type search (rules 13.1, 13.3). */
 import type { House } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import { parseAccept, qualityOf } from '../../lib/fields/accept.js';
@@ -93,7 +93,7 @@ async function answerSearch(
   return pageReply(house, request, document, url, page, pageSize);
 }
 
-/** @throws LwsError `page-not-found`, also for a page that is no number (open-points 5) */
+/** @throws LwsError `page-not-found`, also for a page that is no number (rule 13.1) */
 function pageNumber(query: URLSearchParams): number {
   const values = query.getAll('page');
   if (values.length === 0) return 1;
@@ -130,7 +130,7 @@ function pageReply(
   };
 }
 
-/** The filter of a POST or QUERY. @throws LwsError as open-points 5 says */
+/** The filter of a POST or QUERY. @throws LwsError as rule 13.6 says */
 async function filterOfBody({ req, body: open }: RouteRequest): Promise<Filter> {
   const isQuery = req.method === 'QUERY';
   if (isQuery && req.headers['content-type'] === undefined)

@@ -1,4 +1,4 @@
-/** The SPARQL Query Service: queries over exactly what the asking client may read (open-points 6). */
+/** The SPARQL Query Service: queries over exactly what the asking client may read (rule 14.2). */
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { defineComponent } from '../../lib/component.js';

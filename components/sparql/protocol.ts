@@ -1,5 +1,5 @@
 /**
- * The request forms of the SPARQL 1.1 Protocol and of the QUERY method (open-points 6): what is asked, of which graphs, in
+ * The request forms of the SPARQL 1.1 Protocol and of the QUERY method (rule 14.1): what is asked, of which graphs, in
  * which formats. It must not know how a query is answered.
  */
 import { LwsError } from '../../lib/errors.js';
@@ -92,7 +92,7 @@ export interface AcceptedFormats {
   readonly graph?: RdfFormat;
 }
 
-/** @param strict leave out the default where the client takes none of the formats: it gets 406 (open-points 2.4) */
+/** @param strict leave out the default where the client takes none of the formats: it gets 406 (rule 7.1) */
 export function acceptedFormats(accept: string | undefined, strict = true): AcceptedFormats {
   const ranges = accept === undefined ? undefined : acceptedRanges(accept);
   const defaults = { results: resultFormats[0], graph: rdfFormats[0] };

@@ -1,4 +1,4 @@
-/** The SPARQL Query Service over HTTP (open-points 6). It must not know how a query runs. */
+/** The SPARQL Query Service over HTTP (rule 14.1). It must not know how a query runs. */
 import type { IncomingMessage } from 'node:http';
 import { clientFor } from '../../lib/authorization/client.js';
 import type { Access } from '../../lib/authorization/principal.js';
@@ -55,7 +55,7 @@ interface Asker {
 const ask = (endpoint: SparqlEndpoint, request: RouteRequest, asked: SparqlRequest): Promise<Reply> =>
   answer(endpoint, request, request.req.headers.accept, asked, endpointUrl(endpoint.house));
 
-/** A query of one resource, or of a container's subtree (open-points 6). */
+/** A query of one resource, or of a container's subtree (rule 14.8). */
 export async function askResource(
   endpoint: SparqlEndpoint,
   asker: Asker,

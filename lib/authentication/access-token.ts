@@ -1,6 +1,6 @@
 /**
- * Access tokens of RFC 9068: of the embedded authorization server, and of those that are trusted (service.md, "Access-token
- * validation at the storage"). It must not know how keys are found.
+ * Access tokens of RFC 9068: of the embedded authorization server, and of those that are trusted (rule 15.7).
+ * It must not know how keys are found.
  */
 import type { CryptoKey, JWTPayload } from 'jose';
 import { boundKey, readJwt, verifyJwt } from './jwt.js';

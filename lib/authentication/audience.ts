@@ -1,7 +1,7 @@
-/** Audience binding and lifetime of credentials (service.md, "Audience binding"; open-points 7). Pure checks. */
+/** Audience binding and lifetime of credentials (rules 15.4, 15.8). Pure checks. */
 import { refusedCredential } from './suite.js';
 
-/** Seconds by which the clocks of client and server may differ (open-points 7). */
+/** Seconds by which the clocks of client and server may differ (rule 15.7). */
 export const clockSkew = 60;
 
 export interface AudiencePolicy {

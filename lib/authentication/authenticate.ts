@@ -28,7 +28,7 @@ export interface PresentedRequest {
 export interface Authenticator {
   /**
    * @throws LwsError `invalid-token` for a refused credential, also where none is needed; `invalid-request` for an
-   *   unknown or malformed scheme (open-points 1.4); `use-dpop-nonce`; `too-many-requests`
+   *   unknown or malformed scheme (rule 4.6); `use-dpop-nonce`; `too-many-requests`
    */
   authenticate(request: PresentedRequest): Access | Promise<Access>;
 }
@@ -188,7 +188,7 @@ const isCurrent = ({ expires, verifyAgain = Number.POSITIVE_INFINITY }: Verified
 const schemes = new Set(['bearer', 'dpop', 'saml2']);
 
 function requireScheme(field: string): Credentials {
-  // An assertion may be raw XML, which no token68 is (open-points 7).
+  // An assertion may be raw XML, which no token68 is (rule 15.12).
   const assertion = /^saml2 +(?=<)/i.exec(field);
   if (assertion) return { scheme: 'saml2', token: field.slice(assertion[0].length) };
   const credentials = parseAuthorization(field);

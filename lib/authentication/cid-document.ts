@@ -83,7 +83,7 @@ function methodOf(method: Members, subject: string): AuthenticationMethod {
   };
 }
 
-/** The 2020 types are read as JsonWebKey and Multikey (service.md, "Suites"). */
+/** The 2020 types are read as JsonWebKey and Multikey (rule 15.11). */
 function keyOf(method: Members): AuthenticationMethod['jwk'] {
   // Whoever publishes the secret has no secret any more.
   if (method['secretKeyJwk'] !== undefined || method['secretKeyMultibase'] !== undefined) return undefined;

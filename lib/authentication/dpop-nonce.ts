@@ -1,4 +1,4 @@
-/** Nonces for DPoP without a memory of them: a time under a key of this process (RFC 9449 8; service.md, "DPoP"). */
+/** Nonces for DPoP without a memory of them: a time under a key of this process (RFC 9449 8; rule 15.15). */
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 export interface DpopNonces {

@@ -1,5 +1,5 @@
 /**
- * DPoP: the proof that whoever presents an access token has the key that it is bound to (RFC 9449; service.md, "DPoP").
+ * DPoP: the proof that whoever presents an access token has the key that it is bound to (RFC 9449; rule 15.14).
  * It must not know access tokens beyond the thumbprint.
  */
 import { createHash, type KeyObject } from 'node:crypto';
@@ -41,7 +41,7 @@ export interface DpopVerifier {
   verify(field: string | undefined, request: ProvenRequest): Promise<DpopProof>;
 }
 
-/** Seconds: how old a proof may be, and how far ahead of our clock (open-points 7). */
+/** Seconds: how old a proof may be, and how far ahead of our clock (rule 15.14). */
 const oldest = 300;
 const ahead = 60;
 

@@ -7,7 +7,7 @@ import { clockSkew } from './audience.js';
 import { hasDuplicateMembers } from './json-members.js';
 import { refusedCredential } from './suite.js';
 
-/** The ten algorithms of the challenge (open-points 7); never `none`, never a shared secret. */
+/** The ten algorithms of the challenge (rule 15.9); never `none`, never a shared secret. */
 export const signatureAlgorithms = [
   'ES256',
   'ES384',

@@ -1,5 +1,5 @@
 /**
- * Access control lists of Web Access Control: from the triples of an `.acl` to rules (open-points 1.3). Pure; it must not
+ * Access control lists of Web Access Control: from the triples of an `.acl` to rules (rule 3.2). Pure; it must not
  * know where they are kept nor who asks.
  */
 import type { Quad } from '@rdfjs/types';

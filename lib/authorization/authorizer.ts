@@ -92,7 +92,7 @@ export function createAuthorizer(
     return refusal;
   };
   const consider = (question: Question, decision: Decision): Decision | Promise<Decision> =>
-    // Grants never give control (open-points 9).
+    // Grants never give control (rule 17.4).
     decision.allowed || question.mode === 'control' || sources().length === 0 ? decision : widened(question, decision);
   const decide = (question: Question): Decision | Promise<Decision> => {
     const decision = base.decide(question);

@@ -1,5 +1,5 @@
 /**
- * What a caller who may not do something is told (open-points 1.4): a stranger must not learn that anything exists.
+ * What a caller who may not do something is told (rule 4.3): a stranger must not learn that anything exists.
  * It must not know HTTP; it throws codes.
  */
 import { LwsError } from '../errors.js';

@@ -1,4 +1,4 @@
-/** Owner mode and open mode (open-points 1.2): owners may do everything, creators everything with what they created. */
+/** Owner mode and open mode (rules 2.7, 2.10): owners may do everything, creators everything with what they created. */
 
 import type { AddedOwners } from './added-owners.js';
 import { type Authorizer, type BaseModel, createAuthorizer, type Decision } from './authorizer.js';

@@ -1,5 +1,5 @@
 /**
- * Web Access Control (open-points 1.3): the resource's own ACL, or the inherited rules of the nearest container that has
+ * Web Access Control (rule 3.3): the resource's own ACL, or the inherited rules of the nearest container that has
  * one; the nearest wins entirely, and nobody is above it. It must not know HTTP, nor what widens its decisions.
  */
 

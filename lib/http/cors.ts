@@ -1,4 +1,4 @@
-/** Cross-origin requests (open-points 2.9): closed unless origins are listed. Pure. */
+/** Cross-origin requests (rule 10.4): closed unless origins are listed. Pure. */
 import type { IncomingMessage } from 'node:http';
 import type { Step } from './exchange.js';
 import type { Fields, Reply } from './reply.js';
@@ -20,7 +20,7 @@ export function cors({ cors: policy, storage: { storage } }: Site): Step {
   if (policy.allowedOrigins.length === 0) return (_ctx, next) => next();
   const basePath = new URL(storage).pathname.slice(0, -1);
   return ({ req, state: { exchange } }, next) => {
-    // open-points 2.9: the console and its callback are for this origin alone, also while nobody serves them.
+    // rule 10.4: the console and its callback are for this origin alone, also while nobody serves them.
     const path = exchange.path.slice(basePath.length);
     if (/^\/(?:app|callback)(?:\/|$)/i.test(path)) return next();
     exchange.cors = corsFields(policy, req);

@@ -1,11 +1,11 @@
-/** `Want-Repr-Digest` and `Want-Content-Digest` (RFC 9530; service.md, "Integrity") on answers. It must not know resources. */
+/** `Want-Repr-Digest` and `Want-Content-Digest` (RFC 9530; rule 10.7) on answers. It must not know resources. */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { chooseDigest, type DigestAlgorithm, formatDigest } from '../fields/digest.js';
 import type { Reply } from './reply.js';
 import { field } from './request.js';
 
-/** Both algorithms; SHA-256 preferred, because it is hashed anyway (service.md, "Integrity" 5). */
+/** Both algorithms; SHA-256 preferred, because it is hashed anyway (rule 10.7). */
 export const wantContentDigest = 'sha-512=3, sha-256=10';
 
 const wantsDigests = ({ headers }: IncomingMessage): boolean =>

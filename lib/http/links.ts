@@ -1,4 +1,4 @@
-/** The fields that every representation of a resource carries (service.md, "Response headers and conditional requests"). */
+/** The fields that every representation of a resource carries (rule 7.6). */
 import { formatLink } from '../fields/link.js';
 import { lws } from '../rdf/vocabulary.js';
 import { aclOf, linksetOf } from '../resources/names.js';

@@ -1,5 +1,5 @@
 /**
- * The linkset of a resource, `<resource>.meta` (service.md, "Linkset resource" and "Linkset endpoint rules"). It must not
+ * The linkset of a resource, `<resource>.meta` (rules 11.1, 11.5). It must not
  * know how links are kept.
  */
 import { createHash } from 'node:crypto';
@@ -64,7 +64,7 @@ function read(exchange: ResourceExchange, state: LinksetState): Reply {
   const conditions = preconditions(req);
   assertPreconditions({ ...conditions, ifNoneMatch: undefined }, { modified: modifiedOf(state) }, state.tag);
   const bytes = applied === '' ? state.bytes : linksetBytes(record, links, storage.storage, filter);
-  // A view of the same state: with a tag of its own, good for If-Match all the same (open-points 2.5, 3).
+  // A view of the same state: with a tag of its own, good for If-Match all the same (rules 8.1, 11.9).
   const tag = applied === '' ? state.tag : `${state.tag}.${hashOf(applied)}`;
   const fields = {
     ...commonFields(exchange, { ...state, tag }),
@@ -78,7 +78,7 @@ function read(exchange: ResourceExchange, state: LinksetState): Reply {
   return { status: 200, fields, body: bytes };
 }
 
-/** `Prefer: include="..."` and `omit="..."` (endpoint rule 5), and how they are echoed. */
+/** `Prefer: include="..."` and `omit="..."` (rule 11.9), and how they are echoed. */
 function wantedRelations({ req }: ResourceExchange): { filter: RelationFilter; applied: string } {
   const asked = preferences(req);
   const named = (['include', 'omit'] as const).flatMap((preference) => {

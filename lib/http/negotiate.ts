@@ -1,4 +1,4 @@
-/** Content negotiation (open-points 2.4): which representation a request gets. Pure; never 406. */
+/** Content negotiation (rule 7.1): which representation a request gets. Pure; never 406. */
 import { LRUCache } from 'lru-cache';
 import { chooseMediaType, type MediaRange, parseAccept, qualityOf } from '../fields/accept.js';
 import { without } from '../fields/syntax.js';
@@ -67,7 +67,7 @@ export const chooseListing = (accept: string | undefined): ListingType =>
       : { as: 'rdf', format: chosen as RdfFormat };
   });
 
-/** `/` is the storage description when that is wanted at least as much as the best listing type (open-points 2.4). */
+/** `/` is the storage description when that is wanted at least as much as the best listing type (rule 7.3). */
 export function prefersDescription(accept: string | undefined): boolean {
   const ranges = accept === undefined ? undefined : acceptedRanges(accept);
   if (!ranges) return true;

@@ -21,7 +21,7 @@ import { representRdf } from './represent-graph.js';
 import { field, preconditions } from './request.js';
 import { isConditional, notModified, recordFields, revalidate } from './state-fields.js';
 
-/** Types that a browser would run in this origin (service.md, conditional requests 8). */
+/** Types that a browser would run in this origin (rule 7.5). */
 const executable =
   /^(?:text\/html|image\/svg\+xml|application\/xhtml\+xml|(?:text|application)\/(?:xml|xslt|xsl|rdf\+xml)|[^;]+\+xml)$/;
 

@@ -55,7 +55,7 @@ export async function resourceReply(exchange: ResourceExchange): Promise<Reply> 
   if (storage.acls && controlled?.startsWith(storage.storage)) return aclReply(exchange, storage.acls, controlled);
   const method = Object.hasOwn(methods, req.method ?? '') ? methods[req.method!] : undefined;
   if (!method) throw await unsupportedMethod(storage, access, target.iri);
-  // PUT rule 3: before anything that the request may say besides.
+  // Rule 1.3: before anything that the request may say besides.
   if (req.method === 'PUT' && isReserved(target.iri, storage.storage, storage.systemPrefix)) throw reservedName();
   if (isWrite && target.query !== undefined)
     throw new LwsError('bad-request', 'A resource is written at its own IRI, without a query.');
@@ -131,7 +131,7 @@ async function post(exchange: ResourceExchange): Promise<Reply> {
     model: exchange.model ?? requestedModel(links, target.iri),
     // open-points 2.2: the links of a creating POST are its first metadata.
     ...(links.length > 0 ? { links } : {}),
-    // open-points 11: more of it is not looked at.
+    // rule 6.2: more of it is not looked at.
     slug: field(req, 'slug')?.slice(0, 1_000),
     body: requestBody(req, res, idleMs),
   });
@@ -180,7 +180,7 @@ async function del({ storage, req, res, access, target, idleMs }: ResourceExchan
     access,
     preconditions: preconditions(req),
     model: undefined,
-    // RFC 4918 10.2; other values count as absent (open-points 2.3).
+    // RFC 4918 10.2; other values count as absent (rule 6.20).
     recursive: field(req, 'depth')?.trim().toLowerCase() === 'infinity',
     // Otherwise a body of a DELETE has no meaning (RFC 9110 9.3.5), and is left unread.
     body: req.headers['content-digest'] === undefined ? undefined : requestBody(req, res, idleMs),
@@ -197,10 +197,10 @@ async function shown(storage: Storage, access: Access, record: ResourceRecord): 
   return rest;
 }
 
-/** `Prefer: set-linkset`: the Link fields are to become metadata (service.md, Linkset endpoint rule 6). */
+/** `Prefer: set-linkset`: the Link fields are to become metadata (rule 11.10). */
 const setsLinkset = (req: IncomingMessage): boolean => preferences(req).has('set-linkset');
 
-/** What an answer to a write says of the new state: the tag is that of a GET without Accept (open-points 2.5). */
+/** What an answer to a write says of the new state: the tag is that of a GET without Accept (rule 8.1). */
 async function writtenFields(
   { storage, req, access }: ResourceExchange,
   record: ResourceRecord,
@@ -221,7 +221,7 @@ async function writtenFields(
   };
 }
 
-/** A query of the resource itself, or of all below a container (open-points 6). */
+/** A query of the resource itself, or of all below a container (rule 14.8). */
 async function query(exchange: ResourceExchange): Promise<Reply> {
   const { storage, resourceQuery, req, res, access, address, target, idleMs } = exchange;
   if (!resourceQuery) throw await unsupportedMethod(storage, access, target.iri);

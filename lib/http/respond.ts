@@ -13,7 +13,7 @@ import type { Site } from './site.js';
 /** Writes the answer that the later steps came to, with the fields of every answer. koa writes nothing. */
 export function answered({ storage: { storage }, hstsSeconds }: Site): Step {
   const fixed = {
-    // open-points 2.7: every answer says which storage it is of; those of resources say more in their own Link.
+    // rule 10.2: every answer says which storage it is of; those of resources say more in their own Link.
     Link: formatLink(storage, lws.storage),
     ...(hstsSeconds > 0 ? { 'Strict-Transport-Security': `max-age=${hstsSeconds}` } : {}),
   };

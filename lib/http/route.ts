@@ -22,7 +22,7 @@ export interface RouteRequest {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** The method QUERY on resources (open-points 6): a component answers it, after the guard let the caller read. */
+/** The method QUERY on resources (rule 14.8): a component answers it, after the guard let the caller read. */
 export interface ResourceQuery {
   /** The value of `Accept-Query`. */
   readonly mediaType: string;

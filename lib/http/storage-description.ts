@@ -1,5 +1,5 @@
 /**
- * The storage description: a controlled identifier document (service.md, "Storage description"), folded over what the
+ * The storage description: a controlled identifier document (rule 12.1), folded over what the
  * installed components advertise. It must not know any component.
  */
 import { createHash } from 'node:crypto';
@@ -53,7 +53,7 @@ export interface StorageDescription {
   readonly renderings: Map<RdfFormat, Promise<Buffer>>;
 }
 
-/** What the floors themselves can do (open-points 4). */
+/** What the floors themselves can do (rule 12.3). */
 const ownCapabilities: readonly CapabilityEntry[] = [
   { type: 'https://w3c.github.io/lws-protocol/lws10-core/' },
   {

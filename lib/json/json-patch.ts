@@ -7,7 +7,7 @@ import { applyOperations } from './json-patch-operations.js';
  * Applies a patch to a document, whose numbers and members stay as they were written and ordered where the patch does
  * not touch them. A result that equals the document comes back as the very same bytes.
  * @throws LwsError `malformed-body` for a patch that is none, `patch-conflict` for a failed `test` or a pointer that
- *   leads nowhere (open-points 2.3)
+ *   leads nowhere (rule 6.17)
  */
 export function patchJson(document: Uint8Array, patch: Uint8Array, merge: boolean): Uint8Array {
   const before = readExact(decodeUtf8(document));

@@ -5,7 +5,7 @@ const maximumDepth = 64;
 
 /**
  * Parses a JSON text.
- * @throws LwsError `malformed-body` when it is not JSON or nested deeper than 64 (open-points 2.1)
+ * @throws LwsError `malformed-body` when it is not JSON or nested deeper than 64 (rule 1.9)
  */
 export function parseJson(text: string): unknown {
   assertShallow(text);

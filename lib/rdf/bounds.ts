@@ -6,7 +6,7 @@ import type { NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../errors.js';
 
-/** Characters of an IRI (open-points 11). */
+/** Characters of an IRI (rule 1.13). */
 const longestIri = 64 << 10;
 
 /** @throws LwsError `malformed-body` */

@@ -23,7 +23,7 @@ export function shippedContext(iri: string): unknown {
   return loaded.get(iri);
 }
 
-/** A context that is neither shipped nor given (open-points 2.1). */
+/** A context that is neither shipped nor given (rule 1.11). */
 export class UnknownContext extends LwsError {
   constructor(readonly iri: string) {
     super(

@@ -1,5 +1,5 @@
 /**
- * The RDF serialisations that the storage reads and writes, in the order in which they win ties (open-points 2.4).
+ * The RDF serialisations that the storage reads and writes, in the order in which they win ties (rule 7.1).
  * It must not know parsers or HTTP.
  */
 export const rdfFormats = [

@@ -26,7 +26,7 @@ export interface RdfDocument {
  * Parses a document into one graph; its blank nodes are relabelled.
  * @param base the IRI that relative references resolve against
  * @throws UnknownContext; LwsError `malformed-body` with the line (and column) where it can be said; `named-graph` for triples outside
- *   the default graph (service.md, PATCH rule 2)
+ *   the default graph (rule 1.8)
  */
 export async function parseRdf(
   bytes: Uint8Array,

@@ -83,7 +83,7 @@ async function assertContainerState(
 
 const isTaken = (error: unknown): boolean => error instanceof LwsError && error.code === 'already-exists';
 
-/** The test runs on the name as sent and on the composed path (open-points 2.2). */
+/** The test runs on the name as sent and on the composed path (rule 6.2). */
 const isReservedName = ({ storage, systemPrefix }: Storage, container: string, slug: string): boolean =>
   isReserved(container + slug.replace(/^\/+/, ''), storage, systemPrefix);
 

@@ -24,7 +24,7 @@ export interface DeleteRequest extends WriteRequest {
 /**
  * Deletes; content and metadata go in the same transaction.
  * @throws LwsError `root-not-deletable`, `digest-mismatch`, `precondition-failed`, `not-empty`, `forbidden` when any descendant may not be
- *   deleted (open-points 1.1: one refusal and nothing is deleted)
+ *   deleted (rule 2.3: one refusal and nothing is deleted)
  */
 export async function remove(storage: Storage, request: DeleteRequest): Promise<void> {
   const { iri, access, preconditions, recursive } = request;

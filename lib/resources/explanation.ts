@@ -29,7 +29,7 @@ export interface Explanation {
 
 type Decider = Pick<Storage, 'storage' | 'store' | 'authorizer' | 'acls'>;
 
-/** What a method needs of what (open-points 1.1). */
+/** What a method needs of what (rule 2.1). */
 function neededFor({ method, iri }: ExplainedRequest, { store, acls }: Decider): Needed {
   const isRead = /^(?:GET|HEAD|OPTIONS|QUERY)$/.test(method);
   const controlled = acls && controlledBy(iri);

@@ -113,7 +113,7 @@ async function readLinksetBody(storage: Storage, { body }: LinksetRequest): Prom
 
 /**
  * What clients manage after a patch, which addresses either the document that GET returns or the object of the clients'
- * relations (open-points 3).
+ * relations (rule 11.6).
  */
 async function patchLinks(storage: Storage, seen: LinksetState, patch: Buffer, merge: boolean): Promise<ClientLinks> {
   const { record, links, bytes } = seen;

@@ -1,5 +1,5 @@
 /**
- * Linksets as documents (RFC 9264; service.md, "Linkset resource"; open-points 3): the links that the server manages are
+ * Linksets as documents (RFC 9264; rules 11.1, 11.2): the links that the server manages are
  * made anew on every read, the clients' are kept as they were given. Pure; it must not know requests or transactions.
  */
 import { createHash } from 'node:crypto';
@@ -38,7 +38,7 @@ const isManagedOrType = (name: string): boolean => name === 'type' || managed.ha
 /** Whether a client may declare a type (rule 2): none that says what the server makes of a resource. */
 const isDeclarable = (type: string): boolean => !type.startsWith(lws.namespace) && !interactionModels.has(type);
 
-/** The link context object of a resource, its members in the order of open-points 3. */
+/** The link context object of a resource, its members in the order of rule 11.1. */
 function contextObject(record: ResourceRecord, links: ClientLinks, storage: string): [string, unknown][] {
   const declared = (links['type'] as Target[] | undefined) ?? [];
   return [
@@ -92,7 +92,7 @@ export function readLinkset(document: unknown, iri: string): ClientLinks {
 
 /**
  * What a client manages of a link context object. The server's relations and the types that nobody may declare are
- * left out without an error, so that what was read can be written back (open-points 3).
+ * left out without an error, so that what was read can be written back (rule 11.2).
  * @throws LwsError `malformed-body`, `anchor-mismatch`
  */
 export function readContextObject(object: unknown, iri: string): ClientLinks {
@@ -157,7 +157,7 @@ function readValue(name: string, value: unknown): unknown {
 
 /**
  * What a request's Link fields say of a resource, as client-managed links. Links of another context, those that the
- * server manages and interaction models are left out (open-points 2.2).
+ * server manages and interaction models are left out (rule 6.4).
  * @throws LwsError `malformed-body` for a type that is no absolute IRI
  */
 export function linksOfHeader(links: readonly Link[], iri: string): ClientLinks {

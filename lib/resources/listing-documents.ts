@@ -1,4 +1,4 @@
-/** Listings as documents: the members of a container in JSON and in RDF, in pages (open-points 2.6). It must not know who sees what. */
+/** Listings as documents: the members of a container in JSON and in RDF, in pages (rules 9.1, 9.2, 9.4). It must not know who sees what. */
 import { createHash } from 'node:crypto';
 import type { Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
@@ -48,7 +48,7 @@ export function lastPage(pageSize: number, total: number, page: number): number 
 }
 
 /**
- * The listing as JSON (service.md, "Container listing").
+ * The listing as JSON (rule 9.1).
  * @param page of `?page=N`; absent: the un-numbered URL, whose tag stands for the container
  * @throws LwsError `page-not-found`
  */
@@ -77,7 +77,7 @@ export function jsonDocument(
   };
 }
 
-/** The whole listing in an RDF serialisation; it is never paginated (service.md, conditional requests 5). */
+/** The whole listing in an RDF serialisation; it is never paginated (rule 9.2). */
 export async function rdfDocument(
   { iri, revision }: Pick<ResourceRecord, 'iri' | 'revision'>,
   { members, total, state, modified }: Membership,
@@ -104,12 +104,12 @@ export function wholeAsPage(pageSize: number, listing: Listing, page: number | u
   return { ...listing, tag };
 }
 
-/** It names no state, so that it never satisfies `If-Match` (service.md, conditional requests 5). */
+/** It names no state, so that it never satisfies `If-Match` (rule 8.4). */
 const pageTag = (page: number, bytes: Buffer, variant = ''): string => `page-${page}.${variant}${hashOf(bytes)}`;
 
 const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64url').slice(0, 12);
 
-/** The structural type in its short form, and the declared ones behind it (open-points 2.6). */
+/** The structural type in its short form, and the declared ones behind it (rule 9.1). */
 function itemType({ kind, types = [] }: ListedMember): string | readonly string[] {
   const structural = kind === 'container' ? 'Container' : 'DataResource';
   return types.length === 0 ? structural : [structural, ...types];

@@ -1,4 +1,4 @@
-/** Containers as they are listed: which members the asking client may see, of a page or all (open-points 2.6). */
+/** Containers as they are listed: which members the asking client may see, of a page or all (rule 9.3). */
 import type { Access } from '../authorization/principal.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import type { ResourceRecord } from '../storage/records.js';
@@ -8,7 +8,7 @@ import { latest, seenItem, viewState } from './seen-state.js';
 import type { Storage } from './storage.js';
 
 /**
- * The listing as JSON, in pages when the membership exceeds one (service.md, "Container listing").
+ * The listing as JSON, in pages when the membership exceeds one (rules 9.1, 9.4).
  * @param page from `?page=N`; absent: the un-numbered URL, whose tag stands for the container
  * @throws LwsError `page-not-found`
  */
@@ -30,7 +30,7 @@ export async function jsonListing(
   return (await storage.representations.obtain(container.iri, variant, container.revision, build)) as Listing;
 }
 
-/** The whole listing in an RDF serialisation; it is never paginated (service.md, conditional requests 5). */
+/** The whole listing in an RDF serialisation; it is never paginated (rule 9.2). */
 export async function rdfListing(
   storage: Storage,
   access: Access,

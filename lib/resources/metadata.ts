@@ -22,7 +22,7 @@ export function clientLinks(view: { entry(key: string): string | undefined }, ir
 
 /**
  * Stages links in place of those that were, and returns the record that goes with them, which the caller stages.
- * @throws LwsError `linkset-too-large` (open-points 3)
+ * @throws LwsError `linkset-too-large` (rule 11.8)
  */
 export function stageLinks<T extends ResourceRecord>(
   storage: Storage,

@@ -8,7 +8,7 @@ export const mergePatch = 'application/merge-patch+json';
 export const jsonPatch = 'application/json-patch+json';
 export const linksetJson = 'application/linkset+json';
 
-/** The patch types that a resource takes (service.md, "PATCH format matrix"); none for binaries and containers. */
+/** The patch types that a resource takes (rule 6.14); none for binaries and containers. */
 export function acceptedPatches({ kind }: ResourceRecord): readonly string[] {
   if (kind === 'rdf') return [sparqlUpdate];
   return kind === 'json' ? [jsonPatch, mergePatch] : [];

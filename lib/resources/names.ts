@@ -59,7 +59,7 @@ function assertPath(path: string): void {
 const isDots = (segment: string): boolean => /^(?:\.|%2e){1,2}$/i.test(segment);
 
 /**
- * Whether no resource may be made at an IRI (service.md, "Reserved names"). Ignores case, and covers the container
+ * Whether no resource may be made at an IRI (rule 1.3). Ignores case, and covers the container
  * form; the name is tested as sent, without percent-decoding.
  */
 export function isReserved(iri: string, storage: string, systemPrefix: string): boolean {
@@ -88,7 +88,7 @@ export const aclOf = (iri: string): string => `${iri}.acl`;
 export const linksetOf = (iri: string): string => `${iri}.meta`;
 
 /**
- * The name that a Slug asks for (open-points 2.2), with a slash at the end when it asks for a container.
+ * The name that a Slug asks for (rule 6.2), with a slash at the end when it asks for a container.
  * `undefined` when nothing usable is left.
  */
 export function nameFromSlug(slug: string): string | undefined {

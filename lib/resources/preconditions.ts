@@ -35,7 +35,7 @@ export function datedAnew<T extends Dated>(before: T, now: number): T {
 export const isStrongDate = ({ modified, sharesSecond }: Dated, date: number): boolean =>
   !sharesSecond && wholeSeconds(modified) === date;
 
-/** Whether a tag is one of the current state's: the state itself, or any of its variants (open-points 2.5). */
+/** Whether a tag is one of the current state's: the state itself, or any of its variants (rule 8.1). */
 export const isOfState = (opaque: string, state: string): boolean => opaque === state || opaque.startsWith(`${state}.`);
 
 /**
@@ -57,7 +57,7 @@ export function assertPreconditions(
       'The resource exists: replace it with If-Match and the ETag that you last saw, or create with If-None-Match: *.',
     );
   if (ifMatch !== undefined) {
-    // A tag is compared strongly; a page of a listing has a tag of another state (service.md, conditional requests 5).
+    // A tag is compared strongly; a page of a listing has a tag of another state (rule 8.4).
     const matches =
       state !== undefined && (ifMatch === '*' || ifMatch.some(({ weak, opaque }) => !weak && isOfState(opaque, state)));
     if (!matches)
@@ -85,7 +85,7 @@ export function isNotModified({ ifNoneMatch, ifModifiedSince }: Preconditions, t
   return ifModifiedSince !== undefined && wholeSeconds(modified) <= ifModifiedSince;
 }
 
-/** `Last-Modified` has whole seconds (open-points 2.5), and dates are compared as they are shown. */
+/** `Last-Modified` has whole seconds (rule 8.5), and dates are compared as they are shown. */
 export const wholeSeconds = (milliseconds: number): number => Math.floor(milliseconds / 1000) * 1000;
 
 const failed = (message: string): LwsError => new LwsError('precondition-failed', message);

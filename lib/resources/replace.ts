@@ -29,7 +29,7 @@ export interface ReplaceRequest extends WriteRequest {
 
 /**
  * Creates or replaces.
- * @throws LwsError in the order of open-points 2.3: `reserved-name`, `interaction-model-conflict`, authorization,
+ * @throws LwsError in the order of rule 6.11: `reserved-name`, `interaction-model-conflict`, authorization,
  *   `parent-not-found`, `parent-not-a-container`, `container-exists`, `precondition-required`, `precondition-failed`,
  *   what the content is refused for, `quota-exceeded`
  */
@@ -91,7 +91,7 @@ async function requireTarget(
     return await requirePut(storage, view, access, iri);
   } catch (error) {
     if (!(error instanceof LwsError) || error.code !== 'parent-not-found') throw error;
-    // PUT rule 2: below a data resource there is nothing to create in. Said only to those who may see that resource.
+    // Rule 6.7: below a data resource there is nothing to create in. Said only to those who may see that resource.
     const parent = view.record(counterpart(parentOf(iri)));
     if (parent && (await storage.authorizer.allows({ view, access, mode: 'read', iri: parent.iri, record: parent })))
       throw new LwsError('parent-not-a-container', 'The parent of this IRI is not a container.');

@@ -1,4 +1,4 @@
-/** The root's ACL: written at the first start in Web Access Control, from the owners (open-points 1.3). */
+/** The root's ACL: written at the first start in Web Access Control, from the owners (rule 3.8). */
 
 import { aclKey } from '../authorization/acl.js';
 import type { AclIndex } from '../authorization/acl-index.js';

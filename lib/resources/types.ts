@@ -1,4 +1,4 @@
-/** The structural types of resources and the interaction models that a request may ask for (service.md, "Resource kinds"). */
+/** The structural types of resources and the interaction models that a request may ask for (rule 1.1). */
 import { LwsError } from '../errors.js';
 import type { Link } from '../fields/link.js';
 import { isRdfFormat } from '../rdf/formats.js';
@@ -38,7 +38,7 @@ export function requestedModel(links: readonly Link[], target: string): Interact
   return [...asked][0];
 }
 
-/** What a body becomes (open-points 2.1). */
+/** What a body becomes (rule 1.5). */
 export function contentKind(
   model: InteractionModel | undefined,
   mediaType: string,
@@ -51,7 +51,7 @@ export function contentKind(
 
 export const isJson = (mediaType: string): boolean => mediaType === 'application/json' || mediaType.endsWith('+json');
 
-/** The values of `Link: rel="type"` on a resource of a kind (open-points 2.4). */
+/** The values of `Link: rel="type"` on a resource of a kind (rule 7.6). */
 export const typeLinks: Readonly<Record<ResourceKind, readonly string[]>> = {
   container: [ldp.Resource, ldp.BasicContainer, lws.Container],
   rdf: [ldp.Resource, ldp.RDFSource, lws.DataResource],

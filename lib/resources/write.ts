@@ -177,7 +177,7 @@ export function rememberTurtle(storage: Storage, record: ResourceRecord, content
   });
 }
 
-/** @throws LwsError `interaction-model-conflict` when the Link types contradict the IRI's shape (PUT rule 4) */
+/** @throws LwsError `interaction-model-conflict` when the Link types contradict the IRI's shape (rule 6.8) */
 export function assertShape(iri: string, model: InteractionModel | undefined): void {
   if (model !== undefined && (model === 'container') !== isContainerIri(iri))
     throw new LwsError(

@@ -1,4 +1,4 @@
-/** The settings of the floors, and the combinations of them that the server refuses to start with (open-points 1.5, 10). */
+/** The settings of the floors, and the combinations of them that the server refuses to start with (rule 5.4). */
 import { logLevels } from '../log.js';
 import { hostList } from '../outbound/address-policy.js';
 import {

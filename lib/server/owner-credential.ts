@@ -1,4 +1,4 @@
-/** Owners that need no identity provider: a did:key identity and bearer credentials of it (service.md, "Owner bootstrapping"). */
+/** Owners that need no identity provider: a did:key identity and bearer credentials of it (rule 5.3). */
 import { randomUUID } from 'node:crypto';
 import { importJWK, SignJWT } from 'jose';
 import { didKeyOf, expandDidKey } from '../authentication/did.js';

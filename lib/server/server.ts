@@ -40,7 +40,7 @@ export interface Server {
   /** For a koa application of one's own: what is not below the base URI goes on to the middleware behind it. */
   readonly middleware: Application['middleware'];
   readonly store: Store;
-  /** The file of the owner's key, when the server minted one (open-points 1.5). */
+  /** The file of the owner's key, when the server minted one (rule 5.1). */
   readonly mintedOwner: string | undefined;
   /**
    * Listens where the settings say, with an HTTP server of its own.

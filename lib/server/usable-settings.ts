@@ -1,4 +1,4 @@
-/** The combinations of settings that the server refuses to start with (open-points 1.5, 10). Pure. */
+/** The combinations of settings that the server refuses to start with (rule 5.4). Pure. */
 import { type Settings, SettingsError } from '../settings.js';
 import { type CoreSettings, coreSettings, readBaseUri, servesTls } from './core-settings.js';
 import { assertUsableTls } from './tls/usable-tls.js';

@@ -1,4 +1,4 @@
-/** The key that signs what the storage sends to others, as its description publishes it (service.md, "Storage description"). */
+/** The key that signs what the storage sends to others, as its description publishes it (rule 12.2). */
 import { existsSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { calculateJwkThumbprint } from 'jose';
 import type { VerificationMethod } from '../http/storage-description.js';

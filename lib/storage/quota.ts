@@ -1,5 +1,5 @@
 /**
- * What counts against the quota (open-points 2.8): the content of resources, and what clients send beside it, which is kept
+ * What counts against the quota (rule 10.3): the content of resources, and what clients send beside it, which is kept
  * in entries. It must not know what is in these.
  */
 import { LwsError } from '../errors.js';

@@ -13,18 +13,18 @@ export type ResourceKind = 'container' | 'rdf' | 'json' | 'binary';
 export interface ResourceRecord {
   readonly iri: string;
   readonly kind: ResourceKind;
-  /** Changes with every change of state, never repeats; the opaque part of the entity tags (open-points 2.5). */
+  /** Changes with every change of state, never repeats; the opaque part of the entity tags (rule 8.1). */
   readonly revision: string;
   /** The stored media type; for containers the listing's. */
   readonly mediaType: string;
-  /** Bytes: of the content, for RDF of the default Turtle (open-points 2.6); 0 for containers. */
+  /** Bytes: of the content, for RDF of the default Turtle (rule 9.1); 0 for containers. */
   readonly size: number;
   /** Milliseconds since the epoch. */
   readonly created: number;
   readonly modified: number;
   /** The state before this one began within the same second. */
   readonly sharesSecond?: true | undefined;
-  /** The identity that has every mode on it in owner mode (open-points 1.2); absent in open mode. */
+  /** The identity that has every mode on it in owner mode (rule 2.8); absent in open mode. */
   readonly owner?: string;
   /** Containers: the number of members. */
   readonly members?: number;

@@ -62,7 +62,7 @@ export class Transaction {
     return this.records.size === 0 && this.entries.size === 0 && this.hidden.size === 0;
   }
 
-  /** Bytes that count against the quota, this transaction's changes included (open-points 2.8). */
+  /** Bytes that count against the quota, this transaction's changes included (rule 10.3). */
   get bytes(): number {
     return this.base.bytes + this.bytesDelta;
   }

@@ -1,4 +1,4 @@
-/** open-points 9: the documents of access requests and grants, what is refused of them, and how they are kept. */
+/** Rule 17.2: the documents of access requests and grants, what is refused of them, and how they are kept. */
 import { expect } from 'chai';
 import { describeStorage, lws, type StorageUnderTest } from '../support/conformance.js';
 import { expectChallenge, expectProblem, linked } from '../support/expectations.js';
@@ -84,7 +84,7 @@ describeStorage(
           type,
         );
 
-      it(`${kind}, open-points 9: POST is 201 with Location and the document`, async () => {
+      it(`${kind}, rule 17.1: POST is 201 with Location and the document`, async () => {
         const answer = await post({});
         expect(answer.status, answer.text).to.equal(201);
         expect(mediaType(answer)).to.equal(lwsJson);
@@ -101,7 +101,7 @@ describeStorage(
         expect((await s.head(location)).status).to.equal(200);
       });
 
-      it(`${kind}, open-points 9: single strings are accepted for arrays`, async () => {
+      it(`${kind}, rule 17.1: single strings are accepted for arrays`, async () => {
         const single = { type: 'AccessPolicy', action: 'read', assignee: alice.did };
         const target = { type: 'StorageResource', value: s.scratch };
         const one = constraint('client', 'eq', 'https://app.example/');
@@ -111,7 +111,7 @@ describeStorage(
         }
       });
 
-      it(`${kind}, open-points 9: members that are not known are kept`, async () => {
+      it(`${kind}, rule 17.1: members that are not known are kept`, async () => {
         const extra = { note: { text: ['why', 1, null] }, 'https://e.example/p': 'x' };
         const answer = await post({ ...extra, access: [{ ...policy(alice, 'read', s.scratch), because: 'it is so' }] });
         expect(answer.status, answer.text).to.equal(201);
@@ -120,7 +120,7 @@ describeStorage(
         expect(read.access[0].because).to.equal('it is so');
       });
 
-      it(`${kind}, open-points 9: the server says what its id is, whatever the client says`, async () => {
+      it(`${kind}, rule 17.1: the server says what its id is, whatever the client says`, async () => {
         const answer = await post({ id: s.root, creator: 'https://e.example/', issuer: alice.did });
         expect(answer.status, answer.text).to.equal(201);
         const location = new URL(answer.headers['location']!, s.root).href;
@@ -128,12 +128,12 @@ describeStorage(
       });
 
       for (const [title, changes] of Object.entries(refused))
-        it(`${kind}, open-points 9: ${title} is 400`, async () => {
+        it(`${kind}, rule 17.2: ${title} is 400`, async () => {
           const answer = await post(changes(s));
           expectProblem(answer, 400, s);
         });
 
-      it(`${kind}, open-points 11: a grant with prohibition, obligation or duty is 400; a request may ask for it`, async () => {
+      it(`${kind}, rule 17.2: a grant with prohibition, obligation or duty is 400; a request may ask for it`, async () => {
         for (const member of ['prohibition', 'obligation', 'duty']) {
           const status = kind === 'AccessGrant' ? 400 : 201;
           const restricted = { ...policy(alice, 'read', s.scratch), [member]: [{ action: 'delete' }] };
@@ -142,7 +142,7 @@ describeStorage(
         }
       });
 
-      it(`${kind}, open-points 9: what is no JSON, or no object, is 400`, async () => {
+      it(`${kind}, rule 17.2: what is no JSON, or no object, is 400`, async () => {
         for (const text of ['', '{', '[]', 'null', '"x"', '\ufffe'])
           expectProblem(await s.post(endpoint(), lwsJson, text), 400, s);
         expectProblem(
@@ -152,13 +152,13 @@ describeStorage(
         );
       });
 
-      it(`${kind}, open-points 9: another media type is 415`, async () => {
+      it(`${kind}, rule 17.2: another media type is 415`, async () => {
         for (const type of ['text/turtle', 'text/plain', 'application/x-www-form-urlencoded'])
           expectProblem(await post({}, type), 415, s);
         expectProblem(await s.send('POST', endpoint(), {}, '{}'), 415, s);
       });
 
-      it(`${kind}, open-points 9: the list is a container in application/lws+json`, async () => {
+      it(`${kind}, rule 17.1: the list is a container in application/lws+json`, async () => {
         const made = new URL((await post({})).headers['location']!, s.root).href;
         const answer = await s.get(endpoint());
         expect(mediaType(answer)).to.equal(lwsJson);
@@ -169,7 +169,7 @@ describeStorage(
         expect(answer.headers['cache-control']).to.match(/\bprivate\b|\bno-store\b/);
       });
 
-      it(`${kind}, open-points 9: DELETE is 204, and then it is 404 and not listed`, async () => {
+      it(`${kind}, rule 17.1: DELETE is 204, and then it is 404 and not listed`, async () => {
         const made = new URL((await post({})).headers['location']!, s.root).href;
         await revoke(s, made);
         for (const method of ['GET', 'HEAD', 'DELETE'])
@@ -177,7 +177,7 @@ describeStorage(
         expect((await s.get(endpoint())).text).not.to.include(made);
       });
 
-      it(`${kind}, open-points 2.3: other methods are 405 with Allow`, async () => {
+      it(`${kind}, rule 6.21: other methods are 405 with Allow`, async () => {
         const made = new URL((await post({})).headers['location']!, s.root).href;
         for (const [method, iri] of [
           ['PUT', endpoint()],
@@ -193,7 +193,7 @@ describeStorage(
         }
       });
 
-      it(`${kind}, open-points 9: anonymous callers get 401, of the endpoint, of a member, and of none`, async () => {
+      it(`${kind}, rule 17.3: anonymous callers get 401, of the endpoint, of a member, and of none`, async () => {
         const made = new URL((await post({})).headers['location']!, s.root).href;
         for (const iri of [endpoint(), made, `${endpoint()}/none`])
           for (const method of ['GET', 'DELETE', ...(iri === endpoint() ? ['POST'] : [])]) {
@@ -217,7 +217,7 @@ describeStorage(
       });
     }
 
-    it('AccessRequest, open-points 9: any authenticated principal may file one; a grant of a stranger is 403', async () => {
+    it('AccessRequest, rule 17.3: any authenticated principal may file one; a grant of a stranger is 403', async () => {
       for (const who of [s.stranger, as(s, alice)]) {
         const access = [policy(bob, 'read', s.scratch)];
         const filed = await postDocument(s, requestsOf(s), documentOf(s, 'AccessRequest', access), who);
@@ -228,7 +228,7 @@ describeStorage(
       }
     });
 
-    it('open-points 9: a request filed as a grant, or a grant as a request, has no effect of the other', async () => {
+    it('Rule 17.1: a request filed as a grant, or a grant as a request, has no effect of the other', async () => {
       const access = [policy(bob, 'read', s.scratch)];
       await postDocument(s, requestsOf(s), documentOf(s, 'AccessGrant', access));
       expect((await s.send('GET', s.scratch, {}, undefined, as(s, bob))).status).to.equal(404);

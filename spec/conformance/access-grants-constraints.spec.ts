@@ -1,4 +1,4 @@
-/** open-points 9: constraints of grants; all of them must hold, and whatever cannot be told does not hold. */
+/** Rule 17.5: constraints of grants; all of them must hold, and whatever cannot be told does not hold. */
 import { expect } from 'chai';
 import { describeStorage, lws, type StorageUnderTest } from '../support/conformance.js';
 import { type Constraint, constraint, everybodyIri, grant, policy, revoke } from '../support/grants.js';
@@ -137,7 +137,7 @@ describeStorage(
     });
 
     for (const [title, constraints, { anonymous, client, purpose: stated, what = 'turtle' }, holds] of cases)
-      it(`Constraint, open-points 9: ${title} ${holds ? 'holds' : 'does not hold'}`, async () => {
+      it(`Constraint, rule 17.5: ${title} ${holds ? 'holds' : 'does not hold'}`, async () => {
         const iri = iris[what]!;
         let made: string;
         try {
@@ -167,7 +167,7 @@ describeStorage(
         expect(await status(iri)).to.equal(refused);
       });
 
-    it('Constraint, open-points 9: one policy that is inert leaves the others', async () => {
+    it('Constraint, rule 17.5: one policy that is inert leaves the others', async () => {
       const iri = iris['turtle']!;
       const inert = policy(alice, 'modify', iri, 'StorageResource', c('weather', 'eq', 'fine'));
       const made = await grant(s, [inert, policy(alice, 'read', iri)]);

@@ -1,4 +1,4 @@
-/** open-points 9: what grants give, on what, to whom and until when; in owner mode and with WAC. */
+/** Rule 17.4: what grants give, on what, to whom and until when; in owner mode and with WAC. */
 import { expect } from 'chai';
 import { describeStorage, lws, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -31,7 +31,7 @@ function enforcement(s: StorageUnderTest): void {
     delete: ['delete', 'delete'],
   };
   for (const action of actions)
-    it(`AccessGrant, open-points 9: the action ${action} gives its mode and no other`, async () => {
+    it(`AccessGrant, rule 17.4: the action ${action} gives its mode and no other`, async () => {
       const base = await tree(s);
       await during(policy(alice, action, base), async () => {
         for (const path of paths)
@@ -42,7 +42,7 @@ function enforcement(s: StorageUnderTest): void {
       expect(await reach(base)).to.deep.equal({});
     });
 
-  it('AccessGrant, open-points 9: all actions together give everything but control', async () => {
+  it('AccessGrant, rule 17.4: all actions together give everything but control', async () => {
     const base = await tree(s);
     await during(policy(alice, actions, base), async () => {
       for (const path of paths)
@@ -67,7 +67,7 @@ function enforcement(s: StorageUnderTest): void {
     ['a query or a fragment leads nowhere', 'StorageResource', ['x?', 'x#it', 'd/?page=1'], []],
   ];
   for (const [title, type, values, expected] of targets)
-    it(`AccessGrant, open-points 9: target ${title}`, async () => {
+    it(`AccessGrant, rule 17.4: target ${title}`, async () => {
       const base = await tree(s);
       let made: string;
       try {
@@ -90,7 +90,7 @@ function enforcement(s: StorageUnderTest): void {
       expect(reached).to.deep.equal(Object.fromEntries(expected.map((path) => [path, 'read'])));
     });
 
-  it('AccessGrant, open-points 9: foaf:Agent is everybody, the anonymous included', async () => {
+  it('AccessGrant, rule 17.4: foaf:Agent is everybody, the anonymous included', async () => {
     const base = await tree(s);
     await during(policy(everybodyIri, ['read', 'create'], `${base}d/`), async () => {
       for (const who of ['anonymous', s.stranger, as(s, alice)] as const) {
@@ -103,7 +103,7 @@ function enforcement(s: StorageUnderTest): void {
     });
   });
 
-  it('AccessGrant, open-points 9: it does not give the root description more, nor ACLs, nor the metadata of others', async () => {
+  it('AccessGrant, rule 17.4: it does not give the root description more, nor ACLs, nor the metadata of others', async () => {
     const base = await tree(s);
     await during(policy(alice, 'read', `${base}x`, 'DataResource'), async () => {
       const get = async (iri: string) => (await s.send('GET', iri, {}, undefined, as(s, alice))).status;
@@ -114,7 +114,7 @@ function enforcement(s: StorageUnderTest): void {
     });
   });
 
-  it('AccessGrant, open-points 9: it never narrows, whatever its constraints', async () => {
+  it('AccessGrant, rule 17.5: it never narrows, whatever its constraints', async () => {
     const base = await tree(s);
     const never = { leftOperand: 'dateTime', operator: 'lt', rightOperand: '2001-01-01T00:00:00Z' };
     await during(
@@ -129,7 +129,7 @@ function enforcement(s: StorageUnderTest): void {
     );
   });
 
-  it('AccessGrant, open-points 9: policies and grants add up, and one revoked leaves the others', async () => {
+  it('AccessGrant, rule 17.4: policies and grants add up, and one revoked leaves the others', async () => {
     const base = await tree(s);
     const first = await grant(s, [policy(alice, 'read', `${base}x`), policy(alice, 'modify', `${base}x`)]);
     const second = await grant(s, policy(alice, ['read', 'delete'], `${base}x`));
@@ -190,7 +190,7 @@ function enforcement(s: StorageUnderTest): void {
     });
   });
 
-  it('AccessGrant, open-points 1.1: a recursive DELETE needs delete on all below', async () => {
+  it('AccessGrant, rule 2.3: a recursive DELETE needs delete on all below', async () => {
     const base = await tree(s);
     const remove = (path: string) => s.send('DELETE', base + path, { Depth: 'infinity' }, undefined, as(s, alice));
     await during(policy(alice, ['read', 'delete'], [`${base}d/`], 'DataResource'), async () => {

@@ -1,4 +1,4 @@
-/** open-points 9: who sees and deletes requests and grants, and the switch for both. */
+/** Rule 17.3: who sees and deletes requests and grants, and the switch for both. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { expectChallenge, expectProblem } from '../support/expectations.js';
@@ -33,7 +33,7 @@ function views(s: StorageUnderTest): void {
   const see = async (iri: string, who: Parameters<typeof s.send>[4]) =>
     (await s.send('GET', iri, {}, undefined, who)).status;
 
-  it('AccessRequest, open-points 9: its creator and controllers see it and list it, nobody else does', async () => {
+  it('AccessRequest, rule 17.3: its creator and controllers see it and list it, nobody else does', async () => {
     const mine = await file(s, policy(bob, 'read', s.scratch), as(s, alice));
     const owners = await file(s, policy(alice, 'read', s.scratch));
     expect(await see(mine, as(s, alice))).to.equal(200);
@@ -49,7 +49,7 @@ function views(s: StorageUnderTest): void {
     expect(await see(owners, as(s, alice)), 'one that asks for her').to.equal(404);
   });
 
-  it('AccessRequest, open-points 9: its creator and controllers delete it, for others it is 404', async () => {
+  it('AccessRequest, rule 17.3: its creator and controllers delete it, for others it is 404', async () => {
     for (const who of [as(s, alice), undefined]) {
       const made = await file(s, policy(alice, 'read', s.scratch), as(s, alice));
       for (const other of [as(s, bob), s.stranger])
@@ -59,13 +59,13 @@ function views(s: StorageUnderTest): void {
     }
   });
 
-  it('AccessRequest, open-points 9: a request gives nothing', async () => {
+  it('AccessRequest, rule 17.4: a request gives nothing', async () => {
     await file(s, policy(alice, ['read', 'modify', 'create', 'delete'], s.scratch), as(s, alice));
     await file(s, policy(alice, 'read', s.scratch));
     expect(await see(s.scratch, as(s, alice))).to.equal(404);
   });
 
-  it('AccessGrant, open-points 9: controllers and assignees see it and list it, nobody else does', async () => {
+  it('AccessGrant, rule 17.3: controllers and assignees see it and list it, nobody else does', async () => {
     const made = await grant(s, [policy(alice, 'read', s.scratch), policy(bob, 'read', s.scratch)]);
     const others = await grant(s, policy(bob, 'read', s.scratch));
     for (const who of [undefined, as(s, alice), as(s, bob)]) {
@@ -79,7 +79,7 @@ function views(s: StorageUnderTest): void {
     for (const iri of [made, others]) await revoke(s, iri);
   });
 
-  it('AccessGrant, open-points 9: one for everybody is seen by every principal', async () => {
+  it('AccessGrant, rule 17.4: one for everybody is seen by every principal', async () => {
     const container = await s.container();
     const made = await grant(s, policy(everybodyIri, 'read', container));
     expect(await see(made, s.stranger)).to.equal(200);
@@ -87,7 +87,7 @@ function views(s: StorageUnderTest): void {
     await revoke(s, made);
   });
 
-  it('AccessGrant, open-points 9: controllers delete it; for its assignee it is 403, for others 404', async () => {
+  it('AccessGrant, rule 17.3: controllers delete it; for its assignee it is 403, for others 404', async () => {
     const made = await grant(s, policy(alice, 'read', s.scratch));
     expectProblem(await s.send('DELETE', made, {}, undefined, as(s, alice)), 403, s);
     expectProblem(await s.send('DELETE', made, {}, undefined, as(s, bob)), 404, s);
@@ -97,7 +97,7 @@ function views(s: StorageUnderTest): void {
     expect(await see(s.scratch, as(s, alice))).to.equal(404);
   });
 
-  it('AccessGrant, open-points 9: one that is bound to a client is hidden from other clients of its assignee', async () => {
+  it('AccessGrant, rule 17.3: one that is bound to a client is hidden from other clients of its assignee', async () => {
     const made = await grant(
       s,
       policy(alice.did, 'read', s.scratch, 'StorageResource', constraint('client', 'eq', firstClient)),
@@ -113,7 +113,7 @@ function views(s: StorageUnderTest): void {
     await revoke(s, made);
   });
 
-  it('open-points 1.4, 9: a hidden request or grant answers like one that is not there', async () => {
+  it('Rules 4.3, 17.3: a hidden request or grant answers like one that is not there', async () => {
     const hidden = [await file(s, policy(bob, 'read', s.scratch)), await grant(s, policy(bob, 'read', s.scratch))];
     for (const iri of hidden) {
       const absent = iri.replace(/[^/]{6}$/, 'absent');
@@ -128,7 +128,7 @@ function views(s: StorageUnderTest): void {
     await revoke(s, hidden[1]!);
   });
 
-  it('open-points 9: what may be read of a whole storage does not include requests and grants', async () => {
+  it('Rule 17.3: what may be read of a whole storage does not include requests and grants', async () => {
     const made = await file(s, policy(bob, 'read', s.scratch));
     const whole = await grant(s, policy(alice, ['read', 'modify', 'create', 'delete'], s.root));
     for (const iri of [made, requestsOf(s)]) {
@@ -149,7 +149,7 @@ describeStorage(
   (s) => {
     views(s);
 
-    it('AccessGrant, open-points 9: whoever has control on the root is a controller, nobody else is', async () => {
+    it('AccessGrant, rule 17.3: whoever has control on the root is a controller, nobody else is', async () => {
       const grants = (who: typeof alice) =>
         postDocument(s, grantsOf(s), documentOf(s, 'AccessGrant', [policy(bob, 'read', s.scratch)]), as(s, who));
       expectProblem(await grants(alice), 403, s);
@@ -171,7 +171,7 @@ describeStorage(
 describeStorage(
   'Access requests and grants, open mode',
   (s) => {
-    it('open-points 1.2: in open mode nobody has control, so a grant is 403, or 401', async () => {
+    it('Rule 2.10: in open mode nobody has control, so a grant is 403, or 401', async () => {
       const document = documentOf(s, 'AccessGrant', [policy(alice, 'read', s.scratch)]);
       expectProblem(await postDocument(s, grantsOf(s), document, s.stranger), 403, s);
       expectChallenge(await postDocument(s, grantsOf(s), document, 'anonymous'), s);
@@ -184,7 +184,7 @@ describeStorage(
 describeStorage(
   'Access requests and grants, switched off',
   (s) => {
-    it('open-points 4: with lws.access-requests.enabled=false they are neither enforced, nor routed, nor advertised', async () => {
+    it('Rule 12.5: with lws.access-requests.enabled=false they are neither enforced, nor routed, nor advertised', async () => {
       const { iri } = await s.stored('text/plain', 'x');
       const [made, asked] = [await grant(s, policy(alice, 'read', iri)), await file(s, policy(alice, 'read', iri))];
       expect((await s.send('GET', iri, {}, undefined, as(s, alice))).status).to.equal(200);

@@ -1,4 +1,4 @@
-/** service.md, "Access-token validation at the storage"; open-points 1.4 and 7: tokens, good and bad, of an issuer that we trust. */
+/** Rules 4.3, 15.4, 15.7: tokens, good and bad, of an issuer that we trust. */
 import { createPublicKey, randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
@@ -203,7 +203,7 @@ describeStorage(
         expectChallenge(await bearer(s.scratch, token), s, 'invalid_token');
     });
 
-    it('open-points 7: a token is accepted on public endpoints; one that is refused is refused there too', async () => {
+    it('Rule 15.8: a token is accepted on public endpoints; one that is refused is refused there too', async () => {
       for (const iri of [s.root, `${s.root}.lws/storage-description`]) {
         expect((await bearer(iri, issuer.token(s.root, sub))).status).to.equal(200);
         expectChallenge(await bearer(iri, issuer.token(s.root, sub, { exp: from(-100) })), s, 'invalid_token');

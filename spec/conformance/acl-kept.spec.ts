@@ -1,4 +1,4 @@
-/** open-points 1.3 and 11: what an ACL has to leave, and ACLs that say nothing. */
+/** Rules 3.7, 10.3: what an ACL has to leave, and ACLs that say nothing. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem, linked } from '../support/expectations.js';
@@ -20,7 +20,7 @@ describeStorage(
       'Control in a node that is no authorization': turtleOf(ownerRule.replace(' a acl:Authorization ;', '')),
     };
     for (const [title, text] of Object.entries(refused))
-      it(`ACL, open-points 11: a root ACL of ${title} is 409, and nothing changed`, async () => {
+      it(`ACL, rule 3.9: a root ACL of ${title} is 409, and nothing changed`, async () => {
         const tag = await s.tag(aclOf(s.root));
         const answer = await s.put(aclOf(s.root), turtle, text, { 'If-Match': tag });
         expectProblem(answer, 409, s);
@@ -29,7 +29,7 @@ describeStorage(
         expect((await s.get(s.root, { Accept: 'application/lws+json' })).status).to.equal(200);
       });
 
-    it('ACL, open-points 11: a root ACL may give Control to others', async () => {
+    it('ACL, rule 3.9: a root ACL may give Control to others', async () => {
       const tag = await s.tag(aclOf(s.root));
       const both = turtleOf(ownerRule, rule('Control', agent(alice)));
       expect((await s.put(aclOf(s.root), turtle, both, { 'If-Match': tag })).status).to.equal(204);
@@ -46,7 +46,7 @@ describeStorage(
     });
 
     for (const [title, text] of Object.entries({ 'nothing at all': '', 'no authorization': '<> <urn:p> <urn:o> .' }))
-      it(`ACL, open-points 1.3 and 11: an ACL of ${title} is no ACL: GET 404, and the container's counts`, async () => {
+      it(`ACL, rule 3.4: an ACL of ${title} is no ACL: GET 404, and the container's counts`, async () => {
         const { iri } = await s.stored('text/plain', 'x');
         await setAcl(s, s.scratch, rule('Read', agent(alice)));
         expect((await s.put(aclOf(iri), turtle, text)).status).to.equal(201);
@@ -59,7 +59,7 @@ describeStorage(
         expect((await s.send('GET', iri, {}, undefined, as(s, alice))).status).to.equal(404);
       });
 
-    it('ACL, open-points 1.3: one that speaks of other resources alone shuts everybody out', async () => {
+    it('ACL, rule 3.7: one that speaks of other resources alone shuts everybody out', async () => {
       const container = await s.container();
       const { iri } = await s.stored('text/plain', 'x', `${container}x`);
       const text = turtleOf(ownerRule).replaceAll('<>', '<other>');
@@ -68,7 +68,7 @@ describeStorage(
       expect((await s.delete(container, { Depth: 'infinity' })).status).to.equal(403);
     });
 
-    it('ACL, open-points 1.3: Link rel="acl" is on linksets and ACLs too', async () => {
+    it('ACL, rule 3.1: Link rel="acl" is on linksets and ACLs too', async () => {
       const { iri } = await s.stored('text/plain', 'x');
       await setAcl(s, iri);
       for (const method of ['GET', 'HEAD']) {

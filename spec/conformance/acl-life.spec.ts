@@ -1,4 +1,4 @@
-/** open-points 1.3: where an ACL can be, how it goes, how the first one comes; and owner mode, where there is none. */
+/** Rule 3.1: where an ACL can be, how it goes, how the first one comes; and owner mode, where there is none. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { expectChallenge, expectProblem, linked } from '../support/expectations.js';
@@ -33,7 +33,7 @@ function visible({ status, headers: { date, ...headers }, text }: Answer, ...nam
 describeStorage(
   'ACLs and their resources',
   (s) => {
-    it('ACL, open-points 1.3: every method on the ACL of an absent resource is 404', async () => {
+    it('ACL, rule 3.7: every method on the ACL of an absent resource is 404', async () => {
       for (const suffix of ['', '/'])
         for (const method of ['GET', 'HEAD', 'PUT', 'DELETE', 'OPTIONS', 'POST', 'PATCH']) {
           const target = aclOf(s.fresh(suffix));
@@ -43,7 +43,7 @@ describeStorage(
         }
     });
 
-    it('ACL, open-points 1.3: an ACL cannot be written ahead of its resource', async () => {
+    it('ACL, rule 3.7: an ACL cannot be written ahead of its resource', async () => {
       const iri = s.fresh();
       expectProblem(await s.put(aclOf(iri), turtle, turtleOf(rule('Read Control', agent(alice)))), 404, s);
       await s.stored(turtle, '', iri);
@@ -104,7 +104,7 @@ describeStorage(
         expect((await s.send(method, `${iri}.acl.meta`)).status, method).to.equal(404);
     });
 
-    it('ACL, service.md "DELETE": it goes with its resource, and a new one by that name has none', async () => {
+    it('ACL, rule 3.10: it goes with its resource, and a new one by that name has none', async () => {
       const container = await s.container();
       for (const path of ['x', 'd/']) {
         const iri = container + path;
@@ -119,7 +119,7 @@ describeStorage(
       }
     });
 
-    it('ACL, service.md "DELETE": with Depth the ACLs of all descendants go', async () => {
+    it('ACL, rule 3.10: with Depth the ACLs of all descendants go', async () => {
       const c = await s.container();
       await s.container(`${c}d/`);
       await s.stored(turtle, '', `${c}d/x`);
@@ -156,7 +156,7 @@ describeStorage(
       expect(await see()).to.deep.equal(before);
     });
 
-    it('ACL, open-points 6 and service.md "Container listing": an ACL is no member, no type and no search result', async () => {
+    it('ACL, rules 9.1, 14.2: an ACL is no member, no type and no search result', async () => {
       const container = await s.container();
       const { iri } = await s.stored(turtle, '', `${container}x`);
       const type = uniqueIri();
@@ -171,7 +171,7 @@ describeStorage(
       expect((await found(s, [])).filter((id) => /\.(?:acl|meta)$/.test(id))).to.deep.equal([]);
     });
 
-    it('ACL, open-points 1.3: `/.acl` cannot be deleted, and can be replaced', async () => {
+    it('ACL, rule 3.7: `/.acl` cannot be deleted, and can be replaced', async () => {
       expectProblem(await s.delete(aclOf(s.root)), 403, s);
       const { text, headers } = await s.get(aclOf(s.root));
       expect((await s.put(aclOf(s.root), turtle, text, { 'If-Match': headers['etag']! })).status).to.equal(204);
@@ -179,7 +179,7 @@ describeStorage(
       expectProblem(await s.send('DELETE', aclOf(s.root), {}, undefined, s.stranger), 404, s);
     });
 
-    it('ACL, open-points 1.3: the first root ACL gives the owners Read, Write and Control on everything, and nobody else', async () => {
+    it('ACL, rule 3.8: the first root ACL gives the owners Read, Write and Control on everything, and nobody else', async () => {
       expect(await modesOf(s, s.scratch, as(s, owner))).to.equal('read append write delete control');
       for (const sender of [as(s, alice), 'anonymous'] as const)
         for (const iri of [s.root, s.scratch]) {
@@ -191,7 +191,7 @@ describeStorage(
       expect(root).not.to.include('Agent>').and.not.to.include('foaf:Agent');
     });
 
-    it('ACL, open-points 1.3: an ACL cannot be made by POST, whatever its form', async () => {
+    it('ACL, rule 3.7: an ACL cannot be made by POST, whatever its form', async () => {
       for (const Slug of ['.acl', 'x.acl', '.ACL', 'x.acl/'])
         expectProblem(await s.post(s.scratch, turtle, turtleOf(ownerRule), { Slug }), 409, s);
     });
@@ -202,7 +202,7 @@ describeStorage(
 describeStorage(
   'The root ACL and later settings',
   (s) => {
-    it('ACL, open-points 1.3: with lws.public-read the first root ACL lets everybody read', async () => {
+    it('ACL, rule 3.8: with lws.public-read the first root ACL lets everybody read', async () => {
       const { iri } = await s.stored(turtle, '');
       for (const target of [iri, s.scratch, s.root])
         expect((await request(target, { headers: { Accept: turtle } })).status).to.equal(200);
@@ -210,7 +210,7 @@ describeStorage(
       expectChallenge(await request(iri, { method: 'DELETE' }), s);
     });
 
-    it('ACL, open-points 1.3: later changes of lws.owners and lws.public-read do not change it', async () => {
+    it('ACL, rule 3.8: later changes of lws.owners and lws.public-read do not change it', async () => {
       const { iri } = await s.stored(turtle, '');
       const before = (await s.get(aclOf(s.root))).text;
       await s.restart({ settings: { 'access-control': 'wac', owners: alice.did }, owner: alice });
@@ -225,7 +225,7 @@ describeStorage(
 );
 
 describeStorage('Owner mode', (s: StorageUnderTest) => {
-  it('open-points 1.3, 2.3: in owner mode there is no Link rel="acl", and `.acl` is only reserved', async () => {
+  it('Rules 1.4, 3.1: in owner mode there is no Link rel="acl", and `.acl` is only reserved', async () => {
     const { iri } = await s.stored(turtle, '<> a <#C> .');
     for (const target of [iri, s.scratch, s.root, `${iri}.meta`])
       for (const Accept of [turtle, '*/*'])

@@ -1,4 +1,4 @@
-/** service.md, "Token endpoint"; open-points 7: the authorization server through restarts, rotations and settings. */
+/** Rule 15.4: the authorization server through restarts, rotations and settings. */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -81,7 +81,7 @@ describe('The authorization server over time', () => {
     expect(await use(await token())).to.equal(200);
   });
 
-  it('open-points 7: with lws.oauth.enabled=false there is no authorization server, and none is named', async () => {
+  it('Rule 15.3: with lws.oauth.enabled=false there is no authorization server, and none is named', async () => {
     const before = await token();
     await restart({ 'oauth.enabled': 'false' });
     const Authorization = `Bearer ${credential(owner, { aud: baseOf(s) })}`;

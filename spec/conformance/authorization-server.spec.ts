@@ -1,4 +1,4 @@
-/** service.md, "Discovery and system endpoints", "Token endpoint"; open-points 7: what the authorization server gives out. */
+/** Rules 12.1, 15.4: what the authorization server gives out. */
 import { expect } from 'chai';
 import { decodeProtectedHeader } from 'jose';
 import * as oauth from 'oauth4webapi';
@@ -62,7 +62,7 @@ describeStorage(
       ]);
     });
 
-    it('Token endpoint 2: the metadata name the suites that are there; SAML is not without a certificate', async () => {
+    it('Rules 15.2, 15.4: the metadata name the suites that are there; SAML is not without a certificate', async () => {
       const { subject_token_types_supported: types } = await json<Record<string, string[]>>(metadataIri(baseOf(s)));
       expect(types)
         .to.include.members([`${tokenType}id_token`, `${tokenType}jwt`])
@@ -86,7 +86,7 @@ describeStorage(
       expect(keys[0]).not.to.have.any.keys('d', 'k', 'p', 'q');
     });
 
-    it('Token endpoint 4: the token has exactly the header and the claims of RFC 9068', async () => {
+    it('Rule 15.5: the token has exactly the header and the claims of RFC 9068', async () => {
       const token = (await tokenFor())['access_token'] as string;
       const { keys } = await jwksOf(s);
       expect(decodeProtectedHeader(token)).to.deep.equal({ typ: 'at+jwt', alg: 'ES256', kid: keys[0]!.kid });
@@ -98,7 +98,7 @@ describeStorage(
       expect(claims.exp! - claims.iat!).to.equal(300);
     });
 
-    it('Token endpoint 5: the answer says what was issued, and for how long', async () => {
+    it('Rule 15.5: the answer says what was issued, and for how long', async () => {
       const { access_token, expires_in, ...rest } = await tokenFor();
       expect(rest).to.deep.equal({ issued_token_type: `${tokenType}access_token`, token_type: 'Bearer' });
       expect(access_token).to.be.a('string');
@@ -110,26 +110,26 @@ describeStorage(
       expect([mediaType(answer), answer.headers['cache-control']]).to.deep.equal(['application/json', 'no-store']);
     });
 
-    it('Token endpoint 4: a token does not live longer than the credential that it comes from', async () => {
+    it('Rule 15.5: a token does not live longer than the credential that it comes from', async () => {
       const exp = nowSeconds() + 100;
       const { access_token, expires_in } = await tokenFor({ exp });
       expect((await verified(s, access_token as string)).exp).to.be.within(exp - 2, exp);
       expect(expires_in).to.be.within(95, 100);
     });
 
-    it('Token endpoint 4: a credential that is within the skew of its end gets no token that has expired', async () => {
+    it('Rule 15.5: a credential that is within the skew of its end gets no token that has expired', async () => {
       const claims = { iat: nowSeconds() - 100, exp: nowSeconds() - 20 };
       const answer = await requestToken(s, form(s, credential(owner, { aud: baseOf(s), claims })));
       expect(answer.status, answer.text).to.equal(400);
       expect(JSON.parse(answer.text)).to.have.property('error', 'invalid_request');
     });
 
-    it('Token endpoint 3: the audience of the credential is the server or its token endpoint', async () => {
+    it('Rule 15.4: the audience of the credential is the server or its token endpoint', async () => {
       for (const aud of [baseOf(s), s.root, `${s.root}.lws/token`, ['https://x.example/', `${s.root}.lws/token`]])
         expect((await requestToken(s, form(s, credential(owner, { aud })))).status, String(aud)).to.equal(200);
     });
 
-    it('open-points 7: resource may lack its slash; a type and unknown parameters change nothing', async () => {
+    it('Rule 15.6: resource may lack its slash; a type and unknown parameters change nothing', async () => {
       const subject = credential(owner, { aud: baseOf(s) });
       const fine = [
         { resource: baseOf(s) },
@@ -144,7 +144,7 @@ describeStorage(
       expect((await requestToken(s, form(s, subject), headers)).status).to.equal(200);
     });
 
-    it('open-points 7: a credential may be exchanged again; the tokens differ', async () => {
+    it('Rule 15.6: a credential may be exchanged again; the tokens differ', async () => {
       const fields = form(s, credential(second, { aud: baseOf(s) }));
       const [one, two] = [await requestToken(s, fields), await requestToken(s, fields)].map(({ text }) =>
         JSON.parse(text),

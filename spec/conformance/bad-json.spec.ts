@@ -1,4 +1,4 @@
-/** Bad input: malformed JSON (open-points 2.1; issue 2, "Bad input"). Malformed patches are in patch-*.spec.ts. */
+/** Bad input: malformed JSON (rule 1.6). Malformed patches are in patch-*.spec.ts. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -32,20 +32,20 @@ describeStorage('Bad input: JSON', (s) => {
 
   for (const type of ['application/json', 'application/vnd.example+json; charset=utf-8'])
     for (const [what, body] of Object.entries(malformed))
-      it(`Bad input, open-points 2.1: ${type} that is ${what} is 400, and nothing is stored`, async () => {
+      it(`Bad input, rule 1.6: ${type} that is ${what} is 400, and nothing is stored`, async () => {
         expectProblem(await s.put(`${container}x`, type, body), 400, s);
         expectProblem(await s.post(container, type, body), 400, s);
         expect(await s.members(container)).to.deep.equal([]);
       });
 
-  it('Bad input, open-points 2.1: a malformed replacement leaves the document as it was', async () => {
+  it('Bad input, rule 1.6: a malformed replacement leaves the document as it was', async () => {
     const { iri, etag } = await s.stored('application/json', '{"a":1}');
     expectProblem(await s.put(iri, 'application/json', '{"a":', { 'If-Match': etag }), 400, s);
     const answer = await s.get(iri);
     expect([answer.text, answer.headers['etag']]).to.deep.equal(['{"a":1}', etag]);
   });
 
-  it('open-points 2.1: JSON nested 64 deep is stored, 65 deep is 400', async () => {
+  it('Rule 1.9: JSON nested 64 deep is stored, 65 deep is 400', async () => {
     expect((await s.put(s.fresh(), 'application/json', nested(64))).status).to.equal(201);
     expectProblem(await s.put(s.fresh(), 'application/json', nested(65)), 400, s);
     expectProblem(await s.put(s.fresh(), 'application/json', `${'{"a":'.repeat(65)}1${'}'.repeat(65)}`), 400, s);
@@ -55,12 +55,12 @@ describeStorage('Bad input: JSON', (s) => {
     expectProblem(await s.put(s.fresh(), 'application/json', nested(1_000_000)), 400, s);
   });
 
-  it('open-points 2.1: brackets in strings are no nesting', async () => {
+  it('Rule 1.9: brackets in strings are no nesting', async () => {
     const body = JSON.stringify({ a: `${'['.repeat(200)}"\\`, b: ['[[[['] });
     expect((await s.put(s.fresh(), 'application/json', body)).status).to.equal(201);
   });
 
-  it('open-points 2.1: a patch may not nest a document deeper than 64', async () => {
+  it('Rule 1.9: a patch may not nest a document deeper than 64', async () => {
     const { iri, etag } = await s.stored('application/json', '{}');
     let deep: unknown = 1;
     for (let i = 0; i < 63; i++) deep = [deep];

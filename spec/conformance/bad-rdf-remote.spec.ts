@@ -1,4 +1,4 @@
-/** Bad input: RDF that names other documents, and XML entity bombs (open-points 2.1; issue 2, "Bad input"). */
+/** Bad input: RDF that names other documents, and XML entity bombs (rule 1.11). */
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -58,7 +58,7 @@ describeStorage('Bad input: JSON-LD with a remote context', (s) => {
       () => `{"@context":{"p":{"@id":"http://e.example/p","@context":"${remote}"}},"@id":"","p":{"name":"x"}}`,
     ],
   ] as const)
-    it(`Bad input, open-points 2.1: a context named ${what} is 400 that names it; it is not fetched`, async () => {
+    it(`Bad input, rule 1.11: a context named ${what} is 400 that names it; it is not fetched`, async () => {
       const iri = s.fresh();
       const answer = await s.put(iri, 'application/ld+json', make());
       expectProblem(answer, 400, s);
@@ -67,7 +67,7 @@ describeStorage('Bad input: JSON-LD with a remote context', (s) => {
       expect(asked).to.deep.equal([]);
     });
 
-  it('Bad input, open-points 2.1: a relative context is not looked up in the storage', async () => {
+  it('Bad input, rule 1.11: a relative context is not looked up in the storage', async () => {
     await s.stored(
       'application/ld+json',
       '{"@context":{"name":"http://e.example/name"}}',

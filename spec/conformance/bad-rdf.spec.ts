@@ -1,4 +1,4 @@
-/** Bad input: malformed RDF in all five syntaxes; remote contexts; entity bombs (open-points 2.1; issue 2, "Bad input"). */
+/** Bad input: malformed RDF in all five syntaxes; remote contexts; entity bombs (rule 1.11). */
 
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
@@ -159,7 +159,7 @@ describeStorage('Bad input: RDF', (s) => {
 
   for (const [type, bodies] of Object.entries(malformed))
     for (const body of bodies)
-      it(`Bad input, open-points 2.1: malformed ${type} is 400, nothing stored: ${JSON.stringify(body.slice(0, 90))}`, () =>
+      it(`Bad input, rule 1.6: malformed ${type} is 400, nothing stored: ${JSON.stringify(body.slice(0, 90))}`, () =>
         refusedEverywhere(s, kept, type, body));
 
   for (const [what, type, body] of refusedTerms)
@@ -173,7 +173,7 @@ describeStorage('Bad input: RDF', (s) => {
     ['application/rdf+xml', xml('<e:a></e:b>')],
     ['application/ld+json', '{"@id":"a",\n\n"b" "c"}'],
   ] as const)
-    it(`open-points 2.1: the refusal of malformed ${type} says line and column`, async () => {
+    it(`Rule 1.6: the refusal of malformed ${type} says line and column`, async () => {
       const { text } = await s.put(s.fresh(), type, body);
       expect(JSON.parse(text).detail).to.match(/\bline 3\b.*column \d+|\b3:\d+/i);
     });
@@ -192,7 +192,7 @@ describeStorage('Bad input: RDF', (s) => {
     }
   });
 
-  it('open-points 2.1: JSON-LD nested deeper than 64 is 400', async () => {
+  it('Rule 1.9: JSON-LD nested deeper than 64 is 400', async () => {
     const body = `${'{"http://e.example/p":'.repeat(65)}1${'}'.repeat(65)}`;
     expectProblem(await s.put(s.fresh(), 'application/ld+json', body), 400, s);
   });

@@ -1,4 +1,4 @@
-/** Bad input: slow, aborted and refused uploads, Expect: 100-continue (issue 2, "Bad input"; open-points 1.1). */
+/** Bad input: slow, aborted and refused uploads, Expect: 100-continue (rule 2.6). */
 
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -126,7 +126,7 @@ describeStorage(
       ['anonymous', 401],
       ['stranger', 404],
     ] as const)
-      it(`open-points 1.1: ${who} is refused before the body: ${status} without 100 Continue`, async () => {
+      it(`Rule 2.6: ${who} is refused before the body: ${status} without 100 Continue`, async () => {
         const iri = s.fresh();
         const token = who === 'anonymous' ? '' : s.stranger.token;
         const answer = await upload(iri, [], { 'Content-Length': '1000000', Expect: '100-continue' }, token);
@@ -134,7 +134,7 @@ describeStorage(
         expect(answer!.interim).to.deep.equal([]);
       });
 
-    it('open-points 2.3: reserved, 428, 412 and an absent parent are refused without 100 Continue', async () => {
+    it('Rule 6.9: reserved, 428, 412 and an absent parent are refused without 100 Continue', async () => {
       const { iri } = await s.stored('text/plain', 'x');
       const cases: readonly (readonly [number, string, Record<string, string>])[] = [
         [409, s.fresh('.acl'), {}],
@@ -149,7 +149,7 @@ describeStorage(
       }
     });
 
-    it('open-points 1.1: one who sends megabytes without a credential reads the refusal all the same', async () => {
+    it('Rule 2.6: one who sends megabytes without a credential reads the refusal all the same', async () => {
       const body = Buffer.alloc(3 << 20, 'x');
       const answers: Answer[] = [];
       for (let i = 0; i < 3; i++) answers.push(await request(s.fresh(), { method: 'PUT', body }));

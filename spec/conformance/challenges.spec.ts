@@ -1,4 +1,4 @@
-/** service.md, "Challenge"; open-points 1.4, 2.7 and 7; RFC 6750 3, RFC 9449 7.1: what a 401 says, and what the log does. */
+/** Rules 4.3, 10.1, 15.1, 15.4; RFC 6750 3, RFC 9449 7.1: what a 401 says, and what the log does. */
 import { expect } from 'chai';
 import { describeStorage, lws, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem, linked } from '../support/expectations.js';
@@ -72,7 +72,7 @@ describeStorage(
       expect(challengesOf(answer)['DPoP']).to.include({ ...plain(s)['DPoP'], error: 'invalid_token' });
     });
 
-    it('open-points 1.4: a scheme that we do not know is invalid_request', async () => {
+    it('Rule 4.6: a scheme that we do not know is invalid_request', async () => {
       for (const Authorization of ['Basic YTpi', 'Negotiate YTpi', 'Bearer', 'x']) {
         const { Bearer } = challengesOf(await request(s.scratch, { headers: { Authorization } }));
         expect(Bearer).to.include({ error: 'invalid_request' });
@@ -112,7 +112,7 @@ describeStorage(
       expect(challengesOf(await request(s.scratch, { headers }))['DPoP']).to.include({ error: 'invalid_token' });
     });
 
-    it('open-points 1.4: a refused credential learns nothing about what is there', async () => {
+    it('Rule 4.6: a refused credential learns nothing about what is there', async () => {
       const { iri } = await s.stored('text/plain', 'x');
       for (const method of ['GET', 'PUT', 'DELETE']) {
         const ask = (target: string): Promise<Answer> => s.send(method, target, {}, undefined, { token: expired(s) });
@@ -120,7 +120,7 @@ describeStorage(
       }
     });
 
-    it('open-points 1.4: who is nobody here gets a 404 without challenges', async () => {
+    it('Rule 4.3: who is nobody here gets a 404 without challenges', async () => {
       const { iri } = await s.stored('text/plain', 'x');
       const token = await accessToken(s, ed25519Identity());
       const [hidden, absent] = [await bearer(iri, token), await bearer(s.fresh(), token)];
@@ -139,7 +139,7 @@ describeStorage(
       expect((await request(s.scratch, { ...options, body: `access_token=${s.token}` })).status).to.equal(401);
     });
 
-    it('open-points 7: two Authorization fields are refused', async () => {
+    it('Rule 15.4: two Authorization fields are refused', async () => {
       const [one, two] = [`Bearer ${s.token}`, 'Bearer x'];
       for (const Authorization of [`${one}, ${two}`, `${two}, ${one}`, `${one},${one}`])
         expectProblem(await request(s.scratch, { headers: { Authorization } }), [400, 401]);
@@ -165,7 +165,7 @@ describeStorage(
         for (const line of logged) expect(line).not.to.include(part.slice(0, 40)).and.not.include(part.slice(-12));
     };
 
-    it('open-points 7: which check failed, with what was expected and found; and never the token', async () => {
+    it('Rule 15.4: which check failed, with what was expected and found; and never the token', async () => {
       const cases: readonly (readonly [string, RegExp])[] = [
         [expired(s), /exp/i],
         [credential(owner, { aud: 'https://elsewhere.example/x' }), /aud.*elsewhere\.example\/x/],
@@ -183,7 +183,7 @@ describeStorage(
       }
     });
 
-    it('open-points 7: the same for a proof', async () => {
+    it('Rule 15.14: the same for a proof', async () => {
       const token = await accessToken(s, owner, { DPoP: proof(key, `${s.root}.lws/token`, { method: 'POST' }) });
       const DPoP = proof(key, `${s.root}elsewhere`, { token });
       const logged = await lines(() => request(s.scratch, { headers: { Authorization: `DPoP ${token}`, DPoP } }));
@@ -192,7 +192,7 @@ describeStorage(
       expectSilence(logged, DPoP);
     });
 
-    it('open-points 7: the same at the token endpoint, where a grant is logged without its token as well', async () => {
+    it('Rule 15.6: the same at the token endpoint, where a grant is logged without its token as well', async () => {
       const bad = expired(s);
       const logged = await lines(() => requestToken(s, form(s, bad)));
       expect(logged.filter((line) => /exp/i.test(line))).not.to.deep.equal([]);

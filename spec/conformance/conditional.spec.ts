@@ -1,4 +1,4 @@
-/** service.md, "Response headers and conditional requests" 2 to 5; open-points 2.5. */
+/** Rules 8.1, 8.3. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -54,7 +54,7 @@ function notModified(s: StorageUnderTest): void {
     expect((await s.get(iri, { 'If-Modified-Since': past })).status).to.equal(200);
   });
 
-  it('open-points 2.5: If-Modified-Since is ignored beside If-None-Match', async () => {
+  it('Rule 8.3: If-Modified-Since is ignored beside If-None-Match', async () => {
     const { iri, etag } = await s.stored('text/plain', 'x');
     const modified = (await s.get(iri)).headers['last-modified']!;
     const fields = { 'If-None-Match': '"other"', 'If-Modified-Since': modified };
@@ -62,7 +62,7 @@ function notModified(s: StorageUnderTest): void {
     expect((await s.get(iri, { 'If-None-Match': etag, 'If-Modified-Since': past })).status).to.equal(304);
   });
 
-  it('open-points 2.5: If-None-Match is per representation', async () => {
+  it('Rule 8.3: If-None-Match is per representation', async () => {
     const { iri } = await s.stored('text/turtle', '<> a <#C> .');
     const turtle = await s.tag(iri, { Accept: 'text/turtle' });
     const other = { Accept: 'application/ld+json', 'If-None-Match': turtle };
@@ -72,14 +72,14 @@ function notModified(s: StorageUnderTest): void {
 }
 
 function validators(s: StorageUnderTest): void {
-  it('open-points 2.5: each RDF representation has a strong tag of its own', async () => {
+  it('Rule 8.1: each RDF representation has a strong tag of its own', async () => {
     const { iri } = await s.stored('text/turtle', '<> a <#C> .');
     const tags = await times(rdfTypes.length, (i) => s.tag(iri, { Accept: rdfTypes[i]! }));
     expect(new Set(tags).size).to.equal(rdfTypes.length);
     for (const tag of tags) expect(tag).to.match(/^"[\x21\x23-\x7e]+"$/);
   });
 
-  it('open-points 2.5: the tag of JSON and binary resources does not depend on Accept', async () => {
+  it('Rule 8.1: the tag of JSON and binary resources does not depend on Accept', async () => {
     for (const [type, body] of kinds.slice(1)) {
       const { iri, etag } = await s.stored(type, body);
       expect(await s.tag(iri, { Accept: 'text/turtle' })).to.equal(etag);
@@ -87,14 +87,14 @@ function validators(s: StorageUnderTest): void {
   });
 
   for (const Accept of rdfTypes)
-    it(`open-points 2.5: If-Match accepts the tag of the ${Accept} representation`, async () => {
+    it(`Rule 8.1: If-Match accepts the tag of the ${Accept} representation`, async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       const tag = await s.tag(iri, { Accept });
       expect((await s.put(iri, 'text/turtle', '<> a <#D> .', { 'If-Match': `"x", ${tag}` })).status).to.equal(204);
       expectProblem(await s.put(iri, 'text/turtle', '<> a <#E> .', { 'If-Match': tag }), 412, s);
     });
 
-  it('open-points 2.5, RFC 9110 13.1.1: a weak tag never satisfies If-Match', async () => {
+  it('Rule 8.1, RFC 9110 13.1.1: a weak tag never satisfies If-Match', async () => {
     const { iri, etag } = await s.stored('text/plain', 'x');
     expectProblem(await s.put(iri, 'text/plain', 'y', { 'If-Match': `W/${etag}` }), 412, s);
   });
@@ -105,7 +105,7 @@ function validators(s: StorageUnderTest): void {
     expectProblem(await s.get(iri, { 'If-Match': '"stale"' }), 412, s);
   });
 
-  it('open-points 2.5: If-Unmodified-Since is honoured', async () => {
+  it('Rule 8.3: If-Unmodified-Since is honoured', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     expectProblem(await s.put(iri, 'text/plain', 'y', { 'If-Unmodified-Since': past }), 412, s);
     expectProblem(await s.delete(iri, { 'If-Unmodified-Since': past }), 412, s);
@@ -140,7 +140,7 @@ function validators(s: StorageUnderTest): void {
   });
 
   for (const Accept of ['application/lws+json', 'application/ld+json', 'application/json', ...rdfTypes])
-    it(`open-points 2.5: the tag of a container as ${Accept} satisfies If-Match`, async () => {
+    it(`Rule 8.4: the tag of a container as ${Accept} satisfies If-Match`, async () => {
       const container = await s.container();
       const tag = await s.tag(container, { Accept });
       expect((await s.delete(container, { 'If-Match': tag })).status).to.equal(204);
@@ -175,7 +175,7 @@ function races(s: StorageUnderTest): void {
     const answers = await Promise.all([s.delete(iri, fields), s.put(iri, 'text/plain', 'y', fields)]);
     const statuses = answers.map(({ status }) => status);
     expect(statuses.filter((status) => status === 204)).to.have.length(1);
-    // After the deletion it is an If-Match on a missing resource (PUT rule 6); after the replacement a stale tag.
+    // After the deletion it is an If-Match on a missing resource (rule 6.9); after the replacement a stale tag.
     expect(statuses).to.include(412);
     expect((await s.get(iri)).status).to.equal(statuses[0] === 204 ? 404 : 200);
   });
@@ -185,13 +185,13 @@ function races(s: StorageUnderTest): void {
     expectOneWinner(await times(8, (i) => s.put(iri, 'text/plain', `${i}`, { 'If-None-Match': '*' })), 201);
   });
 
-  it('PUT rules 1 and 5: of unconditional creations exactly one succeeds', async () => {
+  it('rules 6.7, 6.9: of unconditional creations exactly one succeeds', async () => {
     const iri = s.fresh();
     const statuses = (await times(8, (i) => s.put(iri, 'text/plain', `${i}`))).map(({ status }) => status).sort();
     expect(statuses).to.deep.equal([201, 428, 428, 428, 428, 428, 428, 428]);
   });
 
-  it('Response headers rule 7: a member created while its container is deleted is never left without one', async () => {
+  it('Rule 6.22: a member created while its container is deleted is never left without one', async () => {
     const container = await s.container();
     const [deletion] = await Promise.all([
       s.delete(container, { Depth: 'infinity' }),

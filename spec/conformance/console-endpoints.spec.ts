@@ -20,7 +20,7 @@ describeStorage(
     };
 
     for (const path of ['explain?iri=x', 'status'])
-      it(`open-points 11: ${path} is for controllers alone, and a route that is read`, async () => {
+      it(`Rule 12.6: ${path} is for controllers alone, and a route that is read`, async () => {
         const at = `${s.root}.lws/${path}`;
         expectChallenge(await s.send('GET', at, {}, undefined, 'anonymous'), s);
         for (const who of [as(s, alice), s.stranger])

@@ -44,7 +44,7 @@ describeStorage(
       }
     });
 
-    it('cannot come back by a request that they began before they were removed (open-points 1.1)', async () => {
+    it('cannot come back by a request that they began before they were removed (rule 2.1)', async () => {
       const somebody = ed25519Identity();
       const token = credential(somebody, { aud: s.root.slice(0, -1) });
       expect((await add(somebody.did)).status).to.equal(201);

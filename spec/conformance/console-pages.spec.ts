@@ -1,4 +1,4 @@
-/** service.md, "Reserved paths": the console at /app, its files, and its being switched off. */
+/** Rule 1.3: the console at /app, its files, and its being switched off. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';

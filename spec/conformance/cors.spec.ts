@@ -1,4 +1,4 @@
-/** open-points 2.9: cross-origin requests. */
+/** Rule 10.4: cross-origin requests. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { listOf } from '../support/expectations.js';
@@ -79,7 +79,7 @@ describeStorage(
       ['an absent', () => s.fresh()],
       ['a reserved', () => s.fresh('.acl')],
     ] as const)
-      it(`CORS: a preflight for ${what} resource is 204 before authentication`, async () => {
+      it(`CORS, rule 10.5: a preflight for ${what} resource is 204 before authentication`, async () => {
         const answer = await request(target(), { method: 'OPTIONS', headers: asked });
         expect([answer.status, answer.bytes.length]).to.deep.equal([204, 0]);
         expect(answer.headers['access-control-allow-origin']).to.equal(app);
@@ -88,12 +88,12 @@ describeStorage(
         expect(answer.headers['access-control-max-age']).to.equal('600');
       });
 
-    it('CORS: a preflight looks at no credential', async () => {
+    it('CORS, rule 10.5: a preflight looks at no credential', async () => {
       const headers = { ...asked, Authorization: 'Bearer nonsense' };
       expect((await request(s.scratch, { method: 'OPTIONS', headers })).status).to.equal(204);
     });
 
-    it('CORS: a preflight of another origin is not allowed', async () => {
+    it('CORS, rule 10.5: a preflight of another origin is not allowed', async () => {
       const answer = await request(s.scratch, { method: 'OPTIONS', headers: { ...asked, Origin: other } });
       expect(answer.headers['access-control-allow-origin']).to.equal(undefined);
     });
@@ -125,7 +125,7 @@ describeStorage(
       }
     });
 
-    it('CORS: lws.cors.max-age-seconds is the age of a preflight', async () => {
+    it('CORS, rule 10.5: lws.cors.max-age-seconds is the age of a preflight', async () => {
       const answer = await request(s.scratch, { method: 'OPTIONS', headers: asked });
       expect(answer.headers['access-control-allow-origin']).to.equal('*');
       expect(answer.headers['access-control-allow-credentials']).to.equal(undefined);

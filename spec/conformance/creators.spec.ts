@@ -1,4 +1,4 @@
-/** open-points 1.2 (the principal that created a resource), 1.1 (recursive deletion) and the filtered listing. */
+/** Rule 2.8 (the principal that created a resource), rule 2.3 (recursive deletion) and the filtered listing. */
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -58,7 +58,7 @@ describeStorage(
       expectProblem(await byAlice('GET', ''), 404, s);
     });
 
-    it('Owner mode, open-points 1.2: an anonymous creation belongs to whom its parent belongs to', async () => {
+    it('Owner mode, rule 2.8: an anonymous creation belongs to whom its parent belongs to', async () => {
       expect((await byAlice('GET', 'mixed/anybodys')).status).to.equal(200);
       expectProblem(await byAlice('GET', 'bobs/anybodys'), 404, s);
     });
@@ -93,7 +93,7 @@ describeStorage(
       await s.delete(`${s.scratch}mixed/secret`);
     });
 
-    it('open-points 1.1, 1.4: a recursive deletion that a hidden descendant forbids is 403 that names nothing', async () => {
+    it('Rules 2.3, 4.5: a recursive deletion that a hidden descendant forbids is 403 that names nothing', async () => {
       const answer = await byAlice('DELETE', 'mixed/', { Depth: 'infinity' });
       expectProblem(answer, 403, s);
       expect(answer.text).not.to.match(/\bhis\b/);
@@ -101,11 +101,11 @@ describeStorage(
         expect((await s.get(s.scratch + path)).status).to.equal(200);
     });
 
-    it('open-points 1.1: a recursive deletion of what she created alone succeeds', async () => {
+    it('Rule 2.3: a recursive deletion of what she created alone succeeds', async () => {
       expect((await byAlice('DELETE', 'alices/', { Depth: 'infinity' })).status).to.equal(204);
     });
 
-    it('open-points 1.4: a taken name that she may not see is not told from a free one', async () => {
+    it('Rule 4.3: a taken name that she may not see is not told from a free one', async () => {
       const [taken, free] = [await byAlice('PUT', 'bobs/his', {}, 'x'), await byAlice('PUT', 'bobs/not', {}, 'x')];
       expectProblem(taken, 404, s);
       expect(free.status).to.equal(taken.status);

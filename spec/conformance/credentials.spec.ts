@@ -1,4 +1,4 @@
-/** service.md, "Credentials presented directly", "Suites", "Audience binding", "Challenge"; open-points 1.4 and 7: did:key. */
+/** Rules 4.3, 15.1, 15.4, 15.8, 15.11: did:key. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { expectChallenge, expectProblem } from '../support/expectations.js';
@@ -113,7 +113,7 @@ describeStorage(
         expectChallenge(await bearer(s, `${token}AAAA`), s, 'invalid_token');
       });
 
-      it(`Suites, open-points 7: HMAC with the public key as its secret is refused (${kind})`, async () => {
+      it(`Suites, rule 15.9: HMAC with the public key as its secret is refused (${kind})`, async () => {
         expectChallenge(await bearer(s, hmacCredential(id, base(s))), s, 'invalid_token');
       });
 
@@ -154,7 +154,7 @@ describeStorage(
       'Bearer =x',
       '"',
     ])
-      it(`open-points 1.4: Authorization: ${field} is an unknown or malformed scheme: 401 invalid_request`, async () => {
+      it(`Rule 4.6: Authorization: ${field} is an unknown or malformed scheme: 401 invalid_request`, async () => {
         const answer = await request(s.scratch, { headers: { Authorization: field } });
         expectChallenge(answer, s, 'invalid_request');
       });
@@ -164,12 +164,12 @@ describeStorage(
       expect((await request(s.scratch, { headers: { Authorization } })).status).to.equal(200);
     });
 
-    it('open-points 1.4: a refused credential is 401 even on the description, which is public', async () => {
+    it('Rule 4.6: a refused credential is 401 even on the description, which is public', async () => {
       const headers = { Authorization: 'Bearer x' };
       expectChallenge(await request(s.root, { headers }), s, 'invalid_token');
     });
 
-    it('open-points 7: a credential may be used more than once', async () => {
+    it('Rule 15.8: a credential may be used more than once', async () => {
       const token = credential(ed, { aud: base(s) });
       for (let i = 0; i < 3; i++) expect((await bearer(s, token)).status).to.equal(200);
     });
@@ -194,16 +194,16 @@ describeStorage(
 describeStorage(
   'Credentials under other settings',
   (s) => {
-    it('Audience binding rule 1: a value of lws.audience is an audience', async () => {
+    it('Rule 15.8: a value of lws.audience is an audience', async () => {
       expect((await bearer(s, credential(ed, { aud: 'https://alias.example/' }))).status).to.equal(200);
       expectChallenge(await bearer(s, credential(ed, { aud: 'https://elsewhere.example' })), s, 'invalid_token');
     });
 
-    it('Audience binding rule 2: with lws.audience.require=false a credential need not name an audience', async () => {
+    it('Rule 15.8: with lws.audience.require=false a credential need not name an audience', async () => {
       expect((await bearer(s, credential(ed, { aud: undefined }))).status).to.equal(200);
     });
 
-    it('Audience binding rule 3: lws.token.max-lifetime-seconds caps self-signed credentials', async () => {
+    it('Rule 15.11: lws.token.max-lifetime-seconds caps self-signed credentials', async () => {
       expect((await bearer(s, credential(ed, { aud: base(s), claims: { exp: from(400) } }))).status).to.equal(200);
       const long = credential(ed, { aud: base(s), claims: { iat: from(0), exp: from(500) } });
       expectChallenge(await bearer(s, long), s, 'invalid_token');

@@ -1,4 +1,4 @@
-/** service.md, "DELETE rules"; open-points 2.3. */
+/** Rules 6.19, 6.20. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -18,7 +18,7 @@ describeStorage('DELETE', (s) => {
     ['application/json', '{}'],
     ['text/turtle', '<> a <#C> .'],
   ] as const)
-    it(`DELETE, open-points 2.3: a ${type} resource is gone after 204, its linkset with it`, async () => {
+    it(`DELETE, rule 6.19: a ${type} resource is gone after 204, its linkset with it`, async () => {
       const { iri } = await s.stored(type, body);
       expect((await s.get(`${iri}.meta`)).status).to.equal(200);
       const answer = await s.delete(iri);
@@ -28,7 +28,7 @@ describeStorage('DELETE', (s) => {
       expect(await s.members(s.scratch)).not.to.include(iri);
     });
 
-  it('open-points 2.7: a deleted resource is 404, never 410, and its name can be used again', async () => {
+  it('Rule 10.2: a deleted resource is 404, never 410, and its name can be used again', async () => {
     const { iri } = await s.stored('text/turtle', '<> a <#Old> .');
     await s.delete(iri);
     expectProblem(await s.delete(iri), 404, s);
@@ -75,7 +75,7 @@ describeStorage('DELETE', (s) => {
     expect((await s.get(iri)).status).to.equal(200);
   });
 
-  it('DELETE, open-points 2.3: the root is 403, also with Depth: infinity', async () => {
+  it('DELETE, rule 6.20: the root is 403, also with Depth: infinity', async () => {
     expectProblem(await s.delete(s.root), 403, s);
     expectProblem(await s.delete(s.root, { Depth: 'infinity' }), 403, s);
     expect((await s.get(s.scratch)).status).to.equal(200);
@@ -113,7 +113,7 @@ describeStorage('DELETE', (s) => {
     expectProblem(await s.delete(s.fresh('/'), { Depth: 'infinity' }), 404, s);
   });
 
-  it('DELETE, open-points 3: a linkset cannot be deleted: 405 with Allow', async () => {
+  it('DELETE, rule 11.1: a linkset cannot be deleted: 405 with Allow', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     const answer = await s.delete(`${iri}.meta`);
     expectProblem(answer, 405, s);

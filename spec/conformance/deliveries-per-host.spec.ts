@@ -1,4 +1,4 @@
-/** open-points 8: how many deliveries are under way to one host. */
+/** Rule 16.8: how many deliveries are under way to one host. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -15,7 +15,7 @@ const settings = { 'webhook.allowed-hosts': `${narrow.authority},${single.author
 describeStorage(
   'Deliveries to one host',
   (s) => {
-    it('open-points 8: lws.webhook.max-in-flight-per-host (4) holds', async () => {
+    it('Rule 16.8: lws.webhook.max-in-flight-per-host (4) holds', async () => {
       const several: Watched[] = [];
       for (let i = 0; i < 9; i++) several.push(await watchAt(narrow, s, later(30)));
       for (let round = 0; round < 3; round++) for (const { make } of several) await make();
@@ -29,7 +29,7 @@ describeStorage(
 describeStorage(
   'Deliveries, one at once to a host',
   (s) => {
-    it('open-points 8: lws.webhook.max-in-flight-per-host=1 holds, and nobody is forgotten', async () => {
+    it('Rule 16.8: lws.webhook.max-in-flight-per-host=1 holds, and nobody is forgotten', async () => {
       single.mostOpen = 0;
       const several: Watched[] = [];
       for (let i = 0; i < 2; i++) several.push(await watchAt(single, s, later(20)));
@@ -38,7 +38,7 @@ describeStorage(
       expect(single.mostOpen).to.equal(1);
     });
 
-    it('open-points 8: one that is cancelled while it waits for its turn is not delivered', async () => {
+    it('Rule 16.8: one that is cancelled while it waits for its turn is not delivered', async () => {
       const [slow, waiting] = [await watchAt(single, s, later(600)), await watchAt(single, s)];
       await slow.make();
       await single.received(slow.inbox);

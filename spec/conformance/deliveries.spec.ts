@@ -1,4 +1,4 @@
-/** open-points 8: how notifications are delivered. */
+/** Rule 16.8: how notifications are delivered. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import {
@@ -52,7 +52,7 @@ describeStorage(
     }
 
     for (const status of [200, 201, 202, 204, 299])
-      it(`open-points 8: ${status} is enough`, async () => {
+      it(`Rule 16.8: ${status} is enough`, async () => {
         expect(await attempts(await watch(s, answering(status)))).to.equal(1);
       });
 
@@ -64,7 +64,7 @@ describeStorage(
       'a reset': dropping,
       'no HTTP': garbage,
     }))
-      it(`open-points 8: after ${what} it is tried again, with back-off, in order`, async () => {
+      it(`Rule 16.8: after ${what} it is tried again, with back-off, in order`, async () => {
         const watched = await watch(s, failing(2, how));
         const [one, two] = await watched.make(2);
         await eventually(async () => toldAt(watched.inbox).includes(two!), 'both are told');
@@ -76,23 +76,23 @@ describeStorage(
         expect(new Set(ids.slice(0, 3)).size, 'ids of the attempts').to.equal(1);
       });
 
-    it('open-points 8: it is tried lws.webhook.max-attempts times, then given up', async () => {
+    it('Rule 16.8: it is tried lws.webhook.max-attempts times, then given up', async () => {
       expect(await attempts(await watch(s, failing(3)))).to.equal(3);
     });
 
     for (const status of [400, 401, 403, 404, 408, 413, 422])
-      it(`open-points 8: ${status} fails at once`, async () => {
+      it(`Rule 16.8: ${status} fails at once`, async () => {
         expect(await attempts(await watch(s, failing(1, answering(status))))).to.equal(1);
       });
 
     for (const status of [300, 301, 302, 303, 304, 307, 308])
-      it(`open-points 8: ${status} fails at once and is not followed`, async () => {
+      it(`Rule 16.8: ${status} fails at once and is not followed`, async () => {
         const elsewhere = second.inbox();
         expect(await attempts(await watch(s, failing(1, answering(status, { Location: elsewhere }))))).to.equal(1);
         expect(second.at(elsewhere)).to.deep.equal([]);
       });
 
-    it('open-points 8: 410 deactivates: nothing more is delivered', async () => {
+    it('Rule 16.8: 410 deactivates: nothing more is delivered', async () => {
       const { inbox, subscription, make } = await watch(s, answering(410));
       const [one] = await make();
       await eventually(async () => !(await readSubscription(s, subscription.id)).active, 'it is inactive');
@@ -102,7 +102,7 @@ describeStorage(
       expect(toldAt(inbox)).to.deep.equal([one]);
     });
 
-    it('open-points 8: lws.webhook.max-consecutive-failures deactivates, and a success in between starts anew', async () => {
+    it('Rule 16.8: lws.webhook.max-consecutive-failures deactivates, and a success in between starts anew', async () => {
       const { inbox, subscription, make } = await watch(s, (res, before) =>
         answering(before === 2 ? 202 : 404)(res, before),
       );
@@ -111,7 +111,7 @@ describeStorage(
       expect(toldAt(inbox)).to.deep.equal(made.slice(0, 6));
     });
 
-    it('open-points 8: the owner is shown the last success and the last failure', async () => {
+    it('Rule 16.8: the owner is shown the last success and the last failure', async () => {
       const { subscription, make } = await watch(s, (res, before) => answering(before === 0 ? 202 : 404)(res, before));
       const { id } = subscription;
       expect(subscription).to.not.have.any.keys('lastSuccess', 'lastFailure');
@@ -134,7 +134,7 @@ describeStorage(
       await eventually(shown, 'the failure is shown', 3500);
     });
 
-    it('open-points 8: a cancelled subscription gets nothing more, what was tried before included', async () => {
+    it('Rule 16.8: a cancelled subscription gets nothing more, what was tried before included', async () => {
       const { inbox, subscription, make } = await watch(s, answering(503));
       await make(3);
       await host.received(inbox);
@@ -147,7 +147,7 @@ describeStorage(
       expect(host.at(inbox).length).to.be.at.most(had);
     });
 
-    it('open-points 8: an inbox with a query, or of a host alone, has a signature that verifies', async () => {
+    it('Rule 16.7: an inbox with a query, or of a host alone, has a signature that verifies', async () => {
       const watched = [await watch(s, answering(202), '?a=b%20c&d'), await watch(s, answering(202), '/%C3%A9//x;y')];
       const root = `${second.origin}/`;
       second.behave(root, answering(202));
@@ -161,7 +161,7 @@ describeStorage(
       await expectAllSigned(s, (await second.received(root)).slice(-1));
     });
 
-    it('open-points 8: an answer that is huge or never ends is a success, and is not read to its end', async () => {
+    it('Rule 16.8: an answer that is huge or never ends is a success, and is not read to its end', async () => {
       let sent = 0;
       const endless: Behaviour = (res) => {
         const more = (): void => {
@@ -177,7 +177,7 @@ describeStorage(
       expect(sent).to.be.below(64 << 20);
     });
 
-    it('open-points 8: order holds per inbox, for several subscriptions and concurrent writes', async () => {
+    it('Rule 16.8: order holds per inbox, for several subscriptions and concurrent writes', async () => {
       const { inbox, make, container } = await watch(s, failing(1));
       await subscribe(s, [container], inbox);
       const made = await make(10);
@@ -186,7 +186,7 @@ describeStorage(
       for (const each of made.slice(1)) expect(toldAt(inbox).filter((one) => one === each)).to.have.length(2);
     });
 
-    it('open-points 8: an inbox that does not answer delays neither another one nor a write', async () => {
+    it('Rule 16.8: an inbox that does not answer delays neither another one nor a write', async () => {
       const [slow, quick] = [await watch(s, silent), await watch(s)];
       await slow.make(3);
       await host.received(slow.inbox);

@@ -1,4 +1,4 @@
-/** service.md, "DPoP (RFC 9449)"; open-points 7; RFC 9449 8 and 9: nonces, and servers that take nothing else. */
+/** Rules 15.4, 15.14; RFC 9449 8 and 9: nonces, and servers that take nothing else. */
 import { expect } from 'chai';
 import * as DPoP from 'dpop';
 import { type Answer, request } from '../support/http.js';
@@ -48,7 +48,7 @@ describe('DPoP with lws.dpop.require-nonce', () => {
     expect(second.status, second.text).to.equal(200);
   });
 
-  it('DPoP: a request without one is 401 use_dpop_nonce, and with the nonce of the answer 200', async () => {
+  it('Rule 15.15: a request without one is 401 use_dpop_nonce, and with the nonce of the answer 200', async () => {
     const first = await present(token, proven(undefined));
     expect(first.status).to.equal(401);
     expect(challengeOf(first)).to.match(/DPoP .*error="use_dpop_nonce"/);
@@ -60,7 +60,7 @@ describe('DPoP with lws.dpop.require-nonce', () => {
     expect((await present(token, proven(nonce))).status).to.equal(200);
   });
 
-  it('DPoP: a nonce of the token endpoint is good at the storage', async () => {
+  it('Rule 15.15: a nonce of the token endpoint is good at the storage', async () => {
     expect((await present(token, proven(await nonceAtEndpoint()))).status).to.equal(200);
   });
 
@@ -108,7 +108,7 @@ describe('DPoP with lws.dpop.require', () => {
   });
   after(() => s.stop());
 
-  it('open-points 7: the token endpoint asks for a proof', async () => {
+  it('Rule 15.15: the token endpoint asks for a proof', async () => {
     expectOauthError(await requestToken(s, subject()), 'invalid_dpop_proof');
   });
 
@@ -123,7 +123,7 @@ describe('DPoP with lws.dpop.require', () => {
     expect((await present(token, proof(key, s.root, { token }))).status).to.equal(200);
   });
 
-  it('open-points 7: then the challenge does not offer Bearer', async () => {
+  it('Rule 15.1: then the challenge does not offer Bearer', async () => {
     for (const answer of [await request(resource()), await bearer(resource(), 'x')])
       expect(challengeOf(answer))
         .to.match(/^DPoP as_uri=/)

@@ -1,4 +1,4 @@
-/** service.md, "DPoP (RFC 9449)", "Token endpoint" 5; open-points 7. */
+/** Rules 15.4, 15.14. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import * as DPoP from 'dpop';
@@ -92,7 +92,7 @@ const accepted: Readonly<Record<string, Violation>> = {
 describeStorage(
   'DPoP',
   (s) => {
-    it('Token endpoint 5: a request with a proof gets a token that is bound to its key', async () => {
+    it('Rule 15.5: a request with a proof gets a token that is bound to its key', async () => {
       const pair = await DPoP.generateKeyPair('ES256');
       const [subject, proven] = [
         credential(owner, { aud: baseOf(s) }),
@@ -139,7 +139,7 @@ describeStorage(
         expectOauthError(await requestToken(s, form(s, subject), { DPoP: bad }), 'invalid_dpop_proof');
       });
 
-    it('DPoP rule 1: HMAC under the public key, no signature, and what is no JWT', async () => {
+    it('Rule 15.14: HMAC under the public key, no signature, and what is no JWT', async () => {
       const token = await boundToken(s);
       const claims = { jti: randomUUID(), htm: 'GET', htu: s.scratch, iat: nowSeconds(), ath: hashOf(token) };
       const header = { typ: 'dpop+jwt', jwk: key.jwk };
@@ -148,7 +148,7 @@ describeStorage(
       for (const each of bad) expectChallenge(await present(s.scratch, token, each), s, 'invalid_token');
     });
 
-    it('DPoP rule 2: keys whose members are nonsense', async () => {
+    it('Rule 15.14: keys whose members are nonsense', async () => {
       for (const signer of [key, rsa, signingKey('EdDSA')])
         for (const member of ['kty', 'crv', 'x', 'y', 'n', 'e'].filter((name) => name in signer.jwk))
           for (const value of [null, 5, '', 'A', [], {}]) {
@@ -165,7 +165,7 @@ describeStorage(
         expectChallenge(await present(s.scratch, token, proofs), s, 'invalid_token');
     });
 
-    it('DPoP rule 5: the key of the proof is the one of the token', async () => {
+    it('Rule 15.14: the key of the proof is the one of the token', async () => {
       const token = await boundToken(s);
       expectChallenge(await present(s.scratch, token, proof(mallory, s.scratch, { token })), s, 'invalid_token');
       const same = { ...rsa, alg: 'PS256' };
@@ -182,14 +182,14 @@ describeStorage(
       expectChallenge(await bearer(s.scratch, token), s, 'invalid_token');
     });
 
-    it('DPoP rule 5: a token that is bound to nothing, and a credential, are refused as DPoP', async () => {
+    it('Rule 15.14: a token that is bound to nothing, and a credential, are refused as DPoP', async () => {
       for (const token of [await accessToken(s, owner), s.token!]) {
         expect((await bearer(s.scratch, token)).status).to.equal(200);
         expectChallenge(await present(s.scratch, token, proof(key, s.scratch, { token })), s, 'invalid_token');
       }
     });
 
-    it('DPoP rule 4: a proof is good once, also for another method and of many at a time', async () => {
+    it('Rule 15.14: a proof is good once, also for another method and of many at a time', async () => {
       const token = await boundToken(s);
       const once = proof(key, s.scratch, { token });
       expect((await present(s.scratch, token, once)).status).to.equal(200);
@@ -224,7 +224,7 @@ describeStorage(
       expectOauthError(await requestToken(s, form(s, subject()), { DPoP }), 'invalid_dpop_proof');
     });
 
-    it('open-points 1.4: a bad proof is refused on what is public, too', async () => {
+    it('Rule 4.6: a bad proof is refused on what is public, too', async () => {
       const token = await boundToken(s);
       expectChallenge(await present(s.root, token, proof(key, s.scratch, { token })), s, 'invalid_token');
       expect((await present(s.root, token, proof(key, s.root, { token }))).status).to.equal(200);

@@ -1,4 +1,4 @@
-/** service.md, "Errors"; open-points 2.7. */
+/** Rule 10.1. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -23,12 +23,12 @@ describeStorage('Errors', (s) => {
     for (const [status, answer] of refusals) expectProblem(await answer, status, s);
   });
 
-  it('open-points 2.7: the instance is that of the request: two requests have two', async () => {
+  it('Rule 10.1: the instance is that of the request: two requests have two', async () => {
     const instances = await Promise.all([1, 2].map(async () => JSON.parse((await s.get(s.fresh())).text).instance));
     expect(instances[0]).not.to.equal(instances[1]);
   });
 
-  it('open-points 2.7: the instance is in the log, and no credential is', async function () {
+  it('Rule 10.1: the instance is in the log, and no credential is', async function () {
     if (!s.server) return this.skip();
     const { instance } = JSON.parse((await s.get(s.fresh())).text) as { instance: string };
     await new Promise((resolve) => setTimeout(resolve, 50));
@@ -37,7 +37,7 @@ describeStorage('Errors', (s) => {
     expect(lines.filter((line) => line.includes(s.token!.split('.')[2]!))).to.have.length(0);
   });
 
-  it('open-points 2.7: the type of a problem is stable, and differs between kinds of refusals', async () => {
+  it('Rule 10.1: the type of a problem is stable, and differs between kinds of refusals', async () => {
     const typeOf = async (answer: Promise<Answer>): Promise<string> => JSON.parse((await answer).text).type;
     const { iri } = await s.stored('text/plain', 'x');
     const [absent, again, required] = [
@@ -94,7 +94,7 @@ describeStorage('Errors', (s) => {
     expect(answer?.status).to.be.within(200, 204);
   });
 
-  it('open-points 10: beside the path of the base URI there is nothing, and nothing can be put', async function () {
+  it('Rule 18.2: beside the path of the base URI there is nothing, and nothing can be put', async function () {
     if (new URL(s.root).pathname === '/') return this.skip();
     const beside = [new URL('/', s.root).href, new URL('/beside', s.root).href, `${s.root.slice(0, -1)}beside`];
     for (const iri of beside) {

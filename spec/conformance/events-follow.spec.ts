@@ -23,7 +23,7 @@ describeStorage(
         expect((await s.send('GET', at, {}, undefined, who)).status).to.be.oneOf([403, 404]);
     });
 
-    it('open-points 1.4: it names what the controller may read, and nothing else', async () => {
+    it('Rule 4.3: it names what the controller may read, and nothing else', async () => {
       const open = await s.container();
       const hidden = await s.container();
       await setBareAcl(s, hidden, [rule('Read Write', agent(alice))]);

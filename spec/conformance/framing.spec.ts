@@ -51,7 +51,7 @@ describeStorage('Framing', (s) => {
     }
   });
 
-  it('open-points 11: what answers would repeat and clients could not read back is 400', async () => {
+  it('Rule 1.13: what answers would repeat and clients could not read back is 400', async () => {
     const long = 'x'.repeat(9000);
     expectProblem(await s.put(s.fresh(), `text/plain; a=${long}`, 'x'), 400, s);
     expectProblem(await s.post(s.scratch, `text/plain; a=${long}`, 'x'), 400, s);

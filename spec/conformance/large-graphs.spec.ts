@@ -1,4 +1,4 @@
-/** Graphs of more than 20 000 triples (open-points 11): one triple a line in key order, whose length is the size. */
+/** Graphs of more than 20 000 triples (rule 1.12): one triple a line in key order, whose length is the size. */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { checkStore } from '../../lib/storage/check.js';

@@ -1,4 +1,4 @@
-/** The same rules for what is large: service.md, "Content negotiation", "PATCH format matrix", "Container listing". */
+/** The same rules for what is large: rules 6.14, 7.1, 9.1. */
 import { expect } from 'chai';
 import { describeStorage, lws } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';

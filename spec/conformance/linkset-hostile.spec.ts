@@ -1,4 +1,4 @@
-/** service.md, "Linkset endpoint rules" 2; open-points 3: patches of linksets that are meant to do harm. */
+/** Rules 11.5, 11.6: patches of linksets that are meant to do harm. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -57,14 +57,14 @@ async function expectUnharmed(s: StorageUnderTest, iri: string): Promise<void> {
 
 describeStorage('Linkset and hostile patches', (s) => {
   for (const [what, patch] of Object.entries(bombs))
-    it(`open-points 3: a JSON Patch that ${what} forty times is refused, and nothing changes`, async () => {
+    it(`Rule 11.6: a JSON Patch that ${what} forty times is refused, and nothing changes`, async () => {
       const iri = await described(s, { author: 'Ada' });
       const answer = await s.patch(metaOf(iri), jsonPatch, patch, any);
       expectProblem(answer, [400, 409, 413, 422], s);
       expect(await clientPart(s, iri)).to.deep.equal({ author: 'Ada', types: [] });
     });
 
-  it('open-points 3: one that takes the bomb away in the end leaves nothing of it', async () => {
+  it('Rule 11.6: one that takes the bomb away in the end leaves nothing of it', async () => {
     const iri = await described(s, { author: 'Ada' });
     const operations = [...(JSON.parse(bomb('/bomb')) as unknown[]), { op: 'remove', path: '/bomb' }];
     const answer = await s.patch(metaOf(iri), jsonPatch, JSON.stringify(operations), any);
@@ -72,7 +72,7 @@ describeStorage('Linkset and hostile patches', (s) => {
     expect(await clientPart(s, iri)).to.deep.equal({ author: 'Ada', types: [] });
   });
 
-  it('open-points 3: a JSON Patch of a great many operations is answered', async () => {
+  it('Rule 11.6: a JSON Patch of a great many operations is answered', async () => {
     const iri = await described(s, { author: 'Ada' });
     const operations = Array.from({ length: 20_000 }, (_, i) => ({ op: 'replace', path: '/author', value: `${i}` }));
     const answer = await s.patch(metaOf(iri), jsonPatch, JSON.stringify(operations), any);
@@ -98,7 +98,7 @@ describeStorage('Linkset and hostile patches', (s) => {
       '[{"op":"add","path":"/constructor/prototype/polluted","value":"x"}]',
     ],
   ] as const)
-    it(`service.md Linkset rule 2: __proto__ in ${what} does no harm`, async () => {
+    it(`Rules 11.5, 11.6: __proto__ in ${what} does no harm`, async () => {
       const iri = await described(s, { author: 'Ada' });
       const answer = await s.send(
         what.startsWith('PUT') ? 'PUT' : 'PATCH',
@@ -114,7 +114,7 @@ describeStorage('Linkset and hostile patches', (s) => {
     });
 
   for (const name of ['toString', 'constructor', 'hasOwnProperty', 'valueOf', 'length', '0', ''])
-    it(`service.md Linkset resource: a relation "${name}" is one like others, or refused`, async () => {
+    it(`Rule 11.1: a relation "${name}" is one like others, or refused`, async () => {
       const iri = await described(s, { author: 'Ada' });
       const targets = [{ href: 'https://e.example/' }];
       const answer = await s.patch(metaOf(iri), mergePatch, JSON.stringify({ [name]: targets }), any);

@@ -1,4 +1,4 @@
-/** service.md, "Linkset endpoint rules" 2; open-points 2.3 and 3: patching linksets. */
+/** Rules 6.6, 11.5, 11.6: patching linksets. */
 import { expect } from 'chai';
 import { describeStorage, lws, type StorageUnderTest } from '../support/conformance.js';
 import { clientPart, described, jsonPatch, linksOfResource, mergePatch, metaOf } from '../support/linkset.js';
@@ -97,7 +97,7 @@ const patches: readonly (readonly [what: string, type: string, patch: unknown, c
 
 function results(s: StorageUnderTest): void {
   for (const [what, type, patch, change] of patches)
-    it(`open-points 3: ${what}`, async () => {
+    it(`Rule 11.6: ${what}`, async () => {
       const iri = await described(s, before);
       const tag = await s.tag(metaOf(iri));
       const answer = await send(s, iri, type, patch, tag);
@@ -109,7 +109,7 @@ function results(s: StorageUnderTest): void {
       expect(await clientPart(s, iri)).to.deep.equal(Object.fromEntries(expected));
     });
 
-  it('open-points 3: a linkset that nobody has written can be patched', async () => {
+  it('Rule 11.6: a linkset that nobody has written can be patched', async () => {
     for (const [type, patch] of [
       [mergePatch, { license }],
       [jsonPatch, [{ op: 'add', path: '/license', value: license }]],
@@ -134,7 +134,7 @@ function results(s: StorageUnderTest): void {
     ['the structural type removed', jsonPatch, [{ op: 'remove', path: '/linkset/0/type/0' }]],
     ['a forbidden type', jsonPatch, [{ op: 'add', path: '/linkset/0/type/-', value: { href: `${lws}Container` } }]],
   ] as const)
-    it(`open-points 2.3, 3: ${what} changes nothing: 204 with the same ETag`, async () => {
+    it(`Rules 6.13, 11.6: ${what} changes nothing: 204 with the same ETag`, async () => {
       const iri = await described(s, before);
       const [tag, read] = [await s.tag(metaOf(iri)), await linksOfResource(s, iri)];
       const sent = patch === 'anchor' ? [{ op: 'test', path: '/linkset/0/anchor', value: iri }] : patch;
@@ -144,7 +144,7 @@ function results(s: StorageUnderTest): void {
       expect(await s.tag(metaOf(iri))).to.equal(tag);
     });
 
-  it('open-points 3: managed relations are ignored and the rest of the patch is done', async () => {
+  it('Rule 11.2: managed relations are ignored and the rest of the patch is done', async () => {
     const iri = await described(s, before);
     const read = await linksOfResource(s, iri);
     const forged = [{ href: `${e}forged` }];
@@ -160,7 +160,7 @@ function results(s: StorageUnderTest): void {
 describeStorage('Linkset PATCH', (s) => {
   results(s);
 
-  it('service.md Response headers rule 4: of patches with one tag exactly one wins', async () => {
+  it('Rule 8.2: of patches with one tag exactly one wins', async () => {
     const iri = await described(s, before);
     const tag = await s.tag(metaOf(iri));
     const authors = ['a', 'b', 'c', 'd'];

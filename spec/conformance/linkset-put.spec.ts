@@ -1,4 +1,4 @@
-/** service.md, "Linkset resource" and "Linkset endpoint rules" 2 and 3; open-points 3: replacing the client-managed part. */
+/** Rules 11.1, 11.5: replacing the client-managed part. */
 import { expect } from 'chai';
 import { describeStorage, ldp, lws, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -19,7 +19,7 @@ const before = { author: 'Ada', describedby: [{ href: `${e}d` }], type: [{ href:
 const beforePart = { author: 'Ada', describedby: [{ href: `${e}d` }], types: [`${e}Person`] };
 
 function replacement(s: StorageUnderTest): void {
-  it('service.md Linkset rule 2: PUT is 204 with the new ETag and an empty body', async () => {
+  it('Rule 11.5: PUT is 204 with the new ETag and an empty body', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     const tag = await s.tag(metaOf(iri));
     const answer = await putLinks(s, iri, before, { 'If-Match': tag });
@@ -30,7 +30,7 @@ function replacement(s: StorageUnderTest): void {
     expect(await clientPart(s, iri)).to.deep.equal(beforePart);
   });
 
-  it('service.md Linkset rule 2: PUT replaces wholesale: what it does not name is gone', async () => {
+  it('Rule 11.5: PUT replaces wholesale: what it does not name is gone', async () => {
     const iri = await described(s, before);
     const answer = await putLinks(s, iri, { anchor: iri, license: [{ href: `${e}l` }] });
     expect(answer.status, answer.text).to.equal(204);
@@ -39,7 +39,7 @@ function replacement(s: StorageUnderTest): void {
     expect(await clientPart(s, iri)).to.deep.equal({ types: [] });
   });
 
-  it('service.md Linkset resource: literals and target attributes round-trip unchanged', async () => {
+  it('Rule 11.4: literals and target attributes round-trip unchanged', async () => {
     const links = {
       title: 'Ünïcode "quotes" \\ 𝔘 and\nlines',
       creator: ['Ada', 'Charles', 'Ada'],
@@ -54,7 +54,7 @@ function replacement(s: StorageUnderTest): void {
   });
 
   for (const kind of ['data resource', 'container'])
-    it(`open-points 3: what was read of a ${kind} can be written back unchanged`, async () => {
+    it(`Rule 11.2: what was read of a ${kind} can be written back unchanged`, async () => {
       const iri = kind === 'container' ? await s.container() : (await s.stored('text/turtle', '<> a <#C> .')).iri;
       expect((await putLinks(s, iri, before)).status).to.equal(204);
       const read = await s.get(metaOf(iri));
@@ -63,7 +63,7 @@ function replacement(s: StorageUnderTest): void {
       expect(linksIn(await s.get(metaOf(iri)))).to.deep.equal(linksIn(read));
     });
 
-  it('open-points 3: relations that the server manages are ignored without an error', async () => {
+  it('Rule 11.2: relations that the server manages are ignored without an error', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     const read = await linksOfResource(s, iri);
     const forged = [{ href: `${e}forged` }];
@@ -72,7 +72,7 @@ function replacement(s: StorageUnderTest): void {
     expect(await linksOfResource(s, iri)).to.deep.equal({ ...read, author: 'Ada' });
   });
 
-  it('open-points 3: on the root, which has no parent, up is ignored too', async () => {
+  it('Rule 11.2: on the root, which has no parent, up is ignored too', async () => {
     const read = await s.get(metaOf(s.root));
     const answer = await putLinks(s, s.root, { ...linksIn(read), up: [{ href: `${e}forged` }] });
     expect(answer.status, answer.text).to.equal(204);
@@ -83,7 +83,7 @@ function replacement(s: StorageUnderTest): void {
     ...['Container', 'DataResource', 'StorageResource', 'Storage', 'AnythingAtAll'].map((name) => lws + name),
     ...['Resource', 'RDFSource', 'NonRDFSource', 'Container', 'BasicContainer', 'DirectContainer'].map((n) => ldp + n),
   ])
-    it(`service.md Linkset resource rule 2: the type ${type} may not be declared, and is ignored`, async () => {
+    it(`Rule 11.3: the type ${type} may not be declared, and is ignored`, async () => {
       const { iri } = await s.stored('text/plain', 'x');
       const read = await linksOfResource(s, iri);
       const answer = await putLinks(s, iri, { type: [{ href: type }, { href: `${e}Person` }] });
@@ -93,7 +93,7 @@ function replacement(s: StorageUnderTest): void {
       expect(types.map(({ href }) => href)).to.include(`${e}Person`);
     });
 
-  it('open-points 3: PUT takes the first linkset object', async () => {
+  it('Rule 11.5: PUT takes the first linkset object', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     const document = JSON.stringify({ linkset: [{ author: 'Ada' }, { anchor: `${e}other`, author: 'Eve' }] });
     const answer = await s.put(metaOf(iri), linksetType, document, { 'If-Match': '*' });
@@ -101,7 +101,7 @@ function replacement(s: StorageUnderTest): void {
     expect(await clientPart(s, iri)).to.deep.equal({ author: 'Ada', types: [] });
   });
 
-  it('service.md Linkset rule 2: a Content-Type with parameters is that type', async () => {
+  it('Rule 11.5: a Content-Type with parameters is that type', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     const type = 'Application/Linkset+JSON; profile="https://e.example/profile"';
     const answer = await s.put(metaOf(iri), type, linksetOf({ author: 'Ada' }), { 'If-Match': '*' });
@@ -134,7 +134,7 @@ const refusals: readonly (readonly [what: string, body: string, status: number])
 
 function refused(s: StorageUnderTest): void {
   for (const [what, body, status] of refusals)
-    it(`open-points 3: ${what} is ${status}, and nothing changes`, async () => {
+    it(`Rule 11.5: ${what} is ${status}, and nothing changes`, async () => {
       const iri = await described(s, before);
       const tag = await s.tag(metaOf(iri));
       expectProblem(await s.put(metaOf(iri), linksetType, body, { 'If-Match': tag }), status, s);
@@ -143,21 +143,21 @@ function refused(s: StorageUnderTest): void {
     });
 
   for (const type of ['application/json', 'application/ld+json', 'text/turtle', 'application/linkset', mergePatch, ''])
-    it(`open-points 3: PUT of ${type || 'no Content-Type'} is 415, and nothing changes`, async () => {
+    it(`Rule 11.5: PUT of ${type || 'no Content-Type'} is 415, and nothing changes`, async () => {
       const iri = await described(s, before);
       const headers: Record<string, string> = { 'If-Match': '*', ...(type ? { 'Content-Type': type } : {}) };
       expectProblem(await s.send('PUT', metaOf(iri), headers, linksetOf({ author: 'Eve' })), 415, s);
       expect(await clientPart(s, iri)).to.deep.equal(beforePart);
     });
 
-  it('service.md Linkset rule 3: a missing If-Match is 428, before the content is judged', async () => {
+  it('Rule 11.7: a missing If-Match is 428, before the content is judged', async () => {
     const iri = await described(s, before);
     expectProblem(await putLinks(s, iri, { author: 'Eve' }, {}), 428, s);
     expectProblem(await s.put(metaOf(iri), linksetType, '{'), 428, s);
     expect(await clientPart(s, iri)).to.deep.equal(beforePart);
   });
 
-  it('service.md Linkset rule 3: a stale If-Match is 412, before the content is judged', async () => {
+  it('Rule 11.7: a stale If-Match is 412, before the content is judged', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     const tag = await s.tag(metaOf(iri));
     expect((await putLinks(s, iri, before, { 'If-Match': tag })).status).to.equal(204);
@@ -172,13 +172,13 @@ function refused(s: StorageUnderTest): void {
     expectProblem(await putLinks(s, iri, before, { 'If-Match': etag }), 412, s);
   });
 
-  it('open-points 2.5: If-Match accepts a list that has the tag', async () => {
+  it('Rule 8.1: If-Match accepts a list that has the tag', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     const tag = await s.tag(metaOf(iri));
     expect((await putLinks(s, iri, before, { 'If-Match': `"other", ${tag}` })).status).to.equal(204);
   });
 
-  it('service.md Response headers rule 4: of writers with one tag exactly one wins', async () => {
+  it('Rule 8.2: of writers with one tag exactly one wins', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     const tag = { 'If-Match': await s.tag(metaOf(iri)) };
     const writers = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -193,7 +193,7 @@ describeStorage('Linkset PUT', (s) => {
   replacement(s);
   refused(s);
 
-  it('open-points 3: a linkset above the default of 1 MiB is 400', async () => {
+  it('Rule 11.8: a linkset above the default of 1 MiB is 400', async () => {
     const iri = await described(s, before);
     expectProblem(await putLinks(s, iri, { author: 'x'.repeat(1 << 20) }), 400, s);
     expect((await putLinks(s, iri, { author: 'x'.repeat(900_000) })).status).to.equal(204);

@@ -1,4 +1,4 @@
-/** service.md, "Container listing"; open-points 2.6. */
+/** Rule 9.1. */
 import { expect } from 'chai';
 import { describeStorage, lws, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';

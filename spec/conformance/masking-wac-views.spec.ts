@@ -1,4 +1,4 @@
-/** open-points 1.4 with Web Access Control: what listings, indexes, searches, tags and dates tell of what is hidden. */
+/** Rule 4.3 with Web Access Control: what listings, indexes, searches, tags and dates tell of what is hidden. */
 import { expect } from 'chai';
 import { describeStorage, lws, type Sender } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -53,7 +53,7 @@ describeStorage(
       expect(JSON.parse((await s.get(c)).text).totalItems).to.equal(4);
     });
 
-    it('Masking, open-points 1.4: hidden members that come, change and go leave no trace in a container', async () => {
+    it('Masking, rule 4.3: hidden members that come, change and go leave no trace in a container', async () => {
       const c = await shutInside();
       await shown(`${c}shown`);
       const before = await see(c, `${c}.meta`, `${c}shown`, s.scratch);
@@ -67,7 +67,7 @@ describeStorage(
       expect(await see(c)).to.deep.equal(before.slice(0, 2 * (2 + rdfTypes.length)));
     });
 
-    it('Masking, open-points 1.4: nor do they in the listing that the container is a member of, nor in searches', async () => {
+    it('Masking, rule 4.3: nor do they in the listing that the container is a member of, nor in searches', async () => {
       const outer = await s.container();
       await setAcl(s, outer, rule('Read', anybody, 'accessTo'));
       const inner = await shown(`${outer}inner/`);
@@ -79,7 +79,7 @@ describeStorage(
       expect(await lists()).to.deep.equal(before);
     });
 
-    it('Masking, open-points 1.4: If-Unmodified-Since does not tell when a hidden member came', async () => {
+    it('Masking, rule 4.3: If-Unmodified-Since does not tell when a hidden member came', async () => {
       const c = await shutInside();
       const since = { 'If-Unmodified-Since': (await get(c)).headers['last-modified']! };
       expect((await get(c, since)).status).to.equal(200);
@@ -89,7 +89,7 @@ describeStorage(
       expect((await get(c, { 'If-Modified-Since': since['If-Unmodified-Since'] })).status).to.equal(304);
     });
 
-    it('Masking, open-points 1.4: the form of a tag does not tell whether something is hidden', async () => {
+    it('Masking, rule 4.3: the form of a tag does not tell whether something is hidden', async () => {
       const make = async (hides: boolean): Promise<string> => {
         const c = await s.container();
         await setAcl(s, c, rule('Read', anybody));
@@ -107,7 +107,7 @@ describeStorage(
         expect(await form(hiding, Accept), Accept).to.equal(await form(open, Accept));
     });
 
-    it('service.md "Response headers" 5: the tag of a filtered view is good for If-Match on the container', async () => {
+    it('Rule 8.4: the tag of a filtered view is good for If-Match on the container', async () => {
       const c = await shutInside();
       await setAcl(s, c, rule('Read Write', agent(alice), 'accessTo'), rule('Write', agent(alice), 'default'));
       await s.stored(turtle, '', `${c}hidden`);
@@ -123,7 +123,7 @@ describeStorage(
       expect((await s.send('DELETE', c, headers, undefined, as(s, alice))).status).to.equal(204);
     });
 
-    it('Masking, open-points 1.4: a recursive DELETE with a hidden descendant is 403 that names nothing', async () => {
+    it('Masking, rule 4.5: a recursive DELETE with a hidden descendant is 403 that names nothing', async () => {
       const c = await s.container();
       await setAcl(s, c, rule('Read Write', agent(alice)));
       await s.container(`${c}d/`);
@@ -137,7 +137,7 @@ describeStorage(
       expect(await s.members(`${c}d/`)).to.have.length(1);
     });
 
-    it('Masking, open-points 1.4: whether a resource has an ACL of its own is not told to who has no control', async () => {
+    it('Masking, rule 4.3: whether a resource has an ACL of its own is not told to who has no control', async () => {
       const c = await s.container();
       await setAcl(s, c, rule('Read', anybody));
       for (const path of ['ownacls', 'without']) await s.stored(turtle, '<> a <#C> .', c + path);
@@ -154,7 +154,7 @@ describeStorage(
           }
     });
 
-    it('Masking, open-points 1.4: an answer to a write by who may not read tells nothing of what was there', async () => {
+    it('Masking, rule 4.3: an answer to a write by who may not read tells nothing of what was there', async () => {
       const { iri } = await s.stored(turtle, '<> a <#C> .');
       const type = uniqueIri('secret');
       await putLinks(s, iri, { type: [{ href: type }] });
@@ -168,7 +168,7 @@ describeStorage(
       }
     });
 
-    it('service.md, type index rule 2: index and search are over what the client may read, by ACLs on every level', async () => {
+    it('Rule 13.2: index and search are over what the client may read, by ACLs on every level', async () => {
       const c = await s.container();
       const [type, secret] = [uniqueIri('open'), uniqueIri('secret')];
       await setAcl(s, c, rule('Read', agent(alice)));
@@ -197,7 +197,7 @@ describeStorage(
       }
     });
 
-    it('WAC, open-points 1.3: an ACL whose rules speak of something else is no empty one: it shuts everybody out', async () => {
+    it('WAC, rule 3.4: an ACL whose rules speak of something else is no empty one: it shuts everybody out', async () => {
       const c = await s.container();
       await setAcl(s, c, rule('Read', anybody));
       await s.stored(turtle, '', `${c}x`);
@@ -213,7 +213,7 @@ describeStorage(
 describeStorage(
   'Views in pages',
   (s) => {
-    it('Container listing: hidden members make no pages, and page links lead nowhere near them', async () => {
+    it('Rule 9.3: hidden members make no pages, and page links lead nowhere near them', async () => {
       const c = await s.container();
       await setAcl(s, c, rule('Read', anybody, 'accessTo'));
       for (let i = 0; i < 7; i++) {

@@ -1,4 +1,4 @@
-/** open-points 1.4 with Web Access Control: hidden and absent answer alike, for every method and everything that hangs on a name. */
+/** Rule 4.1 with Web Access Control: hidden and absent answer alike, for every method and everything that hangs on a name. */
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -68,17 +68,17 @@ describeStorage(
     const everything = { ...probes, ...creations };
 
     for (const [title, probe] of Object.entries(everything)) {
-      it(`Masking, open-points 1.4: in a hidden container ${title} tells nobody what is there`, async () => {
+      it(`Masking, rule 4.3: in a hidden container ${title} tells nobody what is there`, async () => {
         await expectAlike(s, closed, probe, 'anonymous');
         await expectAlike(s, closed, probe, stranger());
       });
 
-      it(`Masking, open-points 1.4: in a readable container ${title} tells a principal nothing of the hidden`, async () => {
+      it(`Masking, rule 4.3: in a readable container ${title} tells a principal nothing of the hidden`, async () => {
         await expectAlike(s, open, probe, stranger());
       });
     }
 
-    it('Masking, open-points 1.4: what is shown in a hidden container is shown, and tells nothing of its parent', async () => {
+    it('Masking, rule 4.3: what is shown in a hidden container is shown, and tells nothing of its parent', async () => {
       for (const sender of ['anonymous', s.stranger] as const) {
         expect((await s.send('GET', `${closed}shown`, {}, undefined, sender)).status).to.equal(200);
         const status = sender === 'anonymous' ? 401 : 404;
@@ -87,7 +87,7 @@ describeStorage(
     });
 
     for (const [title, probe] of Object.entries(creations))
-      it(`open-points 1.4: ${title}, hidden or absent, is 403 for a reader of the parent who may not add`, async () => {
+      it(`Rule 4.4: ${title}, hidden or absent, is 403 for a reader of the parent who may not add`, async () => {
         for (const name of [...Object.keys(kinds), 'absents', 'absent/']) {
           if (title === 'PUT of links') continue;
           const answer = await send(s, probe, open + name, s.stranger);
@@ -97,7 +97,7 @@ describeStorage(
         }
       });
 
-    it('open-points 1.4: anonymous readers of the parent get 401 for the hidden, 404 for the absent', async () => {
+    it('Rule 4.1: anonymous readers of the parent get 401 for the hidden, 404 for the absent', async () => {
       for (const method of ['GET', 'HEAD', 'DELETE', 'PATCH', 'OPTIONS'])
         for (const name of Object.keys(kinds)) {
           const at = async (path: string) => (await s.send(method, open + path, {}, undefined, 'anonymous')).status;
@@ -122,7 +122,7 @@ describeStorage(
       expect((await s.get(`${c}taken`)).text).to.include('#C');
     });
 
-    it('open-points 11: PUT on a hidden name is 404 for who may read and add to the container, as every method is', async () => {
+    it('Rule 4.4: PUT on a hidden name is 404 for who may read and add to the container, as every method is', async () => {
       const c = await s.container();
       await setAcl(s, c, rule('Read Append', agent(alice), 'accessTo'));
       await s.stored('text/plain', 'x', `${c}hidden`);
@@ -136,7 +136,7 @@ describeStorage(
       expect((await s.send('PUT', `${c}absent`, {}, 'y', as(s, alice))).status).to.equal(201);
     });
 
-    it('Masking, open-points 1.1: no method works on a hidden resource, and nothing has changed', async () => {
+    it('Masking, rule 2.1: no method works on a hidden resource, and nothing has changed', async () => {
       for (const container of [closed, open]) {
         const names = [...Object.keys(kinds), 'shown'];
         expect(await s.members(container)).to.have.members(names.map((name) => container + name));
@@ -152,7 +152,7 @@ describeStorage(
   'Masking with WAC switched off',
   (s) => {
     for (const [title, probe] of Object.entries({ ...probes, ...creations }))
-      it(`open-points 1.4: with lws.mask-forbidden-as-not-found=false, ${title} of the hidden is 403 to a principal, 401 to nobody`, async () => {
+      it(`Rule 4.2: with lws.mask-forbidden-as-not-found=false, ${title} of the hidden is 403 to a principal, 401 to nobody`, async () => {
         if (['POST', 'QUERY', 'PROPFIND'].includes(title)) return;
         const { iri } = await s.stored('text/turtle', '<> a <#C> .');
         for (const end of title === 'PUT of links' ? ['.meta'] : ['', '.acl']) {
@@ -161,7 +161,7 @@ describeStorage(
         }
       });
 
-    it('open-points 1.4: what is absent is 404 still', async () => {
+    it('Rule 4.1: what is absent is 404 still', async () => {
       for (const end of ['', '.meta', '.acl'])
         expect((await s.send('GET', s.fresh() + end, {}, undefined, s.stranger)).status, end).to.equal(404);
     });

@@ -1,4 +1,4 @@
-/** open-points 1.4: what a stranger may learn, for every method. */
+/** Rule 4.3: what a stranger may learn, for every method. */
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { expectChallenge, expectProblem } from '../support/expectations.js';
@@ -62,7 +62,7 @@ describeStorage('Existence masking', (s) => {
   };
   for (const [who, as] of Object.entries(senders))
     for (const [title, { method, headers, body }] of Object.entries(probes))
-      it(`Masking, open-points 1.4: to ${who}, ${title} answers alike for what is hidden and what is absent`, async () => {
+      it(`Masking, rule 4.1: to ${who}, ${title} answers alike for what is hidden and what is absent`, async () => {
         const send = (path: string) => s.send(method, container + path, headers, body, as());
         for (const name of Object.keys(pairs)) {
           const absent = absentName(name);
@@ -86,7 +86,7 @@ describeStorage('Existence masking', (s) => {
     'PUT with If-Match: *',
     'PATCH with a failing test',
   ])
-    it(`Masking, open-points 1.4: ${title} is 401 to nobody in particular and 404 to a stranger, present or not`, async () => {
+    it(`Masking, rule 4.3: ${title} is 401 to nobody in particular and 404 to a stranger, present or not`, async () => {
       const { method, headers, body } = probes[title]!;
       for (const path of ['present', 'absents', 'prejson', 'prebyte']) {
         const anonymous = await s.send(method, container + path, headers, body, 'anonymous');
@@ -108,7 +108,7 @@ describeStorage(
   'Existence masking switched off',
   (s) => {
     for (const method of ['GET', 'HEAD', 'DELETE', 'PATCH'])
-      it(`open-points 1.4: with lws.mask-forbidden-as-not-found=false, ${method} of a hidden resource is 403`, async () => {
+      it(`Rule 4.2: with lws.mask-forbidden-as-not-found=false, ${method} of a hidden resource is 403`, async () => {
         const { iri } = await s.stored('text/turtle', '<> a <#C> .');
         const answer = await s.send(method, iri, update, method === 'PATCH' ? 'INSERT DATA {}' : undefined, s.stranger);
         if (method === 'HEAD') expect(answer.status).to.equal(403);
@@ -116,7 +116,7 @@ describeStorage(
         expect((await s.send('GET', iri, {}, undefined, 'anonymous')).status).to.equal(401);
       });
 
-    it('open-points 1.4: an absent resource is 404 still', async () => {
+    it('Rule 4.1: an absent resource is 404 still', async () => {
       expectProblem(await s.send('GET', s.fresh(), {}, undefined, s.stranger), 404, s);
     });
   },
@@ -126,14 +126,14 @@ describeStorage(
 describeStorage(
   'What a reader may learn',
   (s) => {
-    it('open-points 1.4: an anonymous reader of the container gets a plain 404 for what is absent', async () => {
+    it('Rule 4.1: an anonymous reader of the container gets a plain 404 for what is absent', async () => {
       for (const method of ['GET', 'HEAD', 'DELETE', 'PATCH']) {
         const answer = await s.send(method, s.fresh(), {}, undefined, 'anonymous');
         expect(answer.status, method).to.equal(404);
       }
     });
 
-    it('open-points 1.4: a reader who lacks the mode gets 403, before 428 and 412', async () => {
+    it('Rule 4.2: a reader who lacks the mode gets 403, before 428 and 412', async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       for (const title of [
         'PUT',
@@ -147,12 +147,12 @@ describeStorage(
       }
     });
 
-    it('open-points 1.4: PUT to an absent name by a reader who may not add is 403', async () => {
+    it('Rule 4.4: PUT to an absent name by a reader who may not add is 403', async () => {
       for (const headers of [turtle, { ...turtle, 'If-Match': '*' }])
         expectProblem(await s.send('PUT', s.fresh(), headers, '', s.stranger), 403, s);
     });
 
-    it('open-points 1.4: DELETE and PATCH of an absent name by a reader is 404', async () => {
+    it('Rule 4.1: DELETE and PATCH of an absent name by a reader is 404', async () => {
       expectProblem(await s.send('DELETE', s.fresh(), {}, undefined, s.stranger), 404, s);
       expectProblem(await s.send('PATCH', s.fresh(), update, 'INSERT DATA {}', s.stranger), 404, s);
     });

@@ -1,4 +1,4 @@
-/** service.md, "Linkset resource" rules 3 and 4; open-points 2.2, 2.6: metadata and the resource that it describes. */
+/** Rules 6.4, 9.1, 11.3: metadata and the resource that it describes. */
 import { expect } from 'chai';
 import { asContainer, describeStorage, ldp, lws, type StorageUnderTest } from '../support/conformance.js';
 import { linked } from '../support/expectations.js';
@@ -24,7 +24,7 @@ async function listedTypes(s: StorageUnderTest, container: string, member: strin
 }
 
 function posting(s: StorageUnderTest): void {
-  it('open-points 2.2: the Link relations of a creating POST become the first metadata', async () => {
+  it('Rule 6.4: the Link relations of a creating POST become the first metadata', async () => {
     const Link = `<${e}d>; rel="describedby"; title="About", <${e}t>; rel="${e}rel", <${e}Person>; rel="type"`;
     const iri = located(await s.post(s.scratch, 'text/plain', 'x', { Link }), s.scratch);
     expect(await clientPart(s, iri)).to.deep.equal({
@@ -34,7 +34,7 @@ function posting(s: StorageUnderTest): void {
     });
   });
 
-  it('open-points 2.2: those of a POST that makes a container do as well', async () => {
+  it('Rule 6.1: those of a POST that makes a container do as well', async () => {
     const Link = `${asContainer.Link}, <${e}Person>; rel="type", <${e}d>; rel="describedby"`;
     const iri = located(await s.send('POST', s.scratch, { Link }), s.scratch);
     expect(iri.endsWith('/')).to.equal(true);
@@ -42,7 +42,7 @@ function posting(s: StorageUnderTest): void {
     expect(linked(await s.get(iri), 'type')).to.include.members([`${lws}Container`, `${e}Person`]);
   });
 
-  it('open-points 2.2: interaction models decide what the body becomes and are no declared types', async () => {
+  it('Rule 6.4: interaction models decide what the body becomes and are no declared types', async () => {
     const Link = `<${ldp}NonRDFSource>; rel="type", <${ldp}Resource>; rel="type", <${e}Person>; rel="type"`;
     const iri = located(await s.post(s.scratch, 'text/turtle', '<> a <#C> .', { Link }), s.scratch);
     const plain = await linksOfResource(s, (await s.stored('text/plain', 'x')).iri);
@@ -52,7 +52,7 @@ function posting(s: StorageUnderTest): void {
     expect(linked(await s.get(iri), 'type')).to.include(`${ldp}NonRDFSource`);
   });
 
-  it('open-points 2.2: server-managed relations and types of the LWS namespace are dropped', async () => {
+  it('Rule 6.4: server-managed relations and types of the LWS namespace are dropped', async () => {
     const Link = [`${lws}Storage`, `${lws}StorageRoot`, `${lws}DataResource`].map((type) => `<${type}>; rel="type"`);
     Link.push(`<${e}f>; rel="up"`, `<${e}f>; rel="linkset"`, `<${e}f>; rel="${lws}storage"`);
     const iri = located(await s.post(s.scratch, 'text/plain', 'x', { Link: Link.join(', ') }), s.scratch);
@@ -78,7 +78,7 @@ function posting(s: StorageUnderTest): void {
     ]);
   });
 
-  it('open-points 2.2: a POST without Link has no metadata', async () => {
+  it('Rule 6.4: a POST without Link has no metadata', async () => {
     const iri = located(await s.post(s.scratch, 'text/plain', 'x'), s.scratch);
     expect(await clientPart(s, iri)).to.deep.equal({ types: [] });
   });
@@ -101,7 +101,7 @@ function declaredTypes(s: StorageUnderTest): void {
       return { container, iri: container + name };
     };
 
-    it(`service.md Linkset resource rule 3: declared types of a ${kind} are Link types on GET and HEAD`, async () => {
+    it(`Rule 11.3: declared types of a ${kind} are Link types on GET and HEAD`, async () => {
       const { iri } = await filled();
       for (const answer of [await s.get(iri), await s.head(iri)])
         expect(linked(answer, 'type')).to.include.members([lws + short, ...types]);
@@ -111,7 +111,7 @@ function declaredTypes(s: StorageUnderTest): void {
         .and.not.to.include(`${e}Person`);
     });
 
-    it(`service.md Linkset resource rule 3, open-points 2.6: they show in JSON listings of a ${kind}`, async () => {
+    it(`Rules 9.1, 11.3: they show in JSON listings of a ${kind}`, async () => {
       const { container, iri } = await filled();
       const [first, ...others] = (await listedTypes(s, container, iri)) as string[];
       expect(first).to.equal(short);
@@ -121,14 +121,14 @@ function declaredTypes(s: StorageUnderTest): void {
     });
 
     for (const Accept of ['text/turtle', 'application/rdf+xml'])
-      it(`open-points 2.6: they show as rdf:type in the ${Accept} listing of a ${kind}`, async () => {
+      it(`Rule 9.2: they show as rdf:type in the ${Accept} listing of a ${kind}`, async () => {
         const { container, iri } = await filled();
         const quads = await graphOf(await s.get(container, { Accept }), container);
         const objects = quads.filter((q) => q.subject.value === iri && q.predicate.value === rdfType);
         expect(objects.map(({ object }) => object.value)).to.have.members([lws + short, ...types]);
       });
 
-    it(`service.md Linkset resource rule 4: the links of a ${kind} go with it`, async () => {
+    it(`Rule 11.4: the links of a ${kind} go with it`, async () => {
       const { iri } = await filled();
       expect((await s.delete(iri)).status).to.equal(204);
       expect((await s.get(metaOf(iri))).status).to.equal(404);
@@ -137,7 +137,7 @@ function declaredTypes(s: StorageUnderTest): void {
       expect(linked(await s.get(iri), 'type')).not.to.include(`${e}Person`);
     });
 
-    it(`service.md Linkset resource rule 4: they go with the tree that a ${kind} is in`, async () => {
+    it(`Rule 11.4: they go with the tree that a ${kind} is in`, async () => {
       const { container, iri } = await filled();
       expect((await putLinks(s, container, described)).status).to.equal(204);
       expect((await s.delete(container, { Depth: 'infinity' })).status).to.equal(204);
@@ -158,7 +158,7 @@ describeStorage('Metadata', (s) => {
     ['application/json', '{"a":1}', '{"a":2}'],
     ['text/plain', 'x', 'y'],
   ] as const)
-    it(`open-points 2.5: a linkset write leaves ${type} and its tag alone, and a content write the links`, async () => {
+    it(`Rule 8.1: a linkset write leaves ${type} and its tag alone, and a content write the links`, async () => {
       const { iri, etag } = await s.stored(type, body);
       expect((await putLinks(s, iri, described)).status).to.equal(204);
       const read = await s.get(iri);
@@ -168,7 +168,7 @@ describeStorage('Metadata', (s) => {
     });
 
   for (const type of [`${e}Ünï`, `${e}日本`, `${e}a,b;c`, `${e}it's(1)`, 'urn:example:type'])
-    it(`service.md Linkset resource rule 3: the declared type ${type} leaves resource and listing readable`, async () => {
+    it(`Rule 11.3: the declared type ${type} leaves resource and listing readable`, async () => {
       const container = await s.container();
       const { iri } = await s.stored('text/turtle', '<> a <#C> .', `${container}x`);
       expect((await putLinks(s, iri, { type: [{ href: type }] })).status).to.equal(204);
@@ -181,7 +181,7 @@ describeStorage('Metadata', (s) => {
       }
     });
 
-  it('service.md Linkset resource: a change of kind leaves the links alone', async () => {
+  it('Rule 11.1: a change of kind leaves the links alone', async () => {
     const { iri } = await s.stored('text/turtle', '<> a <#C> .');
     await putLinks(s, iri, described);
     for (const [type, body] of [
@@ -194,7 +194,7 @@ describeStorage('Metadata', (s) => {
     }
   });
 
-  it('service.md Linkset resource: a container has links of its own, not those of its members', async () => {
+  it('Rule 11.1: a container has links of its own, not those of its members', async () => {
     const container = await s.container();
     const { iri } = await s.stored('text/plain', 'x', `${container}x`);
     await putLinks(s, container, { author: 'Container' });
@@ -205,7 +205,7 @@ describeStorage('Metadata', (s) => {
     expect(await clientPart(s, container)).to.deep.equal({ author: 'Container', types: [] });
   });
 
-  it('service.md Linkset resource: the root has a linkset that can be written', async () => {
+  it('Rule 11.1: the root has a linkset that can be written', async () => {
     const read = await s.get(metaOf(s.root));
     const answer = await putLinks(s, s.root, described, { 'If-Match': read.headers['etag']! });
     expect(answer.status, answer.text).to.equal(204);

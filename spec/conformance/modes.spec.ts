@@ -1,4 +1,4 @@
-/** open-points 1.1, 1.2 and 1.5: who may do what in owner mode, with public-read, and in open mode. */
+/** Rules 2.5, 2.9, 5.1: who may do what in owner mode, with public-read, and in open mode. */
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { expectChallenge, expectProblem } from '../support/expectations.js';
@@ -68,7 +68,7 @@ describeStorage('Owner mode', (s) => {
   const asAnonymous = refusedAttempts(s, () => 'anonymous');
   const asStranger = refusedAttempts(s, () => s.stranger);
   for (const name of names) {
-    it(`Owner mode, open-points 1.2: an owner may ${name}`, async () => {
+    it(`Owner mode, rule 2.7: an owner may ${name}`, async () => {
       const answer = await (await attempts(s, () => ({ token: s.token! })))[name]!();
       expect(answer.status, answer.text).to.equal(granted(name));
     });
@@ -79,7 +79,7 @@ describeStorage('Owner mode', (s) => {
       else expectChallenge(answer, s);
     });
 
-    it(`Owner mode, open-points 1.4: for a stranger, ${name} is a masked 404`, async () => {
+    it(`Owner mode, rule 4.3: for a stranger, ${name} is a masked 404`, async () => {
       const answer = await asStranger(name);
       if (name.startsWith('HEAD')) expect(answer.status).to.equal(404);
       else expectProblem(answer, 404, s);
@@ -102,7 +102,7 @@ describeStorage('Owner mode', (s) => {
     expect((await request(s.root)).status).to.equal(200);
   });
 
-  it('open-points 1.1: authorization is decided before a body is read', async () => {
+  it('Rule 2.6: authorization is decided before a body is read', async () => {
     const body = Buffer.alloc(4 << 20, 'x');
     const headers = { 'Content-Type': 'text/turtle' };
     for (const answer of [
@@ -121,13 +121,13 @@ describeStorage(
     const asStranger = refusedAttempts(s, () => s.stranger);
     for (const name of names) {
       const mayRead = reads.includes(name);
-      it(`Public read, open-points 1.2: without a credential, ${name} is ${mayRead ? 200 : 401}`, async () => {
+      it(`Public read, rule 2.9: without a credential, ${name} is ${mayRead ? 200 : 401}`, async () => {
         const answer = await asAnonymous(name);
         if (mayRead) expect(answer.status).to.equal(200);
         else expectChallenge(answer, s);
       });
 
-      it(`Public read, open-points 1.4: for a stranger, ${name} is ${mayRead ? 200 : 403}`, async () => {
+      it(`Public read, rule 4.2: for a stranger, ${name} is ${mayRead ? 200 : 403}`, async () => {
         const answer = await asStranger(name);
         if (mayRead) expect(answer.status).to.equal(200);
         else expectProblem(answer, 403, s);
@@ -140,7 +140,7 @@ describeStorage(
       expect(answer.text).to.include(s.scratch);
     });
 
-    it('open-points 1.4: a refused credential is 401 even on a public resource', async () => {
+    it('Rule 4.6: a refused credential is 401 even on a public resource', async () => {
       const wrong = { token: credential(ed25519Identity(), { aud: 'https://elsewhere.example' }) };
       expectChallenge(await s.send('GET', s.scratch, {}, undefined, wrong), s, 'invalid_token');
     });
@@ -156,16 +156,16 @@ describeStorage(
         ['anybody', () => 'anonymous'],
         ['a principal', () => s.stranger],
       ] as const)
-        it(`Open mode, open-points 1.2: ${who} may ${name}`, async () => {
+        it(`Open mode, rule 2.10: ${who} may ${name}`, async () => {
           const answer = await (await attempts(s, as as () => Sender))[name]!();
           expect(answer.status, answer.text).to.equal(granted(name));
         });
 
-    it('Open mode, open-points 1.4: an absent resource is a plain 404', async () => {
+    it('Open mode, rule 4.1: an absent resource is a plain 404', async () => {
       expectProblem(await request(s.fresh()), 404, s);
     });
 
-    it('Open mode, open-points 1.4: a refused credential is 401 all the same', async () => {
+    it('Open mode, rule 4.6: a refused credential is 401 all the same', async () => {
       expectChallenge(await s.send('GET', s.scratch, {}, undefined, { token: 'a.b.c' }), s, 'invalid_token');
     });
   },

@@ -1,4 +1,4 @@
-/** service.md, "Content negotiation" and "PATCH rules" 2 (one graph a resource); open-points 2.4. */
+/** Rules 1.8, 7.1 (one graph a resource); rule 7.1. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -59,13 +59,13 @@ describeStorage('Content negotiation', (s) => {
     ['image/png, application/json', 'text/turtle'],
     ['application/n-triples;q=0.300, application/trig;q=0.31', 'application/trig'],
   ] as const)
-    it(`Content negotiation, open-points 2.4: Accept: ${accept ?? '(none)'} gets ${type}, never 406`, async () => {
+    it(`Content negotiation, rule 7.1: Accept: ${accept ?? '(none)'} gets ${type}, never 406`, async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       const answer = await s.get(iri, accept === undefined ? {} : { Accept: accept });
       expect([answer.status, mediaType(answer)]).to.deep.equal([200, type]);
     });
 
-  it('open-points 2.4: a more specific range wins over a wildcard of a higher quality', async () => {
+  it('Rule 7.1: a more specific range wins over a wildcard of a higher quality', async () => {
     const { iri } = await s.stored('text/turtle', '<> a <#C> .');
     const Accept = 'application/*;q=0.9, application/ld+json;q=0.1, text/turtle;q=0.5';
     expect(mediaType(await s.get(iri, { Accept }))).to.equal('application/n-triples');
@@ -103,19 +103,19 @@ describeStorage('Content negotiation', (s) => {
       '{"@context":{"g":{"@id":"http://e.example/g","@container":"@graph"}},"@id":"","g":{"@type":"http://e.example/C"}}',
     ],
   ] as const)
-    it(`PATCH rule 2: ${what} is RDF outside the default graph: 400`, async () => {
+    it(`Rule 1.8: ${what} is RDF outside the default graph: 400`, async () => {
       const iri = s.fresh();
       expectProblem(await s.put(iri, type, body), 400, s);
       await s.expectAbsent(iri);
       expectProblem(await s.post(s.scratch, type, body), 400, s);
     });
 
-  it('PATCH rule 2: a JSON-LD document whose @graph has no name is the default graph', async () => {
+  it('Rule 1.8: a JSON-LD document whose @graph has no name is the default graph', async () => {
     const { iri } = await s.stored('application/ld+json', '{"@graph":[{"@id":"","@type":"http://e.example/C"}]}');
     await expectGraph(await s.get(iri), iri, '<> a <http://e.example/C> .');
   });
 
-  it('open-points 2.1: a shipped JSON-LD context is known without fetching it', async () => {
+  it('Rule 1.11: a shipped JSON-LD context is known without fetching it', async () => {
     const body =
       '{"@context":["https://www.w3.org/ns/cid/v1","https://www.w3.org/ns/lws/v1"],"@id":"","@type":"http://e.example/C"}';
     const { iri } = await s.stored('application/ld+json', body);

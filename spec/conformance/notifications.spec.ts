@@ -1,4 +1,4 @@
-/** open-points 8 (and 3, 9): which events are told, to whom, and in which form. */
+/** Rule 16.5: which events are told, to whom, and in which form. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { grant, policy, revoke } from '../support/grants.js';
@@ -32,7 +32,7 @@ describeStorage(
       return { container, inbox };
     }
 
-    it('open-points 8: the payload of a Create, and its fields', async () => {
+    it('Rule 16.5: the payload of a Create, and its fields', async () => {
       const { container, inbox } = await watched();
       const earliest = Date.now();
       const { iri } = await s.stored('text/plain', 'x', `${container}a`);
@@ -53,7 +53,7 @@ describeStorage(
       expect(rest).to.deep.equal({ type: ['Create'], object: { id: iri, type: ['DataResource'] }, target: container });
     });
 
-    it('open-points 8: an Update and a Delete; a Delete names its origin', async () => {
+    it('Rule 16.5: an Update and a Delete; a Delete names its origin', async () => {
       const { container, inbox } = await watched();
       const { iri, etag } = await s.stored('text/turtle', '', `${container}a`);
       expect((await s.put(iri, 'text/turtle', '<#a> <#p> 1 .', { 'If-Match': etag })).status).to.equal(204);
@@ -66,7 +66,7 @@ describeStorage(
       expect(new Set(activities.map(({ id }) => id)).size, 'ids').to.equal(4);
     });
 
-    it('open-points 8: containers, by PUT and POST, have events of their own, and their types', async () => {
+    it('Rule 16.5: containers, by PUT and POST, have events of their own, and their types', async () => {
       const { container, inbox } = await watched();
       const made = await s.container(`${container}c/`);
       const posted = new URL((await s.post(made, 'text/plain', 'x', { Slug: 'p' })).headers['location']!, s.root).href;
@@ -80,7 +80,7 @@ describeStorage(
       }
     });
 
-    it('open-points 3, 8: a linkset write is an Update whose object is the resource, with its declared types', async () => {
+    it('Rules 11.8, 16.6: a linkset write is an Update whose object is the resource, with its declared types', async () => {
       const { container, inbox } = await watched();
       const { iri } = await s.stored('text/plain', 'x', `${container}a`);
       const links = { type: [{ href: 'https://e.example/T' }], title: 'x' };
@@ -96,7 +96,7 @@ describeStorage(
       expect(activities[3]!.object.type).to.deep.equal(['Container']);
     });
 
-    it('open-points 8: what did not change, failed or was refused is no event', async () => {
+    it('Rule 16.5: what did not change, failed or was refused is no event', async () => {
       const { container, inbox } = await watched();
       const { iri } = await s.stored('text/turtle', '<#a> <#p> "1" .', `${container}a`);
       await s.container(`${container}c/`);
@@ -116,7 +116,7 @@ describeStorage(
       expect(activities).to.deep.equal([`Create ${iri}`, `Create ${container}c/`, `Create ${container}c/d`]);
     });
 
-    it('open-points 8: a recursive delete tells of every descendant', async () => {
+    it('Rule 16.6: a recursive delete tells of every descendant', async () => {
       const { container, inbox } = await watched();
       const inside = ['t/', 't/a', 't/u/', 't/u/b', 't/u/v/', 't/u/v/c'].map((name) => container + name);
       for (const iri of inside) await (iri.endsWith('/') ? s.container(iri) : s.stored('text/plain', 'x', iri));
@@ -126,7 +126,7 @@ describeStorage(
       expect(activities).to.have.length(12);
     });
 
-    it('open-points 8: an event that several topics cover is told once, each subscription is told', async () => {
+    it('Rule 16.5: an event that several topics cover is told once, each subscription is told', async () => {
       const { iri } = await s.stored('text/turtle', '');
       const [inbox, second] = [host.inbox(), host.inbox()];
       await subscribe(s, [s.root, s.scratch, iri, iri], inbox);
@@ -137,7 +137,7 @@ describeStorage(
       expect(toldOf(await heard(s, second)).filter((each) => each === `Update ${iri}`)).to.have.length(2);
     });
 
-    it('open-points 8: a data resource covers nothing but itself, a container nothing beside or above it', async () => {
+    it('Rule 16.4: a data resource covers nothing but itself, a container nothing beside or above it', async () => {
       const { container } = await watched();
       const [file, sub] = [`${container}a`, `${container}b/`];
       await s.stored('text/turtle', '', file);
@@ -155,7 +155,7 @@ describeStorage(
       expect(toldOf(await heard(s, ofSub, sub))).to.deep.equal([`Create ${sub}inside`]);
     });
 
-    it('open-points 8: only what the subscriber may read is told, as it is at the time of the event', async () => {
+    it('Rule 16.4: only what the subscriber may read is told, as it is at the time of the event', async () => {
       const container = await s.container();
       await setAcl(s, container, rule('Read', agent(alice)));
       const inbox = host.inbox();
@@ -171,7 +171,7 @@ describeStorage(
       expect(toldOf(await heard(s, inbox, container)).filter((each) => each.endsWith(iri))).to.deep.equal(wanted);
     });
 
-    it('open-points 8: for a Delete the access before it counts, for a tree as well', async () => {
+    it('Rule 16.4: for a Delete the access before it counts, for a tree as well', async () => {
       const container = await s.container();
       await setAcl(s, container, rule('Read', agent(alice)));
       const inbox = host.inbox();
@@ -185,7 +185,7 @@ describeStorage(
       expect(deleted).to.have.members([`Delete ${shown}`, `Delete ${container}t/`]);
     });
 
-    it('open-points 1.3, 8: a subscriber reads through a group, or through a grant while it lasts', async () => {
+    it('Rules 3.6, 16.5: a subscriber reads through a group, or through a grant while it lasts', async () => {
       const container = await s.container();
       const { iri: group } = await s.stored(
         'text/turtle',
@@ -205,7 +205,7 @@ describeStorage(
       expect(toldOf(host.activities(his))).not.to.include(`Update ${iri}`);
     });
 
-    it('open-points 8: the actor is not told unless it is configured; every delivery is signed', async () => {
+    it('Rules 16.5, 16.7: the actor is not told unless it is configured; every delivery is signed', async () => {
       for (const activity of host.deliveries.map((delivery) => notificationOf(delivery).activity))
         expect(activity).not.to.have.property('actor');
       await expectAllSigned(

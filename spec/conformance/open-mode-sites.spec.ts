@@ -1,4 +1,4 @@
-/** open-points 1.1: a storage that is open to everybody is not open to the pages of other web sites. */
+/** Rule 2.10: a storage that is open to everybody is not open to the pages of other web sites. */
 import { expect } from 'chai';
 import { expectProblem } from '../support/expectations.js';
 import { request } from '../support/http.js';

@@ -1,4 +1,4 @@
-/** service.md, "Resource endpoints" (paging), "Response headers and conditional requests" 5; open-points 2.5, 2.6. */
+/** Rules 7.2, 8.1, 8.4, 9.1. */
 import { expect } from 'chai';
 import { describeStorage, lws } from '../support/conformance.js';
 import { expectProblem, linked } from '../support/expectations.js';
@@ -103,7 +103,7 @@ describeStorage(
     });
 
     for (const Accept of ['application/lws+json', 'application/json', 'text/turtle', 'application/rdf+xml'])
-      it(`open-points 2.5: the tag of the un-numbered container as ${Accept} satisfies If-Match`, async () => {
+      it(`Rule 8.4: the tag of the un-numbered container as ${Accept} satisfies If-Match`, async () => {
         const other = await s.container();
         for (let i = 0; i < 4; i++) await s.stored('text/plain', 'x', `${other}m${i}`);
         const tag = await s.tag(other, { Accept });
@@ -119,7 +119,7 @@ describeStorage(
       expect(await s.tag(other, { Accept: 'text/turtle' })).not.to.equal(before[1]);
     });
 
-    it('Errors, open-points 2.6: a page past the last is 404', async () => {
+    it('Errors, rule 9.4: a page past the last is 404', async () => {
       for (const number of ['4', '9999999999', '9'.repeat(400)])
         for (const Accept of ['application/lws+json', 'text/turtle'])
           expectProblem(await s.get(`${container}?page=${number}`, { Accept }), 404, s);

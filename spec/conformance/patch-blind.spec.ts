@@ -1,4 +1,4 @@
-/** PATCH format matrix, open-points 1.3: a patch whose outcome tells of the content needs read as well as write. */
+/** PATCH format matrix, rule 2.2: a patch whose outcome tells of the content needs read as well as write. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';

@@ -1,4 +1,4 @@
-/** Numbers of JSON resources keep their digits through patches (open-points 2.3; RFC 8259 section 6; RFC 6902 section 4.6). */
+/** Numbers of JSON resources keep their digits through patches (rules 1.9, 6.13; RFC 8259 section 6; RFC 6902 section 4.6). */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -105,7 +105,7 @@ describeStorage('Numbers of patched JSON resources', (s) => {
       expect(await s.tag(iri)).to.equal(etag);
     });
 
-  it('open-points 2.3: a patch that changes nothing gives 204 with the same ETag and the same bytes', async () => {
+  it('Rule 6.13: a patch that changes nothing gives 204 with the same ETag and the same bytes', async () => {
     const body = '{ "2": 1.0,\n  "1": [ -0, 1e400 ] }';
     const { iri, etag } = await s.stored(type, body);
     for (const [patchType, patch] of [
@@ -118,7 +118,7 @@ describeStorage('Numbers of patched JSON resources', (s) => {
     expect((await s.get(iri)).text).to.equal(body);
   });
 
-  it('RFC 6902 section 3, open-points 2.3: work that grows faster than the request is refused, and nothing changes', async () => {
+  it('RFC 6902 section 3, rule 6.13: work that grows faster than the request is refused, and nothing changes', async () => {
     const { iri, etag } = await s.stored(type, '["x"]');
     const copies = Array.from({ length: 40 }, () => ({ op: 'copy', from: '', path: '/-' }));
     expectProblem(await s.patch(iri, jsonPatch, JSON.stringify(copies)), 400, s);

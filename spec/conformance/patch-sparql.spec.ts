@@ -1,4 +1,4 @@
-/** service.md, "PATCH rules" and the matrix: SPARQL Update on RDF resources; open-points 2.3. */
+/** Rule 6.15 and the matrix: SPARQL Update on RDF resources; rules 6.13, 6.16. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem, listOf } from '../support/expectations.js';
@@ -49,7 +49,7 @@ describeStorage('PATCH with SPARQL Update', (s) => {
       await expectGraph(await s.get(iri), iri, `@prefix : <${ex}> . ${after}`);
     });
 
-  it('PATCH, open-points 2.1: relative IRIs are relative to the resource', async () => {
+  it('PATCH, rule 1.6: relative IRIs are relative to the resource', async () => {
     const { iri } = await s.stored('text/turtle', '<> <#p> 1 .');
     expect(
       (await s.patch(iri, update, 'DELETE { <> <#p> ?o } INSERT { <#me> <#p> <x> } WHERE { <> <#p> ?o }')).status,
@@ -57,7 +57,7 @@ describeStorage('PATCH with SPARQL Update', (s) => {
     await expectGraph(await s.get(iri), iri, '<#me> <#p> <x> .');
   });
 
-  it('PATCH: a new blank node of an update is no blank node of the resource', async () => {
+  it('Rule 1.7: a new blank node of an update is no blank node of the resource', async () => {
     const { iri } = await s.stored('text/turtle', '_:b <#p> 1 .');
     expect((await s.patch(iri, update, 'INSERT DATA { _:b <#q> 2 . _:c <#r> _:b }')).status).to.equal(204);
     await expectGraph(await s.get(iri), iri, '_:x <#p> 1 . _:y <#q> 2 . _:z <#r> _:y .');
@@ -94,14 +94,14 @@ describeStorage('PATCH with SPARQL Update', (s) => {
     ['an undeclared prefix', 'INSERT DATA { nope:a :p 1 }'],
     ['a triple term', 'INSERT DATA { :c :p <<( :s :p :o )>> }'],
   ] as const)
-    it(`PATCH rule 1: ${what} is 400, and nothing changes`, async () => {
+    it(`Rule 6.15: ${what} is 400, and nothing changes`, async () => {
       const { iri, etag } = await s.stored('text/turtle', before);
       expectProblem(await s.patch(iri, update, prolog + text), 400, s);
       expect(await s.tag(iri)).to.equal(etag);
       await expectGraph(await s.get(iri), iri, before);
     });
 
-  it('PATCH, open-points 2.3: an update that changes nothing is 204 with the same ETag', async () => {
+  it('PATCH, rule 6.13: an update that changes nothing is 204 with the same ETag', async () => {
     const { iri, etag } = await s.stored('text/turtle', before);
     for (const text of ['INSERT DATA { :a :p 1 }', 'DELETE DATA { :z :p 1 }', 'DELETE WHERE { ?s :none ?o }']) {
       const answer = await s.patch(iri, update, prolog + text);
@@ -139,7 +139,7 @@ describeStorage('PATCH with SPARQL Update', (s) => {
   });
 
   for (const type of [update, 'application/merge-patch+json', 'application/json-patch+json'])
-    it(`PATCH, open-points 2.3: a container does not take ${type}: 415`, async () => {
+    it(`PATCH, rule 6.14: a container does not take ${type}: 415`, async () => {
       expectProblem(await s.patch(await s.container(), type, '{}'), 415, s);
     });
 
@@ -166,7 +166,7 @@ describeStorage(
       'INSERT { ?a <#x> ?b } WHERE { ?a ?p1 ?o1 . ?b ?p2 ?o2 . ?c ?p3 ?o3 . ?d ?p4 ?o4 FILTER(?o1 + ?o2 + ?o3 + ?o4 < 0) }';
     const regex = `INSERT { <> <#x> 1 } WHERE { <> <#v> ?v FILTER(REGEX(?v, "^(a+)+$")) }`;
 
-    it('open-points 2.3: a hostile update is 422 at the deadline, changes nothing and stalls nobody', async () => {
+    it('Rule 6.16: a hostile update is 422 at the deadline, changes nothing and stalls nobody', async () => {
       const { iri, etag } = await s.stored('text/turtle', `${triples}\n<> <#v> "${'a'.repeat(60)}!" .`);
       const hostile = [cartesian, regex].map((text) => s.patch(iri, update, text));
       await new Promise((resolve) => setTimeout(resolve, 300));
@@ -178,7 +178,7 @@ describeStorage(
       expect(await s.tag(iri)).to.equal(etag);
     });
 
-    it('open-points 2.3: an update after it is served', async () => {
+    it('Rule 6.16: an update after it is served', async () => {
       const { iri } = await s.stored('text/turtle', '<> <#p> 1 .');
       const text = 'DELETE { ?s <#p> ?o } INSERT { ?s <#q> ?o } WHERE { ?s <#p> ?o }';
       expect((await s.patch(iri, update, text)).status).to.equal(204);

@@ -1,4 +1,4 @@
-/** service.md, "Resource endpoints", POST; open-points 2.2. */
+/** Rule 7.2, POST; rule 6.1. */
 import { expect } from 'chai';
 import { asContainer, describeStorage, ldp, lws, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem, linked, linksOf } from '../support/expectations.js';
@@ -17,7 +17,7 @@ async function slugged(s: StorageUnderTest, Slug: string, headers: Record<string
 }
 
 describeStorage('POST', (s) => {
-  it('open-points 11: of a Slug a thousand characters are looked at, and the rest costs nothing', async () => {
+  it('Rule 6.2: of a Slug a thousand characters are looked at, and the rest costs nothing', async () => {
     for (const slug of [`${'-'.repeat(9_000)}a`, '%20'.repeat(3_000)]) {
       const answer = await s.post(s.scratch, 'text/plain', 'x', { Slug: slug });
       expect(answer.status).to.equal(201);
@@ -26,7 +26,7 @@ describeStorage('POST', (s) => {
     expect(headers['location']).to.equal(`${s.scratch}b`);
   });
 
-  it('POST, open-points 2.2: 201 with Location, ETag, Last-Modified, Links and an empty body', async () => {
+  it('POST, rule 6.1: 201 with Location, ETag, Last-Modified, Links and an empty body', async () => {
     const answer = await s.post(s.scratch, 'text/turtle', '<> a <#C> .');
     const iri = located(answer, s.scratch);
     expect(answer.bytes.length).to.equal(0);
@@ -69,16 +69,16 @@ describeStorage('POST', (s) => {
     ['x.acl.txt', 'x.acl.txt'],
     ['acl', 'acl'],
   ])
-    it(`POST, open-points 2.2: Slug ${slug} becomes ${name}`, async () => {
+    it(`POST, rule 6.2: Slug ${slug} becomes ${name}`, async () => {
       expect(await slugged(s, slug!)).to.equal(name);
     });
 
   for (const slug of ['', '.', '..', '...', '!!!', '-'])
-    it(`POST, open-points 2.2: Slug "${slug}" is not usable and a name is generated`, async () => {
+    it(`POST, rule 6.2: Slug "${slug}" is not usable and a name is generated`, async () => {
       expect(await slugged(s, slug)).to.match(/^[A-Za-z0-9._-]*[A-Za-z0-9][A-Za-z0-9._-]*\/?$/);
     });
 
-  it('POST, open-points 2.2: a Slug in UTF-8 bytes is no obstacle', async () => {
+  it('POST, rule 6.2: a Slug in UTF-8 bytes is no obstacle', async () => {
     const container = await s.container();
     const fields = {
       Authorization: `Bearer ${s.token}`,
@@ -91,7 +91,7 @@ describeStorage('POST', (s) => {
     expect(new URL(answer?.headers['location'] ?? '', container).href).to.match(/\/caf-?[^/]*$/);
   });
 
-  it('POST, open-points 2.2: a taken name becomes name-2, then name-3', async () => {
+  it('POST, rule 6.3: a taken name becomes name-2, then name-3', async () => {
     const container = await s.container();
     const names: string[] = [];
     for (let i = 0; i < 3; i++)
@@ -99,7 +99,7 @@ describeStorage('POST', (s) => {
     expect(names).to.deep.equal([`${container}taken`, `${container}taken-2`, `${container}taken-3`]);
   });
 
-  it('POST, open-points 2.2: POST never fails for a taken name', async () => {
+  it('POST, rule 6.3: POST never fails for a taken name', async () => {
     const container = await s.container();
     const posts = Array.from({ length: 12 }, () => s.post(container, 'text/plain', 'x', { Slug: 'same' }));
     const names = (await Promise.all(posts)).map((answer) => located(answer, container));
@@ -123,20 +123,20 @@ describeStorage('POST', (s) => {
     expect(linked(await s.get(iri), 'type')).to.include(`${lws}Container`);
   });
 
-  it('PUT rule 3: a container created with a body (POST) is 409, and nothing is created', async () => {
+  it('Rule 1.3: a container created with a body (POST) is 409, and nothing is created', async () => {
     const container = await s.container();
     expectProblem(await s.post(container, 'text/turtle', '<> a <#C> .', { Slug: 'c', ...asContainer }), 409, s);
     expectProblem(await s.post(container, 'text/turtle', '<> a <#C> .', { Slug: 'c/' }), 409, s);
     expect(await s.members(container)).to.deep.equal([]);
   });
 
-  it('PUT rule 3: so is one whose body comes without Content-Length', async () => {
+  it('Rule 1.3: so is one whose body comes without Content-Length', async () => {
     const container = await s.container();
     expectProblem(await s.post(container, 'text/plain', ['a', 'b'], asContainer), 409, s);
     expect(await s.members(container)).to.deep.equal([]);
   });
 
-  it('POST, open-points 2.2: an absent container is 404', async () => {
+  it('POST, rule 6.5: an absent container is 404', async () => {
     expectProblem(await s.post(s.fresh('/'), 'text/plain', 'x'), 404, s);
   });
 
@@ -148,7 +148,7 @@ describeStorage('POST', (s) => {
     expect(await s.tag(container)).to.equal(before);
   });
 
-  it('POST, open-points 2.1: a Link type of RDFSource or NonRDFSource decides what the body becomes', async () => {
+  it('POST, rule 1.5: a Link type of RDFSource or NonRDFSource decides what the body becomes', async () => {
     const fields = { Link: `<${ldp}NonRDFSource>; rel="type"` };
     const binary = located(await s.post(s.scratch, 'text/turtle', '<a> <b> <c> .', fields), s.scratch);
     expect(linked(await s.get(binary), 'type'))
@@ -158,7 +158,7 @@ describeStorage('POST', (s) => {
   });
 
   for (const type of ['RDFSource', 'NonRDFSource'])
-    it(`POST, open-points 2.1: a Slug that ends in a slash makes a container, whatever else ${type} would make`, async () => {
+    it(`POST, rule 1.5: a Slug that ends in a slash makes a container, whatever else ${type} would make`, async () => {
       const fields = { Slug: 's/', Link: `<${ldp}${type}>; rel="type"` };
       const made = located(await s.send('POST', s.scratch, fields), s.scratch);
       expect(made).to.match(/\/$/);

@@ -1,4 +1,4 @@
-/** service.md, "PUT rules"; open-points 2.3. */
+/** Rules 6.7, 6.9. */
 import { expect } from 'chai';
 import { asContainer, describeStorage, ldp, lws } from '../support/conformance.js';
 import { expectProblem, linked } from '../support/expectations.js';
@@ -208,7 +208,7 @@ describeStorage(
 describeStorage(
   'PUT without conditional writes',
   (s) => {
-    it('open-points 2.3: with lws.require-conditional-writes=false an unconditional PUT replaces', async () => {
+    it('Rule 6.9: with lws.require-conditional-writes=false an unconditional PUT replaces', async () => {
       const { iri } = await s.stored('text/plain', 'x');
       expect((await s.put(iri, 'text/plain', 'y')).status).to.equal(204);
       expect((await s.get(iri)).text).to.equal('y');

@@ -1,4 +1,4 @@
-/** service.md, "Resource endpoints" (byte ranges); open-points 2.4. */
+/** Rule 7.4. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';

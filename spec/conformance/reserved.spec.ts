@@ -1,4 +1,4 @@
-/** service.md, "Reserved names". */
+/** Rule 1.3. */
 import { expect } from 'chai';
 import { asContainer, describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -109,7 +109,7 @@ describeStorage('Reserved names', (s) => {
     for (const path of paths) expect(path).not.to.match(/^(?:\.lws|app|callback)(?:\/|$)|\.(?:acl|meta)\/?$/);
   });
 
-  it('Reserved names, open-points 2.3: 409 comes before every other refusal of a PUT', async () => {
+  it('Reserved names, rule 6.11: 409 comes before every other refusal of a PUT', async () => {
     for (const name of ['x.acl', '.lws/x', 'app'])
       for (const [field, value] of [
         ['Content-Digest', ':::'],
@@ -122,7 +122,7 @@ describeStorage('Reserved names', (s) => {
     expectProblem(await s.send('PUT', `${s.root}x.acl?a=b`, {}, 'x'), 409, s);
   });
 
-  it('open-points 2.3: in owner mode there is no ACL: GET is 404', async () => {
+  it('Rule 1.4: in owner mode there is no ACL: GET is 404', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     expectProblem(await s.get(`${iri}.acl`), 404, s);
   });

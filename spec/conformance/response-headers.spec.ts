@@ -1,4 +1,4 @@
-/** service.md, "Response headers and conditional requests" 1 and 8; open-points 2.4. */
+/** Rules 7.1, 7.6. */
 import { expect } from 'chai';
 import { describeStorage, ldp, lws } from '../support/conformance.js';
 import { linked, linksOf, listOf } from '../support/expectations.js';
@@ -16,7 +16,7 @@ describeStorage('Response headers', (s) => {
     ['container', '', [`${ldp}Resource`, `${ldp}BasicContainer`, `${lws}Container`]],
   ] as const)
     for (const method of ['GET', 'HEAD'])
-      it(`Response headers rule 1: ${method} of ${type} has ETag, Last-Modified and the Link relations`, async () => {
+      it(`Rule 7.6: ${method} of ${type} has ETag, Last-Modified and the Link relations`, async () => {
         const iri = await make(type, body);
         const answer = await s.send(method, iri);
         expect(answer.status).to.equal(200);
@@ -32,13 +32,13 @@ describeStorage('Response headers', (s) => {
         });
       });
 
-  it('Response headers rule 1: Last-Modified is about now', async () => {
+  it('Rule 7.6: Last-Modified is about now', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     const modified = Date.parse((await s.get(iri)).headers['last-modified']!);
     expect(Math.abs(Date.now() - modified)).to.be.below(60_000);
   });
 
-  it('Response headers rule 1: a resource in a container of a container links that container as up', async () => {
+  it('Rule 7.6: a resource in a container of a container links that container as up', async () => {
     const container = await s.container();
     const inner = await s.container(`${container}i/`);
     const { iri } = await s.stored('text/plain', 'x', `${inner}x`);
@@ -46,13 +46,13 @@ describeStorage('Response headers', (s) => {
     expect(linked(await s.get(inner), 'up')).to.deep.equal([container]);
   });
 
-  it('Response headers rule 1: the storage link is on linksets too', async () => {
+  it('Rule 7.6: the storage link is on linksets too', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     for (const method of ['GET', 'HEAD'])
       expect(linked(await s.send(method, `${iri}.meta`), `${lws}storage`), method).to.deep.equal([s.root]);
   });
 
-  it('open-points 2.7: the storage link is on answers to writes and on errors', async () => {
+  it('Rule 10.2: the storage link is on answers to writes and on errors', async () => {
     const iri = s.fresh();
     const container = await s.container();
     for (const [what, answer] of Object.entries({
@@ -70,18 +70,18 @@ describeStorage('Response headers', (s) => {
       expect(linked(answer, `${lws}storage`), what).to.deep.equal([s.root]);
   });
 
-  it('open-points 2.7: the storage link is on the answer to a deletion', async () => {
+  it('Rule 10.2: the storage link is on the answer to a deletion', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     expect(linked(await s.delete(iri), `${lws}storage`)).to.deep.equal([s.root]);
   });
 
-  it('open-points 1.3: rel="acl" is in access-control mode alone, not in owner mode', async () => {
+  it('Rule 3.1: rel="acl" is in access-control mode alone, not in owner mode', async () => {
     const answer = await s.get(s.scratch);
     expect([answer.status, ...linked(answer, 'acl')]).to.deep.equal([200]);
   });
 
   for (const type of ['image/png', 'text/plain', 'application/octet-stream', 'application/json', 'text/css'])
-    it(`Response headers rule 8: ${type} has nosniff and a sandbox, and no Content-Disposition`, async () => {
+    it(`Rule 7.5: ${type} has nosniff and a sandbox, and no Content-Disposition`, async () => {
       const { iri } = await s.stored(type, '{}');
       for (const answer of [await s.get(iri), await s.head(iri), await s.get(iri, { Range: 'bytes=0-0' })]) {
         expect(answer.headers['x-content-type-options']).to.equal('nosniff');
@@ -100,7 +100,7 @@ describeStorage('Response headers', (s) => {
     'application/xslt+xml',
     'application/atom+xml',
   ])
-    it(`Response headers rule 8: ${type} is an attachment, besides nosniff and a sandbox`, async () => {
+    it(`Rule 7.5: ${type} is an attachment, besides nosniff and a sandbox`, async () => {
       const { iri } = await s.stored(type, '<p/>');
       for (const answer of [await s.get(iri), await s.head(iri), await s.get(iri, { Range: 'bytes=0-0' })]) {
         expect(answer.headers['content-disposition']).to.match(/^attachment(?:;|$)/);
@@ -109,7 +109,7 @@ describeStorage('Response headers', (s) => {
       }
     });
 
-  it('Response headers rule 8: RDF kept as bytes is a non-RDF resource, RDF/XML an attachment', async () => {
+  it('Rule 7.5: RDF kept as bytes is a non-RDF resource, RDF/XML an attachment', async () => {
     const iri = s.fresh();
     const Link = `<${ldp}NonRDFSource>; rel="type"`;
     expect((await s.put(iri, 'application/rdf+xml', '<p/>', { Link })).status).to.equal(201);
@@ -118,11 +118,11 @@ describeStorage('Response headers', (s) => {
     expect(answer.headers['content-disposition']).to.match(/^attachment(?:;|$)/);
   });
 
-  it('Resource endpoints, GET of a container: Cache-Control is private, no-store', async () => {
+  it('Rule 9.3: GET of a container: Cache-Control is private, no-store', async () => {
     expect(listOf(await s.get(s.scratch), 'cache-control')).to.have.members(['private', 'no-store']);
   });
 
-  it('open-points 2.4: Vary names Accept where the representation is negotiated', async () => {
+  it('Rule 7.1: Vary names Accept where the representation is negotiated', async () => {
     const { iri } = await s.stored('text/turtle', '<> a <#C> .');
     for (const target of [iri, s.scratch]) expect(listOf(await s.get(target), 'vary'), target).to.include('accept');
   });

@@ -1,4 +1,4 @@
-/** open-points 1.1, 1.3 and 9: what is taken away is gone at once: between two requests, and while a body is on its way. */
+/** Rules 2.1, 3.3, 17.3: what is taken away is gone at once: between two requests, and while a body is on its way. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { grant, policy, revoke } from '../support/grants.js';
@@ -74,7 +74,7 @@ describeStorage(
         connection.close();
       });
 
-      it(`Authorization is decided again inside the transaction, open-points 1.1: revocation of ${title} while a body comes`, async () => {
+      it(`Authorization is decided again inside the transaction, rule 2.6: revocation of ${title} while a body comes`, async () => {
         const container = await make();
         const end = await allow(s, container);
         const begin = (method: string, path: string, type: string, first: string, more = {}) =>

@@ -1,4 +1,4 @@
-/** service.md, "Suites" (self-signed controlled identifiers), "Outbound-fetch guard"; open-points 7: subjects with a document. */
+/** Rules 15.4, 15.11, 15.16: subjects with a document. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
@@ -214,13 +214,13 @@ describeStorage(
         expect(remote.total(), 'requests for it').to.equal(before);
       });
 
-    it('open-points 7: documents are kept for a while', async () => {
+    it('Rule 15.13: documents are kept for a while', async () => {
       const subject = webSubject().publish();
       for (let i = 0; i < 3; i++) expect((await bearer(s.scratch, subject.credential(baseOf(s)))).status).to.equal(200);
       expect(remote.count(subject.path)).to.equal(1);
     });
 
-    it('open-points 7: so are failures, however many credentials come', async () => {
+    it('Rule 15.13: so are failures, however many credentials come', async () => {
       const subject = webSubject();
       const tokens = Array.from({ length: 8 }, () => subject.credential(baseOf(s)));
       for (const answer of await Promise.all(tokens.map((token) => bearer(s.scratch, token))))

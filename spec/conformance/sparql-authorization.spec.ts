@@ -1,4 +1,4 @@
-/** open-points 6, 1.1 and 1.3: a query is computed over what Web Access Control lets the client read. */
+/** Rules 2.1, 3.2, 14.2: a query is computed over what Web Access Control lets the client read. */
 import { expect } from 'chai';
 import { describeStorage, type Sender } from '../support/conformance.js';
 import { ask, graphsSeen } from '../support/sparql.js';
@@ -16,13 +16,13 @@ describeStorage(
 
     describe('for one who may read a half', () => half(s, () => as(s, alice)));
 
-    it('WAC, open-points 1.3: the owner sees all, others nothing', async () => {
+    it('WAC, rule 3.2: the owner sees all, others nothing', async () => {
       expect(await graphsSeen(s)).to.deep.equal(below(s, wholeTree));
       for (const sender of [s.stranger, as(s, bob), 'anonymous'] as const)
         expect(await seenBy(sender)).to.deep.equal([]);
     });
 
-    it('WAC, open-points 1.3: the ACL of a resource wins over that of its container, both ways', async () => {
+    it('WAC, rule 3.3: the ACL of a resource wins over that of its container, both ways', async () => {
       await setAcl(s, `${s.scratch}open/c`, rule('Read', agent(bob)));
       await setAcl(s, `${s.scratch}shut/b`, rule('Read', anybody, 'accessTo'));
       expect(await seenBy(as(s, alice))).to.deep.equal(below(s, ['open/a', 'open/a.meta', 'shut/b']));
@@ -33,19 +33,19 @@ describeStorage(
       expect(await seenBy('anonymous')).to.deep.equal([]);
     });
 
-    it('WAC, open-points 1.1: Append, Write and Control alone show no graph', async () => {
+    it('WAC, rule 2.2: Append, Write and Control alone show no graph', async () => {
       await setAcl(s, `${s.scratch}shut/b`, rule('Append Write Control', agent(bob)));
       expect(await seenBy(as(s, bob))).to.deep.equal([]);
       expect((await s.delete(`${s.scratch}shut/b.acl`)).status).to.equal(204);
     });
 
-    it('WAC, open-points 1.3: accessTo of a container shows its metadata, not its members', async () => {
+    it('WAC, rule 3.3: accessTo of a container shows its metadata, not its members', async () => {
       await setAcl(s, `${s.scratch}shut/inner/`, rule('Read', agent(bob), 'accessTo'));
       expect(await seenBy(as(s, bob))).to.deep.equal(below(s, ['shut/inner/.meta']));
       expect((await s.delete(`${s.scratch}shut/inner/.acl`)).status).to.equal(204);
     });
 
-    it('WAC, open-points 1.3: a rule with an origin holds for requests of that origin', async () => {
+    it('WAC, rule 3.5: a rule with an origin holds for requests of that origin', async () => {
       await setAcl(
         s,
         `${s.scratch}shut/b`,
@@ -59,7 +59,7 @@ describeStorage(
       expect((await s.delete(`${s.scratch}shut/b.acl`)).status).to.equal(204);
     });
 
-    it('WAC, open-points 6: a group that changes counts from the next query on', async () => {
+    it('WAC, rule 14.2: a group that changes counts from the next query on', async () => {
       const group = s.fresh('g');
       const members = (who: string) => `<#us> <http://www.w3.org/2006/vcard/ns#hasMember> <${who}> .`;
       await s.stored('text/turtle', members(bob.did), group);
@@ -71,7 +71,7 @@ describeStorage(
       await s.delete(group);
     });
 
-    it('open-points 6: what a client may not read any more is gone from the next query', () => revokesAtOnce(s));
+    it('Rule 14.2: what a client may not read any more is gone from the next query', () => revokesAtOnce(s));
   },
   inWac(),
 );

@@ -1,4 +1,4 @@
-/** open-points 6, 1.2 and 9: SPARQL in owner mode: owners, creators, everybody else, and what grants add. */
+/** Rules 2.8, 14.2, 17.4: SPARQL in owner mode: owners, creators, everybody else, and what grants add. */
 import { expect } from 'chai';
 import { describeStorage, lws } from '../support/conformance.js';
 import { expectChallenge } from '../support/expectations.js';
@@ -21,20 +21,20 @@ describeStorage(
         made = await grant(s, policy(alice, 'read', `${s.scratch}open/`));
       });
       half(s, () => as(s, alice));
-      it('open-points 9: a grant that is revoked shows nothing from the next query on', async () => {
+      it('Rule 17.4: a grant that is revoked shows nothing from the next query on', async () => {
         await revoke(s, made);
         expect(await graphsSeen(s, as(s, alice))).to.deep.equal([]);
         expect(await graphsSeen(s)).to.deep.equal(below(s, wholeTree));
       });
     });
 
-    it('open-points 9: actions other than read show no graph', async () => {
+    it('Rule 17.4: actions other than read show no graph', async () => {
       const made = await grant(s, policy(alice, ['modify', 'create', 'delete'], s.scratch));
       expect(await graphsSeen(s, as(s, alice))).to.deep.equal([]);
       await revoke(s, made);
     });
 
-    it('open-points 9: a grant on the root shows all, to its assignee alone', async () => {
+    it('Rule 17.4: a grant on the root shows all, to its assignee alone', async () => {
       const made = await grant(s, policy(alice, 'read', s.root));
       expect(await graphsSeen(s, as(s, alice))).to.deep.equal(below(s, wholeTree));
       for (const sender of [as(s, bob), 'anonymous'] as const) expect(await graphsSeen(s, sender)).to.deep.equal([]);
@@ -42,7 +42,7 @@ describeStorage(
       expect(await graphsSeen(s, as(s, alice))).to.deep.equal([]);
     });
 
-    it('open-points 9: a grant to everybody shows its target to nobody in particular', async () => {
+    it('Rule 17.4: a grant to everybody shows its target to nobody in particular', async () => {
       const made = await grant(s, policy(everybodyIri, 'read', `${s.scratch}shut/a`));
       for (const sender of [s.stranger, 'anonymous'] as const)
         expect(await graphsSeen(s, sender)).to.deep.equal(below(s, ['shut/a', 'shut/a.meta']));
@@ -50,7 +50,7 @@ describeStorage(
       expect(await graphsSeen(s, 'anonymous')).to.deep.equal([]);
     });
 
-    it('open-points 9: target types: data resources, or containers and all below', async () => {
+    it('Rule 17.4: target types: data resources, or containers and all below', async () => {
       for (const [type, paths] of [
         ['DataResource', ['shut/a', 'shut/a.meta', 'shut/b', 'shut/inner/a']],
         ['Container', ['shut/a', 'shut/a.meta', 'shut/b', 'shut/inner/.meta', 'shut/inner/a']],
@@ -80,7 +80,7 @@ describeStorage(
       ['a time that has passed', [constraint('dateTime', 'lt', '2020-01-01T00:00:00Z')], []],
       ['an unknown operand', [constraint('weather', 'eq', 'fine')], []],
     ] as const)
-      it(`open-points 9: a grant constrained by ${what}`, async () => {
+      it(`Rule 17.5: a grant constrained by ${what}`, async () => {
         const made = await grant(s, policy(alice, 'read', s.scratch, 'StorageResource', ...limits));
         const seen = await graphsSeen(s, as(s, alice));
         const [counted] = rowsOf(
@@ -98,7 +98,7 @@ describeStorage(
         expect(seen.filter((iri) => !reads.includes(iri))).to.deep.equal([]);
       });
 
-    it('open-points 6: decisions of patterns that run at once are not mixed up', async () => {
+    it('Rule 14.2: decisions of patterns that run at once are not mixed up', async () => {
       const limit = constraint('type', 'eq', `${e}T`);
       const made = await grant(s, policy(alice, 'read', s.scratch, 'StorageResource', limit));
       const query = `SELECT ?o { { <${e}a> <${e}same> ?o } UNION { ?s <${e}n> ?o } UNION { ?s <${e}secret> ?o } }`;
@@ -107,7 +107,7 @@ describeStorage(
       expect(answer).to.deep.equal(['1', '10', 's3cret']);
     });
 
-    it('open-points 9: a purpose counts for the request that states it', async () => {
+    it('Rule 17.5: a purpose counts for the request that states it', async () => {
       const purpose = 'https://purpose.example/';
       const limit = constraint('purpose', 'eq', purpose);
       const made = await grant(s, policy(alice, 'read', `${s.scratch}shut/b`, 'DataResource', limit));
@@ -121,7 +121,7 @@ describeStorage(
       expect(await seen({ 'LWS-Purpose': purpose })).to.deep.equal([]);
     });
 
-    it('open-points 9: a type that is taken away takes what it gave', async () => {
+    it('Rule 17.4: a type that is taken away takes what it gave', async () => {
       const { iri } = await s.stored('text/turtle', `<> a <${e}Given> ; <${e}given> 1 .`);
       const limit = constraint('type', 'eq', `${e}Given`);
       const made = await grant(s, policy(alice, 'read', s.scratch, 'StorageResource', limit));
@@ -136,7 +136,7 @@ describeStorage(
       await s.delete(iri);
     });
 
-    it('open-points 6: grants themselves are never in the dataset, for the owner either', async () => {
+    it('Rule 14.2: grants themselves are never in the dataset, for the owner either', async () => {
       const made = await grant(s, policy(alice, 'read', `${s.scratch}open/c`));
       for (const iri of [made, grantsOf(s), `${made}.meta`])
         for (const query of [
@@ -148,7 +148,7 @@ describeStorage(
       await revoke(s, made);
     });
 
-    it('open-points 1.1, 6: the endpoint is open to everybody, but a refused credential is 401', async () => {
+    it('Rules 2.5, 14.1: the endpoint is open to everybody, but a refused credential is 401', async () => {
       for (const sender of [s.stranger, 'anonymous'] as const) {
         expect(await holds(s, 'ASK { ?s ?p ?o }', sender)).to.equal(false);
         expect((await s.send('GET', endpointOf(s), {}, undefined, sender)).status).to.equal(200);
@@ -176,13 +176,13 @@ describeStorage(
       await s.restart({ settings: { owners: owner.did }, owner });
     });
 
-    it('open-points 1.2: who created a resource sees its graph, and no other', async () => {
+    it('Rule 2.8: who created a resource sees its graph, and no other', async () => {
       expect(await graphsSeen(s, as(s, alice))).to.deep.equal([`${s.scratch}hers`]);
       expect(await graphsSeen(s)).to.deep.equal([`${s.scratch}hers`, `${s.scratch}mine`]);
       for (const sender of [s.stranger, 'anonymous'] as const) expect(await graphsSeen(s, sender)).to.deep.equal([]);
     });
 
-    it('open-points 1.2: with public-read everybody sees all, without it nobody does', async () => {
+    it('Rule 2.9: with public-read everybody sees all, without it nobody does', async () => {
       await s.restart({ settings: { owners: owner.did, 'public-read': 'true' }, owner });
       for (const sender of [s.stranger, 'anonymous', as(s, alice)] as const)
         expect(await graphsSeen(s, sender)).to.deep.equal([`${s.scratch}hers`, `${s.scratch}mine`]);

@@ -1,5 +1,5 @@
 /**
- * open-points 6: a query harms nobody, whatever it asks: others are answered meanwhile, its limits end it, its memory is
+ * Rule 14.7: a query harms nobody, whatever it asks: others are answered meanwhile, its limits end it, its memory is
  * bounded, and it sees one moment of the storage. The server is a process of its own, so that only it can delay itself; the
  * spec must not know how it divides its work.
  */
@@ -72,7 +72,7 @@ describe('SPARQL isolation', function () {
         ['a cross join', `SELECT (COUNT(*) AS ?n) { ${crossOf('abcdef')} FILTER(?ao != ?fo) }`],
         ['an expression that takes exponential time', `SELECT ?s { ?s <${e}bomb> ?t FILTER(REGEX(?t, "^(a+)+$")) }`],
       ] as const)
-        it(`open-points 6: while ${what} runs, small reads are answered; it ends in time, and the next is answered`, async () => {
+        it(`Rule 14.7: while ${what} runs, small reads are answered; it ends in time, and the next is answered`, async () => {
           // The threads that were ended before have their successors now.
           for (let i = 0; i < 2; i++) await answersAsk(server());
           const started = Date.now();
@@ -93,7 +93,7 @@ describe('SPARQL isolation', function () {
         ['ORDER BY', `SELECT * { ${texts} } ORDER BY ?bt DESC(?co)`],
         ['DISTINCT', `SELECT (COUNT(DISTINCT ?text) AS ?n) { ${texts} BIND(CONCAT(?at, ?bt, STR(?co)) AS ?text) }`],
       ] as const)
-        it(`open-points 6: ${what} of much ends at a limit, and the server goes on`, async () => {
+        it(`Rule 14.7: ${what} of much ends at a limit, and the server goes on`, async () => {
           const query$ = read(server().root, query);
           const waits = await readsDuring(`${server().root}small`, query$);
           const { status, text, isWhole } = await query$;
@@ -117,7 +117,7 @@ describe('SPARQL isolation', function () {
           ['text/csv', undefined],
           ['text/tab-separated-values', undefined],
         ] as const)
-          it(`open-points 6: rows over max-results break ${type} off`, async () => {
+          it(`Rule 14.6: rows over max-results break ${type} off`, async () => {
             const { status, text, isWhole } = await read(server().root, select, type);
             expect(status, text.slice(0, 500)).to.equal(200);
             expect(text.length).to.be.above(100_000);
@@ -132,14 +132,14 @@ describe('SPARQL isolation', function () {
           ['application/ld+json', false],
           ['application/rdf+xml', false],
         ] as const)
-          it(`open-points 6: triples over max-results ${isStreamed ? 'break' : 'are 422 for'} ${type}`, async () => {
+          it(`Rule 14.6: triples over max-results ${isStreamed ? 'break' : 'are 422 for'} ${type}`, async () => {
             const construct = `CONSTRUCT { ?a <${e}with> ?b . ?b <${e}of> ?a } { ${crossOf('ab')} }`;
             const { status, text, isWhole } = await read(server().root, construct, type);
             expect(status, text.slice(0, 500)).to.equal(isStreamed ? 200 : 422);
             expect(isWhole, 'whole').to.equal(!isStreamed);
           });
 
-        it('open-points 6: over HTTP/1.0, where the end of the connection ends a body, what breaks off is reset', async () => {
+        it('Rule 14.6: over HTTP/1.0, where the end of the connection ends a body, what breaks off is reset', async () => {
           const query = encodeURIComponent(`SELECT ?ao ?bo { ${crossOf('abc')} }`);
           const { host, hostname, port } = new URL(server().root);
           const ending = await new Promise((resolve) => {
@@ -151,13 +151,13 @@ describe('SPARQL isolation', function () {
           expect(ending).to.equal('ECONNRESET');
         });
 
-        it('open-points 6: as many as max-results are answered whole', async () => {
+        it('Rule 14.7: as many as max-results are answered whole', async () => {
           const query = `SELECT ?ao ?bo { ${crossOf('abc')} } LIMIT ${mostResults}`;
           const { status, text, isWhole } = await read(server().root, query, 'text/csv');
           expect([status, isWhole, text.split('\r\n').length - 2]).to.deep.equal([200, true, mostResults]);
         });
 
-        it('open-points 6: a client that goes away amid its answer ends its query', async () => {
+        it('Rule 14.7: a client that goes away amid its answer ends its query', async () => {
           for (let i = 0; i < 2; i++) {
             const begun = await begin(server().root, `SELECT * { ${crossOf('abcd')} }`);
             expect(begun.status).to.equal(200);
@@ -168,7 +168,7 @@ describe('SPARQL isolation', function () {
           expect(Date.now() - started).to.be.below(15_000);
         });
 
-        it('open-points 6: a client that goes away while it waits leaves its place', async () => {
+        it('Rule 14.7: a client that goes away while it waits leaves its place', async () => {
           const query = `SELECT (COUNT(*) AS ?n) { ${crossOf('abcdef')} }`;
           const leave = new AbortController();
           const many = Array.from({ length: 50 }, () =>
@@ -197,7 +197,7 @@ describe('SPARQL isolation', function () {
         const version = (number: number): string =>
           Array.from({ length: size }, (_, i) => `<#t${i}> <${e}version> ${number} .`).join('\n');
 
-        it('open-points 6: no query sees a half of a PUT', async () => {
+        it('Rule 14.7: no query sees a half of a PUT', async () => {
           const names = ['v0', 'v1', 'v2'].map((name) => server().root + name);
           for (const iri of names) await put(iri, version(0));
           let isOver = false;
@@ -227,7 +227,7 @@ describe('SPARQL isolation', function () {
           expect(seen.size, 'versions seen').to.be.above(1);
         });
 
-        it('open-points 6: no query sees a half of a recursive DELETE', async () => {
+        it('Rule 14.7: no query sees a half of a recursive DELETE', async () => {
           const counts = new Set<number>();
           const query = `SELECT (COUNT(DISTINCT ?g) AS ?n) { GRAPH ?g { ?s <${e}member> ?o } }`;
           for (let round = 0; round < 3; round++) {
@@ -252,7 +252,7 @@ describe('SPARQL isolation', function () {
           expect([...counts].sort()).to.deep.equal([0, 60]);
         });
 
-        it('open-points 6: an answer that began before a write is of the time before it', async () => {
+        it('Rule 14.7: an answer that began before a write is of the time before it', async () => {
           const iri = `${server().root}slow`;
           await put(iri, `<#it> <${e}old> "${'o'.repeat(500)}" .`);
           // The written term comes last, after megabytes that nobody has taken yet.
@@ -269,7 +269,7 @@ describe('SPARQL isolation', function () {
           expect(after.text).to.include('n'.repeat(500));
         });
 
-        it('open-points 6: a long answer is not held in memory, by a client that reads slowly either', async () => {
+        it('Rule 14.7: a long answer is not held in memory, by a client that reads slowly either', async () => {
           const query = `SELECT ?t ?bo { ${crossOf('ab')} ?a <${e}long> ?t }`;
           expect((await read(server().root, query)).text.length).to.be.above(50_000_000);
           const before = residentMb(server().pid);
@@ -299,7 +299,7 @@ describe('SPARQL isolation', function () {
   ] as const)
     describe(`of ${what} of a text that doubles again and again`, () => {
       inServer({ TIMEOUT_SECONDS: '2' }, (server) => {
-        it('open-points 6: ends in time, and the server goes on', async () => {
+        it('Rule 14.7: ends in time, and the server goes on', async () => {
           const doubled = Array.from({ length: 17 }, (_, i) => `BIND(CONCAT(?t${i}, ?t${i}) AS ?t${i + 1})`).join(' ');
           const query = `SELECT (${expression} AS ?r) { VALUES ?t0 { "${'x'.repeat(1000)}" } ${doubled} }`;
           const answer = read(server().root, query).then(({ status }) => status);

@@ -1,4 +1,4 @@
-/** open-points 6: limits end a query, never cut its answer short, and leave the server to others. */
+/** Rule 14.6: limits end a query, never cut its answer short, and leave the server to others. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -22,7 +22,7 @@ describeStorage(
       ['a cross join', cross],
       ['a cross join that is sorted', `${cross.replace('(COUNT(*) AS ?n)', '*')} ORDER BY ?ao DESC(?fo)`],
     ] as const)
-      it(`open-points 6: ${what} ends at a limit, small reads are answered, and the service goes on`, async () => {
+      it(`Rule 14.7: ${what} ends at a limit, small reads are answered, and the service goes on`, async () => {
         const started = Date.now();
         const answer = ask(s, query);
         for (let i = 0; i < 5; i++) expect((await s.get(s.scratch)).status).to.equal(200);
@@ -31,7 +31,7 @@ describeStorage(
         expect(await holds(s, 'ASK { ?s ?p ?o }')).to.equal(true);
       });
 
-    it('open-points 6: rows over max-results are never a 200 that is whole', async () => {
+    it('Rule 14.6: rows over max-results are never a 200 that is whole', async () => {
       const query = `SELECT * { ?a <${e}p> ?b . ?c <${e}p> ?d }`;
       let text = '';
       try {
@@ -44,11 +44,11 @@ describeStorage(
       expect.fail(`an answer that looks complete: ${text.length} characters`);
     });
 
-    it('open-points 6: rows up to max-results are answered', async () => {
+    it('Rule 14.7: rows up to max-results are answered', async () => {
       expect(await rows(s, `SELECT * { ?a <${e}p> ?b . ?c <${e}p> ?d } LIMIT 1000`)).to.have.length(1000);
     });
 
-    it('open-points 6: a client that goes away ends its query, before its answer begins too', async () => {
+    it('Rule 14.7: a client that goes away ends its query, before its answer begins too', async () => {
       const field = { Authorization: `Bearer ${s.token}`, 'Content-Type': sparqlQuery };
       const request = head(endpointOf(s), 'QUERY', { ...field, 'Content-Length': String(cross.length) });
       await Promise.all(
@@ -60,7 +60,7 @@ describeStorage(
       expect(Date.now() - started).to.be.below(12_000);
     });
 
-    it('open-points 6: one client does not keep another from its turn, and over the queue is 503', async () => {
+    it('Rule 14.7: one client does not keep another from its turn, and over the queue is 503', async () => {
       const many = Array.from({ length: 40 }, () => ask(s, cross).catch(() => undefined));
       await new Promise((resolve) => setTimeout(resolve, 500));
       const other = await ask(s, 'ASK {}', {}, as(s, alice));

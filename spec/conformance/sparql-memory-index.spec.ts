@@ -1,4 +1,4 @@
-/** open-points 6: with the index in memory queries answer as without, and see every write that was acknowledged. */
+/** Rule 14.7: with the index in memory queries answer as without, and see every write that was acknowledged. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { putLinks } from '../support/linkset.js';

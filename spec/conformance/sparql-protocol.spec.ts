@@ -1,4 +1,4 @@
-/** open-points 6, SPARQL 1.1 Protocol: how a query is sent to the endpoint, and what is refused. */
+/** Rule 14.1, SPARQL 1.1 Protocol: how a query is sent to the endpoint, and what is refused. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem, linked, listOf } from '../support/expectations.js';
@@ -26,7 +26,7 @@ describeStorage('SPARQL protocol', (s) => {
     ['POST of a form', () => post(formType, encoded([['query', select]]))],
     ['POST of a form with plus signs', () => post(formType, encoded([['query', select]]).replaceAll('%20', '+'))],
   ] as const)
-    it(`Request forms, open-points 6: ${what}`, async () => {
+    it(`Request forms, rule 14.5: ${what}`, async () => {
       const answer = await send();
       expect(rowsOf(answer)).to.deep.equal(['1', '2']);
       expect(listOf(answer, 'cache-control')).to.have.members(['private', 'no-store']);
@@ -97,7 +97,7 @@ describeStorage('SPARQL protocol', (s) => {
     'DROP ALL',
     'INSERT { <a> <b> <c> } WHERE {}',
   ])
-    it(`open-points 6: an update sent as query is 400 and changes nothing: ${update}`, async () => {
+    it(`Rule 14.5: an update sent as query is 400 and changes nothing: ${update}`, async () => {
       expectProblem(await ask(s, update), 400, s);
       expectProblem(await askByGet(s, [['query', update]]), 400, s);
       expectProblem(await post(formType, encoded([['query', update]])), 400, s);
@@ -105,7 +105,7 @@ describeStorage('SPARQL protocol', (s) => {
       expect(rowsOf(await ask(s, select))).to.deep.equal(['1', '2']);
     });
 
-  it('open-points 6: a missing Content-Type is 400', async () => {
+  it('Rule 14.5: a missing Content-Type is 400', async () => {
     for (const method of ['QUERY', 'POST']) expectProblem(await s.send(method, endpointOf(s), {}, select), 400, s);
   });
 
@@ -116,7 +116,7 @@ describeStorage('SPARQL protocol', (s) => {
     'application/lws-query+json',
     'multipart/form-data; boundary=x',
   ])
-    it(`open-points 6: ${type} is 415 with Accept-Query`, async () => {
+    it(`Rule 14.5: ${type} is 415 with Accept-Query`, async () => {
       for (const method of ['QUERY', 'POST']) {
         const answer = await s.send(method, endpointOf(s), { 'Content-Type': type }, select);
         expectProblem(answer, 415, s);
@@ -124,7 +124,7 @@ describeStorage('SPARQL protocol', (s) => {
       }
     });
 
-  it('open-points 6: a form is for POST: QUERY of one is 415', async () => {
+  it('Rule 14.5: a form is for POST: QUERY of one is 415', async () => {
     expectProblem(await ask(s, encoded([['query', select]]), { 'Content-Type': formType }), 415, s);
   });
 
@@ -136,14 +136,14 @@ describeStorage('SPARQL protocol', (s) => {
     ['SELECT (COUNT(*) AS ?n) ?x { ?s ?p ?x }', undefined, undefined],
     ['SELECT (1 AS ?x) { BIND(2 AS ?x) }', undefined, undefined],
   ] as const)
-    it(`open-points 6: a syntax error is 400: ${JSON.stringify(query)}`, async () => {
+    it(`Rule 14.5: a syntax error is 400: ${JSON.stringify(query)}`, async () => {
       const answer = await ask(s, query);
       expectProblem(answer, 400, s);
       const { detail } = JSON.parse(answer.text) as { detail: string };
       if (line !== undefined) expect(detail).to.match(new RegExp(`line ${line}\\b.*column ${column ?? '\\d+'}`, 'i'));
     });
 
-  it('open-points 6: SERVICE is 422, SILENT or not, wherever it stands', async () => {
+  it('Rule 14.9: SERVICE is 422, SILENT or not, wherever it stands', async () => {
     for (const service of ['SERVICE <https://e.example/>', 'SERVICE SILENT <https://e.example/>', 'SERVICE ?g'])
       for (const pattern of [
         `${service} { ?s ?p ?o }`,
@@ -154,7 +154,7 @@ describeStorage('SPARQL protocol', (s) => {
         expectProblem(await ask(s, `SELECT * { ${pattern} }`), 422, s);
   });
 
-  it('open-points 6: a query above max-query-bytes is 413, one of that length is answered', async () => {
+  it('Rule 14.5: a query above max-query-bytes is 413, one of that length is answered', async () => {
     const query = `${select} #`.padEnd(65_536, 'x');
     expect((await ask(s, query)).status).to.equal(200);
     expect((await post(formType, encoded([['query', query]]))).status).to.equal(200);
@@ -163,7 +163,7 @@ describeStorage('SPARQL protocol', (s) => {
     expectProblem(await post(formType, encoded([['query', `${query}x`]])), 413, s);
   });
 
-  it('open-points 6: a client that takes no format of the answer gets 406', async () => {
+  it('Rule 14.5: a client that takes no format of the answer gets 406', async () => {
     for (const [query, Accept] of [
       [select, 'text/turtle'],
       [select, 'image/png'],
@@ -174,7 +174,7 @@ describeStorage('SPARQL protocol', (s) => {
       expectProblem(await ask(s, query, { Accept }), 406, s);
   });
 
-  it('open-points 2.4: GET and POST of a client that takes no format of the answer get the default', async () => {
+  it('Rule 7.1: GET and POST of a client that takes no format of the answer get the default', async () => {
     for (const [query, Accept, wanted] of [
       [select, 'image/png', 'application/sparql-results+json'],
       [select, 'text/turtle', 'application/sparql-results+json'],
@@ -187,21 +187,21 @@ describeStorage('SPARQL protocol', (s) => {
     }
   });
 
-  it('open-points 6: OPTIONS names the methods and Accept-Query', async () => {
+  it('Rule 14.8: OPTIONS names the methods and Accept-Query', async () => {
     const answer = await s.options(endpointOf(s));
     expect(answer.status).to.equal(204);
     expect(listOf(answer, 'allow')).to.have.members(['get', 'head', 'post', 'query', 'options']);
     expect(listOf(answer, 'accept-query')).to.deep.equal([sparqlQuery]);
   });
 
-  it('open-points 6: other methods are refused: 405, or 409 for a reserved name', async () => {
+  it('Rule 14.5: other methods are refused: 405, or 409 for a reserved name', async () => {
     for (const method of ['PUT', 'DELETE', 'PATCH']) {
       const answer = await s.send(method, endpointOf(s), { 'Content-Type': 'text/turtle' }, '');
       expectProblem(answer, [405, 409], s);
     }
   });
 
-  it('open-points 6: HEAD is GET without a body', async () => {
+  it('Rule 14.1: HEAD is GET without a body', async () => {
     for (const query of ['', `?${encoded([['query', select]])}`]) {
       const [got, head] = [await s.get(endpointOf(s) + query), await s.head(endpointOf(s) + query)];
       expect([head.status, head.text]).to.deep.equal([200, '']);
@@ -212,7 +212,7 @@ describeStorage('SPARQL protocol', (s) => {
   });
 
   for (const type of ['text/turtle', 'application/ld+json', 'application/n-triples'])
-    it(`open-points 6: GET without a query is a service description, as ${type}`, async () => {
+    it(`Rule 14.3: GET without a query is a service description, as ${type}`, async () => {
       const answer = await s.get(endpointOf(s), { Accept: type });
       expect(answer.status, answer.text).to.equal(200);
       expect(mediaType(answer)).to.equal(type);
@@ -223,7 +223,7 @@ describeStorage('SPARQL protocol', (s) => {
       expect(listOf(answer, 'vary')).to.include('accept');
     });
 
-  it('open-points 4: the storage description names two services with this endpoint', async () => {
+  it('Rule 12.4: the storage description names two services with this endpoint', async () => {
     const { service } = JSON.parse(
       (await s.get(`${s.root}.lws/storage-description`, { Accept: 'application/lws+cid' })).text,
     );
@@ -242,7 +242,7 @@ describeStorage('SPARQL protocol', (s) => {
 describeStorage(
   'SPARQL protocol, switched off',
   (s) => {
-    it('open-points 4: it is neither routed nor advertised', async () => {
+    it('Rule 12.5: it is neither routed nor advertised', async () => {
       for (const answer of [await s.get(endpointOf(s)), await ask(s, 'ASK {}')]) expectProblem(answer, 404, s);
       expect((await s.get(`${s.root}.lws/storage-description`, { Accept: 'application/lws+cid' })).text).not.to.match(
         /sparql-service|SparqlQuery/,

@@ -1,4 +1,4 @@
-/** open-points 6: the formats of results and graphs, by negotiation. Exact texts: result-writers.spec.ts. */
+/** Rule 14.3: the formats of results and graphs, by negotiation. Exact texts: result-writers.spec.ts. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectGraph, mediaType, rdfTypes } from '../support/rdf.js';
@@ -14,7 +14,7 @@ describeStorage('SPARQL results', (s) => {
   });
 
   for (const type of rdfTypes)
-    it(`open-points 6: CONSTRUCT and DESCRIBE as ${type}`, async () => {
+    it(`Rule 14.3: CONSTRUCT and DESCRIBE as ${type}`, async () => {
       const construct = `CONSTRUCT { ?s ?p ?o } FROM <${iri}> { ?s ?p ?o }`;
       const answer = await ask(s, construct, { Accept: type });
       expect(mediaType(answer)).to.equal(type);
@@ -37,7 +37,7 @@ describeStorage('SPARQL results', (s) => {
     ['application/ld+json, */*;q=0.1', undefined, 'application/ld+json'],
     [`${resultsJson};q=0, */*`, 'application/sparql-results+xml', 'text/turtle'],
   ] as const)
-    it(`open-points 6: Accept: ${Accept}`, async () => {
+    it(`Rule 14.3: Accept: ${Accept}`, async () => {
       const headers: Record<string, string> = Accept ? { Accept } : {};
       for (const [query, wanted] of [
         ['SELECT * { ?s ?p ?o } LIMIT 1', table],

@@ -1,4 +1,4 @@
-/** open-points 6, SPARQL 1.1 Federated Query: SERVICE asks endpoints of allowed hosts, and nobody else. */
+/** Rule 14.9, SPARQL 1.1 Federated Query: SERVICE asks endpoints of allowed hosts, and nobody else. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -29,7 +29,7 @@ second.load(`@prefix e: <${e}> . e:b1 e:price 10 . e:b2 e:price 20.5 . e:b3 e:pr
 const forget = (): void => [first, second, foreign].forEach((endpoint) => void endpoint.forget());
 
 describeStorage('SPARQL SERVICE where no host is allowed', (s) => {
-  it('open-points 6: every SERVICE is 422, and nobody is asked', async () => {
+  it('Rule 14.9: every SERVICE is 422, and nobody is asked', async () => {
     forget();
     for (const service of [
       `SERVICE <${first.url}>`,
@@ -194,7 +194,7 @@ describeStorage(
         ['5'],
       ],
     ] as const)
-      it(`SPARQL 1.1 Federated Query 2, open-points 6: ${what}`, async () => {
+      it(`SPARQL 1.1 Federated Query 2, rule 14.9: ${what}`, async () => {
         expect(await rows(s, P + query, as(s, alice))).to.deep.equal(expected);
       });
 
@@ -228,7 +228,7 @@ describeStorage(
       expect(first.asked[1]!.query).not.to.include('VALUES');
     });
 
-    it('open-points 6: nothing of the client goes along, and the answer is asked for as JSON', async () => {
+    it('Rule 14.9: nothing of the client goes along, and the answer is asked for as JSON', async () => {
       const headers = { Cookie: 'a=b', 'X-Secret': 's', Origin: 'https://app.example' };
       const answer = await ask(s, `SELECT * { ${first_} { ?s ?p 7 } }`, headers, as(s, alice));
       expect(rowsOf(answer)).to.have.length(1);
@@ -276,7 +276,7 @@ describeStorage(
       ['one in EXISTS of FILTER of SERVICE', `${first_} { ?s ?p ?o FILTER EXISTS { ${at(foreign.url)} } }`],
       ['more than eight', Array.from({ length: 9 }, () => `${first_} { ?s ?p 1 }`).join(' ')],
     ] as const)
-      it(`open-points 6: 422 before anything is asked: ${what}`, async () => {
+      it(`Rule 14.9: 422 before anything is asked: ${what}`, async () => {
         expectProblem(await ask(s, `SELECT * { ${service} }`), 422, s);
         expect([first, second, foreign].map(({ connections }) => connections)).to.deep.equal([0, 0, 0]);
       });
@@ -286,7 +286,7 @@ describeStorage(
       ['NOT EXISTS in an expression', `SELECT * { ?s ?p ?o FILTER(1 = 2 || NOT EXISTS { ${at(first.url)} }) }`],
       ['EXISTS in BIND', `SELECT * { ?s ?p ?o BIND(EXISTS { ${at(first.url)} } AS ?x) }`],
     ] as const)
-      it(`open-points 6: with what only Comunica answers it is 422, and no socket is opened: ${what}`, async () => {
+      it(`Rule 14.9: with what only Comunica answers it is 422, and no socket is opened: ${what}`, async () => {
         expectProblem(await ask(s, P + query), 422, s);
         expect([first.connections, first.asked]).to.deep.equal([0, []]);
       });
@@ -296,12 +296,12 @@ describeStorage(
       ['a path in ASK', `ASK { ?a e:p* ?b . ${at(first.url)} }`],
       ['DESCRIBE', `DESCRIBE ?s { ${at(first.url)} }`],
     ] as const)
-      it(`open-points 6: it goes together with ${what}`, async () => {
+      it(`Rule 14.9: it goes together with ${what}`, async () => {
         expect((await ask(s, P + query)).status).to.equal(200);
         expect(first.asked).to.have.length(1);
       });
 
-    it('open-points 6, 1.1: an answer that names hidden graphs opens none of them', async () => {
+    it('Rules 2.1, 14.9: an answer that names hidden graphs opens none of them', async () => {
       const graphs = ['hidden', 'hidden.acl', 'hidden.meta', 'absent', 'own'].map((name) => s.scratch + name);
       const url = first.rows(
         '/graphs',
@@ -316,19 +316,19 @@ describeStorage(
       expect(await rows(s, P + join)).to.deep.equal(['s3cret']);
     });
 
-    it('open-points 6, 1.1: what goes along is what the client may read', async () => {
+    it('Rules 2.1, 14.9: what goes along is what the client may read', async () => {
       await rows(s, `${P}SELECT * { ?x e:secret ?v . ${first_} { ?s ?p ?v } }`, as(s, alice));
       await rows(s, `${P}SELECT * { ?x e:secret ?v . ${first_} { ?s ?p ?v } }`);
       expect(first.asked.map(({ query }) => query.includes('s3cret'))).to.deep.equal([true]);
     });
 
-    it('open-points 6: on a resource it is joined with that resource', async () => {
+    it('Rule 14.8: on a resource it is joined with that resource', async () => {
       const query = `${P}SELECT ?s { ?b e:shelf ?s . ${first_} { ?b e:pages 1 } }`;
       expect(await rows(s, query, undefined, `${s.scratch}own`)).to.deep.equal(['a']);
       expect(await rows(s, query, undefined, `${s.scratch}hidden`)).to.deep.equal([]);
     });
 
-    it('open-points 6: a client that goes away ends what was asked for it', async () => {
+    it('Rule 14.7: a client that goes away ends what was asked for it', async () => {
       const query = `SELECT * { SERVICE <${first.answer('/never', () => {})}> { ?s ?p ?o } }`;
       const fields = { Authorization: `Bearer ${s.token}`, 'Content-Type': sparqlQuery };
       const request = head(endpointOf(s), 'QUERY', { ...fields, 'Content-Length': String(query.length) });

@@ -1,4 +1,4 @@
-/** service.md, "Discovery and system endpoints"; open-points 4: renderings of the storage description. */
+/** Rule 12.1: renderings of the storage description. */
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import jsonld from 'jsonld';
@@ -27,7 +27,7 @@ const objects = (quads: readonly Quad[], subject: string, predicate: string): st
   quads.filter((q) => q.subject.value === subject && q.predicate.value === predicate).map(({ object }) => object.value);
 
 describeStorage('Storage description, renderings', (s) => {
-  it('service.md Discovery: it is application/lws+cid by default, and varies by Accept', async () => {
+  it('Rule 12.1: it is application/lws+cid by default, and varies by Accept', async () => {
     for (const Accept of ['', '*/*', 'application/*', 'application/lws+cid', 'image/png']) {
       const answer = await s.get(at(s), Accept ? { Accept } : {});
       expect([answer.status, mediaType(answer)], Accept).to.deep.equal([200, 'application/lws+cid']);
@@ -35,27 +35,27 @@ describeStorage('Storage description, renderings', (s) => {
     }
   });
 
-  it('service.md Resource endpoints: GET of / says the same', async () => {
+  it('Rule 7.2: GET of / says the same', async () => {
     const [root, own] = [await s.get(s.root, { Accept: 'application/lws+cid' }), await s.get(at(s))];
     expect(JSON.parse(root.text)).to.deep.equal(JSON.parse(own.text));
   });
 
   for (const Accept of ['application/ld+json', 'application/json'])
-    it(`service.md Discovery: ${Accept} gets the same graph, the type echoed`, async () => {
+    it(`Rule 12.1: ${Accept} gets the same graph, the type echoed`, async () => {
       const [answer, own] = [await s.get(at(s), { Accept }), await s.get(at(s))];
       expect([answer.status, mediaType(answer)]).to.deep.equal([200, Accept]);
       expect(isomorphic(await expanded(answer.text, at(s)), await expanded(own.text, at(s)))).to.equal(true);
     });
 
   for (const Accept of rdfTypes.filter((type) => type !== 'application/ld+json'))
-    it(`service.md Discovery: ${Accept} gets the graph that the JSON-LD expands to`, async () => {
+    it(`Rule 12.1: ${Accept} gets the graph that the JSON-LD expands to`, async () => {
       const [answer, own] = [await s.get(at(s), { Accept }), await s.get(at(s))];
       expect([answer.status, mediaType(answer)]).to.deep.equal([200, Accept]);
       const quads = await graphOf(answer, at(s));
       expect(isomorphic(quads, await expanded(own.text, at(s))), answer.text).to.equal(true);
     });
 
-  it('open-points 4: the Turtle names the storage, its services and its keys', async () => {
+  it('Rule 12.2: the Turtle names the storage, its services and its keys', async () => {
     const quads = await graphOf(await s.get(at(s), { Accept: 'text/turtle' }), at(s));
     expect(objects(quads, s.root, rdfType)).to.include(`${lws}Storage`);
     for (const [type, endpoint] of [
@@ -74,13 +74,13 @@ describeStorage('Storage description, renderings', (s) => {
     expect(objects(quads, s.root, `${lws}capability`)).not.to.be.empty;
   });
 
-  it('open-points 2.5: each rendering has a tag of its own', async () => {
+  it('Rule 8.1: each rendering has a tag of its own', async () => {
     const accepts = ['application/lws+cid', 'application/json', ...rdfTypes];
     const tags = await Promise.all(accepts.map((Accept) => s.tag(at(s), { Accept })));
     expect(new Set(tags).size).to.equal(accepts.length);
   });
 
-  it('open-points 2.4: it is negotiated by q, then specificity', async () => {
+  it('Rule 7.1: it is negotiated by q, then specificity', async () => {
     for (const [Accept, type] of [
       ['application/lws+cid, application/ld+json;q=0.9, application/json;q=0.8', 'application/lws+cid'],
       ['application/lws+cid;q=0.4, text/turtle', 'text/turtle'],

@@ -1,4 +1,4 @@
-/** service.md, "Resource endpoints", GET of `/`; open-points 2.4: description or listing by Accept. */
+/** Rule 7.2, GET of `/`; rule 7.3: description or listing by Accept. */
 import { expect } from 'chai';
 import { describeStorage, ldp, lws } from '../support/conformance.js';
 import { expectChallenge, expectProblem, linked, linksOf } from '../support/expectations.js';
@@ -34,7 +34,7 @@ describeStorage('Storage root', (s) => {
   });
 
   for (const Accept of wantsDescription)
-    it(`Storage root, open-points 2.4: Accept: ${Accept} gets the description`, async () => {
+    it(`Storage root, rule 7.3: Accept: ${Accept} gets the description`, async () => {
       const answer = await s.get(s.root, { Accept });
       expect(answer.status).to.equal(200);
       expect(mediaType(answer)).to.equal('application/lws+cid');
@@ -42,7 +42,7 @@ describeStorage('Storage root', (s) => {
     });
 
   for (const [Accept, type] of wantsListing)
-    it(`Storage root, open-points 2.4: Accept: ${Accept} gets the listing as ${type}`, async () => {
+    it(`Storage root, rule 7.3: Accept: ${Accept} gets the listing as ${type}`, async () => {
       const answer = await s.get(s.root, { Accept });
       expect(answer.status).to.equal(200);
       expect(mediaType(answer)).to.equal(type);
@@ -69,7 +69,7 @@ describeStorage('Storage root', (s) => {
   });
 
   for (const Accept of ['application/lws+cid', 'application/lws+json', ...rdfTypes])
-    it(`open-points 2.4: the answer as ${Accept} links type, linkset and storage, and no parent`, async () => {
+    it(`Rule 7.3: the answer as ${Accept} links type, linkset and storage, and no parent`, async () => {
       const answer = await s.get(s.root, { Accept });
       expect(linked(answer, 'type')).to.include.members([`${lws}Container`, `${ldp}BasicContainer`]);
       expect(linked(answer, `${lws}storage`)).to.deep.equal([s.root]);
@@ -80,12 +80,12 @@ describeStorage('Storage root', (s) => {
       expect(linked(answer, 'up')).to.deep.equal([]);
     });
 
-  it('open-points 2.4: Vary names Accept on both answers', async () => {
+  it('Rule 7.1: Vary names Accept on both answers', async () => {
     for (const Accept of ['application/lws+cid', 'application/lws+json'])
       expect((await s.get(s.root, { Accept })).headers['vary']).to.match(/accept/i);
   });
 
-  it('open-points 4: the description is public, with a stable tag and conditional GET', async () => {
+  it('Rule 12.1: the description is public, with a stable tag and conditional GET', async () => {
     const answer = await request(s.root);
     expect(answer.status).to.equal(200);
     const etag = answer.headers['etag']!;
@@ -93,7 +93,7 @@ describeStorage('Storage root', (s) => {
     expect((await request(s.root, { headers: { 'If-None-Match': etag } })).status).to.equal(304);
   });
 
-  it('open-points 1.1: the listing of the root is not public', async () => {
+  it('Rule 2.5: the listing of the root is not public', async () => {
     expectChallenge(await request(s.root, { headers: { Accept: 'application/lws+json' } }), s);
   });
 
@@ -102,7 +102,7 @@ describeStorage('Storage root', (s) => {
     expect((await s.get(s.root, { Accept: 'application/lws+json', 'If-None-Match': etag })).status).to.equal(200);
   });
 
-  it('PUT rule 3: the root is an existing container', async () => {
+  it('Rule 1.3: the root is an existing container', async () => {
     expectProblem(await s.send('PUT', s.root, { 'Content-Type': 'text/turtle' }, ''), 409, s);
   });
 

@@ -1,4 +1,4 @@
-/** service.md, "Outbound-fetch guard", "Suites"; open-points 7: documents of subjects that are huge, slow, or somewhere else. */
+/** Rules 15.11, 15.13, 15.16: documents of subjects that are huge, slow, or somewhere else. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
@@ -104,7 +104,7 @@ describe('Documents of subjects', () => {
     expect(remote.count(new URL(method).pathname) + remote.count(new URL(context).pathname)).to.equal(0);
   });
 
-  it('open-points 7: a document of more than 64 KiB or 50 methods is refused, announced or not; one of 60 KiB is read', async () => {
+  it('Rule 15.13: a document of more than 64 KiB or 50 methods is refused, announced or not; one of 60 KiB is read', async () => {
     const [fine, announced, many, endless] = [webSubject(), webSubject(), webSubject(), webSubject()];
     fine.publish(fine.document({ more: 'x'.repeat(60_000) }));
     announced.publish(announced.document({ more: 'x'.repeat(2 ** 16) }));
@@ -120,7 +120,7 @@ describe('Documents of subjects', () => {
     for (const subject of [announced, many, endless]) expectRefused(await of(subject));
   });
 
-  it('open-points 7: slow documents, providers and issuers end after 10 s, while others are served', async function () {
+  it('Rule 15.13: slow documents, providers and issuers end after 10 s, while others are served', async function () {
     this.timeout(60_000);
     const [silent, dripping, half] = [webSubject(), webSubject(), webSubject()];
     const provider = new Provider();

@@ -1,4 +1,4 @@
-/** open-points 8: what is no subscription, who may not have one, and the switch. */
+/** Rule 16.2: what is no subscription, who may not have one, and the switch. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectChallenge, expectProblem, listOf } from '../support/expectations.js';
@@ -22,7 +22,7 @@ describeStorage(
       expectProblem(answer, status, s);
     };
 
-    it('open-points 8: a past, unreadable or non-Gregorian expires is 400', async () => {
+    it('Rule 16.2: a past, unreadable or non-Gregorian expires is 400', async () => {
       for (const expires of [
         '2020-01-01T00:00:00Z',
         new Date(Date.now() - 1000).toISOString(),
@@ -48,7 +48,7 @@ describeStorage(
         await refused({ expires });
     });
 
-    it('open-points 8: an unknown or missing type is 400', async () => {
+    it('Rule 16.2: an unknown or missing type is 400', async () => {
       for (const type of [
         undefined,
         'WebSocketSubscription',
@@ -61,7 +61,7 @@ describeStorage(
         await refused({ type });
     });
 
-    it('open-points 8: a bad inbox is 400: none, relative, another scheme, credentials, a fragment', async () => {
+    it('Rule 16.2: a bad inbox is 400: none, relative, another scheme, credentials, a fragment', async () => {
       for (const bad of [
         undefined,
         null,
@@ -84,7 +84,7 @@ describeStorage(
         await refused({ inbox: bad });
     });
 
-    it('open-points 8: an inbox at an address that is not public is 400, however it is written', async () => {
+    it('Rule 16.2: an inbox at an address that is not public is 400, however it is written', async () => {
       for (const address of [
         '127.0.0.1:9',
         'localhost:9',
@@ -109,12 +109,12 @@ describeStorage(
         for (const scheme of ['http', 'https']) await refused({ inbox: `${scheme}://${address}/inbox` });
     });
 
-    it('open-points 8: topics that are no IRIs are 400', async () => {
+    it('Rule 16.2: topics that are no IRIs are 400', async () => {
       for (const topic of [undefined, null, 7, '', 'relative', {}, [7], [null], [[s.scratch]], [s.scratch, '']])
         await refused({ topic });
     });
 
-    it('open-points 8: a topic that is absent, or in another storage, is 404', async () => {
+    it('Rule 16.2: a topic that is absent, or in another storage, is 404', async () => {
       for (const topic of [
         `${s.scratch}absent`,
         `${s.scratch}absent/`,
@@ -129,7 +129,7 @@ describeStorage(
         await refused({ topic }, 404);
     });
 
-    it('open-points 8: a body that is no JSON object is 400, in another type 415', async () => {
+    it('Rule 16.2: a body that is no JSON object is 400, in another type 415', async () => {
       for (const body of ['', '{', '[]', 'null', '"x"', '7', '{}', `{"@context":"${lwsContext}"`])
         expectProblem(await s.post(subscriptionsOf(s), lwsJson, body), 400, s);
       const good = JSON.stringify({ '@context': lwsContext, type: 'WebhookSubscription', topic: [s.scratch], inbox });
@@ -143,7 +143,7 @@ describeStorage(
       expectProblem(await s.send('POST', subscriptionsOf(s), {}, good), [400, 415], s);
     });
 
-    it('open-points 8: other methods are 405 with Allow', async () => {
+    it('Rule 16.2: other methods are 405 with Allow', async () => {
       const { id } = await subscribe(s, s.scratch, inbox);
       for (const method of ['PUT', 'PATCH', 'DELETE']) {
         const answer = await s.send(method, subscriptionsOf(s), { 'Content-Type': lwsJson }, '{}');
@@ -159,7 +159,7 @@ describeStorage(
       await cancel(s, id);
     });
 
-    it('open-points 1.1, 1.4: nobody is 401; a hidden topic answers like an absent one', async () => {
+    it('Rules 4.2, 16.1: nobody is 401; a hidden topic answers like an absent one', async () => {
       const { iri } = await s.stored('text/turtle', '');
       expectChallenge(await ask(s, s.scratch, inbox, 'anonymous'), s);
       expectChallenge(await ask(s, `${iri}absent`, inbox, 'anonymous'), s);
@@ -170,7 +170,7 @@ describeStorage(
       expect((await ask(s, iri, inbox, as(s, alice))).status, 'append without read').to.be.oneOf([403, 404]);
     });
 
-    it('open-points 1.1: one topic that may not be read refuses the whole subscription', async () => {
+    it('Rule 16.1: one topic that may not be read refuses the whole subscription', async () => {
       const [open, hidden] = [(await s.stored('text/turtle', '')).iri, (await s.stored('text/turtle', '')).iri];
       await setAcl(s, open, rule('Read', agent(alice)));
       expectProblem(await ask(s, [open, hidden], inbox, as(s, alice)), 404, s);
@@ -179,7 +179,7 @@ describeStorage(
       ).to.deep.equal([]);
     });
 
-    it('open-points 8: a subscriber has 100 at most, 429; another one is not held', async () => {
+    it('Rule 16.2: a subscriber has 100 at most, 429; another one is not held', async () => {
       const { iri } = await s.stored('text/turtle', '');
       await setAcl(s, iri, rule('Read', agent(alice, bob)));
       const made: string[] = [];
@@ -197,7 +197,7 @@ describeStorage(
 describeStorage(
   'Subscriptions that are refused, without masking',
   (s) => {
-    it('open-points 1.4: with lws.mask-forbidden-as-not-found=false a hidden topic is 403, an absent one 404', async () => {
+    it('Rule 4.2: with lws.mask-forbidden-as-not-found=false a hidden topic is 403, an absent one 404', async () => {
       const inbox = host.inbox();
       const { iri } = await s.stored('text/turtle', '');
       expectProblem(await ask(s, iri, inbox, as(s, alice)), 403, s);

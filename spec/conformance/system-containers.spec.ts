@@ -1,4 +1,4 @@
-/** open-points 8 and 9: the containers of subscriptions, access requests and grants are containers like others. */
+/** Rules 16.1, 17.1: the containers of subscriptions, access requests and grants are containers like others. */
 import { expect } from 'chai';
 import { describeStorage, ldp, lws, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem, linked, listOf } from '../support/expectations.js';
@@ -93,7 +93,7 @@ describeStorage(
         expect(await s.tag(at(s))).to.equal(before);
       });
 
-      it(`open-points 1.4: strangers see no members of ${title}, and the tag of nothing`, async () => {
+      it(`Rule 4.3: strangers see no members of ${title}, and the tag of nothing`, async () => {
         const empty = (await s.send('GET', at(s), {}, undefined, as(s, bob))).headers['etag'];
         const made = await make(s);
         const seen = await s.send('GET', at(s), {}, undefined, as(s, bob));

@@ -1,4 +1,4 @@
-/** service.md, "Token endpoint", "Errors"; open-points 7; RFC 6749 5.2, RFC 8693 2.1: whom the token endpoint sends away, and how. */
+/** Rules 15.4, 15.6; RFC 6749 5.2, RFC 8693 2.1: whom the token endpoint sends away, and how. */
 import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
@@ -176,7 +176,7 @@ describeStorage(
       expectOauthError(await request(iri, { method: 'POST', headers, body: '' }), 'invalid_request');
     });
 
-    it('open-points 7: another method than POST: 405, with Allow', async () => {
+    it('Rule 15.6: another method than POST: 405, with Allow', async () => {
       for (const method of ['GET', 'DELETE', 'PATCH', 'QUERY']) {
         const answer = await s.send(method, `${s.root}.lws/token`);
         expectProblem(answer, 405);
@@ -220,7 +220,7 @@ describeStorage(
       expect((await requestToken(s, form(s, good(s)))).status).to.equal(200);
     });
 
-    it('Token endpoint 7: a client that authenticates itself with a password is no client of ours', async () => {
+    it('Rule 15.3: a client that authenticates itself with a password is no client of ours', async () => {
       const answer = await requestToken(s, form(s, good(s)), { Authorization: 'Basic YTpi' });
       expect(answer.status).to.be.oneOf([200, 400, 401]);
       expect(answer.text).not.to.include('YTpi');

@@ -1,4 +1,4 @@
-/** service.md, "Access-token validation at the storage", "Outbound-fetch guard"; open-points 7: the servers whose tokens we trust, and how they fail. */
+/** Rules 15.4, 15.7, 15.16: the servers whose tokens we trust, and how they fail. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
@@ -24,7 +24,7 @@ const settings = {
 describeStorage(
   'Trusted issuers',
   (s) => {
-    it('open-points 7: an unknown kid has the keys read again, but at most once a minute', async () => {
+    it('Rule 15.13: an unknown kid has the keys read again, but at most once a minute', async () => {
       const before = (): number => remote.count(rotating.jwksPath);
       const old = rotating.key;
       rotating.publish([old.jwk]);
@@ -40,7 +40,7 @@ describeStorage(
       expect(before()).to.equal(first + 1);
     });
 
-    it('open-points 7: of several requests with a new kid none is refused while the keys are being read', async () => {
+    it('Rule 15.13: of several requests with a new kid none is refused while the keys are being read', async () => {
       expect((await bearer(s.scratch, racing.token(s.root, sub))).status).to.equal(200);
       const fresh = signingKey('ES256');
       remote.handle(racing.jwksPath, (_req, res) => {
@@ -52,7 +52,7 @@ describeStorage(
       expect(answers.map(({ status }) => status)).to.deep.equal([200, 200, 200, 200, 200]);
     });
 
-    it('open-points 7: when keys cannot be read again, those that are known remain', async () => {
+    it('Rule 15.13: when keys cannot be read again, those that are known remain', async () => {
       failing.publish([failing.key.jwk]);
       expect((await bearer(s.scratch, failing.token(s.root, sub))).status).to.equal(200);
       remote.serve(failing.jwksPath, 'down', { status: 503 });
@@ -60,7 +60,7 @@ describeStorage(
       expect((await bearer(s.scratch, failing.token(s.root, sub))).status).to.equal(200);
     });
 
-    it('open-points 7: a flood of unknown kids has the keys read twice at most', async () => {
+    it('Rule 15.13: a flood of unknown kids has the keys read twice at most', async () => {
       const first = remote.count(flooded.jwksPath);
       const tokens = Array.from({ length: 20 }, () => flooded.token(s.root, sub, {}, { kid: randomUUID() }));
       for (const answer of await Promise.all(tokens.map((token) => bearer(s.scratch, token))))
@@ -106,7 +106,7 @@ describeStorage(
 );
 
 describe('lws.oauth.trusted-issuers', () => {
-  it('open-points 1.5: what is no URI keeps the server from starting, with the name of the setting', async () => {
+  it('Rule 5.4: what is no URI keeps the server from starting, with the name of the setting', async () => {
     const { code, stderr } = await runProcess([], { environment: { LWS_OAUTH_TRUSTED_ISSUERS: 'as.example' } });
     expect(code).to.equal(2);
     expect(stderr)

@@ -1,4 +1,4 @@
-/** service.md, "Type index document" and "Type index and type search rules"; open-points 5: the index of types. */
+/** Rules 13.3, 13.4: the index of types. */
 import { expect } from 'chai';
 import { describeStorage, lws } from '../support/conformance.js';
 import { expectChallenge, expectProblem, linked, listOf } from '../support/expectations.js';
@@ -10,7 +10,7 @@ const update = 'application/sparql-update';
 const structural = [`${lws}Container`, `${lws}DataResource`];
 
 describeStorage('Type index', (s) => {
-  it('service.md Type index document: it has context, type, totalItems and items of ids', async () => {
+  it('Rule 13.3: it has context, type, totalItems and items of ids', async () => {
     await s.stored('text/plain', 'x');
     const answer = await s.get(indexOf(s));
     const page = pageOf(answer);
@@ -20,7 +20,7 @@ describeStorage('Type index', (s) => {
     for (const item of page.items) expect(item.id).to.match(/^[a-z][a-z0-9+.-]*:/i);
   });
 
-  it('service.md rule 1: Content-Type, Cache-Control and Vary', async () => {
+  it('Rule 13.1: Content-Type, Cache-Control and Vary', async () => {
     const answer = await s.get(indexOf(s));
     expect(mediaType(answer)).to.equal(lwsJson);
     expect(listOf(answer, 'cache-control')).to.have.members(['private', 'no-store']);
@@ -28,12 +28,12 @@ describeStorage('Type index', (s) => {
     expect(linked(answer, `${lws}storage`)).to.deep.equal([s.root]);
   });
 
-  it('open-points 5: the structural types are in it', async () => {
+  it('Rules 1.1, 13.3: the structural types are in it', async () => {
     await s.stored('text/plain', 'x');
     expect(await indexed(s)).to.include.members(structural);
   });
 
-  it('open-points 5: types are distinct, however many resources have them and say so', async () => {
+  it('Rule 13.3: types are distinct, however many resources have them and say so', async () => {
     const type = uniqueIri();
     for (let i = 0; i < 3; i++) {
       const { iri } = await s.stored('text/turtle', `<> a <${type}> . <#me> a <${type}> .`);
@@ -42,7 +42,7 @@ describeStorage('Type index', (s) => {
     expect((await indexed(s)).filter((each) => each === type)).to.deep.equal([type]);
   });
 
-  it('service.md Resource kinds: types come from the representation, its fragments and the linkset', async () => {
+  it('Rule 1.2: types come from the representation, its fragments and the linkset', async () => {
     const [own, fragment, other, blank, declared] = [1, 2, 3, 4, 5].map(() => uniqueIri());
     const { iri } = await s.stored(
       'text/turtle',
@@ -54,7 +54,7 @@ describeStorage('Type index', (s) => {
     expect(types).not.to.include(other).and.not.to.include(blank);
   });
 
-  it('service.md rule 5: it follows writes: a type is there as long as a resource has it', async () => {
+  it('Rule 13.7: it follows writes: a type is there as long as a resource has it', async () => {
     const [type, second] = [uniqueIri(), uniqueIri()];
     const { iri } = await s.stored('text/turtle', `<> a <${type}> .`);
     expect(await indexed(s)).to.include(type);
@@ -70,7 +70,7 @@ describeStorage('Type index', (s) => {
     expect(await indexed(s)).not.to.include(type);
   });
 
-  it('service.md rule 5: a type stays as long as another resource has it', async () => {
+  it('Rule 13.7: a type stays as long as another resource has it', async () => {
     const type = uniqueIri();
     const { iri } = await s.stored('text/turtle', `<> a <${type}> .`);
     await s.stored('text/turtle', `<#x> a <${type}> .`);
@@ -94,7 +94,7 @@ describeStorage('Type index', (s) => {
     await s.delete(iri);
   });
 
-  it('open-points 1.1: it is open to everybody, and shows what the caller may read', async () => {
+  it('Rule 2.5: it is open to everybody, and shows what the caller may read', async () => {
     const type = uniqueIri();
     await s.stored('text/turtle', `<> a <${type}> .`);
     for (const sender of ['anonymous', s.stranger] as const) {
@@ -103,19 +103,19 @@ describeStorage('Type index', (s) => {
     }
   });
 
-  it('open-points 1.4: a refused credential is 401 here too', async () => {
+  it('Rule 4.6: a refused credential is 401 here too', async () => {
     const wrong = { token: 'a.b.c' };
     for (const iri of [indexOf(s), searchOf(s)])
       expectChallenge(await s.send('GET', iri, {}, undefined, wrong), s, 'invalid_token');
   });
 
-  it('open-points 5: without further pages first and last are linked, prev and next are not', async () => {
+  it('Rule 13.1: without further pages first and last are linked, prev and next are not', async () => {
     const answer = await s.send('GET', indexOf(s), {}, undefined, 'anonymous');
     expect(linked(answer, 'first').concat(linked(answer, 'last'))).to.have.length(2);
     expect(linked(answer, 'prev').concat(linked(answer, 'next'))).to.deep.equal([]);
   });
 
-  it('open-points 2.3: OPTIONS is 204 with Allow, and other methods are 405 with Allow', async () => {
+  it('Rule 6.21: OPTIONS is 204 with Allow, and other methods are 405 with Allow', async () => {
     const options = await s.options(indexOf(s));
     expect(options.status).to.equal(204);
     expect(listOf(options, 'allow')).to.include.members(['get', 'options']);
@@ -126,12 +126,12 @@ describeStorage('Type index', (s) => {
     }
   });
 
-  it('service.md PUT rule 3: PUT at its place is 409', async () => {
+  it('Rule 1.3: PUT at its place is 409', async () => {
     expectProblem(await s.put(indexOf(s), 'text/plain', 'x'), 409, s);
   });
 
   for (const page of ['0', '-1', '1.5', 'x', '', '999999999', '99999999999999999999999'])
-    it(`open-points 5: ?page=${page} is 404`, async () => {
+    it(`Rule 13.1: ?page=${page} is 404`, async () => {
       expectProblem(await s.get(`${indexOf(s)}?page=${page}`), 404, s);
     });
 });
@@ -139,7 +139,7 @@ describeStorage('Type index', (s) => {
 describeStorage(
   'Type index, paged',
   (s) => {
-    it('service.md rule 1: its pages hold every type once, and count all', async () => {
+    it('Rule 13.1: its pages hold every type once, and count all', async () => {
       const types = [1, 2, 3, 4, 5].map(() => uniqueIri());
       await s.stored('text/turtle', types.map((type) => `<> a <${type}> .`).join('\n'));
       const expected = [...structural, ...types];
@@ -161,7 +161,7 @@ describeStorage(
       expectProblem(await s.get(`${indexOf(s)}?page=4`), 404, s);
     });
 
-    it('open-points 5: pages without items are none, but for the first', async () => {
+    it('Rule 13.1: pages without items are none, but for the first', async () => {
       expect((await s.send('GET', `${indexOf(s)}?page=1`, {}, undefined, 'anonymous')).status).to.equal(200);
       expectProblem(await s.send('GET', `${indexOf(s)}?page=2`, {}, undefined, 'anonymous'), 404, s);
     });
@@ -172,7 +172,7 @@ describeStorage(
 describeStorage(
   'Type index switched off',
   (s) => {
-    it('open-points 4: with lws.search-index.enabled=false neither endpoint is there', async () => {
+    it('Rule 12.5: with lws.search-index.enabled=false neither endpoint is there', async () => {
       for (const iri of [indexOf(s), searchOf(s)])
         for (const method of ['GET', 'HEAD', 'POST', 'QUERY']) {
           const headers: Record<string, string> = method === 'POST' ? { 'Content-Type': lwsJson } : {};
@@ -181,14 +181,14 @@ describeStorage(
         }
     });
 
-    it('open-points 4: nor are they advertised, nor the capability', async () => {
+    it('Rule 12.5: nor are they advertised, nor the capability', async () => {
       const { text } = await s.get(`${s.root}.lws/storage-description`);
       for (const name of ['TypeIndexService', 'TypeSearchService', 'lws10-index', 'type-index', 'type-search'])
         expect(text).not.to.include(name);
       expect(text).to.include('lws10-core').and.to.include('StorageRoot');
     });
 
-    it('open-points 4: metadata works as before', async () => {
+    it('Rule 12.5: metadata works as before', async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       expect((await putLinks(s, iri, { type: [{ href: uniqueIri() }] })).status).to.equal(204);
     });

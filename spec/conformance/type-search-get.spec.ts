@@ -1,4 +1,4 @@
-/** service.md, "Type search result", "Type index and type search rules" 1 to 4; open-points 5: searching by GET. */
+/** Rules 13.1, 13.3: searching by GET. */
 import { expect } from 'chai';
 import { describeStorage, lws, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem, linked, listOf } from '../support/expectations.js';
@@ -10,7 +10,7 @@ const turtle = (s: StorageUnderTest, text: string, iri?: string): Promise<string
   s.stored('text/turtle', text, iri).then((stored) => stored.iri);
 
 function results(s: StorageUnderTest): void {
-  it('service.md Type search result: it is a ContainerPage of the matches', async () => {
+  it('Rule 13.3: it is a ContainerPage of the matches', async () => {
     const type = uniqueIri();
     const iri = await turtle(s, `<> a <${type}> .`);
     const answer = await s.get(searchFor(s, [['type', type]]));
@@ -20,7 +20,7 @@ function results(s: StorageUnderTest): void {
     expect(page.items.map(({ id }) => id)).to.deep.equal([iri]);
   });
 
-  it('service.md rule 1: Content-Type, Cache-Control and Vary', async () => {
+  it('Rule 13.1: Content-Type, Cache-Control and Vary', async () => {
     const answer = await s.get(searchFor(s, [['type', uniqueIri()]]));
     expect([answer.status, mediaType(answer)]).to.deep.equal([200, lwsJson]);
     expect(listOf(answer, 'cache-control')).to.have.members(['private', 'no-store']);
@@ -28,7 +28,7 @@ function results(s: StorageUnderTest): void {
     expect(linked(answer, `${lws}storage`)).to.deep.equal([s.root]);
   });
 
-  it('open-points 5: an item says of a resource what its container says of it', async () => {
+  it('Rule 13.3: an item says of a resource what its container says of it', async () => {
     const type = uniqueIri();
     const container = await s.container();
     await s.stored('text/plain', 'hällo', `${container}text`);
@@ -52,7 +52,7 @@ function results(s: StorageUnderTest): void {
     }
   });
 
-  it('open-points 5: items are ordered by IRI', async () => {
+  it('Rule 13.3: items are ordered by IRI', async () => {
     const type = uniqueIri();
     const container = await s.container();
     const names = ['b', 'Z', 'a', 'a-b', 'a.b', 'sub/', 'sub-x', '10', '9', 'é'].map(encodeURI);
@@ -64,13 +64,13 @@ function results(s: StorageUnderTest): void {
     expect(await found(s, [['type', type]])).to.deep.equal(names.map((name) => container + name).sort());
   });
 
-  it('open-points 5: no key at all is everything that one may read', async () => {
+  it('Rule 13.5: no key at all is everything that one may read', async () => {
     const container = await s.container();
     const { iri } = await s.stored('text/plain', 'x');
     expect(await found(s, [])).to.include.members([s.root, container, iri]);
   });
 
-  it('open-points 2.4: nothing acceptable gets the result all the same, never 406', async () => {
+  it('Rule 7.1: nothing acceptable gets the result all the same, never 406', async () => {
     const answer = await s.get(searchFor(s, [['type', uniqueIri()]]), { Accept: 'image/png' });
     expect([answer.status, mediaType(answer)]).to.deep.equal([200, lwsJson]);
   });
@@ -100,7 +100,7 @@ function logic(s: StorageUnderTest): void {
     ['an unknown type in AND', [uniqueIri(), a], []],
   ];
   for (const [what, groups, names] of cases)
-    it(`service.md rule 3: ${what}`, async () => {
+    it(`Rule 13.4: ${what}`, async () => {
       const actual = await found(
         s,
         groups.map((group) => ['type', group] as const),
@@ -109,17 +109,17 @@ function logic(s: StorageUnderTest): void {
       expect(actual).to.deep.equal([...actual].sort());
     });
 
-  it('service.md rule 3: values need no escapes where a query has none', async () => {
+  it('Rule 13.4: values need no escapes where a query has none', async () => {
     const answer = await s.get(`${searchOf(s)}?type=${a},${b}&type=${c}`);
     expect(pageOf(answer).items.map(({ id }) => id)).to.have.members(['ac', 'bc', 'abc'].map((name) => iris[name]!));
   });
 
-  it('service.md rule 3: types differ in case, and in every character', async () => {
+  it('Rule 13.4: types differ in case, and in every character', async () => {
     for (const other of [`${a.slice(0, -1)}a`, `${a}/`, a.slice(0, -1), `${a}#`])
       expect(await found(s, [['type', other]]), other).to.deep.equal([]);
   });
 
-  it('open-points 5: the structural types can be searched, and combined', async () => {
+  it('Rule 13.3: the structural types can be searched, and combined', async () => {
     const container = await s.container();
     const { iri } = await s.stored('text/plain', 'x');
     const containers = await found(s, [['type', `${lws}Container`]]);
@@ -151,13 +151,13 @@ describeStorage('Type search by GET', (s) => {
     'http://e.example/a b',
     'http://e.example/<x>',
   ])
-    it(`service.md Errors: "${value}" is no absolute IRI: 400`, async () => {
+    it(`Rule 13.6: "${value}" is no absolute IRI: 400`, async () => {
       expectProblem(await s.get(searchFor(s, [['type', value]])), 400, s);
       const good = ['type', uniqueIri()] as const;
       expectProblem(await s.get(searchFor(s, [good, ['https://e.example/rel', value]])), 400, s);
     });
 
-  it('service.md Errors: one such value among good ones is 400', async () => {
+  it('Rule 13.6: one such value among good ones is 400', async () => {
     expectProblem(await s.get(searchFor(s, [['type', `${uniqueIri()},Person`]])), 400, s);
     expectProblem(
       await s.get(
@@ -171,26 +171,26 @@ describeStorage('Type search by GET', (s) => {
     );
   });
 
-  it('open-points 5: 32 groups are answered, above that it is 400', async () => {
+  it('Rule 13.6: 32 groups are answered, above that it is 400', async () => {
     const groups = (count: number) => many(count).map((type) => ['type', type] as const);
     expect((await s.get(searchFor(s, groups(32)))).status).to.equal(200);
     expectProblem(await s.get(searchFor(s, groups(33))), 400, s);
   });
 
-  it('open-points 5: groups of all keys count together', async () => {
+  it('Rule 13.5: groups of all keys count together', async () => {
     const keys = many(33).map((key) => [key, 'https://e.example/x'] as const);
     expect((await s.get(searchFor(s, keys.slice(1)))).status).to.equal(200);
     expectProblem(await s.get(searchFor(s, keys)), 400, s);
   });
 
-  it('open-points 5: 256 values are answered, above that it is 400', async () => {
+  it('Rule 13.6: 256 values are answered, above that it is 400', async () => {
     expect((await s.get(searchFor(s, [['type', many(256).join(',')]]))).status).to.equal(200);
     expectProblem(await s.get(searchFor(s, [['type', many(257).join(',')]])), 400, s);
     const halves = [many(200).join(','), many(57).join(',')].map((values) => ['type', values] as const);
     expectProblem(await s.get(searchFor(s, halves)), 400, s);
   });
 
-  it('service.md Errors: unsupported methods are 405 with Allow', async () => {
+  it('Rule 13.6: unsupported methods are 405 with Allow', async () => {
     for (const method of ['PATCH', 'DELETE']) {
       const answer = await s.send(method, searchOf(s));
       expectProblem(answer, 405, s);
@@ -199,7 +199,7 @@ describeStorage('Type search by GET', (s) => {
     expectProblem(await s.put(searchOf(s), lwsJson, '{}'), [405, 409], s);
   });
 
-  it('open-points 5: OPTIONS is 204 with Allow and Accept-Query', async () => {
+  it('Rule 13.6: OPTIONS is 204 with Allow and Accept-Query', async () => {
     const answer = await s.options(searchOf(s));
     expect(answer.status).to.equal(204);
     expect(listOf(answer, 'allow')).to.include.members(['get', 'post', 'query', 'options']);

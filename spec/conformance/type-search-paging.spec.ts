@@ -1,4 +1,4 @@
-/** service.md, "Type index and type search rules" 1; open-points 5: pages of a search. */
+/** Rule 13.1: pages of a search. */
 import { expect } from 'chai';
 import { describeStorage, lws } from '../support/conformance.js';
 import { expectProblem, linked } from '../support/expectations.js';
@@ -43,14 +43,14 @@ describeStorage(
       return uri && new URL(uri, base).href;
     };
 
-    it('service.md rule 1: without a number one gets the first page, and totalItems counts all', async () => {
+    it('Rule 13.1: without a number one gets the first page, and totalItems counts all', async () => {
       const answer = await s.get(searchFor(s, filter));
       expect(idsOf(answer)).to.deep.equal(iris.slice(0, 3));
       expect(pageOf(answer).totalItems).to.equal(7);
       expect(linked(answer, 'next')).to.have.length(1);
     });
 
-    it('service.md rule 1: one reaches every match, in order and once, by following next, and prev back', async () => {
+    it('Rule 13.1: one reaches every match, in order and once, by following next, and prev back', async () => {
       const seen: string[] = [];
       const visited: string[] = [];
       let url: string | undefined = `${searchFor(s, filter)}&page=1`;
@@ -72,14 +72,14 @@ describeStorage(
       [2, ['first', 'prev', 'next', 'last']],
       [3, ['first', 'prev', 'last']],
     ] as const)
-      it(`open-points 5: page ${n} links ${present.join(', ')}, for the same filter`, async () => {
+      it(`Rule 13.1: page ${n} links ${present.join(', ')}, for the same filter`, async () => {
         const answer = await s.get(`${searchFor(s, filter)}&page=${n}`);
         expect(relations.filter((rel) => linked(answer, rel).length === 1)).to.deep.equal(present);
         expect(idsOf(await s.get(linkOf(answer, 'first')!))).to.deep.equal(iris.slice(0, 3));
         expect(idsOf(await s.get(linkOf(answer, 'last')!))).to.deep.equal(iris.slice(6));
       });
 
-    it('open-points 5: first and last are linked when there is one page, and when there is nothing', async () => {
+    it('Rule 13.1: first and last are linked when there is one page, and when there is nothing', async () => {
       for (const one of [
         [
           [key, `${target},${iris[0]}`],
@@ -95,11 +95,11 @@ describeStorage(
     });
 
     for (const page of ['0', '-1', '1.5', 'x', '', '1e3', '4', '999999999', '99999999999999999999999'])
-      it(`open-points 5: ?page=${page}, bad or past the last, is 404`, async () => {
+      it(`Rule 13.1: ?page=${page}, bad or past the last, is 404`, async () => {
         expectProblem(await s.get(`${searchFor(s, filter)}&page=${page}`), 404, s);
       });
 
-    it('open-points 5: page 2 of nothing is 404', async () => {
+    it('Rule 13.1: page 2 of nothing is 404', async () => {
       expectProblem(await s.get(`${searchFor(s, [['type', uniqueIri()]])}&page=2`), 404, s);
     });
 
@@ -108,7 +108,7 @@ describeStorage(
       ['QUERY', () => queryFilter(s, body)],
       ['QUERY with application/lws+json', () => queryFilter(s, body, lwsJson)],
     ] as const)
-      it(`open-points 5: the page links of a ${method} are GET links that give the same items`, async () => {
+      it(`Rule 13.1: the page links of a ${method} are GET links that give the same items`, async () => {
         const answer = await send();
         expect(idsOf(answer)).to.deep.equal(iris.slice(0, 3));
         expect(relations.filter((rel) => linked(answer, rel).length === 1)).to.deep.equal(['first', 'next', 'last']);
@@ -117,7 +117,7 @@ describeStorage(
         expect(idsOf(await s.get(linkOf(answer, 'last')!))).to.deep.equal(iris.slice(6));
       });
 
-    it('open-points 5: the page links of a QUERY without keys give everything', async () => {
+    it('Rule 13.1: the page links of a QUERY without keys give everything', async () => {
       const all = (await allItems(s, await queryFilter(s, '{}'), searchOf(s))).map(({ id }) => id);
       expect(all).to.include.members([s.root, s.scratch, ...iris]);
       expect(all).to.deep.equal([...new Set(all)].sort());
@@ -125,13 +125,13 @@ describeStorage(
 
     const filler = (count: number): string[] => Array.from({ length: count }, (_, i) => `https://v.example/t${i}`);
 
-    it('open-points 5: the page links of a POST with many values give the same items', async () => {
+    it('Rule 13.1: the page links of a POST with many values give the same items', async () => {
       const answer = await postFilter(s, filterBody({ type: [[type, ...filler(60)]], [key]: [target] }));
       expect((await allItems(s, answer, searchOf(s))).map(({ id }) => id)).to.deep.equal(iris);
     });
 
     // A link that holds 256 values may be longer than a header field may be, so that it may be left out.
-    it('open-points 5: what page links a POST of 256 values has can be followed', async () => {
+    it('Rule 13.1: what page links a POST of 256 values has can be followed', async () => {
       const answer = await postFilter(s, filterBody({ type: [[type, ...filler(254)]], [key]: [target] }));
       expect(idsOf(answer)).to.deep.equal(iris.slice(0, 3));
       expect(pageOf(answer).totalItems).to.equal(7);
@@ -141,7 +141,7 @@ describeStorage(
     });
 
     // A comma is OR to a GET, and a client may escape it.
-    it('open-points 5: a POST finds an IRI that has a comma, and what page links it has give the same', async () => {
+    it('Rule 13.1: a POST finds an IRI that has a comma, and what page links it has give the same', async () => {
       const comma = uniqueIri('a,b');
       const container = await s.container();
       for (const name of ['1', '2', '3', '4']) await s.stored('text/turtle', `<> a <${comma}> .`, container + name);
@@ -159,7 +159,7 @@ describeStorage(
 describeStorage(
   'Type search, page size by default',
   (s) => {
-    it('open-points 5: lws.search-index.page-size is 100', async () => {
+    it('Rule 13.1: lws.search-index.page-size is 100', async () => {
       const type = uniqueIri();
       const iris = Array.from({ length: 101 }, (_, i) => `${s.scratch}n${i}`);
       for (const iri of iris) await s.stored('text/turtle', `<> a <${type}> .`, iri);

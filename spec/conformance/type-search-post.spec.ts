@@ -1,4 +1,4 @@
-/** service.md, "Discovery and system endpoints" (POST of type search); open-points 5: searching by POST. */
+/** Rule 13.4: searching by POST. */
 import { expect } from 'chai';
 import { describeStorage, lws, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem, linked, listOf } from '../support/expectations.js';
@@ -91,7 +91,7 @@ describeStorage('Type search by POST', (s: StorageUnderTest) => {
     ],
   ];
   for (const [what, filter, get, names] of cases)
-    it(`service.md type search, open-points 5: ${what}, and GET and QUERY say the same`, async () => {
+    it(`Rule 13.4: ${what}, and GET and QUERY say the same`, async () => {
       const answer = await postFilter(s, filterBody(filter));
       expect(idsOf(answer)).to.have.members(names.map((name) => iris[name]!));
       expect(pageOf(answer)).to.include({ type: 'ContainerPage', totalItems: names.length });
@@ -100,7 +100,7 @@ describeStorage('Type search by POST', (s: StorageUnderTest) => {
         expect(pageOf(await queryFilter(s, filterBody(filter), type)), type).to.deep.equal(pageOf(answer));
     });
 
-  it('open-points 5: no key, or a key without constraint, is everything readable', async () => {
+  it('Rule 13.5: no key, or a key without constraint, is everything readable', async () => {
     for (const filter of [{}, { type: [] }]) {
       const answer = await postFilter(s, filterBody(filter));
       const ids = (await allItems(s, answer, searchOf(s))).map(({ id }) => id);
@@ -109,14 +109,14 @@ describeStorage('Type search by POST', (s: StorageUnderTest) => {
     }
   });
 
-  it('service.md rule 1: Cache-Control and Vary, as of GET', async () => {
+  it('Rule 13.1: Cache-Control and Vary, as of GET', async () => {
     const answer = await postFilter(s, filterBody({ type: [a] }));
     expect(listOf(answer, 'cache-control')).to.have.members(['private', 'no-store']);
     expect(listOf(answer, 'vary')).to.include.members(['accept', 'authorization']);
     expect(linked(answer, `${lws}storage`)).to.deep.equal([s.root]);
   });
 
-  it('service.md type search: a Content-Type with parameters is that type', async () => {
+  it('Rule 13.4: a Content-Type with parameters is that type', async () => {
     expect((await postFilter(s, filterBody({ type: [a] }), 'application/lws+json; charset=utf-8')).status).to.equal(
       200,
     );
@@ -129,7 +129,7 @@ describeStorage('Type search by POST', (s: StorageUnderTest) => {
     'application/x-www-form-urlencoded',
     '',
   ])
-    it(`service.md Errors: a body of ${type || 'no Content-Type'} is 415`, async () => {
+    it(`Rule 13.6: a body of ${type || 'no Content-Type'} is 415`, async () => {
       const headers: Record<string, string> = type ? { 'Content-Type': type } : {};
       expectProblem(await s.send('POST', searchOf(s), headers, filterBody({ type: [a] })), 415, s);
     });
@@ -161,16 +161,16 @@ describeStorage('Type search by POST', (s: StorageUnderTest) => {
     ['257 values', filterBody({ type: [many(257)] })],
     ['257 values in several groups', filterBody({ type: [many(200), many(57)] })],
   ] as const)
-    it(`service.md Errors, open-points 5: ${what} is 400`, async () => {
+    it(`Rule 13.6: ${what} is 400`, async () => {
       expectProblem(await postFilter(s, body), 400, s);
     });
 
-  it('open-points 5: 32 groups and 256 values are answered', async () => {
+  it('Rule 13.6: 32 groups and 256 values are answered', async () => {
     for (const filter of [{ type: many(32) }, { type: many(16), describedby: many(16) }, { type: [many(256)] }])
       expect(pageOf(await postFilter(s, filterBody(filter))).totalItems).to.equal(0);
   });
 
-  it('open-points 5: it is open to everybody, and a search changes nothing', async () => {
+  it('Rule 2.5: it is open to everybody, and a search changes nothing', async () => {
     const answer = await s.send(
       'POST',
       searchOf(s),
@@ -183,7 +183,7 @@ describeStorage('Type search by POST', (s: StorageUnderTest) => {
   });
 
   for (const key of ['__proto__', 'constructor', 'toString'])
-    it(`open-points 5: a key "${key}" does no harm`, async () => {
+    it(`Rule 13.5: a key "${key}" does no harm`, async () => {
       const answer = await postFilter(s, `{"${key}":["${a}"],"type":["${a}"]}`);
       expect(answer.status, answer.text).to.be.oneOf([200, 400]);
       expect(idsOf(await postFilter(s, filterBody({ type: [a] })))).to.have.length(3);

@@ -1,4 +1,4 @@
-/** open-points 5: searching by QUERY. That its results are those of POST is tested in type-search-post.spec.ts. */
+/** Rule 13.4: searching by QUERY. That its results are those of POST is tested in type-search-post.spec.ts. */
 import { expect } from 'chai';
 import { describeStorage, lws, type StorageUnderTest } from '../support/conformance.js';
 import { expectChallenge, expectProblem, linked, listOf } from '../support/expectations.js';
@@ -24,7 +24,7 @@ describeStorage('Type search by QUERY', (s: StorageUnderTest) => {
   });
 
   for (const format of [lwsQuery, lwsJson, `${lwsQuery}; charset=utf-8`])
-    it(`open-points 5: QUERY with ${format}`, async () => {
+    it(`Rule 13.4: QUERY with ${format}`, async () => {
       const answer = await queryFilter(s, filterBody({ type: [type] }), format);
       expect(idsOf(answer)).to.deep.equal([iri]);
       expect(listOf(answer, 'cache-control')).to.have.members(['private', 'no-store']);
@@ -33,7 +33,7 @@ describeStorage('Type search by QUERY', (s: StorageUnderTest) => {
     });
 
   for (const extra of [{ '@id': 'x' }, { '@context': { a: 'b' } }, { '@type': 5, '@anything': [[]] }, {}])
-    it(`open-points 5: keys that begin with @ are ignored: ${JSON.stringify(extra)}`, async () => {
+    it(`Rule 13.5: keys that begin with @ are ignored: ${JSON.stringify(extra)}`, async () => {
       expect(idsOf(await queryFilter(s, JSON.stringify({ ...extra, type: [type] })))).to.deep.equal([iri]);
     });
 
@@ -43,11 +43,11 @@ describeStorage('Type search by QUERY', (s: StorageUnderTest) => {
     ['257 values', { type: [many(257)] }],
     ['257 values in several groups', { type: [many(200), many(57)] }],
   ] as const)
-    it(`open-points 5: ${what} are 422`, async () => {
+    it(`Rule 13.6: ${what} are 422`, async () => {
       expectProblem(await queryFilter(s, filterBody(filter)), 422, s);
     });
 
-  it('open-points 5: 32 groups and 256 values are answered', async () => {
+  it('Rule 13.6: 32 groups and 256 values are answered', async () => {
     for (const filter of [{ type: many(32) }, { type: [many(256)] }])
       expect((await queryFilter(s, filterBody(filter))).status).to.equal(200);
   });
@@ -62,22 +62,22 @@ describeStorage('Type search by QUERY', (s: StorageUnderTest) => {
     ['a string as a filter', filterBody({ type })],
     ['a group in a group', filterBody({ type: [[[type]]] })],
   ] as const)
-    it(`open-points 5: ${what} is 400`, async () => {
+    it(`Rule 13.6: ${what} is 400`, async () => {
       expectProblem(await queryFilter(s, body), 400, s);
     });
 
-  it('open-points 5: a QUERY without Content-Type is 400', async () => {
+  it('Rule 13.6: a QUERY without Content-Type is 400', async () => {
     expectProblem(await s.send('QUERY', searchOf(s), {}, filterBody({ type: [type] })), 400, s);
   });
 
   for (const format of ['application/json', 'application/ld+json', 'text/turtle', 'application/sparql-query'])
-    it(`open-points 5: a QUERY with ${format} is 415 with Accept-Query`, async () => {
+    it(`Rule 13.6: a QUERY with ${format} is 415 with Accept-Query`, async () => {
       const answer = await queryFilter(s, filterBody({ type: [type] }), format);
       expectProblem(answer, 415, s);
       expect(answer.headers['accept-query']).to.include('application/lws-query+json');
     });
 
-  it('open-points 2.4, 5: a QUERY that accepts nothing on offer is 406', async () => {
+  it('Rules 7.1, 13.4: a QUERY that accepts nothing on offer is 406', async () => {
     for (const Accept of ['text/html', 'image/png', 'application/lws+json;q=0, text/html']) {
       const headers = { 'Content-Type': lwsQuery, Accept };
       expectProblem(await s.send('QUERY', searchOf(s), headers, filterBody({ type: [type] })), 406, s);
@@ -89,7 +89,7 @@ describeStorage('Type search by QUERY', (s: StorageUnderTest) => {
     }
   });
 
-  it('open-points 1.1, 5: it is open to everybody, but a refused credential is 401', async () => {
+  it('Rule 2.5: it is open to everybody, but a refused credential is 401', async () => {
     const send = (sender: 'anonymous' | { token: string }) =>
       s.send('QUERY', searchOf(s), { 'Content-Type': lwsQuery }, filterBody({ type: [type] }), sender);
     for (const sender of ['anonymous', s.stranger] as const)
@@ -97,7 +97,7 @@ describeStorage('Type search by QUERY', (s: StorageUnderTest) => {
     expectChallenge(await send({ token: 'a.b.c' }), s, 'invalid_token');
   });
 
-  it('service.md Type search result: it is a ContainerPage', async () => {
+  it('Rule 13.3: it is a ContainerPage', async () => {
     const page = pageOf(await queryFilter(s, filterBody({ type: [type] })));
     expect([page['@context']].flat()).to.include(lwsContext);
     expect(page).to.include({ type: 'ContainerPage', totalItems: 1 });

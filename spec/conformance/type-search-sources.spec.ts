@@ -1,4 +1,4 @@
-/** service.md, "Resource kinds and types", "Type index and type search rules" 4; open-points 5: what a search matches. */
+/** Rules 1.2, 13.3, 13.5: what a search matches. */
 import { expect } from 'chai';
 import { describeStorage, ldp, lws, type StorageUnderTest } from '../support/conformance.js';
 import { linked } from '../support/expectations.js';
@@ -16,7 +16,7 @@ function types(s: StorageUnderTest): void {
     ['a fragment with a slash', '<#a/b?c>'],
     ['an empty fragment', '<#>'],
   ] as const)
-    it(`service.md Resource kinds: a type that the representation asserts about ${what}`, async () => {
+    it(`Rule 1.2: a type that the representation asserts about ${what}`, async () => {
       const type = uniqueIri();
       const { iri } = await s.stored('text/turtle', `${subject} a <${type}> .`);
       expect(await ofType(s, type)).to.deep.equal([iri]);
@@ -31,14 +31,14 @@ function types(s: StorageUnderTest): void {
     ['something foreign', '<http://elsewhere.example/#me> a <TYPE> .'],
     ['a name that it begins', '<IRIx#me> a <TYPE> .'],
   ] as const)
-    it(`service.md Resource kinds: a type asserted about ${what} is none of its own`, async () => {
+    it(`Rule 1.2: a type asserted about ${what} is none of its own`, async () => {
       const type = uniqueIri();
       const iri = s.fresh();
       await s.stored('text/turtle', triple.replace('IRI', iri).replace('TYPE', type), iri);
       expect(await ofType(s, type)).to.deep.equal([]);
     });
 
-  it('service.md Resource kinds: a type that is a literal or a blank node is no type', async () => {
+  it('Rule 1.2: a type that is a literal or a blank node is no type', async () => {
     const type = uniqueIri();
     await s.stored('text/turtle', `<> a [] . <#me> <${rdfType}> "${type}" .`);
     expect(await ofType(s, type)).to.deep.equal([]);
@@ -53,14 +53,14 @@ function types(s: StorageUnderTest): void {
       '<r:RDF xmlns:r="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><r:Description r:about="#me"><r:type r:resource="TYPE"/></r:Description></r:RDF>',
     ],
   ] as const)
-    it(`service.md Resource kinds: from ${format} as from Turtle`, async () => {
+    it(`Rule 1.2: from ${format} as from Turtle`, async () => {
       const type = uniqueIri();
       const iri = s.fresh();
       await s.stored(format, body.replace('IRI', iri).replace('TYPE', type), iri);
       expect(await ofType(s, type)).to.deep.equal([iri]);
     });
 
-  it('service.md Resource kinds: what is no RDF resource asserts nothing', async () => {
+  it('Rule 1.2: what is no RDF resource asserts nothing', async () => {
     const type = uniqueIri();
     await s.stored('application/json', JSON.stringify({ '@id': '', '@type': type }));
     const answer = await s.put(s.fresh(), 'text/turtle', `<> a <${type}> .`, {
@@ -70,7 +70,7 @@ function types(s: StorageUnderTest): void {
     expect(await ofType(s, type)).to.deep.equal([]);
   });
 
-  it('service.md Linkset resource rule 3: declared types, of data resources and of containers', async () => {
+  it('Rule 11.3: declared types, of data resources and of containers', async () => {
     const type = uniqueIri();
     const { iri } = await s.stored('text/plain', 'x');
     const container = await s.container();
@@ -79,7 +79,7 @@ function types(s: StorageUnderTest): void {
     expect(linked(await s.get(container), 'type')).to.include(type);
   });
 
-  it('service.md Linkset resource rule 2: a type that may not be declared is not found', async () => {
+  it('Rule 11.3: a type that may not be declared is not found', async () => {
     const { iri } = await s.stored('text/plain', 'x');
     await putLinks(s, iri, { type: [{ href: `${lws}Container` }, { href: `${ldp}Container` }] });
     expect(await ofType(s, `${lws}Container`)).not.to.include(iri);
@@ -88,7 +88,7 @@ function types(s: StorageUnderTest): void {
 }
 
 function relations(s: StorageUnderTest): void {
-  it('open-points 5: a registered relation matches the href of a declared link', async () => {
+  it('Rule 13.5: a registered relation matches the href of a declared link', async () => {
     const [target, other] = [uniqueIri(), uniqueIri()];
     const { iri } = await s.stored('text/plain', 'x');
     await putLinks(s, iri, { describedby: [{ href: other }, { href: target, title: 'x' }] });
@@ -96,14 +96,14 @@ function relations(s: StorageUnderTest): void {
     expect(await found(s, [['license', target]])).to.deep.equal([]);
   });
 
-  it('open-points 5: an IRI as key matches a declared link of that relation', async () => {
+  it('Rule 13.5: an IRI as key matches a declared link of that relation', async () => {
     const [key, target] = [uniqueIri('rel'), uniqueIri()];
     const container = await s.container();
     await putLinks(s, container, { [key]: [{ href: target }] });
     expect(await found(s, [[key, target]])).to.deep.equal([container]);
   });
 
-  it('service.md rule 4: an IRI as key matches a triple about the resource or a fragment', async () => {
+  it('Rule 13.5: an IRI as key matches a triple about the resource or a fragment', async () => {
     const [key, target] = [uniqueIri('rel#x'), uniqueIri('t#me')];
     const { iri } = await s.stored('text/turtle', `<> <${key}> <${target}> .`);
     const second = await s.stored('text/turtle', `<#me> <${key}> <${target}>, <http://other.example/> .`);
@@ -112,7 +112,7 @@ function relations(s: StorageUnderTest): void {
     expect(await found(s, [[uniqueIri('rel'), target]])).to.deep.equal([]);
   });
 
-  it('service.md rule 4: triples about something else do not match', async () => {
+  it('Rule 13.5: triples about something else do not match', async () => {
     const [key, target] = [uniqueIri('rel'), uniqueIri()];
     await s.stored(
       'text/turtle',
@@ -121,7 +121,7 @@ function relations(s: StorageUnderTest): void {
     expect(await found(s, [[key, target]])).to.deep.equal([]);
   });
 
-  it('service.md rule 4: literals do not match', async () => {
+  it('Rule 13.5: literals do not match', async () => {
     const [key, target] = [uniqueIri('rel'), uniqueIri()];
     await s.stored('text/turtle', `<> <${key}> "${target}", "${target}"^^<http://www.w3.org/2001/XMLSchema#anyURI> .`);
     const { iri } = await s.stored('text/plain', 'x');
@@ -129,13 +129,13 @@ function relations(s: StorageUnderTest): void {
     expect(await found(s, [[key, target]])).to.deep.equal([]);
   });
 
-  it('service.md rule 4: a relative IRI in a representation matches as the absolute one', async () => {
+  it('Rule 13.5: a relative IRI in a representation matches as the absolute one', async () => {
     const key = uniqueIri('rel');
     const { iri } = await s.stored('text/turtle', `<> <${key}> <#me> .`);
     expect(await found(s, [[key, `${iri}#me`]])).to.deep.equal([iri]);
   });
 
-  it('open-points 5: relations and types combine: AND between keys, OR within', async () => {
+  it('Rule 13.5: relations and types combine: AND between keys, OR within', async () => {
     const [type, key, one, two] = [uniqueIri(), uniqueIri('rel'), uniqueIri('1'), uniqueIri('2')];
     const first = await s.stored('text/turtle', `<> a <${type}> ; <${key}> <${one}> .`);
     const second = await s.stored('text/turtle', `<#x> a <${type}> . <#y> <${key}> <${two}> .`);
@@ -162,7 +162,7 @@ function relations(s: StorageUnderTest): void {
     ).to.deep.equal([]);
   });
 
-  it('service.md rule 4: structural relations match nothing, and are no error', async () => {
+  it('Rule 13.5: structural relations match nothing, and are no error', async () => {
     const type = uniqueIri();
     const { iri } = await s.stored('text/turtle', `<> a <${type}> .`);
     for (const [key, value] of [
@@ -182,7 +182,7 @@ function relations(s: StorageUnderTest): void {
     }
   });
 
-  it('service.md rule 4: a relation that nothing has matches nothing, and is no error', async () => {
+  it('Rule 13.5: a relation that nothing has matches nothing, and is no error', async () => {
     const type = uniqueIri();
     await s.stored('text/turtle', `<> a <${type}> .`);
     for (const key of ['license', 'payment', uniqueIri('rel')])

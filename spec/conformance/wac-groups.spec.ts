@@ -1,4 +1,4 @@
-/** open-points 1.3: groups of agents, in documents of the storage and of other hosts. */
+/** Rule 3.6: groups of agents, in documents of the storage and of other hosts. */
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { remote } from '../support/remote.js';
@@ -33,20 +33,20 @@ describeStorage(
     const group = async (...people: readonly { did: string }[]): Promise<string> =>
       `${(await s.stored(turtle, members('#us', ...people))).iri}#us`;
 
-    it('Groups, open-points 1.3: members of a group have its modes, others and the anonymous do not', async () => {
+    it('Groups, rule 3.6: members of a group have its modes, others and the anonymous do not', async () => {
       const iri = await governed(s, rule('Read Write', inGroups(await group(alice))));
       expect(await modesOf(s, iri, as(s, alice))).to.equal('read write delete');
       for (const who of [as(s, bob), s.stranger, 'anonymous'] as const) expect(await modesOf(s, iri, who)).to.equal('');
     });
 
-    it('Groups, open-points 1.3: a group document needs not be readable to its members', async () => {
+    it('Groups, rule 3.6: a group document needs not be readable to its members', async () => {
       const us = await group(alice);
       const iri = await governed(s, rule('Read', inGroups(us)));
       expect(await reads(s, iri, as(s, alice))).to.equal(true);
       expect(await reads(s, us.replace('#us', ''), as(s, alice))).to.equal(false);
     });
 
-    it('Groups, open-points 1.3: a changed membership takes effect at once', async () => {
+    it('Groups, rule 3.6: a changed membership takes effect at once', async () => {
       const us = await group(alice);
       const iri = await governed(s, rule('Read', inGroups(us)));
       const document = us.replace('#us', '');
@@ -80,7 +80,7 @@ describeStorage(
       expect(await reads(s, whole, as(s, bob))).to.equal(true);
     });
 
-    it('Groups, open-points 1.3: one that is absent, or no RDF, or says it of something else, matches nobody', async () => {
+    it('Groups, rule 3.6: one that is absent, or no RDF, or says it of something else, matches nobody', async () => {
       const text = members('#us', alice);
       const bytes = (await s.stored('text/plain', text)).iri;
       const json = (await s.stored('application/json', '{}')).iri;
@@ -121,7 +121,7 @@ describeStorage(
 describeStorage(
   'WAC, remote groups',
   (s) => {
-    it('Groups, open-points 1.3: a remote group counts, and is fetched once', async () => {
+    it('Groups, rule 3.6: a remote group counts, and is fetched once', async () => {
       const us = remoteGroup(alice);
       const iri = await governed(s, rule('Read Write', inGroups(us)));
       for (let i = 0; i < 3; i++) expect(await modesOf(s, iri, as(s, alice))).to.equal('read write delete');
@@ -158,7 +158,7 @@ describeStorage(
       expect(remote.count(pathOf(us))).to.equal(0);
     });
 
-    it('Groups, open-points 1.3: failures match nobody, and are kept too', async () => {
+    it('Groups, rule 3.6: failures match nobody, and are kept too', async () => {
       const served = (content: string, how: object): string => {
         const path = remote.path('bad');
         remote.serve(path, content, { type: turtle, ...how });
@@ -182,7 +182,7 @@ describeStorage(
       }
     });
 
-    it('Groups, service.md "Outbound-fetch guard": hosts that are not allowed are not asked', async () => {
+    it('Groups, rule 15.16: hosts that are not allowed are not asked', async () => {
       for (const group of [
         'https://127.0.0.1:1/g#us',
         'http://169.254.169.254/g#us',
@@ -197,7 +197,7 @@ describeStorage(
       expect(await reads(s, iri, as(s, alice))).to.equal(true);
     });
 
-    it('Groups, open-points 1.3: at most lws.wac.max-group-fetches-per-decision are fetched', async () => {
+    it('Groups, rule 3.6: at most lws.wac.max-group-fetches-per-decision are fetched', async () => {
       const before = remote.total();
       const groups = Array.from({ length: 9 }, () => remoteGroup(bob));
       const iri = await governed(s, rule('Read', inGroups(...groups)));
@@ -220,14 +220,14 @@ describeStorage(
       ],
     };
     for (const [title, request] of Object.entries(writes))
-      it(`Groups, open-points 1.3: a remote group is fetched before the transaction of a ${title}`, async () => {
+      it(`Groups, rule 3.6: a remote group is fetched before the transaction of a ${title}`, async () => {
         const iri = await governed(s, rule('Read Write Control', inGroups(remoteGroup(alice))));
         const [method, target, headers, body] = request(iri);
         const answer = await s.send(method, target, headers, body, as(s, alice));
         expect(answer.status, answer.text).to.equal(204);
       });
 
-    it('Groups, open-points 1.1: a recursive DELETE asks for the groups of the ACLs of all descendants', async () => {
+    it('Groups, rule 2.3: a recursive DELETE asks for the groups of the ACLs of all descendants', async () => {
       const c = await s.container();
       await s.stored(turtle, '', `${c}x`);
       await setAcl(s, c, rule('Write', agent(alice)));
@@ -242,7 +242,7 @@ describeStorage(
 describeStorage(
   'WAC, remote groups, kept for no time',
   (s) => {
-    it('Groups, open-points 1.3: what is kept is asked for again after its time, good and bad', async () => {
+    it('Groups, rule 3.6: what is kept is asked for again after its time, good and bad', async () => {
       const us = remoteGroup(alice);
       const path = pathOf(us);
       const late = `${remote.origin}${remote.path('late')}#us`;

@@ -1,4 +1,4 @@
-/** open-points 1.3: the effective ACL is the resource's own, else the nearest ancestor's, and nothing is merged. */
+/** Rule 3.3: the effective ACL is the resource's own, else the nearest ancestor's, and nothing is merged. */
 import { expect } from 'chai';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import {
@@ -31,7 +31,7 @@ describeStorage(
   (s) => {
     const modes = (iri: string, who = alice): Promise<string> => modesOf(s, iri, as(s, who));
 
-    it('WAC, open-points 1.3: accessTo rules are for the container, default rules for what lies below', async () => {
+    it('WAC, rule 3.3: accessTo rules are for the container, default rules for what lies below', async () => {
       const c = s.fresh('/');
       await make(s, c, '', 'x', 'd/', 'd/y', 'd/e/', 'd/e/z');
       await setAcl(s, c, rule('Read', agent(alice), 'accessTo'), rule('Write', agent(bob), 'default'));
@@ -47,7 +47,7 @@ describeStorage(
       }
     });
 
-    it('WAC, open-points 1.3: the nearest ACL wins entirely, and nothing is merged', async () => {
+    it('WAC, rule 3.3: the nearest ACL wins entirely, and nothing is merged', async () => {
       const c = s.fresh('/');
       await make(s, c, '', 'd/', 'd/x', 'd/e/', 'd/e/y', 'z');
       await setAcl(s, c, rule('Read Write Control', agent(alice)), rule('Read', anybody));
@@ -63,7 +63,7 @@ describeStorage(
         expect(await modesOf(s, c + path, 'anonymous'), path).to.equal('');
     });
 
-    it('WAC, open-points 1.3: an ACL without default rules shuts out everybody below, the owner included', async () => {
+    it('WAC, rule 3.4: an ACL without default rules shuts out everybody below, the owner included', async () => {
       const c = s.fresh('/');
       await make(s, c, '', 'x', 'd/', 'd/y');
       const rules = [rule('Read Write Control', agent(owner), 'accessTo'), rule('Read', agent(alice), 'accessTo')];
@@ -73,7 +73,7 @@ describeStorage(
         for (const who of [owner, alice]) expect(await modes(c + path, who), path).to.equal('');
     });
 
-    it('WAC, open-points 1.3: there is no super-owner', async () => {
+    it('WAC, rule 3.3: there is no super-owner', async () => {
       const c = s.fresh('/');
       await make(s, c, '', 'x');
       await setBareAcl(s, c, [rule('Read Write Control', agent(alice))]);
@@ -84,7 +84,7 @@ describeStorage(
       expect(await s.members(s.scratch)).not.to.include(c);
     });
 
-    it('WAC, open-points 1.3: who creates a resource has nothing of it by that', async () => {
+    it('WAC, rule 3.3: who creates a resource has nothing of it by that', async () => {
       const c = s.fresh('/');
       await make(s, c, '');
       await setAcl(s, c, rule('Append', agent(alice)));
@@ -96,7 +96,7 @@ describeStorage(
       ['without triples', ''],
       ['of a comment alone', '# nothing here'],
     ] as const)
-      it(`WAC, open-points 1.3: an ACL ${what} is no ACL`, async () => {
+      it(`WAC, rule 3.4: an ACL ${what} is no ACL`, async () => {
         const c = s.fresh('/');
         await make(s, c, '', 'x', 'd/', 'd/y');
         await setAcl(s, c, rule('Read', agent(alice)));
@@ -113,7 +113,7 @@ describeStorage(
         }
       });
 
-    it('WAC, open-points 1.3: a deleted ACL lets the next one apply at once', async () => {
+    it('WAC, rule 3.3: a deleted ACL lets the next one apply at once', async () => {
       const c = s.fresh('/');
       await make(s, c, '', 'd/', 'd/y');
       await setAcl(s, c, rule('Read', agent(alice)));
@@ -123,7 +123,7 @@ describeStorage(
       expect([await modes(`${c}d/y`), await modes(`${c}d/y`, bob)]).to.deep.equal(['read', '']);
     });
 
-    it('WAC, open-points 1.3: a default rule must name the container whose ACL it is in', async () => {
+    it('WAC, rule 3.3: a default rule must name the container whose ACL it is in', async () => {
       const c = s.fresh('/');
       await make(s, c, '', 'd/', 'd/y', 'z');
       const stray = rule('Read', agent(alice), 'default');
@@ -131,7 +131,7 @@ describeStorage(
       for (const path of ['', 'd/', 'd/y', 'z']) expect(await modes(c + path), path).to.equal('');
     });
 
-    it('WAC, open-points 1.3: the ACL of a data resource has no effect on what has a longer name', async () => {
+    it('WAC, rule 3.3: the ACL of a data resource has no effect on what has a longer name', async () => {
       const c = s.fresh('/');
       await make(s, c, '', 'd', 'd-b/', 'd-b/x', 'd0', 'd.b', 'dd/', 'dd/x', 'd!');
       await setAcl(s, `${c}d`, rule('Read', anybody));
@@ -140,7 +140,7 @@ describeStorage(
       expect(await modes(`${c}d`)).to.equal('read');
     });
 
-    it('WAC, open-points 1.3: the ACL of a container has no effect on its neighbours', async () => {
+    it('WAC, rule 3.3: the ACL of a container has no effect on its neighbours', async () => {
       const c = s.fresh('/');
       const neighbours = ['d-b/', 'd-b/x', 'd0', 'd.b/', 'd.b/x', 'dd/', 'dd/x', 'd!/', 'd!/x', 'd~', "d'/", "d'/x"];
       await make(s, c, '', 'd/', 'd/x', 'd/-', 'd/!', 'd/~', 'd/0', ...neighbours);
@@ -152,7 +152,7 @@ describeStorage(
       expect(listed.totalItems).to.equal(5);
     });
 
-    it('WAC, open-points 1.1: a new resource is under the nearest ACL from the start', async () => {
+    it('WAC, rule 2.2: a new resource is under the nearest ACL from the start', async () => {
       const c = s.fresh('/');
       await make(s, c, '');
       await setAcl(s, c, rule('Append', anybody, 'accessTo'), rule('Read', authenticated, 'default'));
@@ -162,7 +162,7 @@ describeStorage(
       expect(await modesOf(s, `${c}x`, 'anonymous')).to.equal('');
     });
 
-    it('WAC, open-points 1.1: a recursive DELETE needs delete on every descendant', async () => {
+    it('WAC, rule 2.3: a recursive DELETE needs delete on every descendant', async () => {
       const c = s.fresh('/');
       await make(s, c, '', 'd/', 'd/x', 'd/e/', 'd/e/y');
       await setAcl(s, c, rule('Read Write', agent(alice)));

@@ -1,4 +1,4 @@
-/** open-points 1.3: what the rules of an ACL give, and to whom. */
+/** Rule 3.2: what the rules of an ACL give, and to whom. */
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import {
@@ -101,7 +101,7 @@ describeStorage(
   'WAC, rules',
   (s) => {
     for (const [title, rules, data, container = data] of cases)
-      it(`WAC, open-points 1.3: ${title}`, async () => {
+      it(`WAC, rule 3.2: ${title}`, async () => {
         for (const [suffix, expected] of [
           ['', data],
           ['/', container],
@@ -124,7 +124,7 @@ describeStorage(
       ['does not match an empty Origin', '<https://app.example>', '', ''],
     ];
     for (const [title, value, sent, gives] of origins)
-      it(`WAC, open-points 1.3: an authorization with acl:origin ${title}`, async () => {
+      it(`WAC, rule 3.5: an authorization with acl:origin ${title}`, async () => {
         const { iri } = await s.stored('text/turtle', '');
         await setAcl(s, iri, rule('Read', origin(value)));
         const headers = sent === undefined ? {} : { Origin: sent };
@@ -133,27 +133,27 @@ describeStorage(
         expect(await modesOf(s, iri, 'anonymous', headers)).to.equal('');
       });
 
-    it('WAC, open-points 1.3: an authorization with an origin alone, and no agent, gives nothing', async () => {
+    it('WAC, rule 3.5: an authorization with an origin alone, and no agent, gives nothing', async () => {
       const { iri } = await s.stored('text/turtle', '');
       await setAcl(s, iri, rule('Read', 'acl:origin <https://app.example>'));
       for (const sender of [as(s, alice), 'anonymous'] as const)
         expect(await modesOf(s, iri, sender, { Origin: 'https://app.example' })).to.equal('');
     });
 
-    it('WAC, open-points 1.3: an authorization without origin matches whatever Origin is sent', async () => {
+    it('WAC, rule 3.5: an authorization without origin matches whatever Origin is sent', async () => {
       const { iri } = await s.stored('text/turtle', '');
       await setAcl(s, iri, rule('Read', agent(alice)));
       for (const Origin of ['https://app.example', 'null'])
         expect(await modesOf(s, iri, as(s, alice), { Origin })).to.equal('read');
     });
 
-    it('WAC, open-points 1.3: an ACL that speaks of others gives them nothing', async () => {
+    it('WAC, rule 3.2: an ACL that speaks of others gives them nothing', async () => {
       const [first, second] = [await thing(s, s.fresh()), await thing(s, s.fresh('/'))];
       await setAcl(s, first, all.replaceAll('<>', `<${second}>, <${s.scratch}>, <${s.root}>`));
       for (const iri of [second, s.scratch]) expect(await modesOf(s, iri, as(s, alice)), iri).to.equal('');
     });
 
-    it('Reserved names: a resource whose name has an escaped dot is no ACL, service.md "Reserved names"', async () => {
+    it('Reserved names: a resource whose name has an escaped dot is no ACL, rule 1.3', async () => {
       const container = await thing(s, s.fresh('/'));
       const iri = await thing(s, `${container}x`);
       await setAcl(s, container, rule('Append', agent(alice)));
@@ -172,7 +172,7 @@ describeStorage(
       expect(await modesOf(s, container, as(s, alice))).to.equal('append');
     });
 
-    it('WAC, open-points 1.3: rules can be written as JSON-LD, relative to the described resource', async () => {
+    it('WAC, rule 3.7: rules can be written as JSON-LD, relative to the described resource', async () => {
       const { iri } = await s.stored('text/turtle', '');
       const term = (name: string, value: string) => ({ [acl + name]: { '@id': value } });
       const body = JSON.stringify({

@@ -1,4 +1,4 @@
-/** service.md, "Interactive sign-in" (`lws.oidc.*`): OpenID Connect with PKCE through /callback, in a browser. */
+/** Rule 15.10 (`lws.oidc.*`): OpenID Connect with PKCE through /callback, in a browser. */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';

@@ -1,4 +1,4 @@
-/** The console: signing in, in a browser (service.md, "Reserved paths"; open-points 1.5). */
+/** The console: signing in, in a browser (rules 1.3, 5.1). */
 import { expect } from 'chai';
 import { readIdentity, signCredential } from '../../lib/server/owner-credential.js';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';

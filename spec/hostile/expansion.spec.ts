@@ -1,4 +1,4 @@
-/** open-points 11, "Limits on strangers": small bodies that become large ones are refused before they do. */
+/** Rule 10.3, "Limits on strangers": small bodies that become large ones are refused before they do. */
 import { expect } from 'chai';
 import { by, expectUnnoticed, notice, startOwned } from '../support/attack.js';
 import { type Answer, request } from '../support/http.js';
@@ -54,13 +54,13 @@ describe('Bodies that expand', function () {
     ['a list of 8 MB', 413, 'text/turtle', () => `<#a> <#b> ( ${'1 '.repeat(4 << 20)}) .`],
   ];
   for (const [what, status, type, body] of attacks)
-    it(`open-points 11: ${what} is ${status}`, async () => {
+    it(`Rule 10.3: ${what} is ${status}`, async () => {
       const noticed = await notice(server, () => put(body(), type));
       expect(noticed.result.status, noticed.result.text).to.equal(status);
       expectUnnoticed(noticed);
     });
 
-  it('open-points 11: a SPARQL update with a prefix of 60 KB and 5 000 names of it is refused', async () => {
+  it('Rule 1.13: a SPARQL update with a prefix of 60 KB and 5 000 names of it is refused', async () => {
     expect((await put('<#a> <#b> 1 .')).status).to.be.oneOf([201, 204]);
     const update = `PREFIX x: <https://e.example/${'x'.repeat(60_000)}> INSERT { <#a> <#b> ${names(5_000)} } WHERE {}`;
     const noticed = await notice(server, () =>

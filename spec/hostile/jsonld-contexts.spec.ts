@@ -52,7 +52,7 @@ describe('Contexts of JSON-LD', () => {
 
   for (const [what, make] of hostile)
     for (const count of [180, 6000])
-      it(`open-points 2.1: ${what} (${JSON.stringify(make(count)).length} bytes) is refused, or soon read`, async () => {
+      it(`Rule 1.11: ${what} (${JSON.stringify(make(count)).length} bytes) is refused, or soon read`, async () => {
         const started = performance.now();
         const fault = await parse(make(count)).then(
           () => undefined,
@@ -64,7 +64,7 @@ describe('Contexts of JSON-LD', () => {
       });
 
   for (const [what, document, triples] of usual)
-    it(`open-points 2.1: ${what} is read`, async () => {
+    it(`Rule 1.11: ${what} is read`, async () => {
       expect((await parse(document)).quads).to.have.length(triples);
     });
 });

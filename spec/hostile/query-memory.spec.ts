@@ -1,5 +1,5 @@
 /**
- * Queries and updates of some kilobytes that make texts double, repeat or multiply (open-points 6, limits): each is refused or ended, the
+ * Queries and updates of some kilobytes that make texts double, repeat or multiply (rule 14.7, limits): each is refused or ended, the
  * process goes on, and reads beside it do not wait. The server is a process of its own, whose end would be seen.
  */
 import { expect } from 'chai';
@@ -134,7 +134,7 @@ describe('Memory of queries and updates', () => {
   }
 
   for (const [what, limit, query] of refused)
-    it(`open-points 6: a query of ${query.length} bytes is refused at a limit, or breaks off: ${what}`, async () => {
+    it(`Rule 14.6: a query of ${query.length} bytes is refused at a limit, or breaks off: ${what}`, async () => {
       const accept = query.startsWith('CONSTRUCT') ? 'application/n-triples' : 'application/sparql-results+json';
       const { status, text, isWhole } = await watched(() => read(server.root, query, accept));
       if (isWhole) expect([status, text].join(' ')).to.match(/^422/).and.match(limit);
@@ -150,7 +150,7 @@ describe('Memory of queries and updates', () => {
   });
 
   for (const [what, update] of updates)
-    it(`open-points 2.2: an update of ${update.length} bytes is refused at a limit: ${what}`, async () => {
+    it(`Rule 6.15: an update of ${update.length} bytes is refused at a limit: ${what}`, async () => {
       const { status, text } = await watched(() => patch(update));
       expect(status, text).to.equal(422);
     });

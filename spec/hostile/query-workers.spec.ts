@@ -1,4 +1,4 @@
-/** open-points 6: strangers, however many they say they are, do not keep those who come first from their answers. */
+/** Rule 14.7: strangers, however many they say they are, do not keep those who come first from their answers. */
 import { expect } from 'chai';
 import { by, expectUnnoticed, notice, startOwned } from '../support/attack.js';
 import { type Answer, request } from '../support/http.js';

@@ -1,4 +1,4 @@
-/** service.md, "Outbound-fetch guard": what strangers have the server look up bounds neither its memory nor others' work. */
+/** Rule 15.16: what strangers have the server look up bounds neither its memory nor others' work. */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-/** open-points 8 and 11: subscriptions of strangers do not make the writes of others slow, nor the server tell itself. */
+/** Rules 10.3, 16.1: subscriptions of strangers do not make the writes of others slow, nor the server tell itself. */
 import { expect } from 'chai';
 import { by, expectUnnoticed, notice, startOwned } from '../support/attack.js';
 import { type Answer, request } from '../support/http.js';
@@ -47,7 +47,7 @@ describe('Subscriptions under attack', function () {
   afterEach(() => server?.kill());
   after(async () => (await host).close());
 
-  it('open-points 11: one address has as many as the setting says, and a write takes as long as before', async () => {
+  it('Rule 10.3: one address has as many as the setting says, and a write takes as long as before', async () => {
     const inbox = (await host).inbox();
     const before = await takes();
     const noticed = await notice(server, async () => {
@@ -63,7 +63,7 @@ describe('Subscriptions under attack', function () {
     expectUnnoticed(noticed);
   });
 
-  it('open-points 8: what many are told of a few writes, each is told once and in order', async () => {
+  it('Rule 16.8: what many are told of a few writes, each is told once and in order', async () => {
     const inboxes = await Promise.all(Array.from({ length: 130 }, async () => (await host).inbox()));
     for (const inbox of inboxes) expect((await subscribe(inbox)).status).to.equal(201);
     const made = [await put(), await put(), await put()];
@@ -75,7 +75,7 @@ describe('Subscriptions under attack', function () {
     }
   });
 
-  it('open-points 11: an inbox on the storage itself is 400', async () => {
+  it('Rule 16.2: an inbox on the storage itself is 400', async () => {
     for (const inbox of [`${server.root}in/`, server.root.replace('http:', 'HTTP:')])
       expect((await subscribe(inbox, owner)).status).to.equal(400);
   });

@@ -1,4 +1,4 @@
-/** open-points 2.3: what strangers may store is work too, and the owner does not wait for all of it. */
+/** Rule 6.6: what strangers may store is work too, and the owner does not wait for all of it. */
 import { expect } from 'chai';
 import { by, startOwned } from '../support/attack.js';
 import { type Answer, request } from '../support/http.js';

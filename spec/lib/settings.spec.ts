@@ -1,4 +1,4 @@
-/** Settings (open-points 10): four sources, clear refusals, and documents that cannot drift from the entries. */
+/** Settings (rule 18.1): four sources, clear refusals, and documents that cannot drift from the entries. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -23,7 +23,7 @@ const check = (flags: Record<string, string>) => assertUsable(loadSettings(table
 const file = (content: unknown) => ({ file: { name: 'config.json', content } });
 
 describe('Settings', () => {
-  it('lays defaults, file, environment and flags over one another (open-points 10)', () => {
+  it('lays defaults, file, environment and flags over one another (rule 18.1)', () => {
     const environment = { LWS_DATA_DIR: 'env', LWS_LOG_LEVEL: 'debug', LWS_UNRELATED: 'x' };
     const flags = { 'lws.log.level': 'warn', 'container.page-size': '7' };
     const settings = load({ ...file({ 'lws.data-dir': 'file', 'lws.system-prefix': '/.file' }), environment, flags });
@@ -69,7 +69,7 @@ describe('Settings', () => {
     });
 
   const unusable: [string, Record<string, string>, RegExp][] = [
-    ['no owners away from loopback (open-points 1.5)', { 'base-uri': 'https://pod.example' }, /lws\.owners/],
+    ['no owners away from loopback (rule 5.2)', { 'base-uri': 'https://pod.example' }, /lws\.owners/],
     [
       'dev.open with require-https',
       { 'dev.open': 'true', 'require-https': 'true', 'behind-proxy': 'true' },
@@ -103,7 +103,7 @@ describe('Settings', () => {
       expect(() => check(flags)).to.throw(SettingsError, message);
     });
 
-  it('accepts what open-points 1.5 accepts', () => {
+  it('accepts what rule 5.1 accepts', () => {
     for (const flags of [
       {},
       { 'base-uri': 'http://127.0.0.1:1' },

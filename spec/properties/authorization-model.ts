@@ -1,4 +1,4 @@
-/** Who may do what, as open-points 1 and 9 say it, for the property specs to compare with. It must not know the code under test. */
+/** Who may do what, as rule 17.1 say it, for the property specs to compare with. It must not know the code under test. */
 export type Mode = 'read' | 'append' | 'write' | 'delete' | 'control';
 export type Kind = 'container' | 'rdf' | 'json' | 'binary';
 

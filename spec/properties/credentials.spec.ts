@@ -1,4 +1,4 @@
-/** No mutation of a valid credential, access token or proof is taken for another one (service.md, "Authentication"; RFC 7515). */
+/** No mutation of a valid credential, access token or proof is taken for another one (rule 15.3; RFC 7515). */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type Answer, request } from '../support/http.js';

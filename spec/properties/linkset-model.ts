@@ -1,5 +1,5 @@
 /**
- * What the specification says of linksets, and RFC 6902 and RFC 7386, as plain functions on JSON values.
+ * What the rules say of linksets, and RFC 6902 and RFC 7386, as plain functions on JSON values.
  * It must not know the implementation, nor share code with it.
  */
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject;

@@ -135,7 +135,7 @@ describe('Linksets against a model', function () {
     }
   });
 
-  it('have the anchor before all other members, whatever the names (open-points 3)', async () => {
+  it('have the anchor before all other members, whatever the names (rule 11.1)', async () => {
     const described = await linksets.resource('binary');
     // Such a name may be refused.
     await linksets.write(described, '{"linkset":[{"17":"Ada"}]}', linksetJson);

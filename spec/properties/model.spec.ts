@@ -45,7 +45,7 @@ interface State {
 const parentName = (name: string): string => name.replace(/[^/]+\/?$/, '');
 const isContainer = (name: string): boolean => name === '' || name.endsWith('/');
 
-/** What the specification says, in a map. `version` counts states; a client remembers the version that it saw. */
+/** What the rules say, in a map. `version` counts states; a client remembers the version that it saw. */
 class Model {
   readonly states = new Map<string, State>([['', { values: undefined, version: 0 }]]);
   readonly seen = [new Map<string, number>(), new Map<string, number>()] as const;

@@ -1,5 +1,5 @@
 /**
- * What the specification says of the type index and the type search, as sets in memory.
+ * What the rules say of the type index and the type search, as sets in memory.
  * It must not know the index, nor share code with it.
  */
 export const lws = 'https://www.w3.org/ns/lws#';

@@ -1,5 +1,5 @@
 /**
- * What a vocabulary's maintainer asks (open-points 6), over ontologies that people wrote: every answer is the one of Oxigraph,
+ * What a vocabulary's maintainer asks (rule 14.2), over ontologies that people wrote: every answer is the one of Oxigraph,
  * for the owner of all and for somebody who may read a half, to whom the other half is as if it were not there. Oxigraph
  * stands for the definition of SPARQL; the spec must not know how the server finds an answer.
  */
@@ -171,7 +171,7 @@ describe('Queries over real ontologies', function () {
     for (const isOwner of [true, false]) {
       const choice = isGraph(each.query) ? graphFormats : each.query.startsWith('ASK') ? truthFormats : formats;
       const type = choice[(index + (isOwner ? 0 : 1)) % choice.length]!;
-      it(`open-points 6: ${each.name}, for ${isOwner ? 'its owner' : 'a reader of a half'}, as ${type}`, async () => {
+      it(`Rule 14.3: ${each.name}, for ${isOwner ? 'its owner' : 'a reader of a half'}, as ${type}`, async () => {
         const expected = comparable(await expectedOf(isOwner ? all : seen, container, each), each.lists);
         if (isOwner && !each.mayBeEmpty) expect(sizeOf(expected), 'a query that finds nothing').to.be.above(0);
         const actual = comparable(await answerOf(each, type, isOwner), each.lists);
@@ -181,7 +181,7 @@ describe('Queries over real ontologies', function () {
     }
   });
 
-  it('open-points 6: a half is less than all, in most of the answers', async () => {
+  it('Rule 14.2: a half is less than all, in most of the answers', async () => {
     const sizes = await Promise.all(
       queries.map(async (each) => {
         const [whole, part] = await Promise.all([all, seen].map((store) => expectedOf(store, container, each)));

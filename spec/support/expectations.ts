@@ -29,7 +29,7 @@ export const listOf = (answer: Answer, name: string): string[] =>
     .map((element) => element.trim().toLowerCase())
     .filter((element) => element !== '');
 
-/** Asserts a problem document (service.md "Errors"; open-points 2.7) of that status, or of one of several. */
+/** Asserts a problem document (rule 10.1) of that status, or of one of several. */
 export function expectProblem(
   answer: Answer | undefined,
   status: number | readonly number[],
@@ -55,7 +55,7 @@ export function expectUnparsed(answer: Answer | undefined, status: number | read
   expect(JSON.parse(answer.text)).to.have.property('detail').that.is.a('string');
 }
 
-/** Asserts a refusal with challenges (service.md, "Challenge"). */
+/** Asserts a refusal with challenges (rule 15.1). */
 export function expectChallenge(answer: Answer, storage: StorageUnderTest, error?: string): void {
   expectProblem(answer, 401, storage);
   const field = answer.headers['www-authenticate'] ?? '';

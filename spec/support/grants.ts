@@ -1,4 +1,4 @@
-/** Access requests and grants as their clients write them (open-points 9). */
+/** Access requests and grants as their clients write them (rule 17.4). */
 import { expect } from 'chai';
 import type { Sender, StorageUnderTest } from './conformance.js';
 import type { Answer } from './http.js';

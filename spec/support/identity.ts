@@ -58,7 +58,7 @@ function signedContent({ did, kid, alg }: Identity, { aud, claims, header }: Cre
   return `${encoded({ typ: 'JWT', alg, kid, ...header })}.${encoded(payload)}`;
 }
 
-/** A self-signed credential (service.md, "Suites"). */
+/** A self-signed credential (rule 15.11). */
 export function credential(subject: Identity, options: CredentialOptions): string {
   const content = signedContent(subject, options);
   const { privateKey, alg } = options.signer ?? subject;

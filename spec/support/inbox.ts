@@ -176,7 +176,7 @@ export interface Description {
   readonly authentication: readonly string[];
 }
 
-/** Asserts that a delivery is signed, as open-points 8 wants it, with a key that the storage description publishes. */
+/** Asserts that a delivery is signed, as rule 16.7 wants it, with a key that the storage description publishes. */
 export async function expectSigned({ method, to, headers, bytes }: Delivery, description: Description): Promise<void> {
   const input = headers['signature-input'] as string;
   const fields = signed.map((name) => `"${name}"`).join(' ');

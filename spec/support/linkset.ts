@@ -1,4 +1,4 @@
-/** Linksets as a client sees them (service.md, "Linkset resource"; open-points 3). */
+/** Linksets as a client sees them (rules 11.1, 11.5). */
 import { expect } from 'chai';
 import { lws, type StorageUnderTest } from './conformance.js';
 import type { Answer } from './http.js';
@@ -19,7 +19,7 @@ export interface Links {
   readonly type: readonly Target[];
 }
 
-/** The members that the server manages, in the order of open-points 3. */
+/** The members that the server manages, in the order of rule 11.1. */
 export const managed = ['anchor', 'type', 'up', 'linkset', `${lws}storage`];
 
 /** The one linkset object of an answer to a read. */

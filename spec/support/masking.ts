@@ -1,4 +1,4 @@
-/** Requests by which one could tell what is there, and what an answer lets one see (open-points 1.4). */
+/** Requests by which one could tell what is there, and what an answer lets one see (rule 4.3). */
 import type { Answer } from './http.js';
 
 export interface Probe {

@@ -1,4 +1,4 @@
-/** The type index and type search as a client uses them (service.md, "Type index and type search rules"; open-points 5). */
+/** The type index and type search as a client uses them (rules 13.3, 13.4). */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
 import type { Sender, StorageUnderTest } from './conformance.js';

@@ -1,4 +1,4 @@
-/** A storage of which somebody may read one half, and what SPARQL must answer to them (open-points 6, 1.1 and 1.4). */
+/** A storage of which somebody may read one half, and what SPARQL must answer to them (rules 2.1, 4.3, 14.2). */
 import { expect } from 'chai';
 import type { Sender, StorageUnderTest } from './conformance.js';
 import { putLinks } from './linkset.js';
@@ -40,11 +40,11 @@ export function half(s: StorageUnderTest, sender: () => Sender): void {
   const seen = (query: string): Promise<string[]> => rows(s, prefix + query, sender());
   const told = (query: string): Promise<boolean> => holds(s, prefix + query, sender());
 
-  it('Dataset, open-points 6: GRAPH ?g names what the client may read', async () => {
+  it('Dataset, rule 14.4: GRAPH ?g names what the client may read', async () => {
     expect(await graphsSeen(s, sender())).to.deep.equal(below(s, ['open/a', 'open/a.meta', 'open/c']));
   });
 
-  it('Dataset, open-points 6: a hidden copy of a triple does not suppress the visible one, nor doubles it', async () => {
+  it('Dataset, rule 14.2: a hidden copy of a triple does not suppress the visible one, nor doubles it', async () => {
     expect(await seen('SELECT ?s ?o { ?s e:same ?o }')).to.deep.equal([`${e}a 1`]);
     expect(await seen('SELECT (COUNT(*) AS ?n) { ?s e:same ?o }')).to.deep.equal(['1']);
     expect(await seen('SELECT ?g { GRAPH ?g { ?s e:same 1 } }')).to.deep.equal([`${s.scratch}open/a`]);
@@ -66,7 +66,7 @@ export function half(s: StorageUnderTest, sender: () => Sender): void {
     ['SELECT (COUNT(*) AS ?c) { { SELECT ?s { ?s e:n ?o } ORDER BY DESC(?o) LIMIT 2 } ?s e:next ?x }', '2'],
     ['SELECT (COUNT(*) AS ?c) { ?s e:n ?o } HAVING (COUNT(*) > 2)', ''],
   ] as const)
-    it(`Aggregates and subselects, open-points 6: ${query}`, async () => {
+    it(`Aggregates and subselects, rule 14.2: ${query}`, async () => {
       const got = await seen(query);
       const value = expected.startsWith('open') ? s.scratch + expected : expected;
       expect(got).to.deep.equal(value === '' ? [] : [value]);
@@ -90,12 +90,12 @@ export function half(s: StorageUnderTest, sender: () => Sender): void {
     ['SELECT ?x { ?x e:n ?n BIND(EXISTS { ?s e:secret ?o } AS ?e) FILTER(?e) }', []],
     ['SELECT ?x { ?x e:n ?n } ORDER BY (EXISTS { ?s e:secret ?o }) LIMIT 9', ['a', 'c']],
   ] as const)
-    it(`Paths, EXISTS and MINUS, open-points 6: ${query}`, async () => {
+    it(`Paths, EXISTS and MINUS, rule 14.2: ${query}`, async () => {
       expect(await seen(query)).to.deep.equal(expected.map((name) => e + name));
     });
 
   for (const name of ['shut/a', 'shut/a.meta', 'shut/inner/a', 'shut/inner/.meta', 'shut/', 'nothing-here'])
-    it(`FROM and GRAPH, open-points 6: ${name} is as empty as one that is absent`, async () => {
+    it(`FROM and GRAPH, rule 14.4: ${name} is as empty as one that is absent`, async () => {
       const g = s.scratch + name;
       expect(await told(`ASK { GRAPH <${g}> { ?s ?p ?o } }`)).to.equal(false);
       expect(await told(`ASK { GRAPH <${g}> { } }`)).to.equal(await told(`ASK { GRAPH <${s.scratch}absent> { } }`));
@@ -128,7 +128,7 @@ export function half(s: StorageUnderTest, sender: () => Sender): void {
       }
     });
 
-  it('open-points 6: a resource of RDF without a triple is a graph for those who may read it', async () => {
+  it('Rule 14.2: a resource of RDF without a triple is a graph for those who may read it', async () => {
     const [open, shut] = ['open/empty', 'shut/empty'].map((name) => s.scratch + name);
     for (const iri of [open!, shut!]) await s.stored('text/turtle', '', iri);
     const some = `FILTER(STRSTARTS(STR(?g), "${s.scratch}") && STRENDS(STR(?g), "/empty"))`;
@@ -141,13 +141,13 @@ export function half(s: StorageUnderTest, sender: () => Sender): void {
     expect(await told(`ASK { GRAPH <${open}> { } }`)).to.equal(false);
   });
 
-  it('open-points 6: FROM a visible and a hidden graph is the visible one', async () => {
+  it('Rule 14.4: FROM a visible and a hidden graph is the visible one', async () => {
     const from = `FROM <${s.scratch}open/a> FROM <${s.scratch}shut/a>`;
     expect(await seen(`SELECT (COUNT(*) AS ?n) ${from} { ?s ?p ?o }`)).to.deep.equal(['3']);
     expect(await seen(`SELECT ?o ${from} { e:a e:secret ?o }`)).to.deep.equal([]);
   });
 
-  it('open-points 6: CONSTRUCT and DESCRIBE tell nothing of hidden graphs', async () => {
+  it('Rule 14.3: CONSTRUCT and DESCRIBE tell nothing of hidden graphs', async () => {
     for (const query of [
       'CONSTRUCT { ?s ?p ?o } { ?s ?p ?o }',
       'CONSTRUCT WHERE { ?s ?p ?o }',
@@ -162,7 +162,7 @@ export function half(s: StorageUnderTest, sender: () => Sender): void {
     }
   });
 
-  it('open-points 1.4, 6: an answer about a hidden graph is that about an absent one', async () => {
+  it('Rules 4.1, 14.2: an answer about a hidden graph is that about an absent one', async () => {
     for (const query of [
       'ASK { GRAPH <G> { ?s ?p ?o } }',
       'SELECT * FROM <G> { ?s ?p ?o }',

@@ -1,4 +1,4 @@
-/** The SPARQL Query Service as its clients use it (open-points 6; SPARQL 1.1 Protocol). */
+/** The SPARQL Query Service as its clients use it (rule 14.1; SPARQL 1.1 Protocol). */
 import { expect } from 'chai';
 import type { Sender, StorageUnderTest } from './conformance.js';
 import type { Answer } from './http.js';

@@ -1,4 +1,4 @@
-/** Subscriptions as their clients make them (open-points 8). */
+/** Subscriptions as their clients make them (rule 16.1). */
 import { expect } from 'chai';
 import type { Sender, StorageUnderTest } from './conformance.js';
 import type { Answer } from './http.js';

@@ -1,4 +1,4 @@
-/** People, ACLs and what somebody may do, as the specs of Web Access Control use them (open-points 1.1 and 1.3). */
+/** People, ACLs and what somebody may do, as the specs of Web Access Control use them (rules 2.1, 3.2). */
 import { expect } from 'chai';
 import type { Sender, StorageUnderTest } from './conformance.js';
 import type { Answer } from './http.js';
@@ -82,7 +82,7 @@ const passed: Readonly<Record<string, number>> = { read: 200, append: 400, post:
 
 /**
  * What somebody may do with a resource that exists: `read append write delete control`, those that hold, in this order.
- * Asserts on the way that a refusal is the one of open-points 1.4. In owner mode `control` shows nowhere.
+ * Asserts on the way that a refusal is the one of rule 4.3. In owner mode `control` shows nowhere.
  */
 export async function modesOf(
   s: StorageUnderTest,

@@ -24,7 +24,7 @@ export interface ReadUpdate {
 /**
  * Parses an update and refuses what a resource, being a single graph, cannot do.
  * @throws LwsError `malformed-body` for a syntax error, `named-graph` for anything that names a graph, `bad-request`
- *   for graph management, LOAD and SERVICE (open-points 2.3)
+ *   for graph management, LOAD and SERVICE (rule 6.15)
  */
 export async function readUpdate(written: string, base: string): Promise<ReadUpdate> {
   const { parse, translate } = await sparqlReader(base);

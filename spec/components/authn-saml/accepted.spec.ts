@@ -33,11 +33,11 @@ function signedByXmlCrypto(xml: string, prefix?: string): string {
 }
 
 describe('authn-saml: accepted', () => {
-  it('maps NameID, Issuer and Recipient to subject, issuer and client (service.md, "Suites")', async () => {
+  it('maps NameID, Issuer and Recipient to subject, issuer and client (rule 15.12)', async () => {
     expect(await verify(credential)).to.deep.equal(usual);
   });
 
-  it('takes raw XML, base64 and base64url, with padding or without (open-points 7)', async () => {
+  it('takes raw XML, base64 and base64url, with padding or without (rule 15.12)', async () => {
     for (const length of [0, 1, 2]) {
       const xml = credential + ' '.repeat(length);
       const base64 = Buffer.from(xml).toString('base64');

@@ -51,7 +51,7 @@ describe('authn-saml: the component', () => {
     throw new Error('it was read');
   };
 
-  it('is off without a certificate (service.md, "Suites")', () => {
+  it('is off without a certificate (rule 15.12)', () => {
     expect(component.isEnabled(settingsWith({}))).to.equal(false);
     expect(component.isEnabled(settingsWith({ 'saml.idp-certificates': 'a.pem' }))).to.equal(true);
   });

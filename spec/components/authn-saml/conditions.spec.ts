@@ -26,7 +26,7 @@ const withConditions = (attributes: string): AssertionParts => ({
 });
 
 describe('authn-saml: times', () => {
-  it('accepts up to 60 s after the end and before the start, and no longer (open-points 7)', async () => {
+  it('accepts up to 60 s after the end and before the start, and no longer (rule 15.7)', async () => {
     await expectAccepted(usualCredential, later(359));
     await expectRefusal(
       usualCredential,

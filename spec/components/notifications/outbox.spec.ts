@@ -59,7 +59,7 @@ describe('The outbox', () => {
     modified: 1,
   });
 
-  it('open-points 8: asks once for each subscriber and change, of the state before a deletion', async () => {
+  it('Rule 16.4: asks once for each subscriber and change, of the state before a deletion', async () => {
     const made = record('made');
     await memory.store.transact((tx) => {
       tx.putRecord(made);

@@ -82,14 +82,14 @@ const malformed: readonly (readonly [what: string, patch: string, operation?: nu
 
 describe('JSON Patch, refused', () => {
   for (const [what, patch, operation = 1] of conflicts)
-    it(`RFC 6902 ${what}: does not apply, and is a conflict (open-points 2.3)`, () => {
+    it(`RFC 6902 ${what}: does not apply, and is a conflict (rule 6.17)`, () => {
       const { code, message } = refusal(document, patch);
       expect(code).to.equal('patch-conflict');
       expect(message).to.contain(`Operation ${operation} of the JSON Patch does not apply: `);
     });
 
   for (const [what, patch, operation] of malformed)
-    it(`RFC 6902 ${what}: is no patch (open-points 2.3)`, () => {
+    it(`RFC 6902 ${what}: is no patch (rule 6.17)`, () => {
       const { code, message } = refusal(document, patch);
       expect(code).to.equal('malformed-body');
       expect(message).to.contain(operation ? `Operation ${operation} of the JSON Patch ` : 'is an array of operations');

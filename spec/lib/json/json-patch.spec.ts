@@ -176,7 +176,7 @@ describe('JSON Patch', () => {
       expect(Object.keys(Object.prototype)).to.deep.equal([]);
     });
 
-  it('open-points 2.3: a patch that changes nothing gives the very same bytes, whatever their form', () => {
+  it('Rule 6.13: a patch that changes nothing gives the very same bytes, whatever their form', () => {
     const bytes = Buffer.from(' { "b" : 1.0 ,\n"1":[ -0, 1e2 ], "b":2.50, "\\u0061":"\\/" } ');
     for (const [patch, merge] of [
       ['[]', false],

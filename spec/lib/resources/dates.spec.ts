@@ -12,7 +12,7 @@ import {
 const second = Date.UTC(2026, 0, 1);
 
 describe('The date of a state', () => {
-  it('open-points 2.5: goes forward when the clock was set back', () => {
+  it('Rule 8.5: goes forward when the clock was set back', () => {
     expect(dateAfter({ modified: second + 500 }, second - 3_600_000)).to.deep.equal({
       modified: second + 501,
       sharesSecond: true,

@@ -60,7 +60,7 @@ describe('PATCH with SPARQL Update', () => {
     expect(await turtle()).to.equal('<#a> <#q> 2 .\n');
   });
 
-  it('leaves state and tag as they were when nothing changes (open-points 2.3)', async () => {
+  it('leaves state and tag as they were when nothing changes (rule 6.13)', async () => {
     const { record } = await put('<#a> <#p> 1 .');
     for (const text of ['INSERT DATA { <#a> <#p> 1 }', 'DELETE { ?s ?p 7 } WHERE { ?s ?p 7 }', ''])
       expect((await send(text)).record.revision).to.equal(record.revision);

@@ -1,4 +1,4 @@
-/** The command line and the owner's credentials (open-points 1.5, 10); the executable is run in spec/crash. */
+/** The command line and the owner's credentials (rules 5.3, 18.1); the executable is run in spec/crash. */
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ describe('server/owner-credential', () => {
   });
   after(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('keeps a key with mode 0600 and reads the same identity again (open-points 1.5)', () => {
+  it('keeps a key with mode 0600 and reads the same identity again (rule 5.1)', () => {
     const file = join(folder, 'keys', 'owner.key');
     const made = keptIdentity(file);
     expect(statSync(file).mode & 0o777).to.equal(0o600);

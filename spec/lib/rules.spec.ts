@@ -1,0 +1,64 @@
+/** The rules of docs/rules.md: what cites a rule cites one that exists, and each rule is cited by a spec. */
+
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { packageRoot } from '../../lib/package-root.js';
+
+const FOLDERS = ['lib', 'components', 'console', 'spec'];
+const SOURCE = /\.(ts|tsx|mjs|md)$/;
+const CITATION = /\b[Rr]ules? (\d+\.\d+(?:, \d+\.\d+)*)/g;
+/** A comment at the beginning of a file. */
+const HEADER = /^\/\*\*[\s\S]*?\*\//;
+/** A line that names a spec, as a title or as one of a list of titles. */
+const TITLE = /^\s*(?:(?:describe|it)\b|['"`[])/;
+
+const files = FOLDERS.flatMap((folder) =>
+  readdirSync(join(packageRoot, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => SOURCE.test(name) && !name.includes('node_modules'))
+    .map((name) => join(folder, name)),
+);
+const textOf = (file: string) => readFileSync(join(packageRoot, file), 'utf8');
+const cited = (text: string) => [...text.matchAll(CITATION)].flatMap((match) => match[1]?.split(', ') ?? []);
+const defined = [...textOf('docs/rules.md').matchAll(/^- \*\*(\d+\.\d+)\*\* /gm)].map((match) => match[1] ?? '');
+
+describe('docs/rules.md', () => {
+  it('numbers each rule once, in order, under its chapter', () => {
+    const byNumber = (a: string, b: string) => {
+      const [[chapterA = 0, ruleA = 0], [chapterB = 0, ruleB = 0]] = [
+        a.split('.').map(Number),
+        b.split('.').map(Number),
+      ];
+      return chapterA - chapterB || ruleA - ruleB;
+    };
+    expect(defined).to.not.be.empty;
+    expect(defined).to.deep.equal([...new Set(defined)].sort(byNumber));
+  });
+
+  it('has every rule that something cites', () => {
+    const dead = files.flatMap((file) =>
+      cited(textOf(file))
+        .filter((number) => !defined.includes(number))
+        .map((number) => `${file}: rule ${number}`),
+    );
+    expect(dead).to.deep.equal([]);
+  });
+
+  it('has no rule that no spec cites in its title or at its head', () => {
+    const tested = new Set(
+      files
+        .filter((file) => file.startsWith('spec/') && file.endsWith('.spec.ts'))
+        .map(textOf)
+        .flatMap((text) => [
+          ...cited(HEADER.exec(text)?.[0] ?? ''),
+          ...text.split('\n').flatMap((line) => (TITLE.test(line) ? cited(line) : [])),
+        ]),
+    );
+    expect(defined.filter((number) => !tested.has(number))).to.deep.equal([]);
+  });
+
+  it('is what the files cite, and not texts that nobody can open', () => {
+    const foreign = new RegExp(`service${String.raw`\.md`}|open-${'points'}`);
+    expect(files.filter((file) => foreign.test(textOf(file)))).to.deep.equal([]);
+  });
+});

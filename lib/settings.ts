@@ -132,7 +132,7 @@ export const describeSettings = (settings: Settings): readonly DescribedSetting[
 export const environmentName = (name: string): string => name.toUpperCase().replace(/[.-]/g, '_');
 
 /**
- * Lays the sources over the defaults, lowest first: defaults, file, environment, flags (open-points 10).
+ * Lays the sources over the defaults, lowest first: defaults, file, environment, flags (rule 18.1).
  * Unknown variables of the environment are left alone (see `unknownVariables`): other programs may use the same first letters.
  * @throws SettingsError for an unknown key in the file or among the flags, and for a value that does not fit
  */

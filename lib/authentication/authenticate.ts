@@ -105,7 +105,7 @@ class RememberingAuthenticator implements Authenticator {
           'The token is not bound to the key of the proof.',
           `cnf.jkt is ${known.boundTo}, the proof's key ${proof.thumbprint}`,
         ).with({ scheme: 'DPoP' });
-      // service.md: consumed only after the token validated and matched the proof's key.
+      // Rule 15.14: consumed only after the token validated and matched the proof's key.
       proof.consume();
       return known.access;
     } catch (error) {

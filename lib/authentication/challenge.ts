@@ -1,4 +1,4 @@
-/** The challenges of a 401 (service.md, "Challenge"; RFC 6750 section 3, RFC 9449 section 7, RFC 9728 section 5.1). Pure text. */
+/** The challenges of a 401 (rule 15.1; RFC 6750 section 3, RFC 9449 section 7, RFC 9728 section 5.1). Pure text. */
 import type { LwsError } from '../errors.js';
 import { signatureAlgorithms } from './jwt.js';
 

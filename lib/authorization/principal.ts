@@ -17,6 +17,6 @@ export interface Access {
   readonly origin?: string;
   /** The trace that the request belongs to; no decision depends on it. */
   readonly trace?: Trace;
-  /** The field `LWS-Purpose` (open-points 9). */
+  /** The field `LWS-Purpose` (rule 17.5). */
   readonly purpose?: string;
 }

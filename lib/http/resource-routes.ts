@@ -129,7 +129,7 @@ async function post(exchange: ResourceExchange): Promise<Reply> {
     access,
     preconditions: preconditions(req),
     model: exchange.model ?? requestedModel(links, target.iri),
-    // open-points 2.2: the links of a creating POST are its first metadata.
+    // rule 6.4: the links of a creating POST are its first metadata.
     ...(links.length > 0 ? { links } : {}),
     // rule 6.2: more of it is not looked at.
     slug: field(req, 'slug')?.slice(0, 1_000),

@@ -1,4 +1,4 @@
-/** POST: creating a resource in a container, under a name of the server's choice (open-points 2.2). */
+/** POST: creating a resource in a container, under a name of the server's choice (rule 6.2). */
 import { attribute } from '../authorization/audit.js';
 import { requireAccess } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';

@@ -1,5 +1,5 @@
 /**
- * The client-managed links of a resource as a graph named by its linkset (open-points 6): kept beside the links, so that
+ * The client-managed links of a resource as a graph named by its linkset (rule 14.2): kept beside the links, so that
  * queries meet it like any other graph.
  */
 import type { Quad } from '@rdfjs/types';

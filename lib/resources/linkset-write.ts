@@ -1,4 +1,4 @@
-/** Writing a linkset: PUT of a document, and the two patches (service.md, "Linkset endpoint rules"; open-points 3). */
+/** Writing a linkset: PUT of a document, and the two patches (rule 11.5). */
 import { attribute } from '../authorization/audit.js';
 import type { View } from '../authorization/authorizer.js';
 import { requireAccess } from '../authorization/guard.js';

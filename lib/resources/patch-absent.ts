@@ -1,4 +1,4 @@
-/** PATCH on an IRI with no resource: an update that inserts triples and does no more creates an RDF resource where a PUT might. */
+/** PATCH on an IRI with no resource: an update that inserts triples and does no more creates an RDF resource where a PUT might (rule 6.18). */
 import type { View } from '../authorization/authorizer.js';
 import { refusalOfAbsent, requirePut } from '../authorization/guard.js';
 import type { EncodedDocument } from '../documents/document-tasks.js';

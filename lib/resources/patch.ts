@@ -1,4 +1,4 @@
-/** PATCH: SPARQL Update on RDF, JSON Merge Patch and JSON Patch on JSON (service.md, "PATCH format matrix"). */
+/** PATCH: SPARQL Update on RDF, JSON Merge Patch and JSON Patch on JSON (rule 6.14). */
 import { attribute } from '../authorization/audit.js';
 import type { View } from '../authorization/authorizer.js';
 import { requireAccess } from '../authorization/guard.js';

@@ -1,4 +1,4 @@
-/** PUT: creating or replacing a resource at exactly that IRI (service.md, "PUT rules"; open-points 2.3). */
+/** PUT: creating or replacing a resource at exactly that IRI (rules 6.6, 6.7). */
 import { attribute } from '../authorization/audit.js';
 import type { View } from '../authorization/authorizer.js';
 import { requirePut } from '../authorization/guard.js';

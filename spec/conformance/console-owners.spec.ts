@@ -1,4 +1,4 @@
-/** Further owners: who may add them, what they may do, and that it ends (open-points 1.2, 1.5). */
+/** Further owners: who may add them, what they may do, and that it ends (rules 2.7, 5.1). */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';

@@ -35,7 +35,7 @@ describeStorage(
 describeStorage(
   'CORS with origins',
   (s) => {
-    it('CORS: a listed origin is echoed, with Vary: Origin and what is exposed', async () => {
+    it('CORS, rule 10.8: a listed origin is echoed, with Vary: Origin and what is exposed', async () => {
       const answer = await s.get(s.scratch, { Origin: app });
       expect(answer.status).to.equal(200);
       expect(answer.headers['access-control-allow-origin']).to.equal(app);

@@ -43,13 +43,13 @@ describeStorage(
       expect(first(listing(answer).type)).to.equal('Container');
     });
 
-    it('Container listing, open-points 2.6: items are ordered by IRI', async () => {
+    it('Container listing, rule 9.1: items are ordered by IRI', async () => {
       const container = await filled(s);
       const ids = listing(await s.get(container)).items.map(({ id }) => id);
       expect(ids).to.deep.equal(['Z', 'a.json', 'b.txt', 'sub/'].map((name) => container + name));
     });
 
-    it('Container listing, open-points 2.6: an item has type, format, size and modified', async () => {
+    it('Container listing, rule 9.1: an item has type, format, size and modified', async () => {
       const container = await filled(s);
       const items = new Map(
         listing(await s.get(container)).items.map((item) => [item.id.slice(container.length), item]),
@@ -66,7 +66,7 @@ describeStorage(
       }
     });
 
-    it('Container listing, open-points 2.6: a container has no format and no size', async () => {
+    it('Container listing, rule 9.1: a container has no format and no size', async () => {
       const container = await filled(s);
       const item = listing(await s.get(container)).items.find(({ id }) => id.endsWith('sub/'))!;
       expect(first(item.type)).to.equal('Container');
@@ -108,7 +108,7 @@ describeStorage(
         expect(listing(answer)).to.deep.equal(listing(await s.get(container)));
       });
 
-    it('open-points 11: application/ld+json with any profile is JSON-LD, on containers and resources', async () => {
+    it('Rule 7.1: application/ld+json with any profile is JSON-LD, on containers and resources', async () => {
       const container = await filled(s);
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       for (const profile of ['http://www.w3.org/ns/json-ld#compacted', 'https://www.w3.org/ns/lws/v1', 'x'])
@@ -122,7 +122,7 @@ describeStorage(
         }
     });
 
-    it('open-points 2.4: application/ld+json with the LWS profile equals application/lws+json', async () => {
+    it('Rule 7.1: application/ld+json with the LWS profile equals application/lws+json', async () => {
       const container = await filled(s);
       const answer = await s.get(container, { Accept: 'application/ld+json; profile="https://www.w3.org/ns/lws/v1"' });
       expect(mediaType(answer)).to.be.oneOf(['application/ld+json', 'application/lws+json']);
@@ -130,7 +130,7 @@ describeStorage(
     });
 
     for (const Accept of rdfTypes.filter((type) => type !== 'application/ld+json'))
-      it(`Container listing, open-points 2.6: the rendering as ${Accept} says the same`, async () => {
+      it(`Container listing, rule 9.2: the rendering as ${Accept} says the same`, async () => {
         const container = await filled(s);
         const answer = await s.get(container, { Accept });
         expect(mediaType(answer)).to.equal(Accept);
@@ -149,18 +149,18 @@ describeStorage(
         expect(values(names[1]!, 'http://purl.org/dc/terms/modified')[0]).to.match(/^\d{4}-\d\d-\d\dT/);
       });
 
-    it('Content negotiation, open-points 2.4: nothing acceptable gets application/lws+json, never 406', async () => {
+    it('Content negotiation, rule 7.1: nothing acceptable gets application/lws+json, never 406', async () => {
       const answer = await s.get(s.scratch, { Accept: 'image/png' });
       expect([answer.status, mediaType(answer)]).to.deep.equal([200, 'application/lws+json']);
     });
 
     for (const page of ['0', '-1', '1.5', 'x', '', '%31x', '1e3', '+1'])
-      it(`open-points 2.6: ?page=${page} is no positive integer: 400`, async () => {
+      it(`Rule 9.4: ?page=${page} is no positive integer: 400`, async () => {
         expectProblem(await s.get(`${s.scratch}?page=${page}`), 400, s);
       });
 
     for (const page of ['2', '999999999', '99999999999999999999999'])
-      it(`open-points 2.6: ?page=${page} is past the last: 4xx`, async () => {
+      it(`Rule 9.4: ?page=${page} is past the last: 4xx`, async () => {
         await s.stored('text/plain', 'x');
         expectProblem(await s.get(`${s.scratch}?page=${page}`), page.length > 9 ? [400, 404] : 404, s);
       });

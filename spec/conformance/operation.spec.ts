@@ -1,4 +1,4 @@
-/** Health, metrics and traces, for those who operate a server. */
+/** Rules 12.7, 12.8: health, metrics and traces, for those who operate a server. */
 import { expect } from 'chai';
 import { formatTraceparent, readTraceparent } from '../../lib/fields/traceparent.js';
 import { describeStorage } from '../support/conformance.js';

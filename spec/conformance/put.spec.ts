@@ -9,7 +9,7 @@ const link = (type: string) => ({ Link: `<${type}>; rel="type"` });
 describeStorage(
   'PUT',
   (s) => {
-    it('PUT rule 1: a new IRI is created there: 201 with Location and ETag', async () => {
+    it('Rule 6.7: a new IRI is created there: 201 with Location and ETag', async () => {
       const iri = s.fresh();
       const answer = await s.put(iri, 'text/plain', 'x');
       expect(answer.status).to.equal(201);
@@ -18,7 +18,7 @@ describeStorage(
       expect(await s.members(s.scratch)).to.include(iri);
     });
 
-    it('PUT rule 1: an existing IRI is replaced: 204 with a new ETag and an empty body', async () => {
+    it('Rule 6.7: an existing IRI is replaced: 204 with a new ETag and an empty body', async () => {
       const { iri, etag } = await s.stored('text/plain', 'old');
       const answer = await s.put(iri, 'text/plain', 'new', { 'If-Match': etag });
       expect(answer.status).to.equal(204);
@@ -29,24 +29,24 @@ describeStorage(
       expect((await s.get(iri)).text).to.equal('new');
     });
 
-    it('PUT rule 2: an absent parent is 404, and is not made', async () => {
+    it('Rule 6.7: an absent parent is 404, and is not made', async () => {
       const parent = s.fresh('/');
       expectProblem(await s.put(`${parent}x`, 'text/plain', 'x'), 404, s);
       await s.expectAbsent(parent);
       await s.expectAbsent(`${parent}x`);
     });
 
-    it('PUT rule 2: a container below an absent parent is 404', async () => {
+    it('Rule 6.7: a container below an absent parent is 404', async () => {
       expectProblem(await s.send('PUT', `${s.fresh('/')}c/`), 404, s);
     });
 
-    it('PUT rule 2: a parent that is no container is 409', async () => {
+    it('Rule 6.7: a parent that is no container is 409', async () => {
       const { iri } = await s.stored('text/plain', 'x');
       expectProblem(await s.put(`${iri}/y`, 'text/plain', 'x'), 409, s);
       expectProblem(await s.send('PUT', `${iri}/c/`), 409, s);
     });
 
-    it('PUT rule 3: an existing container is 409, with and without a body', async () => {
+    it('Rule 1.3: an existing container is 409, with and without a body', async () => {
       const iri = await s.container();
       const etag = await s.tag(iri);
       for (const body of [undefined, '<> a <#C> .'])
@@ -55,13 +55,13 @@ describeStorage(
       expect(await s.tag(iri)).to.equal(etag);
     });
 
-    it('PUT rule 3: a container created with a body is 409', async () => {
+    it('Rule 1.3: a container created with a body is 409', async () => {
       const iri = s.fresh('/');
       expectProblem(await s.put(iri, 'text/turtle', '<> a <#C> .'), 409, s);
       await s.expectAbsent(iri);
     });
 
-    it('PUT rule 3: so is one whose body comes without Content-Length', async () => {
+    it('Rule 1.3: so is one whose body comes without Content-Length', async () => {
       const iri = s.fresh('/');
       expectProblem(await s.put(iri, 'text/plain', ['a', 'b']), 409, s);
       await s.expectAbsent(iri);
@@ -77,26 +77,26 @@ describeStorage(
     });
 
     for (const type of [`${lws}Container`, `${ldp}Container`, `${ldp}BasicContainer`]) {
-      it(`PUT rule 4: ${type} contradicts an IRI without a slash: 400`, async () => {
+      it(`Rule 6.8: ${type} contradicts an IRI without a slash: 400`, async () => {
         const iri = s.fresh();
         expectProblem(await s.send('PUT', iri, link(type)), 400, s);
         await s.expectAbsent(iri);
         await s.expectAbsent(`${iri}/`);
       });
 
-      it(`PUT rule 4: ${type} agrees with an IRI that ends in a slash`, async () => {
+      it(`Rule 6.8: ${type} agrees with an IRI that ends in a slash`, async () => {
         expect((await s.send('PUT', s.fresh('/'), link(type))).status).to.equal(201);
       });
     }
 
     for (const type of [`${ldp}RDFSource`, `${ldp}NonRDFSource`])
-      it(`PUT rule 4: ${type} contradicts an IRI that ends in a slash: 400`, async () => {
+      it(`Rule 6.8: ${type} contradicts an IRI that ends in a slash: 400`, async () => {
         const iri = s.fresh('/');
         expectProblem(await s.send('PUT', iri, link(type)), 400, s);
         await s.expectAbsent(iri);
       });
 
-    it('PUT rule 4: ldp:Resource contradicts nothing', async () => {
+    it('Rule 6.8: ldp:Resource contradicts nothing', async () => {
       expect((await s.put(s.fresh(), 'text/plain', 'x', link(`${ldp}Resource`))).status).to.equal(201);
       expect((await s.send('PUT', s.fresh('/'), link(`${ldp}Resource`))).status).to.equal(201);
     });
@@ -106,42 +106,42 @@ describeStorage(
       ['application/json', '{}'],
       ['text/turtle', '<> a <#C> .'],
     ] as const)
-      it(`PUT rule 5: an unconditional PUT on an existing ${type} resource is 428`, async () => {
+      it(`Rule 6.9: an unconditional PUT on an existing ${type} resource is 428`, async () => {
         const { iri, etag } = await s.stored(type, body);
         expectProblem(await s.put(iri, 'text/plain', 'other'), 428, s);
         expect(await s.tag(iri)).to.equal(etag);
       });
 
     for (const tag of ['*', '"nobody"', '"a", "b"'])
-      it(`PUT rule 6: If-Match: ${tag} on an absent resource is 412, and it is not created`, async () => {
+      it(`Rule 6.9: If-Match: ${tag} on an absent resource is 412, and it is not created`, async () => {
         const iri = s.fresh();
         expectProblem(await s.put(iri, 'text/plain', 'x', { 'If-Match': tag }), 412, s);
         await s.expectAbsent(iri);
       });
 
-    it('PUT rule 6: If-Match: * on an absent container is 412 too', async () => {
+    it('Rule 6.9: If-Match: * on an absent container is 412 too', async () => {
       const iri = s.fresh('/');
       expectProblem(await s.send('PUT', iri, { 'If-Match': '*' }), 412, s);
       await s.expectAbsent(iri);
     });
 
-    it('open-points 2.3: If-None-Match: * creates', async () => {
+    it('Rule 6.9: If-None-Match: * creates', async () => {
       expect((await s.put(s.fresh(), 'text/plain', 'x', { 'If-None-Match': '*' })).status).to.equal(201);
     });
 
-    it('open-points 2.3: If-None-Match: * on an existing resource is 412', async () => {
+    it('Rule 6.9: If-None-Match: * on an existing resource is 412', async () => {
       const { iri } = await s.stored('text/plain', 'x');
       expectProblem(await s.put(iri, 'text/plain', 'y', { 'If-None-Match': '*' }), 412, s);
       expect((await s.get(iri)).text).to.equal('x');
     });
 
-    it('open-points 2.3: If-Match: * matches any existing resource', async () => {
+    it('Rule 6.9: If-Match: * matches any existing resource', async () => {
       const { iri } = await s.stored('text/plain', 'x');
       expect((await s.put(iri, 'text/plain', 'y', { 'If-Match': '*' })).status).to.equal(204);
       expect((await s.get(iri)).text).to.equal('y');
     });
 
-    it('open-points 2.3: a replacement changes the kind when the Content-Type says so', async () => {
+    it('Rule 6.10: a replacement changes the kind when the Content-Type says so', async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       for (const [type, body, model] of [
         ['image/png', 'bytes', 'NonRDFSource'],
@@ -155,26 +155,26 @@ describeStorage(
       }
     });
 
-    it('open-points 2.3, order of refusals: 412 comes before an unreadable body', async () => {
+    it('Rule 6.11, order of refusals: 412 comes before an unreadable body', async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       expectProblem(await s.put(iri, 'text/turtle', '<> a', { 'If-Match': '"stale"' }), 412, s);
     });
 
-    it('open-points 2.3, order of refusals: 428 comes before an unreadable body', async () => {
+    it('Rule 6.11, order of refusals: 428 comes before an unreadable body', async () => {
       const { iri } = await s.stored('text/turtle', '<> a <#C> .');
       expectProblem(await s.put(iri, 'text/turtle', '<> a'), 428, s);
     });
 
-    it('open-points 2.3, order of refusals: an absent parent comes before If-Match', async () => {
+    it('Rule 6.11, order of refusals: an absent parent comes before If-Match', async () => {
       expectProblem(await s.put(`${s.fresh('/')}x`, 'text/plain', 'x', { 'If-Match': '*' }), 404, s);
     });
 
-    it('open-points 2.3, order of refusals: reserved names and shape come before authorization', async () => {
+    it('Rule 6.11, order of refusals: reserved names and shape come before authorization', async () => {
       expectProblem(await s.send('PUT', s.fresh('.acl'), {}, 'x', 'anonymous'), 409, s);
       expectProblem(await s.send('PUT', s.fresh(), asContainer, undefined, 'anonymous'), 400, s);
     });
 
-    it('PUT rule 4: a type of data resources contradicts an IRI that ends in a slash, and fits all others', async () => {
+    it('Rule 6.8: a type of data resources contradicts an IRI that ends in a slash, and fits all others', async () => {
       const fields = { Link: `<${lws}DataResource>; rel="type"` };
       expectProblem(await s.send('PUT', s.fresh('/'), fields), 400, s);
       for (const type of ['text/turtle', 'application/json', 'text/plain']) {

@@ -14,7 +14,7 @@ const insertion = 'INSERT DATA { <#it> <urn:p> "x" }';
 describeStorage(
   'Containment in RDF',
   (s) => {
-    it('LDP 5.2.1.4: a container contains its members, with their types, date and size', async () => {
+    it('Rule 9.5, LDP 5.2.1.4: a container contains its members, with their types, date and size', async () => {
       const container = await s.container();
       await s.stored('text/plain', 'four', `${container}a.txt`);
       await s.send('PUT', `${container}c/`, {});
@@ -45,7 +45,7 @@ describeStorage(
       expect((await s.send('OPTIONS', s.scratch, {})).headers['accept-put']).to.equal(undefined);
     });
 
-    it('a PATCH that only inserts creates the resource', async () => {
+    it('Rule 6.18: a PATCH that only inserts creates the resource', async () => {
       const iri = s.fresh();
       const answer = await patch(s, iri, insertion);
       expect([answer.status, answer.headers['location']], answer.text).to.deep.equal([201, iri]);
@@ -57,7 +57,7 @@ describeStorage(
       expect((await patch(s, s.fresh(), large)).status).to.equal(201);
     });
 
-    it('a 404 says how the resource would be created, hidden or absent', async () => {
+    it('Rule 6.18: a 404 says how the resource would be created, hidden or absent', async () => {
       const answer = await s.get(s.fresh());
       expectProblem(answer, 404, s);
       expect(answer.headers['accept-patch']).to.equal(update);
@@ -72,32 +72,32 @@ describeStorage(
       ['a syntax error', 'INSERT DATA {', 400],
       ['a graph', 'INSERT DATA { GRAPH <urn:g> { <#it> <urn:p> "x" } }', 400],
     ] as const)
-      it(`a PATCH of nothing with ${what} is ${status}, and creates nothing`, async () => {
+      it(`Rule 6.18: a PATCH of nothing with ${what} is ${status}, and creates nothing`, async () => {
         const iri = s.fresh();
         expectProblem(await patch(s, iri, text), [status, 422], s);
         expect((await s.get(iri)).status).to.equal(404);
       });
 
-    it('a PATCH of nothing is 404 for a container, a reserved name, another type, and below nothing', async () => {
+    it('Rule 6.18: a PATCH of nothing is 404 for a container, a reserved name, another type, and below nothing', async () => {
       expectProblem(await patch(s, s.fresh('/'), insertion), 404, s);
       expectProblem(await patch(s, `${s.fresh('/')}deep`, insertion), 404, s);
       expectProblem(await s.send('PATCH', s.fresh(), { 'Content-Type': 'application/merge-patch+json' }, '{}'), 404, s);
       expectProblem(await patch(s, `${s.root}.lws/x`, insertion), [404, 405, 409], s);
     });
 
-    it('a PATCH of nothing with If-Match is 412, with If-None-Match: * it creates once', async () => {
+    it('Rule 6.18: a PATCH of nothing with If-Match is 412, with If-None-Match: * it creates once', async () => {
       const iri = s.fresh();
       expectProblem(await patch(s, iri, insertion, undefined, { 'If-Match': '"x"' }), 412, s);
       expect((await patch(s, iri, insertion, undefined, { 'If-None-Match': '*' })).status).to.equal(201);
       expectProblem(await patch(s, iri, insertion, undefined, { 'If-None-Match': '*' }), 412, s);
     });
 
-    it('a PATCH of nothing by somebody who may not create is answered as ever', async () => {
+    it('Rule 6.18: a PATCH of nothing by somebody who may not create is answered as ever', async () => {
       expectChallenge(await patch(s, s.fresh(), insertion, 'anonymous'), s);
       expectProblem(await patch(s, s.fresh(), insertion, s.stranger), 404, s);
     });
 
-    it('many who patch the same new IRI at once lose nothing', async () => {
+    it('Rule 6.18: many who patch the same new IRI at once lose nothing', async () => {
       const iri = s.fresh();
       const answers = await Promise.all(
         Array.from({ length: 8 }, (_, i) => patch(s, iri, `INSERT DATA { <#i${i}> <urn:p> ${i} }`)),
@@ -115,7 +115,7 @@ describeStorage(
 describeStorage(
   'Web Access Control as applications use it',
   (s) => {
-    it('WAC 7.1: WAC-Allow on reads tells what the caller and the public may', async () => {
+    it('Rule 3.11, WAC 7.1: WAC-Allow on reads tells what the caller and the public may', async () => {
       const { iri } = await s.stored('text/turtle', '');
       await setAcl(s, iri, rule('Read', anybody), rule('Read Append', agent(alice)));
       const told = async (sender?: Sender) => (await s.send('GET', iri, {}, undefined, sender)).headers['wac-allow'];
@@ -125,7 +125,7 @@ describeStorage(
       expect((await s.send('HEAD', s.scratch, {})).headers['wac-allow']).to.match(/^user="read append write control"/);
     });
 
-    it('an ACL is patched, by whoever controls the resource alone', async () => {
+    it('Rule 3.11: an ACL is patched, by whoever controls the resource alone', async () => {
       const { iri } = await s.stored('text/turtle', '');
       await setAcl(s, iri);
       const grant = `INSERT DATA { <#a> a <${acl}Authorization> ; <${acl}agent> <${alice.did}> ;
@@ -144,7 +144,7 @@ describeStorage(
       expect(await modesOf(s, iri, as(s, owner))).to.equal('read write delete control');
     });
 
-    it('an ACL is created by a patch that only inserts', async () => {
+    it('Rule 3.11: an ACL is created by a patch that only inserts', async () => {
       const { iri } = await s.stored('text/turtle', '');
       expectProblem(await patch(s, aclOf(iri), `DELETE WHERE { ?s ?p ?o }`), 404, s);
       const rules = [owner, bob].map(
@@ -155,7 +155,7 @@ describeStorage(
       expect(await modesOf(s, iri, as(s, bob))).to.equal('read control');
     });
 
-    it('a patch cannot take the last control of the root, nor be of another type, nor broken', async () => {
+    it('Rules 3.9, 3.11: a patch cannot take the last control of the root, nor be of another type, nor broken', async () => {
       const root = aclOf(s.root);
       const before = await s.get(root);
       expectProblem(await patch(s, root, 'DELETE WHERE { ?s ?p ?o }'), 409, s);

@@ -2,8 +2,9 @@
  * The W3C SPARQL tests as their manifests list them. Files are named by their paths below `data`, and tests by the folder
  * of their manifest and the fragment of their IRI: `data-r2/graph#dawg-graph-01`. It must not know a server.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import type { Term } from '@rdfjs/types';
 import { Parser, Store } from 'n3';
 import { packageRoot } from '../../lib/package-root.js';
@@ -38,11 +39,20 @@ const mf = 'http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#';
 const qt = 'http://www.w3.org/2001/sw/DataAccess/tests/test-query#';
 const rdfType = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
 
-export const readDataFile = (path: string): string => readFileSync(join(folder, path), 'utf8');
+/** The texts of a suite's files by their paths. */
+const suite = (name: string): Record<string, string> =>
+  JSON.parse(gunzipSync(readFileSync(join(folder, `${name}.json.gz`))).toString('utf8')) as Record<string, string>;
+
+const texts: Readonly<Record<string, string>> = { ...suite('data-r2'), ...suite('data-sparql11') };
+
+export function readDataFile(path: string): string {
+  const text = texts[path];
+  if (text === undefined) throw new Error(`The suites have no file ${path}.`);
+  return text;
+}
 
 /** The tests of all manifests, in their order. */
-export const w3cTests: readonly W3cTest[] = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  .map((path) => path.replaceAll('\\', '/'))
+export const w3cTests: readonly W3cTest[] = Object.keys(texts)
   .filter((path) => /\/manifest\.ttl$/.test(path))
   .sort()
   .flatMap(testsOf);

@@ -15,7 +15,7 @@ const mocha = createRequire(import.meta.url).resolve('mocha/bin/mocha.js');
 const isAll = process.argv[2] === 'all';
 
 /** These kill servers, drive a browser, or run the suites of others: only with everything. */
-const thorough = [['console'], ['crash'], ['hostile'], ['w3c', 'real']];
+const thorough = [['console', 'clients'], ['crash'], ['hostile'], ['w3c', 'real']];
 const quick = [['conformance'], ['properties']];
 /** The long ones first, the longest in parts. A folder that is not named here comes with the last. */
 const groups = isAll ? [thorough[0], thorough[1], ...quick, ...thorough.slice(2)] : quick;

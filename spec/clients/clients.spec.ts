@@ -1,0 +1,198 @@
+/**
+ * Clients that nobody here wrote, in Node and in a browser of another origin: they create, read, list, change, share and delete, and are
+ * refused what they must be. `docs/clients.md` is made of what came out (QUADPOD_WRITE=1 writes it).
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { build } from 'esbuild';
+import * as oauth from 'oauth4webapi';
+import * as openid from 'openid-client';
+import { type Browser, chromium } from 'playwright-core';
+import { packageRoot } from '../../lib/package-root.js';
+import { chromiumPath } from '../support/browser.js';
+import { credential, ed25519Identity } from '../support/identity.js';
+import { type SpecServer, startSpecServer } from '../support/server.js';
+import { inWac } from '../support/wac.js';
+import { fetchWith, type Journey, must, mustFail, type Outcome, type Setting, take } from './journey.js';
+import { rdflib } from './rdflib-client.js';
+import { solidClient } from './solid-client.js';
+
+const insecure = { [oauth.allowInsecureRequests]: true } as const;
+const exchange = 'urn:ietf:params:oauth:grant-type:token-exchange';
+
+/** Token exchange, with nothing but the storage's address to begin with. @param token a credential of the owner */
+const oauthJourney = (token: string): Journey => ({
+  async discover({ root }) {
+    const found = await oauth.resourceDiscoveryRequest(new URL(root), insecure);
+    const { authorization_servers: servers } = await oauth.processResourceDiscoveryResponse(new URL(root), found);
+    must(servers?.[0] === root.slice(0, -1), 'the authorization server is named');
+  },
+  async exchange({ root }) {
+    const issuer = new URL(root.slice(0, -1));
+    const server = await oauth.processDiscoveryResponse(
+      issuer,
+      await oauth.discoveryRequest(issuer, { algorithm: 'oauth2', ...insecure }),
+    );
+    const client = { client_id: 'https://app.example/' };
+    const ask = async (subject: string): Promise<oauth.TokenEndpointResponse> =>
+      oauth.processGenericTokenEndpointResponse(
+        server,
+        client,
+        await oauth.genericTokenEndpointRequest(
+          server,
+          client,
+          oauth.None(),
+          exchange,
+          new URLSearchParams({
+            subject_token: subject,
+            subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+            resource: root,
+          }),
+          insecure,
+        ),
+      );
+    const { access_token: access } = await ask(token);
+    must((await fetchWith(access)(root)).status === 200, 'the access token is taken');
+    await mustFail(ask(`${token}x`), 'a credential with a wrong signature');
+  },
+});
+
+const openidJourney: Journey = {
+  async discover({ root }) {
+    const configuration = await openid.discovery(
+      new URL(root.slice(0, -1)),
+      'https://app.example/',
+      undefined,
+      openid.None(),
+      {
+        algorithm: 'oauth2',
+        execute: [openid.allowInsecureRequests],
+      },
+    );
+    must(configuration.serverMetadata().token_endpoint === `${root}.lws/token`, 'the token endpoint is found');
+  },
+};
+
+const versionOf = (name: string): string =>
+  (JSON.parse(readFileSync(join(packageRoot, 'node_modules', name, 'package.json'), 'utf8')) as { version: string })
+    .version;
+
+/** What is known and does not work, for the table. */
+const remarks: Readonly<Record<string, string>> = {
+  '@inrupt/solid-client':
+    'Access needs `lws.access-control=wac`. Its sign-in libraries are for Solid-OIDC; hand it a `fetch` with a credential.',
+  rdflib: 'A 404 names `Accept-Patch`, which its update manager asks for. It has no calls for access control.',
+  oauth4webapi: 'Discovery by RFC 9728 and RFC 8414, token exchange.',
+  'openid-client': 'Discovery; token exchange as a generic grant.',
+};
+
+describe('Clients of others', function () {
+  this.timeout(60_000);
+  const owner = ed25519Identity();
+  const stranger = ed25519Identity();
+  const rows: string[] = [];
+  let server: SpecServer;
+  let tokens: [string, string];
+  let count = 0;
+  let app: Server | undefined;
+  let browser: Browser | undefined;
+
+  before(async () => {
+    app = createServer((_req, res) =>
+      res.setHeader('Content-Type', 'text/html').end('<!doctype html><title>an application</title>'),
+    );
+    await new Promise<void>((resolve) => app!.listen(0, '127.0.0.1', resolve));
+    const origin = `http://localhost:${(app.address() as AddressInfo).port}`;
+    server = await startSpecServer({
+      settings: {
+        ...inWac().settings,
+        owners: owner.did,
+        'cors.allowed-origins': origin,
+        'require-conditional-writes': 'false',
+      },
+    });
+    tokens = [owner, stranger].map((who) => credential(who, { aud: server.root.slice(0, -1) })) as [string, string];
+  });
+  after(async () => {
+    await browser?.close();
+    app?.close();
+    await server.stop();
+  });
+
+  const setting = (): Setting => ({
+    root: server.root,
+    container: `${server.root}journey${++count}/`,
+    owner: owner.did,
+    fetch: fetchWith(tokens[0]),
+    strangers: fetchWith(tokens[1]),
+  });
+  const expectAll = (name: string, where: string, outcomes: readonly Outcome[]): void => {
+    const works = outcomes.filter(({ fault }) => fault === undefined).map(({ step }) => step);
+    rows.push(`| ${name} | ${versionOf(name)} | ${where} | ${works.join(', ')} | ${remarks[name]} |`);
+    expect(outcomes.filter(({ fault }) => fault !== undefined)).to.deep.equal([]);
+  };
+
+  it('@inrupt/solid-client in Node', async () => {
+    expectAll('@inrupt/solid-client', 'Node.js', await take(solidClient, setting()));
+  });
+
+  it('rdflib in Node', async () => {
+    expectAll('rdflib', 'Node.js', await take(rdflib, setting()));
+  });
+
+  it('oauth4webapi in Node', async () => {
+    expectAll('oauth4webapi', 'Node.js', await take(oauthJourney(tokens[0]), setting()));
+  });
+
+  it('openid-client in Node', async () => {
+    expectAll('openid-client', 'Node.js', await take(openidJourney, setting()));
+  });
+
+  for (const [name, which] of [
+    ['@inrupt/solid-client', 'solid-client'],
+    ['rdflib', 'rdflib'],
+  ] as const)
+    it(`${name} in a browser, from another origin`, async function () {
+      if (!chromiumPath()) return this.skip();
+      browser ??= await chromium.launch({ executablePath: chromiumPath()!, args: ['--no-sandbox', '--disable-gpu'] });
+      const page = await browser.newPage();
+      await page.goto(`http://localhost:${(app!.address() as AddressInfo).port}/`);
+      const { outputFiles } = await build({
+        entryPoints: [join(packageRoot, 'dist/spec/clients/in-browser.js')],
+        bundle: true,
+        write: false,
+        format: 'iife',
+        platform: 'browser',
+        define: { global: 'globalThis', 'process.env.NODE_ENV': '"production"' },
+        logLevel: 'silent',
+      });
+      await page.addScriptTag({ content: outputFiles[0]!.text });
+      const { fetch: _fetch, strangers: _strangers, ...places } = setting();
+      const outcomes = await page.evaluate(
+        ([client, ...rest]) =>
+          (globalThis as unknown as { travel(...values: unknown[]): Promise<Outcome[]> }).travel(client, ...rest),
+        [which, places, tokens] as const,
+      );
+      expectAll(name, 'Chromium', outcomes);
+    });
+
+  it('docs/clients.md says what came out', function () {
+    if (!chromiumPath()) return this.skip();
+    const file = join(packageRoot, 'docs/clients.md');
+    const table = ['| client | version | in | works | |', '|---|---|---|---|---|', ...rows].join('\n');
+    const text = `# Clients
+
+What these clients were taken through, against a storage with Web Access Control, each step with what must fail. \`spec/clients\` makes this table.
+
+${table}
+
+Every client that speaks plain HTTP works: see [the HTTP interface](http.md). SPARQL clients (Comunica, fetch-sparql-endpoint, rdflib for Python with SPARQLStore,
+SPARQLWrapper, pandas over CSV, YASGUI) were tried by hand.
+`;
+    if (process.env['QUADPOD_WRITE']) writeFileSync(file, text);
+    expect(readFileSync(file, 'utf8')).to.equal(text);
+  });
+});

@@ -85,16 +85,22 @@ class Model {
     if (verb === 'put') {
       if (!this.states.has(parentName(name))) return 'parent-not-found';
       if (state && isContainer(name)) return 'container-exists';
-    } else if (!state) return 'not-found';
+    } else if (!state && !(verb === 'patch' && this.mayBeMade(name))) return 'not-found';
     if (verb === 'patch' && isContainer(name)) return 'unsupported-media-type';
     const refused = this.guarded(step, verb === 'put');
     if (refused) return refused;
     if (verb === 'put') this.touch(name, isContainer(name) ? undefined : new Set([value]));
     else if (verb === 'patch') {
-      if (!state!.values!.has(value)) this.touch(name, new Set([...state!.values!, value]));
+      const values = state?.values ?? new Set<number>();
+      if (!values.has(value)) this.touch(name, new Set([...values, value]));
     } else return this.delete(name, verb === 'delete-tree');
     if (!state) this.touchParent(name);
     return 'ok';
+  }
+
+  /** Rule 6.18: by a patch that only inserts. */
+  private mayBeMade(name: string): boolean {
+    return !isContainer(name) && this.states.has(parentName(name));
   }
 
   private post({ client, name, value, guard }: Step): string {

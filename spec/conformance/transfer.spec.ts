@@ -7,6 +7,7 @@ import { describeStorage, type Sender, type StorageUnderTest } from '../support/
 import { type Answer, exchange } from '../support/http.js';
 import { found } from '../support/search.js';
 import { rows } from '../support/sparql.js';
+import { eventually } from '../support/subscriptions.js';
 import { anybody, as, bob, inWac, ownerRule, rule, setBareAcl } from '../support/wac.js';
 import { zipOf } from '../support/zip.js';
 
@@ -209,6 +210,7 @@ describeStorage(
       const { host, pathname, search } = new URL(`${s.root}.lws/import`);
       const head = `POST ${pathname}${search} HTTP/1.1\r\nHost: ${host}\r\nAuthorization: Bearer ${s.token}\r\nContent-Type: ${nquads}\r\nContent-Length: 1000000\r\n\r\n`;
       await exchange(s.root, [head, '<urn:s> ', 100, 'abort']);
+      await eventually(async () => files().length === before.length, 'the upload is dropped');
       expect((await imported(s, '')).status).to.equal('done');
       expect(files()).to.deep.equal(before);
     });

@@ -8,7 +8,7 @@ const owner = ed25519Identity();
 const other = ed25519Identity();
 
 describe('server/commands', function () {
-  this.timeout(30_000);
+  this.timeout(120_000);
   let server: ServerProcess;
   const environment = { LWS_OWNERS: owner.did, LWS_ACCESS_CONTROL: 'wac', LWS_LOG_LEVEL: 'info' };
   const send = (method: string, path: string, who: typeof owner | undefined, body?: string): Promise<Response> =>

@@ -258,8 +258,8 @@ describe('PATCH with SPARQL Update', () => {
     expect(lines).to.include('<http://x/c~d> "8"').and.not.to.include('a-b');
   });
 
-  it('works on an absent resource as on nothing: 404, and POST gives it a name', async () => {
-    expect((await refusal(send('INSERT DATA { <#a> <#p> 1 }'))).code).to.equal('not-found');
+  it('changes nothing of an absent resource: 404, and POST gives it a name', async () => {
+    expect((await refusal(send('DELETE DATA { <#a> <#p> 1 }'))).code).to.equal('not-found');
     const made = await create(spec.storage, { ...common, iri: root, slug: 'r', body: body('<> <#p> 1 .') });
     expect(made.record.iri).to.equal(iri);
   });

@@ -18,6 +18,8 @@ export interface QueryTask {
   readonly formats: AcceptedFormats;
   readonly maxResults: number;
   readonly maxBytes: number;
+  /** It is an update: what it would change is the answer. */
+  readonly update?: { readonly systemPrefix: string };
   /** Hosts that SERVICE may name. */
   readonly allowedServices: readonly AllowedHost[];
 }

@@ -16,6 +16,7 @@ import { ownedBy } from '../../../lib/storage/owned-entries.js';
 import type { FromQueryWorker, QueryWorkerData, ToQueryWorker } from './messages.js';
 import { interrupted, outOfMemory, timeout } from './query-errors.js';
 import { runQuery } from './run-query.js';
+import { runUpdate } from './run-update.js';
 
 /** Chunks that may be on their way without the reader having taken them. */
 const mostUnderWay = 4;
@@ -24,7 +25,7 @@ const mostOwned = 1000;
 
 const port = parentPort!;
 const send = (message: FromQueryWorker, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
-const { folder } = workerData as QueryWorkerData;
+const { folder, storage } = workerData as QueryWorkerData;
 
 type Scope = Exclude<Extract<ToQueryWorker, { scope: unknown }>, { task: unknown }>;
 
@@ -143,7 +144,9 @@ async function answer({
       callService,
       assertTime: limits(task.timeoutMs),
     };
-    const { mediaType, chunks } = await runQuery(task, run);
+    const { mediaType, chunks } = await (task.update
+      ? runUpdate(task, task.update, { ...run, hidden, storage })
+      : runQuery(task, run));
     let isFirst = true;
     const write = async (text: string, isLast: boolean): Promise<void> => {
       await room();

@@ -25,8 +25,6 @@ export interface GraphNeeds {
   makes?: true;
   /** It is dropped. */
   drops?: true;
-  /** All that it held is replaced. */
-  replaces?: true;
 }
 
 /** A graph that an update names, as it is so far. */

@@ -124,7 +124,6 @@ class GraphsUpdate {
     const graph = this.graphs.graph(iri);
     note(graph.needs, 'removes');
     if (drops) note(graph.needs, 'drops');
-    else note(graph.needs, 'replaces');
     if (!silent && known && !known.exists) throw absent(iri);
     if (!silent && !known) note(graph.needs, 'finds');
     if (!graph.exists) return;
@@ -142,10 +141,7 @@ class GraphsUpdate {
     if (from === to) return;
     const target = this.graphs.graph(to);
     note(target.needs, 'puts');
-    if (type === 'copy' || type === 'move') {
-      note(target.needs, 'replaces');
-      target.clear();
-    }
+    if (type === 'copy' || type === 'move') target.clear();
     target.exists = true;
     for await (const keys of this.graphs.keysOf(from)) for (const key of keys) target.insert(keyInGraph(key, to));
     if (type === 'move') this.empty(from, true, false);

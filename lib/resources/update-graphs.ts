@@ -26,7 +26,7 @@ export interface GraphUpdate {
   /** The state that the change was computed from; `null`: there was no resource. */
   readonly revision: string | null;
   /** What is done to it, which decides what has to be allowed (see `GraphNeeds`). */
-  readonly needs: Readonly<Partial<Record<'puts' | 'removes' | 'finds' | 'makes' | 'drops' | 'replaces', true>>>;
+  readonly needs: Readonly<Partial<Record<'puts' | 'removes' | 'finds' | 'makes' | 'drops', true>>>;
   /** Whether there is a resource afterwards. */
   readonly exists: boolean;
   /** Only `added` is left of it. */
@@ -151,8 +151,7 @@ class GraphsWrite {
         if (!needs.puts) return 'nothing';
       }
     if (needs.puts) record = await requirePut(storage, view, access, iri);
-    const isWhole = needs.replaces === true && !needs.drops;
-    assertPreconditions({ ifMatch }, record, record?.revision, isWhole && storage.requireConditionalWrites);
+    assertPreconditions({ ifMatch }, record, record?.revision);
     if (record && record.kind !== 'rdf')
       throw new LwsError('conflict', 'It is no RDF resource, and has no graph that could be changed.');
     if (record && needs.makes) throw new LwsError('already-exists', 'The graph is there already.');

@@ -1,6 +1,7 @@
 /** A task for the query threads, with the rights of who asks. It must not know requests' forms or answers. */
 import type { IncomingMessage } from 'node:http';
 import { clientFor } from '../../lib/authorization/client.js';
+import type { Mode } from '../../lib/authorization/mode.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import { whenGone } from '../../lib/http/request.js';
 import type { SparqlEndpoint } from './endpoint.js';
@@ -15,6 +16,9 @@ export interface Asker {
   readonly req: IncomingMessage;
 }
 
+/** Who may do one of these may know that a graph is there. */
+const anyMode: readonly Mode[] = ['read', 'write', 'delete'];
+
 /** Runs a task, and resolves when its answer begins. @throws LwsError as `QueryPool.run` */
 export async function runTask(
   { house, pool, services }: SparqlEndpoint,
@@ -22,8 +26,12 @@ export async function runTask(
   task: QueryTask,
 ): Promise<QueryAnswer> {
   const { authorizer, store } = house;
-  const decide = (iris: readonly string[]): Promise<boolean[]> =>
-    Promise.all(iris.map((iri) => authorizer.allows({ view: store, access, mode: 'read', iri })));
+  const mayAny = async (modes: readonly Mode[], iri: string): Promise<boolean> => {
+    for (const mode of modes) if (await authorizer.allows({ view: store, access, mode, iri })) return true;
+    return false;
+  };
+  const decide = (iris: readonly string[], known: boolean): Promise<boolean[]> =>
+    Promise.all(iris.map((iri) => mayAny(known ? anyMode : ['read'], iri)));
   const client = await clientFor(house, access, address);
   const { signal, release } = whenGone(req);
   const job = {

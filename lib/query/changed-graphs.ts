@@ -37,13 +37,18 @@ export class ChangedGraph {
   /** Nothing counts of what was there before. */
   isCleared = false;
   exists: boolean;
+  /** The state before. */
+  readonly before: ResourceRecord | undefined;
+  /** There is a resource that the caller must not know of: what is done to it is computed as for none, and will be refused. */
+  readonly isHidden: boolean;
 
   constructor(
     readonly iri: string,
-    /** The state before. */
-    readonly before: ResourceRecord | undefined,
+    { before, isHidden }: Pick<ChangedGraph, 'before' | 'isHidden'>,
     private readonly graphs: ChangedGraphs,
   ) {
+    this.before = before;
+    this.isHidden = isHidden;
     this.exists = before?.kind === 'rdf';
   }
 
@@ -86,6 +91,8 @@ export interface ChangedGraphsOptions {
   readonly assertTime: () => void;
   /** Throws for a name that no graph can have which is changed here. */
   readonly assertName: (iri: string) => void;
+  /** Which graphs, if they exist, the caller may know of; absent: all. Others are as if they were absent. */
+  readonly mayKnow?: ((iris: readonly string[]) => Promise<readonly boolean[]>) | undefined;
 }
 
 export class ChangedGraphs {
@@ -112,17 +119,28 @@ export class ChangedGraphs {
     return this.states.get(iri);
   }
 
-  /** @throws LwsError `too-complex` for too many */
-  graph(iri: string): ChangedGraph {
-    let state = this.states.get(iri);
-    if (!state) {
-      if (this.states.size === mostGraphs)
-        throw new LwsError('too-complex', `One update may change ${mostGraphs} graphs. Split it.`);
-      this.options.assertName(iri);
-      state = new ChangedGraph(iri, this.record(iri), this);
-      this.states.set(iri, state);
+  /**
+   * Looks at graphs that are to be changed.
+   * @throws LwsError `too-complex` for too many, and what `assertName` throws
+   */
+  async meet(iris: Iterable<string>): Promise<void> {
+    const fresh = [...new Set(iris)].filter((iri) => !this.states.has(iri));
+    if (fresh.length === 0) return;
+    if (this.states.size + fresh.length > mostGraphs)
+      throw new LwsError('too-complex', `One update may change ${mostGraphs} graphs. Split it.`);
+    const { assertName, mayKnow } = this.options;
+    for (const iri of fresh) assertName(iri);
+    const known = await mayKnow?.(fresh);
+    for (const [index, iri] of fresh.entries()) {
+      const record = this.record(iri);
+      const isHidden = record !== undefined && known?.[index] === false;
+      this.states.set(iri, new ChangedGraph(iri, { before: isHidden ? undefined : record, isHidden }, this));
     }
-    return state;
+  }
+
+  /** One that was met. */
+  graph(iri: string): ChangedGraph {
+    return this.states.get(iri)!;
   }
 
   record(iri: string): ResourceRecord | undefined {

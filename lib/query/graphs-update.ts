@@ -69,8 +69,8 @@ class GraphsUpdate {
     if (type === 'nop') return;
     if (type === 'deleteinsert') return this.change(operation as Algebra.DeleteInsert, base);
     const { source, silent = false } = operation as Transfer;
-    if (type === 'create') this.create(source.value, silent);
-    else if (type === 'clear' || type === 'drop') this.empty(source.value, type === 'drop', silent);
+    if (type === 'create') await this.create(source.value, silent);
+    else if (type === 'clear' || type === 'drop') await this.empty(source.value, type === 'drop', silent);
     else await this.transfer(operation as Transfer);
   }
 
@@ -85,7 +85,7 @@ class GraphsUpdate {
     if (compiled.plan)
       await this.eachSolution({ ...compiled, plan: compiled.plan }, dataset, (row) => change.take(row));
     else change.take([]);
-    change.apply();
+    await change.apply();
   }
 
   private async eachSolution(
@@ -110,8 +110,9 @@ class GraphsUpdate {
     }
   }
 
-  private create(iri: string, silent: boolean): void {
+  private async create(iri: string, silent: boolean): Promise<void> {
     const known = this.graphs.known(iri);
+    await this.graphs.meet([iri]);
     const graph = this.graphs.graph(iri);
     note(graph.needs, 'puts');
     if (!silent && known?.exists) throw new LwsError('already-exists', `The update has made the graph ${iri} before.`);
@@ -119,8 +120,9 @@ class GraphsUpdate {
     graph.exists = true;
   }
 
-  private empty(iri: string, drops: boolean, silent: boolean): void {
+  private async empty(iri: string, drops: boolean, silent: boolean): Promise<void> {
     const known = this.graphs.known(iri);
+    await this.graphs.meet([iri]);
     const graph = this.graphs.graph(iri);
     note(graph.needs, 'removes');
     if (drops) note(graph.needs, 'drops');
@@ -139,12 +141,13 @@ class GraphsUpdate {
       throw absent(from);
     }
     if (from === to) return;
+    await this.graphs.meet([to]);
     const target = this.graphs.graph(to);
     note(target.needs, 'puts');
     if (type === 'copy' || type === 'move') target.clear();
     target.exists = true;
     for await (const keys of this.graphs.keysOf(from)) for (const key of keys) target.insert(keyInGraph(key, to));
-    if (type === 'move') this.empty(from, true, false);
+    if (type === 'move') await this.empty(from, true, false);
   }
 
   private async canRead(iri: string): Promise<boolean> {
@@ -181,7 +184,8 @@ class QuadChange {
     this.takeInto(added, update.added, { row, labelOf, isWanted: isAllowed });
   }
 
-  apply(): void {
+  async apply(): Promise<void> {
+    await this.graphs.meet(new Set([...this.removed.values(), ...this.added.values()]));
     for (const [key, iri] of this.removed) {
       const graph = this.graphs.graph(iri);
       note(graph.needs, 'removes');

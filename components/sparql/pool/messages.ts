@@ -48,7 +48,8 @@ export type FromQueryWorker =
   | { readonly ready: true }
   /** A part of the answer; the first one says the format, and the last one that it is the last. */
   | { readonly chunk: Uint8Array; readonly mediaType: string | undefined; readonly isLast: boolean }
-  | { readonly decide: { readonly id: number; readonly iris: readonly string[] } }
+  /** Which of these the caller may read; or may know of, as one who may do anything with them. */
+  | { readonly decide: { readonly id: number; readonly iris: readonly string[]; readonly known?: boolean } }
   | { readonly service: ServiceCall & { readonly id: number } }
   | {
       readonly fault: {

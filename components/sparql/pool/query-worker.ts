@@ -59,11 +59,11 @@ port.on('message', (message: ToQueryWorker) => {
   } else if ('stop' in message) stop();
 });
 
-async function decide(iris: readonly string[]): Promise<readonly boolean[]> {
+async function decide(iris: readonly string[], known = false): Promise<readonly boolean[]> {
   const id = asked++;
   const answers = await new Promise<readonly boolean[]>((resolve) => {
     asking.set(id, resolve);
-    send({ decide: { id, iris } });
+    send({ decide: { id, iris, known } });
   });
   if (answers.length !== iris.length) throw new Error('The decisions are not those that were asked for.');
   return answers;
@@ -145,7 +145,12 @@ async function answer({
       assertTime: limits(task.timeoutMs),
     };
     const { mediaType, chunks } = await (task.update
-      ? runUpdate(task, task.update, { ...run, hidden, storage })
+      ? runUpdate(task, task.update, {
+          ...run,
+          hidden,
+          storage,
+          mayKnow: scope === 'everything' ? undefined : (iris) => decide(iris, true),
+        })
       : runQuery(task, run));
     let isFirst = true;
     const write = async (text: string, isLast: boolean): Promise<void> => {

@@ -23,8 +23,8 @@ export interface QueryJob {
   readonly scope: () => Promise<GraphScope>;
   /** Aborts when the client goes away. */
   readonly gone: AbortSignal;
-  /** Answers what the worker cannot decide. */
-  readonly decide: (iris: readonly string[]) => Promise<readonly boolean[]>;
+  /** Answers what the worker cannot decide: what may be read, or with `known`, what the client may do anything with. */
+  readonly decide: (iris: readonly string[], known: boolean) => Promise<readonly boolean[]>;
   /** Asks another endpoint, as long as the query runs. */
   readonly callService: (call: ServiceCall, ended: AbortSignal) => Promise<ServiceAnswer>;
 }
@@ -126,8 +126,8 @@ class WorkerQuery {
       );
     } else if ('chunk' in message) this.take(message);
     else if ('decide' in message) {
-      const { id, iris } = message.decide;
-      this.answered(job.decide(iris), (answers) => this.post({ decided: { id, answers } }));
+      const { id, iris, known = false } = message.decide;
+      this.answered(job.decide(iris, known), (answers) => this.post({ decided: { id, answers } }));
     } else if ('service' in message) {
       const { id, ...call } = message.service;
       this.calls ??= new AbortController();

@@ -4,8 +4,9 @@ import { clientFor } from '../../lib/authorization/client.js';
 import type { Mode } from '../../lib/authorization/mode.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import { whenGone } from '../../lib/http/request.js';
+import { parentOf } from '../../lib/storage/records.js';
 import type { SparqlEndpoint } from './endpoint.js';
-import type { QueryTask } from './pool/messages.js';
+import type { Purpose, QueryTask } from './pool/messages.js';
 import type { QueryAnswer } from './pool/worker-query.js';
 import { serviceCalls } from './services/service-calls.js';
 
@@ -16,8 +17,12 @@ export interface Asker {
   readonly req: IncomingMessage;
 }
 
-/** Who may do one of these may know that a graph is there. */
-const anyMode: readonly Mode[] = ['read', 'write', 'delete'];
+/** One of these is needed. */
+const modesFor: Readonly<Record<Purpose, readonly Mode[]>> = {
+  read: ['read'],
+  know: ['read', 'write', 'delete'],
+  make: ['append'],
+};
 
 /** Runs a task, and resolves when its answer begins. @throws LwsError as `QueryPool.run` */
 export async function runTask(
@@ -26,12 +31,12 @@ export async function runTask(
   task: QueryTask,
 ): Promise<QueryAnswer> {
   const { authorizer, store } = house;
-  const mayAny = async (modes: readonly Mode[], iri: string): Promise<boolean> => {
+  const may = async (modes: readonly Mode[], iri: string): Promise<boolean> => {
     for (const mode of modes) if (await authorizer.allows({ view: store, access, mode, iri })) return true;
     return false;
   };
-  const decide = (iris: readonly string[], known: boolean): Promise<boolean[]> =>
-    Promise.all(iris.map((iri) => mayAny(known ? anyMode : ['read'], iri)));
+  const decide = (iris: readonly string[], purpose: Purpose): Promise<boolean[]> =>
+    Promise.all(iris.map((iri) => may(modesFor[purpose], purpose === 'make' ? parentOf(iri) : iri)));
   const client = await clientFor(house, access, address);
   const { signal, release } = whenGone(req);
   const job = {

@@ -18,7 +18,7 @@ export function withChanges(
   { readable, defaultGraphs, namedGraphs }: DatasetGraphs,
   graphs: ChangedGraphs,
 ): ChangedDataset {
-  const made = new Set(graphs.all.filter(({ before, isHidden }) => !before && !isHidden).map(({ iri }) => iri));
+  const made = new Set(graphs.all.filter(({ isSeen }) => isSeen).map(({ iri }) => iri));
   const dataset = {
     readable: made.size === 0 ? readable : readableToo(readable, made),
     ...(defaultGraphs ? { defaultGraphs } : {}),

@@ -39,16 +39,19 @@ export class ChangedGraph {
   exists: boolean;
   /** The state before. */
   readonly before: ResourceRecord | undefined;
-  /** There is a resource that the caller must not know of: what is done to it is computed as for none, and will be refused. */
-  readonly isHidden: boolean;
+  /**
+   * It is new, and later operations see what the update has put into it. Where the caller may make nothing the update will be refused,
+   * whether or not there is something hidden of that name, and must not show which.
+   */
+  readonly isSeen: boolean;
 
   constructor(
     readonly iri: string,
-    { before, isHidden }: Pick<ChangedGraph, 'before' | 'isHidden'>,
+    { before, isSeen }: Pick<ChangedGraph, 'before' | 'isSeen'>,
     private readonly graphs: ChangedGraphs,
   ) {
     this.before = before;
-    this.isHidden = isHidden;
+    this.isSeen = isSeen;
     this.exists = before?.kind === 'rdf';
   }
 
@@ -84,6 +87,8 @@ export class ChangedGraph {
   }
 }
 
+type Decide = (iris: readonly string[]) => Promise<readonly boolean[]>;
+
 export interface ChangedGraphsOptions {
   readonly level: Level;
   readonly snapshot: LevelSnapshot;
@@ -92,7 +97,9 @@ export interface ChangedGraphsOptions {
   /** Throws for a name that no graph can have which is changed here. */
   readonly assertName: (iri: string) => void;
   /** Which graphs, if they exist, the caller may know of; absent: all. Others are as if they were absent. */
-  readonly mayKnow?: ((iris: readonly string[]) => Promise<readonly boolean[]>) | undefined;
+  readonly mayKnow?: Decide | undefined;
+  /** Which graphs the caller may make where there are none; absent: it may read whatever there is. */
+  readonly mayMake?: Decide | undefined;
 }
 
 export class ChangedGraphs {
@@ -128,13 +135,14 @@ export class ChangedGraphs {
     if (fresh.length === 0) return;
     if (this.states.size + fresh.length > mostGraphs)
       throw new LwsError('too-complex', `One update may change ${mostGraphs} graphs. Split it.`);
-    const { assertName, mayKnow } = this.options;
+    const { assertName, mayKnow, mayMake } = this.options;
     for (const iri of fresh) assertName(iri);
-    const known = await mayKnow?.(fresh);
+    const [known, makeable] = [await mayKnow?.(fresh), await mayMake?.(fresh)];
     for (const [index, iri] of fresh.entries()) {
       const record = this.record(iri);
       const isHidden = record !== undefined && known?.[index] === false;
-      this.states.set(iri, new ChangedGraph(iri, { before: isHidden ? undefined : record, isHidden }, this));
+      const isSeen = !record && makeable?.[index] !== false;
+      this.states.set(iri, new ChangedGraph(iri, { before: isHidden ? undefined : record, isSeen }, this));
     }
   }
 

@@ -13,7 +13,7 @@ import { loadQueryEngine } from '../../../lib/query/query-engine.js';
 import { openLevel } from '../../../lib/storage/durable-level.js';
 import { hiddenGraphs } from '../../../lib/storage/hidden-keys.js';
 import { ownedBy } from '../../../lib/storage/owned-entries.js';
-import type { FromQueryWorker, QueryWorkerData, ToQueryWorker } from './messages.js';
+import type { FromQueryWorker, Purpose, QueryWorkerData, ToQueryWorker } from './messages.js';
 import { interrupted, outOfMemory, timeout } from './query-errors.js';
 import { runQuery } from './run-query.js';
 import { runUpdate } from './run-update.js';
@@ -59,11 +59,11 @@ port.on('message', (message: ToQueryWorker) => {
   } else if ('stop' in message) stop();
 });
 
-async function decide(iris: readonly string[], known = false): Promise<readonly boolean[]> {
+async function decide(iris: readonly string[], purpose: Purpose = 'read'): Promise<readonly boolean[]> {
   const id = asked++;
   const answers = await new Promise<readonly boolean[]>((resolve) => {
     asking.set(id, resolve);
-    send({ decide: { id, iris, known } });
+    send({ decide: { id, iris, purpose } });
   });
   if (answers.length !== iris.length) throw new Error('The decisions are not those that were asked for.');
   return answers;
@@ -149,7 +149,7 @@ async function answer({
           ...run,
           hidden,
           storage,
-          mayKnow: scope === 'everything' ? undefined : (iris) => decide(iris, true),
+          decide: scope === 'everything' ? undefined : decide,
         })
       : runQuery(task, run));
     let isFirst = true;

@@ -12,14 +12,16 @@ import type { GraphUpdate } from '../../../lib/resources/update-graphs.js';
 import { defaultTurtle, isLargeGraph } from '../../../lib/storage/graph-lines.js';
 import { sortKeys } from '../../../lib/storage/key-order.js';
 import { isContainerIri } from '../../../lib/storage/records.js';
-import type { QueryTask } from './messages.js';
+import type { Purpose, QueryTask } from './messages.js';
 import { interrupted } from './query-errors.js';
 import type { QueryRun } from './run-query.js';
 
-export interface UpdateRunOptions extends Omit<GraphsUpdateOptions, 'assertName'> {
+export interface UpdateRunOptions extends Omit<GraphsUpdateOptions, 'assertName' | 'mayKnow' | 'mayMake'> {
   readonly storage: string;
   /** Graphs that are being written, or removed. */
   readonly hidden: ReadonlySet<string>;
+  /** Asks the authorizer; absent: the caller may read everything. */
+  readonly decide: ((iris: readonly string[], purpose: Purpose) => Promise<readonly boolean[]>) | undefined;
 }
 
 /** A graph that is changed; lines of its keys follow. */
@@ -40,7 +42,7 @@ const mostRewritten = 500_000;
 export async function runUpdate(
   task: QueryTask,
   { systemPrefix }: NonNullable<QueryTask['update']>,
-  { storage, hidden, ...options }: UpdateRunOptions,
+  { storage, hidden, decide, ...options }: UpdateRunOptions,
 ): Promise<QueryRun> {
   const { query, base, defaultGraphs, namedGraphs } = task;
   const update = await readGraphsUpdate(query, base);
@@ -54,6 +56,8 @@ export async function runUpdate(
   const graphs = await computeUpdate(update.steps, {
     ...options,
     ...dataset,
+    mayKnow: decide && ((iris) => decide(iris, 'know')),
+    mayMake: decide && ((iris) => decide(iris, 'make')),
     assertName: (iri) => assertGraph(iri, { storage, systemPrefix }, hidden),
   });
   return { mediaType: 'application/x-ndjson', chunks: linesOf(graphs, update.prefixes) };

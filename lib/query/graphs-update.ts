@@ -22,7 +22,10 @@ import { NotCompiledError } from './plan/compile-scope.js';
 import { type CompiledGraphsUpdate, compileGraphsUpdate, type GraphTemplate } from './plan/compile-template.js';
 import type { Plan, Row } from './plan/plan.js';
 
-export interface GraphsUpdateOptions extends Omit<DatasetOptions, 'memory'>, ChangedGraphsOptions {}
+export interface GraphsUpdateOptions extends Omit<DatasetOptions, 'memory'>, ChangedGraphsOptions {
+  /** Solutions that the WHERE of all operations may have together. */
+  readonly mostSolutions: number;
+}
 
 /**
  * Runs operations.
@@ -58,6 +61,7 @@ interface Transfer extends Algebra.Operation {
 
 class GraphsUpdate {
   private readonly freshLabel = freshLabels();
+  private solutions = 0;
 
   constructor(
     private readonly graphs: ChangedGraphs,
@@ -103,6 +107,12 @@ class GraphsUpdate {
     try {
       for await (const rows of run.rows) {
         assertTime();
+        this.solutions += rows.length;
+        if (this.solutions > options.mostSolutions)
+          throw new LwsError(
+            'too-complex',
+            `The WHERE of the update has more than ${options.mostSolutions} solutions (lws.sparql.endpoint.max-results). Make it narrower.`,
+          );
         for (const row of rows) take(row);
       }
     } finally {

@@ -203,15 +203,14 @@ describeStorage(
     it('refuses what is too long, too wide or too much, and changes nothing', async () => {
       const out = s.fresh();
       const many = Array.from({ length: 251 }, (_, i) => inserting(`${s.scratch}many${i}`, 'x'));
-      const numbers = Array.from({ length: 100 }, (_, i) => i).join(' ');
-      const cross = ['a', 'b', 'c', 'd'].map((name) => `VALUES ?${name} { ${numbers} }`).join(' ');
+      const numbers = Array.from({ length: 200 }, (_, i) => i).join(' ');
+      const cross = ['a', 'b', 'c'].map((name) => `VALUES ?${name} { ${numbers} }`).join(' ');
+      const long = `BIND(IRI(CONCAT("urn:${'x'.repeat(4000)}", STR(?a), "-", STR(?b), "-", STR(?c))) AS ?t)`;
       for (const [text, status] of [
         [inserting(out, 'x'.repeat(1 << 20)), 413],
         [many.join(' ; '), 422],
-        [
-          `INSERT { GRAPH <${out}> { <urn:s> ?t ?a } } WHERE { ${cross} BIND(IRI(CONCAT("urn:", STR(?a), "-", STR(?b), "-", STR(?c), "-", STR(?d))) AS ?t) }`,
-          422,
-        ],
+        [`INSERT { GRAPH <${out}> { <urn:s> ?t ?a } } WHERE { ${cross} ${long} }`, 422],
+        [`INSERT { GRAPH <${out}> { <urn:s> <urn:p> 1 } } WHERE { ${cross} }`, 422],
         [`INSERT { GRAPH <${out}> { <urn:s> <urn:p> 1 } } WHERE { ${'{'.repeat(20_000)}${'}'.repeat(20_000)} }`, 400],
       ] as const) {
         const answer = await postUpdate(s, text);

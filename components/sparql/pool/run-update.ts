@@ -16,7 +16,8 @@ import type { Purpose, QueryTask } from './messages.js';
 import { interrupted } from './query-errors.js';
 import type { QueryRun } from './run-query.js';
 
-export interface UpdateRunOptions extends Omit<GraphsUpdateOptions, 'assertName' | 'mayKnow' | 'mayMake'> {
+export interface UpdateRunOptions
+  extends Omit<GraphsUpdateOptions, 'assertName' | 'mayKnow' | 'mayMake' | 'mostSolutions'> {
   readonly storage: string;
   /** Graphs that are being written, or removed. */
   readonly hidden: ReadonlySet<string>;
@@ -56,6 +57,7 @@ export async function runUpdate(
   const graphs = await computeUpdate(update.steps, {
     ...options,
     ...dataset,
+    mostSolutions: task.maxResults,
     mayKnow: decide && ((iris) => decide(iris, 'know')),
     mayMake: decide && ((iris) => decide(iris, 'make')),
     assertName: (iri) => assertGraph(iri, { storage, systemPrefix }, hidden),

@@ -96,6 +96,6 @@ describe('Updates of several graphs', function () {
           expect(await states(together)).to.deep.equal(await states(apart));
         },
       ),
-      { numRuns: runs(40) },
+      { numRuns: runs(200) },
     ));
 });

@@ -22,6 +22,7 @@ import type { GuardedFetch } from './outbound/guarded-fetch.js';
 import type { BulkStaging } from './resources/bulk.js';
 import type { BulkOptions } from './resources/bulk-items.js';
 import type { ExplainedRequest, Explanation } from './resources/explanation.js';
+import type { GraphsRequest, UpdatedGraph } from './resources/update-graphs.js';
 import type { DescribedSetting, SettingsOf, SettingsTable } from './settings.js';
 import type { Store } from './storage/store.js';
 import type { Transaction } from './storage/transaction.js';
@@ -80,6 +81,8 @@ export interface House {
   readonly audience: { readonly accepted: ReadonlySet<string>; readonly required: boolean };
   /** Stages many resources in one transaction. */
   readonly bulk: (tx: Transaction, options: BulkOptions) => BulkStaging;
+  /** Changes several graphs in one transaction. @throws LwsError, OutdatedGraph */
+  readonly updateGraphs: (request: GraphsRequest) => Promise<readonly UpdatedGraph[]>;
   /** The decision about a request that nobody made. @throws LwsError `bad-request` */
   readonly explain: (request: ExplainedRequest) => Promise<Explanation>;
   /** The numbers of the house and of all components, as they are now. */

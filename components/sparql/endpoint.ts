@@ -10,6 +10,8 @@ export interface SparqlEndpoint {
   readonly mostResults: number;
   readonly mostAnswerBytes: number;
   readonly services: ServiceCallsOptions;
+  /** Bytes of an update; absent: there are no updates. */
+  readonly mostUpdateBytes?: number | undefined;
 }
 
 export const endpointUrl = ({ baseUri, systemPrefix }: Pick<House, 'baseUri' | 'systemPrefix'>): string =>

@@ -49,6 +49,18 @@ const settings = {
     'Seconds after which a query of somebody who owns nothing and was granted nothing is ended, where that is sooner.',
   ),
   mostBytes: setting('lws.sparql.endpoint.max-query-bytes', integer(1), 64 << 10, 'The longest query, in bytes.'),
+  update: setting(
+    'lws.sparql.endpoint.update',
+    flag,
+    false,
+    'Take SPARQL updates at the endpoint: graphs are resources, and all of a request change in one transaction.',
+  ),
+  mostUpdateBytes: setting(
+    'lws.sparql.endpoint.max-update-bytes',
+    integer(1, 64 << 20),
+    1 << 20,
+    'The longest update at the endpoint, in bytes.',
+  ),
   memoryMb: setting('lws.sparql.endpoint.memory-mb', integer(64), 512, 'Memory of one query, in MiB.'),
   allowedServices: setting(
     'lws.sparql.endpoint.allowed-services',
@@ -96,7 +108,15 @@ export default defineComponent({
       timeoutMs: timeout * 1000,
       log: house.log,
     };
-    const endpoint = { house, pool, mostBytes, mostResults, mostAnswerBytes: mostAnswerMb * 2 ** 20, services };
+    const endpoint = {
+      house,
+      pool,
+      mostBytes,
+      mostResults,
+      mostAnswerBytes: mostAnswerMb * 2 ** 20,
+      services,
+      mostUpdateBytes: given.update ? given.mostUpdateBytes : undefined,
+    };
     const serviceEndpoint = endpointUrl(house);
     return {
       routes: sparqlRoutes(endpoint),

@@ -10,6 +10,7 @@ import { type RdfFormat, rdfFormats } from '../../lib/rdf/formats.js';
 import { type RequestBody, readBody } from '../../lib/resources/body.js';
 
 export const sparqlQuery = 'application/sparql-query';
+export const sparqlUpdate = 'application/sparql-update';
 const form = 'application/x-www-form-urlencoded';
 
 export const resultFormats = [
@@ -32,12 +33,24 @@ export interface SparqlRequest {
   /** FROM and FROM NAMED of the request, which win over the query's; absent: not said. */
   readonly defaultGraphs?: readonly string[];
   readonly namedGraphs?: readonly string[];
+  readonly isUpdate?: boolean;
 }
 
-const request = (query: string, parameters: URLSearchParams): SparqlRequest => {
+export interface RequestLimits {
+  /** Bytes of a query. */
+  readonly mostBytes: number;
+  /** Bytes of an update; absent: there are none. */
+  readonly mostUpdateBytes?: number | undefined;
+}
+
+const request = (
+  query: string,
+  parameters: URLSearchParams,
+  [byDefault, named]: readonly [string, string] = ['default-graph-uri', 'named-graph-uri'],
+): SparqlRequest => {
   const graphs = (name: string): readonly string[] | undefined =>
     parameters.has(name) ? parameters.getAll(name) : undefined;
-  const [defaultGraphs, namedGraphs] = [graphs('default-graph-uri'), graphs('named-graph-uri')];
+  const [defaultGraphs, namedGraphs] = [graphs(byDefault), graphs(named)];
   return { query, ...(defaultGraphs ? { defaultGraphs } : {}), ...(namedGraphs ? { namedGraphs } : {}) };
 };
 
@@ -59,31 +72,57 @@ export async function requestOfBody(
   body: RequestBody,
   hasContentType: boolean,
   parameters: URLSearchParams,
-  mostBytes: number,
+  limits: RequestLimits,
   isQuery: boolean,
 ): Promise<SparqlRequest> {
+  const { mostBytes, mostUpdateBytes } = limits;
   if (!hasContentType) throw new LwsError('bad-request', `The query needs a Content-Type: ${sparqlQuery}.`);
-  if (body.mediaType !== sparqlQuery && (isQuery || body.mediaType !== form))
+  const { mediaType } = body;
+  if (mediaType === sparqlUpdate && mostUpdateBytes !== undefined)
+    return updateRequest(
+      decodeUtf8(await readBody(body, mostUpdateBytes, 'lws.sparql.endpoint.max-update-bytes')),
+      parameters,
+    );
+  if (mediaType !== sparqlQuery && (isQuery || mediaType !== form))
     throw new LwsError('unsupported-media-type', `A query is sent as ${sparqlQuery}${isQuery ? '' : ` or ${form}`}.`, {
       fields: { 'Accept-Query': sparqlQuery },
     });
+  if (mediaType === sparqlQuery)
+    return request(decodeUtf8(await readBody(body, mostBytes, 'lws.sparql.endpoint.max-query-bytes')), parameters);
   // A form is percent-encoded, and three times as long for that.
-  const text = decodeUtf8(
-    await readBody(
-      body,
-      body.mediaType === form ? mostBytes * 3 + 4096 : mostBytes,
-      'lws.sparql.endpoint.max-query-bytes',
-    ),
-  );
-  if (body.mediaType === sparqlQuery) return request(text, parameters);
-  const found = requestOfUrl(new URLSearchParams(text), mostBytes);
+  const longest = Math.max(mostBytes, mostUpdateBytes ?? 0) * 3 + 4096;
+  const fields = new URLSearchParams(decodeUtf8(await readBody(body, longest, 'lws.sparql.endpoint.max-query-bytes')));
+  if (fields.has('update') && mostUpdateBytes !== undefined) return updateOfForm(fields, mostUpdateBytes);
+  const found = requestOfUrl(fields, mostBytes);
   if (!found) throw new LwsError('bad-request', 'The form has no parameter query.');
   return found;
 }
 
-function assertLength(bytes: number, mostBytes: number): void {
+/** @throws LwsError `bad-request` unless there is one update and no query; `too-large` */
+function updateOfForm(parameters: URLSearchParams, mostBytes: number): SparqlRequest {
+  const updates = parameters.getAll('update');
+  if (updates.length !== 1 || parameters.has('query'))
+    throw new LwsError('bad-request', 'The form has to have one update, and no query.');
+  assertLength(Buffer.byteLength(updates[0]!), mostBytes, 'update');
+  return updateRequest(updates[0]!, parameters);
+}
+
+function updateRequest(update: string, parameters: URLSearchParams): SparqlRequest {
+  if (parameters.has('query')) throw new LwsError('bad-request', 'A request is a query or an update.');
+  if (parameters.has('default-graph-uri') || parameters.has('named-graph-uri'))
+    throw new LwsError(
+      'bad-request',
+      'The dataset of an update is named with using-graph-uri and using-named-graph-uri.',
+    );
+  return { ...request(update, parameters, ['using-graph-uri', 'using-named-graph-uri']), isUpdate: true };
+}
+
+function assertLength(bytes: number, mostBytes: number, what: 'query' | 'update' = 'query'): void {
   if (bytes > mostBytes)
-    throw new LwsError('too-large', `A query may be ${mostBytes} bytes long (lws.sparql.endpoint.max-query-bytes).`);
+    throw new LwsError(
+      'too-large',
+      `The ${what} may be ${mostBytes} bytes long (lws.sparql.endpoint.max-${what}-bytes).`,
+    );
 }
 
 /** The formats that the client takes for each kind of result; absent: none that there is. */

@@ -1,18 +1,22 @@
 /** The SPARQL Query Service over HTTP (rule 14.1). It must not know how a query runs. */
-import type { IncomingMessage } from 'node:http';
-import { clientFor } from '../../lib/authorization/client.js';
-import type { Access } from '../../lib/authorization/principal.js';
 import { formatLink } from '../../lib/fields/link.js';
 import type { Reply } from '../../lib/http/reply.js';
-import { whenGone } from '../../lib/http/request.js';
 import type { Route, RouteRequest } from '../../lib/http/route.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
 import type { RequestBody } from '../../lib/resources/body.js';
 import { endpointUrl, type SparqlEndpoint } from './endpoint.js';
 import type { QueryTask } from './pool/messages.js';
-import { acceptedFormats, requestOfBody, requestOfUrl, type SparqlRequest, sparqlQuery } from './protocol.js';
+import {
+  acceptedFormats,
+  requestOfBody,
+  requestOfUrl,
+  type SparqlRequest,
+  sparqlQuery,
+  sparqlUpdate,
+} from './protocol.js';
+import { type Asker, runTask } from './run-task.js';
 import { serviceDescription } from './service-description.js';
-import { serviceCalls } from './services/service-calls.js';
+import { update } from './update.js';
 
 const path = '{prefix}/sparql';
 
@@ -32,24 +36,23 @@ export function sparqlRoutes(endpoint: SparqlEndpoint): readonly Route[] {
       const { req, query, body } = request;
       const isQuery = req.method === 'QUERY';
       const hasType = req.headers['content-type'] !== undefined;
-      return ask(endpoint, request, await requestOfBody(body(), hasType, query, endpoint.mostBytes, isQuery));
+      const limits = isQuery ? { mostBytes: endpoint.mostBytes } : endpoint;
+      const asked = await requestOfBody(body(), hasType, query, limits, isQuery);
+      return asked.isUpdate ? update(endpoint, request, asked) : ask(endpoint, request, asked);
     }),
     route(['OPTIONS'], () => ({
       status: 204,
       fields: {
         Allow: 'GET, HEAD, POST, QUERY, OPTIONS',
         'Accept-Query': sparqlQuery,
-        'Accept-Post': `${sparqlQuery}, application/x-www-form-urlencoded`,
+        'Accept-Post': [
+          sparqlQuery,
+          ...(endpoint.mostUpdateBytes === undefined ? [] : [sparqlUpdate]),
+          'application/x-www-form-urlencoded',
+        ].join(', '),
       },
     })),
   ];
-}
-
-/** Who asks, for what is fair: the subject, or the address of a stranger. */
-interface Asker {
-  readonly access: Access;
-  readonly address: string;
-  readonly req: IncomingMessage;
 }
 
 const ask = (endpoint: SparqlEndpoint, request: RouteRequest, asked: SparqlRequest): Promise<Reply> =>
@@ -64,20 +67,20 @@ export async function askResource(
   hasType: boolean,
   iri: string,
 ): Promise<Reply> {
-  const asked = await requestOfBody(body, hasType, new URLSearchParams(), endpoint.mostBytes, true);
+  const asked = await requestOfBody(body, hasType, new URLSearchParams(), { mostBytes: endpoint.mostBytes }, true);
   const within = iri === endpoint.house.storage ? {} : { within: iri };
   return answer(endpoint, asker, accept, asked, iri, within);
 }
 
 async function answer(
-  { house, pool, mostResults, mostAnswerBytes, services }: SparqlEndpoint,
+  endpoint: SparqlEndpoint,
   { access, address, req }: Asker,
   accept: string | undefined,
   asked: SparqlRequest,
   base: string,
   within: { readonly within?: string } = {},
 ): Promise<Reply> {
-  const { authorizer, store } = house;
+  const { house, mostResults, mostAnswerBytes, services } = endpoint;
   const task: QueryTask = {
     ...asked,
     ...within,
@@ -87,19 +90,7 @@ async function answer(
     maxBytes: mostAnswerBytes,
     allowedServices: services.allowed,
   };
-  const decide = (iris: readonly string[]): Promise<boolean[]> =>
-    Promise.all(iris.map((iri) => authorizer.allows({ view: store, access, mode: 'read', iri })));
-  const client = await clientFor(house, access, address);
-  const { signal, release } = whenGone(req);
-  const job = {
-    task,
-    ...client,
-    scope: async () => authorizer.readScope(access),
-    gone: signal,
-    decide,
-    callService: serviceCalls(services),
-  };
-  const { mediaType, body } = await pool.run(job).finally(release);
+  const { mediaType, body } = await runTask(endpoint, { access, address, req }, task);
   return {
     status: 200,
     fields: {

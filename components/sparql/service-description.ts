@@ -22,7 +22,7 @@ const formatNames: Readonly<Record<string, string>> = {
 };
 
 export async function serviceDescription(
-  { house, services }: SparqlEndpoint,
+  { house, services, mostUpdateBytes }: SparqlEndpoint,
   accept: string | undefined,
 ): Promise<Reply> {
   const endpoint = endpointUrl(house);
@@ -32,7 +32,7 @@ export async function serviceDescription(
   const text = `@prefix sd: <${sd}> .
 <${endpoint}> a sd:Service ;
   sd:endpoint <${endpoint}> ;
-  sd:supportedLanguage sd:SPARQL11Query ;
+  sd:supportedLanguage sd:SPARQL11Query${mostUpdateBytes === undefined ? '' : ', sd:SPARQL11Update'} ;
   sd:feature sd:UnionDefaultGraph${services.allowed.length > 0 ? ', sd:BasicFederatedQuery' : ''} ;
   sd:resultFormat ${formats.join(', ')} ;
   sd:defaultDataset [ a sd:Dataset ; sd:defaultGraph [ a sd:Graph ] ] .`;

@@ -38,18 +38,26 @@ export async function remove(storage: Storage, request: DeleteRequest): Promise<
     assertPreconditions(preconditions, seen, seen.state);
     if (record.members && !recursive)
       throw new LwsError('not-empty', 'The container is not empty. Delete its members first, or send Depth: infinity.');
-    const parent = tx.record(parentOf(iri))!;
-    await stageDeletion(storage, tx, request, record);
-    tx.putRecord({
-      ...datedAnew(parent, storage.clock()),
-      revision: newRevision(),
-      members: (parent.members ?? 1) - 1,
-    });
+    await stageRemoval(storage, tx, { access, record });
   };
   if (request.body) await assertDigests(request.body);
   await storage.store.prefetch(admitted);
   if (recursive) await askGroups(storage, access, iri);
   await storage.store.transact(work, { frees: true });
+}
+
+/**
+ * Stages the end of a resource and of all below it, and of its membership.
+ * @throws LwsError `forbidden` when a descendant may not be deleted
+ */
+export async function stageRemoval(
+  storage: Storage,
+  tx: Transaction,
+  { access, record }: { readonly access: Access; readonly record: ResourceRecord },
+): Promise<void> {
+  const parent = tx.record(parentOf(record.iri))!;
+  await stageDeletion(storage, tx, access, record);
+  tx.putRecord({ ...datedAnew(parent, storage.clock()), revision: newRevision(), members: (parent.members ?? 1) - 1 });
 }
 
 /** Decides by the ACLs of all descendants once before the transaction, in which no group of another server is asked. */
@@ -58,12 +66,7 @@ async function askGroups({ acls, authorizer, store }: Storage, access: Access, c
     if (iri.startsWith(container)) await authorizer.allows({ view: store, access, mode: 'delete', iri });
 }
 
-async function stageDeletion(
-  storage: Storage,
-  tx: Transaction,
-  { access }: DeleteRequest,
-  root: ResourceRecord,
-): Promise<void> {
+async function stageDeletion(storage: Storage, tx: Transaction, access: Access, root: ResourceRecord): Promise<void> {
   const found: ResourceRecord[] = [root];
   for (const record of found)
     if (record.kind === 'container' && record.members)

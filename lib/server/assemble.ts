@@ -26,6 +26,7 @@ import { explainDecision } from '../resources/explanation.js';
 import { Representations } from '../resources/representations.js';
 import { ensureRootAcl } from '../resources/root-acl.js';
 import type { Storage } from '../resources/storage.js';
+import { updateGraphs } from '../resources/update-graphs.js';
 import { describeSettings, type Settings } from '../settings.js';
 import { ownsAny } from '../storage/owned-entries.js';
 import { quadsOf } from '../storage/quads.js';
@@ -142,6 +143,7 @@ export function assembleHouse(
     progress,
     audience: { accepted, required: core.audienceRequired },
     bulk: (tx, options) => new BulkStaging(assembled, tx, options),
+    updateGraphs: (request) => updateGraphs(assembled, request),
     explain: (request) => explainDecision(assembled, request),
     measures: async () => {
       const own = await Promise.all(installations.map((installation) => installation.measures?.() ?? []));

@@ -183,6 +183,12 @@ export function layoutOf(key: string): KeyLayout {
   return { suffixAt, ends: [first, second, third] };
 }
 
+/** The GSPO key of the same triple in another graph. */
+export function keyInGraph(gspo: string, graph: string): string {
+  const { suffixAt, ends } = layoutOf(gspo);
+  return `${graphPrefix(graph)}${gspo.slice(ends[0] + 2, suffixAt)}0${digits(graph.length)}${gspo.slice(suffixAt + 5)}`;
+}
+
 /** The other index keys of the quad that a GSPO key stands for, in the order of `indexNames` after GSPO. */
 export function otherKeys(gspo: string): [string, string, string] {
   const { suffixAt, ends } = layoutOf(gspo);

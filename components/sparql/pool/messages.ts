@@ -7,6 +7,9 @@ import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/servi
 import type { GraphChanges, MemoryAsked, MemoryMessage } from '../../../lib/query/memory/memory-layers.js';
 import type { AcceptedFormats } from '../protocol.js';
 
+/** What is decided of a graph: whether it may be read, may be known of, or may be made where there is none. */
+export type Purpose = 'read' | 'know' | 'make';
+
 export interface QueryTask {
   readonly query: string;
   /** What relative references in the query are relative to. */
@@ -18,6 +21,8 @@ export interface QueryTask {
   readonly formats: AcceptedFormats;
   readonly maxResults: number;
   readonly maxBytes: number;
+  /** It is an update: what it would change is the answer. */
+  readonly update?: { readonly systemPrefix: string };
   /** Hosts that SERVICE may name. */
   readonly allowedServices: readonly AllowedHost[];
 }
@@ -46,7 +51,7 @@ export type FromQueryWorker =
   | { readonly ready: true }
   /** A part of the answer; the first one says the format, and the last one that it is the last. */
   | { readonly chunk: Uint8Array; readonly mediaType: string | undefined; readonly isLast: boolean }
-  | { readonly decide: { readonly id: number; readonly iris: readonly string[] } }
+  | { readonly decide: { readonly id: number; readonly iris: readonly string[]; readonly purpose: Purpose } }
   | { readonly service: ServiceCall & { readonly id: number } }
   | {
       readonly fault: {

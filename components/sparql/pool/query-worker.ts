@@ -13,9 +13,10 @@ import { loadQueryEngine } from '../../../lib/query/query-engine.js';
 import { openLevel } from '../../../lib/storage/durable-level.js';
 import { hiddenGraphs } from '../../../lib/storage/hidden-keys.js';
 import { ownedBy } from '../../../lib/storage/owned-entries.js';
-import type { FromQueryWorker, QueryWorkerData, ToQueryWorker } from './messages.js';
+import type { FromQueryWorker, Purpose, QueryWorkerData, ToQueryWorker } from './messages.js';
 import { interrupted, outOfMemory, timeout } from './query-errors.js';
 import { runQuery } from './run-query.js';
+import { runUpdate } from './run-update.js';
 
 /** Chunks that may be on their way without the reader having taken them. */
 const mostUnderWay = 4;
@@ -24,7 +25,7 @@ const mostOwned = 1000;
 
 const port = parentPort!;
 const send = (message: FromQueryWorker, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
-const { folder } = workerData as QueryWorkerData;
+const { folder, storage } = workerData as QueryWorkerData;
 
 type Scope = Exclude<Extract<ToQueryWorker, { scope: unknown }>, { task: unknown }>;
 
@@ -58,11 +59,11 @@ port.on('message', (message: ToQueryWorker) => {
   } else if ('stop' in message) stop();
 });
 
-async function decide(iris: readonly string[]): Promise<readonly boolean[]> {
+async function decide(iris: readonly string[], purpose: Purpose = 'read'): Promise<readonly boolean[]> {
   const id = asked++;
   const answers = await new Promise<readonly boolean[]>((resolve) => {
     asking.set(id, resolve);
-    send({ decide: { id, iris } });
+    send({ decide: { id, iris, purpose } });
   });
   if (answers.length !== iris.length) throw new Error('The decisions are not those that were asked for.');
   return answers;
@@ -143,7 +144,14 @@ async function answer({
       callService,
       assertTime: limits(task.timeoutMs),
     };
-    const { mediaType, chunks } = await runQuery(task, run);
+    const { mediaType, chunks } = await (task.update
+      ? runUpdate(task, task.update, {
+          ...run,
+          hidden,
+          storage,
+          decide: scope === 'everything' ? undefined : decide,
+        })
+      : runQuery(task, run));
     let isFirst = true;
     const write = async (text: string, isLast: boolean): Promise<void> => {
       await room();

@@ -11,7 +11,7 @@ import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/servi
 import type { MemoryIndex } from '../../../lib/query/memory/memory-index.js';
 import type { MemoryAsked } from '../../../lib/query/memory/memory-layers.js';
 import { endThread } from './end-thread.js';
-import type { FromQueryWorker, QueryTask, ToQueryWorker } from './messages.js';
+import type { FromQueryWorker, Purpose, QueryTask, ToQueryWorker } from './messages.js';
 import { gone, interrupted, outOfMemory, refusalOf, timeout } from './query-errors.js';
 
 export interface QueryJob {
@@ -24,7 +24,7 @@ export interface QueryJob {
   /** Aborts when the client goes away. */
   readonly gone: AbortSignal;
   /** Answers what the worker cannot decide. */
-  readonly decide: (iris: readonly string[]) => Promise<readonly boolean[]>;
+  readonly decide: (iris: readonly string[], purpose: Purpose) => Promise<readonly boolean[]>;
   /** Asks another endpoint, as long as the query runs. */
   readonly callService: (call: ServiceCall, ended: AbortSignal) => Promise<ServiceAnswer>;
 }
@@ -126,8 +126,8 @@ class WorkerQuery {
       );
     } else if ('chunk' in message) this.take(message);
     else if ('decide' in message) {
-      const { id, iris } = message.decide;
-      this.answered(job.decide(iris), (answers) => this.post({ decided: { id, answers } }));
+      const { id, iris, purpose } = message.decide;
+      this.answered(job.decide(iris, purpose), (answers) => this.post({ decided: { id, answers } }));
     } else if ('service' in message) {
       const { id, ...call } = message.service;
       this.calls ??= new AbortController();

@@ -6,7 +6,8 @@ import type { Algebra } from '@comunica/utils-algebra';
 import { LwsError } from '../../errors.js';
 import { resolveIri } from '../../rdf/resolve-iri.js';
 import { decodeEscapes } from './code-point-escapes.js';
-import { assertScopes, nameSolutions } from './query-scopes.js';
+import { nameGraphs } from './graph-names.js';
+import { assertGraphNames, assertScopes, nameSolutions } from './query-scopes.js';
 import { prefixesOf, type Syntax, sparqlReader } from './sparql-parser.js';
 
 /** Operations that have the same base. */
@@ -26,13 +27,29 @@ export interface ReadUpdate {
  * @throws LwsError `malformed-body` for a syntax error, `named-graph` for anything that names a graph, `bad-request`
  *   for graph management, LOAD and SERVICE (rule 6.15)
  */
-export async function readUpdate(written: string, base: string): Promise<ReadUpdate> {
+export const readUpdate = (written: string, base: string): Promise<ReadUpdate> =>
+  readSteps(written, base, assertOneGraph);
+
+/**
+ * Parses an update.
+ * @param assertAllowed looks at the syntax tree before it is translated, and throws for what is refused
+ * @throws LwsError `malformed-body` for a syntax error
+ */
+export async function readSteps(
+  written: string,
+  base: string,
+  assertAllowed: (syntax: Syntax) => void,
+): Promise<ReadUpdate> {
   const { parse, translate } = await sparqlReader(base);
   try {
     const text = decodeEscapes(written);
     const syntax = parse(text);
     if (syntax.type !== 'update') throw new Error('this is a query, not an update');
-    assertOneGraph(syntax);
+    assertAllowed(syntax);
+    if (/graph/i.test(text)) {
+      nameGraphs(syntax, parse);
+      assertGraphNames(syntax);
+    }
     const algebra = translate(syntax);
     // Data have none of it, and may be long.
     if (/bind|select/i.test(text)) assertScopes(algebra);
@@ -73,7 +90,7 @@ function assertOneGraph(root: Syntax): void {
 }
 
 /** `WITH <g>` stands as the member `graph` of a modify, `USING` as its non-empty `from`. */
-function hasDatasetClause(node: Readonly<Record<string, unknown>>): boolean {
+export function hasDatasetClause(node: Readonly<Record<string, unknown>>): boolean {
   if (node['type'] === 'datasetClauses') return ((node['clauses'] as unknown[] | undefined) ?? []).length > 0;
   return node['type'] === 'updateOperation' && node['subType'] === 'modify' && node['graph'] !== undefined;
 }

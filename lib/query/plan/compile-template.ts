@@ -44,6 +44,30 @@ export function compileUpdate(operation: Algebra.DeleteInsert, base: string): Co
   return { plan, width: names.width, isHasty: false, removed, added };
 }
 
+/** The triples of one row in one graph. */
+export interface GraphTemplate {
+  readonly graph: TemplatePlace;
+  readonly template: Template;
+}
+
+export type CompiledGraphsUpdate = Pick<CompiledUpdate, 'plan' | 'width' | 'isHasty'> &
+  Readonly<Record<'removed' | 'added', readonly GraphTemplate[]>>;
+
+/** The same, where each triple is in the graph that its pattern names. @throws as `compileUpdate` */
+export function compileGraphsUpdate(operation: Algebra.DeleteInsert, base: string): CompiledGraphsUpdate {
+  const { where, delete: gone = [], insert = [] } = operation;
+  const names = namesOf(operation, base);
+  const templates = (patterns: readonly Algebra.Pattern[]): GraphTemplate[] =>
+    patterns.map((pattern) => {
+      const { value, termType } = pattern.graph;
+      const graph = termType === 'Variable' ? { slot: names.slot(value) } : { token: storedToken(pattern.graph) };
+      return { graph, template: compileTemplate([pattern], names, storedToken) };
+    });
+  const [removed, added] = [templates(gone), templates(insert)];
+  const plan = where && compileNode(where, names);
+  return { plan, width: names.width, isHasty: false, removed, added };
+}
+
 /** The token of a constant that may come into the store. */
 function storedToken(term: Term): Token {
   if (term.termType === 'NamedNode' && !isAbsoluteIri(term.value))

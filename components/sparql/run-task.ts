@@ -1,0 +1,51 @@
+/** A task for the query threads, with the rights of who asks. It must not know requests' forms or answers. */
+import type { IncomingMessage } from 'node:http';
+import { clientFor } from '../../lib/authorization/client.js';
+import type { Mode } from '../../lib/authorization/mode.js';
+import type { Access } from '../../lib/authorization/principal.js';
+import { whenGone } from '../../lib/http/request.js';
+import { parentOf } from '../../lib/storage/records.js';
+import type { SparqlEndpoint } from './endpoint.js';
+import type { Purpose, QueryTask } from './pool/messages.js';
+import type { QueryAnswer } from './pool/worker-query.js';
+import { serviceCalls } from './services/service-calls.js';
+
+/** Who asks, for what is fair: the subject, or the address of a stranger. */
+export interface Asker {
+  readonly access: Access;
+  readonly address: string;
+  readonly req: IncomingMessage;
+}
+
+/** One of these is needed. */
+const modesFor: Readonly<Record<Purpose, readonly Mode[]>> = {
+  read: ['read'],
+  know: ['read', 'write', 'delete'],
+  make: ['append'],
+};
+
+/** Runs a task, and resolves when its answer begins. @throws LwsError as `QueryPool.run` */
+export async function runTask(
+  { house, pool, services }: SparqlEndpoint,
+  { access, address, req }: Asker,
+  task: QueryTask,
+): Promise<QueryAnswer> {
+  const { authorizer, store } = house;
+  const may = async (modes: readonly Mode[], iri: string): Promise<boolean> => {
+    for (const mode of modes) if (await authorizer.allows({ view: store, access, mode, iri })) return true;
+    return false;
+  };
+  const decide = (iris: readonly string[], purpose: Purpose): Promise<boolean[]> =>
+    Promise.all(iris.map((iri) => may(modesFor[purpose], purpose === 'make' ? parentOf(iri) : iri)));
+  const client = await clientFor(house, access, address);
+  const { signal, release } = whenGone(req);
+  const job = {
+    task,
+    ...client,
+    scope: async () => authorizer.readScope(access),
+    gone: signal,
+    decide,
+    callService: serviceCalls(services),
+  };
+  return pool.run(job).finally(release);
+}

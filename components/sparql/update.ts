@@ -1,0 +1,109 @@
+/**
+ * SPARQL Update at the endpoint: computed in a query thread over a snapshot, written in one transaction, and computed again where a
+ * graph has changed in between. It must not know how an update runs, nor how a graph is stored.
+ */
+import { LwsError } from '../../lib/errors.js';
+import { formatEntityTag } from '../../lib/fields/etag.js';
+import { formatLink } from '../../lib/fields/link.js';
+import { parseStates } from '../../lib/fields/states.js';
+import type { Reply } from '../../lib/http/reply.js';
+import { turtle } from '../../lib/rdf/formats.js';
+import { lws } from '../../lib/rdf/vocabulary.js';
+import { alternately } from '../../lib/resources/turns.js';
+import { type GraphUpdate, OutdatedGraph, type UpdatedGraph } from '../../lib/resources/update-graphs.js';
+import { variantOf } from '../../lib/resources/variants.js';
+import { endpointUrl, type SparqlEndpoint } from './endpoint.js';
+import type { QueryTask } from './pool/messages.js';
+import type { UpdateLine } from './pool/run-update.js';
+import type { QueryAnswer } from './pool/worker-query.js';
+import type { SparqlRequest } from './protocol.js';
+import { type Asker, runTask } from './run-task.js';
+
+/** How often an update that was computed on an outdated state is computed again. */
+const mostAttempts = 10;
+/** States that a request may name. */
+const mostStates = 250;
+
+/**
+ * Runs an update and writes what comes of it, all or nothing.
+ * @throws LwsError as the update is refused, or the write of any of its graphs; `too-busy` when graphs change too quickly
+ */
+export async function update(endpoint: SparqlEndpoint, asker: Asker, asked: SparqlRequest): Promise<Reply> {
+  const { house } = endpoint;
+  const task: QueryTask = {
+    ...asked,
+    base: endpointUrl(house),
+    formats: {},
+    maxResults: endpoint.mostResults,
+    maxBytes: endpoint.mostAnswerBytes,
+    allowedServices: [],
+    update: { systemPrefix: house.systemPrefix },
+  };
+  const conditions = conditionsOf(asker);
+  const once = async (): Promise<readonly UpdatedGraph[]> => {
+    const updates = await updatesOf(await runTask(endpoint, asker, task));
+    return house.updateGraphs({ access: asker.access, updates, conditions, length: asked.query.length });
+  };
+  // Updates of one graph take turns when they are in each other's way, or all but one would be in vain.
+  let outdated: string | undefined;
+  for (let attempt = 0; attempt < mostAttempts; attempt++)
+    try {
+      return reply(endpoint, await (outdated === undefined ? once() : alternately(outdated, once)));
+    } catch (error) {
+      if (!(error instanceof OutdatedGraph)) throw error;
+      outdated = error.iri;
+    }
+  throw new LwsError('too-busy', 'The graphs change too quickly for this update. Nothing was changed; try again.', {
+    fields: { 'Retry-After': '1' },
+  });
+}
+
+/** @throws LwsError `bad-request` */
+function conditionsOf({ req }: Asker): NonNullable<ReturnType<typeof parseStates>> {
+  const field = req.headers['lws-if-match'];
+  if (field === undefined) return new Map();
+  const states = parseStates(String(field), mostStates);
+  if (!states)
+    throw new LwsError(
+      'bad-request',
+      `LWS-If-Match is a list of at most ${mostStates} IRIs with an entity tag each: <https://...> "tag", <https://...> "tag".`,
+    );
+  return states;
+}
+
+/** What is to be written, read line by line. */
+async function updatesOf({ body }: QueryAnswer): Promise<readonly GraphUpdate[]> {
+  const updates: (Omit<GraphUpdate, 'added' | 'removed'> & { added: string[]; removed: string[] })[] = [];
+  const take = (text: string): void => {
+    const line = JSON.parse(text) as UpdateLine;
+    if ('graph' in line) updates.push({ ...line.graph, added: [], removed: [] });
+    else if ('added' in line) updates.at(-1)!.added.push(...line.added);
+    else updates.at(-1)!.removed.push(...line.removed);
+  };
+  let rest = '';
+  const decoder = new TextDecoder();
+  for await (const chunk of Buffer.isBuffer(body) ? [body] : body) {
+    const lines = (rest + decoder.decode(chunk as Buffer, { stream: true })).split('\n');
+    rest = lines.pop()!;
+    for (const line of lines) take(line);
+  }
+  return updates;
+}
+
+function reply({ house }: SparqlEndpoint, updated: readonly UpdatedGraph[]): Reply {
+  const resources = updated.map(({ iri, status, record }) => ({
+    id: iri,
+    status,
+    ...(record ? { etag: formatEntityTag(`${record.revision}.${variantOf(turtle)}`) } : {}),
+  }));
+  return {
+    status: 200,
+    fields: {
+      'Content-Type': 'application/json',
+      'Cache-Control': 'private, no-store',
+      'X-Content-Type-Options': 'nosniff',
+      Link: formatLink(house.storage, lws.storage),
+    },
+    body: Buffer.from(`${JSON.stringify({ resources })}\n`),
+  };
+}

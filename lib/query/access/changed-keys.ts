@@ -1,0 +1,201 @@
+/**
+ * Keys of the store with changes that are not written: what earlier operations of an update did, for its later ones. It must not know
+ * what keys mean, beyond the orders that they come in.
+ */
+import { compareKeys, sortKeys } from '../../storage/key-order.js';
+import { type IndexName, indexNames, otherKeys } from '../../storage/quad-keys.js';
+import { rangeOf } from '../../storage/records.js';
+import type { KeyIterators, Seekable } from './key-iterators.js';
+
+export interface KeyChanges {
+  /** GSPO keys that the store lacks. */
+  readonly added: ReadonlySet<string>;
+  /** GSPO keys that the store has. */
+  readonly removed: ReadonlySet<string>;
+}
+
+/** @param assertTime called now and then; throws when the work has to end */
+export const changedKeys = (base: KeyIterators, changes: KeyChanges, assertTime: () => void): KeyIterators =>
+  changes.added.size + changes.removed.size === 0 ? base : new ChangedKeys(base, changes, assertTime);
+
+type Target = () => string | undefined;
+
+class ChangedKeys implements KeyIterators {
+  private readonly lists = new Map<string, readonly string[]>();
+  private readonly gone = new Map<string, ReadonlySet<string>>();
+
+  constructor(
+    private readonly base: KeyIterators,
+    private readonly changes: KeyChanges,
+    private readonly assertTime: () => void,
+  ) {}
+
+  blocks(prefix: string): AsyncGenerator<readonly string[]> {
+    return this.merged({ prefix, start: prefix }, this.base.blocks(prefix));
+  }
+
+  leaps(prefix: string, target: Target): AsyncGenerator<readonly string[]> {
+    const leap = new Leap(target);
+    return this.merged({ prefix, start: prefix }, this.base.leaps(prefix, leap.target), leap);
+  }
+
+  steps(prefix: string, from: string, target: Target): AsyncGenerator<readonly string[]> {
+    const leap = new Leap(target);
+    return this.merged({ prefix, start: from }, this.base.steps(prefix, from, leap.target), leap);
+  }
+
+  lend<T>(index: IndexName, work: (iterator: Seekable) => Promise<T>): Promise<T> {
+    return this.base.lend(index, (iterator) => work(this.seekable(iterator, index)));
+  }
+
+  hasKey(key: string): boolean {
+    const { added, removed } = this.changes;
+    return added.has(key) || (!removed.has(key) && this.base.hasKey(key));
+  }
+
+  sizeOf(prefix: string): Promise<number> {
+    const { gte, lt } = rangeOf(prefix);
+    return this.sizeBetween(gte, lt);
+  }
+
+  async sizeBetween(from: string, to: string): Promise<number> {
+    const list = this.addedTo(from.slice(0, 4));
+    return (await this.base.sizeBetween(from, to)) + (firstAt(list, to) - firstAt(list, from)) * bytesPerKey;
+  }
+
+  close(): Promise<void> {
+    return this.base.close();
+  }
+
+  private addedTo(index: string): readonly string[] {
+    let list = this.lists.get(index);
+    if (!list) {
+      this.assertTime();
+      list = sortKeys(inOrder(this.changes.added, index));
+      this.lists.set(index, list);
+    }
+    return list;
+  }
+
+  private removedFrom(index: string): ReadonlySet<string> {
+    let gone = this.gone.get(index);
+    if (!gone) {
+      this.assertTime();
+      gone = new Set(inOrder(this.changes.removed, index));
+      this.gone.set(index, gone);
+    }
+    return gone;
+  }
+
+  /** Blocks of the store without what is removed, and what is added between their keys. */
+  private async *merged(
+    { prefix, start }: { readonly prefix: string; readonly start: string },
+    blocks: AsyncGenerator<readonly string[]>,
+    leap?: Leap,
+  ): AsyncGenerator<readonly string[]> {
+    const index = prefix.slice(0, 4);
+    const [list, gone] = [this.addedTo(index), this.removedFrom(index)];
+    /** What comes before it has been given. */
+    let next = start;
+    const leapt = (): void => {
+      if (leap?.at !== undefined && compareKeys(leap.at, next) > 0) next = leap.at;
+    };
+    for await (const keys of blocks) {
+      leapt();
+      const after = successor(keys.at(-1)!);
+      const own = without(keys, gone);
+      const block = mergedKeys(own, list.slice(firstAt(list, next), firstAt(list, after)));
+      next = after;
+      leap?.given(block.length > 0);
+      if (block.length > 0) yield block;
+    }
+    leapt();
+    const end = firstAt(list, rangeOf(prefix).lt);
+    for (let at = firstAt(list, next); at < end; ) {
+      this.assertTime();
+      const block = list.slice(at, Math.min(end, at + keysAtATime));
+      yield block;
+      const target = leap?.own();
+      at = Math.max(at + block.length, target === undefined ? 0 : firstAt(list, target));
+    }
+  }
+
+  private seekable(iterator: Seekable, index: IndexName): Seekable {
+    const [list, gone] = [this.addedTo(index), this.removedFrom(index)];
+    let next = '';
+    return {
+      seek(target) {
+        next = target;
+        iterator.seek(target);
+      },
+      async nextv(size) {
+        for (;;) {
+          const keys = await iterator.nextv(size);
+          const from = firstAt(list, next);
+          const after = keys.length === 0 ? undefined : successor(keys.at(-1)!);
+          const added = list.slice(from, after === undefined ? from + size : firstAt(list, after));
+          next = after ?? (added.length > 0 ? successor(added.at(-1)!) : next);
+          const block = mergedKeys(without(keys, gone), added);
+          if (block.length > 0 || keys.length === 0) return block;
+        }
+      },
+      close: () => iterator.close(),
+    };
+  }
+}
+
+/** What a reader asks for after a block. Where a block was not given, the reader has nothing new to ask for. */
+class Leap {
+  /** The last target, which is where reading goes on. */
+  at: string | undefined;
+  private isGiven = false;
+
+  constructor(readonly own: Target) {}
+
+  given(isGiven: boolean): void {
+    this.isGiven = isGiven;
+  }
+
+  readonly target: Target = () => {
+    if (!this.isGiven) return undefined;
+    const target = this.own();
+    if (target !== undefined) this.at = target;
+    return target;
+  };
+}
+
+const keysAtATime = 2000;
+const bytesPerKey = 34;
+
+const inOrder = (keys: ReadonlySet<string>, index: string): string[] => {
+  const at = indexNames.indexOf(index as IndexName) - 1;
+  return at < 0 ? [...keys] : Array.from(keys, (key) => otherKeys(key)[at]!);
+};
+
+/** Where the first key stands that is not before the target. */
+function firstAt(list: readonly string[], target: string): number {
+  let [low, high] = [0, list.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compareKeys(list[middle]!, target) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+const successor = (key: string): string => `${key}\u0000`;
+
+const without = (keys: readonly string[], gone: ReadonlySet<string>): readonly string[] =>
+  gone.size === 0 ? keys : keys.filter((key) => !gone.has(key));
+
+function mergedKeys(a: readonly string[], b: readonly string[]): string[] {
+  if (b.length === 0) return a as string[];
+  const merged: string[] = [];
+  let at = 0;
+  for (const key of a) {
+    while (at < b.length && compareKeys(b[at]!, key) < 0) merged.push(b[at++]!);
+    merged.push(key);
+  }
+  for (; at < b.length; at++) merged.push(b[at]!);
+  return merged;
+}

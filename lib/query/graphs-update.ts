@@ -1,0 +1,254 @@
+/**
+ * An update of named graphs over one snapshot: its operations one after another, each of which sees what those before it did. What comes
+ * of it is handed over and not written. It must not know who asks, nor what a graph is the graph of.
+ */
+import type { Algebra } from '@comunica/utils-algebra';
+import { LwsError } from '../errors.js';
+import { freshLabels } from '../rdf/blank-nodes.js';
+import { keyInGraph } from '../storage/quad-keys.js';
+import { changedKeys } from './access/changed-keys.js';
+import { emptyGraphs } from './access/empty-graphs.js';
+import { keyIterators } from './access/key-iterators.js';
+import { wholeKey } from './access/key-reader.js';
+import { quadMatches } from './access/quad-matches.js';
+import { isIri } from './access/terms.js';
+import { withChanges } from './changed-dataset.js';
+import { ChangedGraphs, type ChangedGraphsOptions, type GraphNeeds } from './changed-graphs.js';
+import type { DatasetOptions } from './dataset.js';
+import { instances, isAllowed, type TripleTokens } from './operators/graph-results.js';
+import { startRun } from './operators/run.js';
+import type { UpdateStep } from './parse/read-update.js';
+import { NotCompiledError } from './plan/compile-scope.js';
+import { type CompiledGraphsUpdate, compileGraphsUpdate, type GraphTemplate } from './plan/compile-template.js';
+import type { Plan, Row } from './plan/plan.js';
+
+export interface GraphsUpdateOptions extends Omit<DatasetOptions, 'memory'>, ChangedGraphsOptions {
+  /** Solutions that the WHERE of all operations may have together. */
+  readonly mostSolutions: number;
+}
+
+/**
+ * Runs operations.
+ * @throws LwsError `too-complex` over a limit and for what cannot be compiled; `not-found` for a graph to copy from that is not there, or
+ *   that the caller may not read; `already-exists` for a graph that the update itself has made
+ */
+export async function computeUpdate(
+  steps: readonly UpdateStep[],
+  options: GraphsUpdateOptions,
+): Promise<ChangedGraphs> {
+  const graphs = new ChangedGraphs(options);
+  const run = new GraphsUpdate(graphs, options);
+  try {
+    for (const step of steps) {
+      options.assertTime();
+      await run.step(step);
+    }
+  } catch (error) {
+    if (error instanceof NotCompiledError)
+      throw new LwsError('too-complex', `The update is not possible here. ${error.message}.`, { cause: error });
+    if (error instanceof RangeError)
+      throw new LwsError('too-complex', 'The update is nested too deeply, or has too many parts.', { cause: error });
+    throw error;
+  }
+  return graphs;
+}
+
+interface Transfer extends Algebra.Operation {
+  readonly source: { readonly value: string };
+  readonly destination: { readonly value: string };
+  readonly silent?: boolean;
+}
+
+class GraphsUpdate {
+  private readonly freshLabel = freshLabels();
+  private solutions = 0;
+
+  constructor(
+    private readonly graphs: ChangedGraphs,
+    private readonly options: GraphsUpdateOptions,
+  ) {}
+
+  async step({ operation, base }: UpdateStep): Promise<void> {
+    const { type } = operation;
+    if (type === 'nop') return;
+    if (type === 'deleteinsert') return this.change(operation as Algebra.DeleteInsert, base);
+    const { source, silent = false } = operation as Transfer;
+    if (type === 'create') await this.create(source.value, silent);
+    else if (type === 'clear' || type === 'drop') await this.empty(source.value, type === 'drop', silent);
+    else await this.transfer(operation as Transfer);
+  }
+
+  private async change(operation: Algebra.DeleteInsert, base: string): Promise<void> {
+    const { where } = operation;
+    const from = where?.type === 'from' ? (where as Algebra.From) : undefined;
+    const own = from ? { ...operation, where: from.input } : operation;
+    const compiled = compileGraphsUpdate(own as Algebra.DeleteInsert, base);
+    const dataset = from && { defaultGraphs: namesOf(from.default), namedGraphs: namesOf(from.named) };
+    // Every solution is of the state before; what is removed is removed first.
+    const change = new QuadChange(compiled, this.graphs, this.freshLabel);
+    if (compiled.plan)
+      await this.eachSolution({ ...compiled, plan: compiled.plan }, dataset, (row) => change.take(row));
+    else change.take([]);
+    await change.apply();
+  }
+
+  private async eachSolution(
+    update: CompiledGraphsUpdate & { readonly plan: Plan },
+    clauses: Pick<DatasetOptions, 'defaultGraphs' | 'namedGraphs'> | undefined,
+    take: (row: Row) => void,
+  ): Promise<void> {
+    const { graphs, options } = this;
+    const { level, snapshot, assertTime } = options;
+    const given = options.defaultGraphs || options.namedGraphs ? options : { ...options, ...clauses };
+    const { dataset, changedEmpty } = withChanges(given, graphs);
+    const keys = changedKeys(keyIterators(level, snapshot, assertTime), await graphs.changes(), assertTime);
+    const empty = changedEmpty(emptyGraphs({ ...dataset, level, snapshot }, assertTime));
+    const run = startRun({ matches: quadMatches(dataset, keys), emptyGraphs: empty, assertTime }, update);
+    try {
+      for await (const rows of run.rows) {
+        assertTime();
+        this.solutions += rows.length;
+        if (this.solutions > options.mostSolutions)
+          throw new LwsError(
+            'too-complex',
+            `The WHERE of the update has more than ${options.mostSolutions} solutions (lws.sparql.endpoint.max-results). Make it narrower.`,
+          );
+        for (const row of rows) take(row);
+      }
+    } finally {
+      await run.close();
+    }
+  }
+
+  private async create(iri: string, silent: boolean): Promise<void> {
+    const known = this.graphs.known(iri);
+    await this.graphs.meet([iri]);
+    const graph = this.graphs.graph(iri);
+    note(graph.needs, 'puts');
+    if (!silent && known?.exists) throw new LwsError('already-exists', `The update has made the graph ${iri} before.`);
+    if (!silent && !known) note(graph.needs, 'makes');
+    graph.exists = true;
+  }
+
+  private async empty(iri: string, drops: boolean, silent: boolean): Promise<void> {
+    const known = this.graphs.known(iri);
+    await this.graphs.meet([iri]);
+    const graph = this.graphs.graph(iri);
+    note(graph.needs, 'removes');
+    if (drops) note(graph.needs, 'drops');
+    if (!silent && known && !known.exists) throw absent(iri);
+    if (!silent && !known) note(graph.needs, 'finds');
+    if (!graph.exists) return;
+    graph.clear();
+    if (drops) graph.exists = false;
+  }
+
+  /** ADD, COPY, MOVE and LOAD. */
+  private async transfer({ type, source, destination, silent = false }: Transfer): Promise<void> {
+    const [from, to] = [source.value, destination.value];
+    if (!(await this.canRead(from))) {
+      if (silent) return;
+      throw absent(from);
+    }
+    if (from === to) return;
+    await this.graphs.meet([to]);
+    const target = this.graphs.graph(to);
+    note(target.needs, 'puts');
+    if (type === 'copy' || type === 'move') target.clear();
+    target.exists = true;
+    for await (const keys of this.graphs.keysOf(from)) for (const key of keys) target.insert(keyInGraph(key, to));
+    if (type === 'move') await this.empty(from, true, false);
+  }
+
+  private async canRead(iri: string): Promise<boolean> {
+    const known = this.graphs.known(iri);
+    if (!(known ? known.exists : this.graphs.record(iri)?.kind === 'rdf')) return false;
+    const { readable } = withChanges(this.options, this.graphs).dataset;
+    if (readable.known(iri) === undefined) await readable.resolve([iri]);
+    return readable.known(iri) === true;
+  }
+}
+
+/** What one operation removes and inserts. */
+class QuadChange {
+  private readonly removed = new Map<string, string>();
+  private readonly added = new Map<string, string>();
+  private made = 0;
+
+  constructor(
+    private readonly update: CompiledGraphsUpdate,
+    private readonly graphs: ChangedGraphs,
+    private readonly freshLabel: () => string,
+  ) {}
+
+  take(row: Row): void {
+    const { update, removed, added } = this;
+    this.takeInto(removed, update.removed, { row, labelOf: noLabels, isWanted: () => true });
+    // SPARQL 1.1 Update 3.1.3: illegal constructs are not inserted, and a solution has blank nodes of its own.
+    const own = new Map<string, string>();
+    const labelOf = (label: string): string => {
+      const known = own.get(label) ?? this.freshLabel();
+      own.set(label, known);
+      return known;
+    };
+    this.takeInto(added, update.added, { row, labelOf, isWanted: isAllowed });
+  }
+
+  async apply(): Promise<void> {
+    await this.graphs.meet(new Set([...this.removed.values(), ...this.added.values()]));
+    for (const [key, iri] of this.removed) {
+      const graph = this.graphs.graph(iri);
+      note(graph.needs, 'removes');
+      graph.remove(key);
+    }
+    for (const [key, iri] of this.added) {
+      const graph = this.graphs.graph(iri);
+      note(graph.needs, 'puts');
+      graph.insert(key);
+    }
+  }
+
+  private takeInto(
+    keys: Map<string, string>,
+    templates: readonly GraphTemplate[],
+    {
+      row,
+      labelOf,
+      isWanted,
+    }: { row: Row; labelOf: (label: string) => string; isWanted: (triple: TripleTokens) => boolean },
+  ): void {
+    for (const { graph: place, template } of templates) {
+      const graph = 'slot' in place ? row[place.slot] : 'token' in place ? place.token : undefined;
+      if (graph === undefined || !isIri(graph)) continue;
+      for (const triple of instances(template, row, labelOf)) {
+        if (!isWanted(triple)) continue;
+        const key = wholeKey([...triple, graph]);
+        if (keys.has(key)) continue;
+        keys.set(key, graph);
+        this.made += key.length;
+        if (this.made > mostMade) throw tooMuch();
+      }
+    }
+  }
+}
+
+/** Characters of keys that one operation may name. */
+const mostMade = 32 << 20;
+const tooMuch = (): LwsError =>
+  new LwsError(
+    'too-complex',
+    `One operation may name ${mostMade} characters of triples. Make its WHERE narrower, or CLEAR a graph as a whole.`,
+  );
+
+const note = (needs: GraphNeeds, need: keyof GraphNeeds): void => {
+  needs[need] = true;
+};
+
+const absent = (iri: string): LwsError =>
+  new LwsError('not-found', `There is no graph ${iri.slice(0, 200)}, or none that you may see.`);
+
+const namesOf = (terms: readonly { readonly value: string }[]): readonly string[] => terms.map(({ value }) => value);
+
+const noLabels = (): never => {
+  throw new Error('DELETE has no blank nodes.');
+};

@@ -1,0 +1,101 @@
+/** SPARQL Update at the endpoint: a request of several operations does what as many requests of one operation do. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import '../support/random-seed.js';
+import { request } from '../support/http.js';
+import { type SpecServer, startSpecServer } from '../support/server.js';
+import { runs } from '../support/speed.js';
+
+const names = ['a', 'b', 'c'];
+/** Beyond the BMP and before it, where the order of bytes is not that of UTF-16. */
+const terms = ['1', '2', '"\u{1F600}"', '"\uFB01"', '<urn:x>', '<urn:y>'];
+
+const name = fc.constantFrom(...names);
+const triple = fc
+  .tuple(
+    fc.constantFrom('<urn:x>', '<urn:y>', '<urn:\u{10400}>'),
+    fc.constantFrom('<urn:p>', '<urn:q>'),
+    fc.constantFrom(...terms),
+  )
+  .map((parts) => parts.join(' '));
+const data = fc.array(triple, { minLength: 1, maxLength: 4 }).map((triples) => triples.join(' . '));
+/** What finds ?s ?p ?o, in graphs that are named, or in all of the container. */
+const where = fc.oneof(
+  name.map((graph) => `GRAPH <${graph}> { ?s ?p ?o }`),
+  fc.tuple(name, name).map(([g, h]) => `GRAPH <${g}> { ?s ?p ?o } GRAPH <${h}> { ?s ?q ?o2 }`),
+  fc.tuple(name, name).map(([g, h]) => `GRAPH <${g}> { ?s ?p ?o } FILTER NOT EXISTS { GRAPH <${h}> { ?s ?p ?o } }`),
+  name.map((graph) => `GRAPH <${graph}> { ?s <urn:p> ?o . ?s ?p ?o }`),
+  fc.constantFrom(
+    'GRAPH ?g { ?s ?p ?o } FILTER(STRSTARTS(STR(?g), STR(<>)))',
+    'GRAPH ?g { ?x ?p ?o } FILTER(STRSTARTS(STR(?g), STR(<>))) BIND(<urn:x> AS ?s)',
+    '{ SELECT (COUNT(*) AS ?o) { GRAPH ?g { ?x ?y ?z } FILTER(STRSTARTS(STR(?g), STR(<>))) } } BIND(<urn:n> AS ?s) BIND(<urn:n> AS ?p)',
+    'GRAPH ?g { <urn:x> ?p ?o } FILTER(STRSTARTS(STR(?g), STR(<>))) BIND(<urn:y> AS ?s)',
+    'GRAPH ?g {} FILTER(STRSTARTS(STR(?g), STR(<>))) BIND(<urn:g> AS ?s) BIND(<urn:g> AS ?p) BIND(STRAFTER(STR(?g), STR(<>)) AS ?o)',
+  ),
+);
+const operation = fc.oneof(
+  fc.tuple(name, data).map(([graph, triples]) => `INSERT DATA { GRAPH <${graph}> { ${triples} } }`),
+  fc.tuple(name, data).map(([graph, triples]) => `DELETE DATA { GRAPH <${graph}> { ${triples} } }`),
+  fc.tuple(name, where).map(([graph, found]) => `INSERT { GRAPH <${graph}> { ?s ?p ?o } } WHERE { ${found} }`),
+  fc.tuple(name, where).map(([graph, found]) => `DELETE { GRAPH <${graph}> { ?s ?p ?o } } WHERE { ${found} }`),
+  fc
+    .tuple(name, name, where)
+    .map(
+      ([g, h, found]) =>
+        `DELETE { GRAPH <${g}> { ?s ?p ?o } } INSERT { GRAPH <${h}> { ?s <urn:q> ?o } } WHERE { ${found} }`,
+    ),
+  fc
+    .tuple(fc.constantFrom('COPY', 'MOVE', 'ADD'), name, name)
+    .map(([op, from, to]) => `${op} SILENT <${from}> TO <${to}>`),
+  fc.tuple(fc.constantFrom('CLEAR', 'DROP', 'CREATE'), name).map(([op, graph]) => `${op} SILENT GRAPH <${graph}>`),
+);
+
+describe('Updates of several graphs', function () {
+  this.timeout(60_000);
+  let server: SpecServer;
+  let count = 0;
+  before(async () => {
+    server = await startSpecServer({ settings: { 'dev.open': 'true', 'sparql.endpoint.update': 'true' } });
+  });
+  after(() => server.stop());
+
+  async function update(base: string, operations: readonly string[]): Promise<void> {
+    const { status, text } = await request(`${server.root}.lws/sparql`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/sparql-update' },
+      body: `BASE <${base}> ${operations.join(' ; ')}`,
+    });
+    expect(status, text).to.equal(200);
+  }
+
+  async function container(): Promise<string> {
+    const iri = `${server.root}n${count++}/`;
+    expect((await request(iri, { method: 'PUT' })).status).to.equal(201);
+    return iri;
+  }
+
+  /** The lines of each graph, in order; absent graphs are none. */
+  const states = (base: string): Promise<string[]> =>
+    Promise.all(
+      names.map(async (graph) => {
+        const answer = await request(base + graph, { headers: { Accept: 'application/n-triples' } });
+        return answer.status === 404 ? 'absent' : answer.text.split('\n').sort().join('\n');
+      }),
+    );
+
+  it('see within one request what they would see in several', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(operation, { maxLength: 3 }),
+        fc.array(operation, { minLength: 2, maxLength: 7 }),
+        async (first, rest) => {
+          const [together, apart] = [await container(), await container()];
+          for (const base of [together, apart]) await update(base, first);
+          await update(together, rest);
+          for (const one of rest) await update(apart, [one]);
+          expect(await states(together)).to.deep.equal(await states(apart));
+        },
+      ),
+      { numRuns: runs(200) },
+    ));
+});

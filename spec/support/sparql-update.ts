@@ -1,0 +1,61 @@
+/** SPARQL Update at the endpoint, as its clients use it. */
+import { expect } from 'chai';
+import { Parser } from 'n3';
+import type { Sender, StorageUnderTest } from './conformance.js';
+import type { Answer } from './http.js';
+import { endpointOf } from './sparql.js';
+
+export const updateType = 'application/sparql-update';
+/** Settings of a server that takes updates. */
+export const updates: Readonly<Record<string, string>> = { 'sparql.endpoint.update': 'true' };
+
+type Fields = Readonly<Record<string, string>>;
+
+/** An update as the body of POST. */
+export const postUpdate = (
+  s: StorageUnderTest,
+  update: string,
+  sender?: Sender,
+  headers: Fields = {},
+): Promise<Answer> => s.send('POST', endpointOf(s), { 'Content-Type': updateType, ...headers }, update, sender);
+
+export interface Updated {
+  readonly id: string;
+  readonly status: string;
+  readonly etag?: string;
+}
+
+/** What an update says that it did. */
+export function updatedBy(answer: Answer): readonly Updated[] {
+  expect(answer.status, answer.text).to.equal(200);
+  return (JSON.parse(answer.text) as { resources: Updated[] }).resources;
+}
+
+/** The same by the last part of each name, in short. */
+export const toldBy = (answer: Answer): string[] =>
+  updatedBy(answer).map(({ id, status }) => `${id.slice(id.lastIndexOf('/') + 1)} ${status}`);
+
+/** Updates; what was done, in short. */
+export const update = async (s: StorageUnderTest, text: string, sender?: Sender): Promise<string[]> =>
+  toldBy(await postUpdate(s, text, sender));
+
+/** The values of a graph's objects, in order; `undefined`: there is no resource. */
+export async function valuesOf(s: StorageUnderTest, iri: string): Promise<string[] | undefined> {
+  const answer = await s.get(iri, { Accept: 'application/n-triples' });
+  if (answer.status === 404) return undefined;
+  expect(answer.status, answer.text).to.equal(200);
+  return new Parser()
+    .parse(answer.text)
+    .map(({ object }) => object.value)
+    .sort();
+}
+
+/** A resource with one triple for each value. */
+export async function storedValues(s: StorageUnderTest, iri: string, ...values: readonly string[]): Promise<string> {
+  await s.stored('text/turtle', values.map((value) => `<urn:s> <urn:p> "${value}" .`).join('\n'), iri);
+  return iri;
+}
+
+/** `INSERT DATA` of values into a graph. */
+export const inserting = (iri: string, ...values: readonly string[]): string =>
+  `INSERT DATA { GRAPH <${iri}> { ${values.map((value) => `<urn:s> <urn:p> "${value}" .`).join(' ')} } }`;

@@ -1,0 +1,117 @@
+/**
+ * The W3C tests of SPARQL Update (data/README.md), over HTTP against a server of their own.
+ *
+ * Graphs are resources: `http://example.org/g1` becomes `g1` in a container of the test, wherever that name stands, in the update and
+ * in the data. The default graph of this server is a union that updates cannot change, so that of a test is a graph of the
+ * container, too, and the update names it: DEFAULT is that graph, LOAD gets it, data without GRAPH get one, and what has a WHERE gets WITH and USING,
+ * and USING NAMED for the others, unless it has them. No operation is changed beyond that. A graph that is absent is an empty one.
+ *
+ * Tests of syntax are sent as they are. One that can be read may be refused for what it asks.
+ */
+
+import type { Quad } from '@rdfjs/types';
+import { expect } from 'chai';
+import { Parser } from 'n3';
+import { isomorphic } from '../lib/rdf/isomorphism.js';
+import { request } from '../support/http.js';
+import { type SpecServer, startSpecServer } from '../support/server.js';
+import { type GraphFiles, readUpdateFile, type UpdateTest, updateTests } from './update-manifests.js';
+
+const names = ['default', 'g1', 'g2', 'g3', 'g4'];
+
+/** Tests that are not run, by the reason. */
+const skipped: Readonly<Record<string, readonly string[]>> = {
+  'ALL and NAMED are refused: they would be every resource of the storage': [
+    'clear#dawg-clear-all-01',
+    'clear#dawg-clear-named-01',
+    'drop#dawg-drop-all-01',
+    'drop#dawg-drop-named-01',
+  ],
+};
+const reasons = new Map(Object.entries(skipped).flatMap(([reason, ids]) => ids.map((id) => [id, reason] as const)));
+
+/** The update with a name for the default graph. */
+function withNames(text: string, base: string): string {
+  const graph = `<${base}default>`;
+  const named = names
+    .slice(1)
+    .map((name) => `USING NAMED <${base}${name}>`)
+    .join(' ');
+  const inGraph = (operation: string): string => {
+    const plain = operation.replace(/\bDEFAULT\b/g, `GRAPH ${graph}`);
+    if (/\bLOAD\b/.test(plain) && !/\bINTO\b/.test(plain)) return `${plain} INTO GRAPH ${graph}`;
+    const data = /^(.*\b(?:DATA|DELETE\s+WHERE)\s*)\{(.*)\}(\s*)$/is.exec(plain);
+    if (data) return /\bGRAPH\b/i.test(data[2]!) ? plain : `${data[1]}{ GRAPH ${graph} {${data[2]}} }${data[3]}`;
+    if (!/\bWHERE\b/i.test(plain) || /\bWITH\b/i.test(plain)) return plain;
+    const own = plain.replace(/\b(?:DELETE|INSERT)\b/i, (word) => `WITH ${graph} ${word}`);
+    return /\bUSING\b/i.test(own) ? own : own.replace(/\bWHERE\b/i, `USING ${graph} ${named} WHERE`);
+  };
+  return text
+    .replace(/^\s*#.*$/gm, '')
+    .split(/;(?=\s*(?:INSERT|DELETE|DROP)\b)/i)
+    .map(inGraph)
+    .join(';');
+}
+
+describe('W3C SPARQL Update tests', () => {
+  let server: SpecServer;
+  before(async () => {
+    server = await startSpecServer({ settings: { 'dev.open': 'true', 'sparql.endpoint.update': 'true' } });
+  });
+  after(() => server.stop());
+
+  const send = (update: string) =>
+    request(`${server.root}.lws/sparql`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/sparql-update' },
+      body: update,
+    });
+
+  const put = (iri: string, body?: string) =>
+    request(iri, { method: 'PUT', headers: body === undefined ? {} : { 'Content-Type': 'text/turtle' }, body });
+
+  const renamed = (text: string, base: string): string =>
+    text.replace(/http:\/\/(?:www\.)?example\.(?:org|com)(?:\/?(?=>)|\/)/g, (name) =>
+      name.endsWith('/') && !name.includes('www') ? base : `${base}w`,
+    );
+
+  async function graph(iri: string): Promise<Quad[]> {
+    const answer = await request(iri, { headers: { Accept: 'application/n-triples' } });
+    if (answer.status === 404) return [];
+    expect(answer.status, answer.text).to.equal(200);
+    return new Parser().parse(answer.text);
+  }
+
+  async function evaluate({ id, update, before, after }: UpdateTest): Promise<void> {
+    // A name without a keyword, which the update is looked through for.
+    const base = `${server.root}t${updateTests.findIndex((test) => test.id === id)}/`;
+    const textOf = (files: GraphFiles, name: string): string =>
+      renamed(readUpdateFile(files.get(name) ?? '') ?? '', base);
+    expect((await put(base)).status).to.equal(201);
+    for (const name of ['default', ...before.keys()])
+      expect((await put(`${base}${name}`, textOf(before, name))).status).to.be.oneOf([201, 428]);
+    const sent = withNames(renamed(readUpdateFile(update), base), base);
+    const answer = await send(sent);
+    expect(answer.status, `${sent}\n--- ${answer.text}`).to.equal(200);
+    for (const name of names) {
+      const wanted = new Parser({ baseIRI: base + name }).parse(textOf(after, name));
+      const found = await graph(base + name);
+      const told = `${sent}\n--- ${name} has ${found.length} triples, and should have ${wanted.length}`;
+      expect(isomorphic(found, wanted), told).to.equal(true);
+    }
+  }
+
+  async function parse({ update, kind }: UpdateTest): Promise<void> {
+    const { status, text } = await send(readUpdateFile(update));
+    const isUnreadable = status === 400 && text.includes(':malformed-body');
+    expect(isUnreadable, `${readUpdateFile(update)}\n--- ${status} ${text}`).to.equal(kind === 'negative');
+  }
+
+  it('are there', () => expect(updateTests).to.have.length(156));
+  for (const test of updateTests) {
+    const title = `${test.id}: ${test.name}`;
+    const reason = reasons.get(test.id);
+    if (reason !== undefined) it.skip(`${title} [${reason}]`);
+    else it(title, () => (test.kind === 'evaluation' ? evaluate(test) : parse(test)));
+  }
+});

@@ -1,0 +1,72 @@
+/**
+ * The W3C tests of SPARQL Update as their manifests list them, from one archive. Files are named by their paths in it, and tests by the
+ * folder of their manifest and the fragment of their IRI. It must not know a server.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { Parser, Store } from 'n3';
+import { packageRoot } from '../../lib/package-root.js';
+
+/** Files of graphs: of the default graph under `default`, of others under the last part of their names. */
+export type GraphFiles = ReadonlyMap<string, string>;
+
+export interface UpdateTest {
+  readonly id: string;
+  readonly name: string;
+  /** The file of the update. */
+  readonly update: string;
+  /** `evaluation`: what it does; the others: whether it can be read. */
+  readonly kind: 'evaluation' | 'positive' | 'negative';
+  readonly before: GraphFiles;
+  readonly after: GraphFiles;
+}
+
+const archive = readFileSync(join(packageRoot, 'spec/w3c/data/sparql11-update.json.gz'));
+const files = JSON.parse(gunzipSync(archive).toString()) as Readonly<Record<string, string>>;
+
+/** The text of a file. */
+export const readUpdateFile = (path: string): string => files[path]!;
+
+/** Stands for the archive while the manifests are read; nothing is ever asked there. */
+const base = 'https://w3c.example/';
+const mf = 'http://www.w3.org/2001/sw/DataAccess/tests/test-manifest#';
+const ut = 'http://www.w3.org/2009/sparql/tests/test-update#';
+const rdfType = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#type';
+const label = 'http://www.w3.org/2000/01/rdf-schema#label';
+
+export const updateTests: readonly UpdateTest[] = Object.keys(files)
+  .filter((path) => path.endsWith('/manifest.ttl'))
+  .flatMap(testsOf);
+
+function testsOf(manifest: string): UpdateTest[] {
+  const store = new Store(new Parser({ baseIRI: base + manifest }).parse(files[manifest]!));
+  const objects = (subject: unknown, predicate: string) => store.getObjects(subject as never, predicate, null);
+  const pathOf = ({ value }: { readonly value: string }): string => value.slice(base.length);
+  const graphsOf = (node: unknown): GraphFiles =>
+    new Map([
+      ...objects(node, `${ut}data`).map((file) => ['default', pathOf(file)] as const),
+      ...objects(node, `${ut}graphData`).map((each) => {
+        const [file, name] = [objects(each, `${ut}graph`)[0]!, objects(each, label)[0]!.value];
+        return [name.slice(name.lastIndexOf('/') + 1), pathOf(file)] as const;
+      }),
+    ]);
+  const lists = store.extractLists();
+  return store
+    .getObjects(null, `${mf}entries`, null)
+    .flatMap(({ value }) => lists[value] ?? [])
+    .map((test): UpdateTest => {
+      const [type, action, name, result] = [rdfType, `${mf}action`, `${mf}name`, `${mf}result`].map(
+        (predicate) => objects(test, predicate)[0],
+      );
+      const isSyntax = type!.value.includes('Syntax');
+      return {
+        id: `${manifest.slice(0, manifest.indexOf('/'))}${test.value.slice(test.value.indexOf('#'))}`,
+        name: name!.value,
+        update: isSyntax ? pathOf(action!) : pathOf(objects(action, `${ut}request`)[0]!),
+        kind: isSyntax ? (type!.value.includes('Negative') ? 'negative' : 'positive') : 'evaluation',
+        before: isSyntax ? new Map() : graphsOf(action),
+        after: isSyntax ? new Map() : graphsOf(result),
+      };
+    });
+}

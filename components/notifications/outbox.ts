@@ -38,9 +38,14 @@ export const inboxOfKey = (key: string): string | undefined => {
 /** When a delivery was staged, in milliseconds since the epoch; about (see `Outbox.next`). */
 export const stagedAt = (key: string): number => Number.parseInt(partsOfEntry(key)[2] ?? '0', 36) / sequencesPerMs;
 
-/** Somebody who reads the stream of committed events. */
-export interface Follower {
+/** Somebody who is told of committed events that it could read at their time. */
+export interface Reader {
   readonly access: Access;
+  readonly tell: (activity: Activity) => void;
+}
+
+/** Somebody who reads the stream of all committed events. */
+export interface Follower extends Reader {
   /** Told of every commit; `undefined` where it may not know of what. */
   readonly tell: (activity: Activity | undefined) => void;
   readonly end: () => void;
@@ -55,6 +60,8 @@ export interface OutboxOptions {
   readonly includeActor: boolean;
   /** Those who follow now: controllers, who are told of what they may read. */
   readonly followers: ReadonlySet<Follower>;
+  /** Those who listen to some topics now. */
+  readonly channels: { covering(iri: string): Iterable<Reader> };
 }
 
 /** Those who subscribed, each one object, to which its decisions on one state are memoised. */
@@ -73,8 +80,8 @@ export class Outbox {
   private last = 0;
   /** Made when the first wants them: mostly nobody does. */
   private readonly activities = new WeakMap<object, Activity>();
-  /** The followers who could read what changed, at that time. */
-  private readonly readers = new WeakMap<ResourceChange, readonly Follower[]>();
+  /** The followers and channels that could read what changed, at that time. */
+  private readonly readers = new WeakMap<ResourceChange, readonly Reader[]>();
 
   constructor(private readonly options: OutboxOptions) {}
 
@@ -88,13 +95,12 @@ export class Outbox {
     store.onTransaction((tx) => this.stage(tx));
     store.onCommit((tx) => {
       const { followers } = this.options;
-      if (followers.size === 0) return;
       const context = this.contextOf(tx);
-      for (const change of tx.changes)
-        for (const follower of followers) {
-          const mayRead = this.readers.get(change)?.includes(follower);
-          follower.tell(mayRead ? this.activity(change, () => activityOf(change, context)) : undefined);
-        }
+      for (const change of tx.changes) {
+        const readers = this.readers.get(change) ?? [];
+        for (const follower of followers) if (!readers.includes(follower)) follower.tell(undefined);
+        for (const { tell } of readers) tell(this.activity(change, () => activityOf(change, context)));
+      }
       for (const told of tx.announcements)
         for (const { tell } of followers) tell(this.activity(told, () => announcementOf(told.id, told.types, context)));
     });
@@ -119,7 +125,7 @@ export class Outbox {
   }
 
   private async stage(tx: Transaction): Promise<void> {
-    const { subscriptions, authorizer, followers } = this.options;
+    const { subscriptions, authorizer, followers, channels } = this.options;
     const context = this.contextOf(tx);
     const traced = tx.trace && { traceparent: formatTraceparent(tx.trace) };
     const seen = { before: new Subscribers(), after: new Subscribers() };
@@ -130,9 +136,10 @@ export class Outbox {
       const accessOf = seen[change.after ? 'after' : 'before'];
       const mayRead = (access: Access): boolean | Promise<boolean> =>
         authorizer.allows({ view, access, mode: 'read', iri: record.iri, record });
-      const readers: Follower[] = [];
+      const readers: Reader[] = [];
       // A new object: decisions are remembered with the one of the request.
-      for (const follower of followers) if (await mayRead({ ...follower.access })) readers.push(follower);
+      for (const each of [...followers, ...channels.covering(record.iri)])
+        if (await mayRead({ ...each.access })) readers.push(each);
       if (readers.length > 0) this.readers.set(change, readers);
       const told: string[] = [];
       const decided = new Map<Access, boolean>();

@@ -124,11 +124,12 @@ async function install(house: House, given: Given): Promise<Installation> {
       ...streams.services,
     ],
     capabilities: [{ type: 'https://w3c.github.io/lws-protocol/lws10-notifications-webhook/' }],
+    ...(streams.upgrade ? { upgrade: streams.upgrade } : {}),
     ...background(house, given, { subscriptions, distribution }),
     // A stream of events ends when the server does; it would hold it up for as long as somebody listens.
     drain() {
       for (const { end } of followers) end();
-      channels.end();
+      streams.drain();
     },
   };
 }

@@ -22,6 +22,7 @@ import { keptKey } from './kept-key.js';
 import { openStore } from './open-store.js';
 import { outboundFetch } from './outbound-fetch.js';
 import { keptIdentity } from './owner-credential.js';
+import { acceptUpgrades, upgradeListener } from './upgrades.js';
 import { assertUsable } from './usable-settings.js';
 import { oldVerificationMethod, verificationMethodOf } from './verification-method.js';
 
@@ -40,6 +41,8 @@ export interface Server {
   readonly app: Application['koa'];
   /** For a koa application of one's own: what is not below the base URI goes on to the middleware behind it. */
   readonly middleware: Application['middleware'];
+  /** For an HTTP server of one's own: a listener for its event `upgrade`, where WebSockets are opened. */
+  readonly upgrade: ReturnType<typeof upgradeListener>;
   readonly store: Store;
   /** The file of the owner's key, when the server minted one (open-points 1.5). */
   readonly mintedOwner: string | undefined;
@@ -153,12 +156,14 @@ export async function createServer(settings: Settings, equipment: Equipment): Pr
     baseUri: storage.storage.slice(0, -1),
     app: app.koa,
     middleware: app.middleware,
+    upgrade: upgradeListener(installations),
     store: storage.store,
     mintedOwner,
     async listen() {
       if (http || ended) throw new Error(ended ? 'The server is closed.' : 'The server listens already.');
       const { url, loopback } = readBaseUri(core);
       http = createHttpServer(app.koa.callback(), site.challenge);
+      acceptUpgrades(http, installations);
       limitConnections(http, {
         inAll: core.connections,
         perAddress: core.connectionsPerAddress,

@@ -43,8 +43,8 @@ export function streamRoutes(streams: Streams): readonly Route[] {
 }
 
 /** Ends what goes on when its credential stops to count. @returns forgets about it */
-export function whenExpired(expires: number | undefined, now: number, end: () => void): () => void {
-  if (expires === undefined) return () => {};
+export function whenExpired(expires = Number.POSITIVE_INFINITY, now: number, end: () => void): () => void {
+  if (expires === Number.POSITIVE_INFINITY) return () => {};
   const timer = setTimeout(end, Math.min(Math.max(0, expires - now), longestTimer)).unref();
   return () => clearTimeout(timer);
 }

@@ -4,6 +4,7 @@ import { integer, type SettingsOf, setting } from '../../../lib/settings.js';
 import { Channels } from './channels.js';
 import { streamRoutes } from './event-stream.js';
 import { Places } from './places.js';
+import { WebSockets } from './web-socket.js';
 
 export const streamSettings = {
   streams: setting('lws.streams.max', integer(0), 1_000, 'Streams of live updates at once; 0: there are none.'),
@@ -22,7 +23,9 @@ export const streamSettings = {
   ),
 };
 
-export interface InstalledStreams extends Pick<Required<Installation>, 'routes' | 'services'> {
+export interface InstalledStreams
+  extends Pick<Required<Installation>, 'routes' | 'services' | 'drain'>,
+    Pick<Installation, 'upgrade'> {
   readonly channels: Channels;
 }
 
@@ -33,18 +36,26 @@ export function installStreams(
   endpoint: string,
 ): InstalledStreams {
   const channels = new Channels(house);
-  if (given.streams === 0) return { channels, routes: [], services: [] };
+  if (given.streams === 0) return { channels, routes: [], services: [], drain: () => channels.end() };
   const places = new Places(house, {
     inAll: given.streams,
     perSubject: given.streamsPerSubject,
     perAddress: given.streamsPerAddress,
     ofStrangers: given.streamsOfStrangers,
   });
+  const streams = { house, channels, places };
+  const sockets = new WebSockets(streams);
   return {
     channels,
-    routes: streamRoutes({ house, channels, places }),
+    routes: [...streamRoutes(streams), ...sockets.routes],
     services: [
       { type: 'NotificationService', serviceEndpoint: `${endpoint}/stream`, subscriptionType: ['EventStream'] },
+      ...sockets.services,
     ],
+    upgrade: (req, socket, head) => sockets.upgrade(req, socket, head),
+    drain() {
+      sockets.drain();
+      channels.end();
+    },
   };
 }

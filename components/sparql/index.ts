@@ -8,7 +8,7 @@ import { flag, integer, optional, setting } from '../../lib/settings.js';
 import { endpointUrl } from './endpoint.js';
 import { QueryPool } from './pool/query-pool.js';
 import { sparqlQuery } from './protocol.js';
-import { askResource, sparqlRoutes } from './routes.js';
+import { askResource, runStored, sparqlRoutes } from './routes.js';
 
 const settings = {
   enabled: setting('lws.sparql.endpoint.enabled', flag, true, 'Answer SPARQL queries.'),
@@ -108,6 +108,7 @@ export default defineComponent({
         mediaType: sparqlQuery,
         ask: ({ access, address, req, accept, body, hasContentType, iri }) =>
           askResource(endpoint, { access, address, req }, accept, body, hasContentType, iri),
+        run: (question) => runStored(endpoint, question),
       },
       measures: () => pool.measures(),
       stop: async () => {

@@ -5,7 +5,7 @@ import type { Access } from '../../lib/authorization/principal.js';
 import { formatLink } from '../../lib/fields/link.js';
 import type { Reply } from '../../lib/http/reply.js';
 import { whenGone } from '../../lib/http/request.js';
-import type { Route, RouteRequest } from '../../lib/http/route.js';
+import type { Route, RouteRequest, StoredQuestion } from '../../lib/http/route.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
 import type { RequestBody } from '../../lib/resources/body.js';
 import { endpointUrl, type SparqlEndpoint } from './endpoint.js';
@@ -13,6 +13,7 @@ import type { QueryTask } from './pool/messages.js';
 import { acceptedFormats, requestOfBody, requestOfUrl, type SparqlRequest, sparqlQuery } from './protocol.js';
 import { serviceDescription } from './service-description.js';
 import { serviceCalls } from './services/service-calls.js';
+import { parametersOf, queryOf } from './stored-query.js';
 
 const path = '{prefix}/sparql';
 
@@ -67,6 +68,16 @@ export async function askResource(
   const asked = await requestOfBody(body, hasType, new URLSearchParams(), endpoint.mostBytes, true);
   const within = iri === endpoint.house.storage ? {} : { within: iri };
   return answer(endpoint, asker, accept, asked, iri, within);
+}
+
+/** A query that is a resource, over all that the caller may read. */
+export async function runStored(endpoint: SparqlEndpoint, question: StoredQuestion): Promise<Reply> {
+  const { record, parameters, req, guard } = question;
+  const given = parametersOf(parameters);
+  const query = await queryOf(endpoint.house, question, endpoint.mostBytes);
+  // What came after the decision is run for those alone who may read it after it came.
+  await guard();
+  return answer(endpoint, question, req.headers.accept, { query, parameters: given }, record.iri);
 }
 
 async function answer(

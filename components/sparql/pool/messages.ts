@@ -5,6 +5,7 @@ import type { AllowedHost } from '../../../lib/outbound/address-policy.js';
 import type { GraphScope } from '../../../lib/query/access/readable-graphs.js';
 import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
 import type { GraphChanges, MemoryAsked, MemoryMessage } from '../../../lib/query/memory/memory-layers.js';
+import type { Parameters } from '../../../lib/query/parse/parameters.js';
 import type { AcceptedFormats } from '../protocol.js';
 
 export interface QueryTask {
@@ -18,6 +19,8 @@ export interface QueryTask {
   readonly formats: AcceptedFormats;
   readonly maxResults: number;
   readonly maxBytes: number;
+  /** Values of the query's variables. */
+  readonly parameters?: Parameters;
   /** Hosts that SERVICE may name. */
   readonly allowedServices: readonly AllowedHost[];
 }

@@ -9,6 +9,7 @@ import { endpointUrl } from './endpoint.js';
 import { QueryPool } from './pool/query-pool.js';
 import { sparqlQuery } from './protocol.js';
 import { askResource, runStored, sparqlRoutes } from './routes.js';
+import { CountedStatistics } from './statistics.js';
 
 const settings = {
   enabled: setting('lws.sparql.endpoint.enabled', flag, true, 'Answer SPARQL queries.'),
@@ -96,7 +97,16 @@ export default defineComponent({
       timeoutMs: timeout * 1000,
       log: house.log,
     };
-    const endpoint = { house, pool, mostBytes, mostResults, mostAnswerBytes: mostAnswerMb * 2 ** 20, services };
+    const statistics = new CountedStatistics(house, pool);
+    const endpoint = {
+      house,
+      pool,
+      statistics,
+      mostBytes,
+      mostResults,
+      mostAnswerBytes: mostAnswerMb * 2 ** 20,
+      services,
+    };
     const serviceEndpoint = endpointUrl(house);
     return {
       routes: sparqlRoutes(endpoint),

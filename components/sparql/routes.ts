@@ -27,7 +27,7 @@ export function sparqlRoutes(endpoint: SparqlEndpoint): readonly Route[] {
   return [
     route(['GET', 'HEAD'], (request) => {
       const asked = requestOfUrl(request.query, endpoint.mostBytes);
-      return asked ? ask(endpoint, request, asked) : serviceDescription(endpoint, request.req.headers.accept);
+      return asked ? ask(endpoint, request, asked) : describe(endpoint, request);
     }),
     route(['POST', 'QUERY'], async (request) => {
       const { req, query, body } = request;
@@ -55,6 +55,14 @@ interface Asker {
 
 const ask = (endpoint: SparqlEndpoint, request: RouteRequest, asked: SparqlRequest): Promise<Reply> =>
   answer(endpoint, request, request.req.headers.accept, asked, endpointUrl(endpoint.house));
+
+/** The description, with what there is for who asks. */
+async function describe(endpoint: SparqlEndpoint, { req, access, address }: RouteRequest): Promise<Reply> {
+  const client = await clientFor(endpoint.house, access, address);
+  const { signal, release } = whenGone(req);
+  const counted = await endpoint.statistics.of({ access, client, gone: signal }).finally(release);
+  return serviceDescription(endpoint, req.headers.accept, counted);
+}
 
 /** A query of one resource, or of a container's subtree (open-points 6). */
 export async function askResource(

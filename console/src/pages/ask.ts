@@ -51,12 +51,8 @@ export class AskPage extends Page {
     if (!changed.has('parameters')) return;
     const [query, from] = [this.parameters.get('query'), this.parameters.get('from')];
     if (query !== null) this.openQuery(query);
-    else if (from !== null) void this.attempt(() => this.openSaved(from));
-  }
-
-  private async openSaved(iri: string): Promise<void> {
-    const saved = await readSaved(iri);
-    this.openQuery(saved.query, saved);
+    else if (from !== null)
+      void this.attempt(() => readSaved(from).then((saved) => this.openQuery(saved.query, saved)));
   }
 
   /** Put into a tab, and not run: a link must not make its reader ask anything. */

@@ -42,21 +42,24 @@ const query = `SELECT * {
 }`;
 const mostBytes = 4 << 20;
 /** Milliseconds that an answer waits for counts that are on their way. */
-const waitMs = 40;
-/** What everybody reads is not counted again before so many times as long have passed as it took. */
+const waitMs = 25;
+/** Nothing is counted again before so many times as long have passed as it took. */
 const pauseTimes = 20;
 /** Milliseconds until counting is tried again where it took too long or failed. */
-const retryMs = 600_000;
-/** Counts of callers who read a part, until the next commit. */
+const retryMs = 60_000;
+/** Kinds of callers whose counts are kept. */
 const mostKept = 200;
 
+interface Kept {
+  readonly found: Statistics | undefined;
+  /** The commit that it is as new as. */
+  readonly version: number;
+  readonly nextAt: number;
+}
+
 export class CountedStatistics {
-  /** Of everything: also when it is older than the last commit, since it tells nobody of what is hidden. */
-  private ofAll: { readonly found: Statistics; readonly version: number } | undefined;
-  private nextAt = 0;
-  private readonly ofParts = new LRUCache<string, { readonly found: Statistics; readonly version: number }>({
-    max: mostKept,
-  });
+  /** By what callers may read. */
+  private readonly kept = new LRUCache<string, Kept>({ max: mostKept });
   private readonly underWay = new Map<string, Promise<Statistics | undefined>>();
   private version = 0;
 
@@ -75,46 +78,37 @@ export class CountedStatistics {
     if (scope === 'nothing') return nothing;
     // Each resource would have to be decided, also for what was counted before.
     if (scope === 'decide') return undefined;
-    if (scope === 'everything') return this.everything();
-    const key = createHash('sha256').update(JSON.stringify(scope)).digest('base64');
-    const known = this.ofParts.get(key);
-    if (known?.version === this.version) return known.found;
+    const isAll = scope === 'everything';
+    const key = isAll ? '' : createHash('sha256').update(JSON.stringify(scope)).digest('base64');
+    const known = this.kept.get(key);
+    const isNew = known?.found !== undefined && known.version === this.version;
+    // To who reads everything, what was there before tells of nothing that is hidden.
+    const shown = isNew || isAll ? known?.found : undefined;
+    if (isNew || (known && Date.now() < known.nextAt && !this.underWay.has(key))) return shown;
+    const counted = this.underWay.get(key) ?? this.begin(key, isAll ? undefined : counting);
+    return (await Promise.race([counted, sleep(waitMs, undefined, { ref: false })])) ?? shown;
+  }
+
+  /** Those who ask for the same share one count. */
+  private begin(key: string, by: Counting | undefined): Promise<Statistics | undefined> {
     const { version } = this;
-    return this.inTime(key, async () => {
-      const found = await this.count(counting);
-      this.ofParts.set(key, { found, version });
-      return found;
-    });
-  }
-
-  private async everything(): Promise<Statistics | undefined> {
-    const { ofAll: known, version } = this;
-    if (known?.version === version || (Date.now() < this.nextAt && !this.underWay.has(''))) return known?.found;
-    const counted = await this.inTime('', async () => {
-      const began = Date.now();
-      this.nextAt = began + retryMs;
-      const found = await this.count(undefined);
-      this.ofAll = { found, version };
-      this.nextAt = Date.now() + pauseTimes * (Date.now() - began);
-      return found;
-    });
-    return counted ?? known?.found;
-  }
-
-  /** Those who ask for the same wait for one count, a moment at most. */
-  private async inTime(key: string, count: () => Promise<Statistics>): Promise<Statistics | undefined> {
-    let counting = this.underWay.get(key);
-    if (!counting) {
-      counting = count()
-        .catch((error: unknown) => {
-          // A limit, or a server that has other things to do; the description goes without.
-          if (!(error instanceof LwsError)) this.house.log.warn({ err: error }, 'what there is could not be counted');
-          return undefined;
-        })
-        .finally(() => this.underWay.delete(key));
-      this.underWay.set(key, counting);
-    }
-    return Promise.race([counting, sleep(waitMs, undefined, { ref: false })]);
+    const began = Date.now();
+    const counting = this.count(by)
+      .catch((error: unknown) => {
+        // A limit, or a server that has other things to do; the description goes without.
+        if (!(error instanceof LwsError)) this.house.log.warn({ err: error }, 'what there is could not be counted');
+        return undefined;
+      })
+      .then((found) => {
+        this.underWay.delete(key);
+        const now = Date.now();
+        const nextAt = now + (found ? pauseTimes * (now - began) : retryMs);
+        const { found: before } = this.kept.get(key) ?? {};
+        this.kept.set(key, found ? { found, version, nextAt } : { found: before, version: -1, nextAt });
+        return found;
+      });
+    this.underWay.set(key, counting);
+    return counting;
   }
 
   /** @param by whose part it is; absent: everything, at the server's own cost */

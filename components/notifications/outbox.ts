@@ -41,6 +41,8 @@ export const stagedAt = (key: string): number => Number.parseInt(partsOfEntry(ke
 /** Somebody who is told of committed events that it could read at their time. */
 export interface Reader {
   readonly access: Access;
+  /** The same for those about whom decisions are the same. */
+  readonly who: string;
   readonly tell: (activity: Activity) => void;
 }
 
@@ -69,10 +71,20 @@ class Subscribers {
   private readonly known = new Map<string, Access>();
 
   of({ subscriber: subject, client }: Subscription): Access {
-    const name = JSON.stringify([subject, client]);
-    const access = this.known.get(name) ?? { principal: { subject, ...(client === undefined ? {} : { client }) } };
-    this.known.set(name, access);
-    return access;
+    return this.one(JSON.stringify([subject, client]), {
+      principal: { subject, ...(client === undefined ? {} : { client }) },
+    });
+  }
+
+  ofReader({ who, access }: Reader): Access {
+    return this.one(`reader ${who}`, access);
+  }
+
+  /** Never the object of a request, with which decisions are remembered as well. */
+  private one(name: string, access: Access): Access {
+    const known = this.known.get(name) ?? { ...access };
+    this.known.set(name, known);
+    return known;
   }
 }
 
@@ -134,24 +146,22 @@ export class Outbox {
       // Who may read it at the time of the event; what is deleted, before it was.
       const view: View = change.after ? tx : tx.before;
       const accessOf = seen[change.after ? 'after' : 'before'];
-      const mayRead = (access: Access): boolean | Promise<boolean> =>
-        authorizer.allows({ view, access, mode: 'read', iri: record.iri, record });
+      const decided = new Map<Access, boolean>();
+      const mayRead = async (access: Access): Promise<boolean> => {
+        const allowed = await authorizer.allows({ view, access, mode: 'read', iri: record.iri, record });
+        decided.set(access, allowed);
+        return allowed;
+      };
       const readers: Reader[] = [];
-      // A new object: decisions are remembered with the one of the request.
-      for (const each of [...followers, ...channels.covering(record.iri)])
-        if (await mayRead({ ...each.access })) readers.push(each);
+      for (const each of [...followers, ...channels.covering(record.iri)]) {
+        const access = accessOf.ofReader(each);
+        if (decided.get(access) ?? (await mayRead(access))) readers.push(each);
+      }
       if (readers.length > 0) this.readers.set(change, readers);
       const told: string[] = [];
-      const decided = new Map<Access, boolean>();
       for (const subscription of subscriptions.covering(record.iri)) {
         const access = accessOf.of(subscription);
-        let allowed = decided.get(access);
-        if (allowed === undefined) {
-          const decision = mayRead(access);
-          allowed = typeof decision === 'boolean' ? decision : await decision;
-          decided.set(access, allowed);
-        }
-        if (allowed) told.push(subscription.id);
+        if (decided.get(access) ?? (await mayRead(access))) told.push(subscription.id);
       }
       if (told.length > 0)
         this.owe(tx, {

@@ -239,9 +239,8 @@ describeStorage('Live updates, advertised', (s) => {
   it('the storage description names the streams beside webhooks', async () => {
     const { service } = JSON.parse((await s.get(`${s.root}.lws/storage-description`)).text);
     expect(service).to.deep.include({
-      type: 'NotificationService',
+      type: 'https://www.w3.org/ns/lws#EventStreamService',
       serviceEndpoint: `${s.root}.lws/subscriptions/stream`,
-      subscriptionType: ['EventStream'],
     });
   });
 });

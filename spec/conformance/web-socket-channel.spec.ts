@@ -82,9 +82,8 @@ describeStorage(
       expect(json.text).to.contain(at(s));
       const { service } = JSON.parse((await s.get(`${s.root}.lws/storage-description`)).text);
       expect(service).to.deep.include({
-        type: 'NotificationService',
+        type: 'http://www.w3.org/ns/solid/notifications#WebSocketChannel2023',
         serviceEndpoint: at(s),
-        subscriptionType: ['WebSocketChannel2023'],
       });
     });
 

@@ -36,11 +36,17 @@ export class Channel implements Reader {
   /** When the last listener left, in milliseconds since the epoch. */
   idleSince = 0;
 
-  constructor(
-    readonly key: string,
-    readonly access: Access,
-    readonly topics: readonly string[],
-  ) {}
+  readonly key: string;
+  readonly who: string;
+  readonly access: Access;
+  readonly topics: readonly string[];
+
+  constructor({ key, who, access, topics }: Pick<Channel, 'key' | 'who' | 'access' | 'topics'>) {
+    this.key = key;
+    this.who = who;
+    this.access = access;
+    this.topics = topics;
+  }
 
   /** The id of the last event so far. */
   get last(): string {

@@ -93,7 +93,8 @@ export class Channels {
   private channelOf({ principal, origin, purpose }: Access, topics: readonly string[]): Channel {
     const { subject, client, issuer } = principal ?? {};
     const sorted = [...topics].sort();
-    const key = JSON.stringify([subject ?? null, client, issuer, origin, purpose, sorted]);
+    const who = JSON.stringify([subject, client, issuer, origin, purpose]);
+    const key = JSON.stringify([who, sorted]);
     const known = this.byKey.get(key);
     if (known) {
       // Not idle any more, though its first listener is yet to come.
@@ -105,7 +106,7 @@ export class Channels {
       ...(origin === undefined ? {} : { origin }),
       ...(purpose === undefined ? {} : { purpose }),
     };
-    const channel = new Channel(key, access, sorted);
+    const channel = new Channel({ key, who, access, topics: sorted });
     channel.idleSince = this.house.clock();
     this.byKey.set(key, channel);
     for (const topic of sorted) this.byTopic.set(topic, (this.byTopic.get(topic) ?? new Set()).add(channel));

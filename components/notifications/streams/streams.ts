@@ -1,5 +1,6 @@
 /** Live updates as a part of the component: its settings, its routes, and what the storage description says of them. */
 import type { House, Installation } from '../../../lib/component.js';
+import { lws } from '../../../lib/rdf/vocabulary.js';
 import { integer, type SettingsOf, setting } from '../../../lib/settings.js';
 import { Channels } from './channels.js';
 import { streamRoutes } from './event-stream.js';
@@ -49,7 +50,7 @@ export function installStreams(
     channels,
     routes: [...streamRoutes(streams), ...sockets.routes],
     services: [
-      { type: 'NotificationService', serviceEndpoint: `${endpoint}/stream`, subscriptionType: ['EventStream'] },
+      { type: `${lws.namespace}EventStreamService`, serviceEndpoint: `${endpoint}/stream` },
       ...sockets.services,
     ],
     upgrade: (req, socket, head) => sockets.upgrade(req, socket, head),

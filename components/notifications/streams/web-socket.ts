@@ -22,7 +22,14 @@ import { lws } from '../../../lib/rdf/vocabulary.js';
 import { readBody } from '../../../lib/resources/body.js';
 import type { Channel, Listener } from './channel.js';
 import { type Streams, whenExpired } from './event-stream.js';
-import { type ChannelWish, channelDocument, messageOf, readChannel, solidDescription } from './solid-messages.js';
+import {
+  type ChannelWish,
+  channelDocument,
+  channelType,
+  messageOf,
+  readChannel,
+  solidDescription,
+} from './solid-messages.js';
 
 /** What an address stands for, until somebody connects to it. */
 interface Ticket {
@@ -65,13 +72,7 @@ export class WebSockets implements Pick<Required<Installation>, 'routes' | 'serv
   }
 
   get services(): Installation['services'] & object {
-    return [
-      {
-        type: 'NotificationService',
-        serviceEndpoint: this.endpoint,
-        subscriptionType: ['WebSocketChannel2023'],
-      },
-    ];
+    return [{ type: channelType, serviceEndpoint: this.endpoint }];
   }
 
   get routes(): Installation['routes'] & object {

@@ -13,7 +13,7 @@ import { printEvents } from './follow-command.js';
 import { type Follower, Outbox } from './outbox.js';
 import { outboxMeasures } from './outbox-measures.js';
 import { assertInbox, endpointUrl, subscriptionRoutes } from './routes.js';
-import { installStreams, streamSettings } from './streams/streams.js';
+import { type InstalledStreams, installStreams, streamSettings } from './streams/streams.js';
 import { Subscriptions } from './subscriptions.js';
 
 const settings = {
@@ -125,7 +125,7 @@ async function install(house: House, given: Given): Promise<Installation> {
     ],
     capabilities: [{ type: 'https://w3c.github.io/lws-protocol/lws10-notifications-webhook/' }],
     ...(streams.upgrade ? { upgrade: streams.upgrade } : {}),
-    ...background(house, given, { subscriptions, distribution }),
+    ...background(house, given, { subscriptions, distribution, streams }),
     // A stream of events ends when the server does; it would hold it up for as long as somebody listens.
     drain() {
       for (const { end } of followers) end();
@@ -138,7 +138,15 @@ async function install(house: House, given: Given): Promise<Installation> {
 function background(
   house: House,
   given: Given,
-  { subscriptions, distribution }: { readonly subscriptions: Subscriptions; readonly distribution: Distribution },
+  {
+    subscriptions,
+    distribution,
+    streams,
+  }: {
+    readonly subscriptions: Subscriptions;
+    readonly distribution: Distribution;
+    readonly streams: InstalledStreams;
+  },
 ): Pick<Installation, 'start' | 'stop' | 'measures'> {
   const { store, storage, clock, log, fetchUnder, signingKey } = house;
   const deliveries = new Deliveries({
@@ -162,7 +170,7 @@ function background(
       .catch((error: unknown) => log.error({ err: error }, 'expired subscriptions could not be cleared'));
   };
   return {
-    measures: () => outboxMeasures(store, deliveries.outcomes, clock()),
+    measures: async () => [...(await outboxMeasures(store, deliveries.outcomes, clock())), ...streams.measures()],
     async start() {
       await deliveries.start();
       distribution.run(store);

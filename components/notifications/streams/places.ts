@@ -26,6 +26,10 @@ export class Places {
     private readonly limits: StreamLimits,
   ) {}
 
+  get size(): number {
+    return this.taken.size;
+  }
+
   /**
    * Takes a place for a stream. @returns gives it back; may be called again
    * @throws LwsError `too-many-requests`

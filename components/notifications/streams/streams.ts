@@ -1,5 +1,6 @@
 /** Live updates as a part of the component: its settings, its routes, and what the storage description says of them. */
 import type { House, Installation } from '../../../lib/component.js';
+import { type Measure, measure } from '../../../lib/measures.js';
 import { lws } from '../../../lib/rdf/vocabulary.js';
 import { integer, type SettingsOf, setting } from '../../../lib/settings.js';
 import { Channels } from './channels.js';
@@ -28,7 +29,10 @@ export interface InstalledStreams
   extends Pick<Required<Installation>, 'routes' | 'services' | 'drain'>,
     Pick<Installation, 'upgrade'> {
   readonly channels: Channels;
+  readonly measures: () => readonly Measure[];
 }
+
+const help = 'Streams of live updates, and addresses of some to come.';
 
 /** @param endpoint of subscriptions */
 export function installStreams(
@@ -37,7 +41,8 @@ export function installStreams(
   endpoint: string,
 ): InstalledStreams {
   const channels = new Channels(house);
-  if (given.streams === 0) return { channels, routes: [], services: [], drain: () => channels.end() };
+  if (given.streams === 0)
+    return { channels, routes: [], services: [], measures: () => [], drain: () => channels.end() };
   const places = new Places(house, {
     inAll: given.streams,
     perSubject: given.streamsPerSubject,
@@ -53,6 +58,7 @@ export function installStreams(
       { type: `${lws.namespace}EventStreamService`, serviceEndpoint: `${endpoint}/stream` },
       ...sockets.services,
     ],
+    measures: () => [measure('gauge', 'streams_open', help, places.size)],
     upgrade: (req, socket, head) => sockets.upgrade(req, socket, head),
     drain() {
       sockets.drain();

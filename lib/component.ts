@@ -3,6 +3,8 @@
  * never receives the application. A third party's module default-exports one and is named in `lws.components`.
  */
 import type { KeyObject } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { Source } from '@rdfjs/types';
 import type { TrustedIssuer } from './authentication/access-token.js';
 import type { IdentifierResolver } from './authentication/controlled-identifier.js';
@@ -109,6 +111,12 @@ export interface Installation {
   measures?(): Promise<readonly Measure[]> | readonly Measure[];
   /** Told of every request that was answered. */
   onAnswered?(answered: Answered): void;
+  /**
+   * Takes a connection that is to become a WebSocket. Whoever takes it authorizes it, and answers on the socket.
+   * @param head what came after the request already
+   * @returns whether it takes it
+   */
+  upgrade?(req: IncomingMessage, socket: Duplex, head: Buffer): boolean;
   start?(): Promise<void> | void;
   stop?(): Promise<void> | void;
   /** Ends answers that would go on for ever; called when the server is told to stop, before it waits for the others. */

@@ -13,6 +13,7 @@ import { printEvents } from './follow-command.js';
 import { type Follower, Outbox } from './outbox.js';
 import { outboxMeasures } from './outbox-measures.js';
 import { assertInbox, endpointUrl, subscriptionRoutes } from './routes.js';
+import { type InstalledStreams, installStreams, streamSettings } from './streams/streams.js';
 import { Subscriptions } from './subscriptions.js';
 
 const settings = {
@@ -63,6 +64,7 @@ const settings = {
     10,
     'Failed deliveries in a row that deactivate a subscription.',
   ),
+  ...streamSettings,
   atOnce: setting('lws.webhook.max-in-flight', integer(1, 10_000), 64, 'Deliveries at once.'),
   perHost: setting('lws.webhook.max-in-flight-per-host', integer(1, 1000), 4, 'Deliveries to one host at once.'),
 };
@@ -88,6 +90,8 @@ async function install(house: House, given: Given): Promise<Installation> {
   const { store, storage, clock, authorizer } = house;
   const subscriptions = await Subscriptions.open(store, storage, clock);
   const followers = new Set<Follower>();
+  const streams = installStreams(house, given, endpointUrl(house));
+  const { channels } = streams;
   const distribution = new Distribution({ log: house.log, stage: (tx, owed) => outbox.deliver(tx, owed) });
   const outbox: Outbox = new Outbox({
     storage,
@@ -97,27 +101,36 @@ async function install(house: House, given: Given): Promise<Installation> {
     clock,
     includeActor: given.includeActor,
     followers,
+    channels,
   });
   await outbox.open(store);
+  // After the outbox, which tells of the commit.
+  store.onCommit(channels.committed);
   const admit = createAdmission(guardOf(given));
   return {
     admitInbox: (inbox) => assertInbox({ admit, house }, inbox),
-    routes: subscriptionRoutes({
-      house,
-      subscriptions,
-      admit,
-      longestMs: given.longest * 1000,
-      limits: given,
-      followers,
-    }),
+    routes: [
+      ...streams.routes,
+      ...subscriptionRoutes({
+        house,
+        subscriptions,
+        admit,
+        longestMs: given.longest * 1000,
+        limits: given,
+        followers,
+      }),
+    ],
     services: [
       { type: 'NotificationService', serviceEndpoint: endpointUrl(house), subscriptionType: ['WebhookSubscription'] },
+      ...streams.services,
     ],
     capabilities: [{ type: 'https://w3c.github.io/lws-protocol/lws10-notifications-webhook/' }],
-    ...background(house, given, { subscriptions, distribution }),
+    ...(streams.upgrade ? { upgrade: streams.upgrade } : {}),
+    ...background(house, given, { subscriptions, distribution, streams }),
     // A stream of events ends when the server does; it would hold it up for as long as somebody listens.
     drain() {
       for (const { end } of followers) end();
+      streams.drain();
     },
   };
 }
@@ -126,7 +139,15 @@ async function install(house: House, given: Given): Promise<Installation> {
 function background(
   house: House,
   given: Given,
-  { subscriptions, distribution }: { readonly subscriptions: Subscriptions; readonly distribution: Distribution },
+  {
+    subscriptions,
+    distribution,
+    streams,
+  }: {
+    readonly subscriptions: Subscriptions;
+    readonly distribution: Distribution;
+    readonly streams: InstalledStreams;
+  },
 ): Pick<Installation, 'start' | 'stop' | 'measures'> {
   const { store, storage, clock, log, fetchUnder, signingKey } = house;
   const deliveries = new Deliveries({
@@ -150,7 +171,7 @@ function background(
       .catch((error: unknown) => log.error({ err: error }, 'expired subscriptions could not be cleared'));
   };
   return {
-    measures: () => outboxMeasures(store, deliveries.outcomes, clock()),
+    measures: async () => [...(await outboxMeasures(store, deliveries.outcomes, clock())), ...streams.measures()],
     async start() {
       await deliveries.start();
       distribution.run(store);

@@ -38,9 +38,16 @@ export const inboxOfKey = (key: string): string | undefined => {
 /** When a delivery was staged, in milliseconds since the epoch; about (see `Outbox.next`). */
 export const stagedAt = (key: string): number => Number.parseInt(partsOfEntry(key)[2] ?? '0', 36) / sequencesPerMs;
 
-/** Somebody who reads the stream of committed events. */
-export interface Follower {
+/** Somebody who is told of committed events that it could read at their time. */
+export interface Reader {
   readonly access: Access;
+  /** The same for those about whom decisions are the same. */
+  readonly who: string;
+  readonly tell: (activity: Activity) => void;
+}
+
+/** Somebody who reads the stream of all committed events. */
+export interface Follower extends Reader {
   /** Told of every commit; `undefined` where it may not know of what. */
   readonly tell: (activity: Activity | undefined) => void;
   readonly end: () => void;
@@ -55,6 +62,8 @@ export interface OutboxOptions {
   readonly includeActor: boolean;
   /** Those who follow now: controllers, who are told of what they may read. */
   readonly followers: ReadonlySet<Follower>;
+  /** Those who listen to some topics now. */
+  readonly channels: { covering(iri: string): Iterable<Reader> };
 }
 
 /** Those who subscribed, each one object, to which its decisions on one state are memoised. */
@@ -62,10 +71,20 @@ class Subscribers {
   private readonly known = new Map<string, Access>();
 
   of({ subscriber: subject, client }: Subscription): Access {
-    const name = JSON.stringify([subject, client]);
-    const access = this.known.get(name) ?? { principal: { subject, ...(client === undefined ? {} : { client }) } };
-    this.known.set(name, access);
-    return access;
+    return this.one(JSON.stringify([subject, client]), {
+      principal: { subject, ...(client === undefined ? {} : { client }) },
+    });
+  }
+
+  ofReader({ who, access }: Reader): Access {
+    return this.one(`reader ${who}`, access);
+  }
+
+  /** Never the object of a request, with which decisions are remembered as well. */
+  private one(name: string, access: Access): Access {
+    const known = this.known.get(name) ?? { ...access };
+    this.known.set(name, known);
+    return known;
   }
 }
 
@@ -73,8 +92,8 @@ export class Outbox {
   private last = 0;
   /** Made when the first wants them: mostly nobody does. */
   private readonly activities = new WeakMap<object, Activity>();
-  /** The followers who could read what changed, at that time. */
-  private readonly readers = new WeakMap<ResourceChange, readonly Follower[]>();
+  /** The followers and channels that could read what changed, at that time. */
+  private readonly readers = new WeakMap<ResourceChange, readonly Reader[]>();
 
   constructor(private readonly options: OutboxOptions) {}
 
@@ -88,13 +107,12 @@ export class Outbox {
     store.onTransaction((tx) => this.stage(tx));
     store.onCommit((tx) => {
       const { followers } = this.options;
-      if (followers.size === 0) return;
       const context = this.contextOf(tx);
-      for (const change of tx.changes)
-        for (const follower of followers) {
-          const mayRead = this.readers.get(change)?.includes(follower);
-          follower.tell(mayRead ? this.activity(change, () => activityOf(change, context)) : undefined);
-        }
+      for (const change of tx.changes) {
+        const readers = this.readers.get(change) ?? [];
+        for (const follower of followers) if (!readers.includes(follower)) follower.tell(undefined);
+        for (const { tell } of readers) tell(this.activity(change, () => activityOf(change, context)));
+      }
       for (const told of tx.announcements)
         for (const { tell } of followers) tell(this.activity(told, () => announcementOf(told.id, told.types, context)));
     });
@@ -119,7 +137,7 @@ export class Outbox {
   }
 
   private async stage(tx: Transaction): Promise<void> {
-    const { subscriptions, authorizer, followers } = this.options;
+    const { subscriptions, authorizer, followers, channels } = this.options;
     const context = this.contextOf(tx);
     const traced = tx.trace && { traceparent: formatTraceparent(tx.trace) };
     const seen = { before: new Subscribers(), after: new Subscribers() };
@@ -128,23 +146,22 @@ export class Outbox {
       // Who may read it at the time of the event; what is deleted, before it was.
       const view: View = change.after ? tx : tx.before;
       const accessOf = seen[change.after ? 'after' : 'before'];
-      const mayRead = (access: Access): boolean | Promise<boolean> =>
-        authorizer.allows({ view, access, mode: 'read', iri: record.iri, record });
-      const readers: Follower[] = [];
-      // A new object: decisions are remembered with the one of the request.
-      for (const follower of followers) if (await mayRead({ ...follower.access })) readers.push(follower);
+      const decided = new Map<Access, boolean>();
+      const mayRead = async (access: Access): Promise<boolean> => {
+        const allowed = await authorizer.allows({ view, access, mode: 'read', iri: record.iri, record });
+        decided.set(access, allowed);
+        return allowed;
+      };
+      const readers: Reader[] = [];
+      for (const each of [...followers, ...channels.covering(record.iri)]) {
+        const access = accessOf.ofReader(each);
+        if (decided.get(access) ?? (await mayRead(access))) readers.push(each);
+      }
       if (readers.length > 0) this.readers.set(change, readers);
       const told: string[] = [];
-      const decided = new Map<Access, boolean>();
       for (const subscription of subscriptions.covering(record.iri)) {
         const access = accessOf.of(subscription);
-        let allowed = decided.get(access);
-        if (allowed === undefined) {
-          const decision = mayRead(access);
-          allowed = typeof decision === 'boolean' ? decision : await decision;
-          decided.set(access, allowed);
-        }
-        if (allowed) told.push(subscription.id);
+        if (decided.get(access) ?? (await mayRead(access))) told.push(subscription.id);
       }
       if (told.length > 0)
         this.owe(tx, {

@@ -216,6 +216,7 @@ function follow({ followers, house }: SubscriptionEndpoint, access: Access): Rep
   let last = Promise.resolve();
   const follower: Follower = {
     access,
+    who: randomUUID(),
     tell(activity) {
       // One after another, since each is decided anew.
       last = last

@@ -2,10 +2,12 @@
 import type { House } from '../../lib/component.js';
 import type { QueryPool } from './pool/query-pool.js';
 import type { ServiceCallsOptions } from './services/service-calls.js';
+import type { CountedStatistics } from './statistics.js';
 
 export interface SparqlEndpoint {
   readonly house: House;
   readonly pool: QueryPool;
+  readonly statistics: CountedStatistics;
   readonly mostBytes: number;
   readonly mostResults: number;
   readonly mostAnswerBytes: number;

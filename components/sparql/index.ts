@@ -8,7 +8,8 @@ import { flag, integer, optional, setting } from '../../lib/settings.js';
 import { endpointUrl } from './endpoint.js';
 import { QueryPool } from './pool/query-pool.js';
 import { sparqlQuery } from './protocol.js';
-import { askResource, sparqlRoutes } from './routes.js';
+import { askResource, runStored, sparqlRoutes } from './routes.js';
+import { CountedStatistics } from './statistics.js';
 
 const settings = {
   enabled: setting('lws.sparql.endpoint.enabled', flag, true, 'Answer SPARQL queries.'),
@@ -108,9 +109,11 @@ export default defineComponent({
       timeoutMs: timeout * 1000,
       log: house.log,
     };
+    const statistics = new CountedStatistics(house, pool);
     const endpoint = {
       house,
       pool,
+      statistics,
       mostBytes,
       mostResults,
       mostAnswerBytes: mostAnswerMb * 2 ** 20,
@@ -128,6 +131,7 @@ export default defineComponent({
         mediaType: sparqlQuery,
         ask: ({ access, address, req, accept, body, hasContentType, iri }) =>
           askResource(endpoint, { access, address, req }, accept, body, hasContentType, iri),
+        run: (question) => runStored(endpoint, question),
       },
       measures: () => pool.measures(),
       stop: async () => {

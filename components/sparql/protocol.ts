@@ -6,6 +6,7 @@ import { LwsError } from '../../lib/errors.js';
 import { chooseMediaType, type MediaRange } from '../../lib/fields/accept.js';
 import { acceptedRanges } from '../../lib/http/negotiate.js';
 import { decodeUtf8 } from '../../lib/json/json.js';
+import type { Parameters } from '../../lib/query/parse/parameters.js';
 import { type RdfFormat, rdfFormats } from '../../lib/rdf/formats.js';
 import { type RequestBody, readBody } from '../../lib/resources/body.js';
 
@@ -34,6 +35,8 @@ export interface SparqlRequest {
   readonly defaultGraphs?: readonly string[];
   readonly namedGraphs?: readonly string[];
   readonly isUpdate?: boolean;
+  /** Values of the query's variables. */
+  readonly parameters?: Parameters;
 }
 
 export interface RequestLimits {

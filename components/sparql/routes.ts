@@ -1,7 +1,10 @@
 /** The SPARQL Query Service over HTTP (rule 14.1). It must not know how a query runs. */
+
+import { clientFor } from '../../lib/authorization/client.js';
 import { formatLink } from '../../lib/fields/link.js';
 import type { Reply } from '../../lib/http/reply.js';
-import type { Route, RouteRequest } from '../../lib/http/route.js';
+import { whenGone } from '../../lib/http/request.js';
+import type { Route, RouteRequest, StoredQuestion } from '../../lib/http/route.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
 import type { RequestBody } from '../../lib/resources/body.js';
 import { endpointUrl, type SparqlEndpoint } from './endpoint.js';
@@ -16,6 +19,7 @@ import {
 } from './protocol.js';
 import { type Asker, runTask } from './run-task.js';
 import { serviceDescription } from './service-description.js';
+import { parametersOf, queryOf } from './stored-query.js';
 import { update } from './update.js';
 
 const path = '{prefix}/sparql';
@@ -30,7 +34,7 @@ export function sparqlRoutes(endpoint: SparqlEndpoint): readonly Route[] {
   return [
     route(['GET', 'HEAD'], (request) => {
       const asked = requestOfUrl(request.query, endpoint.mostBytes);
-      return asked ? ask(endpoint, request, asked) : serviceDescription(endpoint, request.req.headers.accept);
+      return asked ? ask(endpoint, request, asked) : describe(endpoint, request);
     }),
     route(['POST', 'QUERY'], async (request) => {
       const { req, query, body } = request;
@@ -58,6 +62,14 @@ export function sparqlRoutes(endpoint: SparqlEndpoint): readonly Route[] {
 const ask = (endpoint: SparqlEndpoint, request: RouteRequest, asked: SparqlRequest): Promise<Reply> =>
   answer(endpoint, request, request.req.headers.accept, asked, endpointUrl(endpoint.house));
 
+/** The description, with what there is for who asks. */
+async function describe(endpoint: SparqlEndpoint, { req, access, address }: RouteRequest): Promise<Reply> {
+  const client = await clientFor(endpoint.house, access, address);
+  const { signal, release } = whenGone(req);
+  const counted = await endpoint.statistics.of({ access, client, gone: signal }).finally(release);
+  return serviceDescription(endpoint, req.headers.accept, counted);
+}
+
 /** A query of one resource, or of a container's subtree (rule 14.8). */
 export async function askResource(
   endpoint: SparqlEndpoint,
@@ -70,6 +82,16 @@ export async function askResource(
   const asked = await requestOfBody(body, hasType, new URLSearchParams(), { mostBytes: endpoint.mostBytes }, true);
   const within = iri === endpoint.house.storage ? {} : { within: iri };
   return answer(endpoint, asker, accept, asked, iri, within);
+}
+
+/** A query that is a resource, over all that the caller may read. */
+export async function runStored(endpoint: SparqlEndpoint, question: StoredQuestion): Promise<Reply> {
+  const { record, parameters, req, guard } = question;
+  const given = parametersOf(parameters);
+  const query = await queryOf(endpoint.house, question, endpoint.mostBytes);
+  // What came after the decision is run for those alone who may read it after it came.
+  await guard();
+  return answer(endpoint, question, req.headers.accept, { query, parameters: given }, record.iri);
 }
 
 async function answer(

@@ -1,9 +1,10 @@
 /** The SPARQL 1.1 Service Description of the endpoint. It must not know queries. */
 import { chooseRdfFormat } from '../../lib/http/negotiate.js';
 import type { Reply } from '../../lib/http/reply.js';
-import { rdfFormats, turtle } from '../../lib/rdf/formats.js';
+import { type RdfFormat, rdfFormats, turtle } from '../../lib/rdf/formats.js';
 import { endpointUrl, type SparqlEndpoint } from './endpoint.js';
 import { resultFormats } from './protocol.js';
+import type { Statistics } from './statistics.js';
 
 const sd = 'http://www.w3.org/ns/sparql-service-description#';
 
@@ -21,27 +22,65 @@ const formatNames: Readonly<Record<string, string>> = {
   'application/rdf+xml': 'RDF_XML',
 };
 
+/** What is the same for those who may read the same, by format. */
+const rendered = new WeakMap<Statistics, Map<RdfFormat, Buffer>>();
+
+/** @param counted what there is for the caller; absent: that is not said */
 export async function serviceDescription(
-  { house, services, mostUpdateBytes }: SparqlEndpoint,
+  endpoint: SparqlEndpoint,
   accept: string | undefined,
+  counted: Statistics | undefined,
 ): Promise<Reply> {
+  const wanted = chooseRdfFormat(accept);
+  const known = counted && rendered.get(counted);
+  const body = known?.get(wanted) ?? (await render(endpoint, wanted, counted));
+  if (counted) rendered.set(counted, (known ?? new Map<RdfFormat, Buffer>()).set(wanted, body));
+  return {
+    status: 200,
+    fields: { 'Content-Type': wanted, Vary: 'Accept, Authorization', 'Cache-Control': 'private, no-store' },
+    body,
+  };
+}
+
+async function render(
+  { house, services, mostUpdateBytes }: SparqlEndpoint,
+  wanted: RdfFormat,
+  counted: Statistics | undefined,
+): Promise<Buffer> {
   const endpoint = endpointUrl(house);
   const formats = [...resultFormats, ...rdfFormats].map(
     (type) => `<http://www.w3.org/ns/formats/${formatNames[type]}>`,
   );
-  const text = `@prefix sd: <${sd}> .
-<${endpoint}> a sd:Service ;
+  const text = Buffer.from(`@prefix sd: <${sd}> .
+@prefix void: <http://rdfs.org/ns/void#> .
+@prefix dcat: <http://www.w3.org/ns/dcat#> .
+<${endpoint}> a sd:Service, dcat:DataService ;
   sd:endpoint <${endpoint}> ;
+  dcat:endpointURL <${endpoint}> ; dcat:endpointDescription <${endpoint}> ; dcat:servesDataset <${endpoint}#data> ;
   sd:supportedLanguage sd:SPARQL11Query${mostUpdateBytes === undefined ? '' : ', sd:SPARQL11Update'} ;
   sd:feature sd:UnionDefaultGraph${services.allowed.length > 0 ? ', sd:BasicFederatedQuery' : ''} ;
   sd:resultFormat ${formats.join(', ')} ;
-  sd:defaultDataset [ a sd:Dataset ; sd:defaultGraph [ a sd:Graph ] ] .`;
-  const { keys, prefixes } = await house.documents.parse(Buffer.from(text), turtle, endpoint);
-  const wanted = chooseRdfFormat(accept);
-  const bytes = (await house.documents.render(keys, wanted, endpoint, prefixes)) ?? Buffer.from(text);
-  return {
-    status: 200,
-    fields: { 'Content-Type': wanted, Vary: 'Accept, Authorization', 'Cache-Control': 'private, no-store' },
-    body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
-  };
+  sd:defaultDataset <${endpoint}#data> .
+<${endpoint}#data> a sd:Dataset, dcat:Dataset ; sd:defaultGraph <${endpoint}#graph> .
+<${endpoint}#graph> a sd:Graph, void:Dataset ; void:sparqlEndpoint <${endpoint}>${counted ? voidOf(counted) : ''} .
+<${house.storage}> a dcat:Catalog ; dcat:service <${endpoint}> ; dcat:dataset <${endpoint}#data> .`);
+  const { keys, prefixes } = await house.documents.parse(text, turtle, endpoint);
+  const bytes = (await house.documents.render(keys, wanted, endpoint, prefixes)) ?? text;
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+function voidOf({ triples, properties, classes, byProperty, byClass }: Statistics): string {
+  const sums = [`void:triples ${triples}`, `void:properties ${properties}`, `void:classes ${classes}`];
+  const ofProperties = byProperty.map(
+    ([iri, count]) => `void:propertyPartition [ void:property <${iri}> ; void:triples ${count} ]`,
+  );
+  const ofClasses = byClass.map(
+    ([iri, count]) => `void:classPartition [ void:class <${iri}> ; void:entities ${count} ]`,
+  );
+  return [...sums, ...ofProperties, ...ofClasses]
+    .map(
+      (each) => ` ;
+  ${each}`,
+    )
+    .join('');
 }

@@ -168,7 +168,11 @@ class RememberingAuthenticator implements Authenticator {
         `no suite recognises it as ${scheme}`,
       );
     const result = await suite.verify(token, address);
-    const known = { ...result, suite, access: { principal: result.principal } };
+    const known = {
+      ...result,
+      suite,
+      access: { principal: result.principal, expires: result.expires + clockSkew * 1000 },
+    };
     this.verified.set(hash, known);
     return known;
   }

@@ -31,6 +31,7 @@ import { representContainer, representData } from './represent.js';
 import { field, preconditions, preferences, requestBody, requestLinks } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
 import { descriptionReply } from './storage-description.js';
+import { isRun, runReply } from './stored-query.js';
 import { wacAllow } from './wac-allow.js';
 
 const methods: Readonly<Record<string, (exchange: ResourceExchange) => Promise<Reply>>> = {
@@ -53,6 +54,7 @@ export async function resourceReply(exchange: ResourceExchange): Promise<Reply> 
   if (described?.startsWith(storage.storage)) return linksetReply(exchange, described);
   const controlled = storage.acls && controlledBy(target.iri);
   if (storage.acls && controlled?.startsWith(storage.storage)) return aclReply(exchange, storage.acls, controlled);
+  if (isRun(exchange)) return runReply(exchange);
   const method = Object.hasOwn(methods, req.method ?? '') ? methods[req.method!] : undefined;
   if (!method) throw await unsupportedMethod(storage, access, target.iri);
   // Rule 1.3: before anything that the request may say besides.

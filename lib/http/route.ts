@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Access } from '../authorization/principal.js';
 import type { RequestBody } from '../resources/body.js';
+import type { ResourceRecord } from '../storage/records.js';
 import type { Reply } from './reply.js';
 
 /**
@@ -22,6 +23,20 @@ export interface RouteRequest {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
+/** A query that is a resource, which the caller may read, and how it is to be run. */
+export interface StoredQuestion {
+  readonly access: Access;
+  readonly address: string;
+  readonly req: IncomingMessage;
+  readonly record: ResourceRecord;
+  /** Those of the target, `run` among them. */
+  readonly parameters: URLSearchParams;
+  /** The content of a resource that is no RDF; `undefined` when it was replaced meanwhile. */
+  readonly bytes: () => Promise<Buffer | undefined>;
+  /** Asks again whether the caller may read it, after it was read. @throws LwsError as the caller may learn */
+  readonly guard: () => Promise<unknown>;
+}
+
 /** The method QUERY on resources (rule 14.8): a component answers it, after the guard let the caller read. */
 export interface ResourceQuery {
   /** The value of `Accept-Query`. */
@@ -35,6 +50,8 @@ export interface ResourceQuery {
     readonly hasContentType: boolean;
     readonly iri: string;
   }): Promise<Reply>;
+  /** Answers `GET <resource>?run`. @throws LwsError `bad-request` when the resource is no query */
+  run(question: StoredQuestion): Promise<Reply>;
 }
 
 export interface Route {

@@ -1,5 +1,5 @@
 /** Where clients come in: the ports, what is spoken on them, and how many connections they take. It must not know the application. */
-import type { RequestListener } from 'node:http';
+import type { RequestListener, Server } from 'node:http';
 import type { ChallengePolicy } from '../authentication/challenge.js';
 import type { Certificates } from './certificates.js';
 import { limitConnections } from './connections.js';
@@ -20,12 +20,14 @@ export interface DoorOptions {
   readonly app: RequestListener;
   readonly challenge: ChallengePolicy;
   readonly certificates: Certificates | undefined;
+  /** Called with the server that clients reach. */
+  readonly onServer: (server: Server) => void;
 }
 
 /** Connections at once for redirects and challenges, which end with their answer. */
 const mostRedirects = 256;
 
-export function createDoor(core: CoreSettings, { app, challenge, certificates }: DoorOptions): Door {
+export function createDoor(core: CoreSettings, { app, challenge, certificates, onServer }: DoorOptions): Door {
   const { connections: inAll, connectionsPerAddress: perAddress, behindProxy } = core;
   const { url, loopback } = readBaseUri(core);
   const host = core.listenHost ?? (loopback ? (url.hostname === '[::1]' ? '::1' : '127.0.0.1') : undefined);
@@ -34,6 +36,7 @@ export function createDoor(core: CoreSettings, { app, challenge, certificates }:
   const listener = certificates ? certificates.challenges.before(app) : app;
   const secure = source ? createSecureWebServer(listener, challenge, source.current()) : undefined;
   const main: WebServer = secure ?? createHttpServer(listener, challenge);
+  onServer(main.server as Server);
   limitConnections(main.server, { inAll, perAddress, behindProxy });
   const plain =
     core.tlsHttpPort !== null && certificates

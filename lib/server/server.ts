@@ -21,6 +21,7 @@ import { keptKey } from './kept-key.js';
 import { openStore } from './open-store.js';
 import { outboundFetch } from './outbound-fetch.js';
 import { ownOwner } from './own-owner.js';
+import { acceptUpgrades, upgradeListener } from './upgrades.js';
 import { assertUsable } from './usable-settings.js';
 import { oldVerificationMethod, verificationMethodOf } from './verification-method.js';
 
@@ -39,6 +40,8 @@ export interface Server {
   readonly app: Application['koa'];
   /** For a koa application of one's own: what is not below the base URI goes on to the middleware behind it. */
   readonly middleware: Application['middleware'];
+  /** For an HTTP server of one's own: a listener for its event `upgrade`, where WebSockets are opened. */
+  readonly upgrade: ReturnType<typeof upgradeListener>;
   readonly store: Store;
   /** The file of the owner's key, when the server minted one (rule 5.1). */
   readonly mintedOwner: string | undefined;
@@ -166,11 +169,17 @@ export async function createServer(settings: Settings, equipment: Equipment): Pr
     baseUri: storage.storage.slice(0, -1),
     app: app.koa,
     middleware: app.middleware,
+    upgrade: upgradeListener(installations),
     store: storage.store,
     mintedOwner,
     async listen() {
       if (door || ended) throw new Error(ended ? 'The server is closed.' : 'The server listens already.');
-      door = createDoor(core, { app: app.koa.callback(), challenge: site.challenge, certificates });
+      door = createDoor(core, {
+        app: app.koa.callback(),
+        challenge: site.challenge,
+        certificates,
+        onServer: (http) => acceptUpgrades(http, installations),
+      });
       try {
         return await door.listen();
       } catch (error) {

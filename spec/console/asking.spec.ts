@@ -137,6 +137,57 @@ for (const path of ['', '/some/path'])
       expect(asked).to.deep.equal([query]);
     });
 
+    it('saves a query as a resource, and opens it from a link that names it', async () => {
+      const query = 'SELECT ?who { VALUES ?one { 1 } BIND(?name AS ?who) }';
+      const iri = `${console.server.root}who.rq`;
+      const saveAs = async (address: string): Promise<void> => {
+        await page.click('button:text-is("Save") >> nth=0');
+        await page.fill('ask-save-form input', address);
+        await page.click('ask-save-form button:text-is("Save")');
+      };
+      await write(page, query);
+      await page.click('button:text-is("Save") >> nth=0');
+      await expectAccessible(page);
+      await page.click('ask-save-form button:text-is("Cancel")');
+      await saveAs(iri);
+      await page.locator('.notice.good', { hasText: `${iri}?run` }).waitFor();
+      const stored = await send('GET', 'who.rq');
+      expect([stored.headers['content-type'], stored.text]).to.deep.equal(['application/sparql-query', query]);
+      expect(JSON.parse((await send('GET', 'who.rq?run&name=Ada')).text).results.bindings[0].who.value).to.equal('Ada');
+      await page.click('text=Copy link');
+      await page.locator('.notice.good', { hasText: 'copied' }).waitFor();
+      const link = (await page.evaluate('navigator.clipboard.readText()')) as string;
+      expect(link).to.equal(`${console.server.root}app#/ask?from=${encodeURIComponent(iri)}`);
+      const other = await console.owner();
+      const asked: string[] = [];
+      other.on('request', (each) => asked.push(`${each.method()} ${each.url()}`));
+      await other.goto(link);
+      await other.locator(queryText, { hasText: 'VALUES' }).waitFor();
+      expect(asked.filter((each) => each.includes('sparql') && each.startsWith('POST'))).to.deep.equal([]);
+      expect(await other.locator('[role=tab][aria-selected=true]').first().innerText()).to.equal('who.rq');
+      // Somebody else has changed it since.
+      await send('PUT', 'who.rq', { 'Content-Type': 'application/sparql-query', 'If-Match': '*' }, 'ASK {}');
+      await other.click(queryText);
+      await other.keyboard.insertText('# mine ');
+      await other.click('button:text-is("Save") >> nth=0');
+      await other.click('ask-save-form button:text-is("Save")');
+      await other.click('dialog button:text-is("Cancel")');
+      expect((await send('GET', 'who.rq')).text).to.equal('ASK {}');
+      await other.click('ask-save-form button:text-is("Save")');
+      await other.click('dialog button:text-is("Replace")');
+      await other.locator('.notice.good', { hasText: 'saved' }).waitFor();
+      expect((await send('GET', 'who.rq')).text)
+        .to.contain('# mine')
+        .and.to.contain('VALUES');
+      // A name that there is, a place elsewhere, and a link to what is no query.
+      await send('PUT', 'note.txt', { 'Content-Type': 'text/plain' }, 'no query');
+      await saveAs('https://elsewhere.example/q.rq');
+      await page.locator('.notice.bad', { hasText: 'no address in this storage' }).waitFor();
+      await page.goto(`${console.server.root}app#/ask?from=${encodeURIComponent(`${console.server.root}note.txt`)}`);
+      await page.locator('.notice.bad', { hasText: 'no query' }).waitFor();
+      await console.go(page, 'ask');
+    });
+
     it('was never against its policy, and asked nobody else', () => {
       expect(console.complaints).to.deep.equal([]);
       expect([...console.elsewhere]).to.deep.equal([]);

@@ -5,6 +5,7 @@ import type { AllowedHost } from '../../../lib/outbound/address-policy.js';
 import type { GraphScope } from '../../../lib/query/access/readable-graphs.js';
 import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
 import type { GraphChanges, MemoryAsked, MemoryMessage } from '../../../lib/query/memory/memory-layers.js';
+import type { Parameters } from '../../../lib/query/parse/parameters.js';
 import type { AcceptedFormats } from '../protocol.js';
 
 /** What is decided of a graph: whether it may be read, may be known of, or may be made where there is none. */
@@ -23,6 +24,8 @@ export interface QueryTask {
   readonly maxBytes: number;
   /** It is an update: what it would change is the answer. */
   readonly update?: { readonly systemPrefix: string };
+  /** Values of the query's variables. */
+  readonly parameters?: Parameters;
   /** Hosts that SERVICE may name. */
   readonly allowedServices: readonly AllowedHost[];
 }

@@ -21,7 +21,7 @@ const chunkLength = 32_768;
  * @throws LwsError as `readQuery`; `not-acceptable` when the client takes no format of what the query gives
  */
 export async function runQuery(task: QueryTask, run: AskOptions): Promise<QueryRun> {
-  const query = await readQuery(task.query, task.base, task.allowedServices);
+  const query = await readQuery(task.query, task.base, task);
   const answers = answersOf(query, { ...run, ...graphsOf(task, query) });
   try {
     const { mediaType, chunks } = await startQuery(task, query, answers);

@@ -1,7 +1,9 @@
 /** Opens, changes and closes the tabs of a page, and keeps them in this browser. */
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { messageOf } from '../api.js';
+import { shortName } from '../names.js';
 import { notify } from '../notice.js';
+import type { Saved } from './saved.js';
 import { keep, newTab, onKeptElsewhere, restore, type Tab, type Tabs } from './tabs.js';
 
 export class Keeper implements ReactiveController {
@@ -34,8 +36,15 @@ export class Keeper implements ReactiveController {
     this.become({ list: this.list, active: id });
   }
 
-  open(query: string, name?: string): void {
-    const tab = newTab(this.list, query, name);
+  /** Chooses the tab that has a query, or opens one with it. */
+  show(query: string, saved?: Saved): void {
+    const known = this.list.find((tab) => tab.query === query && tab.saved?.iri === saved?.iri);
+    if (known) this.choose(known);
+    else this.open(query, saved && shortName(saved.iri), saved);
+  }
+
+  open(query: string, name?: string, saved?: Saved): void {
+    const tab = { ...newTab(this.list, query, name), ...(saved ? { saved } : {}) };
     this.become({ list: [...this.list, tab], active: tab.id });
   }
 

@@ -1,10 +1,13 @@
 /** The queries that are kept in this browser, one a tab, for each storage. It must not know how they are asked. */
 import { keptKey } from '../vault.js';
+import type { Saved } from './saved.js';
 
 export interface Tab {
   readonly id: string;
   readonly name: string;
   readonly query: string;
+  /** The resource that it was read from, or saved as. */
+  readonly saved?: Saved;
 }
 
 export interface Tabs {
@@ -45,6 +48,8 @@ function freeName(list: readonly Tab[]): string {
   return `Query ${number}`;
 }
 
+const areTexts = (...values: readonly unknown[]): boolean => values.every((value) => typeof value === 'string');
+
 /** What an earlier version or another hand left there may be anything. */
 function readKept(text: string | null): Tabs | undefined {
   if (text === null) return undefined;
@@ -54,9 +59,9 @@ function readKept(text: string | null): Tabs | undefined {
   } catch {
     return undefined;
   }
-  const list = (Array.isArray(kept?.list) ? (kept.list as Tab[]) : []).filter(
-    (tab) => typeof tab?.id === 'string' && typeof tab.name === 'string' && typeof tab.query === 'string',
-  );
+  const list = (Array.isArray(kept?.list) ? (kept.list as Tab[]) : [])
+    .filter((tab) => areTexts(tab?.id, tab?.name, tab?.query))
+    .map(({ saved, ...tab }) => (areTexts(saved?.iri, saved?.tag, saved?.query) ? { ...tab, saved: saved! } : tab));
   if (list.length === 0) return undefined;
   return { list, active: list.some(({ id }) => id === kept?.active) ? kept!.active! : list[0]!.id };
 }

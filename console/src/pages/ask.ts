@@ -3,11 +3,14 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { keyed } from 'lit/directives/keyed.js';
 import '../ask/results.js';
+import '../ask/save-form.js';
 import { messageOf } from '../api.js';
 import { queryEndpoint } from '../ask/answer.js';
 import { examples } from '../ask/examples.js';
 import { Keeper } from '../ask/keeper.js';
 import { Run, secondsText } from '../ask/run.js';
+import { linkOf, readSaved, type Saved } from '../ask/saved.js';
+import { shortName } from '../names.js';
 import { notify } from '../notice.js';
 import { Page, placeHref } from '../page.js';
 import { storageUri } from '../session.js';
@@ -21,6 +24,7 @@ export class AskPage extends Page {
   @property({ attribute: false }) parameters = new URLSearchParams();
   /** The tab that is being given another name. */
   @state() private renamed: string | undefined;
+  @state() private isSaving = false;
   @state() private isEditorThere = false;
   @state() private isOn = true;
   @state() private failure = '';
@@ -44,12 +48,16 @@ export class AskPage extends Page {
   }
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
-    const query = changed.has('parameters') ? this.parameters.get('query') : null;
-    if (query === null) return;
-    // Put into a tab, and not run: a link must not make its reader ask anything.
-    const known = this.tabs.list.find((tab) => tab.query === query);
-    if (known) this.tabs.choose(known);
-    else this.tabs.open(query);
+    if (!changed.has('parameters')) return;
+    const [query, from] = [this.parameters.get('query'), this.parameters.get('from')];
+    if (query !== null) this.openQuery(query);
+    else if (from !== null)
+      void this.attempt(() => readSaved(from).then((saved) => this.openQuery(saved.query, saved)));
+  }
+
+  /** Put into a tab, and not run: a link must not make its reader ask anything. */
+  private openQuery(query: string, saved?: Saved): void {
+    this.tabs.show(query, saved);
     history.replaceState(null, '', placeHref('ask'));
   }
 
@@ -130,9 +138,15 @@ export class AskPage extends Page {
             <span>Running for ${((performance.now() - state.since) / 1000).toFixed(1)} s …</span>`
           : html`<button type="button" class="primary" @click=${this.start}>Run</button>`
       }
+      <button type="button" aria-expanded=${this.isSaving ? 'true' : 'false'} @click=${this.toggleSaving}>Save</button>
       <button type="button" @click=${this.share}>Copy link</button>
       <span class="soft" role="status">${this.summary()}</span>
-    </div>`;
+    </div>
+    ${
+      this.isSaving
+        ? html`<ask-save-form .tab=${this.tabs.tab} @saved=${this.onSaved} @cancelled=${this.toggleSaving}></ask-save-form>`
+        : nothing
+    }`;
   }
 
   /** Read out when the query is over, and not while it runs. */
@@ -213,8 +227,18 @@ export class AskPage extends Page {
     this.endRenaming();
   }
 
+  private toggleSaving(): void {
+    this.isSaving = !this.isSaving;
+  }
+
+  private onSaved({ detail }: CustomEvent<Saved>): void {
+    this.tabs.change({ saved: detail, name: shortName(detail.iri) });
+    this.isSaving = false;
+    notify(`The query is saved. ${detail.iri}?run runs it.`);
+  }
+
   private share(): Promise<boolean> {
-    const link = `${storageUri}app${placeHref('ask', { query: this.tabs.tab.query })}`;
+    const link = `${storageUri}app${placeHref('ask', linkOf(this.tabs.tab))}`;
     return this.attempt(
       () => navigator.clipboard.writeText(link),
       'The link is copied. It opens the query, and runs nothing.',

@@ -8,6 +8,7 @@ import type { AllowedHost } from '../../outbound/address-policy.js';
 import { resolveIri } from '../../rdf/resolve-iri.js';
 import { decodeEscapes } from './code-point-escapes.js';
 import { nameGraphs } from './graph-names.js';
+import { bindParameters, type Parameters } from './parameters.js';
 import { assertGraphNames, assertScopes, nameSolutions } from './query-scopes.js';
 import { putServices, type ServiceClause, takeServices } from './service-clauses.js';
 import { prefixesOf, type Syntax, sparqlReader } from './sparql-parser.js';
@@ -27,22 +28,32 @@ export interface ReadQuery {
   readonly base: string;
 }
 
+export interface ReadOptions {
+  /** Hosts that SERVICE may name. */
+  readonly allowedServices?: readonly AllowedHost[];
+  /** Values of variables. */
+  readonly parameters?: Parameters;
+}
+
 /**
  * Parses a query.
- * @throws LwsError `malformed-query` with line and column, also for an update; `too-complex` for a SERVICE that is not allowed
+ * @throws LwsError `malformed-query` with line and column, also for an update; `too-complex` for a SERVICE that is not allowed;
+ *   `bad-request` as `bindParameters`
  */
 export async function readQuery(
   written: string,
   base: string,
-  allowedServices: readonly AllowedHost[] = [],
+  { allowedServices = [], parameters = {} }: ReadOptions = {},
 ): Promise<ReadQuery> {
   const { parse, translate } = await sparqlReader(base);
   const text = decodeEscapes(written);
   let syntax: Syntax;
   try {
     syntax = parse(text);
+    bindParameters(syntax, parameters);
     if (/graph/i.test(text)) nameGraphs(syntax, parse);
   } catch (error) {
+    if (error instanceof LwsError) throw error;
     throw new LwsError('malformed-query', `The query cannot be read: ${explain(text, error as Error)}`, {
       cause: error,
     });

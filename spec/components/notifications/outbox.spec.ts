@@ -35,6 +35,7 @@ describe('The outbox', () => {
       clock: Date.now,
       includeActor: false,
       followers: new Set(),
+      channels: { covering: () => [] },
     });
     await outbox.open(store);
     await store.transact((tx) => {

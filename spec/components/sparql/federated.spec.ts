@@ -115,7 +115,7 @@ async function federated({ level }: SpecLevel, remote: Store, text: string): Pro
   const snapshot = level.snapshot();
   let answers: QueryAnswers | undefined;
   try {
-    const query = await readQuery(text, base, allowed);
+    const query = await readQuery(text, base, { allowedServices: allowed });
     answers = answersOf(query, {
       level,
       snapshot,

@@ -1,0 +1,182 @@
+/**
+ * The channels that somebody listens to, or did a moment ago, by topic. Each event is authorized in its own transaction; a
+ * channel ends when one of its topics can no longer be read. It must not know how a channel is read.
+ */
+import { setImmediate as breathe } from 'node:timers/promises';
+import { ancestorsOf } from '../../../lib/authorization/authorizer.js';
+import { requireAccess } from '../../../lib/authorization/guard.js';
+import type { Access } from '../../../lib/authorization/principal.js';
+import type { House } from '../../../lib/component.js';
+import { LwsError } from '../../../lib/errors.js';
+import { Channel, type Listener } from './channel.js';
+
+/** Milliseconds between signs of life. */
+const beatMs = 15_000;
+/** Milliseconds that a channel goes on without a listener, so that one who comes back misses nothing. */
+const keptMs = 60_000;
+/** Channels without a listener. */
+const mostIdle = 200;
+/** Milliseconds between looks at all topics: after a commit at once, and not after each of many. */
+const lookMs = 200;
+/** Channels that are looked at together. */
+const together = 50;
+
+export class Channels {
+  private readonly byKey = new Map<string, Channel>();
+  private readonly byTopic = new Map<string, Set<Channel>>();
+  /** Channels that are being looked at, and whether they have to be again. */
+  private readonly looking = new Map<Channel, boolean>();
+  private readonly timer: NodeJS.Timeout;
+  private nextLook: NodeJS.Timeout | undefined;
+  private lastLook = Number.NEGATIVE_INFINITY;
+  private isEnded = false;
+
+  constructor(private readonly house: House) {
+    this.timer = setInterval(() => this.beat(), beatMs).unref();
+  }
+
+  /** Called after every commit: it may have taken somebody's access. */
+  readonly committed = (): void => {
+    if (this.nextLook || this.byKey.size === 0) return;
+    const wait = this.lastLook + lookMs - performance.now();
+    if (wait <= 0) this.look();
+    else
+      this.nextLook = setTimeout(() => {
+        this.nextLook = undefined;
+        this.look();
+      }, wait).unref();
+  };
+
+  /** The channels that hear of a resource. */
+  covering(iri: string): Iterable<Channel> {
+    if (this.byTopic.size === 0) return [];
+    const found = new Set<Channel>();
+    for (const topic of [iri, ...ancestorsOf(iri, this.house.storage)])
+      for (const channel of this.byTopic.get(topic) ?? []) found.add(channel);
+    return found;
+  }
+
+  /**
+   * Opens a channel, and listens when everything is committed that it does not tell of.
+   * @param listen gives the listener; called when nothing can refuse any more
+   * @throws LwsError as the caller may learn of the topics; `too-busy` when the server stops
+   */
+  async open(access: Access, topics: readonly string[], listen: (channel: Channel) => Listener): Promise<void> {
+    const { house } = this;
+    for (const topic of topics) await requireAccess(house, house.store, access, 'read', topic);
+    const channel = await house.store.transact(async (tx) => {
+      for (const topic of topics) await requireAccess(house, tx, access, 'read', topic);
+      if (this.isEnded) throw new LwsError('too-busy', 'The server stops.');
+      return this.channelOf(access, topics);
+    });
+    if (this.byKey.get(channel.key) !== channel) throw new LwsError('too-busy', 'The access to a topic just changed.');
+    channel.listeners.add(listen(channel));
+  }
+
+  /** A listener goes away. */
+  leave(channel: Channel, listener: Listener): void {
+    if (!channel.listeners.delete(listener) || channel.listeners.size > 0) return;
+    channel.idleSince = this.house.clock();
+    // Moved behind all others, so that those who were left first come first.
+    if (this.byKey.delete(channel.key)) this.byKey.set(channel.key, channel);
+    this.forgetIdle();
+  }
+
+  /** Ends all, and takes no further one. */
+  end(): void {
+    this.isEnded = true;
+    clearInterval(this.timer);
+    clearTimeout(this.nextLook);
+    for (const channel of [...this.byKey.values()]) this.close(channel);
+  }
+
+  private channelOf({ principal, origin, purpose }: Access, topics: readonly string[]): Channel {
+    const { subject, client, issuer } = principal ?? {};
+    const sorted = [...topics].sort();
+    const who = JSON.stringify([subject, client, issuer, origin, purpose]);
+    const key = JSON.stringify([who, sorted]);
+    const known = this.byKey.get(key);
+    if (known) {
+      // Not idle any more, though its first listener is yet to come.
+      known.idleSince = this.house.clock();
+      return known;
+    }
+    const access = {
+      ...(principal === undefined ? {} : { principal }),
+      ...(origin === undefined ? {} : { origin }),
+      ...(purpose === undefined ? {} : { purpose }),
+    };
+    const channel = new Channel({ key, who, access, topics: sorted });
+    channel.idleSince = this.house.clock();
+    this.byKey.set(key, channel);
+    for (const topic of sorted) this.byTopic.set(topic, (this.byTopic.get(topic) ?? new Set()).add(channel));
+    return channel;
+  }
+
+  private close(channel: Channel): void {
+    if (!this.byKey.delete(channel.key)) return;
+    for (const topic of channel.topics) {
+      const channels = this.byTopic.get(topic);
+      channels?.delete(channel);
+      if (channels?.size === 0) this.byTopic.delete(topic);
+    }
+    for (const listener of [...channel.listeners]) listener.end();
+    channel.listeners.clear();
+  }
+
+  private forgetIdle(): void {
+    const idle = [...this.byKey.values()].filter(({ listeners }) => listeners.size === 0);
+    const oldest = this.house.clock() - keptMs;
+    for (const [at, channel] of idle.entries())
+      if (idle.length - at > mostIdle || channel.idleSince <= oldest) this.close(channel);
+  }
+
+  private beat(): void {
+    this.forgetIdle();
+    for (const { listeners } of this.byKey.values()) for (const listener of [...listeners]) listener.beat();
+    // Grants end and groups change without a commit.
+    this.committed();
+  }
+
+  private look(): void {
+    this.lastLook = performance.now();
+    const channels = [...this.byKey.values()];
+    const part = async (): Promise<void> => {
+      for (;;) {
+        for (const channel of channels.splice(0, together)) void this.lookAt(channel);
+        if (channels.length === 0) return;
+        await breathe();
+      }
+    };
+    void part();
+  }
+
+  /** One that waits for a group holds up no other. */
+  private async lookAt(channel: Channel): Promise<void> {
+    if (this.looking.has(channel)) return void this.looking.set(channel, true);
+    this.looking.set(channel, false);
+    try {
+      if (!(await this.mayGoOn(channel))) this.close(channel);
+    } catch (error) {
+      // What cannot be decided is not told.
+      this.house.log.error({ err: error }, 'whether a stream may go on could not be decided, and it ends');
+      this.close(channel);
+    }
+    const again = this.looking.get(channel);
+    this.looking.delete(channel);
+    if (again) void this.lookAt(channel);
+  }
+
+  private async mayGoOn({ access: kept, topics }: Channel): Promise<boolean> {
+    const { store, authorizer } = this.house;
+    // A new object: decisions are remembered with it.
+    const access = { ...kept };
+    for (const iri of topics) {
+      const record = store.record(iri);
+      if (!record) return false;
+      const decision = authorizer.allows({ view: store, access, mode: 'read', iri, record });
+      if (!(typeof decision === 'boolean' ? decision : await decision)) return false;
+    }
+    return true;
+  }
+}

@@ -1,0 +1,124 @@
+/** Live updates as `text/event-stream` (WHATWG HTML 9.2). It must not know how events come about. */
+import { PassThrough } from 'node:stream';
+import type { House } from '../../../lib/component.js';
+import { LwsError } from '../../../lib/errors.js';
+import { qualityOf } from '../../../lib/fields/accept.js';
+import { formatLink } from '../../../lib/fields/link.js';
+import { acceptedRanges } from '../../../lib/http/negotiate.js';
+import type { Reply } from '../../../lib/http/reply.js';
+import type { Route, RouteRequest } from '../../../lib/http/route.js';
+import { isAbsoluteIri } from '../../../lib/rdf/iri.js';
+import { lws } from '../../../lib/rdf/vocabulary.js';
+import { notificationOf } from '../events.js';
+import type { Channel, Heard, Listener } from './channel.js';
+import type { Channels } from './channels.js';
+import type { Places } from './places.js';
+
+export interface Streams {
+  readonly house: House;
+  readonly channels: Channels;
+  readonly places: Places;
+}
+
+const path = '{prefix}/subscriptions/stream';
+const mediaType = 'text/event-stream';
+const mostTopics = 64;
+/** Bytes that a client who does not read may be behind, before it is cut off. */
+const mostBehind = 256 << 10;
+/** Timers take no more milliseconds. */
+const longestTimer = 2 ** 31 - 1;
+/** Milliseconds after which a client that was cut off comes back. */
+const retryMs = 3_000;
+
+export function streamRoutes(streams: Streams): readonly Route[] {
+  return [
+    { methods: ['GET', 'HEAD'], path, access: 'filtered', handle: (request) => stream(streams, request) },
+    {
+      methods: ['OPTIONS'],
+      path,
+      access: 'filtered',
+      handle: () => ({ status: 204, fields: { Allow: 'GET, HEAD, OPTIONS' } }),
+    },
+  ];
+}
+
+/** Ends what goes on when its credential stops to count. @returns forgets about it */
+export function whenExpired(expires = Number.POSITIVE_INFINITY, now: number, end: () => void): () => void {
+  if (expires === Number.POSITIVE_INFINITY) return () => {};
+  const timer = setTimeout(end, Math.min(Math.max(0, expires - now), longestTimer)).unref();
+  return () => clearTimeout(timer);
+}
+
+async function stream({ house, channels, places }: Streams, request: RouteRequest): Promise<Reply> {
+  const { access, address, query, req } = request;
+  const { accept, 'last-event-id': lastEventId } = req.headers;
+  assertAcceptable(accept);
+  const topics = topicsOf(query);
+  const body = new PassThrough({ writableHighWaterMark: mostBehind });
+  const release = await places.take(access, address);
+  body.once('close', release);
+  try {
+    await channels.open(access, topics, (channel) => {
+      const listener = listenerOf(house, body);
+      const forget = whenExpired(access.expires, house.clock(), () => body.end());
+      body.once('close', () => {
+        forget();
+        channels.leave(channel, listener);
+      });
+      body.write(`retry: ${retryMs}\n`);
+      const missed = lastEventId === undefined ? [] : channel.after(String(lastEventId));
+      for (const event of missed ?? []) listener.hear(event);
+      if (!missed?.length) body.write(whereItStands(channel, missed !== undefined));
+      return listener;
+    });
+  } catch (error) {
+    body.destroy();
+    throw error;
+  }
+  return {
+    status: 200,
+    fields: {
+      'Content-Type': mediaType,
+      'Cache-Control': 'private, no-store',
+      'X-Content-Type-Options': 'nosniff',
+      // Proxies that gather what they pass on would hold events back.
+      'X-Accel-Buffering': 'no',
+      Vary: 'Accept, Authorization',
+      Link: formatLink(house.storage, lws.storage),
+    },
+    body,
+  };
+}
+
+function assertAcceptable(accept: string | undefined): void {
+  const ranges = accept === undefined ? undefined : acceptedRanges(accept);
+  if (ranges && qualityOf(ranges, mediaType) <= 0) throw new LwsError('not-acceptable', `The answer is ${mediaType}.`);
+}
+
+function topicsOf(query: URLSearchParams): readonly string[] {
+  const topics = [...new Set(query.getAll('topic'))];
+  if (topics.length === 0 || topics.length > mostTopics)
+    throw new LwsError('bad-request', `A stream has 1 to ${mostTopics} topics: ?topic=IRI&topic=IRI.`);
+  if (!topics.every(isAbsoluteIri)) throw new LwsError('bad-request', 'Every topic is an absolute IRI.');
+  return topics;
+}
+
+function listenerOf({ storage }: House, body: PassThrough): Listener {
+  const write = (text: string): void => {
+    if (body.destroyed || body.writableEnded) return;
+    // Whoever does not read is cut off, and comes back for what it missed.
+    if (!body.write(text)) body.destroy();
+  };
+  return {
+    hear: ({ id, activity }: Heard) =>
+      write(`id: ${id}\ndata: ${JSON.stringify(notificationOf(activity, storage))}\n\n`),
+    beat: () => write(':\n\n'),
+    end: () => void body.end(),
+  };
+}
+
+/** Comes first where nothing was missed, or nobody knows any more what was. */
+function whereItStands({ last }: Channel, isKnown: boolean): string {
+  const reset = 'event: reset\ndata: {"detail":"What happened since is not kept. Read the topics again."}\n';
+  return `id: ${last}\n${isKnown ? '' : reset}\n`;
+}

@@ -1,0 +1,64 @@
+/** How many streams there may be, of whom: identities are free, and so addresses and strangers have bounds as well. */
+import { type Client, clientFor } from '../../../lib/authorization/client.js';
+import type { Access } from '../../../lib/authorization/principal.js';
+import type { House } from '../../../lib/component.js';
+import { LwsError } from '../../../lib/errors.js';
+import { clientOf } from '../../../lib/fields/client-address.js';
+
+export interface StreamLimits {
+  readonly perSubject: number;
+  readonly perAddress: number;
+  readonly ofStrangers: number;
+  readonly inAll: number;
+}
+
+interface Place {
+  readonly subject: string | undefined;
+  readonly address: string;
+  readonly standing: Client['standing'];
+}
+
+export class Places {
+  private readonly taken = new Set<Place>();
+
+  constructor(
+    private readonly house: House,
+    private readonly limits: StreamLimits,
+  ) {}
+
+  get size(): number {
+    return this.taken.size;
+  }
+
+  /**
+   * Takes a place for a stream. @returns gives it back; may be called again
+   * @throws LwsError `too-many-requests`
+   */
+  async take(access: Access, from: string): Promise<() => void> {
+    const { standing } = await clientFor(this.house, access, from);
+    const place = { subject: access.principal?.subject, address: clientOf(from), standing };
+    this.assertRoom(place);
+    this.taken.add(place);
+    return () => void this.taken.delete(place);
+  }
+
+  private assertRoom({ subject, address, standing }: Place): void {
+    const { perSubject, perAddress, ofStrangers, inAll } = this.limits;
+    const taken = [...this.taken];
+    const assertBelow = (most: number, counts: (place: Place) => boolean, said: readonly [string, string]): void => {
+      const count = taken.filter(counts).length;
+      if (count < most) return;
+      throw new LwsError('too-many-requests', `${said[0]} ${count} streams already (lws.streams.${said[1]}).`, {
+        fields: { 'Retry-After': '60' },
+      });
+    };
+    assertBelow(inAll, () => true, ['There are', 'max']);
+    if (subject !== undefined)
+      assertBelow(perSubject, (place) => place.subject === subject, ['You have', 'max-per-subject']);
+    if (standing === 'controller') return;
+    const isHere = (place: Place): boolean => place.address === address && place.standing !== 'controller';
+    assertBelow(perAddress, isHere, ['Your address has', 'max-per-address']);
+    if (standing === 'stranger')
+      assertBelow(ofStrangers, (place) => place.standing === 'stranger', ['Strangers have', 'max-of-strangers']);
+  }
+}

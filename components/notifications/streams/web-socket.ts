@@ -1,0 +1,227 @@
+/**
+ * `WebSocketChannel2023` of the Solid Notifications Protocol: whoever may read a topic is given an address that nobody can
+ * guess, good for one connection within a minute. It must not know how events come about.
+ */
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { requireAccess } from '../../../lib/authorization/guard.js';
+import type { Access } from '../../../lib/authorization/principal.js';
+import type { Installation } from '../../../lib/component.js';
+import { LwsError } from '../../../lib/errors.js';
+import { formatLink } from '../../../lib/fields/link.js';
+import { chooseRdfFormat } from '../../../lib/http/negotiate.js';
+import { statusOf } from '../../../lib/http/problem.js';
+import type { Reply } from '../../../lib/http/reply.js';
+import type { RouteRequest } from '../../../lib/http/route.js';
+import { endUpgrade } from '../../../lib/http/upgrade.js';
+import { decodeUtf8, parseJson } from '../../../lib/json/json.js';
+import { turtle } from '../../../lib/rdf/formats.js';
+import { lws } from '../../../lib/rdf/vocabulary.js';
+import { readBody } from '../../../lib/resources/body.js';
+import type { Channel, Listener } from './channel.js';
+import { type Streams, whenExpired } from './event-stream.js';
+import {
+  type ChannelWish,
+  channelDocument,
+  channelType,
+  messageOf,
+  readChannel,
+  solidDescription,
+} from './solid-messages.js';
+
+/** What an address stands for, until somebody connects to it. */
+interface Ticket {
+  readonly access: Access;
+  readonly wish: ChannelWish;
+  /** Gives back its place. */
+  readonly release: () => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+const path = '{prefix}/notifications/WebSocketChannel2023';
+const accepted = ['application/ld+json', 'application/json'];
+const longestDocument = 16 << 10;
+/** Milliseconds until an address that nobody used is none. */
+const validMs = 60_000;
+/** Bytes that a client who does not read may be behind, before it is cut off. */
+const mostBehind = 256 << 10;
+/** Of what a client sends, which nobody reads. */
+const mostReceived = 1024;
+/** Milliseconds that a client may take to say good-bye. */
+const goodByeMs = 1_000;
+const never = Number.POSITIVE_INFINITY;
+
+export class WebSockets implements Pick<Required<Installation>, 'routes' | 'services' | 'upgrade'> {
+  private readonly tickets = new Map<string, Ticket>();
+  private readonly wire = new WebSocketServer({
+    noServer: true,
+    clientTracking: false,
+    perMessageDeflate: false,
+    maxPayload: mostReceived,
+  });
+  private readonly endpoint: string;
+  /** The path that every address begins with. */
+  private readonly addresses: string;
+
+  constructor(private readonly streams: Streams) {
+    const { baseUri, systemPrefix } = streams.house;
+    this.endpoint = `${baseUri}${path.replace('{prefix}', systemPrefix)}`;
+    this.addresses = `${new URL(this.endpoint).pathname}/`;
+  }
+
+  get services(): Installation['services'] & object {
+    return [{ type: channelType, serviceEndpoint: this.endpoint }];
+  }
+
+  get routes(): Installation['routes'] & object {
+    return [
+      { methods: ['POST'], path, access: 'filtered', handle: (request) => this.subscribe(request) },
+      { methods: ['GET', 'HEAD'], path, access: 'public', handle: ({ req }) => this.describe(req.headers.accept) },
+      {
+        methods: ['GET', 'HEAD'],
+        path: '/.well-known/solid',
+        access: 'public',
+        handle: ({ req }) => this.describe(req.headers.accept),
+      },
+    ];
+  }
+
+  /** Takes a connection to one of its addresses. */
+  upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): boolean {
+    const [asked = ''] = (req.url ?? '').split('?', 1);
+    if (!asked.startsWith(this.addresses)) return false;
+    const name = asked.slice(this.addresses.length);
+    const ticket = this.tickets.get(name);
+    // A page of another site that came to know the address has no use of it.
+    if (!ticket || req.headers.origin !== ticket.access.origin) endUpgrade(socket, ticket ? 403 : 404);
+    else {
+      this.tickets.delete(name);
+      clearTimeout(ticket.timer);
+      void this.connect(ticket, req, [socket, head]);
+    }
+    return true;
+  }
+
+  /** Addresses that nobody used yet are none any more. */
+  drain(): void {
+    for (const { timer, release } of this.tickets.values()) {
+      clearTimeout(timer);
+      release();
+    }
+    this.tickets.clear();
+  }
+
+  private async subscribe({ access, address, body: open }: RouteRequest): Promise<Reply> {
+    const { house, places } = this.streams;
+    const body = open();
+    if (!accepted.includes(body.mediaType))
+      throw new LwsError('unsupported-media-type', `A channel is asked for as ${accepted.join(' or ')}.`, {
+        fields: { 'Accept-Post': accepted.join(', ') },
+      });
+    const wish = readChannel(parseJson(decodeUtf8(await readBody(body, longestDocument))), house.clock());
+    await requireAccess(house, house.store, access, 'read', wish.topic);
+    const release = await places.take(access, address);
+    const name = randomBytes(32).toString('base64url');
+    const timer = setTimeout(() => {
+      this.tickets.delete(name);
+      release();
+    }, validMs).unref();
+    this.tickets.set(name, { access, wish, release, timer });
+    const receiveFrom = `${this.endpoint.replace(/^http/, 'ws')}/${name}`;
+    return {
+      status: 200,
+      fields: {
+        'Content-Type': 'application/ld+json',
+        'Cache-Control': 'private, no-store',
+        Link: formatLink(house.storage, lws.storage),
+      },
+      body: Buffer.from(JSON.stringify(channelDocument(wish, `urn:uuid:${randomUUID()}`, receiveFrom))),
+    };
+  }
+
+  private async describe(accept: string | undefined): Promise<Reply> {
+    const { documents, storage, baseUri } = this.streams.house;
+    const base = `${baseUri}/.well-known/solid`;
+    const text = Buffer.from(solidDescription(storage, this.endpoint));
+    const { keys, prefixes } = await documents.parse(text, turtle, base);
+    const wanted = chooseRdfFormat(accept);
+    const bytes = (await documents.render(keys, wanted, base, prefixes)) ?? text;
+    return {
+      status: 200,
+      fields: { 'Content-Type': wanted, Vary: 'Accept', Link: formatLink(storage, lws.storage) },
+      body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength),
+    };
+  }
+
+  /** The topic is authorized again: the address may be a minute old. */
+  private async connect(
+    { access, wish, release }: Ticket,
+    req: IncomingMessage,
+    [socket, head]: readonly [Duplex, Buffer],
+  ): Promise<void> {
+    socket.once('close', release);
+    try {
+      if (socket.destroyed) return release();
+      await this.streams.channels.open(access, [wish.topic], (channel) => {
+        let taken: WebSocket | undefined;
+        // Calls back at once, or answers a handshake that is none.
+        this.wire.handleUpgrade(req, socket, head, (opened) => {
+          taken = opened;
+        });
+        const listener = taken ? listenerOf(taken, wish.topic) : deaf;
+        this.watch(socket, { channel, listener }, Math.min(access.expires ?? never, wish.endAt ?? never));
+        return listener;
+      });
+    } catch (error) {
+      if (!(error instanceof LwsError))
+        this.streams.house.log.error({ err: error }, 'a connection could not be made a channel');
+      endUpgrade(socket, statusOf(error));
+    }
+  }
+
+  private watch(
+    socket: Duplex,
+    { channel, listener }: { readonly channel: Channel; readonly listener: Listener },
+    ends: number,
+  ): void {
+    const { channels, house } = this.streams;
+    const forget = whenExpired(ends, house.clock(), listener.end);
+    const leave = (): void => {
+      forget();
+      channels.leave(channel, listener);
+    };
+    // It may have been closed while access was decided; the channel has the listener only after this.
+    if (socket.destroyed) setImmediate(leave);
+    else socket.once('close', leave);
+  }
+}
+
+const deaf: Listener = { hear() {}, beat() {}, end() {} };
+
+function listenerOf(client: WebSocket, topic: string): Listener {
+  let isAlive = true;
+  // What breaks the protocol closes the connection, and that is all there is to do.
+  client.on('error', () => client.terminate());
+  client.on('pong', () => {
+    isAlive = true;
+  });
+  return {
+    hear({ activity }) {
+      const message = messageOf(activity, topic);
+      if (!message || client.readyState !== client.OPEN) return;
+      if (client.bufferedAmount > mostBehind) client.terminate();
+      else client.send(JSON.stringify(message));
+    },
+    beat() {
+      if (!isAlive) return client.terminate();
+      isAlive = false;
+      client.ping();
+    },
+    end() {
+      client.close(1001);
+      setTimeout(() => client.terminate(), goodByeMs).unref();
+    },
+  };
+}

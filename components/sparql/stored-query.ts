@@ -1,0 +1,137 @@
+/**
+ * Queries that are resources: bytes of `application/sparql-query`, or a SHACL executable in RDF, and the values that a request gives
+ * to their variables. It must not know how a query runs.
+ */
+
+import type { Quad, Term } from '@rdfjs/types';
+import { Parser } from 'n3';
+import { DataFactory } from 'rdf-data-factory';
+import type { House } from '../../lib/component.js';
+import { LwsError } from '../../lib/errors.js';
+import type { StoredQuestion } from '../../lib/http/route.js';
+import { decodeUtf8 } from '../../lib/json/json.js';
+import type { Parameters, ParameterTerm } from '../../lib/query/parse/parameters.js';
+import { isAbsoluteIri } from '../../lib/rdf/iri.js';
+import { sparqlQuery } from './protocol.js';
+
+const sh = 'http://www.w3.org/ns/shacl#';
+const forms = ['select', 'ask', 'construct'] as const;
+const factory = new DataFactory();
+/** Prefixes that a query declares in RDF. */
+const mostPrefixes = 100;
+const mostParameters = 64;
+
+/**
+ * The text of a query that is a resource.
+ * @throws LwsError `bad-request` when it is none, `too-complex` when it is too long
+ */
+export async function queryOf(
+  house: House,
+  { record, bytes }: Pick<StoredQuestion, 'record' | 'bytes'>,
+  mostBytes: number,
+): Promise<string> {
+  const { kind, mediaType, size, iri } = record;
+  const isText = kind === 'binary' && mediaType.split(';', 1)[0]!.trim().toLowerCase() === sparqlQuery;
+  if (!isText && kind !== 'rdf') throw noQuery();
+  if (isText && size > mostBytes) throw tooLong(mostBytes);
+  const read = isText ? await bytes() : undefined;
+  const text = isText ? read && decodeUtf8(read) : await executableOf(house, iri);
+  if (text === undefined) throw noQuery();
+  if (Buffer.byteLength(text) > mostBytes) throw tooLong(mostBytes);
+  return text;
+}
+
+const noQuery = (): LwsError =>
+  new LwsError('bad-request', `There is no query to run here: neither ${sparqlQuery} nor a sh:SPARQLExecutable.`);
+const tooLong = (mostBytes: number): LwsError => new LwsError('too-complex', `A query may be ${mostBytes} bytes long.`);
+
+/** The executable that the resource is, or the only one that it describes. */
+async function executableOf({ quads }: House, iri: string): Promise<string | undefined> {
+  const graph = factory.namedNode(iri);
+  const match = async (subject: Term | null, name: string): Promise<Quad[]> => {
+    const found: Quad[] = [];
+    for await (const quad of quads.match(
+      subject,
+      factory.namedNode(sh + name),
+      null,
+      graph,
+    ) as unknown as AsyncIterable<Quad>) {
+      found.push(quad);
+      if (found.length > mostPrefixes) break;
+    }
+    return found;
+  };
+  const all = (await Promise.all(forms.map((form) => match(null, form)))).flat();
+  const own = all.filter(({ subject }) => subject.value === iri);
+  const [query, ...more] = own.length > 0 ? own : all;
+  if (!query) return undefined;
+  if (more.length > 0) throw new LwsError('bad-request', 'There are several queries here, and none is the one to run.');
+  if (query.object.termType !== 'Literal') return undefined;
+  const declarations = (await match(query.subject, 'prefixes')).map(({ object }) => object);
+  const declared: string[] = [];
+  for (const node of declarations)
+    for (const { object } of await match(node, 'declare')) {
+      const [[name], [namespace]] = [await match(object, 'prefix'), await match(object, 'namespace')];
+      declared.push(prefixLine(name?.object.value ?? '', namespace?.object.value ?? ''));
+      if (declared.length > mostPrefixes)
+        throw new LwsError('too-complex', `A query has ${mostPrefixes} prefixes at most.`);
+    }
+  // On the line of the query: its faults are told by line.
+  return declared.join('') + query.object.value;
+}
+
+function prefixLine(name: string, namespace: string): string {
+  if (!/^(?:[A-Za-z][\w-]*)?$/.test(name) || !isAbsoluteIri(namespace))
+    throw new LwsError('bad-request', 'A prefix of the query has no name or namespace that a query could have.');
+  return `PREFIX ${name}: <${namespace}> `;
+}
+
+/**
+ * The values of variables: IRIs in `<>`, literals as N-Triples has them, anything else as a text.
+ * @throws LwsError `bad-request`
+ */
+export function parametersOf(query: URLSearchParams): Parameters {
+  const found: Record<string, ParameterTerm> = Object.create(null);
+  for (const [name, value] of query) {
+    if (name === 'run') continue;
+    if (!/^[A-Za-z_]\w*$/.test(name))
+      throw new LwsError('bad-request', 'A parameter has the name of a variable: &name=value.');
+    if (name in found) throw new LwsError('bad-request', `The parameter ${name} is given twice.`);
+    if (Object.keys(found).length >= mostParameters)
+      throw new LwsError('bad-request', `A query has ${mostParameters} parameters at most.`);
+    found[name] = termOf(name, value);
+  }
+  return { ...found };
+}
+
+function termOf(name: string, value: string): ParameterTerm {
+  if (value.startsWith('<') && value.endsWith('>')) {
+    const iri = value.slice(1, -1);
+    if (isAbsoluteIri(iri)) return { iri };
+    throw new LwsError('bad-request', `The parameter ${name} is no absolute IRI in <>.`);
+  }
+  if (!value.startsWith('"')) return { literal: value };
+  const literal = readLiteral(value);
+  if (!literal) throw new LwsError('bad-request', `The parameter ${name} is no literal of N-Triples.`);
+  return literal;
+}
+
+/** The whole text is one literal, and what ends it is not in it. */
+const literalForm = /^"(?:[^"\\\r\n]|\\[^\r\n])*"(?:@[A-Za-z0-9-]+|\^\^<[^<>"\s]*>)?$/;
+
+function readLiteral(value: string): ParameterTerm | undefined {
+  if (!literalForm.test(value)) return undefined;
+  try {
+    const [quad] = new Parser({ format: 'N-Triples' }).parse(`<urn:x> <urn:x> ${value} .`);
+    const { object } = quad!;
+    if (object.termType !== 'Literal') return undefined;
+    if (object.language) return { literal: object.value, language: object.language };
+    const datatype = object.datatype.value;
+    return datatype === 'http://www.w3.org/2001/XMLSchema#string'
+      ? { literal: object.value }
+      : { literal: object.value, datatype };
+  } catch {
+    // The parser of N-Triples says what is wrong with a line that nobody wrote.
+    return undefined;
+  }
+}

@@ -1,0 +1,36 @@
+/** Where a query is to be saved. It says with the event `saved` what was, and with `cancelled` that nothing was. */
+import { html, type TemplateResult } from 'lit';
+import { customElement, property } from 'lit/decorators.js';
+import { Page } from '../page.js';
+import { storageUri } from '../session.js';
+import { save } from './saved.js';
+import type { Tab } from './tabs.js';
+
+@customElement('ask-save-form')
+export class SaveForm extends Page {
+  @property({ attribute: false }) tab!: Tab;
+
+  protected override render(): TemplateResult {
+    const { saved, name } = this.tab;
+    const iri = saved?.iri ?? `${storageUri}${encodeURIComponent(name.trim().toLowerCase().replace(/\s+/g, '-'))}.rq`;
+    return html`<form class="row" @submit=${this.submit}>
+      <label class="inline">Address <input name="iri" type="url" required size="60" .value=${iri}></label>
+      <button class="primary">Save</button>
+      <button type="button" @click=${() => this.dispatchEvent(new Event('cancelled'))}>Cancel</button>
+    </form>`;
+  }
+
+  protected override firstUpdated(): void {
+    this.querySelector<HTMLInputElement>('input')?.select();
+  }
+
+  private submit(event: SubmitEvent): void {
+    event.preventDefault();
+    const iri = String(new FormData(event.target as HTMLFormElement).get('iri')).trim();
+    const { query, saved } = this.tab;
+    void this.attempt(async () => {
+      const detail = await save(iri, query, saved);
+      if (detail) this.dispatchEvent(new CustomEvent('saved', { detail }));
+    });
+  }
+}

@@ -1,0 +1,42 @@
+/**
+ * Connections that become something else than HTTP (RFC 9110 7.8): a component may take one. Every other wish to upgrade is
+ * ignored, and the request is answered. It must not know what a connection becomes.
+ */
+import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Installation } from '../component.js';
+import { endUpgrade } from '../http/upgrade.js';
+
+type Upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer) => void;
+
+const isWebSocket = ({ headers }: IncomingMessage): boolean => headers.upgrade?.toLowerCase() === 'websocket';
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
+
+/** A listener for the event `upgrade` of an HTTP server: hands the connection to the component that wants it. */
+export const upgradeListener =
+  (installations: readonly Installation[]): Upgrade =>
+  (req, socket, head) => {
+    // Nobody else listens from here on.
+    socket.on('error', () => socket.destroy());
+    if (!installations.some((each) => each.upgrade?.(req, socket, head))) endUpgrade(socket, 404);
+  };
+
+/** Lets components take connections of a server; without such a component it stays as it is. */
+export function acceptUpgrades(server: Server, installations: readonly Installation[]): void {
+  if (!installations.some(({ upgrade }) => upgrade)) return;
+  // Later versions of Node ask; the others hand over each request that has the field.
+  Object.assign(server, { shouldUpgradeCallback: isWebSocket });
+  const take = upgradeListener(installations);
+  server.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => {
+    if (isWebSocket(req)) return take(req, socket, head);
+    // The body is not read as one any more.
+    if (hasBody(req)) return endUpgrade(socket, 400);
+    const res = new ServerResponse(req);
+    res.shouldKeepAlive = false;
+    res.assignSocket(socket);
+    res.once('finish', () => socket.end());
+    server.emit('request', req, res);
+  });
+}

@@ -132,7 +132,6 @@ class GraphsUpdate {
     const known = this.graphs.known(iri);
     await this.graphs.meet([iri]);
     const graph = this.graphs.graph(iri);
-    graph.needs.removes = true;
     if (drops) graph.needs.drops = true;
     if (!silent && known && !known.exists) throw absent(iri);
     if (!silent && !known) graph.needs.finds = true;

@@ -34,11 +34,7 @@ export class QuadChange {
 
   async apply(): Promise<void> {
     await this.graphs.meet(new Set([...this.removed.values(), ...this.added.values()]));
-    for (const [key, iri] of this.removed) {
-      const graph = this.graphs.graph(iri);
-      graph.needs.removes = true;
-      graph.remove(key);
-    }
+    for (const [key, iri] of this.removed) this.graphs.graph(iri).remove(key);
     for (const [key, iri] of this.added) {
       const graph = this.graphs.graph(iri);
       graph.needs.puts = true;

@@ -13,12 +13,10 @@ const mostCharacters = 16 << 20;
 /** Graphs that are named as changed: each is authorized and written. */
 const mostGraphs = 250;
 
-/** What an update needs of a graph that it names; each of these has to be allowed. */
+/** What an update does to a graph that it names. Without any of these triples are removed, of what is not there none. */
 export interface GraphNeeds {
   /** Triples are inserted, or an empty graph is made. */
   puts?: true;
-  /** Triples are removed. Of what is not there, nothing is. */
-  removes?: true;
   /** It is cleared or dropped, and has to be there. */
   finds?: true;
   /** It is made, and must not be there. */

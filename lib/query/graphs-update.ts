@@ -9,18 +9,16 @@ import { keyInGraph } from '../storage/quad-keys.js';
 import { changedKeys } from './access/changed-keys.js';
 import { emptyGraphs } from './access/empty-graphs.js';
 import { keyIterators } from './access/key-iterators.js';
-import { wholeKey } from './access/key-reader.js';
 import { quadMatches } from './access/quad-matches.js';
-import { isIri } from './access/terms.js';
 import { withChanges } from './changed-dataset.js';
-import { ChangedGraphs, type ChangedGraphsOptions, type GraphNeeds } from './changed-graphs.js';
+import { ChangedGraphs, type ChangedGraphsOptions } from './changed-graphs.js';
 import type { DatasetOptions } from './dataset.js';
-import { instances, isAllowed, type TripleTokens } from './operators/graph-results.js';
 import { startRun } from './operators/run.js';
 import type { UpdateStep } from './parse/read-update.js';
 import { NotCompiledError } from './plan/compile-scope.js';
-import { type CompiledGraphsUpdate, compileGraphsUpdate, type GraphTemplate } from './plan/compile-template.js';
+import { type CompiledGraphsUpdate, compileGraphsUpdate } from './plan/compile-template.js';
 import type { Plan, Row } from './plan/plan.js';
+import { QuadChange } from './quad-change.js';
 
 export interface GraphsUpdateOptions extends Omit<DatasetOptions, 'memory'>, ChangedGraphsOptions {
   /** Solutions that the WHERE of all operations may have together. */
@@ -124,9 +122,9 @@ class GraphsUpdate {
     const known = this.graphs.known(iri);
     await this.graphs.meet([iri]);
     const graph = this.graphs.graph(iri);
-    note(graph.needs, 'puts');
+    graph.needs.puts = true;
     if (!silent && known?.exists) throw new LwsError('already-exists', `The update has made the graph ${iri} before.`);
-    if (!silent && !known) note(graph.needs, 'makes');
+    if (!silent && !known) graph.needs.makes = true;
     graph.exists = true;
   }
 
@@ -134,10 +132,9 @@ class GraphsUpdate {
     const known = this.graphs.known(iri);
     await this.graphs.meet([iri]);
     const graph = this.graphs.graph(iri);
-    note(graph.needs, 'removes');
-    if (drops) note(graph.needs, 'drops');
+    if (drops) graph.needs.drops = true;
     if (!silent && known && !known.exists) throw absent(iri);
-    if (!silent && !known) note(graph.needs, 'finds');
+    if (!silent && !known) graph.needs.finds = true;
     if (!graph.exists) return;
     graph.clear();
     if (drops) graph.exists = false;
@@ -153,7 +150,7 @@ class GraphsUpdate {
     if (from === to) return;
     await this.graphs.meet([to]);
     const target = this.graphs.graph(to);
-    note(target.needs, 'puts');
+    target.needs.puts = true;
     if (type === 'copy' || type === 'move') target.clear();
     target.exists = true;
     for await (const keys of this.graphs.keysOf(from)) for (const key of keys) target.insert(keyInGraph(key, to));
@@ -169,86 +166,7 @@ class GraphsUpdate {
   }
 }
 
-/** What one operation removes and inserts. */
-class QuadChange {
-  private readonly removed = new Map<string, string>();
-  private readonly added = new Map<string, string>();
-  private made = 0;
-
-  constructor(
-    private readonly update: CompiledGraphsUpdate,
-    private readonly graphs: ChangedGraphs,
-    private readonly freshLabel: () => string,
-  ) {}
-
-  take(row: Row): void {
-    const { update, removed, added } = this;
-    this.takeInto(removed, update.removed, { row, labelOf: noLabels, isWanted: () => true });
-    // SPARQL 1.1 Update 3.1.3: illegal constructs are not inserted, and a solution has blank nodes of its own.
-    const own = new Map<string, string>();
-    const labelOf = (label: string): string => {
-      const known = own.get(label) ?? this.freshLabel();
-      own.set(label, known);
-      return known;
-    };
-    this.takeInto(added, update.added, { row, labelOf, isWanted: isAllowed });
-  }
-
-  async apply(): Promise<void> {
-    await this.graphs.meet(new Set([...this.removed.values(), ...this.added.values()]));
-    for (const [key, iri] of this.removed) {
-      const graph = this.graphs.graph(iri);
-      note(graph.needs, 'removes');
-      graph.remove(key);
-    }
-    for (const [key, iri] of this.added) {
-      const graph = this.graphs.graph(iri);
-      note(graph.needs, 'puts');
-      graph.insert(key);
-    }
-  }
-
-  private takeInto(
-    keys: Map<string, string>,
-    templates: readonly GraphTemplate[],
-    {
-      row,
-      labelOf,
-      isWanted,
-    }: { row: Row; labelOf: (label: string) => string; isWanted: (triple: TripleTokens) => boolean },
-  ): void {
-    for (const { graph: place, template } of templates) {
-      const graph = 'slot' in place ? row[place.slot] : 'token' in place ? place.token : undefined;
-      if (graph === undefined || !isIri(graph)) continue;
-      for (const triple of instances(template, row, labelOf)) {
-        if (!isWanted(triple)) continue;
-        const key = wholeKey([...triple, graph]);
-        if (keys.has(key)) continue;
-        keys.set(key, graph);
-        this.made += key.length;
-        if (this.made > mostMade) throw tooMuch();
-      }
-    }
-  }
-}
-
-/** Characters of keys that one operation may name. */
-const mostMade = 32 << 20;
-const tooMuch = (): LwsError =>
-  new LwsError(
-    'too-complex',
-    `One operation may name ${mostMade} characters of triples. Make its WHERE narrower, or CLEAR a graph as a whole.`,
-  );
-
-const note = (needs: GraphNeeds, need: keyof GraphNeeds): void => {
-  needs[need] = true;
-};
-
 const absent = (iri: string): LwsError =>
   new LwsError('not-found', `There is no graph ${iri.slice(0, 200)}, or none that you may see.`);
 
 const namesOf = (terms: readonly { readonly value: string }[]): readonly string[] => terms.map(({ value }) => value);
-
-const noLabels = (): never => {
-  throw new Error('DELETE has no blank nodes.');
-};

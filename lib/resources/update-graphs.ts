@@ -18,7 +18,7 @@ import { stagePart } from './patch-part.js';
 import { assertPreconditions } from './preconditions.js';
 import { stateOf } from './seen-state.js';
 import type { Storage } from './storage.js';
-import { nameTaken, stageContent, stageNew } from './write.js';
+import { nameTaken, stageContent, stageNew, withLoaded } from './write.js';
 
 /** What becomes of one graph. */
 export interface GraphUpdate {
@@ -26,7 +26,7 @@ export interface GraphUpdate {
   /** The state that the change was computed from; `null`: there was no resource. */
   readonly revision: string | null;
   /** What is done to it, which decides what has to be allowed (see `GraphNeeds`). */
-  readonly needs: Readonly<Partial<Record<'puts' | 'removes' | 'finds' | 'makes' | 'drops', true>>>;
+  readonly needs: Readonly<Partial<Record<'puts' | 'finds' | 'makes' | 'drops', true>>>;
   /** Whether there is a resource afterwards. */
   readonly exists: boolean;
   /** Only `added` is left of it. */
@@ -89,7 +89,12 @@ class GraphsWrite {
       if (record !== 'nothing' && record && !isLargeGraph(record.triples ?? 0)) await store.prefetch(record);
     }
     const onlyDeletes = request.updates.every(({ exists }) => !exists);
-    return store.transact((tx) => this.commit(tx), onlyDeletes ? { frees: true } : {});
+    const commit = () => store.transact((tx) => this.commit(tx), onlyDeletes ? { frees: true } : {});
+    const made = request.updates.filter(({ revision, exists }) => revision === null && exists);
+    return made.reduce<typeof commit>(
+      (work, update) => () => withLoaded(storage, { iri: update.iri, content: contentOf(update, update.added) }, work),
+      commit,
+    )();
   }
 
   private async commit(tx: Transaction): Promise<UpdatedGraph[]> {

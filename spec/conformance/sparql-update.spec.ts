@@ -95,10 +95,16 @@ describeStorage(
     it('changes a large graph by a part of it, and empties it', async () => {
       const a = s.fresh('a');
       await s.stored('text/turtle', Array.from({ length: 20_100 }, (_, i) => `<urn:s> <urn:p> ${i} .`).join('\n'), a);
-      const count = async () =>
-        (await s.get(a, { Accept: 'application/n-triples' })).text.split('\n').filter((line) => line !== '').length;
+      const count = async (iri = a) =>
+        (await s.get(iri, { Accept: 'application/n-triples' })).text.split('\n').filter((line) => line !== '').length;
       await update(s, `${inserting(a, 'x')} ; DELETE DATA { GRAPH <${a}> { <urn:s> <urn:p> 0, 1, -1 } }`);
       expect(await count()).to.equal(20_099);
+      const copy = s.fresh('copy');
+      await update(s, `COPY <${a}> TO <${copy}>`);
+      expect(await count(copy)).to.equal(20_099);
+      expect(Number((await s.head(copy, { Accept: 'text/turtle' })).headers['content-length'])).to.equal(
+        (await s.get(copy)).bytes.length,
+      );
       await update(
         s,
         `DELETE WHERE { GRAPH <${a}> { ?s ?p "x" } } ; DELETE { GRAPH <${a}> { ?s ?p ?o } } WHERE { GRAPH <${a}> { ?s ?p ?o FILTER(?o < 200) } }`,
@@ -203,8 +209,8 @@ describeStorage(
     it('refuses what is too long, too wide or too much, and changes nothing', async () => {
       const out = s.fresh();
       const many = Array.from({ length: 251 }, (_, i) => inserting(`${s.scratch}many${i}`, 'x'));
-      const numbers = Array.from({ length: 200 }, (_, i) => i).join(' ');
-      const cross = ['a', 'b', 'c'].map((name) => `VALUES ?${name} { ${numbers} }`).join(' ');
+      const numbers = await storedValues(s, s.fresh(), ...Array.from({ length: 60 }, (_, i) => String(i)));
+      const cross = ['a', 'b', 'c'].map((name) => `GRAPH <${numbers}> { <urn:s> <urn:p> ?${name} }`).join(' ');
       const long = `BIND(IRI(CONCAT("urn:${'x'.repeat(4000)}", STR(?a), "-", STR(?b), "-", STR(?c))) AS ?t)`;
       for (const [text, status] of [
         [inserting(out, 'x'.repeat(1 << 20)), 413],
@@ -234,7 +240,7 @@ describeStorage(
       expect(heard).to.deep.equal(wanted);
     });
   },
-  { settings: { ...updates, 'webhook.allowed-hosts': host.authority } },
+  { settings: { ...updates, 'sparql.endpoint.max-results': '100000', 'webhook.allowed-hosts': host.authority } },
 );
 
 describeStorage(

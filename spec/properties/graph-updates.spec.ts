@@ -3,8 +3,10 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import '../support/random-seed.js';
 import { request } from '../support/http.js';
+import { credential } from '../support/identity.js';
 import { type SpecServer, startSpecServer } from '../support/server.js';
 import { runs } from '../support/speed.js';
+import { agent, alice, owner, ownerRule, rule, turtleOf, wacSettings } from '../support/wac.js';
 
 const names = ['a', 'b', 'c'];
 /** Beyond the BMP and before it, where the order of bytes is not that of UTF-16. */
@@ -50,52 +52,73 @@ const operation = fc.oneof(
   fc.tuple(fc.constantFrom('CLEAR', 'DROP', 'CREATE'), name).map(([op, graph]) => `${op} SILENT GRAPH <${graph}>`),
 );
 
-describe('Updates of several graphs', function () {
-  this.timeout(60_000);
-  let server: SpecServer;
-  let count = 0;
-  before(async () => {
-    server = await startSpecServer({ settings: { 'dev.open': 'true', 'sparql.endpoint.update': 'true' } });
-  });
-  after(() => server.stop());
-
-  async function update(base: string, operations: readonly string[]): Promise<void> {
-    const { status, text } = await request(`${server.root}.lws/sparql`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/sparql-update' },
-      body: `BASE <${base}> ${operations.join(' ; ')}`,
+for (const who of [owner, alice])
+  describe(`Updates of several graphs by ${who === owner ? 'an owner' : 'one who may read a part'}`, function () {
+    this.timeout(60_000);
+    let server: SpecServer;
+    let count = 0;
+    let own = '';
+    before(async () => {
+      server = await startSpecServer({ settings: { ...wacSettings, 'sparql.endpoint.update': 'true' } });
+      own = `${server.root}own/`;
+      const put = (iri: string, body?: string) =>
+        send('PUT', iri, body, body === undefined ? undefined : 'text/turtle', owner);
+      for (const iri of [own, `${server.root}shut/`]) expect((await put(iri)).status).to.equal(201);
+      const rules = turtleOf(ownerRule, rule('Read Write', agent(alice)));
+      expect((await put(`${own}.acl`, rules)).status).to.equal(201);
+      // What is closed has the same terms.
+      const subjects = ['<urn:x>', '<urn:y>', '<urn:\u{10400}>'];
+      const all = subjects.flatMap((subject) => terms.map((term) => `${subject} <urn:p> ${term} ; <urn:q> ${term} .`));
+      for (const name of ['a', 'z'])
+        expect((await put(`${server.root}shut/${name}`, all.join('\n'))).status).to.equal(201);
     });
-    expect(status, text).to.equal(200);
-  }
+    after(() => server.stop());
 
-  async function container(): Promise<string> {
-    const iri = `${server.root}n${count++}/`;
-    expect((await request(iri, { method: 'PUT' })).status).to.equal(201);
-    return iri;
-  }
-
-  /** The lines of each graph, in order; absent graphs are none. */
-  const states = (base: string): Promise<string[]> =>
-    Promise.all(
-      names.map(async (graph) => {
-        const answer = await request(base + graph, { headers: { Accept: 'application/n-triples' } });
-        return answer.status === 404 ? 'absent' : answer.text.split('\n').sort().join('\n');
-      }),
-    );
-
-  it('see within one request what they would see in several', () =>
-    fc.assert(
-      fc.asyncProperty(
-        fc.array(operation, { maxLength: 3 }),
-        fc.array(operation, { minLength: 2, maxLength: 7 }),
-        async (first, rest) => {
-          const [together, apart] = [await container(), await container()];
-          for (const base of [together, apart]) await update(base, first);
-          await update(together, rest);
-          for (const one of rest) await update(apart, [one]);
-          expect(await states(together)).to.deep.equal(await states(apart));
+    const send = (method: string, iri: string, body?: string, type?: string, by = who) =>
+      request(iri, {
+        method,
+        headers: {
+          Authorization: `Bearer ${credential(by, { aud: server.root.slice(0, -1) })}`,
+          Accept: 'application/n-triples, */*;q=0.1',
+          ...(type === undefined ? {} : { 'Content-Type': type }),
         },
-      ),
-      { numRuns: runs(200) },
-    ));
-});
+        body,
+      });
+
+    async function update(base: string, operations: readonly string[]): Promise<void> {
+      const text = `BASE <${base}> ${operations.join(' ; ')}`;
+      const answer = await send('POST', `${server.root}.lws/sparql`, text, 'application/sparql-update');
+      expect(answer.status, answer.text).to.equal(200);
+    }
+
+    async function container(): Promise<string> {
+      const iri = `${own}n${count++}/`;
+      expect((await send('PUT', iri)).status).to.equal(201);
+      return iri;
+    }
+
+    /** The lines of each graph, in order. */
+    const states = (base: string): Promise<string[]> =>
+      Promise.all(
+        names.map(async (graph) => {
+          const answer = await send('GET', base + graph);
+          return answer.status === 404 ? 'absent' : answer.text.split('\n').sort().join('\n');
+        }),
+      );
+
+    it('see within one request what they would see in several', () =>
+      fc.assert(
+        fc.asyncProperty(
+          fc.array(operation, { maxLength: 3 }),
+          fc.array(operation, { minLength: 2, maxLength: 7 }),
+          async (first, rest) => {
+            const [together, apart] = [await container(), await container()];
+            for (const base of [together, apart]) await update(base, first);
+            await update(together, rest);
+            for (const one of rest) await update(apart, [one]);
+            expect(await states(together)).to.deep.equal(await states(apart));
+          },
+        ),
+        { numRuns: runs(100) },
+      ));
+  });

@@ -3,6 +3,7 @@ import { LwsError } from '../../../lib/errors.js';
 import type { FromQueryWorker } from './messages.js';
 
 export function refusalOf({ code, message, stack }: Extract<FromQueryWorker, { fault: unknown }>['fault']): Error {
+  if (code === 'too-busy') return interrupted();
   if (code !== undefined) return new LwsError(code, message);
   const error = new Error(message);
   if (stack !== undefined) error.stack = stack;

@@ -162,6 +162,8 @@ export class WebSockets implements Pick<Required<Installation>, 'routes' | 'serv
     [socket, head]: readonly [Duplex, Buffer],
   ): Promise<void> {
     socket.once('close', release);
+    const told = (status: number): void =>
+      this.streams.house.log.info({ method: 'GET', path: this.addresses, status, ...access.principal });
     try {
       if (socket.destroyed) return release();
       await this.streams.channels.open(access, [wish.topic], (channel) => {
@@ -170,6 +172,7 @@ export class WebSockets implements Pick<Required<Installation>, 'routes' | 'serv
         this.wire.handleUpgrade(req, socket, head, (opened) => {
           taken = opened;
         });
+        told(taken ? 101 : 400);
         const listener = taken ? listenerOf(taken, wish.topic) : deaf;
         this.watch(socket, { channel, listener }, Math.min(access.expires ?? never, wish.endAt ?? never));
         return listener;
@@ -177,6 +180,7 @@ export class WebSockets implements Pick<Required<Installation>, 'routes' | 'serv
     } catch (error) {
       if (!(error instanceof LwsError))
         this.streams.house.log.error({ err: error }, 'a connection could not be made a channel');
+      told(statusOf(error));
       endUpgrade(socket, statusOf(error));
     }
   }

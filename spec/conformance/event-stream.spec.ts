@@ -1,4 +1,4 @@
-/** Live updates as text/event-stream: who hears what, for how long, and what is there for those who come back. */
+/** Rule 16.9: live updates as text/event-stream: who hears what, for how long, and what is there for those who come back. */
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { type EventStream, openStream } from '../support/event-stream.js';

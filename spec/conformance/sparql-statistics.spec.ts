@@ -1,4 +1,4 @@
-/** VoID and DCAT in the service description: what there is, in what the caller may read. */
+/** Rule 14.13: VoID and DCAT in the service description: what there is, in what the caller may read. */
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { graphOf } from '../support/rdf.js';

@@ -1,4 +1,4 @@
-/** Queries that are resources: `GET <it>?run`, with values for their variables and with the rights of who asks. */
+/** Rule 14.12: queries that are resources: `GET <it>?run`, with values for their variables and with the rights of who asks. */
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import type { Answer } from '../support/http.js';

@@ -1,4 +1,4 @@
-/** SPARQL Update at the endpoint (SPARQL 1.1 Update; SPARQL 1.1 Protocol 2.2): graphs are resources. */
+/** Rule 14.11: SPARQL Update at the endpoint (SPARQL 1.1 Update; SPARQL 1.1 Protocol 2.2): graphs are resources. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';

@@ -1,4 +1,4 @@
-/** WebSocketChannel2023 of the Solid Notifications Protocol, as a client of it goes about it. */
+/** Rule 16.10: WebSocketChannel2023 of the Solid Notifications Protocol, as a client of it goes about it. */
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';

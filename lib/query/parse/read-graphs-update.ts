@@ -4,7 +4,8 @@
  */
 import type { Algebra } from '@comunica/utils-algebra';
 import { LwsError } from '../../errors.js';
-import { nodesOf } from './query-scopes.js';
+import { nameGraphs } from './graph-names.js';
+import { assertGraphNames, nodesOf } from './query-scopes.js';
 import { hasDatasetClause, type ReadUpdate, readSteps } from './read-update.js';
 
 export interface ReadGraphsUpdate extends ReadUpdate {
@@ -18,11 +19,13 @@ export interface ReadGraphsUpdate extends ReadUpdate {
  */
 export async function readGraphsUpdate(written: string, base: string): Promise<ReadGraphsUpdate> {
   let namesDataset = false;
-  const update = await readSteps(written, base, (syntax) => {
+  const update = await readSteps(written, base, (syntax, parse) => {
     for (const node of nodesOf(syntax, () => true)) {
       if (node['subType'] === 'service') throw new LwsError('bad-request', 'SERVICE is not possible in an update.');
       namesDataset ||= hasDatasetClause(node);
     }
+    nameGraphs(syntax, parse);
+    assertGraphNames(syntax);
   });
   for (const { operation } of update.steps) assertNamed(operation);
   return { ...update, namesDataset };

@@ -6,8 +6,7 @@ import type { Algebra } from '@comunica/utils-algebra';
 import { LwsError } from '../../errors.js';
 import { resolveIri } from '../../rdf/resolve-iri.js';
 import { decodeEscapes } from './code-point-escapes.js';
-import { nameGraphs } from './graph-names.js';
-import { assertGraphNames, assertScopes, nameSolutions } from './query-scopes.js';
+import { assertScopes, nameSolutions } from './query-scopes.js';
 import { prefixesOf, type Syntax, sparqlReader } from './sparql-parser.js';
 
 /** Operations that have the same base. */
@@ -32,24 +31,20 @@ export const readUpdate = (written: string, base: string): Promise<ReadUpdate> =
 
 /**
  * Parses an update.
- * @param assertAllowed looks at the syntax tree before it is translated, and throws for what is refused
+ * @param prepare looks at the syntax tree before it is translated, and throws for what is refused
  * @throws LwsError `malformed-body` for a syntax error
  */
 export async function readSteps(
   written: string,
   base: string,
-  assertAllowed: (syntax: Syntax) => void,
+  prepare: (syntax: Syntax, parse: (text: string) => Syntax) => void,
 ): Promise<ReadUpdate> {
   const { parse, translate } = await sparqlReader(base);
   try {
     const text = decodeEscapes(written);
     const syntax = parse(text);
     if (syntax.type !== 'update') throw new Error('this is a query, not an update');
-    assertAllowed(syntax);
-    if (/graph/i.test(text)) {
-      nameGraphs(syntax, parse);
-      assertGraphNames(syntax);
-    }
+    prepare(syntax, parse);
     const algebra = translate(syntax);
     // Data have none of it, and may be long.
     if (/bind|select/i.test(text)) assertScopes(algebra);

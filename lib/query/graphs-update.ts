@@ -19,6 +19,8 @@ import { NotCompiledError } from './plan/compile-scope.js';
 import { type CompiledGraphsUpdate, compileGraphsUpdate } from './plan/compile-template.js';
 import type { Plan, Row } from './plan/plan.js';
 import { QuadChange } from './quad-change.js';
+import { contextOf, loadQueryEngine } from './query-engine.js';
+import { updateSource } from './update-source.js';
 
 export interface GraphsUpdateOptions extends Omit<DatasetOptions, 'memory'>, ChangedGraphsOptions {
   /** Solutions that the WHERE of all operations may have together. */
@@ -67,8 +69,13 @@ class GraphsUpdate {
   ) {}
 
   async step({ operation, base }: UpdateStep): Promise<void> {
+    if (operation.type === 'nop') return;
+    const source = updateSource(() => this.run(operation, base));
+    await (await loadQueryEngine()).queryVoid(operation, contextOf(source, base));
+  }
+
+  private async run(operation: Algebra.Operation, base: string): Promise<void> {
     const { type } = operation;
-    if (type === 'nop') return;
     if (type === 'deleteinsert') return this.change(operation as Algebra.DeleteInsert, base);
     const { source, silent = false } = operation as Transfer;
     if (type === 'create') await this.create(source.value, silent);

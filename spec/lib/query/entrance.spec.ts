@@ -7,7 +7,10 @@ describe('The entrance to the query engine', function () {
   let server: ServerProcess;
   before(async () => {
     const counter = new URL('../../support/count-queries.js', import.meta.url);
-    server = await startProcess({ nodeOptions: [`--import=${counter.href}`] });
+    server = await startProcess({
+      nodeOptions: [`--import=${counter.href}`],
+      environment: { LWS_SPARQL_ENDPOINT_UPDATE: 'true' },
+    });
   });
   after(() => server.kill());
 
@@ -54,6 +57,15 @@ describe('The entrance to the query engine', function () {
     expect(await patch('r', 'DELETE { ?s <#b> ?o } INSERT { ?s <#c> ?o } WHERE { ?s <#b> ?o }')).to.deep.equal([
       'queryVoid deleteinsert',
     ]);
+  });
+
+  it('is taken once by each operation of an update of named graphs', async () => {
+    const graph = `<${server.root}r>`;
+    const body = `INSERT { GRAPH ${graph} { ?s <#d> ?o } } WHERE { GRAPH ${graph} { ?s ?p ?o } } ; COPY ${graph} TO ${graph} ; CLEAR GRAPH ${graph}`;
+    const headers = { 'Content-Type': 'application/sparql-update' };
+    const calls = await callsOf('.lws/sparql', { method: 'POST', headers, body }, 200);
+    expect(calls).to.deep.equal(['queryVoid deleteinsert', 'queryVoid copy', 'queryVoid clear']);
+    expect(await put('s', '<> a <#T> .')).to.deep.equal([]);
   });
 
   it('is taken once by each type search, and not by the type index', async () => {

@@ -4,7 +4,7 @@ import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 /** How many characters are written at once, unless a second passes. */
 const together = 4096;
 /** How many characters may wait for a reader; lines that come then are dropped. */
-const mostWaiting = 8 << 20;
+const maxWaiting = 8 << 20;
 const retryMs = 100;
 /** How often the end of the process tries again to write to a pipe that is full. */
 const lastAttempts = 5;
@@ -26,7 +26,7 @@ export class BufferedOutput {
   }
 
   write(line: string): void {
-    if (this.waiting.length > mostWaiting) return;
+    if (this.waiting.length > maxWaiting) return;
     this.waiting += line;
     if (this.waiting.length >= together) this.flush();
   }

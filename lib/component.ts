@@ -109,7 +109,7 @@ export interface Installation {
   admitInbox?(inbox: string): Promise<void>;
   /** Numbers of the component, as they are now. */
   measures?(): Promise<readonly Measure[]> | readonly Measure[];
-  /** Told of every request that was answered. */
+  /** Notified of every request that was answered. */
   onAnswered?(answered: Answered): void;
   /**
    * Takes a connection that is to become a WebSocket. Whoever takes it authorizes it, and answers on the socket.
@@ -119,7 +119,7 @@ export interface Installation {
   upgrade?(req: IncomingMessage, socket: Duplex, head: Buffer): boolean;
   start?(): Promise<void> | void;
   stop?(): Promise<void> | void;
-  /** Ends answers that would go on for ever; called when the server is told to stop, before it waits for the others. */
+  /** Ends answers that would continue for ever; called when the server is told to stop, before it waits for the others. */
   drain?(): void;
 }
 

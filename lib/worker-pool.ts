@@ -20,7 +20,7 @@ export interface PoolOptions {
   readonly workerData?: unknown;
   /** Clients share the pool: none of them holds the last thread, and another one is ready while one works for long. */
   readonly isShared?: boolean;
-  /** The most threads that jobs of each rank, and of those behind it, hold together; absent: all. */
+  /** The most threads that jobs of each rank, and of those after it, hold together; absent: all. */
   readonly ranks?: readonly number[];
   /** Ends a thread; absent: it is killed. */
   readonly end?: (worker: Worker) => Promise<unknown>;
@@ -131,7 +131,7 @@ export class WorkerPool {
     return true;
   }
 
-  /** Jobs of a rank, and of those behind it, that have a thread. */
+  /** Jobs of a rank, and of those after it, that have a thread. */
   private runningFrom(rank: number): number {
     return this.runningOfRank.slice(rank).reduce((sum, count) => sum + count, 0);
   }

@@ -26,7 +26,7 @@ export interface Endpoint {
   readonly house: House;
   readonly space: Space;
   readonly type: DocumentType;
-  /** Told of every document. */
+  /** Notified of every document. */
   readonly controllerInbox: string | null;
   readonly index: KeptIndex;
   /** The longest document, in bytes. */
@@ -127,8 +127,8 @@ function markSeen(tx: Transaction, key: string, kept: KeptDocument): void {
 }
 
 /**
- * Who is told of a document: the controllers' inbox, and of a grant its own and that of the request that it answers. The inbox
- * of a request is a stranger's word, and is told of nothing until then.
+ * Who is notified of a document: the controllers' inbox, and of a grant its own and that of the request that it answers. The inbox
+ * of a request is a stranger's word, and is notified of nothing until then.
  */
 function inboxesOf(
   { controllerInbox, type }: Endpoint,

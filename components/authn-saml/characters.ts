@@ -26,7 +26,7 @@ export function assertCharacters(text: string): void {
 }
 
 /**
- * A text with its references replaced (XML 1.0 4.1, 4.6).
+ * A string with its references replaced (XML 1.0 4.1, 4.6).
  * @throws LwsError `invalid-token` for another entity than the five predefined ones, and for a forbidden character
  */
 export const expandReferences = (text: string): string =>

@@ -12,7 +12,7 @@ const xmlStart = /^[ \t\r\n]*<[A-Za-z_?!]/;
 const unreadable = 'The credential is no assertion in XML, base64 or base64url.';
 const tooLarge = 'The assertion is too large.';
 
-/** Whether a text begins as XML does, raw or in base64. It looks at the first 64 characters alone. */
+/** Whether a string begins as XML does, raw or in base64. It looks at the first 64 characters alone. */
 export function looksLikeXml(credential: string): boolean {
   const head = credential.slice(0, 64);
   if (xmlStart.test(head)) return true;

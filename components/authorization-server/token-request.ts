@@ -32,7 +32,7 @@ export function readTokenRequest(form: URLSearchParams, storage: string): TokenR
   return { subjectToken, subjectTokenType };
 }
 
-const mostParameters = 100;
+const maxParameters = 100;
 
 /** RFC 6749 3.2: no parameter is given twice. One pass: a form may have as many names as it has characters. */
 function assertSimple(form: URLSearchParams): void {
@@ -40,7 +40,7 @@ function assertSimple(form: URLSearchParams): void {
   for (const name of form.keys()) {
     if (names.has(name)) throw invalid(`The parameter ${name.slice(0, 50)} is given twice.`);
     names.add(name);
-    if (names.size > mostParameters) throw invalid(`The request has more than ${mostParameters} parameters.`);
+    if (names.size > maxParameters) throw invalid(`The request has more than ${maxParameters} parameters.`);
   }
 }
 

@@ -1,5 +1,5 @@
 /**
- * Back-ups over HTTP, for controllers: POST begins one, GET tells how far it is, its content is the state, DELETE lets go of it. It
+ * Back-ups over HTTP, for controllers: POST begins one, GET tells how far it is, its content is the state, DELETE releases it. It
  * must not know how a state is written.
  */
 import { createReadStream } from 'node:fs';

@@ -54,9 +54,9 @@ export class RunningServer {
     return response;
   }
 
-  /** Lets the server go on as usual. */
+  /** Lets the server continue as usual. */
   async release(): Promise<void> {
-    // One that is gone has nothing to let go of.
+    // One that is gone has nothing to released.
     await fetch(this.url, { method: 'DELETE', headers: this.headers }).catch(() => {});
   }
 }

@@ -36,7 +36,7 @@ interface Client {
 
 const outbound = { maxBytes: 1 << 20, timeoutMs: 10_000, maxRedirects: 0, accept: 'application/json' } as const;
 /** Attempts of one address in a minute: each is two requests to the provider. */
-const mostAttempts = 30;
+const maxAttempts = 30;
 const keptMs = 600_000;
 
 export function openIdRoutes(house: House, { discoveryUri, clientId, clientSecret }: OpenIdSettings): readonly Route[] {
@@ -50,7 +50,7 @@ export function openIdRoutes(house: House, { discoveryUri, clientId, clientSecre
     discoveryUri,
     clientId: clientId ?? house.storage,
     clientSecret,
-    attempts: throttle(mostAttempts),
+    attempts: throttle(maxAttempts),
   };
   const provider = remembered(client);
   return [

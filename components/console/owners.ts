@@ -8,7 +8,7 @@ import { isAbsoluteIri } from '../../lib/rdf/iri.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
 import { jsonReply, readJsonObject } from './json-messages.js';
 
-const mostOwners = 100;
+const maxOwners = 100;
 const [longestId, longestName] = [2_000, 200];
 
 export function ownerRoutes({ store, storage, authorizer, addedOwners, clock }: House): readonly Route[] {
@@ -59,8 +59,8 @@ export function ownerRoutes({ store, storage, authorizer, addedOwners, clock }: 
 const shown = ({ added, ...owner }: AddedOwner): object => ({ ...owner, added: new Date(added).toISOString() });
 
 function assertRoom(owners: AddedOwners, id: string): void {
-  if (!owners.has(id) && owners.all.length >= mostOwners)
-    throw new LwsError('conflict', `There are ${mostOwners} added owners already. Remove one first.`);
+  if (!owners.has(id) && owners.all.length >= maxOwners)
+    throw new LwsError('conflict', `There are ${maxOwners} added owners already. Remove one first.`);
 }
 
 async function ownerOf(request: RouteRequest, now: number): Promise<AddedOwner> {

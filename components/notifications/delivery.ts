@@ -23,12 +23,12 @@ export interface DeliveryOptions {
   readonly key: SigningKey;
   readonly clock: () => number;
   readonly log: Log;
-  readonly mostAttempts: number;
+  readonly maxAttempts: number;
   /** Milliseconds, times the attempt. */
   readonly backoffMs: number;
-  readonly mostFailures: number;
-  readonly mostAtOnce: number;
-  readonly mostPerHost: number;
+  readonly maxFailures: number;
+  readonly maxAtOnce: number;
+  readonly maxPerHost: number;
 }
 
 /** Deliveries that are read ahead of one inbox, and marked as done together at most. */
@@ -40,7 +40,7 @@ const interruptedMs = 10_000;
 const connectTimeoutMs = 10_000;
 const timeoutMs = 15_000;
 /** Of a response, which nobody reads. */
-const mostBytes = 64 << 10;
+const maxBytes = 64 << 10;
 
 type Outcome = 'done' | 'gone' | 'again' | 'failed' | 'cancelled';
 
@@ -55,7 +55,7 @@ export class Deliveries {
   readonly outcomes = new Map<Outcome, number>();
 
   constructor(private readonly options: DeliveryOptions) {
-    const { mostAtOnce: inAll, mostPerHost: perHost } = options;
+    const { maxAtOnce: inAll, maxPerHost: perHost } = options;
     this.gate = new Gate({ inAll, perHost });
     // Each delivery under way listens.
     setMaxListeners(0, this.ending.signal);
@@ -142,7 +142,7 @@ export class Deliveries {
 
   /** @returns false when it was interrupted and stays in the outbox */
   private async deliver(delivery: Delivery, told: Map<string, Subscription>): Promise<boolean> {
-    const { subscriptions, clock, mostAttempts, backoffMs, mostFailures } = this.options;
+    const { subscriptions, clock, maxAttempts, backoffMs, maxFailures } = this.options;
     const { subscription: id } = delivery;
     const current = (): Subscription | undefined =>
       id === undefined ? undefined : (told.get(id) ?? subscriptions.get(id));
@@ -158,13 +158,13 @@ export class Deliveries {
         if (state) told.set(id!, { ...state, lastSuccess: clock(), failures: 0 });
         return true;
       }
-      if (outcome === 'again' && attempt < mostAttempts) {
+      if (outcome === 'again' && attempt < maxAttempts) {
         await this.sleep(backoffMs * attempt);
         continue;
       }
       if (state) {
         const failures = state.failures + 1;
-        const active = outcome !== 'gone' && failures < mostFailures;
+        const active = outcome !== 'gone' && failures < maxFailures;
         told.set(id!, { ...state, lastFailure: clock(), failures, active });
       }
       return true;
@@ -191,7 +191,7 @@ export class Deliveries {
         method: 'POST',
         headers,
         body,
-        maxBytes: mostBytes,
+        maxBytes: maxBytes,
         timeoutMs,
         connectTimeoutMs,
         maxRedirects: 0,

@@ -25,7 +25,7 @@ export interface Owed {
 /** Deliveries that are staged in one transaction. */
 const atOnce = 100;
 /** Those that are staged with what they tell of. */
-const mostImmediate = 25;
+const maxImmediate = 25;
 /** After a fault of our own. */
 const interruptedMs = 10_000;
 
@@ -73,7 +73,7 @@ export class Distribution {
   isImmediate(tx: Transaction, count: number): boolean {
     const sum = (this.inTransaction.get(tx) ?? 0) + count;
     this.inTransaction.set(tx, sum);
-    return sum <= mostImmediate && this.waiting.size === 0;
+    return sum <= maxImmediate && this.waiting.size === 0;
   }
 
   /** The sequences of the events that wait. */

@@ -158,11 +158,11 @@ function background(
     key: signingKey,
     clock,
     log,
-    mostAttempts: given.attempts,
+    maxAttempts: given.attempts,
     backoffMs: given.backoff,
-    mostFailures: given.failures,
-    mostAtOnce: given.atOnce,
-    mostPerHost: given.perHost,
+    maxFailures: given.failures,
+    maxAtOnce: given.atOnce,
+    maxPerHost: given.perHost,
   });
   let timer: NodeJS.Timeout | undefined;
   const tidy = (): void => {

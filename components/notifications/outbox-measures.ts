@@ -4,7 +4,7 @@ import type { Store } from '../../lib/storage/store.js';
 import { outboxRange, stagedAt } from './outbox.js';
 
 /** A long outbox is not read through each time. */
-const mostCounted = 20_000;
+const maxCounted = 20_000;
 
 /**
  * @param outcomes attempts so far, by what came of them
@@ -19,10 +19,10 @@ export async function outboxMeasures(
   for await (const keys of store.keys(outboxRange())) {
     for (const key of keys) oldest = Math.min(oldest, stagedAt(key));
     waiting += keys.length;
-    if (waiting >= mostCounted) break;
+    if (waiting >= maxCounted) break;
   }
   return [
-    measure('gauge', 'outbox_deliveries', `Deliveries that are owed; at most ${mostCounted} are counted.`, waiting),
+    measure('gauge', 'outbox_deliveries', `Deliveries that are owed; at most ${maxCounted} are counted.`, waiting),
     measure('gauge', 'outbox_oldest_seconds', 'The age of the oldest of these.', (now - oldest) / 1000),
     measureBy(
       { kind: 'counter', name: 'webhook_attempts_total', help: 'Attempts to deliver, by what came of them.' },

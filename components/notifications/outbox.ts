@@ -38,7 +38,7 @@ export const inboxOfKey = (key: string): string | undefined => {
 /** When a delivery was staged, in milliseconds since the epoch; about (see `Outbox.next`). */
 export const stagedAt = (key: string): number => Number.parseInt(partsOfEntry(key)[2] ?? '0', 36) / sequencesPerMs;
 
-/** Somebody who is told of committed events that it could read at their time. */
+/** Somebody who is notified of committed events that it could read at their time. */
 export interface Reader {
   readonly access: Access;
   /** The same for those about whom decisions are the same. */
@@ -48,7 +48,7 @@ export interface Reader {
 
 /** Somebody who reads the stream of all committed events. */
 export interface Follower extends Reader {
-  /** Told of every commit; `undefined` where it may not know of what. */
+  /** Notified of every commit; `undefined` where it may not know of what. */
   readonly tell: (activity: Activity | undefined) => void;
   readonly end: () => void;
 }
@@ -60,7 +60,7 @@ export interface OutboxOptions {
   readonly distribution: Distribution;
   readonly clock: () => number;
   readonly includeActor: boolean;
-  /** Those who follow now: controllers, who are told of what they may read. */
+  /** Those who follow now: controllers, who are notified of what they may read. */
   readonly followers: ReadonlySet<Follower>;
   /** Those who listen to some topics now. */
   readonly channels: { covering(iri: string): Iterable<Reader> };
@@ -97,7 +97,7 @@ export class Outbox {
 
   constructor(private readonly options: OutboxOptions) {}
 
-  /** Goes on behind what an earlier process staged, and follows commits. */
+  /** Goes on after what an earlier process staged, and follows commits. */
   async open(store: Store): Promise<void> {
     for await (const entries of store.entries(outboxRange()))
       for (const [key] of entries) this.last = Math.max(this.last, Number.parseInt(partsOfEntry(key)[2] ?? '0', 36));
@@ -123,7 +123,7 @@ export class Outbox {
     return { storage, now: clock(), actor: includeActor ? actor : undefined };
   }
 
-  /** One activity of a change, whoever is told of it. */
+  /** One activity of a change, whoever is notified of it. */
   private activity(of: object, make: () => Activity): Activity {
     const activity = this.activities.get(of) ?? make();
     this.activities.set(of, activity);

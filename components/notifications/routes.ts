@@ -208,11 +208,11 @@ async function cancel(endpoint: SubscriptionEndpoint, request: RouteRequest): Pr
 }
 
 /** Lines that a follower who does not read may be behind, before the stream ends. */
-const mostBehind = 1 << 20;
+const maxBehind = 1 << 20;
 
 /** Committed events that the follower may read, one JSON document a line, for as long as it controls the storage. */
 function follow({ followers, house }: SubscriptionEndpoint, access: Access): Reply {
-  const body = new PassThrough({ highWaterMark: mostBehind });
+  const body = new PassThrough({ highWaterMark: maxBehind });
   let last = Promise.resolve();
   const follower: Follower = {
     access,

@@ -15,8 +15,8 @@ export interface FilterGroup {
 /** All groups have to hold; none: everything. */
 export type Filter = readonly FilterGroup[];
 
-const mostGroups = 32;
-const mostValues = 256;
+const maxGroups = 32;
+const maxValues = 256;
 
 /** `page` is the page, every other parameter a group. @throws LwsError `malformed-filter` */
 export function filterOfQuery(parameters: URLSearchParams): Filter {
@@ -54,10 +54,10 @@ function group(key: string, values: readonly unknown[]): FilterGroup {
 
 function bounded(filter: Filter, refusal: 'malformed-filter' | 'too-complex'): Filter {
   const values = filter.reduce((sum, group) => sum + group.values.length, 0);
-  if (filter.length > mostGroups || values > mostValues)
+  if (filter.length > maxGroups || values > maxValues)
     throw new LwsError(
       refusal,
-      `The filter has ${filter.length} groups with ${values} values; ${mostGroups} groups and ${mostValues} values are possible.`,
+      `The filter has ${filter.length} groups with ${values} values; ${maxGroups} groups and ${maxValues} values are possible.`,
     );
   return filter;
 }

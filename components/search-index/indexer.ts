@@ -34,16 +34,16 @@ export async function indexChanges(tx: Transaction): Promise<void> {
 }
 
 /** The index of types has a line for each of them, for everybody. */
-const mostTypes = 10_000;
+const maxTypes = 10_000;
 const ofType = `${entryKey(postingSpace, typeRelation)}\u0000`;
 
 /** @throws LwsError `unsupported-rdf` for a resource that says more types of itself */
 function assertFewTypes(entries: ReadonlyMap<string, string>): void {
-  if (entries.size <= mostTypes) return;
+  if (entries.size <= maxTypes) return;
   let types = 0;
   for (const key of entries.keys()) if (key.startsWith(ofType)) types++;
-  if (types > mostTypes)
-    throw new LwsError('unsupported-rdf', `A resource may have ${mostTypes} types, and this one would have ${types}.`);
+  if (types > maxTypes)
+    throw new LwsError('unsupported-rdf', `A resource may have ${maxTypes} types, and this one would have ${types}.`);
 }
 
 /** Whether an update changes what the index tells of: mostly it changes literals. */

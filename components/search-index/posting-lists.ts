@@ -125,7 +125,7 @@ export class PostingLists {
 const bytesOf = (iris: readonly string[]): number =>
   100 + iris.length * (24 + ((iris[0]?.length ?? 0) + (iris[iris.length - 1]?.length ?? 0)) / 2);
 
-/** A new list: searches under way go on with the old one. */
+/** A new list: searches under way continue with the old one. */
 function changed(iris: readonly string[], [iri, isThere]: Change): readonly string[] {
   const at = new ListStream(iris).indexOf(iri);
   const has = iris[at] === iri;

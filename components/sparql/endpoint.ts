@@ -8,12 +8,12 @@ export interface SparqlEndpoint {
   readonly house: House;
   readonly pool: QueryPool;
   readonly statistics: CountedStatistics;
-  readonly mostBytes: number;
-  readonly mostResults: number;
-  readonly mostAnswerBytes: number;
+  readonly maxBytes: number;
+  readonly maxResults: number;
+  readonly maxAnswerBytes: number;
   readonly services: ServiceCallsOptions;
   /** Bytes of an update; absent: there are no updates. */
-  readonly mostUpdateBytes?: number | undefined;
+  readonly maxUpdateBytes?: number | undefined;
 }
 
 export const endpointUrl = ({ baseUri, systemPrefix }: Pick<House, 'baseUri' | 'systemPrefix'>): string =>

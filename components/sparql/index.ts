@@ -19,13 +19,13 @@ const settings = {
     30,
     'Seconds after which a query is ended.',
   ),
-  mostResults: setting(
+  maxResults: setting(
     'lws.sparql.endpoint.max-results',
     integer(1),
     1_000_000,
     'Rows or triples that a query may have.',
   ),
-  mostAnswerMb: setting(
+  maxAnswerMb: setting(
     'lws.sparql.endpoint.max-answer-mb',
     integer(1),
     64,
@@ -49,14 +49,14 @@ const settings = {
     10,
     'Seconds after which a query of somebody who owns nothing and was granted nothing is ended, where that is sooner.',
   ),
-  mostBytes: setting('lws.sparql.endpoint.max-query-bytes', integer(1), 64 << 10, 'The longest query, in bytes.'),
+  maxBytes: setting('lws.sparql.endpoint.max-query-bytes', integer(1), 64 << 10, 'The longest query, in bytes.'),
   update: setting(
     'lws.sparql.endpoint.update',
     flag,
     false,
     'Take SPARQL updates at the endpoint: graphs are resources, and all of a request change in one transaction.',
   ),
-  mostUpdateBytes: setting(
+  maxUpdateBytes: setting(
     'lws.sparql.endpoint.max-update-bytes',
     integer(1, 64 << 20),
     1 << 20,
@@ -69,7 +69,7 @@ const settings = {
     [],
     'Hosts (host or host:port) that SERVICE may ask, whatever their address; nothing: SERVICE is refused.',
   ),
-  mostIndexed: setting(
+  maxIndexed: setting(
     'lws.sparql.endpoint.memory-index-quads',
     integer(0),
     1_000_000,
@@ -85,11 +85,11 @@ export default defineComponent({
   settings,
   isEnabled: ({ enabled }) => enabled,
   install(house, given) {
-    const { timeout, mostResults, mostAnswerMb, workers, mostBytes, memoryMb, allowedServices, mostIndexed } = given;
+    const { timeout, maxResults, maxAnswerMb, workers, maxBytes, memoryMb, allowedServices, maxIndexed } = given;
     const size = workers ?? availableParallelism() + 1;
     const folder = join(resolve(house.dataDir), 'level');
     const { store, log } = house;
-    const memory = mostIndexed > 0 ? new MemoryIndex({ folder, store, log, mostQuads: mostIndexed }) : undefined;
+    const memory = maxIndexed > 0 ? new MemoryIndex({ folder, store, log, maxQuads: maxIndexed }) : undefined;
     const pool = new QueryPool({
       folder,
       storage: house.storage,
@@ -114,11 +114,11 @@ export default defineComponent({
       house,
       pool,
       statistics,
-      mostBytes,
-      mostResults,
-      mostAnswerBytes: mostAnswerMb * 2 ** 20,
+      maxBytes,
+      maxResults,
+      maxAnswerBytes: maxAnswerMb * 2 ** 20,
       services,
-      mostUpdateBytes: given.update ? given.mostUpdateBytes : undefined,
+      maxUpdateBytes: given.update ? given.maxUpdateBytes : undefined,
     };
     const serviceEndpoint = endpointUrl(house);
     return {

@@ -41,9 +41,9 @@ export interface SparqlRequest {
 
 export interface RequestLimits {
   /** Bytes of a query. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** Bytes of an update; absent: there are none. */
-  readonly mostUpdateBytes?: number | undefined;
+  readonly maxUpdateBytes?: number | undefined;
 }
 
 const request = (
@@ -58,12 +58,12 @@ const request = (
 };
 
 /** `GET ?query=`; `undefined` without a query. @throws LwsError `bad-request`, `too-large` */
-export function requestOfUrl(parameters: URLSearchParams, mostBytes: number): SparqlRequest | undefined {
+export function requestOfUrl(parameters: URLSearchParams, maxBytes: number): SparqlRequest | undefined {
   if (parameters.has('update')) throw new LwsError('bad-request', 'Updates are not possible here. PATCH a resource.');
   const queries = parameters.getAll('query');
   if (queries.length === 0) return undefined;
   if (queries.length > 1) throw new LwsError('bad-request', 'The parameter query is given twice.');
-  assertLength(Buffer.byteLength(queries[0]!), mostBytes);
+  assertLength(Buffer.byteLength(queries[0]!), maxBytes);
   return request(queries[0]!, parameters);
 }
 
@@ -78,12 +78,12 @@ export async function requestOfBody(
   limits: RequestLimits,
   isQuery: boolean,
 ): Promise<SparqlRequest> {
-  const { mostBytes, mostUpdateBytes } = limits;
+  const { maxBytes, maxUpdateBytes } = limits;
   if (!hasContentType) throw new LwsError('bad-request', `The query needs a Content-Type: ${sparqlQuery}.`);
   const { mediaType } = body;
-  if (mediaType === sparqlUpdate && mostUpdateBytes !== undefined)
+  if (mediaType === sparqlUpdate && maxUpdateBytes !== undefined)
     return updateRequest(
-      decodeUtf8(await readBody(body, mostUpdateBytes, 'lws.sparql.endpoint.max-update-bytes')),
+      decodeUtf8(await readBody(body, maxUpdateBytes, 'lws.sparql.endpoint.max-update-bytes')),
       parameters,
     );
   if (mediaType !== sparqlQuery && (isQuery || mediaType !== form))
@@ -91,22 +91,22 @@ export async function requestOfBody(
       fields: { 'Accept-Query': sparqlQuery },
     });
   if (mediaType === sparqlQuery)
-    return request(decodeUtf8(await readBody(body, mostBytes, 'lws.sparql.endpoint.max-query-bytes')), parameters);
+    return request(decodeUtf8(await readBody(body, maxBytes, 'lws.sparql.endpoint.max-query-bytes')), parameters);
   // A form is percent-encoded, and three times as long for that.
-  const longest = Math.max(mostBytes, mostUpdateBytes ?? 0) * 3 + 4096;
+  const longest = Math.max(maxBytes, maxUpdateBytes ?? 0) * 3 + 4096;
   const fields = new URLSearchParams(decodeUtf8(await readBody(body, longest, 'lws.sparql.endpoint.max-query-bytes')));
-  if (fields.has('update') && mostUpdateBytes !== undefined) return updateOfForm(fields, mostUpdateBytes);
-  const found = requestOfUrl(fields, mostBytes);
+  if (fields.has('update') && maxUpdateBytes !== undefined) return updateOfForm(fields, maxUpdateBytes);
+  const found = requestOfUrl(fields, maxBytes);
   if (!found) throw new LwsError('bad-request', 'The form has no parameter query.');
   return found;
 }
 
 /** @throws LwsError `bad-request` unless there is one update and no query; `too-large` */
-function updateOfForm(parameters: URLSearchParams, mostBytes: number): SparqlRequest {
+function updateOfForm(parameters: URLSearchParams, maxBytes: number): SparqlRequest {
   const updates = parameters.getAll('update');
   if (updates.length !== 1 || parameters.has('query'))
     throw new LwsError('bad-request', 'The form has to have one update, and no query.');
-  assertLength(Buffer.byteLength(updates[0]!), mostBytes, 'update');
+  assertLength(Buffer.byteLength(updates[0]!), maxBytes, 'update');
   return updateRequest(updates[0]!, parameters);
 }
 
@@ -120,11 +120,11 @@ function updateRequest(update: string, parameters: URLSearchParams): SparqlReque
   return { ...request(update, parameters, ['using-graph-uri', 'using-named-graph-uri']), isUpdate: true };
 }
 
-function assertLength(bytes: number, mostBytes: number, what: 'query' | 'update' = 'query'): void {
-  if (bytes > mostBytes)
+function assertLength(bytes: number, maxBytes: number, what: 'query' | 'update' = 'query'): void {
+  if (bytes > maxBytes)
     throw new LwsError(
       'too-large',
-      `The ${what} may be ${mostBytes} bytes long (lws.sparql.endpoint.max-${what}-bytes).`,
+      `The ${what} may be ${maxBytes} bytes long (lws.sparql.endpoint.max-${what}-bytes).`,
     );
 }
 

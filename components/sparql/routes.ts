@@ -33,14 +33,14 @@ export function sparqlRoutes(endpoint: SparqlEndpoint): readonly Route[] {
   });
   return [
     route(['GET', 'HEAD'], (request) => {
-      const asked = requestOfUrl(request.query, endpoint.mostBytes);
+      const asked = requestOfUrl(request.query, endpoint.maxBytes);
       return asked ? ask(endpoint, request, asked) : describe(endpoint, request);
     }),
     route(['POST', 'QUERY'], async (request) => {
       const { req, query, body } = request;
       const isQuery = req.method === 'QUERY';
       const hasType = req.headers['content-type'] !== undefined;
-      const limits = isQuery ? { mostBytes: endpoint.mostBytes } : endpoint;
+      const limits = isQuery ? { maxBytes: endpoint.maxBytes } : endpoint;
       const asked = await requestOfBody(body(), hasType, query, limits, isQuery);
       return asked.isUpdate ? update(endpoint, request, asked) : ask(endpoint, request, asked);
     }),
@@ -51,7 +51,7 @@ export function sparqlRoutes(endpoint: SparqlEndpoint): readonly Route[] {
         'Accept-Query': sparqlQuery,
         'Accept-Post': [
           sparqlQuery,
-          ...(endpoint.mostUpdateBytes === undefined ? [] : [sparqlUpdate]),
+          ...(endpoint.maxUpdateBytes === undefined ? [] : [sparqlUpdate]),
           'application/x-www-form-urlencoded',
         ].join(', '),
       },
@@ -79,7 +79,7 @@ export async function askResource(
   hasType: boolean,
   iri: string,
 ): Promise<Reply> {
-  const asked = await requestOfBody(body, hasType, new URLSearchParams(), { mostBytes: endpoint.mostBytes }, true);
+  const asked = await requestOfBody(body, hasType, new URLSearchParams(), { maxBytes: endpoint.maxBytes }, true);
   const within = iri === endpoint.house.storage ? {} : { within: iri };
   return answer(endpoint, asker, accept, asked, iri, within);
 }
@@ -88,7 +88,7 @@ export async function askResource(
 export async function runStored(endpoint: SparqlEndpoint, question: StoredQuestion): Promise<Reply> {
   const { record, parameters, req, guard } = question;
   const given = parametersOf(parameters);
-  const query = await queryOf(endpoint.house, question, endpoint.mostBytes);
+  const query = await queryOf(endpoint.house, question, endpoint.maxBytes);
   // What came after the decision is run for those alone who may read it after it came.
   await guard();
   return answer(endpoint, question, req.headers.accept, { query, parameters: given }, record.iri);
@@ -102,14 +102,14 @@ async function answer(
   base: string,
   within: { readonly within?: string } = {},
 ): Promise<Reply> {
-  const { house, mostResults, mostAnswerBytes, services } = endpoint;
+  const { house, maxResults, maxAnswerBytes, services } = endpoint;
   const task: QueryTask = {
     ...asked,
     ...within,
     base,
     formats: acceptedFormats(accept, req.method === 'QUERY'),
-    maxResults: mostResults,
-    maxBytes: mostAnswerBytes,
+    maxResults: maxResults,
+    maxBytes: maxAnswerBytes,
     allowedServices: services.allowed,
   };
   const { mediaType, body } = await runTask(endpoint, { access, address, req }, task);

@@ -43,7 +43,7 @@ export async function serviceDescription(
 }
 
 async function render(
-  { house, services, mostUpdateBytes }: SparqlEndpoint,
+  { house, services, maxUpdateBytes }: SparqlEndpoint,
   wanted: RdfFormat,
   counted: Statistics | undefined,
 ): Promise<Buffer> {
@@ -57,7 +57,7 @@ async function render(
 <${endpoint}> a sd:Service, dcat:DataService ;
   sd:endpoint <${endpoint}> ;
   dcat:endpointURL <${endpoint}> ; dcat:endpointDescription <${endpoint}> ; dcat:servesDataset <${endpoint}#data> ;
-  sd:supportedLanguage sd:SPARQL11Query${mostUpdateBytes === undefined ? '' : ', sd:SPARQL11Update'} ;
+  sd:supportedLanguage sd:SPARQL11Query${maxUpdateBytes === undefined ? '' : ', sd:SPARQL11Update'} ;
   sd:feature sd:UnionDefaultGraph${services.allowed.length > 0 ? ', sd:BasicFederatedQuery' : ''} ;
   sd:resultFormat ${formats.join(', ')} ;
   sd:defaultDataset <${endpoint}#data> .

@@ -32,15 +32,15 @@ export interface Counting {
   readonly gone: AbortSignal;
 }
 
-const mostListed = 1_000;
+const maxListed = 1_000;
 /** One scan for each; of one snapshot. */
 const query = `SELECT * {
   { SELECT (COUNT(*) AS ?triples) (COUNT(DISTINCT ?p) AS ?properties) { ?s ?p ?o } }
   UNION { SELECT (COUNT(DISTINCT ?c) AS ?classes) { ?s a ?c } }
-  UNION { SELECT ?property (COUNT(*) AS ?n) { ?s ?property ?o } GROUP BY ?property ORDER BY DESC(?n) ?property LIMIT ${mostListed} }
-  UNION { SELECT ?class (COUNT(*) AS ?n) { ?s a ?class FILTER(isIRI(?class)) } GROUP BY ?class ORDER BY DESC(?n) ?class LIMIT ${mostListed} }
+  UNION { SELECT ?property (COUNT(*) AS ?n) { ?s ?property ?o } GROUP BY ?property ORDER BY DESC(?n) ?property LIMIT ${maxListed} }
+  UNION { SELECT ?class (COUNT(*) AS ?n) { ?s a ?class FILTER(isIRI(?class)) } GROUP BY ?class ORDER BY DESC(?n) ?class LIMIT ${maxListed} }
 }`;
-const mostBytes = 4 << 20;
+const maxBytes = 4 << 20;
 /** Milliseconds that an answer waits for counts that are on their way. */
 const waitMs = 25;
 /** Nothing is counted again before so many times as long have passed as it took. */
@@ -48,7 +48,7 @@ const pauseTimes = 20;
 /** Milliseconds until counting is tried again where it took too long or failed. */
 const retryMs = 60_000;
 /** Kinds of callers whose counts are kept. */
-const mostKept = 200;
+const maxKept = 200;
 
 interface Kept {
   readonly found: Statistics | undefined;
@@ -59,7 +59,7 @@ interface Kept {
 
 export class CountedStatistics {
   /** By what callers may read. */
-  private readonly kept = new LRUCache<string, Kept>({ max: mostKept });
+  private readonly kept = new LRUCache<string, Kept>({ max: maxKept });
   private readonly underWay = new Map<string, Promise<Statistics | undefined>>();
   private version = 0;
 
@@ -119,8 +119,8 @@ export class CountedStatistics {
         query,
         base: storage,
         formats: { results: resultFormats[0] },
-        maxResults: 2 * mostListed + 2,
-        maxBytes: mostBytes,
+        maxResults: 2 * maxListed + 2,
+        maxBytes: maxBytes,
         allowedServices: [],
       },
       ...(by?.client ?? { standing: 'known', client: 'statistics' }),

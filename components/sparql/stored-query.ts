@@ -18,8 +18,8 @@ const sh = 'http://www.w3.org/ns/shacl#';
 const forms = ['select', 'ask', 'construct'] as const;
 const factory = new DataFactory();
 /** Prefixes that a query declares in RDF. */
-const mostPrefixes = 100;
-const mostParameters = 64;
+const maxPrefixes = 100;
+const maxParameters = 64;
 
 /**
  * The text of a query that is a resource.
@@ -28,22 +28,22 @@ const mostParameters = 64;
 export async function queryOf(
   house: House,
   { record, bytes }: Pick<StoredQuestion, 'record' | 'bytes'>,
-  mostBytes: number,
+  maxBytes: number,
 ): Promise<string> {
   const { kind, mediaType, size, iri } = record;
   const isText = kind === 'binary' && mediaType.split(';', 1)[0]!.trim().toLowerCase() === sparqlQuery;
   if (!isText && kind !== 'rdf') throw noQuery();
-  if (isText && size > mostBytes) throw tooLong(mostBytes);
+  if (isText && size > maxBytes) throw tooLong(maxBytes);
   const read = isText ? await bytes() : undefined;
   const text = isText ? read && decodeUtf8(read) : await executableOf(house, iri);
   if (text === undefined) throw noQuery();
-  if (Buffer.byteLength(text) > mostBytes) throw tooLong(mostBytes);
+  if (Buffer.byteLength(text) > maxBytes) throw tooLong(maxBytes);
   return text;
 }
 
 const noQuery = (): LwsError =>
   new LwsError('bad-request', `There is no query to run here: neither ${sparqlQuery} nor a sh:SPARQLExecutable.`);
-const tooLong = (mostBytes: number): LwsError => new LwsError('too-complex', `A query may be ${mostBytes} bytes long.`);
+const tooLong = (maxBytes: number): LwsError => new LwsError('too-complex', `A query may be ${maxBytes} bytes long.`);
 
 /** The executable that the resource is, or the only one that it describes. */
 async function executableOf({ quads }: House, iri: string): Promise<string | undefined> {
@@ -57,7 +57,7 @@ async function executableOf({ quads }: House, iri: string): Promise<string | und
       graph,
     ) as unknown as AsyncIterable<Quad>) {
       found.push(quad);
-      if (found.length > mostPrefixes) break;
+      if (found.length > maxPrefixes) break;
     }
     return found;
   };
@@ -73,8 +73,8 @@ async function executableOf({ quads }: House, iri: string): Promise<string | und
     for (const { object } of await match(node, 'declare')) {
       const [[name], [namespace]] = [await match(object, 'prefix'), await match(object, 'namespace')];
       declared.push(prefixLine(name?.object.value ?? '', namespace?.object.value ?? ''));
-      if (declared.length > mostPrefixes)
-        throw new LwsError('too-complex', `A query has ${mostPrefixes} prefixes at most.`);
+      if (declared.length > maxPrefixes)
+        throw new LwsError('too-complex', `A query has ${maxPrefixes} prefixes at most.`);
     }
   // On the line of the query: its faults are told by line.
   return declared.join('') + query.object.value;
@@ -87,7 +87,7 @@ function prefixLine(name: string, namespace: string): string {
 }
 
 /**
- * The values of variables: IRIs in `<>`, literals as N-Triples has them, anything else as a text.
+ * The values of variables: IRIs in `<>`, literals as N-Triples has them, anything else as a string.
  * @throws LwsError `bad-request`
  */
 export function parametersOf(query: URLSearchParams): Parameters {
@@ -97,8 +97,8 @@ export function parametersOf(query: URLSearchParams): Parameters {
     if (!/^[A-Za-z_]\w*$/.test(name))
       throw new LwsError('bad-request', 'A parameter has the name of a variable: &name=value.');
     if (name in found) throw new LwsError('bad-request', `The parameter ${name} is given twice.`);
-    if (Object.keys(found).length >= mostParameters)
-      throw new LwsError('bad-request', `A query has ${mostParameters} parameters at most.`);
+    if (Object.keys(found).length >= maxParameters)
+      throw new LwsError('bad-request', `A query has ${maxParameters} parameters at most.`);
     found[name] = termOf(name, value);
   }
   return { ...found };

@@ -20,9 +20,9 @@ import type { SparqlRequest } from './protocol.js';
 import { type Asker, runTask } from './run-task.js';
 
 /** How often an update that was computed on an outdated state is computed again. */
-const mostAttempts = 10;
+const maxAttempts = 10;
 /** States that a request may name. */
-const mostStates = 250;
+const maxStates = 250;
 
 /**
  * Runs an update and writes what comes of it, all or nothing.
@@ -34,8 +34,8 @@ export async function update(endpoint: SparqlEndpoint, asker: Asker, asked: Spar
     ...asked,
     base: endpointUrl(house),
     formats: {},
-    maxResults: endpoint.mostResults,
-    maxBytes: endpoint.mostAnswerBytes,
+    maxResults: endpoint.maxResults,
+    maxBytes: endpoint.maxAnswerBytes,
     allowedServices: [],
     update: { systemPrefix: house.systemPrefix },
   };
@@ -46,7 +46,7 @@ export async function update(endpoint: SparqlEndpoint, asker: Asker, asked: Spar
   };
   // Updates of one graph take turns when they are in each other's way, or all but one would be in vain.
   let outdated: string | undefined;
-  for (let attempt = 0; attempt < mostAttempts; attempt++)
+  for (let attempt = 0; attempt < maxAttempts; attempt++)
     try {
       return reply(endpoint, await (outdated === undefined ? once() : alternately(outdated, once)));
     } catch (error) {
@@ -62,11 +62,11 @@ export async function update(endpoint: SparqlEndpoint, asker: Asker, asked: Spar
 function conditionsOf({ req }: Asker): NonNullable<ReturnType<typeof parseStates>> {
   const field = req.headers['lws-if-match'];
   if (field === undefined) return new Map();
-  const states = parseStates(String(field), mostStates);
+  const states = parseStates(String(field), maxStates);
   if (!states)
     throw new LwsError(
       'bad-request',
-      `LWS-If-Match is a list of at most ${mostStates} IRIs with an entity tag each: <https://...> "tag", <https://...> "tag".`,
+      `LWS-If-Match is a list of at most ${maxStates} IRIs with an entity tag each: <https://...> "tag", <https://...> "tag".`,
     );
   return states;
 }

@@ -8,11 +8,11 @@ import type { BytesMember, GraphMember, LeftOut, Member, ReadStep } from './memb
 import { encodedGraph, extrasOf, ownKeys, relabelled, storeBytes } from './reading.js';
 
 /** Larger transactions keep others waiting, smaller ones are written more slowly. */
-const mostQuads = 10_000;
-const mostItems = 500;
-const mostBytes = 16 << 20;
+const maxQuads = 10_000;
+const maxItems = 500;
+const maxBytes = 16 << 20;
 /** Parts of one graph are put together up to here. */
-const mostJoined = 20_000;
+const maxJoined = 20_000;
 
 export interface BuilderOptions {
   readonly into: string;
@@ -59,11 +59,11 @@ export class BlockBuilder {
   }
 
   get isFull(): boolean {
-    if (this.quads >= mostJoined) return true;
+    if (this.quads >= maxJoined) return true;
     if (this.isOpen) return false;
     const { items, graphs, states, leftOut } = this;
-    const many = items.length + graphs.size + states.length + leftOut.length >= mostItems;
-    return many || this.quads >= mostQuads || this.contentBytes >= mostBytes;
+    const many = items.length + graphs.size + states.length + leftOut.length >= maxItems;
+    return many || this.quads >= maxQuads || this.contentBytes >= maxBytes;
   }
 
   /** @throws TransferError of the source, LwsError `storage-full` */
@@ -72,7 +72,7 @@ export class BlockBuilder {
     if (member.kind === 'left-out') this.leaveOut(member);
     else if (member.kind === 'rdf') this.addGraph(member);
     else await this.addOther(member);
-    // Only now: what could not be read or kept is read again when the import goes on.
+    // Only now: what could not be read or kept is read again when the import continues.
     this.at = { cursor, bytes };
   }
 
@@ -90,7 +90,7 @@ export class BlockBuilder {
     } else this.graphs.set(member.path, { member, quads: [...this.reopened(member.path), member.quads] });
   }
 
-  /** Where graphs come one behind the other, those before can be encoded, and their quads go. */
+  /** Where graphs come one after the other, those before can be encoded, and their quads go. */
   private encodeOthers(open: string): void {
     for (const [path, graph] of this.graphs)
       if (path !== open) {
@@ -147,7 +147,7 @@ export class BlockBuilder {
     this.items.push({ item: content ? { ...extras, content } : extras, keys, blob });
   }
 
-  /** What cannot be stored is left out, and the rest goes on. */
+  /** What cannot be stored is left out, and the rest continues. */
   private refuse(source: string, error: unknown): void {
     if (!(error instanceof LwsError) || error.code === 'storage-full') throw error;
     this.leftOut.push({ source, why: error.message });

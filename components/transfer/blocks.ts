@@ -12,7 +12,7 @@ export interface Block {
   readonly items: readonly BlockItem[];
   readonly states: readonly BlockState[];
   readonly leftOut: readonly Told[];
-  /** Where reading goes on behind this block. */
+  /** Where reading continues after this block. */
   readonly cursor: string;
   /** Of the source, so far. */
   readonly bytes: number;
@@ -50,7 +50,7 @@ export interface ImportTask {
   readonly rewrite: readonly { readonly from: string; readonly to: string }[];
   readonly cursor?: string | undefined;
   readonly dryRun: boolean;
-  /** Makes labels of blank nodes that no other import has, and the same again when it goes on. */
+  /** Makes labels of blank nodes that no other import has, and the same again when it continues. */
   readonly seed: string;
   /** The folders of LevelDB and of the blobs. */
   readonly level: string;

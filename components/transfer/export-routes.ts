@@ -12,7 +12,7 @@ export const exportPath = '{prefix}/export';
 /** Threads for each standing: nobody waits for those who come after it. */
 const most = { controller: 2, known: 1, stranger: 1 } as const;
 /** Others than controllers get so much time (ms). */
-const mostMs = { controller: undefined, known: 10 * 60_000, stranger: 30_000 } as const;
+const maxMs = { controller: undefined, known: 10 * 60_000, stranger: 30_000 } as const;
 export function exportRoutes(house: House): readonly Route[] {
   const running = { controller: 0, known: 0, stranger: 0 };
   const answer = async ({ query, access }: RouteRequest): Promise<Reply> => {
@@ -33,7 +33,7 @@ export function exportRoutes(house: House): readonly Route[] {
     try {
       const body = await exportStream(
         house,
-        { of, format, isGzip, access, isOperator: false, mostMs: mostMs[standing] },
+        { of, format, isGzip, access, isOperator: false, maxMs: maxMs[standing] },
         ended,
       );
       return { status: 200, fields: fieldsOf(of, format, isGzip), body };

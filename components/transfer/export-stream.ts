@@ -17,16 +17,16 @@ export interface ExportRequest {
   /** The operator may read everything. */
   readonly isOperator: boolean;
   /** Milliseconds after which it is broken off; absent: never. */
-  readonly mostMs?: number | undefined;
+  readonly maxMs?: number | undefined;
 }
 
 /**
  * Begins an export. The stream fails when it cannot be finished, so that nobody takes a part for the whole.
- * @param onEnd called once, when its thread has let go of LevelDB
+ * @param onEnd called once, when its thread has released LevelDB
  */
 export async function exportStream(house: House, request: ExportRequest, onEnd: () => void): Promise<Readable> {
   const { authorizer, store, storage } = house;
-  const { access, isOperator, of, format, isGzip, mostMs } = request;
+  const { access, isOperator, of, format, isGzip, maxMs } = request;
   const scope = isOperator ? 'everything' : await authorizer.readScope(access);
   if (scope === 'nothing') {
     onEnd();
@@ -43,7 +43,7 @@ export async function exportStream(house: House, request: ExportRequest, onEnd: 
   const release = store.blobs.hold();
   const stream = new ThreadOutput(task, decide, (fault) => house.log.error({ reason: fault }, 'an export failed'));
   const tooLong = (): void => void stream.destroy(new TransferError('The export took too long. Export a part.'));
-  const timer = mostMs === undefined ? undefined : setTimeout(tooLong, mostMs);
+  const timer = maxMs === undefined ? undefined : setTimeout(tooLong, maxMs);
   stream.worker.once('exit', () => {
     clearTimeout(timer);
     release();

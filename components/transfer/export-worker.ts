@@ -10,7 +10,7 @@ import { openWriter } from './formats/index.js';
 import { TransferError } from './member.js';
 
 /** Chunks on their way to who reads them. */
-const mostWaiting = 8;
+const maxWaiting = 8;
 
 const task = workerData as ExportTask;
 const tell = (message: FromExport, moved: ArrayBuffer[] = []): void => parentPort!.postMessage(message, moved);
@@ -46,7 +46,7 @@ const output = new Writable({
     onTheWay++;
     tell({ chunk: bytes }, [bytes.buffer]);
     const go = (): void => {
-      if (onTheWay >= mostWaiting && !isEnded()) return;
+      if (onTheWay >= maxWaiting && !isEnded()) return;
       taken = undefined;
       done(isEnded() ? new TransferError('Nobody wants the export any more.') : null);
     };

@@ -44,7 +44,7 @@ const pageLength = 1000;
 /** Quads of a part of a graph. */
 const quadsAtATime = 10_000;
 /** Resources that an owner may have for them to be found by its name. */
-const mostOwned = 100_000;
+const maxOwned = 100_000;
 /** What components keep and clients have said. */
 const stateSpaces = ['access-grants', 'access-requests', 'subscriptions'];
 
@@ -75,7 +75,7 @@ export class ExportedMembers {
     const whole = subtree(of);
     if (scope === 'nothing') return [];
     if (typeof scope !== 'object') return [whole];
-    const owned = scope.owner === undefined ? [] : await ownedBy(this.state, scope.owner, mostOwned);
+    const owned = scope.owner === undefined ? [] : await ownedBy(this.state, scope.owner, maxOwned);
     if (!owned) return [whole];
     return unionOfRanges([...scope.ranges, ...owned.map(only)]).flatMap(({ from, to }) => {
       const clipped = { from: from > whole.from ? from : whole.from, to: to < whole.to ? to : whole.to };

@@ -23,7 +23,7 @@ export interface FileTree {
   readonly total: number;
   /**
    * All files and folders, a folder before what is in it, in an order that is the same each time.
-   * @param after go on behind this path
+   * @param after continue after this path
    */
   files(after?: string): AsyncIterable<TreeFile | RefusedFile>;
   /** The file with exactly this path. */

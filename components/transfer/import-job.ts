@@ -72,7 +72,7 @@ export class ImportJob implements BlockTaker {
     }
   }
 
-  /** Ends it; what was stored stays, and it can go on. */
+  /** Ends it; what was stored stays, and it can continue. */
   async stop(): Promise<void> {
     this.isStopped = true;
     await this.thread?.stop();

@@ -13,8 +13,8 @@ import { forgetState, type ImportState, keepState, keptStates, newState } from '
 import { ImportStopped } from './import-thread.js';
 import { TransferError } from './member.js';
 
-/** Imports that are told of; older ones are forgotten with their files. */
-const mostKept = 50;
+/** Imports that are notified of; older ones are forgotten with their files. */
+const maxKept = 50;
 
 export type ImportRequest = Pick<ImportState, 'name' | 'format' | 'mediaType' | 'into' | 'rewrite' | 'conflict'> & {
   readonly dryRun: boolean;
@@ -36,7 +36,7 @@ export class ImportJobs {
     this.folder = join(resolve(house.dataDir), 'import');
   }
 
-  /** Reads what there was, and removes files that no import goes on with. */
+  /** Reads what there was, and removes files that no import continues with. */
   static async open(house: House): Promise<ImportJobs> {
     const jobs = new ImportJobs(house);
     for (const state of await keptStates(house.store)) jobs.states.set(state.id, state);
@@ -135,7 +135,7 @@ export class ImportJobs {
   private async keep(state: ImportState, dryRun: boolean): Promise<void> {
     this.states.set(state.id, state);
     if (!dryRun) await keepState(this.house.store, state);
-    for (const { id } of this.all().slice(mostKept)) await this.forget(id);
+    for (const { id } of this.all().slice(maxKept)) await this.forget(id);
   }
 
   /** Goes on with one that was interrupted or failed. @throws LwsError `conflict` */
@@ -161,7 +161,7 @@ export class ImportJobs {
     rmSync(join(this.folder, id), { force: true });
   }
 
-  /** Lets go of LevelDB; what was under way can go on. */
+  /** Lets go of LevelDB; what was under way can continue. */
   async stop(): Promise<void> {
     if (this.running) await this.end(this.running.job.state.id);
   }

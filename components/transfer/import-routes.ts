@@ -1,6 +1,6 @@
 /**
- * Imports over HTTP, for controllers: POST of a file begins one, GET tells how far it is, once or as lines while it goes on, POST to
- * it goes on with one that was interrupted, DELETE stops or forgets it. It must not know how an import is done.
+ * Imports over HTTP, for controllers: POST of a file begins one, GET tells how far it is, once or as lines while it continues, POST to
+ * it continues with one that was interrupted, DELETE stops or forgets it. It must not know how an import is done.
  */
 
 import { Readable } from 'node:stream';
@@ -100,7 +100,7 @@ function importRequest({ storage, systemPrefix }: House, { query }: RouteRequest
   };
 }
 
-/** What is told of an import; paths of the server are not. */
+/** What is notified of an import; paths of the server are not. */
 export function report(
   { source: _source, cursor: _cursor, blocks: _blocks, told: list, ...state }: ImportState,
   whole: boolean,

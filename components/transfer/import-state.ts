@@ -41,7 +41,7 @@ export interface ImportState {
   leftOut: number;
   /** The first of what was left out, and why. */
   told: readonly Told[];
-  /** `interrupted`: it can go on. */
+  /** `interrupted`: it can continue. */
   status: 'running' | 'done' | 'failed' | 'interrupted';
   failure?: string;
 }
@@ -81,7 +81,7 @@ export async function keptStates(store: Store): Promise<ImportState[]> {
 const interrupted = (state: ImportState): ImportState =>
   state.status === 'running' ? { ...state, status: 'interrupted' } : state;
 
-/** Keeps the state; when it has ended for good, what was needed to go on goes. */
+/** Keeps the state; when it has ended for good, what was needed to continue goes. */
 export async function keepState(store: Store, state: ImportState): Promise<void> {
   const seen: string[] = [];
   if (state.status === 'done') for await (const keys of store.keys(entryRange(seenSpace, state.id))) seen.push(...keys);
@@ -114,12 +114,12 @@ export const isStored = (verdict: Verdict): boolean =>
   verdict === 'created' || verdict === 'replaced' || verdict === 'merged';
 
 /** Sentences of a report that are kept, and their characters; more are counted. All are written with each block. */
-const mostTold = 500;
+const maxTold = 500;
 const longestTold = 500;
 
 const cut = (text: string): string => (text.length > longestTold ? `${text.slice(0, longestTold)}…` : text);
 
-/** The state behind a block. */
+/** The state after a block. */
 export function behind(
   state: ImportState,
   block: Block,
@@ -141,7 +141,7 @@ export function behind(
     told: [
       ...state.told,
       ...told
-        .slice(0, Math.max(0, mostTold - state.told.length))
+        .slice(0, Math.max(0, maxTold - state.told.length))
         .map(({ source, why }) => ({ source: cut(source), why: cut(why) })),
     ],
   };

@@ -6,7 +6,7 @@ import { TransferError } from './member.js';
 
 const operationsAtATime = 1000;
 
-/** Somebody stopped it; it can go on. */
+/** Somebody stopped it; it can continue. */
 export class ImportStopped extends TransferError {
   constructor() {
     super('The import was stopped.');
@@ -140,13 +140,13 @@ export class ImportThread {
     this.tell({ end: true });
   }
 
-  /** Reads no further, and ends when what is under way has been taken. Returns when it has let go of LevelDB. */
+  /** Reads no further, and ends when what is under way has been taken. Returns when it has released LevelDB. */
   async stop(): Promise<void> {
     this.end();
     await this.exited;
   }
 
-  /** Ends without waiting for blocks, while no transaction can run. Returns when it has let go of LevelDB. */
+  /** Ends without waiting for blocks, while no transaction can run. Returns when it has released LevelDB. */
   async abandon(): Promise<void> {
     Atomics.store(this.ended, 0, 1);
     this.tell({ abandon: true });

@@ -14,7 +14,7 @@ import { openReader } from './formats/index.js';
 import { TransferError } from './member.js';
 
 /** Blocks that wait for their verdict while the next is read. */
-const mostWaiting = 2;
+const maxWaiting = 2;
 const itemsAtATime = 100;
 const quadsAtATime = 2000;
 
@@ -115,7 +115,7 @@ async function read(blobs: Blobs | undefined): Promise<void> {
       const { items, ...rest } = built.block;
       for (let at = 0; at < items.length; at += itemsAtATime) tell({ items: items.slice(at, at + itemsAtATime) });
       tell({ block: rest });
-      await room(mostWaiting - 1, isEnded);
+      await room(maxWaiting - 1, isEnded);
     };
     try {
       for await (const step of reader.read({ into, rewrite, ...(cursor === undefined ? {} : { cursor }) })) {

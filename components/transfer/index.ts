@@ -37,7 +37,7 @@ export default defineComponent({
       import('./export-routes.js'),
     ]);
     const jobs = await ImportJobs.open(house);
-    // Its thread has LevelDB open; the import can go on.
+    // Its thread has LevelDB open; the import can continue.
     house.store.beforeReopening(async () => {
       await jobs.abandon();
       return () => {};

@@ -79,10 +79,10 @@ export interface StateMember {
 export type ResourceMember = ContainerMember | GraphMember | BytesMember;
 export type Member = ResourceMember | StateMember;
 
-/** Where a reader is, so that reading can go on behind it after a crash: opaque to all but the reader. */
+/** Where a reader is, so that reading can continue after it after a crash: opaque to all but the reader. */
 export interface ReadStep {
   readonly member: Member | LeftOut;
-  /** What `read` is given to go on behind this member. */
+  /** What `read` is given to continue after this member. */
   readonly cursor: string;
   /** Bytes of the source that were read so far, for the progress. */
   readonly bytes: number;
@@ -100,7 +100,7 @@ export interface ReadOptions {
   readonly into: string;
   /** In graphs, names of graphs, links and lists. The first that fits is taken. */
   readonly rewrite: readonly Rewrite[];
-  /** Go on behind the member whose step had this cursor. */
+  /** Go on after the member whose step had this cursor. */
   readonly cursor?: string;
 }
 

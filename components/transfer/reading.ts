@@ -21,7 +21,7 @@ const ofDocument = /^b[0-9a-f]{24}x/;
 
 /**
  * Blank nodes with labels that nobody else has: of their document, or else of the import, the resource and the label. So parts of one
- * graph agree, and an import that goes on does too. Labels of this storage stay, so that what was exported comes back as it was.
+ * graph agree, and an import that continues does too. Labels of this storage stay, so that what was exported comes back as it was.
  */
 export function relabelled(quads: readonly Quad[], seed: string, path: string): readonly Quad[] {
   const labels = new Map<string, Term>();

@@ -7,7 +7,7 @@ import { TransferError } from './member.js';
 import { faultOfPath } from './tree-names.js';
 
 /** Files in memory, at most, and their bytes: longer files are streamed. */
-const [mostWaiting, mostBytes] = [64, 1 << 20];
+const [maxWaiting, maxBytes] = [64, 1 << 20];
 
 /** The date of files that have none: a ZIP of the same content has the same bytes. */
 const noDate = Date.UTC(1980, 0, 1);
@@ -54,7 +54,7 @@ export class ZipSink implements TreeSink {
   }
 
   private hasRoom({ length }: Uint8Array): boolean {
-    return this.waiting.files < mostWaiting && this.waiting.bytes + length < mostBytes;
+    return this.waiting.files < maxWaiting && this.waiting.bytes + length < maxBytes;
   }
 
   /** Its turn comes when all files before it are sent. */

@@ -18,7 +18,7 @@ export interface ZipBounds {
 const usualBounds: ZipBounds = { entries: 1_000_000, bytes: 2 ** 40 };
 
 /** No honest file is so many times longer than it is compressed, unless it is short. */
-const [mostRatio, short] = [1_000, 1 << 20];
+const [maxRatio, short] = [1_000, 1 << 20];
 
 /** What is kept of an entry. */
 interface Kept {
@@ -43,7 +43,7 @@ export async function openZipTree(file: string, bounds: ZipBounds = usualBounds)
     const { kept, refused } = await entriesOf(zip).catch(unreadable(file));
     const total = [...kept.values()].reduce((sum, { size }) => sum + size, 0);
     // Also where many entries share the same compressed bytes.
-    if (total > bounds.bytes || total > short + zip.fileSize * mostRatio)
+    if (total > bounds.bytes || total > short + zip.fileSize * maxRatio)
       throw new TransferError(`${file} would become ${total} bytes, too many for its ${zip.fileSize}. It is refused.`);
     return new ZipTree(zip, { kept, refused, total });
   } catch (error) {
@@ -95,7 +95,7 @@ function faultOf(entry: Entry, path: string, kept: ReadonlyMap<string, Kept>): s
     return `it is compressed by method ${entry.compressionMethod}; 0 (none) and 8 (deflate) can be read`;
   if (kept.has(path)) return 'another entry has the same name';
   if (path.endsWith('/') && entry.uncompressedSize > 0) return 'it is a folder with a content';
-  if (entry.uncompressedSize > short && entry.uncompressedSize > entry.compressedSize * mostRatio)
+  if (entry.uncompressedSize > short && entry.uncompressedSize > entry.compressedSize * maxRatio)
     return `${entry.compressedSize} bytes would become ${entry.uncompressedSize}`;
   return undefined;
 }

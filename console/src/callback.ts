@@ -1,4 +1,4 @@
-/** The page that the identity provider sends people back to: signs in, and goes on to the console. */
+/** The page that the identity provider sends people back to: signs in, and continues to the console. */
 import { messageOf } from './api.js';
 import { endOpenId } from './openid.js';
 import { resume } from './session.js';

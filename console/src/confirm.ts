@@ -3,13 +3,13 @@
 export interface Question {
   readonly title: string;
   readonly text: string;
-  /** What the button that goes on says. */
+  /** What the button that continues says. */
   readonly proceed: string;
 }
 
 let count = 0;
 
-/** Asks in a dialog. @returns whether to go on; closing the dialog means no */
+/** Asks in a dialog. @returns whether to continue; closing the dialog means no */
 export function confirmed({ title, text, proceed }: Question): Promise<boolean> {
   const dialog = document.createElement('dialog');
   const heading = document.createElement('h2');

@@ -3,7 +3,7 @@ import { serviceEndpoint, succeed } from './api.js';
 import { onSession } from './session.js';
 
 /** More classes than this are not offered. */
-const mostPages = 5;
+const maxPages = 5;
 const keepMs = 300_000;
 
 interface TypeIndex {
@@ -18,7 +18,7 @@ interface Bindings {
 async function readClasses(): Promise<readonly string[]> {
   let next = await serviceEndpoint('TypeIndexService');
   const found: string[] = [];
-  for (let page = 0; next !== undefined && page < mostPages; page++) {
+  for (let page = 0; next !== undefined && page < maxPages; page++) {
     const response = await succeed('GET', next, { headers: { Accept: 'application/lws+json' } });
     const { items = [] } = (await response.json()) as TypeIndex;
     found.push(...items.map(({ id }) => id));

@@ -45,7 +45,7 @@ export interface AuthenticatorOptions {
 const anonymous: Access = {};
 
 /** Characters of credentials that are remembered together. */
-const mostVerifiedLength = 16 << 20;
+const maxVerifiedLength = 16 << 20;
 
 interface Known extends VerifiedCredential {
   readonly access: Access;
@@ -60,7 +60,7 @@ class RememberingAuthenticator implements Authenticator {
   /** Verified credentials until they expire, so that a signature is checked once and not per request. */
   private readonly verified = new LRUCache<string, Known>({
     max: 10_000,
-    maxSize: mostVerifiedLength,
+    maxSize: maxVerifiedLength,
     // The access holds what the credential said of its subject, at any length.
     sizeCalculation: ({ access }, token) => token.length + JSON.stringify(access).length,
   });

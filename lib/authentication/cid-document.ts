@@ -34,12 +34,12 @@ const isObject = (value: unknown): value is Members =>
 const list = (value: unknown): readonly unknown[] =>
   Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
-/** An IRI as a text, or as the object of JSON-LD that has it as its id. */
+/** An IRI as a string, or as the object of JSON-LD that has it as its id. */
 const reference = (value: unknown): string | undefined =>
   text(value) ?? (isObject(value) ? text(value['id']) : undefined);
 
 /** Verification methods, and services, that a document may have. */
-const mostEntries = 50;
+const maxEntries = 50;
 
 /** @throws LwsError `invalid-token` when the document is not the subject's, or has too many entries */
 export function interpret(document: unknown, subject: string): ControlledIdentifier {
@@ -50,9 +50,9 @@ export function interpret(document: unknown, subject: string): ControlledIdentif
       `its id is ${String(id).slice(0, 300)}, expected ${subject}`,
     );
   for (const member of ['verificationMethod', 'authentication', 'service'])
-    if (list(document[member]).length > mostEntries)
+    if (list(document[member]).length > maxEntries)
       throw refusedCredential(
-        `The subject's document has more than ${mostEntries} entries of ${member}.`,
+        `The subject's document has more than ${maxEntries} entries of ${member}.`,
         `${list(document[member]).length} entries in the document of ${subject.slice(0, 300)}`,
       );
   const methods = new Map(

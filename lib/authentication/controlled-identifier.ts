@@ -31,7 +31,7 @@ export interface ResolverOptions {
 const keptMs = 300_000;
 const failureKeptMs = 30_000;
 /** Of what is kept of documents together. */
-const mostKeptBytes = 8 << 20;
+const maxKeptBytes = 8 << 20;
 /** What a result takes beside its texts, about. */
 const ownBytes = 1_000;
 const accept =
@@ -42,7 +42,7 @@ type Found = { readonly identifier: ControlledIdentifier } | { readonly error: u
 
 export function identifierResolver(options: ResolverOptions): IdentifierResolver {
   const known = new LRUCache<string, Found>({
-    maxSize: mostKeptBytes,
+    maxSize: maxKeptBytes,
     ttl: keptMs,
     sizeCalculation: (found, subject) =>
       subject.length + ownBytes + ('identifier' in found ? JSON.stringify(found.identifier).length : 0),

@@ -22,7 +22,7 @@ export function hasDuplicateMembers(json: string): boolean {
   return false;
 }
 
-/** Whether what ends here is followed by a colon, behind any white space. */
+/** Whether what ends here is followed by a colon, after any white space. */
 function isMemberName(json: string, from: number): boolean {
   let at = from;
   while (json[at] === ' ' || json[at] === '\t' || json[at] === '\n' || json[at] === '\r') at++;

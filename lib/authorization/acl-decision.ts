@@ -7,7 +7,7 @@ import type { Access } from './principal.js';
 export interface JudgeOptions {
   readonly groups: Groups;
   /** Remote group documents that one decision may fetch. */
-  readonly mostFetches: number;
+  readonly maxFetches: number;
 }
 
 const allowedBy = ({ of }: Acl, { id }: AclRule, why: string): Decision => ({
@@ -49,7 +49,7 @@ function directly({ agents, everybody, authenticated }: AclRule, { principal }: 
 }
 
 async function byGroup(
-  { groups, mostFetches }: JudgeOptions,
+  { groups, maxFetches }: JudgeOptions,
   subject: string,
   acl: Acl,
   rules: readonly AclRule[],
@@ -59,7 +59,7 @@ async function byGroup(
   let fetches = 0;
   for (const rule of rules)
     for (const group of rule.groups) {
-      if (mayFetch && groups.isRemote(group) && ++fetches > mostFetches) continue;
+      if (mayFetch && groups.isRemote(group) && ++fetches > maxFetches) continue;
       if ((await groups.members(group, mayFetch)).has(subject)) return allowedBy(acl, rule, `member of ${group}`);
     }
   return refusal;

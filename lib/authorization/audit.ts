@@ -24,7 +24,7 @@ export function recordDecision(access: Access, mode: Mode, target: string, { all
 
 export const decisionOf = (access: Access): DecisionRecord | undefined => records.get(access);
 
-/** Says whose request a transaction is, for those who are told of it. */
+/** Says whose request a transaction is, for those who are notified of it. */
 export function attribute(tx: Transaction, { principal, trace }: Access): void {
   tx.actor = principal?.subject;
   tx.trace = trace;

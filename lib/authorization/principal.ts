@@ -17,7 +17,7 @@ export interface Access {
   readonly origin?: string;
   /** The trace that the request belongs to; no decision depends on it. */
   readonly trace?: Trace;
-  /** Milliseconds since the epoch: when the credential stops to count. Absent: never. For answers that go on. */
+  /** Milliseconds since the epoch: when the credential stops to count. Absent: never. For answers that continue. */
   readonly expires?: number;
   /** The field `LWS-Purpose` (rule 17.5). */
   readonly purpose?: string;

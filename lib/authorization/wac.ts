@@ -18,7 +18,7 @@ export interface WacOptions {
   readonly index: AclIndex;
   readonly groups: Groups;
   /** Remote group documents that one decision may fetch. */
-  readonly mostFetches: number;
+  readonly maxFetches: number;
 }
 
 /** Decisions by ACL, and by mode with the way it was found. */
@@ -28,13 +28,13 @@ type Memo = Map<Acl, Map<string, Decision>>;
 type Asked = Pick<Question, 'view' | 'access' | 'mode'>;
 
 /** With more ACLs, enumerations decide for each resource. */
-const mostRanges = 2_000;
+const maxRanges = 2_000;
 /** With more ACLs below a container, a listing decides for each member. */
-const mostBelow = 200;
+const maxBelow = 200;
 
 const noAcl: Decision = { allowed: false, rule: 'there is no ACL' };
 /** How often a decision that had to wait is made again because the ACL had changed. */
-const mostAttempts = 5;
+const maxAttempts = 5;
 const restless: Decision = { allowed: false, rule: 'the ACL changes too quickly to decide by' };
 
 /** The model of a storage with ACLs. */
@@ -58,7 +58,7 @@ class WacModel implements BaseModel {
   private async decideAgain(question: Question, first: Acl, pending: Promise<Decision>): Promise<Decision> {
     const { view, iri } = question;
     let [before, decision]: [Acl, Decision] = [first, await pending];
-    for (let attempt = 0; attempt < mostAttempts; attempt++) {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const acl = this.effective(view, iri);
       if (acl === before) return decision;
       if (!acl) return noAcl;
@@ -69,8 +69,8 @@ class WacModel implements BaseModel {
 
   async readsAllMembers(view: View, access: Access, container: string): Promise<boolean> {
     // All the way down: the date of a member that is a container tells of what is in it.
-    const closer = this.options.index.below(container, mostBelow);
-    if (closer.length > mostBelow) return false;
+    const closer = this.options.index.below(container, maxBelow);
+    if (closer.length > maxBelow) return false;
     const asked: Asked = { view, access, mode: 'read' };
     const inherited = this.effective(view, `${container}\u0000`);
     if (!inherited || !(await this.decideBy(asked, inherited, true)).allowed) return false;
@@ -85,12 +85,12 @@ class WacModel implements BaseModel {
 
   async readScope(access: Access): Promise<ReadScope> {
     const { storage, view, index } = this.options;
-    if (index.size > mostRanges) return 'decide';
+    if (index.size > maxRanges) return 'decide';
     const asked: Asked = { view, access, mode: 'read' };
     const current = (): Acl[] => index.sorted.flatMap((iri) => this.aclOf(view, iri) ?? []);
     const reads = async (acl: Acl, inherited: boolean): Promise<boolean> =>
       (await this.decideBy(asked, acl, inherited)).allowed;
-    for (let attempt = 0; attempt < mostAttempts; attempt++) {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const acls = current();
       const ranges = await readableRanges(acls, reads);
       // Nothing may have been revoked while a group was fetched.
@@ -105,7 +105,7 @@ class WacModel implements BaseModel {
     if (!principal) return false;
     const { view, index, groups } = this.options;
     const { subject } = principal;
-    if (index.size > mostRanges) return false;
+    if (index.size > maxRanges) return false;
     const named = new Set<string>();
     for (const iri of index.sorted)
       for (const rule of this.aclOf(view, iri)?.rules ?? []) {

@@ -45,7 +45,7 @@ const inlineUpdateBytes = 8_192;
 const graceMs = 200;
 const foreignTimeoutMs = 2_000;
 /** JSON-LD contexts that are fetched for one document; it is parsed again after each. */
-const mostContexts = 8;
+const maxContexts = 8;
 
 export class Documents {
   constructor(
@@ -73,7 +73,7 @@ export class Documents {
     return { ...parsed, keys: allOf(parsed.keys) };
   }
 
-  /** The same, where a large graph may come packed. @param given a text that nobody needs afterwards is not copied */
+  /** The same, where a large graph may come packed. @param given a string that nobody needs afterwards is not copied */
   async parseGraph(
     { bytes, isTaken = false }: { readonly bytes: Uint8Array; readonly isTaken?: boolean },
     format: RdfFormat,
@@ -92,7 +92,7 @@ export class Documents {
             });
       if (!('missing' in parsed)) return parsed;
       const { missing } = parsed;
-      const text = fetched < mostContexts ? await remoteContexts?.(missing) : undefined;
+      const text = fetched < maxContexts ? await remoteContexts?.(missing) : undefined;
       if (text === undefined) throw new UnknownContext(missing);
       contexts[missing] = text;
     }

@@ -20,7 +20,7 @@ export type RemoteContexts = (iri: string) => Promise<string | undefined>;
 const keptBytes = 16 << 20;
 const keptMs = 3_600_000;
 const failureKeptMs = 30_000;
-const mostHops = 5;
+const maxHops = 5;
 const request = {
   maxBytes: 1 << 20,
   timeoutMs: 10_000,
@@ -42,7 +42,7 @@ export function remoteContexts({ hosts, fetch }: RemoteContextOptions): RemoteCo
 
   const get = async (iri: string): Promise<string> => {
     let url = new URL(iri);
-    for (let hop = 0; hop <= mostHops; hop++) {
+    for (let hop = 0; hop <= maxHops; hop++) {
       if (!isAllowedHost(url, listed)) throw new Error('it redirects to a host that is not listed');
       const { status, headers, body } = await fetch(url, request);
       const { location } = headers;

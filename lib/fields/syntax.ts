@@ -3,13 +3,13 @@
  * It must not know what any field means, nor who asks.
  */
 
-/** A piece of text read from a field, and the index behind it. */
+/** A piece of text read from a field, and the index after it. */
 export interface Piece {
   readonly text: string;
   readonly end: number;
 }
 
-/** A `name` or `name=value` read from a field, and the index behind it; the name is lower-case. */
+/** A `name` or `name=value` read from a field, and the index after it; the name is lower-case. */
 export interface Pair {
   readonly name: string;
   readonly value: string;
@@ -20,7 +20,7 @@ export interface Pair {
 export interface PairRules {
   /** Whether a name may stand without a value, and white space around the `=`. */
   readonly loose: boolean;
-  /** The index behind the unquoted value that starts at `start`. */
+  /** The index after the unquoted value that starts at `start`. */
   readonly valueEnd: (field: string, start: number) => number;
   /** Names that may be repeated: their values are joined by line feeds, which no value has. Of others the first wins. */
   readonly repeats?: (name: string) => boolean;
@@ -45,14 +45,14 @@ const tokenCodes = new Uint8Array(128);
 for (const character of "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
   tokenCodes[character.charCodeAt(0)] = 1;
 
-/** The index behind the token that starts at `start`; `start` itself when there is none (RFC 9110 5.6.2). */
+/** The index after the token that starts at `start`; `start` itself when there is none (RFC 9110 5.6.2). */
 export function tokenEnd(field: string, start: number): number {
   let at = start;
   while (at < field.length && tokenCodes[field.charCodeAt(at)] === 1) at++;
   return at;
 }
 
-/** The index behind the optional white space at `start` (RFC 9110 5.6.3). */
+/** The index after the optional white space at `start` (RFC 9110 5.6.3). */
 export function skipSpace(field: string, start: number): number {
   let at = start;
   for (; at < field.length; at++) {
@@ -96,7 +96,7 @@ export function readPair(field: string, start: number, rules: PairRules): Pair |
 }
 
 /**
- * All `; name=value` from `start` on, and the index behind them and the white space that follows; undefined when
+ * All `; name=value` from `start` on, and the index after them and the white space that follows; undefined when
  * malformed. Empty parameters are skipped; the first of a repeated name wins (RFC 9110 5.6.6).
  */
 export function readParameters(

@@ -18,10 +18,10 @@ import { transportRules } from './transport-rules.js';
 export interface Application {
   /** Answers every request. */
   readonly koa: Koa<State>;
-  /** For an application of somebody else: what is not below the base URI is left to those behind it. */
+  /** For an application of somebody else: what is not below the base URI is left to those after it. */
   readonly middleware: Koa.Middleware;
   /** Refuses what comes from here on; resolves when what is under way has ended, or so much time has gone. */
-  close(mostMs: number): Promise<void>;
+  close(maxMs: number): Promise<void>;
 }
 
 export function createApp(site: Site): Application {
@@ -37,7 +37,7 @@ export function createApp(site: Site): Application {
     .use(graphStore(site)) // RDF resources by the address of their graphs
     .use(fixedRoutes(site)) // the endpoints of the house and its components
     .use(resources(site)); // everything else
-  return { koa, middleware: mountable(koa, site), close: (mostMs) => traffic.close(mostMs) };
+  return { koa, middleware: mountable(koa, site), close: (maxMs) => traffic.close(maxMs) };
 }
 
 function mountable(koa: Koa<State>, { routes, storage }: Site): Koa.Middleware {

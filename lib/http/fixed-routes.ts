@@ -20,7 +20,7 @@ export function fixedRoutes(site: Site): Step {
   const { storage } = site;
   const basePath = new URL(storage.storage).pathname.slice(0, -1);
   const places = [`${basePath}${storage.systemPrefix}/`, `${basePath}/.well-known/`, `${basePath}/app/`];
-  // A document has one IRI: no other case, no slash behind it.
+  // A document has one IRI: no other case, no slash after it.
   const router = new Router<State>({ sensitive: true, strict: true });
   for (const route of site.routes) {
     const path =

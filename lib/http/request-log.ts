@@ -16,7 +16,7 @@ interface Logged {
   readonly log: Log;
   /** Believe X-Forwarded-For and X-Forwarded-Proto. */
   readonly behindProxy: boolean;
-  /** Told of every request that was answered. */
+  /** Notified of every request that was answered. */
   readonly onAnswered: readonly ((answered: Answered) => void)[];
 }
 

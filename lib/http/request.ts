@@ -157,7 +157,7 @@ async function* chunks(req: IncomingMessage, res: ServerResponse, idleMs: number
     if (error instanceof LwsError || error instanceof ClientGone) throw error;
     throw new ClientGone(error);
   } finally {
-    // Not awaited: behind a chunk that never comes it would never end.
+    // Not awaited: after a chunk that never comes it would never end.
     iterator.return?.().catch(() => {});
   }
 }

@@ -32,7 +32,7 @@ export function answered({ storage: { storage }, hstsSeconds }: Site): Step {
   };
 }
 
-/** Milliseconds that a refused upload may go on arriving, so that the client gets to read the answer. */
+/** Milliseconds that a refused upload may continue arriving, so that the client gets to read the answer. */
 const lingerMs = 5_000;
 
 const onePieceBytes = 16 << 10;
@@ -52,7 +52,7 @@ async function respond(req: IncomingMessage, res: ServerResponse, reply: Reply, 
     if (isStream) (body as Readable).destroy();
     res.end();
   } else if (isStream) await streamBody(body as Readable, res);
-  // As a text of one byte a character it goes out in one piece with the header, which a Buffer does not.
+  // As a string of one byte a character it goes out in one piece with the header, which a Buffer does not.
   else if (body.length <= onePieceBytes) res.end((body as Buffer).toString('latin1'), 'latin1');
   else res.end(body);
 }

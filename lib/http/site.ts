@@ -34,6 +34,6 @@ export interface Site {
   /** The base URI's scheme and authority. */
   readonly origin: string;
   readonly log: Log;
-  /** Told of every request that was answered. */
+  /** Notified of every request that was answered. */
   readonly onAnswered: readonly ((answered: Answered) => void)[];
 }

@@ -15,13 +15,13 @@ export class Traffic {
   }
 
   /** Resolves when nothing is under way any more, and after so many milliseconds at the latest. */
-  async close(mostMs: number): Promise<void> {
+  async close(maxMs: number): Promise<void> {
     this.isClosed = true;
     if (this.underWay === 0) return;
     let timer: NodeJS.Timeout | undefined;
     await new Promise<void>((resolve) => {
       this.onQuiet = resolve;
-      timer = setTimeout(resolve, mostMs);
+      timer = setTimeout(resolve, maxMs);
     });
     clearTimeout(timer);
   }

@@ -27,7 +27,7 @@ export const markedName = (name: string): string => (special.test(name) ? mark +
 export const isMarked = (name: string): boolean => name.startsWith(mark) && special.test(name);
 const plainName = (name: string): string => (isMarked(name) ? name.slice(mark.length) : name);
 
-/** Reads a text that is known to be JSON and not to be nested deeply, as `parseJson` finds out. */
+/** Reads a string that is known to be JSON and not to be nested deeply, as `parseJson` finds out. */
 export function readExact(text: string): ExactJson {
   const { exact, marks } = examine(text);
   const marked = withMarks(text, marks);
@@ -35,7 +35,7 @@ export function readExact(text: string): ExactJson {
   return { value, plain: !exact && marks.length === 0 };
 }
 
-/** Whether a text has numbers that only the slow reader keeps, and where names begin that need a mark. */
+/** Whether a string has numbers that only the slow reader keeps, and where names begin that need a mark. */
 function examine(text: string): { readonly exact: boolean; readonly marks: readonly number[] } {
   const marks: number[] = [];
   let exact = false;

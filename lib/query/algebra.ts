@@ -1,4 +1,4 @@
-/** The algebra of SPARQL for those who write it themselves instead of parsing a text. */
+/** The algebra of SPARQL for those who write it themselves instead of parsing a string. */
 import type { AlgebraFactory } from '@comunica/utils-algebra';
 
 export type { IQuerySource } from '@comunica/types';

@@ -9,9 +9,9 @@ import { type ResourceRecord, rangeOf, readRecord, recordKey } from '../storage/
 import type { KeyChanges } from './access/changed-keys.js';
 
 /** Characters of keys that come or go: the storage holds them several times while it writes them. */
-const mostCharacters = 16 << 20;
+const maxCharacters = 16 << 20;
 /** Graphs that are named as changed: each is authorized and written. */
-const mostGraphs = 250;
+const maxGraphs = 250;
 
 /** What an update does to a graph that it names. Without any of these triples are removed, of what is not there none. */
 export interface GraphNeeds {
@@ -131,8 +131,8 @@ export class ChangedGraphs {
   async meet(iris: Iterable<string>): Promise<void> {
     const fresh = [...new Set(iris)].filter((iri) => !this.states.has(iri));
     if (fresh.length === 0) return;
-    if (this.states.size + fresh.length > mostGraphs)
-      throw new LwsError('too-complex', `One update may change ${mostGraphs} graphs. Split it.`);
+    if (this.states.size + fresh.length > maxGraphs)
+      throw new LwsError('too-complex', `One update may change ${maxGraphs} graphs. Split it.`);
     const { assertName, mayKnow, mayMake } = this.options;
     for (const iri of fresh) assertName(iri);
     const [known, makeable] = [await mayKnow?.(fresh), await mayMake?.(fresh)];
@@ -162,7 +162,7 @@ export class ChangedGraphs {
   /** @throws LwsError `too-complex` */
   spend(characters: number): void {
     this.characters += characters;
-    if (this.characters > mostCharacters) throw tooMuch();
+    if (this.characters > maxCharacters) throw tooMuch();
   }
 
   /** The GSPO keys of a graph as it was, in blocks. */
@@ -197,7 +197,7 @@ export class ChangedGraphs {
       for await (const keys of this.keysBefore(state.iri))
         for (const key of keys) {
           characters += key.length;
-          if (characters > mostCharacters) throw tooMuch();
+          if (characters > maxCharacters) throw tooMuch();
           if (!state.added.has(key)) removed.add(key);
         }
     }
@@ -208,5 +208,5 @@ export class ChangedGraphs {
 const tooMuch = (): LwsError =>
   new LwsError(
     'too-complex',
-    `The update changes more than ${mostCharacters} characters of triples. Make its WHERE narrower, or send its operations one by one.`,
+    `The update changes more than ${maxCharacters} characters of triples. Make its WHERE narrower, or send its operations one by one.`,
   );

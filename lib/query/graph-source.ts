@@ -60,7 +60,7 @@ export function graphSource({ graph, keys, assertTime = () => {} }: GraphSourceO
         added.add(key);
       }
       // Data are as long as their text; solutions can multiply what is written.
-      if (update.plan && made > mostMade) throw tooMuch();
+      if (update.plan && made > maxMade) throw tooMuch();
     };
     if (update.plan) await eachSolution({ ...update, plan: update.plan }, take);
     else take([]);
@@ -95,11 +95,11 @@ export function graphSource({ graph, keys, assertTime = () => {} }: GraphSourceO
 }
 
 /** Characters of keys that solutions may make: the storage holds them several times while it writes them. */
-const mostMade = 16 << 20;
+const maxMade = 16 << 20;
 const tooMuch = (): LwsError =>
   new LwsError(
     'too-complex',
-    `The update makes more than ${mostMade} characters of triples. Make its WHERE narrower, or split it.`,
+    `The update makes more than ${maxMade} characters of triples. Make its WHERE narrower, or split it.`,
   );
 
 /** What gives the solutions of a WHERE. */

@@ -24,7 +24,7 @@ import { updateSource } from './update-source.js';
 
 export interface GraphsUpdateOptions extends Omit<DatasetOptions, 'memory'>, ChangedGraphsOptions {
   /** Solutions that the WHERE of all operations may have together. */
-  readonly mostSolutions: number;
+  readonly maxSolutions: number;
 }
 
 /**
@@ -113,10 +113,10 @@ class GraphsUpdate {
       for await (const rows of run.rows) {
         assertTime();
         this.solutions += rows.length;
-        if (this.solutions > options.mostSolutions)
+        if (this.solutions > options.maxSolutions)
           throw new LwsError(
             'too-complex',
-            `The WHERE of the update has more than ${options.mostSolutions} solutions (lws.sparql.endpoint.max-results). Make it narrower.`,
+            `The WHERE of the update has more than ${options.maxSolutions} solutions (lws.sparql.endpoint.max-results). Make it narrower.`,
           );
         for (const row of rows) take(row);
       }

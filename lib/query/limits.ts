@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm';
 import { resourceLimits } from 'node:worker_threads';
 
 /** A table that grows doubles what it holds, and nothing is checked meanwhile. */
-const mostUsed = 0.6;
+const maxUsed = 0.6;
 /** Between two collections that are asked for, in ms. */
 const collectEveryMs = 1000;
 
@@ -33,7 +33,7 @@ let collectAt = 0;
 let collect: (() => void) | undefined;
 
 function isOutOfMemory(): boolean {
-  const isOver = (): boolean => getHeapStatistics().used_heap_size > limitBytes * mostUsed;
+  const isOver = (): boolean => getHeapStatistics().used_heap_size > limitBytes * maxUsed;
   // What counts as used may be garbage.
   if (!isOver() || performance.now() < collectAt) return false;
   collect ??= exposedCollector();

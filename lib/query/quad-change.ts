@@ -60,18 +60,18 @@ export class QuadChange {
         if (keys.has(key)) continue;
         keys.set(key, graph);
         this.made += key.length;
-        if (this.made > mostMade) throw tooMuch();
+        if (this.made > maxMade) throw tooMuch();
       }
     }
   }
 }
 
 /** Characters of keys that one operation may name. */
-const mostMade = 32 << 20;
+const maxMade = 32 << 20;
 const tooMuch = (): LwsError =>
   new LwsError(
     'too-complex',
-    `One operation may name ${mostMade} characters of triples. Make its WHERE narrower, or CLEAR a graph as a whole.`,
+    `One operation may name ${maxMade} characters of triples. Make its WHERE narrower, or CLEAR a graph as a whole.`,
   );
 
 const noLabels = (): never => {

@@ -1,5 +1,5 @@
 /**
- * What a document may become: a text of a few bytes can say many triples, and each of their terms can be long where a prefix or
+ * What a document may become: a string of a few bytes can say many triples, and each of their terms can be long where a prefix or
  * a base is. It must not know syntaxes.
  */
 import type { NamedNode, Quad, Term } from '@rdfjs/types';

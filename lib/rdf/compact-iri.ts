@@ -15,7 +15,7 @@ export function compactor(prefixes: readonly Prefix[], local: RegExp): (iri: str
   const namespaces = [...names.keys()].sort();
   const enclosing = enclosingEntries(namespaces);
   return (iri) => {
-    // All namespaces that the IRI starts with enclose the last one that is not sorted behind the IRI.
+    // All namespaces that the IRI starts with enclose the last one that is not sorted after the IRI.
     for (let i = countUpTo(namespaces, iri) - 1; i >= 0; i = enclosing[i]!) {
       const namespace = namespaces[i]!;
       if (!iri.startsWith(namespace)) continue;

@@ -85,7 +85,7 @@ export function eachN3(
   const options = { format, factory: factory as never };
   const parser = new Parser(base === undefined ? options : { ...options, baseIRI: base });
   const prefixes: Record<string, string> = {};
-  // A stream that is driven from here, so that what is thrown is thrown here; a text is read in a task of its own.
+  // A stream that is driven from here, so that what is thrown is thrown here; a string is read in a task of its own.
   const handlers = new Map<string, (piece?: string) => void>();
   const stream = { on: (event: string, handler: (piece?: string) => void) => void handlers.set(event, handler) };
   let failure: unknown;

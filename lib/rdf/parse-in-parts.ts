@@ -22,7 +22,7 @@ export const hasParts = (format: RdfFormat): boolean => inParts.has(format);
 const quadsAtATime = 2_000;
 
 /**
- * Parses a long document, whose triples are given away in parts and need not be held. The bytes are let go of.
+ * Parses a long document, whose triples are given away in parts and need not be held. The bytes are released.
  * @param take is given parts of the triples
  * @returns the prefixes
  * @throws LwsError as `parseRdf`; what was given away is in vain then

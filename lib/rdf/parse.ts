@@ -43,7 +43,7 @@ export async function parseRdf(
 export interface ParseOptions {
   readonly base: string;
   readonly bounds?: Bounds | undefined;
-  /** JSON-LD contexts that were fetched for the document, as texts by IRI, beside those that ship. */
+  /** JSON-LD contexts that were fetched for the document, as strings by IRI, beside those that ship. */
   readonly contexts?: Readonly<Record<string, string>> | undefined;
 }
 

@@ -1,6 +1,6 @@
 /** Prefix maps as they are kept with a resource. Pure; it must not know syntaxes. */
 
-const mostPrefixes = 100;
+const maxPrefixes = 100;
 const longestPrefix = 500;
 
 /** A prefix map lies in the resource's record, which every listing reads: it is kept, but not at any size. */
@@ -11,5 +11,5 @@ export function boundedPrefixes(prefixes: Readonly<Record<string, string>>): Rec
       iri.length + prefix.length <= longestPrefix &&
       /^[a-z][\w+.-]*:[^\u0000-\u0020<>"{}|\\^`]*$/i.test(iri),
   );
-  return Object.fromEntries(entries.slice(0, mostPrefixes));
+  return Object.fromEntries(entries.slice(0, maxPrefixes));
 }

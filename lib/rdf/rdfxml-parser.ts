@@ -121,7 +121,7 @@ function correct(inside: Inside, base: string): void {
 /** What no XML document can hold. */
 const mark = '\u0000';
 
-/** 7.2.21: rdf:type as an attribute of a property element is an IRI, which the parser takes for a text. */
+/** 7.2.21: rdf:type as an attribute of a property element is an IRI, which the parser takes for a string. */
 function markTypes(inside: Inside, { attributes }: XmlTag, parent: OpenElement): void {
   for (const attribute of Object.values(attributes))
     if (attribute.uri + attribute.local === rdf.type)

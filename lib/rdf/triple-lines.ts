@@ -27,7 +27,7 @@ function isTripleLine(line: string): boolean {
   return at === line.length || line[at] === '#';
 }
 
-/** The index behind the term that begins there; behind the line where none does. */
+/** The index after the term that begins there; after the line where none does. */
 function termEnd(line: string, start: number): number {
   const none = line.length + 1;
   if (line[start] === '<') return line.indexOf('>', start) + 1 || none;
@@ -43,7 +43,7 @@ function termEnd(line: string, start: number): number {
   return endOf(suffix, line, end + 1);
 }
 
-/** The index behind what a sticky pattern matches there. */
+/** The index after what a sticky pattern matches there. */
 function endOf(pattern: RegExp, text: string, at: number): number {
   pattern.lastIndex = at;
   return at + (pattern.exec(text)?.[0].length ?? 0);

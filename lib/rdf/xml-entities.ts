@@ -6,7 +6,7 @@ import { LwsError } from '../errors.js';
 
 const longestEntity = 1024;
 /** How many characters the references of a document may expand to in all. */
-const mostExpanded = 8 << 20;
+const maxExpanded = 8 << 20;
 
 /**
  * @throws LwsError `malformed-body` for external or parameter entities, entities that refer to entities, and documents
@@ -22,7 +22,7 @@ export function assertHarmlessEntities(text: string): void {
   let expanded = 0;
   for (const [, name] of text.matchAll(/&([^\s;&<#]{1,200});/g)) {
     expanded += lengths.get(name!) ?? 0;
-    if (expanded > mostExpanded) throw harmful(`expands to more than ${mostExpanded} characters`);
+    if (expanded > maxExpanded) throw harmful(`expands to more than ${maxExpanded} characters`);
   }
 }
 

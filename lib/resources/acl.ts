@@ -129,7 +129,7 @@ export async function patchAcl(
       fields: { 'Accept-Patch': sparqlUpdate },
     });
   const text = decodeUtf8(await readBody(body, longestAcl));
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const { acl: seen } = await admit(storage.store);
     const graph = await updated(storage, text, { iri, acl: seen });
     assertLeavesControl(storage, iri, graph);
@@ -146,7 +146,7 @@ export async function patchAcl(
 }
 
 /** How often a patch that was computed on an outdated state is computed again. */
-const mostAttempts = 10;
+const maxAttempts = 10;
 
 async function updated(
   storage: Storage,

@@ -10,13 +10,13 @@ import { StoreSnapshot } from '../storage/snapshot.js';
 import type { Storage } from './storage.js';
 
 /** RDF/XML is made of the whole graph, in memory; of larger ones there is none, and Turtle comes instead. */
-const mostInXml = 100_000;
+const maxInXml = 100_000;
 /** A client that takes nothing for so long is let go, and with it the state of the store. */
 const idleMs = 60_000;
 
 /** Whether a graph is written as lines of this format. */
 export const hasLines = (format: RdfFormat, { triples = 0 }: ResourceRecord): boolean =>
-  isLargeGraph(triples) && (format !== rdfXml || triples > mostInXml);
+  isLargeGraph(triples) && (format !== rdfXml || triples > maxInXml);
 
 /** Bytes of a large graph in a format, where that is known before it is written: of all but JSON-LD it is the size of the resource. */
 export const lengthOf = (format: RdfFormat, { size }: ResourceRecord): number | undefined =>

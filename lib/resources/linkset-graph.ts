@@ -17,7 +17,7 @@ const registered = 'http://www.iana.org/assignments/relation/';
 
 const factory = new DataFactory<Quad>();
 
-/** The GSPO keys of the graph: declared types as `rdf:type`, targets as IRIs, literals as texts. */
+/** The GSPO keys of the graph: declared types as `rdf:type`, targets as IRIs, literals as strings. */
 export function linksetGraph(links: ClientLinks, iri: string): string[] {
   const subject = factory.namedNode(iri);
   const type = factory.namedNode(rdf.type);

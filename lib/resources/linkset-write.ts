@@ -36,7 +36,7 @@ export function linksetState(
 /** A write of the linkset of `iri`, the described resource. */
 export type LinksetRequest = Omit<PatchRequest, 'model' | 'links'>;
 
-const mostAttempts = 10;
+const maxAttempts = 10;
 
 /**
  * Replaces what clients manage by a document, or patches it.
@@ -46,7 +46,7 @@ const mostAttempts = 10;
 export async function writeLinkset(storage: Storage, request: LinksetRequest, put: boolean): Promise<LinksetState> {
   await admit(storage, storage.store, request, put);
   const bytes = await readLinksetBody(storage, request);
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const seen = await admit(storage, storage.store, request, put);
     const links = put
       ? readLinkset(parseJson(decodeUtf8(bytes)), request.iri)

@@ -131,14 +131,14 @@ function readTypes(value: unknown): Target[] {
 }
 
 /** Every type is in a header field of the resource, and HTTP clients refuse an answer with 16 KiB of them. */
-const mostTypeCharacters = 8_192;
+const maxTypeCharacters = 8_192;
 
 function assertHeaderRoom(types: readonly Target[]): void {
   const characters = types.reduce((sum, { href }) => sum + href.length + 20, 0);
-  if (characters > mostTypeCharacters)
+  if (characters > maxTypeCharacters)
     throw new LwsError(
       'linkset-too-large',
-      `The declared types are sent in header fields, which have room for ${mostTypeCharacters} characters of them.`,
+      `The declared types are sent in header fields, which have room for ${maxTypeCharacters} characters of them.`,
     );
 }
 
@@ -185,7 +185,7 @@ export function mergeLinks(links: ClientLinks, change: ClientLinks): ClientLinks
 export const declaredTypes = (links: ClientLinks): readonly string[] =>
   ((links['type'] as Target[] | undefined) ?? []).map(({ href }) => href);
 
-/** A value of a relation: the absolute IRI of a target, or a text. */
+/** A value of a relation: the absolute IRI of a target, or a string. */
 export type LinkedValue =
   | { readonly href: string; readonly literal?: never }
   | { readonly href?: never; readonly literal: string };

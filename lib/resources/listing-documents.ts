@@ -109,7 +109,7 @@ const pageTag = (page: number, bytes: Buffer, variant = ''): string => `page-${p
 
 const hashOf = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('base64url').slice(0, 12);
 
-/** The structural type in its short form, and the declared ones behind it (rule 9.1). */
+/** The structural type in its short form, and the declared ones after it (rule 9.1). */
 function itemType({ kind, types = [] }: ListedMember): string | readonly string[] {
   const structural = kind === 'container' ? 'Container' : 'DataResource';
   return types.length === 0 ? structural : [structural, ...types];

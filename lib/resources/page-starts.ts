@@ -1,5 +1,5 @@
 /**
- * Where the pages of a listing begin, as earlier scans of the same state found it, so that a page far behind costs no scan of those
+ * Where the pages of a listing begin, as earlier scans of the same state found it, so that a page far after costs no scan of those
  * before it. It must not know what a page holds.
  */
 import { LRUCache } from 'lru-cache';
@@ -12,7 +12,7 @@ interface Known {
   readonly starts: Map<number, string>;
 }
 
-const mostContainers = 200;
+const maxContainers = 200;
 const known = new WeakMap<Storage, LRUCache<string, Known>>();
 
 export interface PageStarts {
@@ -23,7 +23,7 @@ export interface PageStarts {
 
 /** What is known of a container in its present state. */
 export function pageStarts(storage: Storage, { iri, revision, members = 0 }: ResourceRecord): PageStarts {
-  const containers = known.get(storage) ?? new LRUCache<string, Known>({ max: mostContainers });
+  const containers = known.get(storage) ?? new LRUCache<string, Known>({ max: maxContainers });
   known.set(storage, containers);
   const found = containers.get(iri);
   const { starts } = found?.revision === revision ? found : { starts: new Map<number, string>() };

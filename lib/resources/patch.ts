@@ -28,7 +28,7 @@ export interface PatchRequest extends WriteRequest {
 }
 
 /** How often a patch that was computed on an outdated state is computed again. */
-const mostAttempts = 10;
+const maxAttempts = 10;
 
 /**
  * Patches. A patch that changes nothing leaves the state, and its tag, as it was; one of nothing may create a resource.
@@ -97,7 +97,7 @@ async function patchGraph(
     });
   }
   return alternately(request.iri, async () => {
-    for (let attempt = 0; attempt < mostAttempts; attempt++) {
+    for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const seen = await storage.store.graph(request.iri);
       if (!seen) {
         // Deleted meanwhile, or made anew: the admission says which.
@@ -214,7 +214,7 @@ const sameKeys = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((key, index) => key === b[index]);
 
 async function patchJson(storage: Storage, request: PatchRequest, change: Buffer): Promise<WriteResult> {
-  for (let attempt = 0; attempt < mostAttempts; attempt++) {
+  for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const seen = await requireAccess(storage, storage.store, request.access, 'write', request.iri);
     if (!seen.blob) break;
     const document = await blobBytes(storage, seen);

@@ -58,7 +58,7 @@ export async function assembleStorage(
   const { requestBytes, binaryBytes, linksetBytes, quotaBytes, pageSize } = core;
   const documents = new Documents({
     updateTimeoutMs: core.updateTimeout * 1000,
-    bounds: { triples: core.mostTriples },
+    bounds: { triples: core.maxTriples },
     remoteContexts: remoteContexts({ hosts: core.contextHosts, fetch: fetchUnder() }),
   });
   const acls = core.accessControl === 'wac' ? await AclIndex.open(store) : undefined;
@@ -73,7 +73,7 @@ export async function assembleStorage(
     log,
   });
   const base = acls
-    ? wacModel({ storage: iri, view: store, index: acls, groups, mostFetches: core.groupFetches })
+    ? wacModel({ storage: iri, view: store, index: acls, groups, maxFetches: core.groupFetches })
     : ownerModel({
         owners,
         ...(added ? { added } : {}),
@@ -112,7 +112,7 @@ export function assembleHouse(
   const baseUri = storage.slice(0, -1);
   const fetch = fetchUnder();
   const tokenEndpoint = `${baseUri}${systemPrefix}/token`;
-  // RFC 7519 4.1.3 compares audiences as texts; people write the base URI with and without its slash.
+  // RFC 7519 4.1.3 compares audiences as strings; people write the base URI with and without its slash.
   const accepted = new Set([baseUri, storage, tokenEndpoint, ...core.audience]);
   return {
     baseUri,

@@ -27,7 +27,7 @@ const switchesOfAll = ['help', 'version'];
 
 /**
  * Reads `command --flag=value --flag value --flag`.
- * @param switches flags that take no value, whatever stands behind them
+ * @param switches flags that take no value, whatever stands after them
  * @throws SettingsError for a second command
  */
 export function readCommandLine(words: readonly string[], switches: ReadonlySet<string> = new Set()): CommandLine {

@@ -4,7 +4,7 @@
  */
 import type { Server, Socket } from 'node:net';
 import { clientOf } from '../fields/client-address.js';
-import { mostFiles } from '../storage/open-files.js';
+import { maxFiles } from '../storage/open-files.js';
 
 export interface ConnectionLimits {
   /** Nothing: half of the files that may be open; the other half is for the store and for requests to others. */
@@ -16,7 +16,7 @@ export interface ConnectionLimits {
 
 /** Bounds the connections of a server; what is too much is closed at once. */
 export function limitConnections(server: Server, { inAll, perAddress, behindProxy }: ConnectionLimits): void {
-  const all = inAll ?? mostFiles() >> 1;
+  const all = inAll ?? maxFiles() >> 1;
   const ofOne = perAddress ?? (behindProxy ? all : Math.max(1, all >> 2));
   server.maxConnections = all;
   const counts = new Map<string, number>();

@@ -115,7 +115,7 @@ export const coreSettings = {
     64 << 20,
     'The longest RDF, JSON or patch body, in bytes.',
   ),
-  mostTriples: setting('lws.rdf.max-triples', integer(1), 500_000, 'Triples that an RDF body may have.'),
+  maxTriples: setting('lws.rdf.max-triples', integer(1), 500_000, 'Triples that an RDF body may have.'),
   linksetBytes: setting('lws.linkset.max-bytes', integer(1), 1 << 20, 'The longest linkset, in bytes.'),
   binaryBytes: setting('lws.max-binary-bytes', integer(0), 0, 'The longest binary body, in bytes; 0: no limit.'),
   connections: setting(

@@ -13,7 +13,7 @@ export interface Door {
   /** @returns the port of the storage @throws the error of the socket when a port cannot be had */
   listen(): Promise<number>;
   /** Takes no new connection, and returns when those under way have ended; after so many milliseconds they are closed. */
-  close(mostMs: number): Promise<void>;
+  close(maxMs: number): Promise<void>;
 }
 
 export interface DoorOptions {
@@ -25,7 +25,7 @@ export interface DoorOptions {
 }
 
 /** Connections at once for redirects and challenges, which end with their answer. */
-const mostRedirects = 256;
+const maxRedirects = 256;
 
 export function createDoor(core: CoreSettings, { app, challenge, certificates, onServer }: DoorOptions): Door {
   const { connections: inAll, connectionsPerAddress: perAddress, behindProxy } = core;
@@ -42,7 +42,7 @@ export function createDoor(core: CoreSettings, { app, challenge, certificates, o
     core.tlsHttpPort !== null && certificates
       ? createRedirectingServer(url.origin, certificates.challenges)
       : undefined;
-  if (plain) limitConnections(plain.server, { inAll: mostRedirects, perAddress: null, behindProxy });
+  if (plain) limitConnections(plain.server, { inAll: maxRedirects, perAddress: null, behindProxy });
   return {
     async listen() {
       if (plain) await listenOn(plain, core.tlsHttpPort!, host);
@@ -55,9 +55,9 @@ export function createDoor(core: CoreSettings, { app, challenge, certificates, o
         throw error;
       }
     },
-    async close(mostMs) {
+    async close(maxMs) {
       source?.stop();
-      await Promise.all([drain(main, mostMs), plain ? drain(plain, mostMs) : undefined]);
+      await Promise.all([drain(main, maxMs), plain ? drain(plain, maxMs) : undefined]);
     },
   };
 }

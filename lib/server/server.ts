@@ -38,7 +38,7 @@ export interface Server {
   readonly baseUri: string;
   /** The koa application, which answers whatever it is asked: `app.callback()` is a listener for `node:http`. */
   readonly app: Application['koa'];
-  /** For a koa application of one's own: what is not below the base URI goes on to the middleware behind it. */
+  /** For a koa application of one's own: what is not below the base URI continues to the middleware after it. */
   readonly middleware: Application['middleware'];
   /** For an HTTP server of one's own: a listener for its event `upgrade`, where WebSockets are opened. */
   readonly upgrade: ReturnType<typeof upgradeListener>;

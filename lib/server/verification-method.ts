@@ -44,7 +44,7 @@ export async function oldVerificationMethod(
   return verificationMethodOf(key, storage);
 }
 
-/** Puts a new key in the place of the one that signs, which `oldVerificationMethod` goes on publishing for a while. */
+/** Puts a new key in the place of the one that signs, which `oldVerificationMethod` continues publishing for a while. */
 export function rotateKey(file: string, old: string): void {
   if (existsSync(file)) {
     writeFileSync(old, JSON.stringify({ key: readKey(file) }), { mode: 0o600, flush: true });

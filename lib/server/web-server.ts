@@ -22,10 +22,10 @@ export function listenOn({ server }: WebServer, port: number, host: string | und
 }
 
 /** Takes no new connection, and returns when those under way have ended; after so many milliseconds they are closed. */
-export async function drain({ server, closeIdle, closeAll }: WebServer, mostMs: number): Promise<void> {
+export async function drain({ server, closeIdle, closeAll }: WebServer, maxMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   closeIdle();
-  const impatient = setTimeout(closeAll, mostMs);
+  const impatient = setTimeout(closeAll, maxMs);
   // Connections that become idle while others are drained.
   const idle = setInterval(closeIdle, 100);
   await closed;

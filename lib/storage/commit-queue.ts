@@ -24,7 +24,7 @@ interface PendingCommit {
   readonly reject: (error: unknown) => void;
 }
 
-/** A batch of which nobody knows whether it is on the disk, and what waited behind it. */
+/** A batch of which nobody knows whether it is on the disk, and what waited after it. */
 interface Doubt {
   readonly batch: string;
   readonly group: readonly PendingCommit[];
@@ -188,7 +188,7 @@ export class CommitQueue {
   }
 
   /**
-   * A batch could not be written. LevelDB's log may end in half a record, behind which nothing must be written: the
+   * A batch could not be written. LevelDB's log may end in half a record, after which nothing must be written: the
    * store takes no further write until it is opened again. Everything acknowledged is on the disk, and readable.
    */
   private fail(error: unknown, doubt: Doubt): void {
@@ -205,7 +205,7 @@ export class CommitQueue {
   }
 
   /**
-   * Goes on behind a failed batch, while no transaction runs: what was in doubt is settled, or dropped, as LevelDB has it.
+   * Goes on after a failed batch, while no transaction runs: what was in doubt is settled, or dropped, as LevelDB has it.
    * @param reopen opens LevelDB again
    * @returns whether the batch is on the disk
    * @throws what `reopen` throws, and the error of LevelDB; then the store stays as it is

@@ -9,11 +9,11 @@ import { type KeyRange, type ResourceRecord, rangeOf, readRecord, recordKey } fr
 /** Larger graphs are not kept in the cache, so reading them early would be in vain. */
 const prefetchedTriples = 2_000;
 
-/** The keys of a graph whose subjects begin with a text. */
+/** The keys of a graph whose subjects begin with a string. */
 export function subjectRange(graph: string, beginning: string): KeyRange {
   if (beginning === '') return rangeOf(graphPrefix(graph));
   const gte = graphPrefix(graph) + beginning;
-  // No character comes behind this one.
+  // No character comes after this one.
   return { gte, lt: `${gte}\u{10ffff}` };
 }
 
@@ -58,7 +58,7 @@ export class CommittedGraphs {
     return cached?.revision === revision ? cached.keys : this.read(iri);
   }
 
-  /** The keys whose subjects begin with a text, in blocks. */
+  /** The keys whose subjects begin with a string, in blocks. */
   blocks(graph: string, beginning: string): AsyncGenerator<readonly string[]> {
     return keyBlocks(this.level, subjectRange(graph, beginning));
   }

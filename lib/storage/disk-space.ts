@@ -1,10 +1,10 @@
-/** Whether the disk has room: asked before anything is written, since LevelDB cannot go on behind half a batch. */
+/** Whether the disk has room: asked before anything is written, since LevelDB cannot continue after half a batch. */
 import { statfs } from 'node:fs/promises';
 import { LwsError } from '../errors.js';
 
-/** Below this much free space writes are refused while the disk still has room for LevelDB's own files. */
+/** Below this much free space writes are refused while the disk still holds LevelDB's own files. */
 const reservedBytes = 32 << 20;
-/** Deletions go on until there is less than this. */
+/** Deletions continue until there is less than this. */
 const leastBytes = 1 << 20;
 
 export class DiskSpace {
@@ -35,7 +35,7 @@ export class DiskSpace {
 
   /**
    * Refuses a batch that the disk might not take whole: LevelDB writes it into its log, and again into a table.
-   * @param frees it is let through as long as the log has room for it
+   * @param frees it is let through as long as the log holds it
    * @throws LwsError `storage-full`
    */
   async assertFor(bytes: number, frees: boolean): Promise<void> {

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { AbstractLevel, AbstractSnapshot } from 'abstract-level';
 import { ClassicLevel } from 'classic-level';
 import { LwsError } from '../errors.js';
-import { mostFiles } from './open-files.js';
+import { maxFiles } from './open-files.js';
 import type { KeyRange } from './records.js';
 
 export type Level = AbstractLevel<string | Buffer | Uint8Array, string, string>;
@@ -41,7 +41,7 @@ export async function openLevel(folder: string): Promise<Level> {
     cacheSize: 16 << 20,
     writeBufferSize: 16 << 20,
     // LevelDB's own 1000 may be all that there are.
-    maxOpenFiles: Math.min(1000, mostFiles() >> 2),
+    maxOpenFiles: Math.min(1000, maxFiles() >> 2),
     multithreading: true,
   });
   try {

@@ -74,7 +74,7 @@ export class ListStream implements SortedStream {
     return this.texts[this.at];
   }
 
-  /** Where a text is, or would be. */
+  /** Where a string is, or would be. */
   indexOf(text: string): number {
     return lowerBound(this.texts, text, 0);
   }

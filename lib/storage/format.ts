@@ -1,6 +1,6 @@
 /**
  * The format of a store, and the ways from earlier ones. A migration may be killed at any time: what it did stays done, and the next
- * start goes on. It must not know whose the store is.
+ * start continues. It must not know whose the store is.
  */
 import { type Level, writeBatch } from './durable-level.js';
 import { countLines } from './line-sizes.js';

@@ -15,7 +15,7 @@ import type { Transaction } from './transaction.js';
 const quadsAtATime = 2_000;
 const pauseMs = 1_000;
 const waitMs = 100;
-const mostWaits = 300;
+const maxWaits = 300;
 
 export interface HiddenGraphsOptions {
   readonly level: Level;
@@ -83,7 +83,7 @@ export class HiddenGraphs {
   async gone(graph: string, isHidden: () => boolean): Promise<void> {
     // What hides it may be on its way to the disk, and so may be what ends that.
     for (let waits = 0; waits === 0 || (isHidden() && !this.isClosed); waits++) {
-      if (waits > mostWaits)
+      if (waits > maxWaits)
         throw new LwsError('too-busy', 'What had this name before is still being removed. Try again in a moment.', {
           fields: { 'Retry-After': '5' },
         });
@@ -99,7 +99,7 @@ export class HiddenGraphs {
     }
   }
 
-  /** Ends the sweeping; the next start goes on with it. */
+  /** Ends the sweeping; the next start continues with it. */
   async close(): Promise<void> {
     this.isClosed = true;
     for (const resolve of [...this.waiting.values()].flat()) resolve();

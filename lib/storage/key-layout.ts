@@ -4,7 +4,7 @@
  */
 
 export const separator = '\u0000\u0000';
-/** Where the first value of a key begins: behind the name of the index. */
+/** Where the first value of a key begins: after the name of the index. */
 export const firstAt = 4 + separator.length;
 /** Digits of the length at the end of a key, of which more than two are never needed. */
 export const endDigits = 5;
@@ -24,7 +24,7 @@ export interface TermSpan {
   readonly suffix: string;
   readonly from: number;
   readonly end: number;
-  /** Its own text: behind the language or the datatype, and the order of a number. */
+  /** Its own text: after the language or the datatype, and the order of a number. */
   readonly textAt: number;
   /** The language or the datatype; nothing: equal numbers. */
   readonly qualifierAt: number;

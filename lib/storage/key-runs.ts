@@ -1,5 +1,5 @@
 /**
- * Sorts the keys of a large graph that come in any order, without holding them all as texts: sorted runs, packed, which are merged at the
+ * Sorts the keys of a large graph that come in any order, without holding them all as strings: sorted runs, packed, which are merged at the
  * end. It must not know where the keys come from.
  */
 import { type KeyChunk, PackedKeys, packChunk, packKeys } from './graph-keys.js';

@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 const usualFiles = 1024;
 
 /** The most files and sockets that this process may have open. */
-export function mostFiles(): number {
+export function maxFiles(): number {
   try {
     // Node has raised the soft limit to the hard one.
     const [, soft] = /^Max open files\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];

@@ -7,7 +7,7 @@ import type { IndexName } from './quad-keys.js';
 const factory = new DataFactory<Quad>();
 
 /** Layouts that are remembered, for all graphs; there are a few for each length of a term. */
-const mostLayouts = 5_000;
+const maxLayouts = 5_000;
 const layouts = new Map<string, readonly TermSpan[]>();
 type NodeOf = (iri: string) => NamedNode;
 
@@ -16,7 +16,7 @@ export function spansOfKey(key: string): readonly TermSpan[] {
   const suffix = suffixOfKey(key);
   let spans = layouts.get(suffix);
   if (!spans) {
-    if (layouts.size >= mostLayouts) layouts.clear();
+    if (layouts.size >= maxLayouts) layouts.clear();
     spans = spansOf(suffix);
     layouts.set(suffix, spans);
   }

@@ -138,7 +138,7 @@ export function encodeQuads(graph: string, quads: Iterable<Quad>): EncodedQuad[]
 }
 
 /** IRIs whose encoding is remembered. */
-const mostKnown = 50_000;
+const maxKnown = 50_000;
 
 /** Makes the GSPO keys of triples of a graph. @throws LwsError see `encodeTerm` */
 export function keyEncoder(graph: string): (quad: Quad) => string {
@@ -150,7 +150,7 @@ export function keyEncoder(graph: string): (quad: Quad) => string {
     let encoded = iris.get(term.value);
     if (!encoded) {
       encoded = encodeTerm(term);
-      if (iris.size === mostKnown) iris.clear();
+      if (iris.size === maxKnown) iris.clear();
       iris.set(term.value, encoded);
     }
     return encoded;

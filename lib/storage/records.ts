@@ -83,7 +83,7 @@ export const allRecords = (): KeyRange => rangeOf(recordSpace);
  * its beginning. Others may lie there only if the range ends within a container that it holds.
  */
 export function recordsIn({ from, to }: IriRange): KeyRange[] {
-  // A range that begins behind a container is without it.
+  // A range that begins after a container is without it.
   const first = from.endsWith(separator) ? `${from.slice(0, -1)}\u0001` : from;
   const ranges = [{ gte: recordSpace + first, lt: recordSpace + to }];
   for (let at = from.indexOf('/'); at >= 0 && at < from.length - 1; at = from.indexOf('/', at + 1)) {

@@ -1,6 +1,6 @@
 /**
  * Brings a store back by itself after a batch that the disk did not take: as soon as the cause is gone, LevelDB is opened again,
- * since nothing can be written behind half a record of its log. It must not know what is stored, nor who reads.
+ * since nothing can be written after half a record of its log. It must not know what is stored, nor who reads.
  */
 import type { Blobs } from './blobs.js';
 import type { CommitQueue } from './commit-queue.js';

@@ -12,7 +12,7 @@ const factory = new DataFactory<Quad>();
 /** `GSPO` and U+0000. */
 const quads = graphPrefix('').slice(0, 5);
 
-/** Whether a key, or a text, is the key of a quad. */
+/** Whether a key, or a string, is the key of a quad. */
 export const isQuad = (key: string): boolean => key.startsWith(quads);
 
 export class EntryRewriting {
@@ -43,7 +43,7 @@ export class EntryRewriting {
     return [entryKey(space, ...parts.map((part) => this.iri(part))), this.text(value)];
   }
 
-  /** JSON, or a text that may be an IRI. */
+  /** JSON, or a string that may be an IRI. */
   private text(value: string): string {
     if (!/^[[{"]/.test(value)) return this.iri(value);
     return JSON.stringify(this.value(JSON.parse(value)));

@@ -6,7 +6,7 @@ import type { Transaction } from './transaction.js';
 export class SettledBlobs {
   /**
    * Keys of blobs that are removed. The next batch takes them along: a write of its own, not synced, could fail in the middle of
-   * LevelDB's log, and then what is written behind it would be lost.
+   * LevelDB's log, and then what is written after it would be lost.
    */
   readonly forgotten = new Set<string>();
 

@@ -54,7 +54,7 @@ export class StoreSnapshot {
         if (key === undefined) return;
         const part = key.slice(range.gte.length).split('\u0000', 1)[0]!;
         yield part;
-        // Behind everything that goes on with U+0000; no part contains it.
+        // Behind everything that continues with U+0000; no part contains it.
         iterator.seek(`${range.gte}${part}\u0001`);
       }
     } finally {

@@ -2,7 +2,7 @@
 import type { MigrationOptions } from './format.js';
 
 export interface StoreOptions extends MigrationOptions {
-  /** Told of a failure that no request can be answered with: a blob that could not be removed, a failed batch. */
+  /** Notified of a failure that no request can be answered with: a blob that could not be removed, a failed batch. */
   readonly onTrouble?: (message: string, error: unknown) => void;
   /** Told when a trouble has ended by itself. */
   readonly onRecovery?: (message: string) => void;

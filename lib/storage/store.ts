@@ -196,7 +196,7 @@ export class Store extends StoreListeners {
     }
   }
 
-  /** Calls back before LevelDB is closed to be opened again: whoever else has it open has to let go of it. */
+  /** Calls back before LevelDB is closed to be opened again: whoever else has it open has to released it. */
   beforeReopening(pause: Pause): void {
     this.recovery.pauses.push(pause);
   }

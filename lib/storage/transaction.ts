@@ -17,7 +17,7 @@ export interface TransactionBase {
   readonly isTransaction: boolean;
   record(iri: string): ResourceRecord | undefined;
   graph(record: ResourceRecord): Promise<readonly string[]>;
-  /** The keys of a graph whose subjects begin with a text, in blocks. */
+  /** The keys of a graph whose subjects begin with a string, in blocks. */
   graphBlocks(record: ResourceRecord, beginning: string): AsyncIterable<readonly string[]>;
   /** The keys of triples with an object that is an IRI; `undefined` when nobody can say quickly. */
   keysWithObject(record: ResourceRecord, object: string): AsyncIterable<readonly string[]> | undefined;

@@ -10,7 +10,7 @@ import { credential, ed25519Identity, type Identity } from '../support/identity.
 import { type ServerProcess, startProcess } from '../support/process.js';
 
 const seconds = Number(process.argv[2] ?? 2);
-const mostIndexed = process.argv[3] ?? '0';
+const maxIndexed = process.argv[3] ?? '0';
 const e = 'https://e.example/hidden/';
 const hidden = 100_000;
 const [owner, alice, bob, carol] = [ed25519Identity(), ed25519Identity(), ed25519Identity(), ed25519Identity()];
@@ -21,7 +21,7 @@ async function start(environment: Record<string, string>): Promise<ServerProcess
     environment: {
       LWS_OWNERS: owner.did,
       LWS_LOG_LEVEL: 'info',
-      LWS_SPARQL_ENDPOINT_MEMORY_INDEX_QUADS: mostIndexed,
+      LWS_SPARQL_ENDPOINT_MEMORY_INDEX_QUADS: maxIndexed,
       ...environment,
     },
   });
@@ -143,7 +143,7 @@ async function compare(server: ServerProcess, name: string, who: Identity | unde
     const end = performance.now() + seconds * 1000;
     for (let i = 0; i < 5; i++) for (const names of [secret, absent]) await ask(server, queryOf(names), who);
     while (performance.now() < end || slow!.length < 15)
-      // In turns, so that whatever else goes on meets both.
+      // In turns, so that whatever else continues meets both.
       for (const [names, all] of slow!.length % 2 === 0
         ? ([
             [secret, slow!],
@@ -161,12 +161,12 @@ async function compare(server: ServerProcess, name: string, who: Identity | unde
 }
 
 async function indexed(server: ServerProcess): Promise<void> {
-  if (mostIndexed === '0') return;
+  if (maxIndexed === '0') return;
   await ask(server, 'ASK {}', owner);
   for (let i = 0; i < 600 && !server.output.stdout.includes(`"quads":1`); i++) await sleep(100);
 }
 
-const from = mostIndexed === '0' ? 'LevelDB' : 'memory';
+const from = maxIndexed === '0' ? 'LevelDB' : 'memory';
 for (const [mode, readers] of [
   [
     'wac',

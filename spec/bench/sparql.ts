@@ -119,7 +119,7 @@ const readable = (all: boolean) => ({
 const rssBefore = process.memoryUsage().rss;
 const buildBegan = performance.now();
 const index = await new Promise<IndexData>((resolve, reject) => {
-  const workerData: BuilderData = { folder, mostQuads: quads };
+  const workerData: BuilderData = { folder, maxQuads: quads };
   const builder = new Worker(new URL('../../lib/query/memory/memory-index-builder.js', import.meta.url), {
     workerData,
   });

@@ -44,7 +44,7 @@ async function writeDump(): Promise<void> {
   await new Promise<void>((resolve) => out.end(() => resolve()));
 }
 
-/** Sends a request every so many milliseconds while work goes on. @returns their times, sorted */
+/** Sends a request every so many milliseconds while work continues. @returns their times, sorted */
 async function besides(
   ms: number,
   send: (count: number) => Promise<Response>,

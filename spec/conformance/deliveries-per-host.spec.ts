@@ -20,7 +20,7 @@ describeStorage(
       for (let i = 0; i < 9; i++) several.push(await watchAt(narrow, s, later(30)));
       for (let round = 0; round < 3; round++) for (const { make } of several) await make();
       for (const { inbox } of several) await narrow.received(inbox, 3);
-      expect(narrow.mostOpen).to.be.within(2, 4);
+      expect(narrow.maxOpen).to.be.within(2, 4);
     });
   },
   { settings },
@@ -30,12 +30,12 @@ describeStorage(
   'Deliveries, one at once to a host',
   (s) => {
     it('Rule 16.8: lws.webhook.max-in-flight-per-host=1 holds, and nobody is forgotten', async () => {
-      single.mostOpen = 0;
+      single.maxOpen = 0;
       const several: Watched[] = [];
       for (let i = 0; i < 2; i++) several.push(await watchAt(single, s, later(20)));
       for (let round = 0; round < 4; round++) for (const { make } of several) await make();
       for (const { inbox } of several) await single.received(inbox, 4);
-      expect(single.mostOpen).to.equal(1);
+      expect(single.maxOpen).to.equal(1);
     });
 
     it('Rule 16.8: one that is cancelled while it waits for its turn is not delivered', async () => {

@@ -1,4 +1,4 @@
-/** issue 6: `quadpod events --follow` and the stream behind it. */
+/** issue 6: `quadpod events --follow` and the stream after it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

@@ -1,4 +1,4 @@
-/** Rule 14.10: the SPARQL 1.1 Graph Store HTTP Protocol: what its own tests ask for, and the rules of resources behind it. */
+/** Rule 14.10: the SPARQL 1.1 Graph Store HTTP Protocol: what its own tests ask for, and the rules of resources after it. */
 import { expect } from 'chai';
 import { describeStorage, type Sender } from '../support/conformance.js';
 import { expectChallenge, expectProblem, listOf } from '../support/expectations.js';

@@ -14,7 +14,7 @@ import { begin, read, readsDuring, residentMb } from '../support/sparql-stream.j
 const e = 'https://e.example/isolation/';
 const rows = 420;
 /** More than its square. */
-const mostResults = 180_000;
+const maxResults = 180_000;
 
 function inServer(environment: Readonly<Record<string, string>>, body: (server: () => ServerProcess) => void): void {
   let server: ServerProcess;
@@ -108,7 +108,7 @@ describe('SPARQL isolation', function () {
 
   describe('beside others', () => {
     inServer(
-      { TIMEOUT_SECONDS: '20', MAX_CONCURRENT: '2', MAX_RESULTS: String(mostResults), MAX_ANSWER_MB: '512' },
+      { TIMEOUT_SECONDS: '20', MAX_CONCURRENT: '2', MAX_RESULTS: String(maxResults), MAX_ANSWER_MB: '512' },
       (server) => {
         const select = `SELECT ?ao ?bo { ${crossOf('abc')} }`;
         for (const [type, complete] of [
@@ -152,9 +152,9 @@ describe('SPARQL isolation', function () {
         });
 
         it('Rule 14.7: as many as max-results are answered whole', async () => {
-          const query = `SELECT ?ao ?bo { ${crossOf('abc')} } LIMIT ${mostResults}`;
+          const query = `SELECT ?ao ?bo { ${crossOf('abc')} } LIMIT ${maxResults}`;
           const { status, text, isWhole } = await read(server().root, query, 'text/csv');
-          expect([status, isWhole, text.split('\r\n').length - 2]).to.deep.equal([200, true, mostResults]);
+          expect([status, isWhole, text.split('\r\n').length - 2]).to.deep.equal([200, true, maxResults]);
         });
 
         it('Rule 14.7: a client that goes away amid its answer ends its query', async () => {

@@ -1,4 +1,4 @@
-/** SPARQL Update at the endpoint: each graph is authorized as its own write would be, all or nothing, and nothing is told of what is hidden. */
+/** SPARQL Update at the endpoint: each graph is authorized as its own write would be, all or nothing, and nothing is notified of what is hidden. */
 import { expect } from 'chai';
 import { describeStorage, type Sender } from '../support/conformance.js';
 import { inserting, postUpdate, storedValues, update, updatedBy, updates, valuesOf } from '../support/sparql-update.js';

@@ -212,7 +212,7 @@ describeStorage(
       const huge = encoded(changed(form(s, good(s)), { subject_token: 'A'.repeat(4 * 2 ** 20) }));
       for (const body of [huge, [huge.slice(0, 100), huge.slice(100)]]) {
         const answer = await post(s, body).catch((error: NodeJS.ErrnoException) => error);
-        // The server may close the connection under a client that goes on sending.
+        // The server may close the connection under a client that continues sending.
         if (answer instanceof Error) expect(answer.code).to.be.oneOf(['EPIPE', 'ECONNRESET']);
         else if (answer.status === 413) expect(answer.headers['cache-control']).to.equal('no-store');
         else expectOauthError(answer, 'invalid_request');

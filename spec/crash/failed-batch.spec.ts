@@ -1,5 +1,5 @@
 /**
- * A batch that LevelDB could not write: everybody who waited for it is refused, nothing is written behind it while the disk stays
+ * A batch that LevelDB could not write: everybody who waited for it is refused, nothing is written after it while the disk stays
  * full, and the next start finds everything in order. The spec must not know how batches are grouped.
  */
 

@@ -14,7 +14,7 @@ export const root = 'http://spec.example/';
 export interface Failure {
   /** Settles when the batch may fail; absent: at once. */
   readonly when?: Promise<void>;
-  /** The batch reaches the disk all the same: LevelDB wrote its log, and the sync behind it failed. */
+  /** The batch reaches the disk all the same: LevelDB wrote its log, and the sync after it failed. */
   readonly afterWriting?: boolean;
 }
 

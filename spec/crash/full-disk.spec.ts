@@ -1,5 +1,5 @@
 /**
- * A disk that runs full: writes are refused with 507, reads go on, nothing is half written, and with space again everything is in
+ * A disk that runs full: writes are refused with 507, reads continue, nothing is half written, and with space again everything is in
  * order, after a restart too. The spec must not know which of the server's writes the disk refuses.
  */
 

@@ -1,5 +1,5 @@
 /**
- * Imports that are killed again and again, and go on: the store is the same in the end as that of an import that nobody disturbed.
+ * Imports that are killed again and again, and continue: the store is the same in the end as that of an import that nobody disturbed.
  * `QUADPOD_KILLS=50` kills more often, `QUADPOD_SEED=<number>` at other moments. The spec must not know what a block is.
  */
 import { createHash } from 'node:crypto';
@@ -33,7 +33,7 @@ function randomNumbers(seed: number): () => number {
 }
 const random = randomNumbers(Number(process.env['QUADPOD_SEED'] ?? 20261122));
 
-/** Small graphs with nodes that they share, a large one, and some that are met again behind it. */
+/** Small graphs with nodes that they share, a large one, and some that are met again after it. */
 function dumpOf(root: string): string {
   const lines: string[] = [];
   const graphOf = (index: number): string => `<${root}data/c${index % 7}/g${index}>`;
@@ -114,7 +114,7 @@ describe('An import that is killed', function () {
     return { size: stored(place), bytes: await exported(place), state: await expectInOrder(place) };
   }
 
-  /** Imports, and kills it after so much was stored. @returns whether there is something to go on with */
+  /** Imports, and kills it after so much was stored. @returns whether there is something to continue with */
   async function kill(place: Place, words: readonly string[], size: number) {
     const from = stored(place);
     const wanted = from + (size - from) * random();
@@ -131,7 +131,7 @@ describe('An import that is killed', function () {
       for (let isDone = false; !isDone; ) {
         const { code, stderr } = left-- > 0 ? await kill(place, words, wanted.size) : await runProcess(words, place);
         isDone = code === 0;
-        // Before its first block was stored there is nothing to go on with.
+        // Before its first block was stored there is nothing to continue with.
         const hadNothing = code !== null && !isDone;
         if (hadNothing) expect(stderr).to.include('was interrupted');
         else if (words.includes('--resume')) hits++;

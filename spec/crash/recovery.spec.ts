@@ -60,7 +60,7 @@ describe('A storage behind a batch that could not be written', function () {
 
   async function expectInOrder(): Promise<void> {
     expect((await checkStore(server.server.store, { content: true })).faults).to.deep.equal([]);
-    // A mark is let go behind the answer.
+    // A mark is let go after the answer.
     for (let at = 0; at < 50 && marks().length > 0; at++) await sleep(10);
     expect(marks()).to.deep.equal([]);
   }
@@ -91,7 +91,7 @@ describe('A storage behind a batch that could not be written', function () {
     expect(await members()).to.deep.equal(before);
     await recovered();
     const now = await members();
-    // Those that shared the batch are there, whole; those that waited behind it are not.
+    // Those that shared the batch are there, whole; those that waited after it are not.
     const stored = [0, 1, 2].filter((kind) => now.includes(`doubted${kind}`));
     expect(stored.length).to.be.above(0);
     for (const kind of stored) {

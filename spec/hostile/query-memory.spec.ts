@@ -1,6 +1,6 @@
 /**
  * Queries and updates of some kilobytes that make texts double, repeat or multiply (rule 14.7, limits): each is refused or ended, the
- * process goes on, and reads beside it do not wait. The server is a process of its own, whose end would be seen.
+ * process continues, and reads beside it do not wait. The server is a process of its own, whose end would be seen.
  */
 import { expect } from 'chai';
 import { type ServerProcess, startProcess } from '../support/process.js';
@@ -8,7 +8,7 @@ import { type Read, read, readsDuring, residentMb } from '../support/sparql-stre
 
 const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at);
 
-/** A text doubled thirty times, and a function that needs all of it. */
+/** A string doubled thirty times, and a function that needs all of it. */
 const doubling = numbers(30).map((at) => `BIND(CONCAT(?t${at}, ?t${at}) AS ?t${at + 1})`);
 const huge = `BIND("xxxxxxxxxxxxxxxx" AS ?t0) ${doubling.join(' ')} FILTER(STRLEN(UCASE(?t30)) > 0)`;
 /** Each round makes eight characters of one. */
@@ -78,7 +78,7 @@ const updates: readonly (readonly [what: string, update: string])[] = [
   ],
 ];
 
-const mostMoreMb = 300;
+const maxMoreMb = 300;
 const longestReadMs = 100;
 
 describe('Memory of queries and updates', () => {
@@ -129,7 +129,7 @@ describe('Memory of queries and updates', () => {
     const [longest = 0] = await readsDuring(`${server.root}data`, running).finally(() => clearInterval(watch));
     if (longest > longestReadMs && tries > 1) return watched(work, tries - 1);
     expect(longest, 'the longest read beside it, in ms').to.be.at.most(longestReadMs);
-    expect(most - base, 'more memory, in MiB').to.be.at.most(mostMoreMb);
+    expect(most - base, 'more memory, in MiB').to.be.at.most(maxMoreMb);
     return running;
   }
 

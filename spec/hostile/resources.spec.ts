@@ -1,4 +1,4 @@
-/** Files, sockets and the disk: who takes all that there is of them leaves enough for others, and no state behind. */
+/** Files, sockets and the disk: who takes all that there is of them leaves enough for others, and no state after. */
 import { once } from 'node:events';
 import { request as requestPlain } from 'node:http';
 import { connect, type Socket } from 'node:net';

@@ -135,7 +135,7 @@ const byGrant = (world: World, who: Client, mode: Mode, iri: string): boolean =>
 export const allows = (world: World, who: Client, mode: Mode, iri: string): boolean =>
   byBase(world, who, mode, iri) || byGrant(world, who, mode, iri);
 
-/** What a request is answered by authorization: 200 when it may go on. PUT is `put`; others are the modes that they need. */
+/** What a request is answered by authorization: 200 when it may continue. PUT is `put`; others are the modes that they need. */
 export function outcome(world: World, who: Client, need: Mode | 'put', iri: string): 200 | 401 | 403 | 404 {
   const may = (mode: Mode, of: string): boolean => world.resources.has(of) && allows(world, who, mode, of);
   const refusal = (readable: boolean) => (who.subject === undefined ? 401 : readable || !world.mask ? 403 : 404);

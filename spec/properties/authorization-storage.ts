@@ -125,7 +125,7 @@ export async function build(like: World, documents: Documents, folder: string): 
   const fetch = () => Promise.reject(new Error('nothing is fetched here'));
   const groups = createGroups({ storage: root, store, documents, fetch, keptMs: 1, failureKeptMs: 1, log: silent });
   const base = acls
-    ? wacModel({ storage: root, view: store, index: acls, groups, mostFetches: 8 })
+    ? wacModel({ storage: root, view: store, index: acls, groups, maxFetches: 8 })
     : ownerModel({ owners: like.owners, publicRead: like.publicRead, open: false });
   const permissions: PermissionSource[] = [];
   const authorizer = createAuthorizer(base, root, () => permissions);

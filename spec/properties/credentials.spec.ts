@@ -16,7 +16,7 @@ const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const tried = { numRuns: runs(150) };
 let s: SpecServer;
 
-/** Where in a text, as a share of it. */
+/** Where in a string, as a share of it. */
 const at = fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true });
 const place = (share: number, text: string): number => Math.floor(share * text.length);
 

@@ -42,7 +42,7 @@ const syntax = fc.string({
 });
 const quote = (value: string) => `"${value.replace(/["\\]/g, '\\$&')}"`;
 
-/** Repetitions that make a careless parser quadratic, with what may stand before and behind them. */
+/** Repetitions that make a careless parser quadratic, with what may stand before and after them. */
 const units = [
   ...' \t\n,"\\;=<>()*/:.-a0',
   ...'", \\" "\\ ;a ;a= ;a=1 ;a=" a, a=, a=1, a="b", a=:AAAA:, 0-1,'.split(' '),

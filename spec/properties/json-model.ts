@@ -11,7 +11,7 @@ export type Tree = null | boolean | string | Digits | readonly Tree[] | Readonly
 
 const isArray = (tree: Tree | undefined): tree is readonly Tree[] => Array.isArray(tree);
 
-/** How a text is written, where JSON leaves a choice. */
+/** How a string is written, where JSON leaves a choice. */
 export interface Style {
   readonly blank: string;
   readonly string: (value: string) => string;

@@ -50,7 +50,7 @@ interface Draft {
   readonly op: model.Operation['op'];
   readonly at: number;
   readonly from: number;
-  /** In place of the last token of the pointer, or behind it. */
+  /** In place of the last token of the pointer, or after it. */
   readonly token: string | undefined;
   readonly deeper: boolean;
   readonly value: model.Tree;
@@ -111,7 +111,7 @@ function attempt(work: () => model.Tree): model.Tree | model.Conflict {
   }
 }
 
-/** What a patch has to make of a text: the very same bytes when it changes nothing. */
+/** What a patch has to make of a string: the very same bytes when it changes nothing. */
 const resultText = (text: string, before: model.Tree, after: model.Tree): string =>
   model.textOf(before) === model.textOf(after) ? text : model.textOf(after);
 

@@ -124,7 +124,7 @@ export interface Draft {
   readonly op: Operation['op'];
   readonly at: number;
   readonly from: number;
-  /** In place of the last token of the pointer, or behind it. */
+  /** In place of the last token of the pointer, or after it. */
   readonly token: string | undefined;
   readonly deeper: boolean;
   readonly value: Json;

@@ -55,7 +55,7 @@ describe('The search index on the disk', function () {
     return { total, iris: items.map(({ iri }) => iri) };
   };
 
-  /** Searches in several ways at once while `writes` go on. */
+  /** Searches in several ways at once while `writes` continue. */
   async function whileWriting(writes: (turn: number) => Promise<unknown>, look: () => Promise<void>): Promise<void> {
     let done = false;
     const watch = async (): Promise<void> => {

@@ -29,7 +29,7 @@ const linkNames = ['describedby', 'DescribedBy', 'license', 'acl', 'self', predi
 /** What triples and links point to, and what filters ask for. */
 export const targets = [...types, `${root}a`, `${root}a#me`, `${root}c/`, `${lws}Container`, `${ldp}Container`];
 
-/** References: `+x` is the resource's IRI with an x behind it, which begins like it and is another one. */
+/** References: `+x` is the resource's IRI with an x after it, which begins like it and is another one. */
 const subject = fc.constantFrom(
   '',
   '',

@@ -1,5 +1,5 @@
 /**
- * Random expressions. What engines may write in several ways (computed decimals and doubles) does not become a text or a term to
+ * Random expressions. What engines may write in several ways (computed decimals and doubles) does not become a string or a term to
  * join with, and what they may choose among (the order of unlike literals) is not asked for.
  */
 import { part, type Random, type Text } from './sparql-random.js';

@@ -1,5 +1,5 @@
 /**
- * What the engine under test and two others answer to a query, as texts to be compared: numbers by their values, since engines write
+ * What the engine under test and two others answer to a query, as strings to be compared: numbers by their values, since engines write
  * them in several ways, and blank nodes of the data by their labels. It must not know how queries are made.
  */
 import type { Quad, Term } from '@rdfjs/types';
@@ -41,8 +41,8 @@ export interface World {
 }
 
 /** A query that answers more, or takes longer, is not compared. */
-const mostRows = 20_000;
-const mostMs = 2000;
+const maxRows = 20_000;
+const maxMs = 2000;
 export class TooMuch extends Error {}
 
 type OxigraphTerm = ReturnType<typeof namedNode>;
@@ -91,7 +91,7 @@ const attempt = async (answer: () => Promise<Answer> | Answer): Promise<Outcome>
 /** The engine under test. */
 export const ourOutcome = ({ store, readable }: World, query: ReadQuery, toMemory?: ToMemory): Promise<Outcome> =>
   attempt(async () => {
-    const end = performance.now() + mostMs;
+    const end = performance.now() + maxMs;
     const view: SpecView = { readable, ...query.from, assertTime: () => assertBefore(end) };
     return engineAnswer(store.level, view, query, toMemory);
   });
@@ -118,7 +118,7 @@ export const stockOutcome = ({ data, readable }: World, query: string): Promise<
 
 function outcomeOf(answer: Answer): Outcome {
   if ('truth' in answer) return { rows: [String(answer.truth)] };
-  if (answer.rows.length > mostRows) throw new TooMuch();
+  if (answer.rows.length > maxRows) throw new TooMuch();
   const isGraph = answer.rows[0]?.has('predicate') === true;
   // 16.2: what RDF does not allow is left out, which Comunica forgets.
   const given = isGraph ? answer.rows.filter(isTriple) : answer.rows;

@@ -44,7 +44,7 @@ export interface OrderKey {
 }
 
 /** Where pairs of rows are compared, since what has no order is not transitive. */
-const mostCompared = 200;
+const maxCompared = 200;
 
 export const ordered = (keys: readonly OrderKey[], limit: number | undefined): Variation => ({
   of: (whole) =>
@@ -57,15 +57,15 @@ export const ordered = (keys: readonly OrderKey[], limit: number | undefined): V
   isRight: held(({ rows, given = [] }, { rows: all, given: others = [] }) => {
     const left = without(all, rows);
     if (!left || rows.length !== Math.min(limit ?? all.length, all.length)) return false;
-    const first = given.slice(0, mostCompared);
+    const first = given.slice(0, maxCompared);
     if (first.some((row, at) => first.slice(at + 1).some((later) => isBehind(row, later, keys)))) return false;
     const isLeft = new Set(left);
-    const behind = others.filter((row) => isLeft.has(writeRow(row))).slice(0, mostCompared);
+    const behind = others.filter((row) => isLeft.has(writeRow(row))).slice(0, maxCompared);
     return !behind.some((row) => first.some((kept) => isBehind(kept, row, keys)));
   }),
 });
 
-/** Whether a row certainly comes behind another. */
+/** Whether a row certainly comes after another. */
 function isBehind(row: Solution, other: Solution, keys: readonly OrderKey[]): boolean {
   for (const { name, isDescending } of keys) {
     const [a, b] = [row.get(name), other.get(name)];

@@ -1,5 +1,5 @@
 /**
- * schema.org, 17,000 triples, in, out and patched, while another client goes on reading something small.
+ * schema.org, 17,000 triples, in, out and patched, while another client continues reading something small.
  * The server is a process of its own, so that only its own work can delay it; the spec must not know how it divides that.
  */
 

@@ -1,6 +1,6 @@
 /**
  * A thread that reads one small resource again and again and notes how long each read took; told to stop, it reports.
- * It has a thread of its own because a pause of the spec's must not count; it must not know what goes on meanwhile.
+ * It has a thread of its own because a pause of the spec's must not count; it must not know what continues meanwhile.
  */
 import { Agent, get } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';

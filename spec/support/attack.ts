@@ -12,8 +12,8 @@ import type { ProberData, Seen } from './prober.js';
 import { type ProcessOptions, type ServerProcess, startProcess } from './process.js';
 
 /** Over a quiet run; others that want the processors at the same time would be measured too. */
-const mostStallMs = (): number => (loadavg()[0]! > availableParallelism() ? 400 : 100);
-const mostMoreMb = 300;
+const maxStallMs = (): number => (loadavg()[0]! > availableParallelism() ? 400 : 100);
+const maxMoreMb = 300;
 
 /** A server process with an owner, and everybody else a stranger. */
 export async function startOwned(
@@ -46,7 +46,7 @@ export interface Noticed<T> {
 /** Milliseconds of the quiet run. */
 const quietMs = 200;
 
-/** Asks for the root again and again, in a thread, while some work goes on. */
+/** Asks for the root again and again, in a thread, while some work continues. */
 export async function notice<T>({ root, pid }: ServerProcess, work: () => Promise<T>): Promise<Noticed<T>> {
   const prober = new Worker(new URL('./prober.js', import.meta.url), {
     workerData: { url: root, pid } satisfies ProberData,
@@ -63,8 +63,8 @@ export async function notice<T>({ root, pid }: ServerProcess, work: () => Promis
     await sleep(quietMs);
     const quiet = await seen();
     const result = await work();
-    const { longestMs, mostMb } = await seen();
-    return { result, stallMs: longestMs, quietMs: quiet.longestMs, moreMb: mostMb - quiet.mostMb };
+    const { longestMs, maxMb } = await seen();
+    return { result, stallMs: longestMs, quietMs: quiet.longestMs, moreMb: maxMb - quiet.maxMb };
   } finally {
     await prober.terminate();
   }
@@ -72,6 +72,6 @@ export async function notice<T>({ root, pid }: ServerProcess, work: () => Promis
 
 /** Others noticed nothing: neither stalls nor memory. */
 export function expectUnnoticed({ stallMs, quietMs, moreMb }: Noticed<unknown>): void {
-  expect(stallMs, 'the longest GET beside it, in ms').to.be.below(mostStallMs() + quietMs);
-  expect(moreMb, 'more memory, in MB').to.be.below(mostMoreMb);
+  expect(stallMs, 'the longest GET beside it, in ms').to.be.below(maxStallMs() + quietMs);
+  expect(moreMb, 'more memory, in MB').to.be.below(maxMoreMb);
 }

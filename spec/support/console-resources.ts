@@ -54,7 +54,7 @@ export class ConsoleResources {
 /** The content of the editor that is in view. */
 export const editor = (page: Page): Locator => page.locator('.cm-content:visible').first();
 
-/** Puts a text at the end of the editor in view, all at once. */
+/** Puts a string at the end of the editor in view, all at once. */
 export async function append(page: Page, text: string): Promise<void> {
   await editor(page).click();
   await page.keyboard.press('Control+End');

@@ -61,7 +61,7 @@ export class InboxHost {
   readonly deliveries: Delivery[] = [];
   /** Deliveries that wait for their answer, and the most there ever were. */
   open = 0;
-  mostOpen = 0;
+  maxOpen = 0;
   private readonly byInbox = new Map<string, Delivery[]>();
   private readonly behaviours = new Map<string, Behaviour>();
   private readonly waiting = new Set<() => void>();
@@ -121,7 +121,7 @@ export class InboxHost {
   readonly answer: RequestListener = (req, res) => {
     const chunks: Buffer[] = [];
     this.open += 1;
-    this.mostOpen = Math.max(this.mostOpen, this.open);
+    this.maxOpen = Math.max(this.maxOpen, this.open);
     res.once('close', () => {
       this.open -= 1;
     });

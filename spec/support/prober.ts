@@ -13,18 +13,18 @@ export interface Seen {
   /** The longest that a GET took, in milliseconds. */
   readonly longestMs: number;
   /** The most memory that the process held, in MB. */
-  readonly mostMb: number;
+  readonly maxMb: number;
 }
 
 const { url, pid } = workerData as ProberData;
 const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 const port = parentPort!;
 let longestMs = 0;
-let mostMb = 0;
+let maxMb = 0;
 
 port.on('message', () => {
-  port.postMessage({ longestMs, mostMb } satisfies Seen);
-  longestMs = mostMb = 0;
+  port.postMessage({ longestMs, maxMb } satisfies Seen);
+  longestMs = maxMb = 0;
 });
 
 function get(): Promise<void> {
@@ -41,6 +41,6 @@ for (;;) {
   const began = performance.now();
   await get();
   longestMs = Math.max(longestMs, performance.now() - began);
-  mostMb = Math.max(mostMb, Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024);
+  maxMb = Math.max(maxMb, Number(/VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))![1]) / 1024);
   await new Promise((wake) => setTimeout(wake, 5));
 }

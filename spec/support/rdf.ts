@@ -19,7 +19,7 @@ export const rdfTypes = [
 export const mediaType = (answer: Answer): string =>
   (answer.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase();
 
-/** The quads of a text. @throws whatever the parser finds wrong with it */
+/** The quads of a string. @throws whatever the parser finds wrong with it */
 export async function readRdf(text: string, format: string, baseIRI: string): Promise<Quad[]> {
   if (format === 'application/ld+json') {
     const documentLoader = (url: string): never => {

@@ -39,7 +39,7 @@ export class RemoteHost {
     return `/${name}${this.unused}`;
   }
 
-  /** What a path answers from now on: a text, or a value as JSON. @returns its URI */
+  /** What a path answers from now on: a string, or a value as JSON. @returns its URI */
   serve(path: string, content: unknown, { type, status = 200, headers = {} }: Served = {}): string {
     const isText = typeof content === 'string';
     const body = isText ? content : JSON.stringify(content);

@@ -48,7 +48,7 @@ export class SparqlEndpoint {
     return `http://${this.authority}${path}`;
   }
 
-  /** A path that answers a text. */
+  /** A path that answers a string. */
   text(path: string, text: string | Buffer, status = 200): string {
     return this.answer(path, (res) =>
       res.writeHead(status, { 'Content-Type': 'application/sparql-results+json' }).end(text),

@@ -72,7 +72,7 @@ export interface Watched {
   readonly container: string;
   readonly inbox: string;
   readonly subscription: Subscription;
-  /** Makes so many resources. @returns what is told of them */
+  /** Makes so many resources. @returns what is notified of them */
   make(count?: number): Promise<string[]>;
 }
 

@@ -36,7 +36,7 @@ export const mediaTypeOf = (path: string): string => mediaTypes[path.slice(path.
 
 export const isNumbered = (outcome: Outcome): boolean => outcome.kind === 'solutions' && outcome.isNumbered;
 
-/** Reads a text of a media type. @throws for other types and what is no result in its format */
+/** Reads a string of a media type. @throws for other types and what is no result in its format */
 export async function readOutcome(text: string, type: string, base: string): Promise<Outcome> {
   if (type === mediaTypes['srx']) return fromXml(text, base);
   if (type === mediaTypes['srj']) return fromJson(text);

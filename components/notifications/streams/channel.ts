@@ -23,8 +23,8 @@ export interface Listener {
 }
 
 /** Events that a channel remembers, and their characters. */
-const mostRemembered = 100;
-const mostCharacters = 64 << 10;
+const maxRemembered = 100;
+const maxCharacters = 64 << 10;
 
 export class Channel implements Reader {
   /** Of this channel alone: the ids of another one, or of an earlier process, are unknown to it. */
@@ -59,7 +59,7 @@ export class Channel implements Reader {
     const { length } = JSON.stringify(activity);
     this.remembered.push({ event, length });
     this.characters += length;
-    while (this.remembered.length > mostRemembered || this.characters > mostCharacters)
+    while (this.remembered.length > maxRemembered || this.characters > maxCharacters)
       this.characters -= this.remembered.shift()!.length;
     for (const listener of [...this.listeners]) listener.hear(event);
   };

@@ -12,10 +12,10 @@ import { Channel, type Listener } from './channel.js';
 
 /** Milliseconds between signs of life. */
 const beatMs = 15_000;
-/** Milliseconds that a channel goes on without a listener, so that one who comes back misses nothing. */
+/** Milliseconds that a channel continues without a listener, so that one who comes back misses nothing. */
 const keptMs = 60_000;
 /** Channels without a listener. */
-const mostIdle = 200;
+const maxIdle = 200;
 /** Milliseconds between looks at all topics: after a commit at once, and not after each of many. */
 const lookMs = 200;
 /** Channels that are looked at together. */
@@ -77,7 +77,7 @@ export class Channels {
   leave(channel: Channel, listener: Listener): void {
     if (!channel.listeners.delete(listener) || channel.listeners.size > 0) return;
     channel.idleSince = this.house.clock();
-    // Moved behind all others, so that those who were left first come first.
+    // Moved after all others, so that those who were left first come first.
     if (this.byKey.delete(channel.key)) this.byKey.set(channel.key, channel);
     this.forgetIdle();
   }
@@ -128,7 +128,7 @@ export class Channels {
     const idle = [...this.byKey.values()].filter(({ listeners }) => listeners.size === 0);
     const oldest = this.house.clock() - keptMs;
     for (const [at, channel] of idle.entries())
-      if (idle.length - at > mostIdle || channel.idleSince <= oldest) this.close(channel);
+      if (idle.length - at > maxIdle || channel.idleSince <= oldest) this.close(channel);
   }
 
   private beat(): void {

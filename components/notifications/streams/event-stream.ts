@@ -22,9 +22,9 @@ export interface Streams {
 
 const path = '{prefix}/subscriptions/stream';
 const mediaType = 'text/event-stream';
-const mostTopics = 64;
+const maxTopics = 64;
 /** Bytes that a client who does not read may be behind, before it is cut off. */
-const mostBehind = 256 << 10;
+const maxBehind = 256 << 10;
 /** Timers take no more milliseconds. */
 const longestTimer = 2 ** 31 - 1;
 /** Milliseconds after which a client that was cut off comes back. */
@@ -42,7 +42,7 @@ export function streamRoutes(streams: Streams): readonly Route[] {
   ];
 }
 
-/** Ends what goes on when its credential stops to count. @returns forgets about it */
+/** Ends what continues when its credential stops to count. @returns forgets about it */
 export function whenExpired(expires = Number.POSITIVE_INFINITY, now: number, end: () => void): () => void {
   if (expires === Number.POSITIVE_INFINITY) return () => {};
   const timer = setTimeout(end, Math.min(Math.max(0, expires - now), longestTimer)).unref();
@@ -54,7 +54,7 @@ async function stream({ house, channels, places }: Streams, request: RouteReques
   const { accept, 'last-event-id': lastEventId } = req.headers;
   assertAcceptable(accept);
   const topics = topicsOf(query);
-  const body = new PassThrough({ writableHighWaterMark: mostBehind });
+  const body = new PassThrough({ writableHighWaterMark: maxBehind });
   const release = await places.take(access, address);
   body.once('close', release);
   try {
@@ -97,8 +97,8 @@ function assertAcceptable(accept: string | undefined): void {
 
 function topicsOf(query: URLSearchParams): readonly string[] {
   const topics = [...new Set(query.getAll('topic'))];
-  if (topics.length === 0 || topics.length > mostTopics)
-    throw new LwsError('bad-request', `A stream has 1 to ${mostTopics} topics: ?topic=IRI&topic=IRI.`);
+  if (topics.length === 0 || topics.length > maxTopics)
+    throw new LwsError('bad-request', `A stream has 1 to ${maxTopics} topics: ?topic=IRI&topic=IRI.`);
   if (!topics.every(isAbsoluteIri)) throw new LwsError('bad-request', 'Every topic is an absolute IRI.');
   return topics;
 }

@@ -37,7 +37,7 @@ export function readChannel(document: unknown, now: number): ChannelWish {
   return { topic: iri, endAt: time };
 }
 
-/** A channel as its subscriber is told of it. */
+/** A channel as its subscriber is notified of it. */
 export const channelDocument = ({ topic, endAt }: ChannelWish, id: string, receiveFrom: string): object => ({
   '@context': contexts,
   id,

@@ -46,9 +46,9 @@ const longestDocument = 16 << 10;
 /** Milliseconds until an address that nobody used is none. */
 const validMs = 60_000;
 /** Bytes that a client who does not read may be behind, before it is cut off. */
-const mostBehind = 256 << 10;
+const maxBehind = 256 << 10;
 /** Of what a client sends, which nobody reads. */
-const mostReceived = 1024;
+const maxReceived = 1024;
 /** Milliseconds that a client may take to say good-bye. */
 const goodByeMs = 1_000;
 const never = Number.POSITIVE_INFINITY;
@@ -59,7 +59,7 @@ export class WebSockets implements Pick<Required<Installation>, 'routes' | 'serv
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    maxPayload: mostReceived,
+    maxPayload: maxReceived,
   });
   private readonly endpoint: string;
   /** The path that every address begins with. */
@@ -215,7 +215,7 @@ function listenerOf(client: WebSocket, topic: string): Listener {
     hear({ activity }) {
       const message = messageOf(activity, topic);
       if (!message || client.readyState !== client.OPEN) return;
-      if (client.bufferedAmount > mostBehind) client.terminate();
+      if (client.bufferedAmount > maxBehind) client.terminate();
       else client.send(JSON.stringify(message));
     },
     beat() {

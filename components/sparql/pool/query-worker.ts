@@ -19,9 +19,9 @@ import { runQuery } from './run-query.js';
 import { runUpdate } from './run-update.js';
 
 /** Chunks that may be on their way without the reader having taken them. */
-const mostUnderWay = 4;
+const maxUnderWay = 4;
 /** Somebody who owns more than so many resources is asked for graph by graph. */
-const mostOwned = 1000;
+const maxOwned = 1000;
 
 const port = parentPort!;
 const send = (message: FromQueryWorker, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
@@ -85,7 +85,7 @@ const askScope = (): Promise<Scope> =>
 
 /** Waits until the reader has room. */
 async function room(): Promise<void> {
-  while (underWay >= mostUnderWay && !isStopped)
+  while (underWay >= maxUnderWay && !isStopped)
     await new Promise<void>((resolve) => {
       taken = resolve;
     });
@@ -133,7 +133,7 @@ async function answer({
     const { scope, changes } = presumed === undefined ? await askScope() : { scope: presumed };
     const memory = index && changes && (await layers.view(index, changes, level, snapshot));
     const owner = typeof scope === 'object' ? scope.owner : undefined;
-    const owned = owner === undefined ? undefined : await ownedBy({ level, snapshot }, owner, mostOwned);
+    const owned = owner === undefined ? undefined : await ownedBy({ level, snapshot }, owner, maxOwned);
     const hidden = await hiddenGraphs(level, snapshot);
     const readable = readableGraphs({ level, snapshot, scope, within: task.within, hidden, owned, decide });
     const run = {

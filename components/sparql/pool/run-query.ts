@@ -97,14 +97,14 @@ async function* counted<T extends Row | Quad>(
     for (const item of block) {
       const length = lengthOf(item);
       characters += length;
-      if (length > mostOfOne || characters > maxBytes) throw tooLong(maxBytes);
+      if (length > maxOfOne || characters > maxBytes) throw tooLong(maxBytes);
     }
     yield block;
   }
 }
 
 /** Characters of one row: it is written at once, in which each may become six. */
-const mostOfOne = 8 << 20;
+const maxOfOne = 8 << 20;
 
 function lengthOf(item: Row | Quad): number {
   const terms = 'subject' in item ? [item.subject, item.predicate, item.object] : item;

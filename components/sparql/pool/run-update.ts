@@ -17,7 +17,7 @@ import { interrupted } from './query-errors.js';
 import type { QueryRun } from './run-query.js';
 
 export interface UpdateRunOptions
-  extends Omit<GraphsUpdateOptions, 'assertName' | 'mayKnow' | 'mayMake' | 'mostSolutions'> {
+  extends Omit<GraphsUpdateOptions, 'assertName' | 'mayKnow' | 'mayMake' | 'maxSolutions'> {
   readonly storage: string;
   /** Graphs that are being written, or removed. */
   readonly hidden: ReadonlySet<string>;
@@ -33,7 +33,7 @@ export type UpdateLine =
 
 const keysOfLine = 200;
 /** Triples of all graphs that are changed and are written anew for it. */
-const mostRewritten = 500_000;
+const maxRewritten = 500_000;
 
 /**
  * Runs an update.
@@ -57,7 +57,7 @@ export async function runUpdate(
   const graphs = await computeUpdate(update.steps, {
     ...options,
     ...dataset,
-    mostSolutions: task.maxResults,
+    maxSolutions: task.maxResults,
     mayKnow: decide && ((iris) => decide(iris, 'know')),
     mayMake: decide && ((iris) => decide(iris, 'make')),
     assertName: (iri) => assertGraph(iri, { storage, systemPrefix }, hidden),
@@ -93,7 +93,7 @@ async function* linesOf(graphs: ChangedGraphs, prefixes: Readonly<Record<string,
   for (const graph of graphs.all) {
     const isRewritten = graph.exists && !isPart(graph);
     if (isRewritten) rewritten += Math.max(graph.triples, graph.before?.triples ?? 0);
-    if (rewritten > mostRewritten)
+    if (rewritten > maxRewritten)
       throw new LwsError('too-complex', 'The graphs that the update changes are too large together. Split it.');
     yield line({ graph: await described(graphs, graph, prefixes) });
     for (const added of inLines(graph.added)) yield line({ added });

@@ -11,7 +11,7 @@ import { UnwritableError } from '../../../lib/rdf/unwritable.js';
 import type { WriterOptions } from '../../../lib/rdf/writer-options.js';
 
 /** Triples that are made into a document for people. */
-const mostReadable = 20_000;
+const maxReadable = 20_000;
 /** Characters of a chunk, about. */
 const chunkLength = 32_768;
 /** Syntaxes of which N-Triples are a part. */
@@ -34,7 +34,7 @@ export async function* graphChunks(
   let isStreamed = format === 'application/n-triples' || format === 'application/n-quads';
   for await (const quads of blocks) {
     for (const quad of quads) held.push(quad);
-    if (!isStreamed && (!isLines || held.length <= mostReadable)) continue;
+    if (!isStreamed && (!isLines || held.length <= maxReadable)) continue;
     isStreamed = true;
     yield* inChunks(write(held));
     held = [];

@@ -7,7 +7,7 @@ import type { AllowedHost } from '../../../lib/outbound/address-policy.js';
 import type { GuardedFetch } from '../../../lib/outbound/guarded-fetch.js';
 import { OutboundError } from '../../../lib/outbound/outbound-error.js';
 import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
-import { assertAllowed, mostServices } from '../../../lib/query/parse/service-policy.js';
+import { assertAllowed, maxServices } from '../../../lib/query/parse/service-policy.js';
 
 export interface ServiceCallsOptions {
   /** Its policy exempts the allowed hosts. */
@@ -19,7 +19,7 @@ export interface ServiceCallsOptions {
 }
 
 /** An answer is held in memory, in both threads. */
-export const mostAnswerBytes = 8 << 20;
+export const maxAnswerBytes = 8 << 20;
 
 /** Makes the calls of one query. */
 export function serviceCalls({ fetch, allowed, timeoutMs, log }: ServiceCallsOptions) {
@@ -28,7 +28,7 @@ export function serviceCalls({ fetch, allowed, timeoutMs, log }: ServiceCallsOpt
   return async ({ endpoint, query }: ServiceCall, signal: AbortSignal): Promise<ServiceAnswer> => {
     // The worker has checked both; but what leaves the server is decided on this side.
     const url = assertAllowed(endpoint, allowed);
-    if (++made > mostServices) return limit(`The query asks other services more than ${mostServices} times.`);
+    if (++made > maxServices) return limit(`The query asks other services more than ${maxServices} times.`);
     const startedAt = performance.now();
     try {
       const { status, body } = await fetch(url, {
@@ -37,7 +37,7 @@ export function serviceCalls({ fetch, allowed, timeoutMs, log }: ServiceCallsOpt
         headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
         body: Buffer.from(new URLSearchParams({ query }).toString()),
         accept: 'application/sparql-results+json',
-        maxBytes: mostAnswerBytes,
+        maxBytes: maxAnswerBytes,
         // Half of what is left: a SERVICE SILENT that hangs leaves time for the rest, and so does the next one.
         timeoutMs: Math.max(1, Math.ceil(left / 2)),
         // A redirect would lose the query, or take it to a host that nobody allowed.
@@ -52,7 +52,7 @@ export function serviceCalls({ fetch, allowed, timeoutMs, log }: ServiceCallsOpt
       // Its message names addresses, and is for the log alone.
       if (!signal.aborted) log.info({ service: url.host, reason: error.message }, 'a SERVICE failed');
       if (error.code === 'too-large')
-        return limit(`The answer of ${nameOf(endpoint)} is larger than ${mostAnswerBytes} bytes. Ask it for less.`);
+        return limit(`The answer of ${nameOf(endpoint)} is larger than ${maxAnswerBytes} bytes. Ask it for less.`);
       return failure(`${nameOf(endpoint)} ${error.code === 'timeout' ? 'took too long' : 'could not be asked'}.`);
     } finally {
       left -= performance.now() - startedAt;

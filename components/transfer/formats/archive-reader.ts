@@ -26,7 +26,7 @@ export const isArchive = async (tree: FileTree): Promise<boolean> => (await tree
 
 /**
  * Reads an archive. Where it goes into another container than it was exported from, IRIs below that one follow, unless `rewrite` says
- * something else of them. Cursors are the number of the part, that of the line behind the member, and the bytes so far.
+ * something else of them. Cursors are the number of the part, that of the line after the member, and the bytes so far.
  */
 export const archiveReader = (tree: FileTree): Reader => ({
   total: tree.total,

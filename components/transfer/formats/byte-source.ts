@@ -42,7 +42,7 @@ export interface Piece {
 }
 
 /** No honest text is so many times longer than it is compressed, unless it is short. */
-const [mostRatio, short] = [1_000, 1 << 20];
+const [maxRatio, short] = [1_000, 1 << 20];
 
 /**
  * The text of a source, as bytes, from that byte of the text on.
@@ -70,7 +70,7 @@ export async function* textOf(source: ByteSource, isGzip: boolean, from: number)
   try {
     for await (const bytes of inflated as AsyncIterable<Buffer>) {
       length += bytes.length;
-      if (length > short + read * mostRatio)
+      if (length > short + read * maxRatio)
         throw new TransferError(`${source.name} is refused: ${read} bytes of it become more than ${length}.`);
       const known = Math.max(0, from - (length - bytes.length));
       if (known < bytes.length) yield { bytes: bytes.subarray(known), read };

@@ -1,7 +1,7 @@
 /**
  * Names of files in the data folder of a Community Solid Server 7, and names of resources: both ways, as that server has them. Pure.
  *
- * A file is named as its resource, decoded. Where the extension does not say the media type, one that does stands behind `$.`.
+ * A file is named as its resource, decoded. Where the extension does not say the media type, one that does stands after `$.`.
  */
 import { extension, lookup } from 'mime-types';
 import { TransferError } from '../member.js';
@@ -46,7 +46,7 @@ export function cssTypeOf(name: string): string {
   return (found !== '' && !notItsTypes.has(found) && lookup(found)) || anyType;
 }
 
-/** The name without the extension behind `$.`. */
+/** The name without the extension after `$.`. */
 export function withoutMark(name: string): string {
   const found = extensionOf(name);
   return found !== '' && name.endsWith(`$.${found}`) ? name.slice(0, -found.length - 2) : name;

@@ -85,7 +85,7 @@ class CssReading {
       const root = await this.container('');
       if (root.acl || root.links) yield this.step(root, '');
     }
-    // From the start, since what belongs to a resource may come long behind it.
+    // From the start, since what belongs to a resource may come long after it.
     for await (const found of this.tree.files()) {
       const { path } = found;
       const isResource = !('refused' in found) && isContent(path);

@@ -52,7 +52,7 @@ export class CssWriter implements Writer {
   private async writeLists({ path, links = {}, acl }: ResourceMember, mediaType?: string): Promise<void> {
     const file = fileOf(path);
     const plain = file.replace(/\/$/, '');
-    // Only folders may be named as files are, with a slash behind it.
+    // Only folders may be named as files are, with a slash after it.
     if (path !== '' && !this.names.add(file.endsWith('/') ? `${plain}//` : plain))
       throw new TransferError(`${this.of}${path} is the same resource as another one to a Community Solid Server.`);
     assertFree(plain);

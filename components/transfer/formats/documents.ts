@@ -21,7 +21,7 @@ export interface Document {
   readonly type: string;
   readonly base: string;
   /** Milliseconds that it may take. */
-  readonly mostMs?: number;
+  readonly maxMs?: number;
 }
 
 /** A document cannot be read. The message is for people, without a full stop. */
@@ -33,18 +33,18 @@ export class DocumentFault extends Error {}
  * @throws DocumentFault
  */
 export async function documentQuads(
-  { mostMs = usualMs, ...document }: Document,
+  { maxMs = usualMs, ...document }: Document,
   factory: DataFactory<Quad>,
 ): Promise<{ readonly quads: Quad[]; readonly prefixes: Readonly<Record<string, string>> }> {
   const pool = new WorkerPool({ script, size: 1, queue: 1, memoryMb, idleMs: 0 });
   try {
     const task = { name: 'read', arguments: { ...document } };
-    const { lines, value } = await runTask(pool, task, mostMs);
+    const { lines, value } = await runTask(pool, task, maxMs);
     return { quads: readQuadLines(lines.join(''), factory), prefixes: value as Record<string, string> };
   } catch (cause) {
     if (cause instanceof TaskFailed) throw new DocumentFault(cause.message.slice(0, 300), { cause });
     if (!(cause instanceof TaskAborted) || cause.why === 'crash') throw cause;
-    const why = cause.why === 'memory' ? `more than ${memoryMb} MiB of memory` : `more than ${mostMs / 1000} s`;
+    const why = cause.why === 'memory' ? `more than ${memoryMb} MiB of memory` : `more than ${maxMs / 1000} s`;
     throw new DocumentFault(`It takes ${why} to read it`, { cause });
   } finally {
     await pool.close();

@@ -29,7 +29,7 @@ export function dumpKind(name: string, mediaType?: string): DumpKind | undefined
 }
 
 /**
- * Reads a dump. Cursors hold the byte of the text behind the member, for N-Quads, where plain files are read on from there and
+ * Reads a dump. Cursors hold the byte of the text after the member, for N-Quads, where plain files are read on from there and
  * those by gzip are inflated again; for TriG, whose prefixes may stand anywhere, the number of quads.
  * @param kind what `dumpKind` said
  */
@@ -58,7 +58,7 @@ interface Batch {
   readonly quads: readonly Quad[];
   /** Numbers of lines. */
   readonly lines: readonly number[];
-  /** Where reading goes on behind each. */
+  /** Where reading continues after each. */
   readonly ends: readonly number[];
   /** How much there was, with each: bytes of the text, or characters of terms. */
   readonly sizes: readonly number[];
@@ -136,7 +136,7 @@ async function* stepsOf(batches: AsyncIterable<Batch>, start: Start): AsyncGener
     throw error;
   }
   yield* taken();
-  // Nothing is left to be told where reading goes on behind these.
+  // Nothing is left to be told where reading continues after these.
   for (const member of leftOut.members(into)) yield { member, cursor: `${at} ${line} ${key} []`, bytes };
 }
 

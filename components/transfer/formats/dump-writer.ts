@@ -6,7 +6,7 @@ import type { Member, Writer } from '../member.js';
 import { TextOutput } from './text-output.js';
 
 /** Terms whose texts are remembered, of one graph. */
-const mostTexts = 10_000;
+const maxTexts = 10_000;
 
 /**
  * Writes each graph as quads in the canonical form of N-Quads, in the order in which they are given, in the graph that its resource
@@ -31,7 +31,7 @@ export class DumpWriter implements Writer {
     const iri = (value: string): string => {
       let text = texts.get(value);
       if (text === undefined) {
-        if (texts.size >= mostTexts) texts.clear();
+        if (texts.size >= maxTexts) texts.clear();
         text = bracketed(value);
         texts.set(value, text);
       }

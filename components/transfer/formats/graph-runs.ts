@@ -6,10 +6,10 @@ import type { Quad, Term } from '@rdfjs/types';
 import type { GraphMember, LeftOut } from '../member.js';
 
 /** Triples of a part, and bytes of the text that they come from, or characters of their terms. */
-const [mostQuads, mostSize] = [10_000, 8 << 20];
+const [maxQuads, maxSize] = [10_000, 8 << 20];
 
 /** Graphs, and origins, that are named one by one. */
-const mostNamed = 100;
+const maxNamed = 100;
 
 /** What is left out for one reason: how many triples, and where the first was. */
 type Count = [triples: number, source: string];
@@ -24,7 +24,7 @@ export class LeftOuts {
   }
 
   add(reason: string, triples: number, source: string): void {
-    const key = this.counts.has(reason) || this.counts.size < mostNamed ? reason : reason.slice(0, 2);
+    const key = this.counts.has(reason) || this.counts.size < maxNamed ? reason : reason.slice(0, 2);
     const [before, first] = this.counts.get(key) ?? [0, source];
     this.counts.set(key, [before + triples, first]);
     this.text = undefined;
@@ -107,7 +107,7 @@ export class GraphRun {
   isOver({ graph }: Quad, size: number): boolean {
     if (this.graph === undefined) return false;
     if (graph !== this.graph && !graph.equals(this.graph)) return true;
-    return this.quads.length >= mostQuads || (this.quads.length > 0 && size - this.start > mostSize);
+    return this.quads.length >= maxQuads || (this.quads.length > 0 && size - this.start > maxSize);
   }
 
   /** @param start says where the quad is, when it is the first of a part */
@@ -121,7 +121,7 @@ export class GraphRun {
     else this.skipped++;
   }
 
-  /** The part that is over; `undefined` when there is none, or it is left out. @param next the quad behind it */
+  /** The part that is over; `undefined` when there is none, or it is left out. @param next the quad after it */
   take(next?: Quad): GraphMember | undefined {
     const { graph, place, quads, source } = this;
     if (graph === undefined || place === undefined) return undefined;

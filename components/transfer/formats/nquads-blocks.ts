@@ -8,13 +8,13 @@ import { SyntaxFault } from './syntax-fault.js';
 
 export interface Block {
   readonly quads: readonly Quad[];
-  /** For each quad the byte of the text behind its line. */
+  /** For each quad the byte of the text after its line. */
   readonly ends: readonly number[];
   /** For each quad the number of its line, from 1. */
   readonly lines: readonly number[];
   /** Bytes of the source that were read so far. */
   readonly read: number;
-  /** The line behind the last of these quads cannot be read; no block follows. */
+  /** The line after the last of these quads cannot be read; no block follows. */
   readonly fault?: SyntaxFault;
 }
 

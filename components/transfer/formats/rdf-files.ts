@@ -22,7 +22,7 @@ import { streamedQuads } from './streamed-quads.js';
 import { SyntaxFault } from './syntax-fault.js';
 
 /** Triples of a part, and characters of their terms. */
-const [mostQuads, mostCharacters] = [10_000, 8 << 20];
+const [maxQuads, maxCharacters] = [10_000, 8 << 20];
 
 /** Bytes of a file that can be read only as a whole. */
 const longestWhole = 16 << 20;
@@ -64,7 +64,7 @@ export async function* rdfParts(file: RdfFile, skipped = 0): AsyncGenerator<RdfP
   for await (const found of quadsOf(file)) {
     ({ prefixes } = found);
     for (const quad of found.quads) {
-      if (quads.length >= mostQuads || characters > mostCharacters) yield part(true);
+      if (quads.length >= maxQuads || characters > maxCharacters) yield part(true);
       assertPlain(quad, file.file.path);
       count++;
       if (count <= skipped) continue;

@@ -16,7 +16,7 @@ export function rewriter(rewrites: readonly Rewrite[]): (iri: string) => string 
 }
 
 /** Terms that are remembered, and the characters of the longest of them. */
-const [mostTerms, longestTerm] = [50_000, 1_000];
+const [maxTerms, longestTerm] = [50_000, 1_000];
 
 /** A copy which does not keep the text alive that the string was cut from. */
 const copyOf = (text: string): string => Buffer.from(text).toString();
@@ -54,7 +54,7 @@ export class RewritingFactory extends DataFactory<Quad> {
     if (known) return known as NamedNode<Iri>;
     const copy = copyOf(value);
     const node = super.namedNode(this.rewrite(copy));
-    if (this.nodes.size >= mostTerms) this.nodes.clear();
+    if (this.nodes.size >= maxTerms) this.nodes.clear();
     this.nodes.set(copy, node);
     return node as NamedNode<Iri>;
   }
@@ -109,7 +109,7 @@ function termMove(rewrites: readonly Rewrite[]): TermMove {
     const known = nodes.get(iri);
     if (known) return known;
     const moved = factory.namedNode(rewrite(iri));
-    if (nodes.size >= mostTerms) nodes.clear();
+    if (nodes.size >= maxTerms) nodes.clear();
     nodes.set(iri, moved);
     return moved;
   };

@@ -31,7 +31,7 @@ export const longestMetadata = 64 << 20;
 /** Whether a tree is a crate. */
 export const isCrate = async (tree: FileTree): Promise<boolean> => (await tree.file(metadataFile)) !== undefined;
 
-/** Reads a crate. Cursors are those of the folder, and `-` behind the links of the crate itself. */
+/** Reads a crate. Cursors are those of the folder, and `-` after the links of the crate itself. */
 export const crateReader = (tree: FileTree): Reader => ({
   total: tree.total,
   read: (options) => readCrate(tree, options),

@@ -27,7 +27,7 @@ const ownTerms: Readonly<Record<string, string>> = {
 };
 
 /** Terms that are looked at, of the contexts in the document. */
-const mostTerms = 10_000;
+const maxTerms = 10_000;
 
 /** The IRIs of names, with what the document's own context says of them. */
 export class CrateTerms {
@@ -37,7 +37,7 @@ export class CrateTerms {
   constructor(context: unknown) {
     for (const part of [context].flat())
       if (isObject(part))
-        for (const [term, value] of Object.entries(part).slice(0, mostTerms)) {
+        for (const [term, value] of Object.entries(part).slice(0, maxTerms)) {
           const iri = isObject(value) ? value['@id'] : value;
           if (typeof iri === 'string' && !term.startsWith('@')) this.own.set(term, iri);
         }

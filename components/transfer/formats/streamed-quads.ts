@@ -8,7 +8,7 @@ import type { DocumentFactory } from './rewriting.js';
 import { SyntaxFault } from './syntax-fault.js';
 
 /** Bytes without any triple, prefixes, and brackets within brackets: more than any dump has, and little memory. */
-const [longestStatement, mostPrefixes, deepest] = [20 << 20, 10_000, 1_000];
+const [longestStatement, maxPrefixes, deepest] = [20 << 20, 10_000, 1_000];
 
 export interface Quads {
   readonly quads: readonly Quad[];
@@ -43,7 +43,7 @@ interface Observer {
 
 const [opening, closing] = [new Set(['[', '(', '{', '<<', '<<(', '{|']), new Set([']', ')', '}', '>>', ')>>', '|}'])];
 
-/** The quads of each piece, as they come. @throws SyntaxFault with the line, behind the quads before it */
+/** The quads of each piece, as they come. @throws SyntaxFault with the line, after the quads before it */
 export async function* streamedQuads(
   pieces: AsyncIterable<Piece>,
   syntax: Syntax,
@@ -88,7 +88,7 @@ class Reading {
       },
       onPrefix: (prefix, { value }) => {
         this.prefixes[prefix] = value;
-        if (++this.declared > mostPrefixes) this.fail(`There are more than ${mostPrefixes} prefixes`);
+        if (++this.declared > maxPrefixes) this.fail(`There are more than ${maxPrefixes} prefixes`);
       },
       onToken: ({ type, line }) => {
         this.line = line;

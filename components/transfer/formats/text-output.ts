@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 
 /** Characters that are sent at once. */
-const mostWaiting = 64 << 10;
+const maxWaiting = 64 << 10;
 
 export class TextOutput {
   private readonly first: PassThrough | ReturnType<typeof createGzip>;
@@ -24,7 +24,7 @@ export class TextOutput {
   /** Comes back when there may be more. @throws what the output throws */
   async write(text: string): Promise<void> {
     this.waiting += text;
-    if (this.waiting.length >= mostWaiting) await this.flush();
+    if (this.waiting.length >= maxWaiting) await this.flush();
   }
 
   private async flush(): Promise<void> {

@@ -6,7 +6,7 @@ import type { TreeSink } from '../file-tree.js';
 import type { GraphMember } from '../member.js';
 
 /** From this number of triples on a graph is written with one of them a line. */
-const mostReadable = 20_000;
+const maxReadable = 20_000;
 
 /** A graph that is written as it comes. */
 interface Streamed {
@@ -42,7 +42,7 @@ export class TurtleFiles {
     for (const quad of member.quads) this.waiting.quads.push(quad);
     this.waiting.prefixes = { ...this.waiting.prefixes, ...member.prefixes };
     const { first, quads, prefixes } = this.waiting;
-    const isLarge = quads.length > mostReadable;
+    const isLarge = quads.length > maxReadable;
     if (member.hasMore && !isLarge) return;
     this.waiting = undefined;
     const options = { base: this.of + member.path, prefixes };

@@ -8,7 +8,7 @@ export function csvOf(columns: readonly string[], rows: readonly Row[]): string 
 
 const field = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text);
 
-/** Hands a text to the browser as a download. */
+/** Hands a string to the browser as a download. */
 export function download(text: string, mediaType: string, name: string): void {
   const url = URL.createObjectURL(new Blob([text], { type: mediaType }));
   const link = document.createElement('a');

@@ -31,7 +31,7 @@ export interface Graph {
   readonly isCut: boolean;
 }
 
-export const mostNodes = 500;
+export const maxNodes = 500;
 const longestLabel = 28;
 
 /** @param rows subject, predicate and object of each statement */
@@ -42,7 +42,7 @@ export function graphOf(rows: readonly Row[]): Graph {
   const node = (term: Term, key: string): GraphNode | undefined => {
     const known = nodes.get(key);
     if (known) return known;
-    if (nodes.size === mostNodes) {
+    if (nodes.size === maxNodes) {
       isCut = true;
       return undefined;
     }

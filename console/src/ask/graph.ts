@@ -3,7 +3,7 @@ import { html, nothing, type PropertyValues, svg, type TemplateResult } from 'li
 import { customElement, property, state } from 'lit/decorators.js';
 import { Page } from '../page.js';
 import { hrefOf, isOutside } from './cell.js';
-import { type Graph, type GraphLink, type GraphNode, graphOf, layout, mostNodes } from './graph-layout.js';
+import { type Graph, type GraphLink, type GraphNode, graphOf, layout, maxNodes } from './graph-layout.js';
 import { plainText, type Row } from './terms.js';
 
 interface View {
@@ -15,7 +15,7 @@ interface View {
 }
 
 /** Links with their names in the picture; the names of more would hide it. */
-const mostNamedLinks = 80;
+const maxNamedLinks = 80;
 const settleSteps = 300;
 const radius = 7;
 const margin = 25;
@@ -28,7 +28,7 @@ export class AskGraph extends Page {
   @state() private view: View = { x: 0, y: 0, width: 800, height: 500 };
   private graph: Graph = { nodes: [], links: [], isCut: false };
   private simulation: ReturnType<typeof layout> | undefined;
-  /** The one node that the Tab key reaches; arrow keys go on from it. */
+  /** The one node that the Tab key reaches; arrow keys continue from it. */
   private reachable: GraphNode | undefined;
   private held: { readonly node: GraphNode | undefined; x: number; y: number; moved: boolean } | undefined;
 
@@ -74,7 +74,7 @@ export class AskGraph extends Page {
         <button type="button" @click=${() => this.zoom(1.25)}>Zoom out</button>
         <button type="button" @click=${this.fit}>Show all</button>
         <span class="soft" role="status">${nodes.length} nodes, ${links.length} links.${
-          isCut ? ` There is more: the picture shows the first ${mostNodes} nodes, the table all.` : ''
+          isCut ? ` There is more: the picture shows the first ${maxNodes} nodes, the table all.` : ''
         }</span>
       </div>
       <svg class="graph" role="group" aria-label="Picture of the graph; its table says the same. Arrow keys go from node to node."
@@ -83,7 +83,7 @@ export class AskGraph extends Page {
         @pointermove=${this.onMove} @pointerup=${this.release} @pointercancel=${this.release}>
         <defs><marker id="graph-arrow" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">
           <path d="M0 0 L8 4 L0 8 z"></path></marker></defs>
-        ${links.map((link) => this.link(link, links.length <= mostNamedLinks))}
+        ${links.map((link) => this.link(link, links.length <= maxNamedLinks))}
         ${nodes.map((node) => this.node(node))}
       </svg>`;
   }

@@ -13,7 +13,7 @@ type View = 'table' | 'chart' | 'graph' | 'raw';
 const titles: Readonly<Record<View, string>> = { table: 'Table', chart: 'Chart', graph: 'Graph', raw: 'Raw' };
 
 /** Characters of the answer that are shown as they came; the whole is a file. */
-const mostRaw = 200_000;
+const maxRaw = 200_000;
 
 /** Chart and picture are loaded by those who look at them. */
 const loads: Partial<Record<View, () => Promise<unknown>>> = {
@@ -84,11 +84,11 @@ export class AskResults extends Page {
     return html`
       <div class="row">
         <span class="soft grow">${mediaType}, ${text.length.toLocaleString()} characters${
-          text.length > mostRaw ? `; the first ${mostRaw.toLocaleString()} are shown` : ''
+          text.length > maxRaw ? `; the first ${maxRaw.toLocaleString()} are shown` : ''
         }</span>
         <button type="button" @click=${this.downloadRaw}>Download the answer</button>
       </div>
-      <pre class="raw" tabindex="0" role="region" aria-label="The answer as it came">${text.slice(0, mostRaw)}</pre>`;
+      <pre class="raw" tabindex="0" role="region" aria-label="The answer as it came">${text.slice(0, maxRaw)}</pre>`;
   }
 
   private async show(view: View): Promise<void> {

@@ -12,7 +12,7 @@ const rowHeight = 32;
 /** Rows above and below those in sight. */
 const spare = 20;
 /** A browser ends the page's height at some 17 million pixels. */
-const mostRows = 400_000;
+const maxRows = 400_000;
 
 type Direction = 'ascending' | 'descending';
 
@@ -59,7 +59,7 @@ export class AskTable extends Page {
   protected override render(): TemplateResult {
     const count = this.chosen.length;
     const isLong = count > fewRows;
-    const shown = Math.min(count, mostRows);
+    const shown = Math.min(count, maxRows);
     const from = isLong ? Math.max(0, this.from - spare) : 0;
     const to = isLong ? Math.min(shown, this.from + this.inSight + spare) : shown;
     return html`
@@ -69,7 +69,7 @@ export class AskTable extends Page {
         </label>
         <span class="soft" role="status">${
           count === this.rows.length ? '' : `${count.toLocaleString()} of ${this.rows.length.toLocaleString()} rows`
-        }${count > mostRows ? ` The first ${mostRows.toLocaleString()} are shown: filter, or download all.` : ''}</span>
+        }${count > maxRows ? ` The first ${maxRows.toLocaleString()} are shown: filter, or download all.` : ''}</span>
       </div>
       <div class="scroll answer ${isLong ? 'long' : ''}" tabindex="0" role="region" aria-label="Rows" @scroll=${this.onScroll}>
         <table aria-rowcount=${shown + 1}>

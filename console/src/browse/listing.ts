@@ -10,7 +10,7 @@ export class Listing extends EventTarget {
   loaded = false;
   /** Rows of those whose names have the text that is looked for; absent: all. */
   found: readonly Member[] | undefined;
-  /** How many were looked through, while a search goes on. */
+  /** How many were looked through, while a search continues. */
   searched: number | undefined;
   private size = 1;
   private readonly pages = new Map<number, readonly Member[] | Promise<void>>();
@@ -39,7 +39,7 @@ export class Listing extends EventTarget {
     return Array.isArray(known) ? (known as Member[])[index % this.size] : undefined;
   }
 
-  /** Looks for a text in all names, which has every page fetched. An empty text ends that. */
+  /** Looks for a string in all names, which has every page fetched. An empty text ends that. */
   async search(text: string): Promise<void> {
     const wanted = text.trim().toLowerCase();
     this.wanted = wanted;

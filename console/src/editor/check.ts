@@ -1,4 +1,4 @@
-/** Errors of a text, found while it is typed. It must not know the element. */
+/** Errors of a string, found while it is typed. It must not know the element. */
 import { jsonParseLinter } from '@codemirror/lang-json';
 import { ensureSyntaxTree } from '@codemirror/language';
 import { type Diagnostic, linter } from '@codemirror/lint';
@@ -9,7 +9,7 @@ import N3Parser from 'n3/src/N3Parser.js';
 /** Longer documents are checked by the server when they are saved: a check would hold up typing. */
 const longestChecked = 300_000;
 const pauseMs = 200;
-const mostErrors = 20;
+const maxErrors = 20;
 
 interface ParseError extends Error {
   readonly context?: { readonly line?: number; readonly token?: { readonly value?: string } };
@@ -49,7 +49,7 @@ function checkSparql({ state }: EditorView): Diagnostic[] {
   const found: Diagnostic[] = [];
   ensureSyntaxTree(state, state.doc.length, 100)?.iterate({
     enter: ({ type, from, to }) => {
-      if (!type.isError || found.length >= mostErrors) return;
+      if (!type.isError || found.length >= maxErrors) return;
       const said = state.sliceDoc(from, Math.min(to, from + 40)).trim();
       const message = said ? `“${said}” is not expected here.` : 'Something is missing here.';
       found.push({ from, to, severity: 'error', message });

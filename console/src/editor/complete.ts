@@ -26,7 +26,7 @@ const keywords =
 /** The first of the two that is there: the list, or the end of patience. */
 const soon = (list: Promise<readonly string[]> | undefined): Promise<readonly string[] | undefined> =>
   Promise.race([
-    // Whoever asks for completions is told of failures where they matter: typing goes on with prefixes alone.
+    // Whoever asks for completions is notified of failures where they matter: typing continues with prefixes alone.
     list?.catch(() => []) ?? Promise.resolve([]),
     new Promise<undefined>((resolve) => setTimeout(() => resolve(undefined), patienceMs)),
   ]);

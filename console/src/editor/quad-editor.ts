@@ -29,10 +29,10 @@ import { turtleLanguage } from './turtle.js';
 export type { Completions } from './complete.js';
 export type Language = 'turtle' | 'sparql' | 'json' | 'text';
 
-/** A text whose line ends are all CR LF keeps them; any other is split at LF alone, so that nothing in it changes unasked. */
+/** A string whose line ends are all CR LF keeps them; any other is split at LF alone, so that nothing in it changes unasked. */
 const separatorOf = (text: string): string => (/\r\n/.test(text) && !/(?:^|[^\r])\n/.test(text) ? '\r\n' : '\n');
 
-/** A text that the page sets is no edit. */
+/** A string that the page sets is no edit. */
 const outside = Annotation.define<boolean>();
 
 @customElement('quad-editor')

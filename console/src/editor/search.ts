@@ -16,7 +16,7 @@ interface Search {
   readonly text: string;
 }
 
-const mostCounted = 10_000;
+const maxCounted = 10_000;
 const change = StateEffect.define<Partial<Search>>();
 
 const search = StateField.define<Search>({
@@ -43,7 +43,7 @@ function matches(state: EditorState, from = 0, to = state.doc.length): Match[] {
   const found: Match[] = [];
   for (const { index, 0: hit } of state.doc.sliceString(from, to).matchAll(pattern(text))) {
     found.push({ from: from + index, to: from + index + hit.length });
-    if (found.length >= mostCounted) break;
+    if (found.length >= maxCounted) break;
   }
   return found;
 }
@@ -169,7 +169,7 @@ const look = EditorView.theme({
   '.cm-found': { backgroundColor: 'var(--mark)', outline: '1px solid var(--soft)' },
 });
 
-/** Ctrl or Cmd and F finds, F3 goes on, Escape ends it. */
+/** Ctrl or Cmd and F finds, F3 continues, Escape ends it. */
 export const finding: Extension = [
   search,
   marked,

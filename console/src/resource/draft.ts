@@ -1,5 +1,5 @@
 /**
- * A text that is edited and written back only over the version that was read. What was typed is kept whatever the server
+ * A string that is edited and written back only over the version that was read. What was typed is kept whatever the server
  * answers. It must not know elements.
  */
 import { messageOf, Refusal, request, succeed } from '../api.js';

@@ -30,7 +30,7 @@ const isTarget = (value: unknown): value is Target =>
   typeof value === 'object' && value !== null && typeof (value as Target).href === 'string';
 const isTargets = (value: unknown): value is readonly Target[] => Array.isArray(value) && value.every(isTarget);
 
-/** @throws SyntaxError for a text that is no linkset */
+/** @throws SyntaxError for a string that is no linkset */
 function contextOf(text: string): Context {
   const document = JSON.parse(text) as { linkset?: readonly unknown[] };
   const context = document?.linkset?.[0] ?? {};

@@ -28,7 +28,7 @@ type TabId = 'text' | 'table' | 'preview' | 'metadata';
 const emptyTurtle =
   'There are no triples in it yet. Type “<#it> a ” to choose a class, then a prefix such as “dcterms:”, which is declared for you.';
 
-/** What somebody else made of a resource, to be compared with a text. */
+/** What somebody else made of a resource, to be compared with a string. */
 async function theirVersion(iri: string): Promise<Theirs> {
   const { text, etag, mediaType, reason } = await readResource(iri);
   if (text !== undefined) return { text, etag };

@@ -38,7 +38,7 @@ const subjectNow = (): string => {
 };
 let subject = subjectNow();
 onSession(() => {
-  // The same person with a new credential goes on; nobody else sees what was typed.
+  // The same person with a new credential continues; nobody else sees what was typed.
   if (subjectNow() === subject) return;
   subject = subjectNow();
   kept.clear();

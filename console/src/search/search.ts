@@ -34,7 +34,7 @@ interface Found {
 }
 
 /** Facets beyond this are reached by their IRI. */
-const mostFacets = 2000;
+const maxFacets = 2000;
 
 const lws = 'https://www.w3.org/ns/lws#';
 /** What the server itself says a resource is; every resource has one of them. */
@@ -50,7 +50,7 @@ export async function readFacets(): Promise<{ readonly types: readonly string[];
     const found = await json<Found>(`${endpoint}?page=${page}`, { headers: { Accept: 'application/lws+json' } });
     total = found.totalItems;
     types.push(...found.items.map(({ id }) => id));
-    if (found.items.length === 0 || types.length >= Math.min(total, mostFacets)) break;
+    if (found.items.length === 0 || types.length >= Math.min(total, maxFacets)) break;
   }
   return { types, total };
 }

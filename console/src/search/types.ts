@@ -2,7 +2,7 @@
 import { serviceEndpoint, succeed } from '../api.js';
 
 /** Characters of IRIs in one query; the service takes 64 KiB. */
-const mostCharacters = 40_000;
+const maxCharacters = 40_000;
 
 interface Bindings {
   readonly results: {
@@ -38,9 +38,9 @@ const queryFor = (iris: readonly string[]): string => `SELECT DISTINCT ?r ?type 
 
 function batches(iris: readonly string[]): string[][] {
   const all: string[][] = [];
-  let length = mostCharacters;
+  let length = maxCharacters;
   for (const iri of iris) {
-    if (length + iri.length > mostCharacters) {
+    if (length + iri.length > maxCharacters) {
       all.push([]);
       length = 0;
     }

@@ -6,7 +6,7 @@ import { Page } from '../page.js';
 import type { Upload, UploadQueue } from './queue.js';
 
 /** Rows that are shown: of a thousand that wait, nobody reads more. */
-const mostShown = 50;
+const maxShown = 50;
 const words: Readonly<Record<Upload['state'], string>> = {
   waiting: 'waiting',
   sending: 'sending',
@@ -81,9 +81,9 @@ export class UploadPanel extends Page {
     const order: readonly Upload['state'][] = ['sending', 'failed', 'conflict', 'cancelled', 'waiting', 'kept', 'done'];
     const rank = new Map(order.map((state, index) => [state, index]));
     const sorted = [...this.queue.uploads].sort((a, b) => rank.get(a.state)! - rank.get(b.state)!);
-    const more = sorted.length - mostShown;
+    const more = sorted.length - maxShown;
     return html`<ul class="plain">
-        ${sorted.slice(0, mostShown).map(
+        ${sorted.slice(0, maxShown).map(
           (upload) => html`<li>
             <span class="grow">${upload.path}</span>
             ${

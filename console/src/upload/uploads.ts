@@ -1,4 +1,4 @@
-/** The one queue of this tab: it goes on while other pages are looked at. */
+/** The one queue of this tab: it continues while other pages are looked at. */
 import { UploadQueue } from './queue.js';
 
 let queue: UploadQueue | undefined;

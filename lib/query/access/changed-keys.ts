@@ -146,7 +146,7 @@ class ChangedKeys implements KeyIterators {
 
 /** What a reader asks for after a block. Where a block was not given, the reader has nothing new to ask for. */
 class Leap {
-  /** The last target, which is where reading goes on. */
+  /** The last target, which is where reading continues. */
   at: string | undefined;
   private isGiven = false;
 

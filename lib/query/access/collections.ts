@@ -6,7 +6,7 @@ export function addNew<T>(set: Set<T>, item: T): boolean {
   return set.add(item).size > before;
 }
 
-/** Puts the item behind the others of its key. */
+/** Puts the item after the others of its key. */
 export function addTo<K, T>(lists: Map<K, T[]>, key: K, item: T): void {
   const own = lists.get(key);
   if (own) own.push(item);

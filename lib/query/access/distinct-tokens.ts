@@ -7,7 +7,7 @@ import type { Scan } from './scan.js';
 import type { ScanRuns } from './scan-runs.js';
 import type { Token } from './terms.js';
 
-/** The terms in blocks, which come again now and then. The place stands next behind the scan's prefix. */
+/** The terms in blocks, which come again now and then. The place stands next after the scan's prefix. */
 export async function* distinctTokens(runs: ScanRuns, scan: Scan, place: number): AsyncGenerator<Token[]> {
   const { range, reader } = scan;
   let found = new Set<Token>();

@@ -11,16 +11,16 @@ import { eachMatch, type Scan } from './scan.js';
 import { type GatedScan, isByGraph, leapOf, startOf } from './scan-runs.js';
 
 /** Up to so many keys are counted. */
-const mostCounted = 64;
+const maxCounted = 64;
 /** Where some may be closed, it is enough to have counted so many; and so many are read for that. */
 const enoughCounted = 32;
-const mostRead = 128;
+const maxRead = 128;
 /** Where they did not suffice, the count is exact if what is open, and where it is, can be read for so much, in keys. */
 const exactUpTo = 1024;
 /** What LevelDB's compressed tables take for a key, about. */
 const bytesPerKey = 34;
 /** More ranges are not asked for their size one by one. */
-const mostSized = 16;
+const maxSized = 16;
 
 /** How many keys begin with a prefix. */
 export async function keysBehind(iterators: KeyIterators, { index, prefix }: KeyPrefix): Promise<number> {
@@ -28,13 +28,13 @@ export async function keysBehind(iterators: KeyIterators, { index, prefix }: Key
     iterator.seek(prefix);
     // LevelDB gives fewer than are asked for when they are long.
     for (let count = 0; ; ) {
-      const keys = await iterator.nextv(mostCounted);
+      const keys = await iterator.nextv(maxCounted);
       const own = keys.findLastIndex((key) => key.startsWith(prefix)) + 1;
       count += own;
-      if (own < keys.length || keys.length === 0 || count >= mostCounted) return count;
+      if (own < keys.length || keys.length === 0 || count >= maxCounted) return count;
     }
   });
-  if (counted < mostCounted) return counted;
+  if (counted < maxCounted) return counted;
   return Math.max(counted, Math.round((await iterators.sizeOf(prefix)) / bytesPerKey));
 }
 
@@ -64,14 +64,14 @@ async function sampled(iterators: KeyIterators, scan: Scan, gate: GraphGate): Pr
     iterator.seek(startOf(scan, gate));
     let [count, read] = [0, 0];
     for (;;) {
-      const keys = await iterator.nextv(mostCounted);
+      const keys = await iterator.nextv(maxCounted);
       const own = keys.slice(0, keys.findLastIndex((key) => key.startsWith(prefix)) + 1);
       await eachMatch({ ...scan, unique: undefined }, own, () => count++);
       read += own.length;
       const to = own.length > 0 ? leapOf(scan, gate, own) : undefined;
       if (own.length < keys.length || keys.length === 0 || (to !== undefined && !to.startsWith(prefix)))
         return { isWhole: true, count, read };
-      if (count >= enoughCounted || read >= mostRead) return { isWhole: false, count, read };
+      if (count >= enoughCounted || read >= maxRead) return { isWhole: false, count, read };
       if (to !== undefined) iterator.seek(to);
     }
   });
@@ -79,7 +79,7 @@ async function sampled(iterators: KeyIterators, scan: Scan, gate: GraphGate): Pr
 
 async function sizeOf(iterators: KeyIterators, scan: Scan, { ranges }: GraphGate): Promise<number> {
   const { prefix } = scan.range;
-  if (!isByGraph(scan) || !ranges || ranges.length > mostSized) return iterators.sizeOf(prefix);
+  if (!isByGraph(scan) || !ranges || ranges.length > maxSized) return iterators.sizeOf(prefix);
   const sizes = ranges.map(({ from, to }) => iterators.sizeBetween(prefix + inKeys(from), prefix + inKeys(to)));
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }

@@ -4,7 +4,7 @@
  */
 
 const firstLength = 64;
-const mostLength = 2048;
+const maxLength = 2048;
 
 /** The same items; short blocks first, since the first may be all that is wanted. */
 export async function* even<T>(blocks: AsyncIterable<readonly T[]>): AsyncGenerator<T[]> {
@@ -16,7 +16,7 @@ export async function* even<T>(blocks: AsyncIterable<readonly T[]>): AsyncGenera
       if (waiting.length < length) continue;
       yield waiting;
       waiting = [];
-      length = Math.min(mostLength, 4 * length);
+      length = Math.min(maxLength, 4 * length);
     }
   }
   if (waiting.length > 0) yield waiting;

@@ -41,7 +41,7 @@ export interface GraphGate {
 export const nameOfNone = (graph: Token): Token => `${graph}\u0001`;
 
 /** So many lookups cost less than a look at everything. */
-const mostFew = 64;
+const maxFew = 64;
 
 export function graphGate({ readable, defaultGraphs, namedGraphs }: DatasetGraphs, part: DatasetPart): GraphGate {
   const names = part === 'union' ? defaultGraphs : namedGraphs;
@@ -51,7 +51,7 @@ export function graphGate({ readable, defaultGraphs, namedGraphs }: DatasetGraph
   let ranges: readonly IriRange[] | undefined;
   return {
     all: readable.all && !only,
-    few: only && only.size <= mostFew ? [...only] : undefined,
+    few: only && only.size <= maxFew ? [...only] : undefined,
     get ranges() {
       ranges ??= names ? unionOfRanges(names.map(alone)) : readable.ranges;
       return ranges;

@@ -4,7 +4,7 @@
  */
 import { type IriRange, only, unionOfRanges } from '../../storage/iri-ranges.js';
 
-/** Of a linkset's graph, behind the name of its resource. */
+/** Of a linkset's graph, after the name of its resource. */
 export const linksetEnd = '.meta';
 
 /**
@@ -24,13 +24,13 @@ export function graphRanges(ranges: readonly IriRange[]): readonly IriRange[] {
 
 /** Those that were asked for last, with what they became. */
 let remembered: readonly (readonly [ranges: readonly IriRange[], graphs: readonly IriRange[]])[] = [];
-const mostRemembered = 8;
+const maxRemembered = 8;
 
 /** The same array for the same ranges, as long as it is asked for now and then: a caller has the same ones in query after query. */
 export function rememberedGraphRanges(ranges: readonly IriRange[]): readonly IriRange[] {
   const known = remembered.find(([each]) => areSame(each, ranges));
   const found = known ?? ([ranges, graphRanges(ranges)] as const);
-  remembered = [found, ...remembered.filter((each) => each !== known)].slice(0, mostRemembered);
+  remembered = [found, ...remembered.filter((each) => each !== known)].slice(0, maxRemembered);
   return found[1];
 }
 
@@ -69,7 +69,7 @@ export const clipped = (ranges: readonly IriRange[], { from, to }: IriRange): Ir
     .map((range) => ({ from: range.from > from ? range.from : from, to: range.to < to ? range.to : to }))
     .filter((range) => range.from < range.to);
 
-/** The range that a name lies in, or else the next one behind it. The ranges are disjoint and in order. */
+/** The range that a name lies in, or else the next one after it. The ranges are disjoint and in order. */
 export function rangeAt(ranges: readonly IriRange[], name: string): IriRange | undefined {
   let [low, high] = [0, ranges.length];
   while (low < high) {
@@ -86,10 +86,10 @@ export const isInRanges = (ranges: readonly IriRange[], name: string): boolean =
 };
 
 /**
- * What the keys of names from `bound` on begin with, or come behind. A name stands in a key with the separator behind it, which is
+ * What the keys of names from `bound` on begin with, or come after. A name stands in a key with the separator after it, which is
  * more than the U+0000 of a bound that leaves out a name.
  */
 export const inKeys = (bound: string): string => (bound.endsWith('\u0000') ? `${bound}\u0001` : bound);
 
-/** What comes behind all keys of a graph. */
+/** What comes after all keys of a graph. */
 export const behindGraph = (graph: string): string => `${graph}\u0000\u0001`;

@@ -16,9 +16,9 @@ export interface Seekable {
 export interface KeyIterators {
   /** The keys that begin with the prefix, which ends with the separator. */
   blocks(prefix: string): AsyncGenerator<readonly string[]>;
-  /** The same, going on at the target that is given after a block. */
+  /** The same, continuing at the target that is given after a block. */
   leaps(prefix: string, target: () => string | undefined): AsyncGenerator<readonly string[]>;
-  /** The same from some key on, a few keys at first, so that little is read in vain. A target behind the prefix is the end. */
+  /** The same from some key on, a few keys at first, so that little is read in vain. A target after the prefix is the end. */
   steps(prefix: string, from: string, target: () => string | undefined): AsyncGenerator<readonly string[]>;
   /** Gives an iterator over an order to the work, for as long as it lasts. */
   lend<T>(index: IndexName, work: (iterator: Seekable) => Promise<T>): Promise<T>;

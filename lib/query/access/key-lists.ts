@@ -6,7 +6,7 @@ import { type IndexName, indexNames, otherKeys } from '../../storage/quad-keys.j
 import type { KeyIterators, Seekable } from './key-iterators.js';
 
 const keysAtATime = 2000;
-/** Nobody asks a list for bytes but to count keys. */
+/** No client asks a list for bytes but to count keys. */
 const bytesPerKey = 34;
 
 /**

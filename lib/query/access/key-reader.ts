@@ -58,7 +58,7 @@ export function wholeKey(terms: Terms): string {
   return prefix + suffix + suffix.length.toString(36).padStart(5, '0');
 }
 
-/** Where the terms of keys with the same end begin and end, counted from behind the index name. */
+/** Where the terms of keys with the same end begin and end, counted from after the index name. */
 interface Layout {
   readonly suffixAt: number;
   /** By S, P, O, G. */
@@ -68,12 +68,12 @@ interface Layout {
   readonly heads: readonly string[];
   /** The end without the part of the graph: what tells triples of the same characters apart. */
   readonly triple: string;
-  /** Where the text of the object begins, behind its datatype or language. */
+  /** Where the text of the object begins, after its datatype or language. */
   readonly textAt: number;
 }
 
 /** Layouts that are remembered; there are a few for each length of a term. */
-const mostLayouts = 20_000;
+const maxLayouts = 20_000;
 
 /** Reads the keys of one order. It holds the last key that was read. */
 export class KeyReader {
@@ -94,7 +94,7 @@ export class KeyReader {
     const text = key.slice(suffixAt, -endDigits);
     let layout = this.layouts.get(text);
     if (!layout) {
-      if (this.layouts.size >= mostLayouts) this.layouts.clear();
+      if (this.layouts.size >= maxLayouts) this.layouts.clear();
       layout = this.layoutOf(text);
       this.layouts.set(text, layout);
     }
@@ -114,7 +114,7 @@ export class KeyReader {
     return this.layout.starts[graphAt]!;
   }
 
-  /** What the triple has behind its graph, and its types: with what is before the graph, its identity. */
+  /** What the triple has after its graph, and its types: with what is before the graph, its identity. */
   get rest(): string {
     const { ends, suffixAt, triple } = this.layout;
     const from = ends[graphAt]! + separator.length;

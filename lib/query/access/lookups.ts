@@ -8,14 +8,14 @@ import type { KeyPrefix } from './key-reader.js';
 /** Lookups that run side by side, each with an iterator of its own. */
 const lanes = 8;
 /** The largest number of keys that is asked for at a time. */
-const mostAtATime = 1000;
+const maxAtATime = 1000;
 
 /** How many keys the last lookups had, so that the next asks for about as many. */
 interface Expected {
   keys: number;
 }
 
-/** `false`: no more is wanted; a text: where it goes on; anything else: behind what was handed over. */
+/** `false`: no more is wanted; a string: where it continues; anything else: after what was handed over. */
 type Answer = string | boolean | undefined;
 /** The same, or something to wait for. */
 type Answering = Answer | Promise<Answer> | Promise<void>;
@@ -23,7 +23,7 @@ type Answering = Answer | Promise<Answer> | Promise<void>;
 /** What becomes of the keys. */
 interface Reading<Of> {
   readonly take: (keys: readonly string[], of: Of) => Answering;
-  /** Where the first key of use may be, when that is behind the prefix. */
+  /** Where the first key of use may be, when that is after the prefix. */
   readonly startOf?: (of: Of) => string | undefined;
 }
 
@@ -53,18 +53,18 @@ async function readPrefix(
   await iterators.lend(index, async (iterator) => {
     iterator.seek(start ?? prefix);
     let read = 0;
-    for (let ask = expected.keys; ; ask = Math.min(mostAtATime, 4 * ask)) {
+    for (let ask = expected.keys; ; ask = Math.min(maxAtATime, 4 * ask)) {
       const keys = await iterator.nextv(ask);
       let count = keys.length;
       while (count > 0 && !keys[count - 1]!.startsWith(prefix)) count--;
       read += count;
       const told = take(count === keys.length ? keys : keys.slice(0, count));
       const answer = told instanceof Promise ? await told : told;
-      // LevelDB may give fewer than were asked for; only none, or a key behind the prefix, is the end.
+      // LevelDB may give fewer than were asked for; only none, or a key after the prefix, is the end.
       if (answer === false || keys.length === 0 || count < keys.length) break;
       if (typeof answer === 'string') iterator.seek(answer);
     }
-    // One more tells the end. Each key that is read for nothing costs a text.
-    expected.keys = Math.min(mostAtATime, Math.max(2, Math.ceil((expected.keys + read + 1) / 2)));
+    // One more tells the end. Each key that is read for nothing costs a string.
+    expected.keys = Math.min(maxAtATime, Math.max(2, Math.ceil((expected.keys + read + 1) / 2)));
   });
 }

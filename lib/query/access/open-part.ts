@@ -1,5 +1,5 @@
 /**
- * The keys of all graphs that are open, when they are few: a query that has read much in vain goes on with these instead, so that
+ * The keys of all graphs that are open, when they are few: a query that has read much in vain continues with these instead, so that
  * what it may not read costs it no more than what it may. It must not know queries, or how scans are run.
  */
 
@@ -17,21 +17,21 @@ import type { Token } from './terms.js';
 /** Keys that are read in vain before it is looked whether there are fewer that are open; then twice as many each time. */
 const firstWaste = 64;
 /** What may be spent on that for so many: twice as much while it is little, and half as much when it is more. */
-const mostDoubled = 1024;
-const allowedFor = (wasted: number): number => Math.max(Math.min(2 * wasted, mostDoubled), 0.5 * wasted);
-/** Keys that are asked for behind a seek; more when they are all in the range. */
+const maxDoubled = 1024;
+const allowedFor = (wasted: number): number => Math.max(Math.min(2 * wasted, maxDoubled), 0.5 * wasted);
+/** Keys that are asked for after a seek; more when they are all in the range. */
 const firstAsked = 32;
-const mostAsked = 1000;
+const maxAsked = 1000;
 /** More keys are not kept. */
-const mostKept = 16_384;
+const maxKept = 16_384;
 /** The same where every graph has to be met to be known to be closed. */
-const mostUnguided = 4096;
+const maxUnguided = 4096;
 /** What a seek costs, in keys. */
 const seekCost = 25;
 /** LevelDB's tables take about so much for a key. */
 const bytesPerKey = 34;
 /** So many ranges are asked for their size. */
-const mostSized = 8;
+const maxSized = 8;
 
 /** What it costs to ask about graphs, in keys. */
 const askCost = 100;
@@ -112,15 +112,15 @@ export class OpenPart {
 
   /** Reads on until it has cost so much. */
   private async grow(most: number): Promise<void> {
-    if (this.cost === 0 && (await this.size()) > 2 * mostKept) this.isLarge = true;
+    if (this.cost === 0 && (await this.size()) > 2 * maxKept) this.isLarge = true;
     else await this.iterators.lend('GSPO', (iterator) => this.read(iterator, most));
-    if (!this.isWhole && this.cost >= (this.gate.ranges ? mostKept : mostUnguided)) this.isLarge = true;
+    if (!this.isWhole && this.cost >= (this.gate.ranges ? maxKept : maxUnguided)) this.isLarge = true;
     if (this.isLarge) this.keys.length = 0;
   }
 
   /** At least how many keys there are, about: LevelDB says it of what it has sorted into its files. */
   private async size(): Promise<number> {
-    const some = this.gate.ranges?.slice(0, mostSized) ?? [];
+    const some = this.gate.ranges?.slice(0, maxSized) ?? [];
     const sizes = some.map(({ from, to }) => this.iterators.sizeBetween(prefix + inKeys(from), prefix + inKeys(to)));
     return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0) / bytesPerKey;
   }
@@ -141,7 +141,7 @@ export class OpenPart {
       const [from, to] = [prefix + inKeys(range.from), prefix + inKeys(range.to)];
       if (this.at < from) [this.at, isThere] = [from, false];
       if (!isThere) iterator.seek(this.at);
-      asked = isThere ? Math.min(mostAsked, 4 * asked) : firstAsked;
+      asked = isThere ? Math.min(maxAsked, 4 * asked) : firstAsked;
       const keys = await iterator.nextv(asked);
       this.cost += keys.length + (isThere ? 0 : seekCost);
       const own = keys.filter((key) => key < to);
@@ -150,7 +150,7 @@ export class OpenPart {
       await rest;
       isThere = own.length === keys.length && keys.length > 0;
       if (!isThere) {
-        // The first key behind the range says where the next one is of use.
+        // The first key after the range says where the next one is of use.
         this.at = keys[own.length] ?? `${prefix}\uffff`;
         continue;
       }
@@ -164,17 +164,17 @@ export class OpenPart {
 
 /** What is still to be taken of a scan. */
 interface Rest {
-  /** The key behind which it stands. */
+  /** The key after which it stands. */
   readonly last: string;
   readonly take: (key: string) => void;
 }
 
-/** Takes the matches of a scan that stand behind a key in its order, from the part. */
+/** Takes the matches of a scan that stand after a key in its order, from the part. */
 export async function takeBehind(part: OpenPart, scan: Scan, { last, take }: Rest): Promise<void> {
   const keys = part.keysOf(scan);
   let at = 0;
   while (at < keys.length && compareKeys(keys[at]!, last) <= 0) at++;
-  // Triples of the union that were met before are met again, so that their copies behind the key are none.
+  // Triples of the union that were met before are met again, so that their copies after the key are none.
   await eachMatch(scan, keys.slice(0, at), () => {});
   await eachMatch(scan, keys.slice(at), take);
 }

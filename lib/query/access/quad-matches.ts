@@ -42,7 +42,7 @@ export interface QuadMatches {
   /** The matches of each, in the order given. */
   lookUp(bounds: readonly Terms[], wanted: Wanted): Promise<Terms[][]>;
   count(bound: Terms, part: DatasetPart): Promise<number>;
-  /** The terms of the place, which come again now and then; it stands next behind what is bound in an order. */
+  /** The terms of the place, which come again now and then; it stands next after what is bound in an order. */
   distinct(bound: Terms, place: number, part: DatasetPart): AsyncGenerator<Token[]>;
   /**
    * How many matches there are, about: all keys where every graph is open, exact for a few; otherwise those in open graphs.
@@ -119,7 +119,7 @@ class KeyMatches implements QuadMatches {
     if (gate.all || own![graphAt] !== undefined) return keysBehind(iterators, keyPrefix(own!, false));
     const few = await fewGraphs(gate);
     if (!few) return openMatches(iterators, { ...this.scans.one(own!, part), gate }, this.openPart(gate));
-    const some = few.slice(0, mostEstimated).map((graph) => keyPrefix([own![0], own![1], own![2], graph], false));
+    const some = few.slice(0, maxEstimated).map((graph) => keyPrefix([own![0], own![1], own![2], graph], false));
     const counts = await Promise.all(some.map((range) => keysBehind(iterators, range)));
     return counts.reduce((sum, count) => sum + count, 0) * (few.length / Math.max(1, some.length));
   }
@@ -223,7 +223,7 @@ const costs: Costs = { lookUp: 25, quad: 5, subject: 15 };
 /** A scan reads what is closed, too. How much that is must not show, so that it is taken to be as much as what is open. */
 const gatedCosts: Costs = { lookUp: 12, quad: 3, subject: 8 };
 /** Graphs that are looked into to estimate what many have. */
-const mostEstimated = 8;
+const maxEstimated = 8;
 
 /** Bounds that are looked up together have the same places bound. */
 const canBeSubject = (token: Token): boolean => canMatch([token, undefined, undefined, undefined]);

@@ -18,10 +18,10 @@ export interface Wish {
   readonly take: (key: string) => unknown;
 }
 
-/** Gives where to go on after a block of keys, when that is not behind it. */
+/** Gives where to continue after a block of keys, when that is not after it. */
 export type Leap = (keys: readonly string[]) => string | undefined;
 
-/** Stands for the end where a place to go on at is asked for: no key is greater. */
+/** Stands for the end where a place to continue at is asked for: no key is greater. */
 const end = '\uffff';
 
 export class ScanRuns {
@@ -86,7 +86,7 @@ export class ScanRuns {
     yield;
   }
 
-  /** What is still to be read of the keys of a lookup: where to go on, or nothing. */
+  /** What is still to be read of the keys of a lookup: where to continue, or nothing. */
   private async takeSome(keys: readonly string[], { scan, take }: Wish): Promise<string | false | undefined> {
     const { gate } = scan;
     let wantsMore = true;
@@ -121,7 +121,7 @@ async function* nothing(): AsyncGenerator<void> {}
 /** What repeats is to be found out from the beginning. */
 const anew = (scan: Scan): Scan => (scan.unique ? { ...scan, unique: distinctTriples() } : scan);
 
-/** The graph is what stands next behind the scan's prefix, so that keys of one graph stand together. */
+/** The graph is what stands next after the scan's prefix, so that keys of one graph stand together. */
 export const isByGraph = ({ range: { index, length } }: Scan): boolean => index[length] === 'G';
 
 /** Where the keys of open graphs begin. */

@@ -5,9 +5,9 @@
 import type { Token } from './terms.js';
 
 /** A subject with more keys is asked pattern by pattern. */
-const mostOfSubject = 256;
+const maxOfSubject = 256;
 /** Keys that are kept. */
-const mostKept = 200_000;
+const maxKept = 200_000;
 
 export interface SubjectKeys {
   /** Reads the keys of those that are not there yet. */
@@ -31,7 +31,7 @@ export function subjectKeys(read: (lists: readonly SubjectList[]) => Promise<voi
     async load(subjects) {
       const missing = [...new Set(subjects)].filter((subject) => !known.has(subject));
       if (missing.length === 0) return;
-      if (kept > mostKept) {
+      if (kept > maxKept) {
         known.clear();
         kept = 0;
       }
@@ -40,13 +40,13 @@ export function subjectKeys(read: (lists: readonly SubjectList[]) => Promise<voi
         subject,
         add(keys: readonly string[]) {
           for (const key of keys) own.push(key);
-          return own.length <= mostOfSubject;
+          return own.length <= maxOfSubject;
         },
       }));
       await read(lists);
       for (const [subject, keys] of found) {
         kept += keys.length;
-        known.set(subject, keys.length > mostOfSubject ? undefined : keys);
+        known.set(subject, keys.length > maxOfSubject ? undefined : keys);
       }
     },
     of: (subject) => known.get(subject),

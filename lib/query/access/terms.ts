@@ -66,7 +66,7 @@ export function termOf(token: Token): NamedNode | BlankNode | Literal {
 }
 
 /** IRIs that are kept as terms, since they repeat. */
-const mostNodes = 10_000;
+const maxNodes = 10_000;
 
 /** `termOf` for many terms, of which IRIs come again. */
 export function termCache(): (token: Token) => Term {
@@ -75,7 +75,7 @@ export function termCache(): (token: Token) => Term {
     if (!isIri(token)) return termOf(token);
     let node = nodes.get(token);
     if (!node) {
-      if (nodes.size >= mostNodes) nodes.clear();
+      if (nodes.size >= maxNodes) nodes.clear();
       node = termOf(token);
       nodes.set(token, node);
     }

@@ -15,7 +15,7 @@ export function calculate(operator: ArithmeticOperator, a: Value, b: Value): Val
   return type === 'integer' ? integers(operator, a, b) : decimals(operator, a, b);
 }
 
-/** Digits behind the point of a quotient that does not end: those that XPath asks for. */
+/** Digits after the point of a quotient that does not end: those that XPath asks for. */
 const leastScale = 18;
 
 function quotient(a: Value, b: Value): Value | undefined {

@@ -16,7 +16,7 @@ export function areEqual(a: Value, b: Value): boolean | undefined {
   if (isText(a) && isText(b)) return false;
   if (isDuration(a) && isDuration(b)) return equalDurations(a, b);
   if (a.kind === b.kind && a.kind !== 'other') {
-    // A text that is no value of its type is equal to itself alone.
+    // A string that is no value of its type is equal to itself alone.
     if (a.number === undefined || b.number === undefined) return toToken(a) === toToken(b) ? true : undefined;
     return a.number === b.number && compareDigits(a, b) === 0;
   }

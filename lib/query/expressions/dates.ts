@@ -31,7 +31,7 @@ const fieldsAt = (day: number, hours: number, minutes: number, seconds: number, 
   return { year, month, day: dayOfMonth, hours, minutes, seconds, zone };
 };
 
-/** The fields of a text; `undefined` when it is no such date or time. 24:00:00 is 00:00:00 of the next day. */
+/** The fields of a string; `undefined` when it is no such date or time. 24:00:00 is 00:00:00 of the next day. */
 export function fieldsOf(kind: Dated, text: string): Fields | undefined {
   const found = forms[kind].exec(text);
   if (!found) return undefined;

@@ -1,20 +1,20 @@
 /** Integers and decimals as the digits that they are written with, which doubles do not hold. It must not know operators of SPARQL. */
 import { decimalOf, type Value } from './values.js';
 
-/** A number: the digits, and how many of them stand behind the point. */
+/** A number: the digits, and how many of them stand after the point. */
 export interface Digits {
   readonly digits: bigint;
   readonly scale: number;
 }
 
 /** Digits that are calculated with; each product has twice as many. XPath asks for 18 (Functions and Operators 4.2). */
-const mostDigits = 1000;
+const maxDigits = 1000;
 
 export const isExact = ({ numberType }: Value): boolean => numberType === 'integer' || numberType === 'decimal';
 
 /** `undefined` for what has too many, which is the overflow of XPath. */
 export function digitsOf({ text }: Value): Digits | undefined {
-  if (text.length > mostDigits) return undefined;
+  if (text.length > maxDigits) return undefined;
   const point = text.indexOf('.');
   if (point < 0) return { digits: BigInt(text), scale: 0 };
   const fraction = text.slice(point + 1);
@@ -26,7 +26,7 @@ export function digitsOf({ text }: Value): Digits | undefined {
   };
 }
 
-/** Both with as many digits behind the point. */
+/** Both with as many digits after the point. */
 export function aligned(a: Digits, b: Digits): [a: bigint, b: bigint, scale: number] {
   const scale = Math.max(a.scale, b.scale);
   const at = ({ digits, scale: own }: Digits): bigint => digits * 10n ** BigInt(scale - own);

@@ -23,14 +23,14 @@ export const binary =
     return b && apply(a, b);
   };
 
-/** A text with or without a language. */
+/** A string with or without a language. */
 export const isText = ({ kind }: Value): boolean => kind === 'string' || kind === 'lang';
 
-/** A function of a text with or without a language. */
+/** A function of a string with or without a language. */
 export const ofText = (apply: (value: Value) => Value): Make =>
   unary((value) => (isText(value) ? apply(value) : undefined));
 
-/** A function of a text without a language. */
+/** A function of a string without a language. */
 export const ofString = (apply: (text: string) => Value | undefined): Make =>
   unary((value) => (value.kind === 'string' ? apply(value.text) : undefined));
 

@@ -3,10 +3,10 @@
 import type { Evaluate, Row } from './evaluate.js';
 import { isText, type Makes } from './function-forms.js';
 import { compilePattern } from './patterns.js';
-import { mostCharacters, textValue, tooLong, truth } from './values.js';
+import { maxCharacters, textValue, tooLong, truth } from './values.js';
 
 /** Patterns that are kept where they come from the rows. */
-const mostPatterns = 256;
+const maxPatterns = 256;
 
 /** What is made of a pattern and flags, kept. A constant is found by itself, without a look into the map. */
 function remembering<T>(make: (pattern: string, flags: string) => T): (pattern: string, flags: string) => T {
@@ -16,7 +16,7 @@ function remembering<T>(make: (pattern: string, flags: string) => T): (pattern: 
     if (last?.pattern === pattern && last.flags === flags) return last.made;
     const key = `${flags}/${pattern}`;
     if (!known.has(key)) {
-      if (known.size >= mostPatterns) known.clear();
+      if (known.size >= maxPatterns) known.clear();
       known.set(key, make(pattern, flags));
     }
     const made = known.get(key) as T;
@@ -64,11 +64,11 @@ function templateOf(replacement: string, { groups, isQuoted }: Replacer): string
 
 /** What the replacements come to at most, before any is made. @throws LwsError `query-limit` */
 function assertLength(text: string, expression: RegExp, template: string): void {
-  if (text.length * template.length < mostCharacters) return;
+  if (text.length * template.length < maxCharacters) return;
   let matches = 0;
   text.replace(expression, () => String(++matches).slice(0, 0));
   const references = template.split('$').length - 1;
-  if (text.length * (1 + references) + matches * template.length > 16 * mostCharacters) throw tooLong();
+  if (text.length * (1 + references) + matches * template.length > 16 * maxCharacters) throw tooLong();
 }
 
 export const patternFunctions: Makes = {

@@ -47,7 +47,7 @@ const bnode: Make = ([name]): Evaluate => {
   };
 };
 
-/** A text with a language, or with a direction as well, needs more than its datatype. */
+/** A string with a language, or with a direction as well, needs more than its datatype. */
 const languageTypes: ReadonlySet<string> = new Set([rdf.langString, `${rdf.namespace}dirLangString`]);
 /** What the store takes for the tag of a language. */
 const languageTag = /^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/;

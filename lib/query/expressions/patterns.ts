@@ -85,7 +85,7 @@ const lineMarks = (flags: string): ReadonlyMap<string, string> =>
     ['$', flags.includes('m') ? '(?=\\n|$)' : '$'],
   ]);
 
-/** As many digits as there are groups before it; those behind are themselves. */
+/** As many digits as there are groups before it; those after are themselves. */
 function backReference(token: string, groups: number): string {
   let length = token.length;
   while (length > 2 && Number(token.slice(1, length)) > groups) length--;
@@ -95,12 +95,12 @@ function backReference(token: string, groups: number): string {
 const escaped = (token: string): string =>
   classes.get(token) ?? (/^\\[A-Za-z0-9]/.test(token) ? token : literal(token.slice(1)));
 
-/** A class, behind its opening bracket. What is within `-[` and `]` is taken away from it. */
+/** A class, after its opening bracket. What is within `-[` and `]` is taken away from it. */
 function readClass(tokens: Tokens): string {
   const sign = tokens.all[tokens.at] === '^' ? '^' : '';
   tokens.at += sign.length;
   let source = '';
-  /** What a hyphen would stand behind. */
+  /** What a hyphen would stand after. */
   let last = 'nothing' as 'nothing' | 'character' | 'hyphen';
   for (;;) {
     const token = tokens.all[tokens.at++];

@@ -9,8 +9,8 @@ import { xsd } from '../../rdf/vocabulary.js';
 import { isBlank, isIri, type Token, termOf } from '../access/terms.js';
 import type { Row, Slot } from './evaluate.js';
 
-/** A text that no endpoint should find too long. */
-const mostCharacters = 32_768;
+/** A string that no endpoint should find too long. */
+const maxCharacters = 32_768;
 
 /** `undefined` when there is no such variable, or the text would be too long. */
 export function valuesText(
@@ -22,7 +22,7 @@ export function valuesText(
   if (kept.length === 0) return undefined;
   const lines = new Set(table.map((texts) => `(${kept.map((at) => texts[at]).join(' ')})`));
   const text = `\nVALUES (${kept.map((at) => `?${columns[at]![0]}`).join(' ')}) { ${[...lines].join(' ')} }`;
-  return text.length > mostCharacters ? undefined : text;
+  return text.length > maxCharacters ? undefined : text;
 }
 
 /**

@@ -93,7 +93,7 @@ const integer = /^[+-]?\d+$/;
 const decimal = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/;
 const double = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
-/** The number that a text is; `undefined` when it is none of that type. */
+/** The number that a string is; `undefined` when it is none of that type. */
 export function parseNumber(text: string, type: NumberType): number | undefined {
   if (integer.test(text)) return Number(text);
   if (type === 'integer') return undefined;
@@ -113,16 +113,16 @@ function parseOther(kind: Kind, text: string): number | undefined {
 export const isTrue: Value = { kind: 'boolean', text: 'true', number: 1, datatype: xsd.boolean };
 export const isFalse: Value = { kind: 'boolean', text: 'false', number: 0, datatype: xsd.boolean };
 export const truth = (value: boolean): Value => (value ? isTrue : isFalse);
-/** Characters of a text that a query may make. What works on more could not be interrupted. */
-export const mostCharacters = 1_000_000;
+/** Characters of a string that a query may make. What works on more could not be interrupted. */
+export const maxCharacters = 1_000_000;
 
-/** @throws LwsError `query-limit` for a text that is too long */
+/** @throws LwsError `query-limit` for a string that is too long */
 export function textValue(text: string, language?: string): Value {
-  if (text.length > mostCharacters) throw tooLong();
+  if (text.length > maxCharacters) throw tooLong();
   return language === undefined ? { kind: 'string', text } : { kind: 'lang', text, language };
 }
 export const tooLong = (): LwsError =>
-  new LwsError('query-limit', `The query makes a text of more than ${mostCharacters} characters.`);
+  new LwsError('query-limit', `The query makes a text of more than ${maxCharacters} characters.`);
 
 export const iriValue = (text: string): Value => ({ kind: 'iri', text });
 export const blankValue = (label: string): Value => ({ kind: 'blank', text: label });
@@ -194,7 +194,7 @@ export function datatypeOf(value: Value): string | undefined {
   return value.datatype ?? xsd.string;
 }
 
-/** The token of a value. @throws LwsError for a text that is longer than the store's terms */
+/** The token of a value. @throws LwsError for a string that is longer than the store's terms */
 export function toToken(value: Value | undefined): Token | undefined {
   if (!value || value.token !== undefined) return value?.token;
   if (value.kind === 'iri') return value.text;

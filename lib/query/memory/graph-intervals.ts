@@ -10,7 +10,7 @@ import { gspo, type Ids, lowerBound, type QuadRange, type SortedQuads } from './
 import type { TermIds } from './term-ids.js';
 
 /** More ranges are only looked for when they will be asked for again: each takes two searches. */
-const mostOnce = 64;
+const maxOnce = 64;
 /** It is not worth looking for less. */
 const leastLength = 1024;
 
@@ -69,7 +69,7 @@ export class GraphIntervals {
 }
 
 function intervalsOf({ ranges, isExact }: GraphGate, { terms, layers }: MemoryView): Found | undefined {
-  if (!ranges || (!isExact && ranges.length > mostOnce)) return undefined;
+  if (!ranges || (!isExact && ranges.length > maxOnce)) return undefined;
   const { quads } = layers[0]!;
   const known = remembered.get(quads) ?? new WeakMap<readonly IriRange[], Found | undefined>();
   remembered.set(quads, known);

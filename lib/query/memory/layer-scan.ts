@@ -8,7 +8,7 @@ import { type Columns, gspo, type Ids, type QuadRange, rangeIn, spog, upperBound
 
 /** There are no more matches. */
 export const ended = -1;
-/** Graphs have to be asked for; then it goes on. */
+/** Graphs have to be asked for; then it continues. */
 export const stopped = -2;
 
 /** Matches, one after the other. */
@@ -28,7 +28,7 @@ export interface Copies {
 }
 
 /** Quads that are looked through for other graphs to be asked for with the first. */
-const mostAhead = 4096;
+const maxAhead = 4096;
 
 export class LayerScan implements MatchScan {
   /** The columns of S, P, O and G in the order of the scan. */
@@ -178,7 +178,7 @@ export class LayerScan implements MatchScan {
 
   private noteUndecided(verdicts: GraphVerdicts): void {
     const { graphs, layer, range } = this;
-    const end = Math.min(range.to, this.at + mostAhead);
+    const end = Math.min(range.to, this.at + maxAhead);
     for (let i = this.at; i < end; i++) {
       const graph = graphs[i]!;
       if (layer.masked && layer.masked[graph] === 1) continue;

@@ -7,10 +7,10 @@ import type { GraphVerdicts } from './graph-verdicts.js';
 import { ended, type LayerScan, stopped } from './layer-scan.js';
 
 /** Up to so many quads are looked at one after the other, some at a time. */
-const mostCounted = 2048;
+const maxCounted = 2048;
 const atATime = 64;
 /** As long as no more graphs than these have to be decided for that. */
-const mostDecided = 64;
+const maxDecided = 64;
 /** Samples stand evenly in what is scanned. The first that have enough matches are not followed by closer ones. */
 const samples = [
   { count: 16, length: 4, enough: 8 },
@@ -21,7 +21,7 @@ const samples = [
 /** @param verdicts on the graphs of the scans */
 export async function estimated(scans: readonly LayerScan[], verdicts: GraphVerdicts): Promise<number> {
   const length = scans.reduce((sum, scan) => sum + scan.length, 0);
-  if (length <= mostCounted) {
+  if (length <= maxCounted) {
     const count = await countedAll(scans, verdicts);
     if (count !== undefined) return count;
   }
@@ -39,7 +39,7 @@ async function countedAll(scans: readonly LayerScan[], verdicts: GraphVerdicts):
     const { from, to } = scan.range;
     for (let at = from; at < to; at += atATime) {
       count += await counted(scan.within(at, Math.min(to, at + atATime)), verdicts);
-      if (verdicts.decided - before > mostDecided) return undefined;
+      if (verdicts.decided - before > maxDecided) return undefined;
     }
   }
   return count;

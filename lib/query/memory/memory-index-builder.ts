@@ -9,13 +9,13 @@ import { type IndexData, indexOf, type ReadQuads, readQuads } from './index-data
 export interface BuilderData {
   /** The folder of the LevelDB. */
   readonly folder: string;
-  readonly mostQuads: number;
+  readonly maxQuads: number;
 }
 
 /** First, that LevelDB is read and closed; then the index. Without data: there are more quads than that, or it was told to stop. */
 export type FromBuilder = { readonly isRead: true } | { readonly data: IndexData | undefined };
 
-const { folder, mostQuads } = workerData as BuilderData;
+const { folder, maxQuads } = workerData as BuilderData;
 const port = parentPort!;
 const send = (message: FromBuilder): void => port.postMessage(message);
 let isStopped = false;
@@ -28,7 +28,7 @@ async function readAll(): Promise<ReadQuads | undefined> {
   const level = await openLevel(folder);
   const snapshot = level.snapshot();
   try {
-    return await readQuads(level, snapshot, { most: mostQuads, isStopped: () => isStopped });
+    return await readQuads(level, snapshot, { most: maxQuads, isStopped: () => isStopped });
   } finally {
     await snapshot.close();
     await level.close();

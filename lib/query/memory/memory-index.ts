@@ -17,7 +17,7 @@ export interface MemoryIndexOptions {
   readonly store: Pick<Store, 'onStage' | 'onCommit' | 'onDrop'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
   /** Without more quads than these there is an index. */
-  readonly mostQuads: number;
+  readonly maxQuads: number;
   /** So many changed graphs are always read one by one. */
   readonly fewGraphs?: number;
   /** The shortest time between two builds. */
@@ -87,11 +87,11 @@ export class MemoryIndex {
   /** Builds the index in the background. */
   start(): void {
     if (this.isClosed || this.isPaused || this.builder) return;
-    const { folder, mostQuads } = this.options;
+    const { folder, maxQuads } = this.options;
     [this.isUsed, this.removed] = [false, 0];
     const sequence = this.changed.begin();
     const began = performance.now();
-    const workerData: BuilderData = { folder, mostQuads };
+    const workerData: BuilderData = { folder, maxQuads };
     const builder = new Worker(new URL('./memory-index-builder.js', import.meta.url), { workerData });
     builder.unref();
     this.builder = builder;
@@ -186,10 +186,10 @@ export class MemoryIndex {
   }
 
   private giveUp(failure: unknown): void {
-    const { log, mostQuads, retryMs = 300_000 } = this.options;
+    const { log, maxQuads, retryMs = 300_000 } = this.options;
     if (failure) log.warn({ err: failure }, 'The index in memory could not be built.');
     else if (!this.hadTooMany)
-      log.info(`The storage has more than ${mostQuads} quads, so that there is no index of them in memory.`);
+      log.info(`The storage has more than ${maxQuads} quads, so that there is no index of them in memory.`);
     this.hadTooMany = !failure;
     this.nextAt = Date.now() + retryMs;
     this.drop();
@@ -197,7 +197,7 @@ export class MemoryIndex {
 
   /** There were too many quads, and there still are about as many. */
   private get isHopeless(): boolean {
-    return this.hadTooMany && this.removed < this.options.mostQuads * worthRetrying;
+    return this.hadTooMany && this.removed < this.options.maxQuads * worthRetrying;
   }
 
   /** Nobody has asked for long. */

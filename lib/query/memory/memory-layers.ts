@@ -47,9 +47,9 @@ interface KnownGraph {
 /** Graphs that are read side by side. */
 const lanes = 8;
 /** Quads that are sorted anew for each query; more are made a layer that stays. */
-const mostRecent = 1000;
+const maxRecent = 1000;
 /** Terms that only changed graphs have, most of which may be gone again. */
-const mostOwnTerms = 250_000;
+const maxOwnTerms = 250_000;
 
 export class MemoryLayers {
   private base: LayersOfBase | undefined;
@@ -114,7 +114,7 @@ class LayersOfBase {
   }
 
   async view(changed: readonly ChangedGraph[], readTriples: ReadGraph): Promise<MemoryView> {
-    if (this.terms.ownSize > mostOwnTerms) this.forget();
+    if (this.terms.ownSize > maxOwnTerms) this.forget();
     const next = changed
       .filter(({ graph, sequence, lasts }) => !lasts || this.known.get(graph)?.sequence !== sequence)
       .values();
@@ -146,7 +146,7 @@ class LayersOfBase {
     const { quads, masked, terms, known } = this;
     const layers: Layer[] = [{ quads, masked: known.size > 0 ? masked : undefined, numbers: undefined }];
     let recent = [...known].filter(([graph, own]) => this.settled?.graphs.get(graph) !== own);
-    if (sizeOf(recent) > Math.max(mostRecent, (this.settled?.quads.count ?? 0) / 4)) {
+    if (sizeOf(recent) > Math.max(maxRecent, (this.settled?.quads.count ?? 0) / 4)) {
       const lasting = [...known].filter(([, { sequence }]) => sequence >= 0);
       this.settled = { ...sorted(lasting, terms), graphs: new Map(lasting) };
       recent = recent.filter(([, { sequence }]) => sequence < 0);

@@ -15,7 +15,7 @@ export interface MemoryScans {
   decide?(graph: string | undefined, part: DatasetPart): Promise<void> | undefined;
   /** Scans that give all matches together. @param ids of terms that there are */
   of(ids: Ids, part: DatasetPart): readonly MatchScan[];
-  /** Scans with the terms of a place, each of them once in a scan; it stands next behind what is bound in an order. */
+  /** Scans with the terms of a place, each of them once in a scan; it stands next after what is bound in an order. */
   distinct(ids: Ids, place: number, part: DatasetPart): readonly MatchScan[];
   estimate(ids: Ids, part: DatasetPart): number | Promise<number>;
   /** Asks for the graphs at which a scan has stopped. */

@@ -55,7 +55,7 @@ export class MergedScan implements MatchScan {
     return this.scans[this.current]!.id(place);
   }
 
-  /** What was found so far is found again when it goes on. */
+  /** What was found so far is found again when it continues. */
   private stop(): number {
     this.current = -1;
     return stopped;

@@ -1,5 +1,5 @@
 /**
- * The terms of an index by number: those of the base, which all threads share, and behind them those that this thread has met in
+ * The terms of an index by number: those of the base, which all threads share, and after them those that this thread has met in
  * graphs that changed since. Their order is that of their texts, whoever met which first. It must not know quads.
  */
 import type { Token } from '../access/terms.js';
@@ -48,7 +48,7 @@ export class TermIds {
     return between !== 0 ? between : a === b ? 0 : this.own.compare(a - this.first, b - this.first);
   }
 
-  /** How many terms of the base are less than a text. */
+  /** How many terms of the base are less than a string. */
   baseBelow(text: string): number {
     return this.base.placeOf(text);
   }

@@ -9,7 +9,7 @@ import { sortedTexts } from './text-order.js';
 /** A finished table, as it goes from thread to thread. */
 export interface TermTableData {
   readonly count: number;
-  /** UTF-8, one term behind the other, in the order of the bytes. */
+  /** UTF-8, one term after the other, in the order of the bytes. */
   readonly text: SharedArrayBuffer;
   /** Where each begins, and where the last ends (Uint32). */
   readonly offsets: SharedArrayBuffer;
@@ -23,8 +23,8 @@ export interface TermTableData {
 const keptTerms = 1 << 17;
 const longestKept = 256;
 /** Characters that are kept. */
-const mostKept = 8 << 20;
-const mostText = 2 ** 32 - 1;
+const maxKept = 8 << 20;
+const maxText = 2 ** 32 - 1;
 
 /** More terms, or more text, than a table can number. */
 export class TableFullError extends Error {}
@@ -101,8 +101,8 @@ export class TermTable {
     const from = this.offsets[id]!;
     // A character of UTF-16 has three bytes of UTF-8 at most.
     const most = from + token.length * 3;
-    if (most > mostText) throw new TableFullError('The terms have too much text.');
-    if (most > this.text.length) this.text = grown(this.text, Math.min(mostText, Math.max(most, this.text.length * 2)));
+    if (most > maxText) throw new TableFullError('The terms have too much text.');
+    if (most > this.text.length) this.text = grown(this.text, Math.min(maxText, Math.max(most, this.text.length * 2)));
     const to = from + this.text.write(token, from, 'utf8');
     if (id >= this.hashes.length) {
       this.hashes = longer(this.hashes, id * 2);
@@ -121,7 +121,7 @@ export class TermTable {
     const token = this.text.toString('utf8', this.offsets[id]!, this.offsets[id + 1]!);
     if (token.length > longestKept) return token;
     this.keptLength += token.length;
-    if (this.keptLength > mostKept) {
+    if (this.keptLength > maxKept) {
       this.keptIds.fill(-1);
       this.kept = [];
       this.keptLength = token.length;
@@ -131,7 +131,7 @@ export class TermTable {
     return token;
   }
 
-  /** How many terms of a finished table are less than a text. */
+  /** How many terms of a finished table are less than a string. */
   placeOf(token: string): number {
     const bytes = Buffer.from(token);
     let [low, high] = [0, this.count];

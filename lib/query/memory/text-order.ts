@@ -1,5 +1,5 @@
 /**
- * Texts that lie one behind the other in a buffer, sorted by their bytes. Pure; it must not know what the texts are.
+ * Texts that lie one after the other in a buffer, sorted by their bytes. Pure; it must not know what the texts are.
  */
 
 /** The texts of a buffer: each begins where the one before it ends. */
@@ -65,7 +65,7 @@ class TextSorter {
     return [less, greater + 1];
   }
 
-  /** 0 behind the end. */
+  /** 0 after the end. */
   private byteOf(number: number, at: number): number {
     const { text, offsets } = this.texts;
     const place = offsets[number]! + at;

@@ -6,7 +6,7 @@
 import { joinTokens, type Token } from '../access/terms.js';
 import { calculate } from '../expressions/arithmetic.js';
 import { compareValues } from '../expressions/comparison.js';
-import { mostCharacters, numberValue, textValue, tooLong, toToken, type Value } from '../expressions/values.js';
+import { maxCharacters, numberValue, textValue, tooLong, toToken, type Value } from '../expressions/values.js';
 import type { Aggregate, Row, Slot } from '../plan/plan.js';
 
 export interface Accumulator {
@@ -81,7 +81,7 @@ function texts(separator: string): Fold {
     take({ kind, text: next }) {
       if (kind === 'blank') isBroken = true;
       text = text === undefined ? next : text + separator + next;
-      if (text.length > mostCharacters) throw tooLong();
+      if (text.length > maxCharacters) throw tooLong();
     },
     result: () => (isBroken ? undefined : textValue(text ?? '')),
   };
@@ -98,7 +98,7 @@ function countOfSolutions(slots: readonly Slot[]): Accumulator {
 
 const passesErrors: ReadonlySet<Aggregate['name']> = new Set(['count', 'sample']);
 
-/** @param hold is told of each value that the group may hold */
+/** @param hold is notified of each value that the group may hold */
 export function accumulator(aggregate: Aggregate, hold: (value: Value | undefined) => void): Accumulator {
   const { name, expression, isDistinct, solution } = aggregate;
   if (isDistinct && !expression) return countOfSolutions(solution);

@@ -143,7 +143,7 @@ async function* values(plan: ValuesPlan, input: Blocks): AsyncGenerator<Row[]> {
 
 async function* union(execution: Execution, plan: UnionPlan, input: Blocks | undefined): AsyncGenerator<Row[]> {
   if (!input) for (const part of plan.inputs) yield* execute(execution, part);
-  // Each branch has rows of its own, since what comes behind may tell them apart.
+  // Each branch has rows of its own, since what comes after may tell them apart.
   else
     for await (const rows of input)
       for (const part of plan.inputs) yield* execute(execution, part, oneBlock(rows.map((row) => row.slice())));

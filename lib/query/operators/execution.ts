@@ -34,9 +34,9 @@ export const blockLength = 2048;
 export const emptyRow = ({ width, outer }: Execution): Row =>
   outer ? outer.slice() : new Array<undefined>(width).fill(undefined);
 
-/** Characters of a text that count, and that a query may make of such texts, which rows, groups and orders hold. */
+/** Characters of a string that count, and that a query may make of such texts, which rows, groups and orders hold. */
 const longText = 4096;
-export const mostOfTexts = 64 << 20;
+export const maxOfTexts = 64 << 20;
 
 /** @throws LwsError `query-limit` */
 export function spend({ texts }: Execution, value: Value | undefined): void {
@@ -46,7 +46,7 @@ export function spend({ texts }: Execution, value: Value | undefined): void {
   if (texts.left < 0)
     throw new LwsError(
       'query-limit',
-      `The query makes long texts of more than ${mostOfTexts >> 20} Mi characters in all.`,
+      `The query makes long texts of more than ${maxOfTexts >> 20} Mi characters in all.`,
     );
 }
 

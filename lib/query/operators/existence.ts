@@ -106,7 +106,7 @@ async function partnered(asker: Asker, existence: Existence, rows: readonly Row[
 }
 
 /** Answers that are remembered. */
-const mostAnswers = 100_000;
+const maxAnswers = 100_000;
 
 /** The right side with the terms of a row in place of its variables, once for all rows with the same terms. */
 async function partneredEach(
@@ -126,7 +126,7 @@ async function partneredEach(
       for (const slot of existence.shared) outer[slot] = row[slot];
       const own: Execution = { ...execution, outer, memory: new Map(), isHasty: true };
       answer = await hasRows(run(own, existence.whole));
-      if (answers.size >= mostAnswers) answers.clear();
+      if (answers.size >= maxAnswers) answers.clear();
       answers.set(key, answer);
     }
     found.push(answer);

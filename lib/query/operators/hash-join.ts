@@ -50,9 +50,9 @@ export interface Partners {
 }
 
 /** Rows that are compared between two looks at the clock. */
-const mostCompared = 4096;
+const maxCompared = 4096;
 /** Rows of a right side that are held to be compared by conditions: among more, the first for a row is found sooner alone. */
-const mostHeld = 1 << 16;
+const maxHeld = 1 << 16;
 
 /** Which rows have a partner among those that a plan gives alone; `undefined`: these are too many for their conditions. */
 export async function havePartners(
@@ -63,10 +63,10 @@ export async function havePartners(
   const { load, candidates } = partners(execution, right, run);
   const possible = [...right.possible];
   const isLimited = conditions.length > 0;
-  if (!(await load(isLimited ? mostHeld : undefined))) return undefined;
+  if (!(await load(isLimited ? maxHeld : undefined))) return undefined;
   let compared = 0;
   const isPair = (row: Row, partner: Row): boolean => {
-    if (++compared % mostCompared === 0) execution.assertTime();
+    if (++compared % maxCompared === 0) execution.assertTime();
     if (counts && !counts.some((slot) => row[slot] !== undefined && partner[slot] !== undefined)) return false;
     const merged = merge(row, partner, possible);
     return merged !== undefined && conditions.every((condition) => holds(condition, merged));

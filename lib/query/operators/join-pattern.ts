@@ -19,9 +19,9 @@ import {
 } from './pattern-access.js';
 
 /** Keys that a table may have. */
-const mostInTable = 1_000_000;
+const maxInTable = 1_000_000;
 /** Lookups between two outputs, at most. */
-const mostLookups = 1024;
+const maxLookups = 1024;
 
 export async function* joinPattern(execution: Execution, pattern: Pattern, input: Blocks): AsyncGenerator<Row[]> {
   for await (const { rows, isLast } of batches(execution, pattern, input)) {
@@ -65,7 +65,7 @@ async function* joinGroup(
   if (slots.length === 0 || (await isLookUpCheaper(execution, pattern, slots, partners.size)))
     return yield* lookedUp(execution, pattern, [...partners.values()]);
   // What comes later finds the table; for the last rows the matches need not be kept, unless such rows come often.
-  if ((!isLast || memory.scans++ > 0) && (await estimateOf(execution, pattern)) <= mostInTable)
+  if ((!isLast || memory.scans++ > 0) && (await estimateOf(execution, pattern)) <= maxInTable)
     yield* probed(execution, pattern, await tableFor(execution, pattern, slots), partners);
   else yield* scanned(execution, pattern, slots, partners);
 }
@@ -116,7 +116,7 @@ async function* lookedUp(execution: Execution, pattern: Pattern, groups: readonl
   for (let at = 0; at < groups.length; ) {
     const some = groups.slice(at, at + memory.lookups);
     at += memory.lookups;
-    memory.lookups = Math.min(mostLookups, memory.lookups * 2);
+    memory.lookups = Math.min(maxLookups, memory.lookups * 2);
     const bounds = some.map(([row]) => boundBy(pattern, row!));
     const found = await execution.matches.lookUp(bounds, wantedOf(execution, pattern));
     const pairs = some.map((rows, index) => [found[index]!, rows] as const);

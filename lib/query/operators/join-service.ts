@@ -10,7 +10,7 @@ import { hashJoin } from './hash-join.js';
 import { serviceRows } from './service-rows.js';
 
 /** Rows that go along. */
-const mostAlong = 50;
+const maxAlong = 50;
 
 interface ServiceMemory {
   /** All that the endpoint has, once it has been asked for it. */
@@ -63,7 +63,7 @@ export async function* forService(right: Plan, left: Blocks): AsyncGenerator<Row
 async function begin(blocks: Blocks): Promise<{ first: Row[]; rest: AsyncIterator<Row[]> | undefined }> {
   const iterator = blocks[Symbol.asyncIterator]();
   const first: Row[] = [];
-  while (first.length <= mostAlong) {
+  while (first.length <= maxAlong) {
     const next = await iterator.next();
     if (next.done) return { first, rest: undefined };
     for (const row of next.value) first.push(row);

@@ -9,7 +9,7 @@ import { type Blocks, type Pattern, type Place, type Row, type Slot, termAt } fr
 import { type Execution, recall } from './execution.js';
 
 /** Rows that may be gathered before it is decided how they are joined. */
-const mostGathered = 65_536;
+const maxGathered = 65_536;
 /** Lookups before the first output. */
 const firstLookups = 64;
 
@@ -82,7 +82,7 @@ export async function* batches(execution: Execution, pattern: Pattern, input: Bl
       continue;
     }
     if (rows.length > 0) {
-      enough ||= Math.min(mostGathered, (await estimateOf(execution, pattern)) / execution.matches.costs.quad);
+      enough ||= Math.min(maxGathered, (await estimateOf(execution, pattern)) / execution.matches.costs.quad);
       if (rows.length >= enough) {
         yield { rows, isLast: false };
         rows = [];

@@ -5,7 +5,7 @@ import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
 import type { Compiled } from '../plan/compile-query.js';
 import { type Row, starsOf } from '../plan/plan.js';
 import { execute } from './execute.js';
-import { type Execution, mostOfTexts } from './execution.js';
+import { type Execution, maxOfTexts } from './execution.js';
 
 export interface RunOptions {
   /** The quads that are asked; closed with the run. */
@@ -38,7 +38,7 @@ export function startRun(
     memory: new Map(),
     assertTime,
     isHasty,
-    texts: { left: mostOfTexts },
+    texts: { left: maxOfTexts },
     stars: starsOf(plan),
     callService: options.callService ?? (() => Promise.reject(new Error('No services are asked here.'))),
   };

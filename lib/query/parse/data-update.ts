@@ -13,7 +13,7 @@ const space = /(?:\s|#[^\n\r]*(?:[\n\r]|$))*/y;
 const prefix = /PREFIX\s+([A-Za-z][\w-]*)?:\s*<([^<>"{}|\\^`\s]*)>/iy;
 const keyword = /(INSERT|DELETE)\s+DATA\s*\{/iy;
 /** Declarations that are read again, in all; what has more of them is the worker's. */
-const mostRepeated = 256;
+const maxRepeated = 256;
 /** A token of triples: a string, an IRI, a comment, white space or anything else without braces. */
 const token = new RegExp(`${stringToken}|<${referenceToken}>|${commentToken}|\\s+|[^"'<>#{}\\s]+`, 'sy');
 
@@ -49,7 +49,7 @@ export function readDataUpdate(text: string, base: string): ReadUpdate | undefin
     const quads = readTriples(triples, word === 'DELETE', prefixes, base);
     if (!quads) return undefined;
     // The prefixes are read again for each of them.
-    if (updates.length * Object.keys(prefixes).length > mostRepeated) return undefined;
+    if (updates.length * Object.keys(prefixes).length > maxRepeated) return undefined;
     // No label may stand in two of them (SPARQL 1.1 19.6), which the parser looks after.
     if (updates.length > 0 && text.includes('_:')) return undefined;
     updates.push(dataOperation(word, quads));

@@ -26,7 +26,7 @@ export function assertScopes(root: object): void {
 
 /**
  * The name of a graph is bound outside of its group, and may be assigned within it (SPARQL 1.1 18.2.1, 18.6): the parser refuses what
- * is assigned behind it in a group, and this what a SELECT assigns. In the algebra, nobody can tell.
+ * is assigned after it in a group, and this what a SELECT assigns. In the algebra, nobody can tell.
  * @throws LwsError `malformed-query`
  */
 export function assertGraphNames(syntax: object): void {

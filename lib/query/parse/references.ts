@@ -15,7 +15,7 @@ const hasScheme = (reference: string): boolean => /^[A-Za-z][A-Za-z0-9+.-]*:/.te
 const hasDots = (reference: string): boolean => /(?:^|\/)\.{1,2}(?:[/?#]|$)/.test(reference);
 
 /**
- * The text with such references made absolute, each with the base that holds where it stands: a text may set another one (SPARQL 1.1
+ * The text with such references made absolute, each with the base that holds where it stands: a string may set another one (SPARQL 1.1
  * 4.1.1.2), also between updates.
  */
 export function resolveReferences(text: string, outer: string): string {

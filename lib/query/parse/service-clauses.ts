@@ -1,5 +1,5 @@
 /**
- * The SERVICE clauses of a query: judged, taken out of its syntax as texts for other endpoints, and put into its algebra. It
+ * The SERVICE clauses of a query: judged, taken out of its syntax as strings for other endpoints, and put into its algebra. It
  * must not ask anybody, nor know how the rest of the query is answered.
  */
 
@@ -7,7 +7,7 @@ import type { Algebra } from '@comunica/utils-algebra';
 import type { AllowedHost } from '../../outbound/address-policy.js';
 import { certainVariables } from './certain-variables.js';
 import { nodesOf as allNodesOf } from './query-scopes.js';
-import { assertAllowed, mostServices, refused } from './service-policy.js';
+import { assertAllowed, maxServices, refused } from './service-policy.js';
 import { loadParser, type Syntax } from './sparql-parser.js';
 
 /** What is asked of another endpoint for one clause. */
@@ -37,7 +37,7 @@ export async function takeServices(
   const all = [...nodesOf(syntax, isService, () => true)];
   if (all.length === 0) return [];
   if (allowed.length === 0) throw refused('SERVICE is not possible here: a query is answered from this storage alone.');
-  if (all.length > mostServices) throw refused(`A query may have ${mostServices} SERVICE clauses.`);
+  if (all.length > maxServices) throw refused(`A query may have ${maxServices} SERVICE clauses.`);
   const tools = await makeTools(syntax, base);
   for (const node of all) assertAllowed(tools.meaningOf(node).endpoint, allowed);
   const outer = [...nodesOf(syntax, isService, (node) => !isService(node))];

@@ -3,7 +3,7 @@ import { LwsError } from '../../errors.js';
 import { type AllowedHost, isAllowedHost } from '../../outbound/address-policy.js';
 
 /** SERVICE clauses of a query, nested ones too. Each is asked once. */
-export const mostServices = 8;
+export const maxServices = 8;
 
 /**
  * The URL that an endpoint is asked at.

@@ -136,7 +136,7 @@ const binaryOperators: Readonly<Record<string, (a: Value, b: Value) => Value | u
   sameterm: (a, b) => truth(toToken(a) === toToken(b)),
 };
 
-/** Forms that go on after an error of an argument. */
+/** Forms that continue after an error of an argument. */
 const specialForms: Readonly<Record<string, (args: readonly Evaluate[]) => Evaluate>> = {
   '!': ([arg]) => {
     return (row) => verdict(not(booleanOf(arg!(row))));

@@ -56,12 +56,12 @@ function graphForm(root: Algebra.Operation, names: Names): GraphForm | undefined
 const isVariable = ({ termType }: Term): boolean => termType === 'Variable';
 
 function isHasty(plan: Plan): boolean {
-  if (plan.kind === 'slice') return plan.length < mostHasty && !needsAll(plan.input);
+  if (plan.kind === 'slice') return plan.length < maxHasty && !needsAll(plan.input);
   return plan.kind === 'extend' && isHasty(plan.input);
 }
 
 /** A larger LIMIT is better served by joins of many rows. */
-const mostHasty = 10_000;
+const maxHasty = 10_000;
 const needsAll = (plan: Plan): boolean =>
   plan.kind === 'order' || plan.kind === 'group' || (plan.kind === 'extend' && needsAll(plan.input));
 

@@ -21,14 +21,14 @@ export interface SecureServer extends WebServer {
 }
 
 /** Requests at once of one connection. */
-const mostStreams = 100;
+const maxStreams = 100;
 /** Bytes of a body that may be on their way before the application reads them. */
 const windowBytes = 256 << 10;
 /** Milliseconds that a handshake may take. */
 const handshakeMs = 10_000;
 /**
  * Streams that a client may cancel at once, and in a second after that. Each one costs a request that nobody waits for and
- * is not among those at once: a client that goes on opening and cancelling is hung up on.
+ * is not among those at once: a client that continues opening and cancelling is hung up on.
  */
 const [cancelledAtOnce, cancelledPerSecond] = [200, 33];
 
@@ -49,7 +49,7 @@ export function createSecureWebServer(
       allowHTTP1: true,
       handshakeTimeout: handshakeMs,
       settings: {
-        maxConcurrentStreams: mostStreams,
+        maxConcurrentStreams: maxStreams,
         initialWindowSize: windowBytes,
         maxHeaderListSize: limits.maxHeaderSize,
       },

@@ -13,7 +13,7 @@ export const bearer = 'urn:oasis:names:tc:SAML:2.0:cm:bearer';
 /** A time as SAML writes it, in seconds from `now`. */
 export const instant = (seconds: number): string => new Date(now + seconds * 1000).toISOString().replace('.000Z', 'Z');
 
-/** Parts of an assertion; a text takes the place of the usual one, the empty text leaves it out. */
+/** Parts of an assertion; a string takes the place of the usual one, the empty text leaves it out. */
 export interface AssertionParts {
   readonly id?: string;
   /** Attributes of the root beside its namespace, in canonical order. */

@@ -152,7 +152,7 @@ describe('A data folder of Community Solid Server 7.2.0', () => {
   it('is read on behind any member', async () => {
     for (const [index, { cursor }] of all.steps.entries()) {
       const { steps } = await readAll(cssReader(memoryTree(written())), { cursor });
-      // What is told of a file has the cursor of its member.
+      // What is notified of a file has the cursor of its member.
       const next = all.steps.findIndex((step, at) => at > index && step.cursor !== cursor);
       const rest = next < 0 ? [] : all.steps.slice(next);
       expect(steps.map(({ member }) => member.source)).to.deep.equal(rest.map(({ member }) => member.source));

@@ -102,7 +102,7 @@ describe('A single document', () => {
 
   it('that would keep its parser busy for hours is given up', async () => {
     const bytes = Buffer.from(`PREFIX ex: <http://e.example/>\nshape ex:S { ex:p ${'{ ex:p '.repeat(100_000)}`);
-    const reading = documentQuads({ bytes, type: 'text/shaclc', base: into, mostMs: 50 }, new DataFactory<Quad>());
+    const reading = documentQuads({ bytes, type: 'text/shaclc', base: into, maxMs: 50 }, new DataFactory<Quad>());
     const fault = await reading.catch((error: unknown) => error);
     expect(fault).to.be.instanceOf(DocumentFault).with.property('message', 'It takes more than 0.05 s to read it');
   });

@@ -1,4 +1,4 @@
-/** Dumps in: graphs become resources, and what cannot be one is told of. */
+/** Dumps in: graphs become resources, and what cannot be one is notified of. */
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';

@@ -98,7 +98,7 @@ export function datasetOf(level: Level, snapshot: LevelSnapshot, view: SpecView)
 /** How a snapshot comes into memory; `undefined` leaves it in LevelDB. */
 export type ToMemory = (level: Level, snapshot: LevelSnapshot) => Promise<MemoryView | undefined>;
 
-/** The answer of the engine under test, to a text or to what was read of one. */
+/** The answer of the engine under test, to a string or to what was read of one. */
 export async function engineAnswer(
   level: Level,
   view: SpecView,
@@ -175,7 +175,7 @@ async function quadRows(quads: unknown): Promise<ReadonlyMap<string, Term>[]> {
 export const rowOf = ({ subject, predicate, object }: Quad): ReadonlyMap<string, Term> =>
   new Map<string, Term>(Object.entries({ subject, predicate, object }));
 
-/** A term as a text that says all of it. */
+/** A term as a string that says all of it. */
 export function writeTerm(term: Term): string {
   if (term.termType === 'NamedNode') return `<${term.value}>`;
   // Comunica puts the number of the source in front.
@@ -184,7 +184,7 @@ export function writeTerm(term: Term): string {
   return `${JSON.stringify(term.value)}${term.language ? `@${term.language}` : `^^<${term.datatype.value}>`}`;
 }
 
-/** Rows as texts, their order kept only when it is asked for. */
+/** Rows as strings, their order kept only when it is asked for. */
 export function writeAnswer(answer: Answer, inOrder = false): readonly string[] {
   if ('truth' in answer) return [String(answer.truth)];
   const rows = answer.rows.map((row) =>

@@ -1,7 +1,7 @@
 /** Where Comunica gives something else than SPARQL 1.1 and XPath say; the cases of the other specs hold what is right. */
 import type { Term } from '@rdfjs/types';
 
-/** A function with its arguments, and what the two give: a term as a text, or `error`. */
+/** A function with its arguments, and what the two give: a term as a string, or `error`. */
 export interface Cell {
   readonly call: string;
   readonly args: readonly (Term | undefined)[];

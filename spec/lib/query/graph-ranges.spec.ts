@@ -8,7 +8,7 @@ import { graphPrefix } from '../../../lib/storage/quad-keys.js';
 import { runs } from '../../support/speed.js';
 
 const root = 'http://s.example/';
-/** Characters before, at and behind those of `.meta`. */
+/** Characters before, at and after those of `.meta`. */
 const name = fc
   .array(fc.constantFrom('a', '-', '.', '/', '0', '~', '.meta', '.m', '.n', 'b/', '.meta/'), { maxLength: 5 })
   .map((parts) => root + parts.join(''));

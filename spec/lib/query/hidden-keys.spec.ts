@@ -21,7 +21,7 @@ const triple = (subject: string, predicate: string, object: string | number): Sp
 });
 
 const hidden = 5000;
-/** Graphs that the caller may read, and hidden ones before, between and behind them. */
+/** Graphs that the caller may read, and hidden ones before, between and after them. */
 const open = Array.from({ length: 6 }, (_, at): [string, SpecTriple[]] => [
   `${base}open/${at}`,
   Array.from({ length: 10 }, (_, i) => triple(`s${at}-${i}`, 'p', i % 2 === 0 ? 'o' : i)),

@@ -41,7 +41,7 @@ class Queried {
     };
     const index = new MemoryIndex({
       ...{ folder, store, log: { info: say, warn: say } as never },
-      ...{ mostQuads: 100_000, fewGraphs: 60, pauseMs: 50, pauseTimes: 0.5, retryMs: 100, ...bounds },
+      ...{ maxQuads: 100_000, fewGraphs: 60, pauseMs: 50, pauseTimes: 0.5, retryMs: 100, ...bounds },
     });
     const options = {
       folder,
@@ -252,7 +252,7 @@ describe('The index in memory', function () {
   });
 
   it('is left when there are too many quads, and comes again when there are fewer', async () => {
-    queried = await Queried.open({ mostQuads: 100, fewGraphs: 3 });
+    queried = await Queried.open({ maxQuads: 100, fewGraphs: 3 });
     await queried.write(new Map([['a', 1]]));
     queried.index.start();
     await queried.until(() => queried.builds === 1);

@@ -19,7 +19,7 @@ import { randomData, randomQuery } from './engine-queries.js';
 const factory = new DataFactory<Quad>();
 const iri = (name: string): Term => factory.namedNode(base + name);
 
-/** Before, between and behind the graphs that are open. */
+/** Before, between and after the graphs that are open. */
 const hiddenNames = ['graphs/A', 'graphs/b-', 'graphs/cc', 'graphs/d/x', 'graphs/z'].map((name) => base + name);
 
 /** Terms that open data has, in an order of their own, and such as it has not. */

@@ -29,7 +29,7 @@ for (const [where, open] of Object.entries(databases))
       folder = mkdtempSync(join(tmpdir(), 'quadpod-cursor-'));
       level = await open(folder);
       await put(...many.map((text) => ['many', text]), ['few', 'a'], ['few', 'c'], ['few', 'e']);
-      // What sorts right before and right behind: names that begin like it, and its own parts with nothing below.
+      // What sorts right before and right after: names that begin like it, and its own parts with nothing below.
       await put(['fe', 'z'], ['few!', 'a'], ['few\u0001', 'a'], ['fewer', 'a'], ['many0', 'x'], ['maní', 'x']);
       await put(['deep', 'x', 'a'], ['deep', 'xy', 'b'], ['deep', 'x', 'é'], ['deep', 'y', 'c']);
       snapshot = new StoreSnapshot(level);

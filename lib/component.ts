@@ -36,11 +36,11 @@ import type { Transaction } from './storage/transaction.js';
 export type Progress = (done: number, total: number, note?: string) => void;
 
 /** All that a component may use of the house. */
-export interface House {
+export interface Platform {
   /** `lws.base-uri`, without a slash at its end. */
   readonly baseUri: string;
   /** The storage's URI: the base URI with a slash. */
-  readonly storage: string;
+  readonly rootIri: string;
   readonly systemPrefix: string;
   readonly store: Store;
   /** All quads of the store, whoever may read them: what is made of them has to be authorized. */
@@ -146,8 +146,8 @@ export interface CommandContext {
    * Runs work on the house with everything that is installed, as if the server ran, but nobody is answered.
    * @throws StoreUnavailableError while a server has it open
    */
-  readonly inHouse: <T>(work: (house: House, owner: string | undefined) => Promise<T>) => Promise<T>;
-  readonly progress: House['progress'];
+  readonly onPlatform: <T>(work: (platform: Platform, owner: string | undefined) => Promise<T>) => Promise<T>;
+  readonly progress: Platform['progress'];
   /** Prints a line of the result. */
   readonly print: (line: string) => void;
 }
@@ -178,9 +178,9 @@ export interface Component<T extends SettingsTable = SettingsTable> {
   /** The path, below the base URI, of a page that signs in whoever has a credential in its fragment: `#token=`. */
   readonly page?: string;
   /** Heavy imports happen here, so that a component that is off costs nothing. */
-  install(house: House, settings: SettingsOf<T>): Promise<Installation> | Installation;
+  install(platform: Platform, settings: SettingsOf<T>): Promise<Installation> | Installation;
   /** Called instead of `install` at a start at which it is off: what it keeps is not maintained from here on. */
-  retire?(house: House): Promise<void>;
+  retire?(platform: Platform): Promise<void>;
   /** What `quadpod check` finds wrong with what the component keeps: one sentence each. */
   check?(store: Store): AsyncIterable<string>;
   readonly commands?: Readonly<Record<string, Command>>;

@@ -36,7 +36,7 @@ export class SettingsError extends Error {
   }
 }
 
-export const text = (expectation = 'a text'): SettingParser<string> => ({
+export const text = (expectation = 'a string'): SettingParser<string> => ({
   expectation,
   parse: (raw) => (typeof raw === 'string' ? raw : undefined),
 });
@@ -66,7 +66,7 @@ export const oneOf = <T extends string>(values: readonly T[]): SettingParser<T> 
 
 /** A list: a JSON array in the file, comma or blank separated in environment and flags (rule 18.1). */
 export const list: SettingParser<readonly string[]> = {
-  expectation: 'a list of texts',
+  expectation: 'a list of strings',
   parse: (raw) => {
     if (typeof raw === 'string') return raw.split(/[\s,]+/).filter((item) => item !== '');
     return Array.isArray(raw) && raw.every((item) => typeof item === 'string') ? raw : undefined;

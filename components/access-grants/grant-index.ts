@@ -6,7 +6,7 @@ import type { BaseModel, Decision, PermissionSource, Question } from '../../lib/
 import { ancestorsOf } from '../../lib/authorization/authorizer.js';
 import type { Mode } from '../../lib/authorization/mode.js';
 import type { Access } from '../../lib/authorization/principal.js';
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import { parseMediaType } from '../../lib/fields/media-type.js';
 import { foaf, rdf } from '../../lib/rdf/vocabulary.js';
 import { structuralType } from '../../lib/resources/types.js';
@@ -33,7 +33,7 @@ export class GrantIndex implements PermissionSource {
   /** Who controls the storage, for one request: outside of its transaction, and again inside. */
   private readonly controllers = [new WeakMap<Access, Controllers>(), new WeakMap<Access, Controllers>()] as const;
 
-  constructor(private readonly house: House) {}
+  constructor(private readonly platform: Platform) {}
 
   add({ document, creator }: KeptDocument): void {
     this.each(document, (targets, target, policy) => {
@@ -54,7 +54,7 @@ export class GrantIndex implements PermissionSource {
     document: KeptDocument['document'],
     work: (targets: Map<string, Grant[]>, target: string, policy: Policy) => void,
   ): void {
-    for (const policy of policiesOf(document, this.house.storage))
+    for (const policy of policiesOf(document, this.platform.rootIri))
       for (const assignee of policy.assignees) {
         const targets = this.grants.get(assignee) ?? new Map<string, Grant[]>();
         for (const target of policy.targets) work(targets, target, policy);
@@ -85,7 +85,7 @@ export class GrantIndex implements PermissionSource {
     { mode, iri }: Question,
   ): readonly Grant[] {
     const found: Grant[] = [];
-    const { storage } = this.house;
+    const { rootIri: storage } = this.platform;
     const consider = (target: string): void => {
       for (const targets of assigned)
         for (const grant of targets.get(target) ?? [])
@@ -103,7 +103,7 @@ export class GrantIndex implements PermissionSource {
     base: BaseModel,
   ): Promise<Decision | undefined> {
     const { access, view, iri, record = view.record(iri) } = question;
-    const now = this.house.clock();
+    const now = this.platform.clock();
     for (const { id, issuer, policy } of grants) {
       const { constraints } = policy;
       if (!constraints.filter(isOfRequest).every((constraint) => requestFulfils(constraint, access, now))) continue;
@@ -121,7 +121,7 @@ export class GrantIndex implements PermissionSource {
     const { kind, types = [], iri, mediaType } = record;
     const asserted: string[] = [];
     if (kind === 'rdf')
-      for await (const statements of ownStatements(iri, (await this.house.store.graph(iri))?.keys ?? []))
+      for await (const statements of ownStatements(iri, (await this.platform.store.graph(iri))?.keys ?? []))
         for (const [predicate, object] of statements) if (predicate === rdf.type) asserted.push(object);
     return {
       format: kind === 'container' ? undefined : (parseMediaType(mediaType)?.essence ?? mediaType),
@@ -144,7 +144,7 @@ export class GrantIndex implements PermissionSource {
       view,
       access: { principal: { subject: issuer } },
       mode: 'control',
-      iri: this.house.storage,
+      iri: this.platform.rootIri,
     } as const;
     const decision = base.decide(question);
     const answer = decision instanceof Promise ? decision.then(({ allowed }) => allowed) : decision.allowed;
@@ -154,8 +154,8 @@ export class GrantIndex implements PermissionSource {
 
   async readRanges(access: Access, base: BaseModel): Promise<readonly IriRange[] | 'decide' | undefined> {
     const ranges: IriRange[] = [];
-    const now = this.house.clock();
-    const view = this.house.store;
+    const now = this.platform.clock();
+    const view = this.platform.store;
     for (const targets of this.assignedTo(access))
       for (const [target, grants] of targets)
         for (const { issuer, policy } of grants) {

@@ -1,5 +1,5 @@
 /** Access requests, and grants that widen what the base model allows (rule 17.4). */
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import { defineComponent } from '../../lib/component.js';
 import { flag, integer, optional, setting, text } from '../../lib/settings.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
@@ -35,13 +35,13 @@ export default defineComponent({
   name: 'access-grants',
   settings,
   isEnabled: ({ enabled }) => enabled,
-  async install(house, { controllerInbox, requestBytes, ...limits }) {
+  async install(platform, { controllerInbox, requestBytes, ...limits }) {
     const open = async (space: Space): Promise<Endpoint> => ({
-      house,
+      platform,
       space,
       type: space === 'access-grants' ? 'AccessGrant' : 'AccessRequest',
       controllerInbox,
-      index: await KeptIndex.open(house, space),
+      index: await KeptIndex.open(platform, space),
       longest: space === 'access-grants' ? longestGrant : requestBytes,
       requests: limits,
     });
@@ -52,21 +52,21 @@ export default defineComponent({
         { type: 'AccessRequestService', serviceEndpoint: endpointUrl(requests), conformsTo },
         { type: 'AccessGrantService', serviceEndpoint: endpointUrl(grants), conformsTo },
       ],
-      permissions: [await indexGrants(house)],
+      permissions: [await indexGrants(platform)],
     };
   },
 });
 
 /** Reads the grants in force, and follows what is committed before it is acknowledged: a grant is revoked at once. */
-async function indexGrants(house: House): Promise<GrantIndex> {
-  const index = new GrantIndex(house);
+async function indexGrants(platform: Platform): Promise<GrantIndex> {
+  const index = new GrantIndex(platform);
   const known = new Map<string, KeptDocument>();
   const prefix = keyOf('access-grants', '');
-  for await (const [name, kept] of allKept(house.store, 'access-grants')) {
+  for await (const [name, kept] of allKept(platform.store, 'access-grants')) {
     known.set(prefix + name, kept);
     index.add(kept);
   }
-  house.store.onCommit(({ entries }: Transaction) => {
+  platform.store.onCommit(({ entries }: Transaction) => {
     for (const [key, value] of entries) {
       if (!key.startsWith(prefix)) continue;
       const before = known.get(key);

@@ -3,7 +3,7 @@
  * documents. It follows every commit. It must not know HTTP.
  */
 import type { Access } from '../../lib/authorization/principal.js';
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import { lwsJson } from '../../lib/http/negotiate.js';
 import { foaf } from '../../lib/rdf/vocabulary.js';
@@ -36,16 +36,16 @@ export class KeptIndex {
   private order: readonly string[] | undefined;
 
   private constructor(
-    private readonly house: House,
+    private readonly platform: Platform,
     private readonly space: Space,
   ) {}
 
-  static async open(house: House, space: Space): Promise<KeptIndex> {
-    const index = new KeptIndex(house, space);
-    for await (const [name, kept] of allKept(house.store, space)) index.entries.set(name, index.entryOf(kept));
-    house.store.onStage((tx) => index.each(tx, (name, entry) => index.staged.set(name, entry)));
-    house.store.onDrop((tx) => index.each(tx, (name) => index.staged.delete(name)));
-    house.store.onCommit((tx) => index.each(tx, (name, entry) => index.commit(name, entry)));
+  static async open(platform: Platform, space: Space): Promise<KeptIndex> {
+    const index = new KeptIndex(platform, space);
+    for await (const [name, kept] of allKept(platform.store, space)) index.entries.set(name, index.entryOf(kept));
+    platform.store.onStage((tx) => index.each(tx, (name, entry) => index.staged.set(name, entry)));
+    platform.store.onDrop((tx) => index.each(tx, (name) => index.staged.delete(name)));
+    platform.store.onCommit((tx) => index.each(tx, (name, entry) => index.commit(name, entry)));
     return index;
   }
 
@@ -114,7 +114,7 @@ export class KeptIndex {
         size: bytesOf(kept).length,
         modified: created,
       },
-      isParty: partyOf(kept, this.space, this.house.storage),
+      isParty: partyOf(kept, this.space, this.platform.rootIri),
     };
   }
 }

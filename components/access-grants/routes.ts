@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { View } from '../../lib/authorization/authorizer.js';
 import type { Access } from '../../lib/authorization/principal.js';
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import { digestOfClient } from '../../lib/fields/client-address.js';
 import { lwsJson } from '../../lib/http/negotiate.js';
@@ -23,7 +23,7 @@ import { bytesOf, type KeptDocument, keyOf, readKept, type Space } from './kept-
 import { type KeptIndex, partyOf, type RequestLimits } from './kept-index.js';
 
 export interface Endpoint {
-  readonly house: House;
+  readonly platform: Platform;
   readonly space: Space;
   readonly type: DocumentType;
   /** Notified of every document. */
@@ -34,8 +34,8 @@ export interface Endpoint {
   readonly requests: RequestLimits;
 }
 
-export const endpointUrl = ({ house, space }: Pick<Endpoint, 'house' | 'space'>): string =>
-  `${house.baseUri}${house.systemPrefix}/${space}`;
+export const endpointUrl = ({ platform, space }: Pick<Endpoint, 'platform' | 'space'>): string =>
+  `${platform.baseUri}${platform.systemPrefix}/${space}`;
 
 export function documentRoutes(endpoint: Endpoint): readonly Route[] {
   const path = `{prefix}/${endpoint.space}`;
@@ -57,22 +57,25 @@ export function documentRoutes(endpoint: Endpoint): readonly Route[] {
   ];
 }
 
-const controls = async ({ authorizer, store, storage }: House, access: Access, view: View = store): Promise<boolean> =>
-  authorizer.allows({ view, access, mode: 'control', iri: storage });
+const controls = async (
+  { authorizer, store, rootIri: storage }: Platform,
+  access: Access,
+  view: View = store,
+): Promise<boolean> => authorizer.allows({ view, access, mode: 'control', iri: storage });
 
 async function listing(endpoint: Endpoint, request: RouteRequest): Promise<Reply> {
-  const { house, index } = endpoint;
-  const members = index.seenBy(request.access, await controls(house, request.access));
-  return house.listContainer(request, { iri: endpointUrl(endpoint), members, acceptPost: lwsJson });
+  const { platform, index } = endpoint;
+  const members = index.seenBy(request.access, await controls(platform, request.access));
+  return platform.listContainer(request, { iri: endpointUrl(endpoint), members, acceptPost: lwsJson });
 }
 
 async function post(endpoint: Endpoint, { access, address, body: open }: RouteRequest): Promise<Reply> {
-  const { house, space, type, index, longest, requests } = endpoint;
+  const { platform, space, type, index, longest, requests } = endpoint;
   const creator = access.principal!.subject;
   const from = digestOfClient(address);
   const mayPost = async (view?: View): Promise<void> => {
     if (type === 'AccessRequest') index.assertRoom({ creator, from }, requests);
-    else if (!(await controls(house, access, view)))
+    else if (!(await controls(platform, access, view)))
       throw new LwsError('forbidden', 'Only who controls the storage may grant access.', {
         reason: 'no control of the root',
       });
@@ -85,10 +88,10 @@ async function post(endpoint: Endpoint, { access, address, body: open }: RouteRe
     });
   const sent = parseJson(decodeUtf8(await readBody(body, longest)));
   const name = randomUUID();
-  const document = acceptDocument(sent, type, `${endpointUrl(endpoint)}/${name}`, house.storage);
-  if (typeof document['inbox'] === 'string') await house.admitInbox(document['inbox']);
-  const kept: KeptDocument = { document, creator, created: house.clock(), from };
-  await house.store.transact(async (tx) => {
+  const document = acceptDocument(sent, type, `${endpointUrl(endpoint)}/${name}`, platform.rootIri);
+  if (typeof document['inbox'] === 'string') await platform.admitInbox(document['inbox']);
+  const kept: KeptDocument = { document, creator, created: platform.clock(), from };
+  await platform.store.transact(async (tx) => {
     await mayPost(tx);
     tx.putEntry(keyOf(space, name), JSON.stringify(kept));
     const answered = answeredBy(endpoint, document, tx);
@@ -102,7 +105,7 @@ async function post(endpoint: Endpoint, { access, address, body: open }: RouteRe
   });
   return {
     status: 201,
-    fields: { ...memberFields(house.storage, memberOf(endpoint, kept)), Location: document.id },
+    fields: { ...memberFields(platform.rootIri, memberOf(endpoint, kept)), Location: document.id },
     body: bytesOf(kept),
   };
 }
@@ -113,8 +116,8 @@ interface Answered {
 }
 
 /** The request that a grant names. */
-function answeredBy({ house, type }: Endpoint, document: AccessDocument, tx: Transaction): Answered | undefined {
-  const prefix = `${house.baseUri}${house.systemPrefix}/access-requests/`;
+function answeredBy({ platform, type }: Endpoint, document: AccessDocument, tx: Transaction): Answered | undefined {
+  const prefix = `${platform.baseUri}${platform.systemPrefix}/access-requests/`;
   const named = document['request'];
   if (type !== 'AccessGrant' || typeof named !== 'string' || !named.startsWith(prefix)) return undefined;
   const key = keyOf('access-requests', named.slice(prefix.length));
@@ -151,11 +154,11 @@ async function visible(
   endpoint: Endpoint,
   { access, parameters }: RouteRequest,
 ): Promise<KeptDocument & { readonly controller: boolean }> {
-  const { house, space } = endpoint;
-  const value = house.store.entry(keyOf(space, parameters['name']!));
+  const { platform, space } = endpoint;
+  const value = platform.store.entry(keyOf(space, parameters['name']!));
   const kept = value === undefined ? undefined : readKept(value);
-  const controller = await controls(house, access);
-  if (!kept || !(controller || partyOf(kept, space, house.storage)(access)))
+  const controller = await controls(platform, access);
+  if (!kept || !(controller || partyOf(kept, space, platform.rootIri)(access)))
     throw notFound(kept ? 'neither creator, assignee nor controller' : 'absent');
   return { ...kept, controller };
 }
@@ -168,14 +171,14 @@ async function read(endpoint: Endpoint, request: RouteRequest): Promise<Reply> {
   // Who controls the storage has looked at it: it leaves room for another.
   if (controller && endpoint.type === 'AccessRequest' && !kept.isSeen)
     await saw(endpoint, request).catch((error: unknown) =>
-      endpoint.house.log.error({ err: error }, 'that an access request was looked at could not be kept'),
+      endpoint.platform.log.error({ err: error }, 'that an access request was looked at could not be kept'),
     );
-  return systemMemberReply(endpoint.house.storage, request.req, memberOf(endpoint, kept));
+  return systemMemberReply(endpoint.platform.rootIri, request.req, memberOf(endpoint, kept));
 }
 
-function saw({ house, space }: Endpoint, { parameters }: RouteRequest): Promise<void> {
+function saw({ platform, space }: Endpoint, { parameters }: RouteRequest): Promise<void> {
   const key = keyOf(space, parameters['name']!);
-  return house.store.transact(
+  return platform.store.transact(
     (tx) => {
       const value = tx.entry(key);
       if (value !== undefined) markSeen(tx, key, readKept(value));
@@ -185,13 +188,13 @@ function saw({ house, space }: Endpoint, { parameters }: RouteRequest): Promise<
 }
 
 async function remove(endpoint: Endpoint, request: RouteRequest): Promise<Reply> {
-  const { house, space } = endpoint;
+  const { platform, space } = endpoint;
   const { creator, controller } = await visible(endpoint, request);
   if (!controller && creator !== request.access.principal!.subject)
     throw new LwsError('forbidden', 'Only its issuer and controllers may delete a grant.', { reason: 'an assignee' });
   const key = keyOf(space, request.parameters['name']!);
   const conditions = preconditions(request.req);
-  await house.store.transact(
+  await platform.store.transact(
     (tx) => {
       const value = tx.entry(key);
       if (value === undefined) throw notFound('deleted meanwhile');

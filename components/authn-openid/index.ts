@@ -8,19 +8,19 @@ import { assertAudience, clockSkew } from '../../lib/authentication/audience.js'
 import { type IssuerKeys, issuerKeys } from '../../lib/authentication/issuer-keys.js';
 import { boundKey, readJwt, type UnverifiedJwt, verifyJwt } from '../../lib/authentication/jwt.js';
 import { refusedCredential, type Suite, type VerifiedCredential } from '../../lib/authentication/suite.js';
-import { defineComponent, type House } from '../../lib/component.js';
+import { defineComponent, type Platform } from '../../lib/component.js';
 
 export default defineComponent({
   name: 'authn-openid',
   settings: {},
   isEnabled: () => true,
-  install: (house) => ({
+  install: (platform) => ({
     capabilities: [{ type: 'https://w3c.github.io/lws-protocol/lws10-authn-openid/' }],
-    suites: [openIdSuite(house)],
+    suites: [openIdSuite(platform)],
   }),
 });
 
-function openIdSuite(house: House): Suite {
+function openIdSuite(platform: Platform): Suite {
   // A provider is only remembered after a subject named it; strangers cannot fill this with less than a document each.
   const providers = new LRUCache<string, IssuerKeys>({ max: 1_000 });
   return {
@@ -31,14 +31,14 @@ function openIdSuite(house: House): Suite {
     async verify(credential, address) {
       const { header, payload } = readJwt(credential)!;
       const { iss, sub } = payload as { iss: string; sub: string };
-      assertPlausible(payload, house);
-      const { openIdProviders } = await house.identifiers(sub, address);
+      assertPlausible(payload, platform);
+      const { openIdProviders } = await platform.identifiers(sub, address);
       if (!openIdProviders.includes(iss))
         throw refusedCredential(
           'The subject does not name this identity provider.',
           `iss is ${iss.slice(0, 300)}, ${sub.slice(0, 300)} names ${openIdProviders.join(' ').slice(0, 500) || 'none'}`,
         );
-      const keys = providers.get(iss) ?? providerKeys(house, iss);
+      const keys = providers.get(iss) ?? providerKeys(platform, iss);
       providers.set(iss, keys);
       const key = await keys.key(header['kid'] as string | undefined, String(header['alg']), address);
       if (!key)
@@ -59,8 +59,8 @@ function isIdToken(jwt: UnverifiedJwt | undefined): boolean {
 }
 
 /** What can be refused without asking anybody. */
-function assertPlausible({ aud, exp, iss, sub }: UnverifiedJwt['payload'], house: House): void {
-  assertAudience(aud, house.audience);
+function assertPlausible({ aud, exp, iss, sub }: UnverifiedJwt['payload'], platform: Platform): void {
+  assertAudience(aud, platform.audience);
   if (typeof exp !== 'number' || exp < Date.now() / 1000 - clockSkew)
     throw refusedCredential('The credential has expired.', `exp is ${String(exp)}`);
   if (!/^https:\/\//i.test(String(iss)) || !URL.canParse(String(iss)))
@@ -71,7 +71,7 @@ function assertPlausible({ aud, exp, iss, sub }: UnverifiedJwt['payload'], house
 }
 
 /** OpenID Connect Discovery 1.0, 4: below the issuer, and not inserted before its path. */
-const providerKeys = ({ fetch, clock }: House, issuer: string): IssuerKeys =>
+const providerKeys = ({ fetch, clock }: Platform, issuer: string): IssuerKeys =>
   issuerKeys({ fetch, issuer, metadataUrl: `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`, clock });
 
 function verifiedBy(claims: Awaited<ReturnType<typeof verifyJwt>>): VerifiedCredential {

@@ -2,7 +2,7 @@
  * The authentication suite of SAML 2.0 assertions: signed by an identity provider whose certificate is configured, for
  * who bears them (rule 15.12). It fetches nothing, and no key comes from an assertion.
  */
-import { defineComponent, type House } from '../../lib/component.js';
+import { defineComponent, type Platform } from '../../lib/component.js';
 import { flag, list, optional, setting, text } from '../../lib/settings.js';
 import { isValidAt, readCertificates, type TrustedCertificate } from './certificates.js';
 
@@ -32,9 +32,9 @@ export default defineComponent({
   name: 'authn-saml',
   settings,
   isEnabled: ({ certificates }) => certificates.length > 0,
-  async install(house, { certificates: files, trustedIssuers, audience, allowSha1 }) {
+  async install(platform, { certificates: files, trustedIssuers, audience, allowSha1 }) {
     const certificates = readCertificates(files);
-    warn(house, certificates, allowSha1);
+    warn(platform, certificates, allowSha1);
     const [{ createSuite }, { createAlgorithms }] = await Promise.all([
       import('./suite.js'),
       import('./algorithms.js'),
@@ -42,16 +42,16 @@ export default defineComponent({
     const suite = createSuite({
       certificates,
       trustedIssuers,
-      audience: { own: audience, general: house.audience },
+      audience: { own: audience, general: platform.audience },
       algorithms: createAlgorithms(allowSha1),
-      clock: house.clock,
+      clock: platform.clock,
     });
     return { capabilities: [{ type: 'https://w3c.github.io/lws-protocol/lws10-authn-saml/' }], suites: [suite] };
   },
 });
 
 /** What lets the server start and will surprise later. */
-function warn({ log, clock }: House, certificates: readonly TrustedCertificate[], allowSha1: boolean): void {
+function warn({ log, clock }: Platform, certificates: readonly TrustedCertificate[], allowSha1: boolean): void {
   for (const { file, validFrom, validTo } of certificates.filter((certificate) => !isValidAt(certificate, clock())))
     log.warn(
       { file, validFrom: new Date(validFrom), validTo: new Date(validTo) },

@@ -8,7 +8,7 @@ import type { AuthenticationMethod } from '../../lib/authentication/cid-document
 import { fits, importPublicKey } from '../../lib/authentication/issuer-keys.js';
 import { boundKey, readJwt, type UnverifiedJwt, verifyJwt } from '../../lib/authentication/jwt.js';
 import { refusedCredential, type Suite, type VerifiedCredential } from '../../lib/authentication/suite.js';
-import { defineComponent, type House } from '../../lib/component.js';
+import { defineComponent, type Platform } from '../../lib/component.js';
 import { integer, setting } from '../../lib/settings.js';
 
 const settings = {
@@ -26,21 +26,21 @@ export default defineComponent({
   name: 'authn-self-signed',
   settings,
   isEnabled: () => true,
-  install: (house, { maxLifetime }) => ({
+  install: (platform, { maxLifetime }) => ({
     capabilities: [{ type: 'https://w3c.github.io/lws-protocol/lws10-authn-ssi-cid/' }],
     suites: [
       {
         name: 'self-signed',
         tokenTypes,
         recognises: (credential) => isSelfIssued(readJwt(credential), true),
-        verify: (credential, address) => verify(house, credential, { maxLifetime, address }),
+        verify: (credential, address) => verify(platform, credential, { maxLifetime, address }),
       },
       // Deprecated and unadvertised: a did:key subject without a kid; its only key is meant.
       {
         name: 'did:key without kid',
         tokenTypes,
         recognises: (credential) => isSelfIssued(readJwt(credential), false),
-        verify: (credential, address) => verify(house, credential, { maxLifetime, address }),
+        verify: (credential, address) => verify(platform, credential, { maxLifetime, address }),
       },
     ] satisfies Suite[],
   }),
@@ -56,7 +56,7 @@ function isSelfIssued(jwt: UnverifiedJwt | undefined, withKid: boolean): boolean
 
 /** Cheap checks come first: a document is only fetched for a credential that could be accepted. */
 async function verify(
-  house: House,
+  platform: Platform,
   credential: string,
   { maxLifetime, address }: { readonly maxLifetime: number; readonly address: string },
 ): Promise<VerifiedCredential> {
@@ -67,7 +67,7 @@ async function verify(
       'The claims sub, iss and client_id must be the same.',
       `client_id is ${String(client).slice(0, 200)}, sub ${String(sub).slice(0, 200)}`,
     );
-  assertAudience(payload['aud'], house.audience);
+  assertAudience(payload['aud'], platform.audience);
   const { exp, iat } = payload as { exp?: unknown; iat?: unknown };
   if (typeof exp !== 'number' || typeof iat !== 'number')
     throw refusedCredential(
@@ -75,7 +75,7 @@ async function verify(
       `exp ${String(exp)}, iat ${String(iat)}`,
     );
   assertLifetime(iat, exp, maxLifetime);
-  const { authentication } = await house.identifiers(sub!, address);
+  const { authentication } = await platform.identifiers(sub!, address);
   const method = methodFor(authentication, header, sub!);
   const key = await keyOf(method, String(header['alg']));
   const claims = await verifyJwt(credential, key, { required: ['exp', 'iat', 'sub', 'iss', 'client_id'] });

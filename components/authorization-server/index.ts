@@ -38,13 +38,13 @@ export default defineComponent({
   name: 'authorization-server',
   settings,
   isEnabled: ({ enabled }) => enabled,
-  async install(house, { lifetime, requests }) {
-    const keys = await SigningKeys.open(keysIn(house.dataDir), longestLifetime, (error) =>
-      house.log.error({ err: error }, 'the signing keys cannot be read again'),
+  async install(platform, { lifetime, requests }) {
+    const keys = await SigningKeys.open(keysIn(platform.dataDir), longestLifetime, (error) =>
+      platform.log.error({ err: error }, 'the signing keys cannot be read again'),
     );
     return {
-      routes: tokenRoutes({ house, keys, lifetime, requests: throttle(requests) }),
-      authorizationServer: { issuer: house.baseUri, key: (kid, algorithm) => keys.verificationKey(kid, algorithm) },
+      routes: tokenRoutes({ platform, keys, lifetime, requests: throttle(requests) }),
+      authorizationServer: { issuer: platform.baseUri, key: (kid, algorithm) => keys.verificationKey(kid, algorithm) },
     };
   },
   commands: {

@@ -7,7 +7,7 @@ import { wellKnownOf } from '../../lib/authentication/issuer-keys.js';
 import { signatureAlgorithms } from '../../lib/authentication/jwt.js';
 import type { VerifiedCredential } from '../../lib/authentication/suite.js';
 import type { Throttle } from '../../lib/authentication/throttle.js';
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import type { Reply } from '../../lib/http/reply.js';
 import { field } from '../../lib/http/request.js';
@@ -19,7 +19,7 @@ import type { SigningKeys } from './signing-keys.js';
 import { accessTokenType, readTokenRequest, tokenExchange } from './token-request.js';
 
 export interface TokenIssuer {
-  readonly house: House;
+  readonly platform: Platform;
   readonly keys: SigningKeys;
   /** Seconds. */
   readonly lifetime: number;
@@ -32,12 +32,12 @@ const longestForm = 256 << 10;
 const metadataNames = ['lws-configuration', 'oauth-authorization-server'];
 
 export function tokenRoutes(issuer: TokenIssuer): readonly Route[] {
-  const { house, keys } = issuer;
-  const metadata = { methods: ['GET', 'HEAD'], access: 'public', handle: () => json(metadataOf(house)) } as const;
+  const { platform, keys } = issuer;
+  const metadata = { methods: ['GET', 'HEAD'], access: 'public', handle: () => json(metadataOf(platform)) } as const;
   return [
     ...metadataNames.flatMap((name) => {
       const below = `/.well-known/${name}`;
-      const inserted = new URL(wellKnownOf(house.baseUri, name)).pathname;
+      const inserted = new URL(wellKnownOf(platform.baseUri, name)).pathname;
       // RFC 8414 3.1: before the path of the issuer, which is not below the storage then.
       const elsewhere = inserted === below ? [] : [{ ...metadata, place: 'origin', path: inserted } as const];
       return [{ ...metadata, path: below }, ...elsewhere];
@@ -53,7 +53,7 @@ const json = (document: object): Reply => ({
   body: Buffer.from(JSON.stringify(document)),
 });
 
-const metadataOf = ({ baseUri, systemPrefix, tokenEndpoint, suites }: House): object => ({
+const metadataOf = ({ baseUri, systemPrefix, tokenEndpoint, suites }: Platform): object => ({
   issuer: baseUri,
   token_endpoint: tokenEndpoint,
   jwks_uri: `${baseUri}${systemPrefix}/jwks`,
@@ -67,7 +67,7 @@ const metadataOf = ({ baseUri, systemPrefix, tokenEndpoint, suites }: House): ob
 });
 
 async function answer(issuer: TokenIssuer, request: RouteRequest): Promise<Reply> {
-  const { log } = issuer.house;
+  const { log } = issuer.platform;
   try {
     await issuer.requests.begin(request.address);
     return await exchange(issuer, request);
@@ -93,10 +93,14 @@ function asOAuthError(error: unknown): OAuthError {
   return new OAuthError('invalid_request', error.message, error.reason);
 }
 
-async function exchange({ house, keys, lifetime }: TokenIssuer, request: RouteRequest): Promise<Reply> {
-  const { subjectToken, subjectTokenType } = readTokenRequest(await readForm(request), house.storage);
-  const proof = await proofOf(house, request.req);
-  const credential = await verified(house, { token: subjectToken, type: subjectTokenType, address: request.address });
+async function exchange({ platform, keys, lifetime }: TokenIssuer, request: RouteRequest): Promise<Reply> {
+  const { subjectToken, subjectTokenType } = readTokenRequest(await readForm(request), platform.rootIri);
+  const proof = await proofOf(platform, request.req);
+  const credential = await verified(platform, {
+    token: subjectToken,
+    type: subjectTokenType,
+    address: request.address,
+  });
   const client = assertUris(credential);
   if (credential.boundTo !== undefined && credential.boundTo !== proof?.thumbprint)
     throw new OAuthError('invalid_dpop_proof', 'The credential is bound to a key, and needs a proof of that key.');
@@ -110,9 +114,9 @@ async function exchange({ house, keys, lifetime }: TokenIssuer, request: RouteRe
     ...(proof ? { cnf: { jkt: proof.thumbprint } } : {}),
   })
     .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid })
-    .setIssuer(house.baseUri)
+    .setIssuer(platform.baseUri)
     .setSubject(credential.principal.subject)
-    .setAudience(house.storage)
+    .setAudience(platform.rootIri)
     .setJti(randomUUID())
     .setIssuedAt(now)
     .setNotBefore(now)
@@ -136,7 +140,7 @@ async function readForm({ body: open }: RouteRequest): Promise<URLSearchParams> 
 
 /** @throws OAuthError `invalid_dpop_proof`, also for none where one is required; `use_dpop_nonce` */
 async function proofOf(
-  { dpop, dpopRequired, tokenEndpoint }: House,
+  { dpop, dpopRequired, tokenEndpoint }: Platform,
   req: IncomingMessage,
 ): Promise<DpopProof | undefined> {
   const proof = field(req, 'dpop');
@@ -167,10 +171,10 @@ function dpopError(error: unknown): unknown {
 }
 
 async function verified(
-  house: House,
+  platform: Platform,
   { token, type, address }: { readonly token: string; readonly type: string; readonly address: string },
 ): Promise<VerifiedCredential> {
-  const ofType = house.suites().filter(({ tokenTypes = [] }) => tokenTypes.includes(type));
+  const ofType = platform.suites().filter(({ tokenTypes = [] }) => tokenTypes.includes(type));
   if (ofType.length === 0)
     throw new OAuthError(
       'invalid_request',

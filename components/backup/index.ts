@@ -29,15 +29,15 @@ export default defineComponent({
   name: 'backup',
   settings,
   isEnabled: ({ enabled }) => enabled,
-  async install(house) {
+  async install(platform) {
     const [{ BackupJobs }, { backupRoutes }] = await Promise.all([import('./jobs.js'), import('./routes.js')]);
-    const jobs = new BackupJobs(house);
+    const jobs = new BackupJobs(platform);
     // Its thread has LevelDB open; whoever asked for it begins again.
-    house.store.beforeReopening(async () => {
+    platform.store.beforeReopening(async () => {
       await jobs.end();
       return () => {};
     });
-    return { routes: backupRoutes(house, jobs), stop: () => jobs.end() };
+    return { routes: backupRoutes(platform, jobs), stop: () => jobs.end() };
   },
   commands: {
     backup: {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import type { StateMessage, StateTask } from './state-worker.js';
 
 /** Milliseconds after which a back-up that nobody asks for lets go. */
@@ -28,8 +28,8 @@ export class BackupJobs {
   private ended = new Int32Array(new SharedArrayBuffer(4));
   private readonly folder: string;
 
-  constructor(private readonly house: House) {
-    this.folder = join(resolve(house.dataDir), 'backup');
+  constructor(private readonly platform: Platform) {
+    this.folder = join(resolve(platform.dataDir), 'backup');
     // Of a process that ended meanwhile.
     rmSync(this.folder, { recursive: true, force: true });
   }
@@ -41,9 +41,9 @@ export class BackupJobs {
     const id = randomBytes(9).toString('hex');
     const job: Mutable<BackupJob> = { id, file: join(this.folder, id), state: 'working', entries: 0 };
     this.current = job;
-    this.release = this.house.store.blobs.hold();
+    this.release = this.platform.store.blobs.hold();
     this.ended = new Int32Array(new SharedArrayBuffer(4));
-    const folder = join(resolve(this.house.dataDir), 'level');
+    const folder = join(resolve(this.platform.dataDir), 'level');
     const task: StateTask = { folder, file: job.file, ended: this.ended };
     const worker = new Worker(new URL('./state-worker.js', import.meta.url), { workerData: task });
     this.worker = worker;
@@ -57,7 +57,7 @@ export class BackupJobs {
     if (this.current !== job || Atomics.load(this.ended, 0) !== 0) return;
     if ('failure' in message) {
       Object.assign(job, { state: 'failed', failure: message.failure });
-      this.house.log.error({ reason: message.failure }, 'a back-up failed');
+      this.platform.log.error({ reason: message.failure }, 'a back-up failed');
     } else Object.assign(job, { entries: message.entries, state: message.done ? 'ready' : 'working' });
   }
 

@@ -4,7 +4,7 @@
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import type { Reply } from '../../lib/http/reply.js';
 import type { Route } from '../../lib/http/route.js';
@@ -12,7 +12,10 @@ import type { BackupJob, BackupJobs } from './jobs.js';
 
 export const backupPath = '{prefix}/backups';
 
-export function backupRoutes({ baseUri, systemPrefix, storage }: House, jobs: BackupJobs): readonly Route[] {
+export function backupRoutes(
+  { baseUri, systemPrefix, rootIri: storage }: Platform,
+  jobs: BackupJobs,
+): readonly Route[] {
   const urlOf = (id: string): string => `${baseUri}${backupPath.replace('{prefix}', systemPrefix)}/${id}`;
   const route = (method: string, path: string, handle: Route['handle']): Route => ({
     methods: [method],

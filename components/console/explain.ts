@@ -1,10 +1,10 @@
 /** Why somebody may do something, or may not: the command `explain`, for the console. It must not know how access is decided. */
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import type { Route } from '../../lib/http/route.js';
 import { jsonReply } from './json-messages.js';
 
-export const explainRoute = ({ explain }: House): Route => ({
+export const explainRoute = ({ explain }: Platform): Route => ({
   methods: ['GET', 'HEAD'],
   path: '{prefix}/explain',
   access: 'controller',

@@ -27,12 +27,12 @@ export default defineComponent({
       null,
       'What the console is called there, a URI; nothing: the URI of the storage.',
     ),
-    clientSecret: setting('lws.oidc.client-secret', optional(text('a text')), null, 'The secret that goes with it.'),
+    clientSecret: setting('lws.oidc.client-secret', optional(text('a string')), null, 'The secret that goes with it.'),
   },
   isEnabled: ({ enabled }) => enabled,
   page: '/app',
   // Pages and their routes are read when they are wanted alone.
-  async install(house, openId) {
+  async install(platform, openId) {
     const { fileRoutes } = await import('./files.js');
     const { explainRoute } = await import('./explain.js');
     const { openIdRoutes } = await import('./openid.js');
@@ -41,11 +41,11 @@ export default defineComponent({
     const { ticketRoutes } = await import('./tickets.js');
     return {
       routes: [
-        ...openIdRoutes(house, openId),
-        ...ticketRoutes(house),
-        ...ownerRoutes(house),
-        explainRoute(house),
-        statusRoute(house),
+        ...openIdRoutes(platform, openId),
+        ...ticketRoutes(platform),
+        ...ownerRoutes(platform),
+        explainRoute(platform),
+        statusRoute(platform),
         ...fileRoutes(),
       ],
     };

@@ -4,7 +4,7 @@
  */
 import { decodeJwt } from 'jose';
 import { type Throttle, throttle } from '../../lib/authentication/throttle.js';
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import type { Reply } from '../../lib/http/reply.js';
 import type { Route, RouteRequest } from '../../lib/http/route.js';
@@ -26,7 +26,7 @@ interface Provider {
 }
 
 interface Client {
-  readonly house: House;
+  readonly platform: Platform;
   readonly fetch: GuardedFetch;
   readonly discoveryUri: string;
   readonly clientId: string;
@@ -39,16 +39,19 @@ const outbound = { maxBytes: 1 << 20, timeoutMs: 10_000, maxRedirects: 0, accept
 const maxAttempts = 30;
 const keptMs = 600_000;
 
-export function openIdRoutes(house: House, { discoveryUri, clientId, clientSecret }: OpenIdSettings): readonly Route[] {
+export function openIdRoutes(
+  platform: Platform,
+  { discoveryUri, clientId, clientSecret }: OpenIdSettings,
+): readonly Route[] {
   const methods = ['GET', 'HEAD'];
   if (discoveryUri === null)
     return [{ methods, path: '/app/provider', access: 'public', handle: () => jsonReply(200, null) }];
   const client: Client = {
-    house,
+    platform,
     // The operator named this host; what its document names is judged as any other.
-    fetch: house.fetchUnder({ blockPrivateAddresses: true, allowedHosts: [new URL(discoveryUri).host] }),
+    fetch: platform.fetchUnder({ blockPrivateAddresses: true, allowedHosts: [new URL(discoveryUri).host] }),
     discoveryUri,
-    clientId: clientId ?? house.storage,
+    clientId: clientId ?? platform.rootIri,
     clientSecret,
     attempts: throttle(maxAttempts),
   };
@@ -76,13 +79,13 @@ export function openIdRoutes(house: House, { discoveryUri, clientId, clientSecre
 function remembered(client: Client): () => Promise<Provider> {
   let known: { readonly provider: Promise<Provider>; until: number } | undefined;
   return () => {
-    const now = client.house.clock();
+    const now = client.platform.clock();
     if (known && known.until > now) return known.provider;
     const provider = discover(client);
     const asked = { provider, until: now + keptMs };
     known = asked;
     provider.catch(() => {
-      asked.until = client.house.clock() + 10_000;
+      asked.until = client.platform.clock() + 10_000;
     });
     return provider;
   };
@@ -120,13 +123,13 @@ async function redeem(client: Client, provider: () => Promise<Provider>, request
 }
 
 async function idTokenFor(
-  { fetch, house, clientId, clientSecret }: Client,
+  { fetch, platform, clientId, clientSecret }: Client,
   tokenEndpoint: string,
   proof: { readonly code: string; readonly code_verifier: string },
 ): Promise<string> {
   const form = new URLSearchParams({
     grant_type: 'authorization_code',
-    redirect_uri: `${house.baseUri}/callback`,
+    redirect_uri: `${platform.baseUri}/callback`,
     ...proof,
     ...(clientSecret === null ? { client_id: clientId } : {}),
   });

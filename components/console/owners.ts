@@ -1,6 +1,6 @@
 /** Further owners: `{prefix}/owners`, for controllers. The page adds the identity of a browser here; any URI will do. */
 import type { AddedOwner, AddedOwners } from '../../lib/authorization/added-owners.js';
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import type { Reply } from '../../lib/http/reply.js';
 import type { Route, RouteRequest } from '../../lib/http/route.js';
@@ -11,7 +11,7 @@ import { jsonReply, readJsonObject } from './json-messages.js';
 const maxOwners = 100;
 const [longestId, longestName] = [2_000, 200];
 
-export function ownerRoutes({ store, storage, authorizer, addedOwners, clock }: House): readonly Route[] {
+export function ownerRoutes({ store, rootIri: storage, authorizer, addedOwners, clock }: Platform): readonly Route[] {
   /** Again within the transaction: who asked may have been removed while the body came (rule 2.6). */
   const assertControl = async (view: Transaction, { access }: RouteRequest): Promise<void> => {
     if (!(await authorizer.allows({ view, access, mode: 'control', iri: storage })))

@@ -6,7 +6,7 @@ import { createPublicKey, randomUUID } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { requireAccess } from '../../lib/authorization/guard.js';
 import type { Access } from '../../lib/authorization/principal.js';
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import type { Reply } from '../../lib/http/reply.js';
 import type { Route, RouteRequest } from '../../lib/http/route.js';
@@ -16,21 +16,21 @@ import { jsonReply, readJsonObject } from './json-messages.js';
 const validSeconds = 60;
 const type = 'ticket+jwt';
 
-export const ticketRoutes = (house: House): readonly Route[] => [
-  { methods: ['POST'], path: '/app/tickets', access: 'filtered', handle: (request) => issue(house, request) },
+export const ticketRoutes = (platform: Platform): readonly Route[] => [
+  { methods: ['POST'], path: '/app/tickets', access: 'filtered', handle: (request) => issue(platform, request) },
   {
     methods: ['GET', 'HEAD'],
     path: '/app/tickets',
     access: 'public',
-    handle: (request) => redeem(house, request),
+    handle: (request) => redeem(platform, request),
   },
 ];
 
-async function issue(house: House, request: RouteRequest): Promise<Reply> {
+async function issue(platform: Platform, request: RouteRequest): Promise<Reply> {
   const { iri } = await readJsonObject(request);
-  if (typeof iri !== 'string' || !iri.startsWith(house.storage) || iri.endsWith('/'))
+  if (typeof iri !== 'string' || !iri.startsWith(platform.rootIri) || iri.endsWith('/'))
     throw new LwsError('bad-request', 'The member iri is the IRI of a resource of this storage that is no container.');
-  await requireAccess(house, house.store, request.access, 'read', iri);
+  await requireAccess(platform, platform.store, request.access, 'read', iri);
   const { principal, origin, purpose } = request.access;
   const ticket = await new SignJWT({
     resource: iri,
@@ -40,17 +40,17 @@ async function issue(house: House, request: RouteRequest): Promise<Reply> {
     ...(purpose === undefined ? {} : { purpose }),
   })
     .setProtectedHeader({ alg: 'EdDSA', typ: type })
-    .setAudience(`${house.baseUri}/app/tickets`)
+    .setAudience(`${platform.baseUri}/app/tickets`)
     .setIssuedAt()
     .setExpirationTime(Math.floor(Date.now() / 1000) + validSeconds)
     .setJti(randomUUID())
-    .sign(house.signingKey.key);
-  return jsonReply(201, { url: `${house.baseUri}/app/tickets?ticket=${ticket}`, expires_in: validSeconds });
+    .sign(platform.signingKey.key);
+  return jsonReply(201, { url: `${platform.baseUri}/app/tickets?ticket=${ticket}`, expires_in: validSeconds });
 }
 
-async function redeem(house: House, request: RouteRequest): Promise<Reply> {
-  const { resource, access } = await read(house, request.query.get('ticket') ?? '');
-  const reply = await house.read({ req: request.req, access }, resource);
+async function redeem(platform: Platform, request: RouteRequest): Promise<Reply> {
+  const { resource, access } = await read(platform, request.query.get('ticket') ?? '');
+  const reply = await platform.read({ req: request.req, access }, resource);
   if (reply.status !== 200 && reply.status !== 206) return reply;
   return {
     ...reply,
@@ -68,11 +68,11 @@ const fileName = (iri: string): string =>
   nameOf(iri).replace(/[^A-Za-z0-9%!#$&+\-.^_`|~]/g, (char) => encodeURIComponent(char).replace(/['()*]/g, hex));
 const hex = (char: string): string => `%${char.charCodeAt(0).toString(16).toUpperCase()}`;
 
-async function read(house: House, ticket: string): Promise<{ resource: string; access: Access }> {
+async function read(platform: Platform, ticket: string): Promise<{ resource: string; access: Access }> {
   try {
-    const { payload } = await jwtVerify(ticket, createPublicKey(house.signingKey.key), {
+    const { payload } = await jwtVerify(ticket, createPublicKey(platform.signingKey.key), {
       typ: type,
-      audience: `${house.baseUri}/app/tickets`,
+      audience: `${platform.baseUri}/app/tickets`,
       algorithms: ['EdDSA'],
     });
     const { sub, client_id, issuer, origin, purpose, resource } = payload as Record<string, string | undefined>;

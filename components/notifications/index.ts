@@ -3,7 +3,7 @@
  * must not know who makes changes, nor how.
  */
 
-import { defineComponent, type House, type Installation } from '../../lib/component.js';
+import { defineComponent, type Installation, type Platform } from '../../lib/component.js';
 import { hostList } from '../../lib/outbound/address-policy.js';
 import { createAdmission } from '../../lib/outbound/admission.js';
 import { flag, integer, type SettingsOf, setting } from '../../lib/settings.js';
@@ -86,13 +86,13 @@ export default defineComponent({
   },
 });
 
-async function install(house: House, given: Given): Promise<Installation> {
-  const { store, storage, clock, authorizer } = house;
+async function install(platform: Platform, given: Given): Promise<Installation> {
+  const { store, rootIri: storage, clock, authorizer } = platform;
   const subscriptions = await Subscriptions.open(store, storage, clock);
   const followers = new Set<Follower>();
-  const streams = installStreams(house, given, endpointUrl(house));
+  const streams = installStreams(platform, given, endpointUrl(platform));
   const { channels } = streams;
-  const distribution = new Distribution({ log: house.log, stage: (tx, owed) => outbox.deliver(tx, owed) });
+  const distribution = new Distribution({ log: platform.log, stage: (tx, owed) => outbox.deliver(tx, owed) });
   const outbox: Outbox = new Outbox({
     storage,
     distribution,
@@ -108,11 +108,11 @@ async function install(house: House, given: Given): Promise<Installation> {
   store.onCommit(channels.committed);
   const admit = createAdmission(guardOf(given));
   return {
-    admitInbox: (inbox) => assertInbox({ admit, house }, inbox),
+    admitInbox: (inbox) => assertInbox({ admit, platform }, inbox),
     routes: [
       ...streams.routes,
       ...subscriptionRoutes({
-        house,
+        platform,
         subscriptions,
         admit,
         longestMs: given.longest * 1000,
@@ -121,12 +121,16 @@ async function install(house: House, given: Given): Promise<Installation> {
       }),
     ],
     services: [
-      { type: 'NotificationService', serviceEndpoint: endpointUrl(house), subscriptionType: ['WebhookSubscription'] },
+      {
+        type: 'NotificationService',
+        serviceEndpoint: endpointUrl(platform),
+        subscriptionType: ['WebhookSubscription'],
+      },
       ...streams.services,
     ],
     capabilities: [{ type: 'https://w3c.github.io/lws-protocol/lws10-notifications-webhook/' }],
     ...(streams.upgrade ? { upgrade: streams.upgrade } : {}),
-    ...background(house, given, { subscriptions, distribution, streams }),
+    ...background(platform, given, { subscriptions, distribution, streams }),
     // A stream of events ends when the server does; it would hold it up for as long as somebody listens.
     drain() {
       for (const { end } of followers) end();
@@ -137,7 +141,7 @@ async function install(house: House, given: Given): Promise<Installation> {
 
 /** What runs from the server's start to its stop: deliveries, and clearings of expired subscriptions. */
 function background(
-  house: House,
+  platform: Platform,
   given: Given,
   {
     subscriptions,
@@ -149,7 +153,7 @@ function background(
     readonly streams: InstalledStreams;
   },
 ): Pick<Installation, 'start' | 'stop' | 'measures'> {
-  const { store, storage, clock, log, fetchUnder, signingKey } = house;
+  const { store, rootIri: storage, clock, log, fetchUnder, signingKey } = platform;
   const deliveries = new Deliveries({
     store,
     storage,

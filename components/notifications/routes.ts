@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { requireAccess } from '../../lib/authorization/guard.js';
 import type { Access } from '../../lib/authorization/principal.js';
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import { digestOfClient } from '../../lib/fields/client-address.js';
 import { formatLink } from '../../lib/fields/link.js';
@@ -28,7 +28,7 @@ import { readSubscription, type Subscription, subscriptionDocument } from './sub
 import { type Subscriptions, subscriptionKey } from './subscriptions.js';
 
 export interface SubscriptionEndpoint {
-  readonly house: House;
+  readonly platform: Platform;
   readonly subscriptions: Subscriptions;
   /** Whether an inbox may be delivered to. */
   readonly admit: Admission;
@@ -39,12 +39,11 @@ export interface SubscriptionEndpoint {
 }
 
 const path = '{prefix}/subscriptions';
-const longestDocument = 64 << 10;
+const [longestDocument, admissionMs] = [64 << 10, 5_000];
 const accepted = [lwsJson, 'application/ld+json', 'application/json'];
-const admissionMs = 5_000;
 
-export const endpointUrl = ({ baseUri, systemPrefix }: House): string => `${baseUri}${systemPrefix}/subscriptions`;
-const urlOf = (house: House, id: string): string => `${endpointUrl(house)}/${id}`;
+export const endpointUrl = ({ baseUri, systemPrefix }: Platform): string => `${baseUri}${systemPrefix}/subscriptions`;
+const urlOf = (platform: Platform, id: string): string => `${endpointUrl(platform)}/${id}`;
 
 export function subscriptionRoutes(endpoint: SubscriptionEndpoint): readonly Route[] {
   const route = (methods: readonly string[], of: string, handle: Route['handle']): Route => ({
@@ -57,7 +56,7 @@ export function subscriptionRoutes(endpoint: SubscriptionEndpoint): readonly Rou
     route(['GET', 'HEAD'], path, (request) => listing(endpoint, request)),
     route(['POST'], path, (request) => subscribe(endpoint, request)),
     route(['GET', 'HEAD'], `${path}/:id`, async (request) =>
-      systemMemberReply(endpoint.house.storage, request.req, memberOf(endpoint, await own(endpoint, request))),
+      systemMemberReply(endpoint.platform.rootIri, request.req, memberOf(endpoint, await own(endpoint, request))),
     ),
     route(['DELETE'], `${path}/:id`, (request) => cancel(endpoint, request)),
     route(['OPTIONS'], `${path}/:id`, async (request) => {
@@ -73,18 +72,18 @@ export function subscriptionRoutes(endpoint: SubscriptionEndpoint): readonly Rou
   ];
 }
 
-const controls = async ({ authorizer, store, storage }: House, access: Access): Promise<boolean> =>
+const controls = async ({ authorizer, store, rootIri: storage }: Platform, access: Access): Promise<boolean> =>
   authorizer.allows({ view: store, access, mode: 'control', iri: storage });
 
 /** A subscription as its owner sees it. */
-function memberOf({ house }: SubscriptionEndpoint, subscription: Subscription): SystemMember & ListedMember {
-  const iri = urlOf(house, subscription.id);
+function memberOf({ platform }: SubscriptionEndpoint, subscription: Subscription): SystemMember & ListedMember {
+  const iri = urlOf(platform, subscription.id);
   const { created, lastSuccess = 0, lastFailure = 0 } = subscription;
   const bytes = Buffer.from(JSON.stringify(subscriptionDocument(subscription, iri)));
   return {
     iri,
     kind: 'json',
-    container: endpointUrl(house),
+    container: endpointUrl(platform),
     type: 'WebhookSubscription',
     types: ['WebhookSubscription'],
     mediaType: lwsJson,
@@ -96,29 +95,29 @@ function memberOf({ house }: SubscriptionEndpoint, subscription: Subscription): 
 
 /** The caller's own subscriptions; a controller sees all. */
 async function listing(endpoint: SubscriptionEndpoint, request: RouteRequest): Promise<Reply> {
-  const { house, subscriptions } = endpoint;
+  const { platform, subscriptions } = endpoint;
   const { access } = request;
-  const controller = await controls(house, access);
+  const controller = await controls(platform, access);
   const members = subscriptions
     .all()
     .filter(({ subscriber }) => controller || subscriber === access.principal!.subject)
     .map((subscription) => memberOf(endpoint, subscription))
     .sort((a, b) => (a.iri < b.iri ? -1 : 1));
-  return house.listContainer(request, { iri: endpointUrl(house), members, acceptPost: accepted.join(', ') });
+  return platform.listContainer(request, { iri: endpointUrl(platform), members, acceptPost: accepted.join(', ') });
 }
 
 async function subscribe(
   endpoint: SubscriptionEndpoint,
   { access, address, body: open }: RouteRequest,
 ): Promise<Reply> {
-  const { house, longestMs } = endpoint;
+  const { platform, longestMs } = endpoint;
   const body = open();
   if (!accepted.includes(body.mediaType))
     throw new LwsError('unsupported-media-type', `A subscription is sent as ${accepted.join(' or ')}.`, {
       fields: { 'Accept-Post': accepted.join(', ') },
     });
   const sent = parseJson(decodeUtf8(await readBody(body, longestDocument)));
-  const now = house.clock();
+  const now = platform.clock();
   const wish = readSubscription(sent, now, longestMs);
   await assertInbox(endpoint, wish.inbox);
   const { subject, client } = access.principal!;
@@ -126,20 +125,24 @@ async function subscribe(
     id: randomUUID(),
     subscriber: subject,
     ...(client === undefined ? {} : { client }),
-    ...((await controls(house, access)) ? {} : { from: digestOfClient(address) }),
+    ...((await controls(platform, access)) ? {} : { from: digestOfClient(address) }),
     ...wish,
     created: now,
     active: true,
     failures: 0,
   };
-  await house.store.transact(async (tx) => {
+  await platform.store.transact(async (tx) => {
     // Each topic exists, and the subscriber may read it; an absent one looks like a hidden one.
-    for (const topic of wish.topics) await requireAccess(house, tx, access, 'read', topic);
+    for (const topic of wish.topics) await requireAccess(platform, tx, access, 'read', topic);
     assertRoom(endpoint, subscription);
     tx.putEntry(subscriptionKey(subscription.id), JSON.stringify(subscription));
   });
   const member = memberOf(endpoint, subscription);
-  return { status: 201, fields: { ...memberFields(house.storage, member), Location: member.iri }, body: member.bytes };
+  return {
+    status: 201,
+    fields: { ...memberFields(platform.rootIri, member), Location: member.iri },
+    body: member.bytes,
+  };
 }
 
 /** Identities are free, and so a stranger's address and all strangers together have bounds as well. */
@@ -162,12 +165,12 @@ function assertRoom({ subscriptions, limits }: SubscriptionEndpoint, { subscribe
 
 /** Said at once, and checked again at every delivery. @throws LwsError `malformed-body` */
 export async function assertInbox(
-  { admit, house }: Pick<SubscriptionEndpoint, 'admit' | 'house'>,
+  { admit, platform }: Pick<SubscriptionEndpoint, 'admit' | 'platform'>,
   inbox: string,
 ): Promise<void> {
   const url = new URL(inbox);
   // What is delivered here would be a change of its own, and be told of again.
-  if (url.origin === new URL(house.storage).origin)
+  if (url.origin === new URL(platform.rootIri).origin)
     throw new LwsError('malformed-body', 'The inbox lies on this server, which delivers nothing to itself.');
   try {
     await admit(url, AbortSignal.timeout(admissionMs));
@@ -183,11 +186,11 @@ export async function assertInbox(
 
 /** @throws LwsError `not-found` for anybody but its creator and controllers */
 async function own(
-  { house, subscriptions }: SubscriptionEndpoint,
+  { platform, subscriptions }: SubscriptionEndpoint,
   { access, parameters }: RouteRequest,
 ): Promise<Subscription> {
   const found = subscriptions.get(parameters['id']!);
-  if (found && (found.subscriber === access.principal!.subject || (await controls(house, access)))) return found;
+  if (found && (found.subscriber === access.principal!.subject || (await controls(platform, access)))) return found;
   throw new LwsError('not-found', 'There is nothing here, or nothing that you may see.', {
     reason: found ? 'neither the subscriber nor a controller' : 'absent',
   });
@@ -196,7 +199,7 @@ async function own(
 async function cancel(endpoint: SubscriptionEndpoint, request: RouteRequest): Promise<Reply> {
   const { id } = await own(endpoint, request);
   const conditions = preconditions(request.req);
-  await endpoint.house.store.transact(
+  await endpoint.platform.store.transact(
     async (tx) => {
       // As it is now: deliveries and others change it too.
       assertMemberState(conditions, memberOf(endpoint, await own(endpoint, request)));
@@ -211,7 +214,7 @@ async function cancel(endpoint: SubscriptionEndpoint, request: RouteRequest): Pr
 const maxBehind = 1 << 20;
 
 /** Committed events that the follower may read, one JSON document a line, for as long as it controls the storage. */
-function follow({ followers, house }: SubscriptionEndpoint, access: Access): Reply {
+function follow({ followers, platform }: SubscriptionEndpoint, access: Access): Reply {
   const body = new PassThrough({ highWaterMark: maxBehind });
   let last = Promise.resolve();
   const follower: Follower = {
@@ -223,7 +226,7 @@ function follow({ followers, house }: SubscriptionEndpoint, access: Access): Rep
         .then(async () => {
           if (body.destroyed || body.writableEnded) return;
           // A new object: decisions are remembered with the one of the request.
-          if (!(await controls(house, { ...access }))) body.end();
+          if (!(await controls(platform, { ...access }))) body.end();
           else if (activity && !body.write(`${JSON.stringify(activity)}\n`)) body.destroy();
         })
         // What cannot be decided is not told, and the stream must not fall silent.
@@ -240,7 +243,7 @@ function follow({ followers, house }: SubscriptionEndpoint, access: Access): Rep
     fields: {
       'Content-Type': 'application/x-ndjson',
       'Cache-Control': 'private, no-store',
-      Link: formatLink(house.storage, lws.storage),
+      Link: formatLink(platform.rootIri, lws.storage),
     },
     body,
   };

@@ -54,8 +54,7 @@ export function readSubscription(document: unknown, now: number, longestMs: numb
   const { type: types, topic, inbox, expires } = document as Readonly<Record<string, unknown>>;
   if (!list(types).includes(type)) throw malformed(`The type of the subscription has to be ${type}.`);
   const topics = [...new Set(list(topic))];
-  if (topics.length === 0 || topics.length > maxTopics)
-    throw malformed(`A subscription has 1 to ${maxTopics} topics.`);
+  if (topics.length === 0 || topics.length > maxTopics) throw malformed(`A subscription has 1 to ${maxTopics} topics.`);
   if (!topics.every((iri): iri is string => typeof iri === 'string' && isAbsoluteIri(iri)))
     throw malformed('Every topic is an absolute IRI.');
   if (typeof inbox !== 'string' || !isAbsoluteIri(inbox) || !URL.canParse(inbox) || !/^https?:/i.test(inbox))

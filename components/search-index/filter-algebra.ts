@@ -4,7 +4,7 @@
  */
 import type { NamedNode, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import type { Algebra, AlgebraFactory } from '../../lib/query/algebra.js';
 import { rdf } from '../../lib/rdf/vocabulary.js';
 import type { Filter, FilterGroup } from './filter.js';
@@ -32,7 +32,7 @@ export function relationOf(predicate: string): string {
 }
 
 /** The name of the index graph: the type index itself. */
-export const indexGraph = ({ baseUri, systemPrefix }: Pick<House, 'baseUri' | 'systemPrefix'>): string =>
+export const indexGraph = ({ baseUri, systemPrefix }: Pick<Platform, 'baseUri' | 'systemPrefix'>): string =>
   `${baseUri}${systemPrefix}/type-index`;
 
 /** `SELECT DISTINCT ?resource { GRAPH <index> {...} } ORDER BY ?resource`, the index being a graph. */

@@ -5,7 +5,7 @@
 import { DataFactory } from 'rdf-data-factory';
 import type { ReadScope } from '../../lib/authorization/authorizer.js';
 import type { Access } from '../../lib/authorization/principal.js';
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import type { IQuerySource } from '../../lib/query/algebra.js';
 import { makeBindings } from '../../lib/query/bindings.js';
 import { BlockStream } from '../../lib/query/block-stream.js';
@@ -24,7 +24,7 @@ import { readableOf } from './readable.js';
 
 /** The index, and who searches it. */
 export interface SearchedIndex {
-  readonly house: House;
+  readonly platform: Platform;
   readonly lists: PostingLists;
   readonly access: Access;
 }
@@ -39,11 +39,11 @@ export interface IndexSource extends IQuerySource {
 }
 
 /** A source for one search. @param scope what the caller may read */
-export function indexSource({ house, lists, access }: SearchedIndex, scope: ReadScope): IndexSource {
+export function indexSource({ platform, lists, access }: SearchedIndex, scope: ReadScope): IndexSource {
   let snapshot: StoreSnapshot | undefined;
   async function* found(streams: readonly SortedStream[]): AsyncGenerator<readonly string[]> {
     for await (const block of intersection(streams))
-      yield scope === 'decide' ? await readableOf(house, access, block) : block;
+      yield scope === 'decide' ? await readableOf(platform, access, block) : block;
   }
   return {
     referenceValue: 'urn:quadpod:index',
@@ -52,7 +52,7 @@ export function indexSource({ house, lists, access }: SearchedIndex, scope: Read
     queryBindings(operation) {
       const filter = filterOfAlgebra(operation);
       // In one turn: lists in memory are of the state that is committed now.
-      snapshot = new StoreSnapshot(house.store.level);
+      snapshot = new StoreSnapshot(platform.store.level);
       const stream: ResourceStream = new BlockStream(found(streamsOf(lists, snapshot, { filter, scope })), bindingsOf);
       return stream.announce([resourceVariable]) as never;
     },

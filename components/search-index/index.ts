@@ -30,14 +30,14 @@ export default defineComponent({
   name: 'search-index',
   settings,
   isEnabled: ({ enabled }) => enabled,
-  async install(house, { pageSize, cacheBytes }) {
-    if (!isComplete(house.store)) await rebuild(house.store, house.progress('Rebuilding the type index'));
-    house.store.onTransaction(indexChanges);
+  async install(platform, { pageSize, cacheBytes }) {
+    if (!isComplete(platform.store)) await rebuild(platform.store, platform.progress('Rebuilding the type index'));
+    platform.store.onTransaction(indexChanges);
     return {
-      routes: searchRoutes({ house, lists: new PostingLists(house.store, cacheBytes), pageSize }),
+      routes: searchRoutes({ platform, lists: new PostingLists(platform.store, cacheBytes), pageSize }),
       services: [
-        { type: 'TypeIndexService', serviceEndpoint: indexEndpoint(house) },
-        { type: 'TypeSearchService', serviceEndpoint: searchEndpoint(house) },
+        { type: 'TypeIndexService', serviceEndpoint: indexEndpoint(platform) },
+        { type: 'TypeSearchService', serviceEndpoint: searchEndpoint(platform) },
       ],
       capabilities: [{ type: 'https://w3c.github.io/lws-protocol/lws10-index/' }],
     };

@@ -1,10 +1,10 @@
 /** Resources by what a caller may read. It must not know the index. */
 import type { Access } from '../../lib/authorization/principal.js';
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 
 /** Those of the resources that the caller may read. */
 export async function readableOf(
-  { authorizer, store }: House,
+  { authorizer, store }: Platform,
   access: Access,
   iris: readonly string[],
 ): Promise<readonly string[]> {

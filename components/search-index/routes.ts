@@ -1,5 +1,5 @@
 /** The endpoints of the type index and the type search (rules 13.1, 13.3). */
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import { parseAccept, qualityOf } from '../../lib/fields/accept.js';
 import { formatLink } from '../../lib/fields/link.js';
@@ -24,14 +24,14 @@ const searchPath = '{prefix}/type-search';
 /** Bytes of a filter that is sent as a body; 256 IRIs of the length that a request target may have do not fit a GET. */
 const longestFilter = 1 << 20;
 
-export const endpointOf = ({ baseUri, systemPrefix }: House, path: string): string =>
+export const endpointOf = ({ baseUri, systemPrefix }: Platform, path: string): string =>
   baseUri + path.replace('{prefix}', systemPrefix);
-export const indexEndpoint = (house: House): string => endpointOf(house, indexPath);
-export const searchEndpoint = (house: House): string => endpointOf(house, searchPath);
+export const indexEndpoint = (platform: Platform): string => endpointOf(platform, indexPath);
+export const searchEndpoint = (platform: Platform): string => endpointOf(platform, searchPath);
 
 /** What the endpoints answer with. */
 export interface SearchEndpoints {
-  readonly house: House;
+  readonly platform: Platform;
   readonly lists: PostingLists;
   readonly pageSize: number;
 }
@@ -66,31 +66,31 @@ export const searchRoutes = (endpoints: SearchEndpoints): readonly Route[] => [
   },
 ];
 
-async function answerIndex({ house, pageSize }: SearchEndpoints, request: RouteRequest): Promise<Reply> {
-  const types = await typesOf(house, request.access);
+async function answerIndex({ platform, pageSize }: SearchEndpoints, request: RouteRequest): Promise<Reply> {
+  const types = await typesOf(platform, request.access);
   const page = pageNumber(request.query);
   const items = types.slice((page - 1) * pageSize, page * pageSize).map((id) => ({ id }));
   const document = { '@context': lwsContext, type: 'TypeIndex', totalItems: types.length, items };
-  return pageReply(house, request, document, indexEndpoint(house), page, pageSize);
+  return pageReply(platform, request, document, indexEndpoint(platform), page, pageSize);
 }
 
 async function answerSearch(
-  { house, lists, pageSize }: SearchEndpoints,
+  { platform, lists, pageSize }: SearchEndpoints,
   request: RouteRequest,
   filter: Filter,
 ): Promise<Reply> {
   const page = pageNumber(request.query);
   // The query engine is loaded by the first search.
   const { search } = await import('./search.js');
-  const { items, total } = await search({ house, lists, access: request.access }, filter, {
+  const { items, total } = await search({ platform, lists, access: request.access }, filter, {
     from: (page - 1) * pageSize,
     count: pageSize,
   });
-  const seen = await Promise.all(items.map((record) => seenItem(house, request.access, record)));
+  const seen = await Promise.all(items.map((record) => seenItem(platform, request.access, record)));
   const document = { '@context': lwsContext, type: 'ContainerPage', totalItems: total, items: seen.map(item) };
   const query = queryOfFilter(filter);
-  const url = query === undefined ? undefined : `${searchEndpoint(house)}${query === '' ? '' : `?${query}`}`;
-  return pageReply(house, request, document, url, page, pageSize);
+  const url = query === undefined ? undefined : `${searchEndpoint(platform)}${query === '' ? '' : `?${query}`}`;
+  return pageReply(platform, request, document, url, page, pageSize);
 }
 
 /** @throws LwsError `page-not-found`, also for a page that is no number (rule 13.1) */
@@ -105,7 +105,7 @@ const noSuchPage = (): LwsError => new LwsError('page-not-found', 'There is no s
 
 /** @param url the answer's own URL without a page; `undefined` when no GET can say it, and then there are no links */
 function pageReply(
-  { storage }: House,
+  { rootIri: storage }: Platform,
   { req }: RouteRequest,
   document: { readonly totalItems: number },
   url: string | undefined,

@@ -28,12 +28,12 @@ export async function search(
   { from, count }: PageRange,
 ): Promise<Page<ResourceRecord>> {
   const [engine, factory] = [await loadQueryEngine(), await loadAlgebraFactory()];
-  const scope = await index.house.authorizer.readScope(index.access);
+  const scope = await index.platform.authorizer.readScope(index.access);
   if (scope === 'nothing') return { items: [], total: 0 };
   const source = indexSource(index, scope);
   try {
-    const operation = algebraOfFilter(factory, filter, indexGraph(index.house));
-    const stream = (await engine.queryBindings(operation, contextOf(source, index.house.storage))) as ResourceStream;
+    const operation = algebraOfFilter(factory, filter, indexGraph(index.platform));
+    const stream = (await engine.queryBindings(operation, contextOf(source, index.platform.rootIri))) as ResourceStream;
     const iris: string[] = [];
     let total = 0;
     for await (const block of stream.blocks()) {

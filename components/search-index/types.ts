@@ -1,7 +1,7 @@
 /** Which types there are, over what the caller may read now. It must not know HTTP. */
 import type { ReadScope } from '../../lib/authorization/authorizer.js';
 import type { Access } from '../../lib/authorization/principal.js';
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import type { SortedStream } from '../../lib/storage/entry-cursor.js';
 import { RangeStream } from '../../lib/storage/iri-ranges.js';
 import { entryRange } from '../../lib/storage/records.js';
@@ -11,7 +11,7 @@ import { ownedSpace, postingSpace, typeRelation } from './postings.js';
 import { readableOf } from './readable.js';
 
 /** Runs `read` on one state of the store. */
-async function onSnapshot<T>({ store }: House, read: (snapshot: StoreSnapshot) => Promise<T>): Promise<T> {
+async function onSnapshot<T>({ store }: Platform, read: (snapshot: StoreSnapshot) => Promise<T>): Promise<T> {
   const snapshot = new StoreSnapshot(store.level);
   try {
     return await read(snapshot);
@@ -21,15 +21,15 @@ async function onSnapshot<T>({ store }: House, read: (snapshot: StoreSnapshot) =
 }
 
 /** The distinct types of the resources that the caller may read, in order. */
-export async function typesOf(house: House, access: Access): Promise<readonly string[]> {
-  const scope = await house.authorizer.readScope(access);
+export async function typesOf(platform: Platform, access: Access): Promise<readonly string[]> {
+  const scope = await platform.authorizer.readScope(access);
   if (scope === 'nothing') return [];
-  return onSnapshot(house, async (snapshot) => {
+  return onSnapshot(platform, async (snapshot) => {
     const types = new Set<string>();
     if (typeof scope === 'object' && scope.owner !== undefined) await collectOwned(snapshot, scope.owner, types);
     if (typeof scope !== 'object' || scope.ranges.length > 0)
       for await (const type of snapshot.distinct(postingSpace, typeRelation))
-        if (scope === 'everything' || types.has(type) || (await anyReadable(house, access, scope, snapshot, type)))
+        if (scope === 'everything' || types.has(type) || (await anyReadable(platform, access, scope, snapshot, type)))
           types.add(type);
     return [...types].sort();
   });
@@ -48,7 +48,7 @@ async function collectOwned(snapshot: StoreSnapshot, owner: string, types: Set<s
 
 /** Whether the caller may read any resource of a type; what it may not read is leapt over. */
 async function anyReadable(
-  house: House,
+  platform: Platform,
   access: Access,
   scope: ReadScope,
   snapshot: StoreSnapshot,
@@ -57,7 +57,7 @@ async function anyReadable(
   const streams: SortedStream[] = [snapshot.cursor(postingSpace, typeRelation, type)];
   if (typeof scope === 'object') streams.push(new RangeStream(scope.ranges));
   for await (const block of intersection(streams, 20)) {
-    const readable = scope === 'decide' ? await readableOf(house, access, block) : block;
+    const readable = scope === 'decide' ? await readableOf(platform, access, block) : block;
     if (readable.length > 0) return true;
   }
   return false;

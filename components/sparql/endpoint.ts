@@ -1,11 +1,11 @@
 /** What answers at the endpoint, and where it is. It must not know requests. */
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import type { QueryPool } from './pool/query-pool.js';
 import type { ServiceCallsOptions } from './services/service-calls.js';
 import type { CountedStatistics } from './statistics.js';
 
 export interface SparqlEndpoint {
-  readonly house: House;
+  readonly platform: Platform;
   readonly pool: QueryPool;
   readonly statistics: CountedStatistics;
   readonly maxBytes: number;
@@ -16,5 +16,5 @@ export interface SparqlEndpoint {
   readonly maxUpdateBytes?: number | undefined;
 }
 
-export const endpointUrl = ({ baseUri, systemPrefix }: Pick<House, 'baseUri' | 'systemPrefix'>): string =>
+export const endpointUrl = ({ baseUri, systemPrefix }: Pick<Platform, 'baseUri' | 'systemPrefix'>): string =>
   `${baseUri}${systemPrefix}/sparql`;

@@ -84,15 +84,15 @@ export default defineComponent({
   name: 'sparql',
   settings,
   isEnabled: ({ enabled }) => enabled,
-  install(house, given) {
+  install(platform, given) {
     const { timeout, maxResults, maxAnswerMb, workers, maxBytes, memoryMb, allowedServices, maxIndexed } = given;
     const size = workers ?? availableParallelism() + 1;
-    const folder = join(resolve(house.dataDir), 'level');
-    const { store, log } = house;
+    const folder = join(resolve(platform.dataDir), 'level');
+    const { store, log } = platform;
     const memory = maxIndexed > 0 ? new MemoryIndex({ folder, store, log, maxQuads: maxIndexed }) : undefined;
     const pool = new QueryPool({
       folder,
-      storage: house.storage,
+      storage: platform.rootIri,
       size,
       strangers: given.strangers ?? Math.max(1, size >> 1),
       timeoutMs: timeout * 1000,
@@ -104,14 +104,14 @@ export default defineComponent({
     store.beforeReopening(() => pool.pause());
     if (memory) store.beforeReopening(() => memory.pause());
     const services = {
-      fetch: house.fetchUnder({ blockPrivateAddresses: true, allowedHosts: allowedServices }),
+      fetch: platform.fetchUnder({ blockPrivateAddresses: true, allowedHosts: allowedServices }),
       allowed: allowedServices.map((entry) => parseAllowedHost(entry)!),
       timeoutMs: timeout * 1000,
-      log: house.log,
+      log: platform.log,
     };
-    const statistics = new CountedStatistics(house, pool);
+    const statistics = new CountedStatistics(platform, pool);
     const endpoint = {
-      house,
+      platform,
       pool,
       statistics,
       maxBytes,
@@ -120,7 +120,7 @@ export default defineComponent({
       services,
       maxUpdateBytes: given.update ? given.maxUpdateBytes : undefined,
     };
-    const serviceEndpoint = endpointUrl(house);
+    const serviceEndpoint = endpointUrl(platform);
     return {
       routes: sparqlRoutes(endpoint),
       services: [

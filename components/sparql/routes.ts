@@ -60,11 +60,11 @@ export function sparqlRoutes(endpoint: SparqlEndpoint): readonly Route[] {
 }
 
 const ask = (endpoint: SparqlEndpoint, request: RouteRequest, asked: SparqlRequest): Promise<Reply> =>
-  answer(endpoint, request, request.req.headers.accept, asked, endpointUrl(endpoint.house));
+  answer(endpoint, request, request.req.headers.accept, asked, endpointUrl(endpoint.platform));
 
 /** The description, with what there is for who asks. */
 async function describe(endpoint: SparqlEndpoint, { req, access, address }: RouteRequest): Promise<Reply> {
-  const client = await clientFor(endpoint.house, access, address);
+  const client = await clientFor(endpoint.platform, access, address);
   const { signal, release } = whenGone(req);
   const counted = await endpoint.statistics.of({ access, client, gone: signal }).finally(release);
   return serviceDescription(endpoint, req.headers.accept, counted);
@@ -80,7 +80,7 @@ export async function askResource(
   iri: string,
 ): Promise<Reply> {
   const asked = await requestOfBody(body, hasType, new URLSearchParams(), { maxBytes: endpoint.maxBytes }, true);
-  const within = iri === endpoint.house.storage ? {} : { within: iri };
+  const within = iri === endpoint.platform.rootIri ? {} : { within: iri };
   return answer(endpoint, asker, accept, asked, iri, within);
 }
 
@@ -88,7 +88,7 @@ export async function askResource(
 export async function runStored(endpoint: SparqlEndpoint, question: StoredQuestion): Promise<Reply> {
   const { record, parameters, req, guard } = question;
   const given = parametersOf(parameters);
-  const query = await queryOf(endpoint.house, question, endpoint.maxBytes);
+  const query = await queryOf(endpoint.platform, question, endpoint.maxBytes);
   // What came after the decision is run for those alone who may read it after it came.
   await guard();
   return answer(endpoint, question, req.headers.accept, { query, parameters: given }, record.iri);
@@ -102,7 +102,7 @@ async function answer(
   base: string,
   within: { readonly within?: string } = {},
 ): Promise<Reply> {
-  const { house, maxResults, maxAnswerBytes, services } = endpoint;
+  const { platform, maxResults, maxAnswerBytes, services } = endpoint;
   const task: QueryTask = {
     ...asked,
     ...within,
@@ -124,7 +124,7 @@ async function answer(
       Vary: 'Accept, Authorization',
       'X-Content-Type-Options': 'nosniff',
       'Content-Security-Policy': "sandbox; default-src 'none'",
-      Link: formatLink(house.storage, lws.storage),
+      Link: formatLink(platform.rootIri, lws.storage),
     },
     body,
   };

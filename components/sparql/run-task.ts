@@ -7,7 +7,7 @@ import { whenGone } from '../../lib/http/request.js';
 import { parentOf } from '../../lib/storage/records.js';
 import type { SparqlEndpoint } from './endpoint.js';
 import type { Purpose, QueryTask } from './pool/messages.js';
-import type { QueryAnswer } from './pool/worker-query.js';
+import type { QueryAnswer } from './pool/worker-channel.js';
 import { serviceCalls } from './services/service-calls.js';
 
 /** Who asks, for what is fair: the subject, or the address of a stranger. */
@@ -26,18 +26,18 @@ const modesFor: Readonly<Record<Purpose, readonly Mode[]>> = {
 
 /** Runs a task, and resolves when its answer begins. @throws LwsError as `QueryPool.run` */
 export async function runTask(
-  { house, pool, services }: SparqlEndpoint,
+  { platform, pool, services }: SparqlEndpoint,
   { access, address, req }: Asker,
   task: QueryTask,
 ): Promise<QueryAnswer> {
-  const { authorizer, store } = house;
+  const { authorizer, store } = platform;
   const may = async (modes: readonly Mode[], iri: string): Promise<boolean> => {
     for (const mode of modes) if (await authorizer.allows({ view: store, access, mode, iri })) return true;
     return false;
   };
   const decide = (iris: readonly string[], purpose: Purpose): Promise<boolean[]> =>
     Promise.all(iris.map((iri) => may(modesFor[purpose], purpose === 'make' ? parentOf(iri) : iri)));
-  const client = await clientFor(house, access, address);
+  const client = await clientFor(platform, access, address);
   const { signal, release } = whenGone(req);
   const job = {
     task,

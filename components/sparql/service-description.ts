@@ -43,11 +43,11 @@ export async function serviceDescription(
 }
 
 async function render(
-  { house, services, maxUpdateBytes }: SparqlEndpoint,
+  { platform, services, maxUpdateBytes }: SparqlEndpoint,
   wanted: RdfFormat,
   counted: Statistics | undefined,
 ): Promise<Buffer> {
-  const endpoint = endpointUrl(house);
+  const endpoint = endpointUrl(platform);
   const formats = [...resultFormats, ...rdfFormats].map(
     (type) => `<http://www.w3.org/ns/formats/${formatNames[type]}>`,
   );
@@ -63,9 +63,9 @@ async function render(
   sd:defaultDataset <${endpoint}#data> .
 <${endpoint}#data> a sd:Dataset, dcat:Dataset ; sd:defaultGraph <${endpoint}#graph> .
 <${endpoint}#graph> a sd:Graph, void:Dataset ; void:sparqlEndpoint <${endpoint}>${counted ? voidOf(counted) : ''} .
-<${house.storage}> a dcat:Catalog ; dcat:service <${endpoint}> ; dcat:dataset <${endpoint}#data> .`);
-  const { keys, prefixes } = await house.documents.parse(text, turtle, endpoint);
-  const bytes = (await house.documents.render(keys, wanted, endpoint, prefixes)) ?? text;
+<${platform.rootIri}> a dcat:Catalog ; dcat:service <${endpoint}> ; dcat:dataset <${endpoint}#data> .`);
+  const { keys, prefixes } = await platform.documents.parse(text, turtle, endpoint);
+  const bytes = (await platform.documents.render(keys, wanted, endpoint, prefixes)) ?? text;
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 

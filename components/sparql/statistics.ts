@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Client } from '../../lib/authorization/client.js';
 import type { Access } from '../../lib/authorization/principal.js';
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import { isAbsoluteIri } from '../../lib/rdf/iri.js';
 import type { QueryPool } from './pool/query-pool.js';
@@ -64,17 +64,17 @@ export class CountedStatistics {
   private version = 0;
 
   constructor(
-    private readonly house: House,
+    private readonly platform: Platform,
     private readonly pool: QueryPool,
   ) {
-    house.store.onCommit(() => {
+    platform.store.onCommit(() => {
       this.version++;
     });
   }
 
   /** What there is for a caller; `undefined` when it cannot be said at once. */
   async of(counting: Counting): Promise<Statistics | undefined> {
-    const scope = await this.house.authorizer.readScope(counting.access);
+    const scope = await this.platform.authorizer.readScope(counting.access);
     if (scope === 'nothing') return nothing;
     // Each resource would have to be decided, also for what was counted before.
     if (scope === 'decide') return undefined;
@@ -96,7 +96,7 @@ export class CountedStatistics {
     const counting = this.count(by)
       .catch((error: unknown) => {
         // A limit, or a server that has other things to do; the description goes without.
-        if (!(error instanceof LwsError)) this.house.log.warn({ err: error }, 'what there is could not be counted');
+        if (!(error instanceof LwsError)) this.platform.log.warn({ err: error }, 'what there is could not be counted');
         return undefined;
       })
       .then((found) => {
@@ -113,7 +113,7 @@ export class CountedStatistics {
 
   /** @param by whose part it is; absent: everything, at the server's own cost */
   private async count(by: Counting | undefined): Promise<Statistics> {
-    const { authorizer, store, storage } = this.house;
+    const { authorizer, store, rootIri: storage } = this.platform;
     const { body } = await this.pool.run({
       task: {
         query,

@@ -6,7 +6,7 @@
 import type { Quad, Term } from '@rdfjs/types';
 import { Parser } from 'n3';
 import { DataFactory } from 'rdf-data-factory';
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import type { StoredQuestion } from '../../lib/http/route.js';
 import { decodeUtf8 } from '../../lib/json/json.js';
@@ -26,7 +26,7 @@ const maxParameters = 64;
  * @throws LwsError `bad-request` when it is none, `too-complex` when it is too long
  */
 export async function queryOf(
-  house: House,
+  platform: Platform,
   { record, bytes }: Pick<StoredQuestion, 'record' | 'bytes'>,
   maxBytes: number,
 ): Promise<string> {
@@ -35,7 +35,7 @@ export async function queryOf(
   if (!isText && kind !== 'rdf') throw noQuery();
   if (isText && size > maxBytes) throw tooLong(maxBytes);
   const read = isText ? await bytes() : undefined;
-  const text = isText ? read && decodeUtf8(read) : await executableOf(house, iri);
+  const text = isText ? read && decodeUtf8(read) : await executableOf(platform, iri);
   if (text === undefined) throw noQuery();
   if (Buffer.byteLength(text) > maxBytes) throw tooLong(maxBytes);
   return text;
@@ -46,7 +46,7 @@ const noQuery = (): LwsError =>
 const tooLong = (maxBytes: number): LwsError => new LwsError('too-complex', `A query may be ${maxBytes} bytes long.`);
 
 /** The executable that the resource is, or the only one that it describes. */
-async function executableOf({ quads }: House, iri: string): Promise<string | undefined> {
+async function executableOf({ quads }: Platform, iri: string): Promise<string | undefined> {
   const graph = factory.namedNode(iri);
   const match = async (subject: Term | null, name: string): Promise<Quad[]> => {
     const found: Quad[] = [];

@@ -15,7 +15,7 @@ import { variantOf } from '../../lib/resources/variants.js';
 import { endpointUrl, type SparqlEndpoint } from './endpoint.js';
 import type { QueryTask } from './pool/messages.js';
 import type { UpdateLine } from './pool/run-update.js';
-import type { QueryAnswer } from './pool/worker-query.js';
+import type { QueryAnswer } from './pool/worker-channel.js';
 import type { SparqlRequest } from './protocol.js';
 import { type Asker, runTask } from './run-task.js';
 
@@ -29,20 +29,20 @@ const maxStates = 250;
  * @throws LwsError as the update is refused, or the write of any of its graphs; `too-busy` when graphs change too quickly
  */
 export async function update(endpoint: SparqlEndpoint, asker: Asker, asked: SparqlRequest): Promise<Reply> {
-  const { house } = endpoint;
+  const { platform } = endpoint;
   const task: QueryTask = {
     ...asked,
-    base: endpointUrl(house),
+    base: endpointUrl(platform),
     formats: {},
     maxResults: endpoint.maxResults,
     maxBytes: endpoint.maxAnswerBytes,
     allowedServices: [],
-    update: { systemPrefix: house.systemPrefix },
+    update: { systemPrefix: platform.systemPrefix },
   };
   const conditions = conditionsOf(asker);
   const once = async (): Promise<readonly UpdatedGraph[]> => {
     const updates = await updatesOf(await runTask(endpoint, asker, task));
-    return house.updateGraphs({ access: asker.access, updates, conditions, length: asked.query.length });
+    return platform.updateGraphs({ access: asker.access, updates, conditions, length: asked.query.length });
   };
   // Updates of one graph take turns when they are in each other's way, or all but one would be in vain.
   let outdated: string | undefined;
@@ -90,7 +90,7 @@ async function updatesOf({ body }: QueryAnswer): Promise<readonly GraphUpdate[]>
   return updates;
 }
 
-function reply({ house }: SparqlEndpoint, updated: readonly UpdatedGraph[]): Reply {
+function reply({ platform }: SparqlEndpoint, updated: readonly UpdatedGraph[]): Reply {
   const resources = updated.map(({ iri, status, record }) => ({
     id: iri,
     status,
@@ -102,7 +102,7 @@ function reply({ house }: SparqlEndpoint, updated: readonly UpdatedGraph[]): Rep
       'Content-Type': 'application/json',
       'Cache-Control': 'private, no-store',
       'X-Content-Type-Options': 'nosniff',
-      Link: formatLink(house.storage, lws.storage),
+      Link: formatLink(platform.rootIri, lws.storage),
     },
     body: Buffer.from(`${JSON.stringify({ resources })}\n`),
   };

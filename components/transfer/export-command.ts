@@ -30,9 +30,9 @@ export async function runExport(context: CommandContext): Promise<number> {
   const wanted = wantedOf(context);
   const { of, format, isGzip } = wanted;
   try {
-    await context.inHouse(async (house) => {
+    await context.onPlatform(async (platform) => {
       const request = { of, format, isGzip, access: {}, isOperator: true };
-      await keep(context, wanted, await exportStream(house, request, () => {}));
+      await keep(context, wanted, await exportStream(platform, request, () => {}));
     });
   } catch (error) {
     if (!(error instanceof StoreUnavailableError) || !error.isLocked) throw error;

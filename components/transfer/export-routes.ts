@@ -1,5 +1,5 @@
 /** Exports over HTTP, for everybody: what the caller may read. It must not know how an export is made. */
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import type { Reply } from '../../lib/http/reply.js';
 import type { Route, RouteRequest } from '../../lib/http/route.js';
@@ -13,17 +13,17 @@ export const exportPath = '{prefix}/export';
 const most = { controller: 2, known: 1, stranger: 1 } as const;
 /** Others than controllers get so much time (ms). */
 const maxMs = { controller: undefined, known: 10 * 60_000, stranger: 30_000 } as const;
-export function exportRoutes(house: House): readonly Route[] {
+export function exportRoutes(platform: Platform): readonly Route[] {
   const running = { controller: 0, known: 0, stranger: 0 };
   const answer = async ({ query, access }: RouteRequest): Promise<Reply> => {
-    const of = query.get('of') ?? house.storage;
-    if (!of.startsWith(house.storage) || !isContainerIri(of))
+    const of = query.get('of') ?? platform.rootIri;
+    if (!of.startsWith(platform.rootIri) || !isContainerIri(of))
       throw new LwsError(
         'bad-request',
-        `"of" is a container of this storage: an IRI below ${house.storage} with a slash at its end.`,
+        `"of" is a container of this storage: an IRI below ${platform.rootIri} with a slash at its end.`,
       );
     const [format, isGzip] = formatOf(query);
-    const standing = await house.authorizer.standing(house.store, access);
+    const standing = await platform.authorizer.standing(platform.store, access);
     if (running[standing] >= most[standing])
       throw new LwsError('too-busy', 'Other exports are under way. Try again in a minute.', {
         fields: { 'Retry-After': '60' },
@@ -32,7 +32,7 @@ export function exportRoutes(house: House): readonly Route[] {
     const ended = (): void => void running[standing]--;
     try {
       const body = await exportStream(
-        house,
+        platform,
         { of, format, isGzip, access, isOperator: false, maxMs: maxMs[standing] },
         ended,
       );

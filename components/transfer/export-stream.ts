@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import type { Access } from '../../lib/authorization/principal.js';
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import type { ExportTask, FromExport, ToExport } from './export-messages.js';
 import { openWriter } from './formats/index.js';
 import { TransferError } from './member.js';
@@ -24,8 +24,8 @@ export interface ExportRequest {
  * Begins an export. The stream fails when it cannot be finished, so that nobody takes a part for the whole.
  * @param onEnd called once, when its thread has released LevelDB
  */
-export async function exportStream(house: House, request: ExportRequest, onEnd: () => void): Promise<Readable> {
-  const { authorizer, store, storage } = house;
+export async function exportStream(platform: Platform, request: ExportRequest, onEnd: () => void): Promise<Readable> {
+  const { authorizer, store, rootIri: storage } = platform;
   const { access, isOperator, of, format, isGzip, maxMs } = request;
   const scope = isOperator ? 'everything' : await authorizer.readScope(access);
   if (scope === 'nothing') {
@@ -35,13 +35,13 @@ export async function exportStream(house: House, request: ExportRequest, onEnd: 
   const decide = async (mode: 'read' | 'control', iri: string): Promise<boolean> =>
     isOperator || authorizer.allows({ view: store, access, mode, iri });
   const task: ExportTask = {
-    ...{ dataDir: resolve(house.dataDir), storage, of, format, isGzip },
+    ...{ dataDir: resolve(platform.dataDir), storage, of, format, isGzip },
     ended: new Int32Array(new SharedArrayBuffer(4)),
     scope,
     isController: await decide('control', storage),
   };
   const release = store.blobs.hold();
-  const stream = new ThreadOutput(task, decide, (fault) => house.log.error({ reason: fault }, 'an export failed'));
+  const stream = new ThreadOutput(task, decide, (fault) => platform.log.error({ reason: fault }, 'an export failed'));
   const tooLong = (): void => void stream.destroy(new TransferError('The export took too long. Export a part.'));
   const timer = maxMs === undefined ? undefined : setTimeout(tooLong, maxMs);
   stream.worker.once('exit', () => {

@@ -5,7 +5,7 @@
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import type { CommandContext, House } from '../../lib/component.js';
+import type { CommandContext, Platform } from '../../lib/component.js';
 import { StoreUnavailableError } from '../../lib/storage/durable-level.js';
 import { isContainerIri } from '../../lib/storage/records.js';
 import { readFormats } from './formats/index.js';
@@ -28,7 +28,7 @@ export async function runImport(context: CommandContext): Promise<number> {
   const wanted = wantedOf(context);
   const show = shown(context, wanted);
   try {
-    return ended(context, await context.inHouse((house, owner) => importHere({ house, owner }, wanted, show)));
+    return ended(context, await context.onPlatform((platform, owner) => importHere({ platform, owner }, wanted, show)));
   } catch (error) {
     if (!(error instanceof StoreUnavailableError) || !error.isLocked) throw error;
     return ended(context, await sendImport(context, wanted, show));
@@ -75,13 +75,13 @@ function shown({ progress }: CommandContext, { dryRun }: Wanted): Show {
 
 /** On the store, as the operator. */
 async function importHere(
-  { house, owner }: { house: House; owner: string | undefined },
+  { platform, owner }: { platform: Platform; owner: string | undefined },
   wanted: Wanted,
   show: Show,
 ): Promise<ImportState> {
-  const state = await stateFor(house, wanted);
+  const state = await stateFor(platform, wanted);
   const access = owner === undefined ? {} : { principal: { subject: owner } };
-  const job = new ImportJob(state, { house, access, isOperator: true, dryRun: wanted.dryRun });
+  const job = new ImportJob(state, { platform, access, isOperator: true, dryRun: wanted.dryRun });
   const timer = setInterval(() => show(job.state), 200);
   const interrupt = (): void => void job.stop();
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt);
@@ -96,14 +96,14 @@ async function importHere(
     clearInterval(timer);
     process.off('SIGINT', interrupt).off('SIGTERM', interrupt);
     if (!wanted.dryRun)
-      await (state.status === 'done' ? forgetState(house.store, state.id) : keepState(house.store, state));
+      await (state.status === 'done' ? forgetState(platform.store, state.id) : keepState(platform.store, state));
   }
   show(state);
   return state;
 }
 
 async function stateFor(
-  { store, clock }: House,
+  { store, clock }: Platform,
   { source, format, into, rewrite, conflict, resume }: Wanted,
 ): Promise<ImportState> {
   const before = (await keptStates(store)).find(

@@ -6,7 +6,7 @@
 import { join, resolve } from 'node:path';
 import { attribute } from '../../lib/authorization/audit.js';
 import type { Access } from '../../lib/authorization/principal.js';
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import { breathe } from '../../lib/storage/batch-filling.js';
 import { CommitInDoubtError } from '../../lib/storage/commit-in-doubt.js';
@@ -30,7 +30,7 @@ import { type BlockTaker, ImportStopped, ImportThread } from './import-thread.js
 const itemsAtATime = 64;
 
 export interface ImportOptions {
-  readonly house: House;
+  readonly platform: Platform;
   /** Who asks, and owns what is created. */
   readonly access: Access;
   /** The operator may do everything. */
@@ -50,7 +50,7 @@ export class ImportJob implements BlockTaker {
 
   /** Reads to the end. @throws TransferError, LwsError; what was stored before stays */
   async run(): Promise<void> {
-    const { house, dryRun } = this.options;
+    const { platform, dryRun } = this.options;
     await this.recall();
     this.assertGoing();
     const { source, name, format, mediaType, into, rewrite, cursor, id } = this.state;
@@ -59,8 +59,8 @@ export class ImportJob implements BlockTaker {
         ...{ source, name, format, mediaType, into, rewrite, dryRun },
         ...(cursor === '' ? {} : { cursor }),
         seed: id,
-        level: join(resolve(house.dataDir), 'level'),
-        blobs: join(resolve(house.dataDir), 'blobs'),
+        level: join(resolve(platform.dataDir), 'level'),
+        blobs: join(resolve(platform.dataDir), 'blobs'),
         bounds: { jsonBytes: 16 << 20 },
       },
       this,
@@ -95,7 +95,7 @@ export class ImportJob implements BlockTaker {
 
   /** Resources that this import has stored before it was interrupted. */
   private async recall(): Promise<void> {
-    for await (const entries of this.options.house.store.entries(entryRange(seenSpace, this.state.id)))
+    for await (const entries of this.options.platform.store.entries(entryRange(seenSpace, this.state.id)))
       for (const [, value] of entries) for (const name of value.split(' ')) this.seen.add(name);
   }
 
@@ -119,7 +119,7 @@ export class ImportJob implements BlockTaker {
 
   /** One transaction. */
   private async store(block: Block, items: readonly BlockItem[]): Promise<Staged> {
-    const { store } = this.options.house;
+    const { store } = this.options.platform;
     try {
       return await store.transact(async (tx) => {
         const staged = await this.stage(tx, items);
@@ -140,14 +140,14 @@ export class ImportJob implements BlockTaker {
    * @param kept the items that are stored
    */
   private async storeSingly(block: Block, kept: number[]): Promise<Staged> {
-    const { house } = this.options;
+    const { platform } = this.options;
     const { items, number } = block;
     const graphs = [...items.keys()].filter((index) => items[index]!.content?.kind === 'rdf');
     const complete = await this.complete(number, items, graphs);
     const [verdicts, lost]: [Verdict[], Told[]] = [[], []];
     for (const [index, item] of complete.entries())
       try {
-        const { verdict, lost: ofItem } = await house.store.transact(async (tx) => {
+        const { verdict, lost: ofItem } = await platform.store.transact(async (tx) => {
           const staged = await this.stage(tx, [item]);
           const [verdict] = staged.verdicts;
           const key = entryKey(seenSpace, this.state.id, `${this.state.blocks}-${index}`);
@@ -163,7 +163,7 @@ export class ImportJob implements BlockTaker {
         verdicts.push({ source: item.source, why: error.message });
       }
     const staged = { verdicts, written: [], lost };
-    await house.store.transact((tx) => {
+    await platform.store.transact((tx) => {
       this.assertGoing();
       lost.push(...stageStates(tx, block));
       this.enlist(tx, block, staged);
@@ -187,10 +187,10 @@ export class ImportJob implements BlockTaker {
   }
 
   private async stage(tx: Transaction, items: readonly BlockItem[]): Promise<Staged> {
-    const { house, access, isOperator } = this.options;
+    const { platform, access, isOperator } = this.options;
     this.assertGoing();
     attribute(tx, access);
-    const staging = house.bulk(tx, { access, isOperator });
+    const staging = platform.bulk(tx, { access, isOperator });
     const [verdicts, lost]: [Verdict[], Told[]] = [[], []];
     const [incomplete, written]: [number[], number[]] = [[], []];
     for (const [index, item] of items.entries()) {

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Access } from '../../lib/authorization/principal.js';
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import { type Measure, measure } from '../../lib/measures.js';
 import { ImportJob } from './import-job.js';
@@ -32,14 +32,14 @@ export class ImportJobs {
   private isReceiving = false;
   private readonly folder: string;
 
-  private constructor(private readonly house: House) {
-    this.folder = join(resolve(house.dataDir), 'import');
+  private constructor(private readonly platform: Platform) {
+    this.folder = join(resolve(platform.dataDir), 'import');
   }
 
   /** Reads what there was, and removes files that no import continues with. */
-  static async open(house: House): Promise<ImportJobs> {
-    const jobs = new ImportJobs(house);
-    for (const state of await keptStates(house.store)) jobs.states.set(state.id, state);
+  static async open(platform: Platform): Promise<ImportJobs> {
+    const jobs = new ImportJobs(platform);
+    for (const state of await keptStates(platform.store)) jobs.states.set(state.id, state);
     mkdirSync(jobs.folder, { recursive: true, mode: 0o700 });
     for (const name of readdirSync(jobs.folder))
       if ((jobs.states.get(name)?.status ?? 'done') === 'done') rmSync(join(jobs.folder, name), { force: true });
@@ -86,11 +86,11 @@ export class ImportJobs {
       this.isReceiving = false;
     }
     const { dryRun, ...facts } = request;
-    return this.start(newState({ ...facts, id, source, began: this.house.clock() }), access, dryRun);
+    return this.start(newState({ ...facts, id, source, began: this.platform.clock() }), access, dryRun);
   }
 
   private async receive(source: string, body: AsyncIterable<Uint8Array>): Promise<void> {
-    const { space } = this.house.store.blobs;
+    const { space } = this.platform.store.blobs;
     const checked = async function* (): AsyncGenerator<Uint8Array> {
       for await (const chunk of body) {
         await space.assertSome();
@@ -106,7 +106,7 @@ export class ImportJobs {
   }
 
   private start(state: ImportState, access: Access, dryRun: boolean): ImportState {
-    const job = new ImportJob(state, { house: this.house, access, isOperator: false, dryRun });
+    const job = new ImportJob(state, { platform: this.platform, access, isOperator: false, dryRun });
     const ended = this.follow(job, dryRun);
     this.running = { job, ended };
     return job.state;
@@ -119,14 +119,14 @@ export class ImportJobs {
       state.status = 'done';
     } catch (error) {
       const isTold = error instanceof TransferError || error instanceof LwsError;
-      if (!isTold) this.house.log.error({ err: error }, 'an import failed');
+      if (!isTold) this.platform.log.error({ err: error }, 'an import failed');
       state.status = error instanceof ImportStopped ? 'interrupted' : 'failed';
       state.failure = isTold ? (error as Error).message : 'The server failed; its log says why.';
     }
     try {
       await this.keep(state, dryRun);
     } catch (error) {
-      this.house.log.error({ err: error }, 'the state of an import could not be kept');
+      this.platform.log.error({ err: error }, 'the state of an import could not be kept');
     }
     if (dryRun || state.status === 'done') rmSync(state.source, { force: true });
     this.running = undefined;
@@ -134,7 +134,7 @@ export class ImportJobs {
 
   private async keep(state: ImportState, dryRun: boolean): Promise<void> {
     this.states.set(state.id, state);
-    if (!dryRun) await keepState(this.house.store, state);
+    if (!dryRun) await keepState(this.platform.store, state);
     for (const { id } of this.all().slice(maxKept)) await this.forget(id);
   }
 
@@ -157,7 +157,7 @@ export class ImportJobs {
 
   private async forget(id: string): Promise<void> {
     this.states.delete(id);
-    await forgetState(this.house.store, id);
+    await forgetState(this.platform.store, id);
     rmSync(join(this.folder, id), { force: true });
   }
 

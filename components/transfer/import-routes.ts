@@ -6,7 +6,7 @@
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requireAccess } from '../../lib/authorization/guard.js';
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import type { Reply } from '../../lib/http/reply.js';
 import type { Route, RouteRequest } from '../../lib/http/route.js';
@@ -23,8 +23,8 @@ export const importsPath = '{prefix}/imports';
 const everyMs = 200;
 const common = { 'Cache-Control': 'private, no-store', 'X-Content-Type-Options': 'nosniff' };
 
-export function importRoutes(house: House, jobs: ImportJobs): readonly Route[] {
-  const { baseUri, systemPrefix } = house;
+export function importRoutes(platform: Platform, jobs: ImportJobs): readonly Route[] {
+  const { baseUri, systemPrefix } = platform;
   const urlOf = (id: string): string => `${baseUri}${importsPath.replace('{prefix}', systemPrefix)}/${id}`;
   const route = (method: string, path: string, handle: Route['handle']): Route => ({
     methods: [method],
@@ -41,8 +41,8 @@ export function importRoutes(house: House, jobs: ImportJobs): readonly Route[] {
   return [
     route('POST', importPath, async (request) => {
       const body = request.body();
-      const wanted = importRequest(house, request, body.mediaType);
-      await requireAccess(house, house.store, request.access, 'append', nearest(house, wanted.into));
+      const wanted = importRequest(platform, request, body.mediaType);
+      await requireAccess(platform, platform.store, request.access, 'append', nearest(platform, wanted.into));
       return begun(await jobs.begin(wanted, request.access, body.chunks()));
     }),
     route('GET', importsPath, () => json({ imports: jobs.all().map((state) => report(state, false)) }, okay)),
@@ -63,14 +63,18 @@ export function importRoutes(house: House, jobs: ImportJobs): readonly Route[] {
 const okay: Reply = { status: 200, fields: {} };
 
 /** The nearest container that is there. */
-function nearest({ store, storage }: House, into: string): string {
+function nearest({ store, rootIri: storage }: Platform, into: string): string {
   let at = into;
   while (at !== storage && !store.record(at)) at = at.slice(0, at.lastIndexOf('/', at.length - 2) + 1);
   return at;
 }
 
 /** @throws LwsError `bad-request` */
-function importRequest({ storage, systemPrefix }: House, { query }: RouteRequest, mediaType: string): ImportRequest {
+function importRequest(
+  { rootIri: storage, systemPrefix }: Platform,
+  { query }: RouteRequest,
+  mediaType: string,
+): ImportRequest {
   const into = query.get('into') ?? storage;
   if (!into.startsWith(storage) || !isContainerIri(into))
     throw new LwsError(
@@ -78,7 +82,7 @@ function importRequest({ storage, systemPrefix }: House, { query }: RouteRequest
       `"into" is a container of this storage: an IRI below ${storage} with a slash at its end.`,
     );
   try {
-    assertName({ storage, systemPrefix }, into);
+    assertName({ rootIri: storage, systemPrefix }, into);
   } catch (error) {
     if (!(error instanceof LwsError)) throw error;
     throw new LwsError('bad-request', `"into" cannot be imported into: ${error.message}`);

@@ -30,20 +30,20 @@ export default defineComponent({
   name: 'transfer',
   settings,
   isEnabled: ({ enabled }) => enabled,
-  async install(house) {
+  async install(platform) {
     const [{ ImportJobs }, { importRoutes }, { exportRoutes }] = await Promise.all([
       import('./import-jobs.js'),
       import('./import-routes.js'),
       import('./export-routes.js'),
     ]);
-    const jobs = await ImportJobs.open(house);
+    const jobs = await ImportJobs.open(platform);
     // Its thread has LevelDB open; the import can continue.
-    house.store.beforeReopening(async () => {
+    platform.store.beforeReopening(async () => {
       await jobs.abandon();
       return () => {};
     });
     return {
-      routes: [...importRoutes(house, jobs), ...exportRoutes(house)],
+      routes: [...importRoutes(platform, jobs), ...exportRoutes(platform)],
       measures: () => jobs.measures(),
       stop: () => jobs.stop(),
     };

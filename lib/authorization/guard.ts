@@ -11,7 +11,7 @@ import type { Access } from './principal.js';
 
 export interface Guard {
   readonly authorizer: Authorizer;
-  readonly storage: string;
+  readonly rootIri: string;
   /** `lws.mask-forbidden-as-not-found` */
   readonly mask: boolean;
 }
@@ -88,7 +88,7 @@ function decided({ authorizer }: Guard, question: Question): boolean | Promise<b
 /** The answer for something that is not there: anonymous callers learn that only where they may read the container. */
 export async function refusalOfAbsent(guard: Guard, view: View, access: Access, iri: string): Promise<LwsError> {
   if (access.principal) return notFound('absent');
-  for (let parent = parentOf(iri); parent.startsWith(guard.storage); parent = parentOf(parent)) {
+  for (let parent = parentOf(iri); parent.startsWith(guard.rootIri); parent = parentOf(parent)) {
     const record = view.record(parent);
     if (!record) continue;
     if (await guard.authorizer.allows({ view, access, mode: 'read', iri: parent, record })) return notFound('absent');

@@ -1,5 +1,6 @@
 /** The HTTP application: the way of a request from its id to its answer, as one list of steps. It must not know any component. */
 import type Koa from 'koa';
+import type { AppContext } from './app-context.js';
 import { authentication } from './authentication.js';
 import { BareKoa } from './bare-koa.js';
 import { cors } from './cors.js';
@@ -11,7 +12,6 @@ import { problems } from './problem.js';
 import { logged, pathOf } from './request-log.js';
 import { resources } from './resources.js';
 import { answered } from './respond.js';
-import type { Site } from './site.js';
 import { Traffic } from './traffic.js';
 import { transportRules } from './transport-rules.js';
 
@@ -24,25 +24,25 @@ export interface Application {
   close(maxMs: number): Promise<void>;
 }
 
-export function createApp(site: Site): Application {
+export function createApp(appContext: AppContext): Application {
   const traffic = new Traffic();
-  const koa = new BareKoa<State>((error) => site.log.error({ err: error }, 'a request was not answered'))
-    .use(logged(site, traffic)) // its id; at the end its line in the log
-    .use(answered(site)) // writes the answer that the steps below come to
-    .use(problems(site.challenge)) // what they throw is a problem document
-    .use(cors(site)) // fields for other origins, and preflights
-    .use(transportRules(site, traffic)) // HTTPS, Host, OPTIONS *
-    .use(openMode(site)) // other sites stay out of what everybody may write
-    .use(authentication(site)) // who asks
-    .use(graphStore(site)) // RDF resources by the address of their graphs
-    .use(fixedRoutes(site)) // the endpoints of the house and its components
-    .use(resources(site)); // everything else
-  return { koa, middleware: mountable(koa, site), close: (maxMs) => traffic.close(maxMs) };
+  const koa = new BareKoa<State>((error) => appContext.log.error({ err: error }, 'a request was not answered'))
+    .use(logged(appContext, traffic)) // its id; at the end its line in the log
+    .use(answered(appContext)) // writes the answer that the steps below come to
+    .use(problems(appContext.challenge)) // what they throw is a problem document
+    .use(cors(appContext)) // fields for other origins, and preflights
+    .use(transportRules(appContext, traffic)) // HTTPS, Host, OPTIONS *
+    .use(openMode(appContext)) // other sites stay out of what everybody may write
+    .use(authentication(appContext)) // who asks
+    .use(graphStore(appContext)) // RDF resources by the address of their graphs
+    .use(fixedRoutes(appContext)) // the endpoints of the house and its components
+    .use(resources(appContext)); // everything else
+  return { koa, middleware: mountable(koa, appContext), close: (maxMs) => traffic.close(maxMs) };
 }
 
-function mountable(koa: Koa<State>, { routes, storage }: Site): Koa.Middleware {
+function mountable(koa: Koa<State>, { routes, storage }: AppContext): Koa.Middleware {
   const answer = koa.callback();
-  const basePath = new URL(storage.storage).pathname;
+  const basePath = new URL(storage.rootIri).pathname;
   const elsewhere = pathsElsewhere(routes);
   return (ctx, next) => {
     const { req, res, originalUrl } = ctx;

@@ -1,12 +1,12 @@
 /** Who asks: from the fields of a request to the access that every decision is about. It must not decide anything. */
 import type { Access } from '../authorization/principal.js';
+import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
 import { field } from './request.js';
 import { addressOf } from './request-log.js';
-import type { Site } from './site.js';
 
 export const authentication =
-  (site: Site): Step =>
+  (appContext: AppContext): Step =>
   (ctx, next) => {
     const { req } = ctx;
     const { exchange } = ctx.state;
@@ -19,12 +19,12 @@ export const authentication =
         ...(purpose === undefined ? {} : { purpose: String(purpose) }),
       };
     };
-    const asked = site.authenticator.authenticate({
+    const asked = appContext.authenticator.authenticate({
       authorization: req.headers.authorization,
       proof: field(req, 'dpop'),
       method: req.method ?? 'GET',
-      url: site.origin + exchange.path,
-      address: addressOf(site, req) ?? '',
+      url: appContext.origin + exchange.path,
+      address: addressOf(appContext, req) ?? '',
     });
     // Most requests need no promise here.
     if (asked instanceof Promise)

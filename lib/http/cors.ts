@@ -1,8 +1,8 @@
 /** Cross-origin requests (rule 10.4): closed unless origins are listed. Pure. */
 import type { IncomingMessage } from 'node:http';
+import type { AppContext, CorsPolicy } from './app-context.js';
 import type { Step } from './exchange.js';
 import type { Fields, Reply } from './reply.js';
-import type { CorsPolicy, Site } from './site.js';
 
 const methods = 'GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE, QUERY';
 const requestFields =
@@ -16,7 +16,7 @@ const exposedFields =
 const none: Fields = {};
 
 /** Finds the fields for this answer whatever it will be, and answers preflights: they bring no credential. */
-export function cors({ cors: policy, storage: { storage } }: Site): Step {
+export function cors({ cors: policy, storage: { rootIri: storage } }: AppContext): Step {
   if (policy.allowedOrigins.length === 0) return (_ctx, next) => next();
   const basePath = new URL(storage).pathname.slice(0, -1);
   return ({ req, state: { exchange } }, next) => {

@@ -6,35 +6,35 @@ import { requireAccess } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
 import { readTarget } from '../resources/names.js';
 import { reservedName } from '../resources/write.js';
+import type { AppContext } from './app-context.js';
 import type { State, Step } from './exchange.js';
 import { requestBody } from './request.js';
 import { addressOf } from './request-log.js';
 import type { Route } from './route.js';
-import type { Site } from './site.js';
 
 /** Paths of routes that do not lie below the storage. */
 export const pathsElsewhere = (routes: readonly Route[]): ReadonlySet<string> =>
   new Set(routes.flatMap(({ place, path }) => (place === 'origin' ? path : [])));
 
-export function fixedRoutes(site: Site): Step {
-  const { storage } = site;
-  const basePath = new URL(storage.storage).pathname.slice(0, -1);
+export function fixedRoutes(appContext: AppContext): Step {
+  const { storage } = appContext;
+  const basePath = new URL(storage.rootIri).pathname.slice(0, -1);
   const places = [`${basePath}${storage.systemPrefix}/`, `${basePath}/.well-known/`, `${basePath}/app/`];
   // A document has one IRI: no other case, no slash after it.
   const router = new Router<State>({ sensitive: true, strict: true });
-  for (const route of site.routes) {
+  for (const route of appContext.routes) {
     const path =
       route.place === 'origin' ? route.path : basePath + route.path.replace('{prefix}', storage.systemPrefix);
-    router.register(path, [...route.methods], handlerOf(site, route));
+    router.register(path, [...route.methods], handlerOf(appContext, route));
   }
   const dispatch = router.routes();
-  const elsewhere = new Set([...pathsElsewhere(site.routes), `${basePath}/app`, `${basePath}/callback`]);
+  const elsewhere = new Set([...pathsElsewhere(appContext.routes), `${basePath}/app`, `${basePath}/callback`]);
   return (ctx, next) => {
     const { path } = ctx.state.exchange;
     if (!elsewhere.has(path)) {
       // A router costs a third of a request for a resource, which none of its routes is.
       if (!places.some((place) => path.startsWith(place))) return next();
-      readTarget(ctx.req.url ?? '/', storage.storage);
+      readTarget(ctx.req.url ?? '/', storage.rootIri);
     }
     // The path as it was sent, which koa reads in a way of its own where it is an unusual one.
     Object.assign(ctx, { newRouterPath: path });
@@ -42,8 +42,8 @@ export function fixedRoutes(site: Site): Step {
   };
 }
 
-function handlerOf(site: Site, { access: needed, handle, path }: Route) {
-  const { storage } = site;
+function handlerOf(appContext: AppContext, { access: needed, handle, path }: Route) {
+  const { storage } = appContext;
   const name = path
     .replace('{prefix}/', '')
     .split('/')
@@ -55,13 +55,13 @@ function handlerOf(site: Site, { access: needed, handle, path }: Route) {
     exchange.route = name;
     if (needed === 'authenticated' && !access.principal)
       throw new LwsError('unauthenticated', 'This needs a credential: send an Authorization header field.');
-    if (needed === 'controller') await requireAccess(storage, storage.store, access, 'control', storage.storage);
+    if (needed === 'controller') await requireAccess(storage, storage.store, access, 'control', storage.rootIri);
     exchange.reply = await handle({
       req,
       access,
-      address: addressOf(site, req) ?? '',
+      address: addressOf(appContext, req) ?? '',
       query: queryOf(req),
-      body: () => requestBody(req, res, site.idleMs),
+      body: () => requestBody(req, res, appContext.idleMs),
       parameters: ctx['params'] ?? {},
     });
   };

@@ -11,20 +11,20 @@ import { isReserved, readTarget } from '../resources/names.js';
 import { patch } from '../resources/patch.js';
 import type { Storage } from '../resources/storage.js';
 import { isContainerIri } from '../storage/records.js';
+import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
 import type { Reply } from './reply.js';
 import { preconditions, requestBody } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
 import { resourceReply, written } from './resource-routes.js';
 import { exchangeOf } from './resources.js';
-import type { Site } from './site.js';
 
 const methods = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS'];
 
 export const graphStorePath = '/graphs';
 
-export function graphStore(site: Site): Step {
-  const { storage, systemPrefix } = site.storage;
+export function graphStore(appContext: AppContext): Step {
+  const { rootIri: storage, systemPrefix } = appContext.storage;
   const path = new URL(storage).pathname.slice(0, -1) + systemPrefix + graphStorePath;
   const handle = async (ctx: Parameters<Step>[0]): Promise<void> => {
     const { exchange } = ctx.state;
@@ -37,7 +37,7 @@ export function graphStore(site: Site): Step {
     // Section 5.5: a graph under a name of the server's choice, which goes where other resources do.
     const isNameless = ctx.req.method === 'POST' && query.size === 0;
     const iri = isNameless ? storage : graphOf(query, storage);
-    const asked = { ...exchangeOf(site, ctx, { iri, query: undefined }), model: 'rdf' } as const;
+    const asked = { ...exchangeOf(appContext, ctx, { iri, query: undefined }), model: 'rdf' } as const;
     exchange.reply = isNameless ? await resourceReply(asked) : await answer(asked);
   };
   return (ctx, next) => (ctx.state.exchange.path === path ? handle(ctx) : next());
@@ -61,7 +61,7 @@ async function answer(exchange: ResourceExchange): Promise<Reply> {
   const { storage, req, access, target } = exchange;
   const { iri } = target;
   const { method } = req;
-  const isNoGraph = isContainerIri(iri) || isReserved(iri, storage.storage, storage.systemPrefix);
+  const isNoGraph = isContainerIri(iri) || isReserved(iri, storage.rootIri, storage.systemPrefix);
   if (method === 'PUT' && isNoGraph)
     throw new LwsError('bad-request', 'No graph can have this name: it is one of a container, or reserved.');
   const kind = storage.store.record(iri)?.kind;

@@ -7,11 +7,16 @@ import { typeLinks } from '../resources/types.js';
 import { parentOf, type ResourceRecord } from '../storage/records.js';
 
 /** The value of `Link` on the linkset and the ACL of a resource: the storage, and the ACL that controls them where there are any. */
-export const documentLinks = (described: string, { storage, acls }: Pick<Storage, 'storage' | 'acls'>): string =>
-  [formatLink(storage, lws.storage), ...(acls ? [formatLink(aclOf(described), 'acl')] : [])].join(', ');
+export const documentLinks = (
+  described: string,
+  { rootIri: storage, acls }: Pick<Storage, 'rootIri' | 'acls'>,
+): string => [formatLink(storage, lws.storage), ...(acls ? [formatLink(aclOf(described), 'acl')] : [])].join(', ');
 
 /** The value of `Link` on a resource: its types, the storage, its parent, its linkset, and its ACL where there are any. */
-export function resourceLinks(record: ResourceRecord, { storage, acls }: Pick<Storage, 'storage' | 'acls'>): string {
+export function resourceLinks(
+  record: ResourceRecord,
+  { rootIri: storage, acls }: Pick<Storage, 'rootIri' | 'acls'>,
+): string {
   const links = [...typeLinks[record.kind], ...(record.types ?? [])].map((type) => formatLink(type, 'type'));
   links.push(formatLink(storage, lws.storage));
   if (record.iri !== storage) links.push(formatLink(parentOf(record.iri), 'up'));

@@ -63,7 +63,7 @@ function read(exchange: ResourceExchange, state: LinksetState): Reply {
   const { filter, applied } = wantedRelations(exchange);
   const conditions = preconditions(req);
   assertPreconditions({ ...conditions, ifNoneMatch: undefined }, { modified: modifiedOf(state) }, state.tag);
-  const bytes = applied === '' ? state.bytes : linksetBytes(record, links, storage.storage, filter);
+  const bytes = applied === '' ? state.bytes : linksetBytes(record, links, storage.rootIri, filter);
   // A view of the same state: with a tag of its own, good for If-Match all the same (rules 8.1, 11.9).
   const tag = applied === '' ? state.tag : `${state.tag}.${hashOf(applied)}`;
   const fields = {

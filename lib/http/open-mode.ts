@@ -5,14 +5,14 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { LwsError } from '../errors.js';
+import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
-import type { Site } from './site.js';
 
 const loopback = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 const safe = new Set(['GET', 'HEAD', 'OPTIONS', 'QUERY']);
 
 /** Refuses requests for another host, and writes of other sites but for the listed origins. */
-export function openMode({ isOpen, origin, cors }: Site): Step {
+export function openMode({ isOpen, origin, cors }: AppContext): Step {
   if (!isOpen) return (_ctx, next) => next();
   const { host, hostname, protocol } = new URL(origin);
   const isOurs = (asked: string): boolean => {
@@ -34,8 +34,8 @@ export function openMode({ isOpen, origin, cors }: Site): Step {
 
 /** Programs send none of these fields. */
 function isOfOtherSite({ headers }: IncomingMessage, hostname: string): boolean {
-  const site = headers['sec-fetch-site'];
-  if (site !== undefined) return site === 'cross-site';
+  const appContext = headers['sec-fetch-site'];
+  if (appContext !== undefined) return appContext === 'cross-site';
   const { origin } = headers;
   return origin !== undefined && !(URL.canParse(origin) && new URL(origin).hostname === hostname);
 }

@@ -22,7 +22,7 @@ interface Logged {
 
 /** The first step: gives the request its id, and has a line of it in the log when it is answered. */
 export const logged =
-  (site: Logged, traffic: Traffic): Step =>
+  (appContext: Logged, traffic: Traffic): Step =>
   async (ctx, next) => {
     const { req } = ctx;
     // A mount in front of us (koa-mount, Express) takes off its own part of the target, which our IRIs have.
@@ -45,7 +45,7 @@ export const logged =
       await next();
     } finally {
       traffic.end();
-      logRequest(site, req, exchange);
+      logRequest(appContext, req, exchange);
     }
   };
 
@@ -53,7 +53,7 @@ export const logged =
 export const pathOf = ({ url = '/' }: Pick<IncomingMessage, 'url'>): string => originForm(url).split('?', 1)[0]!;
 
 /** One line a request. Never a header field: credentials are among them. */
-function logRequest(site: Logged, req: IncomingMessage, exchange: Exchange): void {
+function logRequest(appContext: Logged, req: IncomingMessage, exchange: Exchange): void {
   const { id, startedAt, access, failure, reply, route, trace } = exchange;
   const took = performance.now() - startedAt;
   const ms = Math.round(took * 100) / 100;
@@ -76,18 +76,18 @@ function logRequest(site: Logged, req: IncomingMessage, exchange: Exchange): voi
     ...(trace && { traceId: trace.traceId, spanId: trace.spanId, parentSpanId: trace.parentId }),
   };
   const status = statusAnswered(exchange);
-  for (const tell of site.onAnswered) tell({ method: req.method ?? '', route, status, seconds: took / 1000 });
-  if (failure === undefined) site.log.info(line);
+  for (const tell of appContext.onAnswered) tell({ method: req.method ?? '', route, status, seconds: took / 1000 });
+  if (failure === undefined) appContext.log.info(line);
   else if (failure instanceof LwsError)
     // A storage that takes nothing more is for the operator to mend.
-    site.log[line.status === 507 ? 'warn' : 'info']({
+    appContext.log[line.status === 507 ? 'warn' : 'info']({
       ...line,
       code: failure.code,
       reason: failure.reason ?? failure.message,
-      address: addressOf(site, req),
+      address: addressOf(appContext, req),
     });
-  else if (failure instanceof ClientGone) site.log.info({ ...line, status, reason: failure.message });
-  else site.log.error({ ...line, status, err: failure });
+  else if (failure instanceof ClientGone) appContext.log.info({ ...line, status, reason: failure.message });
+  else appContext.log.error({ ...line, status, err: failure });
 }
 
 function statusAnswered({ failure, reply }: Exchange): number {

@@ -39,8 +39,8 @@ const methods: Readonly<Record<string, (exchange: ResourceExchange) => Promise<R
   HEAD: read,
   POST: post,
   PUT: put,
-  PATCH: change,
-  DELETE: del,
+  PATCH: patchResource,
+  DELETE: deleteResource,
   OPTIONS: options,
   QUERY: query,
 };
@@ -51,14 +51,14 @@ export async function resourceReply(exchange: ResourceExchange): Promise<Reply> 
   const isWrite = req.method === 'PUT' || req.method === 'PATCH' || req.method === 'DELETE' || req.method === 'POST';
   const described = describedBy(target.iri);
   // PUT at a reserved path is 409, and a linkset is none of the resources; anything else of it is the linkset's.
-  if (described?.startsWith(storage.storage)) return linksetReply(exchange, described);
+  if (described?.startsWith(storage.rootIri)) return linksetReply(exchange, described);
   const controlled = storage.acls && controlledBy(target.iri);
-  if (storage.acls && controlled?.startsWith(storage.storage)) return aclReply(exchange, storage.acls, controlled);
+  if (storage.acls && controlled?.startsWith(storage.rootIri)) return aclReply(exchange, storage.acls, controlled);
   if (isRun(exchange)) return runReply(exchange);
   const method = Object.hasOwn(methods, req.method ?? '') ? methods[req.method!] : undefined;
   if (!method) throw await unsupportedMethod(storage, access, target.iri);
   // Rule 1.3: before anything that the request may say besides.
-  if (req.method === 'PUT' && isReserved(target.iri, storage.storage, storage.systemPrefix)) throw reservedName();
+  if (req.method === 'PUT' && isReserved(target.iri, storage.rootIri, storage.systemPrefix)) throw reservedName();
   if (isWrite && target.query !== undefined)
     throw new LwsError('bad-request', 'A resource is written at its own IRI, without a query.');
   return method(exchange);
@@ -86,7 +86,7 @@ type Reading = Pick<ResourceExchange, 'storage' | 'description' | 'req' | 'acces
 
 async function represent(exchange: Reading): Promise<Reply> {
   const { storage, description, req, access, target } = exchange;
-  if (target.iri === storage.storage && pageOf(target.query) === undefined && prefersDescription(req.headers.accept))
+  if (target.iri === storage.rootIri && pageOf(target.query) === undefined && prefersDescription(req.headers.accept))
     return descriptionReply(req, storage, description);
   // A resource that is replaced while its bytes are looked for is simply read again.
   for (let attempt = 0; attempt < 5; attempt++) {
@@ -157,7 +157,7 @@ async function put(exchange: ResourceExchange): Promise<Reply> {
   return written(exchange, record, created);
 }
 
-async function change(exchange: ResourceExchange): Promise<Reply> {
+async function patchResource(exchange: ResourceExchange): Promise<Reply> {
   const { storage, req, res, access, target, idleMs } = exchange;
   const { record, created } = await patch(storage, {
     iri: target.iri,
@@ -176,7 +176,7 @@ export async function written(exchange: ResourceExchange, record: ResourceRecord
   return created ? { status: 201, fields: { ...fields, Location: record.iri } } : { status: 204, fields };
 }
 
-async function del({ storage, req, res, access, target, idleMs }: ResourceExchange): Promise<Reply> {
+async function deleteResource({ storage, req, res, access, target, idleMs }: ResourceExchange): Promise<Reply> {
   await remove(storage, {
     iri: target.iri,
     access,

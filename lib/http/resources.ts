@@ -4,26 +4,32 @@ import { clientFor, rankOf } from '../authorization/client.js';
 import type { Access } from '../authorization/principal.js';
 import { readTarget, type Target } from '../resources/names.js';
 import type { Storage } from '../resources/storage.js';
+import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
 import { addressOf } from './request-log.js';
 import type { ResourceExchange } from './resource-exchange.js';
 import { resourceReply } from './resource-routes.js';
-import type { Site } from './site.js';
 
 export const resources =
-  (site: Site): Step =>
+  (appContext: AppContext): Step =>
   async (ctx) => {
     const { exchange } = ctx.state;
     exchange.route = routeOf(exchange.path);
-    exchange.reply = await resourceReply(exchangeOf(site, ctx, readTarget(ctx.req.url ?? '/', site.storage.storage)));
+    exchange.reply = await resourceReply(
+      exchangeOf(appContext, ctx, readTarget(ctx.req.url ?? '/', appContext.storage.rootIri)),
+    );
   };
 
 /** A request for a resource. */
-export function exchangeOf(site: Site, { req, res, state }: Parameters<Step>[0], target: Target): ResourceExchange {
-  const { idleMs, description, resourceQuery } = site;
+export function exchangeOf(
+  appContext: AppContext,
+  { req, res, state }: Parameters<Step>[0],
+  target: Target,
+): ResourceExchange {
+  const { idleMs, description, resourceQuery } = appContext;
   const { access } = state.exchange;
-  const address = addressOf(site, req) ?? '';
-  const storage = isWrite(req) ? sentBy(site.storage, access, address) : site.storage;
+  const address = addressOf(appContext, req) ?? '';
+  const storage = isWrite(req) ? sentBy(appContext.storage, access, address) : appContext.storage;
   return { storage, description, resourceQuery, req, res, access, address, target, idleMs };
 }
 

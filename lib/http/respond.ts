@@ -4,14 +4,14 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { formatLink } from '../fields/link.js';
 import { lws } from '../rdf/vocabulary.js';
+import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
 import { breakOff, hangUp, hasBody, isHttp2 } from './http2.js';
 import type { Fields, Reply } from './reply.js';
 import { ClientGone, expectsContinue } from './request.js';
-import type { Site } from './site.js';
 
 /** Writes the answer that the later steps came to, with the fields of every answer. koa writes nothing. */
-export function answered({ storage: { storage }, hstsSeconds }: Site): Step {
+export function answered({ storage: { rootIri: storage }, hstsSeconds }: AppContext): Step {
   const fixed = {
     // rule 10.2: every answer says which storage it is of; those of resources say more in their own Link.
     Link: formatLink(storage, lws.storage),

@@ -97,7 +97,7 @@ const prefixes = {
 };
 
 async function render(
-  { documents, storage, systemPrefix }: Storage,
+  { documents, rootIri: storage, systemPrefix }: Storage,
   { bytes }: StorageDescription,
   format: RdfFormat,
 ): Promise<Buffer> {
@@ -150,7 +150,7 @@ export async function descriptionReply(
   return { status: 200, fields, body: await bytesOf(storage, description, mediaType) };
 }
 
-const links = ({ storage, acls }: Storage): string =>
+const links = ({ rootIri: storage, acls }: Storage): string =>
   [
     formatLink(ldp.Resource, 'type'),
     formatLink(ldp.BasicContainer, 'type'),

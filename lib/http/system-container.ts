@@ -49,7 +49,7 @@ const untrusted = { 'X-Content-Type-Options': 'nosniff', 'Content-Security-Polic
 
 /** Answers GET and HEAD. @throws LwsError `precondition-failed`, `invalid-page`, `page-not-found` */
 export async function systemContainerReply(
-  { storage, store, documents, limits }: Storage,
+  { rootIri: storage, store, documents, limits }: Storage,
   { req, query }: Pick<RouteRequest, 'req' | 'query'>,
   { iri, members, acceptPost }: SystemContainer,
 ): Promise<Reply> {

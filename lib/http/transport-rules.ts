@@ -1,23 +1,23 @@
 /** What a request has to be before anybody is asked who sent it. It must not know resources. */
 import type { IncomingMessage } from 'node:http';
 import { LwsError } from '../errors.js';
+import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
 import type { Reply } from './reply.js';
 import { forwarded } from './request-log.js';
-import type { Site } from './site.js';
 import type { Traffic } from './traffic.js';
 
 /** Refuses what no resource could be asked, and answers `OPTIONS *`. */
 export const transportRules =
-  (site: Site, traffic: Traffic): Step =>
+  (appContext: AppContext, traffic: Traffic): Step =>
   (ctx, next) => {
     const { req } = ctx;
     if (traffic.isClosed) throw new LwsError('too-busy', 'The storage is being closed.');
-    if (site.requireHttps && !isHttps(site, req))
+    if (appContext.requireHttps && !isHttps(appContext, req))
       throw new LwsError('https-required', 'This server answers over HTTPS only.');
     assertFields(req);
     if (req.method !== 'OPTIONS' || req.url !== '*') {
-      const { store } = site.storage;
+      const { store } = appContext.storage;
       return store.isOpen ? next() : store.opened().then(next);
     }
     ctx.state.exchange.reply = optionsOfServer;
@@ -51,5 +51,5 @@ const optionsOfServer: Reply = {
   fields: { Allow: 'GET, HEAD, OPTIONS, POST, PUT, PATCH, DELETE' },
 };
 
-const isHttps = ({ behindProxy }: Site, req: IncomingMessage): boolean =>
+const isHttps = ({ behindProxy }: AppContext, req: IncomingMessage): boolean =>
   (behindProxy && forwarded(req, 'x-forwarded-proto') === 'https') || 'encrypted' in req.socket;

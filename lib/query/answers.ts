@@ -7,7 +7,7 @@ import type { BlockStream } from './block-stream.js';
 import { type DatasetOptions, matchesOf } from './dataset.js';
 import type { TripleTokens } from './operators/graph-results.js';
 import type { RunOptions } from './operators/run.js';
-import type { ReadQuery } from './parse/read-query.js';
+import type { ReadQuery } from './parse/parse-query.js';
 import { quadSource, type RowStream, tripleReader } from './quad-source.js';
 import { contextOf, loadQueryEngine } from './query-engine.js';
 

@@ -7,7 +7,7 @@ import type { Algebra } from '@comunica/utils-algebra';
 import type { Quad, Term, Variable } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../errors.js';
-import { type Token, termCache } from './access/terms.js';
+import { type TermKey, termCache } from './access/terms.js';
 import { makeBindings } from './bindings.js';
 import { BlockStream } from './block-stream.js';
 import { graphTriples, type TripleTokens } from './operators/graph-results.js';
@@ -84,6 +84,6 @@ function quadStream(triples: AsyncGenerator<TripleTokens[]>): BlockStream<Triple
 
 /** Makes triples of tokens, of which IRIs come again. */
 export function tripleReader(): (triple: TripleTokens) => Quad {
-  const termAt = termCache() as (token: Token) => never;
+  const termAt = termCache() as (token: TermKey) => never;
   return ([subject, predicate, object]) => dataFactory.quad(termAt(subject), termAt(predicate), termAt(object));
 }

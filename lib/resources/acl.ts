@@ -89,7 +89,7 @@ export interface WrittenAcl {
 }
 
 /** The ACL of the root is the last one that counts. @throws LwsError `conflict` */
-function assertLeavesControl({ storage }: Storage, iri: string, { keys }: AclGraph): void {
+function assertLeavesControl({ rootIri: storage }: Storage, iri: string, { keys }: AclGraph): void {
   if (iri === storage && !leavesControl(aclOfGraph(iri, keys)))
     throw new LwsError(
       'conflict',
@@ -183,7 +183,7 @@ export async function deleteAcl(storage: Storage, request: AclRequest): Promise<
     async (tx) => {
       const found = await requireControl(storage, tx, access, iri);
       if (!found.acl) throw noAcl();
-      if (iri === storage.storage)
+      if (iri === storage.rootIri)
         throw new LwsError(
           'root-not-deletable',
           'The ACL of the root is the last one that counts, and cannot be deleted.',

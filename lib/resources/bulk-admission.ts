@@ -11,7 +11,10 @@ import type { Storage } from './storage.js';
  * Asserts that a client may create a resource with that name.
  * @throws LwsError `not-found` outside of the storage, `bad-request`, `iri-too-long`, `reserved-name`
  */
-export function assertName({ storage, systemPrefix }: Pick<Storage, 'storage' | 'systemPrefix'>, iri: string): void {
+export function assertName(
+  { rootIri: storage, systemPrefix }: Pick<Storage, 'rootIri' | 'systemPrefix'>,
+  iri: string,
+): void {
   if (!iri.startsWith(storage)) throw new LwsError('not-found', 'It is not below the storage.');
   const path = iri.slice(storage.indexOf('/', storage.indexOf('//') + 2));
   if (/[?#]/.test(iri)) throw new LwsError('bad-request', 'The IRI of a resource has no query and no fragment.');
@@ -24,7 +27,7 @@ export function assertName({ storage, systemPrefix }: Pick<Storage, 'storage' | 
 export function usable(storage: Storage, item: BulkItem): BulkItem {
   const { iri, acl: list } = item;
   assertName(storage, iri);
-  if (list && storage.acls && iri === storage.storage && !leavesControl(aclOfGraph(iri, list.keys)))
+  if (list && storage.acls && iri === storage.rootIri && !leavesControl(aclOfGraph(iri, list.keys)))
     throw new LwsError('conflict', 'The ACL leaves nobody control of the root.');
   if (!item.links) return item;
   const links = readContextObject(item.links, iri);

@@ -49,7 +49,7 @@ export async function create(storage: Storage, request: CreateRequest): Promise<
   const names = candidateNames(slug, makesContainer);
   const nextName = (): string => freeName(storage, container, names);
   let iri = nextName();
-  if (isReserved(iri, storage.storage, storage.systemPrefix)) throw reservedName();
+  if (isReserved(iri, storage.rootIri, storage.systemPrefix)) throw reservedName();
   const kind = makesContainer ? undefined : contentKind(model, body.mediaType);
   if (kind === undefined) await assertNoBody(body);
   // RDF is relative to the name, so a name that is taken meanwhile means to parse again.
@@ -84,7 +84,7 @@ async function assertContainerState(
 const isTaken = (error: unknown): boolean => error instanceof LwsError && error.code === 'already-exists';
 
 /** The test runs on the name as sent and on the composed path (rule 6.2). */
-const isReservedName = ({ storage, systemPrefix }: Storage, container: string, slug: string): boolean =>
+const isReservedName = ({ rootIri: storage, systemPrefix }: Storage, container: string, slug: string): boolean =>
   isReserved(container + slug.replace(/^\/+/, ''), storage, systemPrefix);
 
 /** The next candidate that is free; `for...of` would end the generator with the first one. */

@@ -29,7 +29,7 @@ export interface DeleteRequest extends WriteRequest {
 export async function remove(storage: Storage, request: DeleteRequest): Promise<void> {
   const { iri, access, preconditions, recursive } = request;
   const admitted = await requireAccess(storage, storage.store, access, 'delete', iri);
-  if (iri === storage.storage)
+  if (iri === storage.rootIri)
     throw new LwsError('root-not-deletable', 'The root container is the storage itself and cannot be deleted.');
   const work = async (tx: Transaction): Promise<void> => {
     attribute(tx, access);

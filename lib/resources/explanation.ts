@@ -27,7 +27,7 @@ export interface Explanation {
   readonly exists: boolean;
 }
 
-type Decider = Pick<Storage, 'storage' | 'store' | 'authorizer' | 'acls'>;
+type Decider = Pick<Storage, 'rootIri' | 'store' | 'authorizer' | 'acls'>;
 
 /** What a method needs of what (rule 2.1). */
 function neededFor({ method, iri }: ExplainedRequest, { store, acls }: Decider): Needed {
@@ -51,8 +51,8 @@ function neededFor({ method, iri }: ExplainedRequest, { store, acls }: Decider):
  */
 export async function explainDecision(storage: Decider, request: ExplainedRequest): Promise<Explanation> {
   const { access, iri } = request;
-  if (!iri.startsWith(storage.storage))
-    throw new LwsError('bad-request', `${iri} is not in the storage ${storage.storage}.`);
+  if (!iri.startsWith(storage.rootIri))
+    throw new LwsError('bad-request', `${iri} is not in the storage ${storage.rootIri}.`);
   const needs = neededFor(request, storage);
   const record = storage.store.record(needs.iri);
   const { allowed, rule } = await storage.authorizer.decide({ view: storage.store, access, ...needs, record });

@@ -29,7 +29,7 @@ export function linksetState(
   record: ResourceRecord,
 ): LinksetState {
   const links = clientLinks(view, record.iri);
-  const bytes = linksetBytes(record, links, storage.storage);
+  const bytes = linksetBytes(record, links, storage.rootIri);
   return { record, links, bytes, tag: linksetTag(bytes) };
 }
 

@@ -20,7 +20,7 @@ export const acceptPost = [...rdfFormats, 'application/json', '*/*'].join(', ');
 /** The methods that a resource supports now, whoever asks. */
 export function allowedMethods(
   { kind, iri }: ResourceRecord,
-  { storage, queries }: Pick<Storage, 'storage' | 'queries'>,
+  { rootIri: storage, queries }: Pick<Storage, 'rootIri' | 'queries'>,
 ): readonly string[] {
   const reading = ['GET', 'HEAD', 'OPTIONS', ...(queries ? ['QUERY'] : [])];
   if (kind === 'container') return [...reading, 'POST', ...(iri === storage ? [] : ['DELETE'])];

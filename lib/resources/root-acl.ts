@@ -10,7 +10,7 @@ import type { Storage } from './storage.js';
 
 /** Writes the root's ACL when there is none: the owners may do everything, with `lws.public-read` everybody may read. */
 export async function ensureRootAcl(
-  { storage, store, documents, clock }: Storage,
+  { rootIri: storage, store, documents, clock }: Storage,
   index: AclIndex,
   owners: readonly string[],
   publicRead: boolean,

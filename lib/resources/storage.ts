@@ -20,7 +20,7 @@ export interface StorageLimits {
 
 export interface Storage extends Guard {
   /** The root container's IRI, which is the storage's URI; it ends in a slash. */
-  readonly storage: string;
+  readonly rootIri: string;
   /** `/.lws`, below the storage's path. */
   readonly systemPrefix: string;
   readonly store: Store;

@@ -12,11 +12,11 @@ import { createAuthorizer } from '../authorization/authorizer.js';
 import { createGroups } from '../authorization/groups.js';
 import { ownerModel } from '../authorization/owner-mode.js';
 import { wacModel } from '../authorization/wac.js';
-import type { Component, House, Installation } from '../component.js';
+import type { Component, Installation, Platform } from '../component.js';
 import { Documents } from '../documents/documents.js';
 import { remoteContexts } from '../documents/remote-contexts.js';
+import type { AppContext } from '../http/app-context.js';
 import { graphStorePath } from '../http/graph-store.js';
-import type { Site } from '../http/site.js';
 import { describeStorage, type VerificationMethod } from '../http/storage-description.js';
 import { systemContainerReply } from '../http/system-container.js';
 import type { Log } from '../log.js';
@@ -37,13 +37,13 @@ import { storeMeasures } from './store-measures.js';
 import { systemRoutes } from './system-routes.js';
 
 /** What the storage needs of the rest of the server. */
-export interface Surroundings {
+export interface AssemblyContext {
   readonly settings: Settings;
-  readonly fetchUnder: (policy?: Parameters<House['fetchUnder']>[0]) => GuardedFetch;
-  readonly signingKey: House['signingKey'];
+  readonly fetchUnder: (policy?: Parameters<Platform['fetchUnder']>[0]) => GuardedFetch;
+  readonly signingKey: Platform['signingKey'];
   readonly log: Log;
-  readonly progress: House['progress'];
-  readonly read: House['read'];
+  readonly progress: Platform['progress'];
+  readonly read: Platform['read'];
   /** Filled later; asked when requests come. */
   readonly installations: readonly Installation[];
 }
@@ -53,7 +53,7 @@ export async function assembleStorage(
   iri: string,
   store: Store,
   owners: readonly string[],
-  { fetchUnder, log, installations }: Surroundings,
+  { fetchUnder, log, installations }: AssemblyContext,
 ): Promise<{ readonly storage: Storage; readonly addedOwners: AddedOwners | undefined }> {
   const { requestBytes, binaryBytes, linksetBytes, quotaBytes, pageSize } = core;
   const documents = new Documents({
@@ -83,7 +83,7 @@ export async function assembleStorage(
       });
   const permissions = () => installations.flatMap((installation) => installation.permissions ?? []);
   const storage = {
-    storage: iri,
+    rootIri: iri,
     systemPrefix: core.systemPrefix,
     store,
     documents,
@@ -103,12 +103,12 @@ export async function assembleStorage(
 }
 
 /** All that components may use. */
-export function assembleHouse(
+export function assemblePlatform(
   core: CoreSettings,
   { storage: assembled, addedOwners }: Awaited<ReturnType<typeof assembleStorage>>,
-  { settings, fetchUnder, signingKey, log, progress, read, installations }: Surroundings,
-): House {
-  const { storage, systemPrefix, store, documents, authorizer, mask, clock } = assembled;
+  { settings, fetchUnder, signingKey, log, progress, read, installations }: AssemblyContext,
+): Platform {
+  const { rootIri: storage, systemPrefix, store, documents, authorizer, mask, clock } = assembled;
   const baseUri = storage.slice(0, -1);
   const fetch = fetchUnder();
   const tokenEndpoint = `${baseUri}${systemPrefix}/token`;
@@ -116,7 +116,7 @@ export function assembleHouse(
   const accepted = new Set([baseUri, storage, tokenEndpoint, ...core.audience]);
   return {
     baseUri,
-    storage,
+    rootIri: storage,
     systemPrefix,
     store,
     quads: quadsOf(store.level),
@@ -157,13 +157,13 @@ export function assembleHouse(
 export async function installAll(
   components: readonly Component[],
   settings: Settings,
-  house: House,
+  platform: Platform,
   installations: Installation[],
 ): Promise<void> {
   for (const component of components) {
     const own = settings.of(component.settings);
-    if (component.isEnabled(own)) installations.push(await component.install(house, own));
-    else await component.retire?.(house);
+    if (component.isEnabled(own)) installations.push(await component.install(platform, own));
+    else await component.retire?.(platform);
   }
 }
 
@@ -173,24 +173,24 @@ const trustedIssuer = (issuer: string, fetch: GuardedFetch, clock: () => number)
 });
 
 /** The suites that the storage itself takes credentials of: access tokens, and when they may be presented directly, all. */
-function storageSuites(core: CoreSettings, house: House, issuers: readonly TrustedIssuer[]): Suite[] {
-  const audiences = new Set([house.storage, house.baseUri]);
+function storageSuites(core: CoreSettings, platform: Platform, issuers: readonly TrustedIssuer[]): Suite[] {
+  const audiences = new Set([platform.rootIri, platform.baseUri]);
   const tokens = accessTokenSuite({ issuers: () => issuers, audiences });
-  return core.acceptCredentials ? [tokens, ...house.suites()] : [tokens];
+  return core.acceptCredentials ? [tokens, ...platform.suites()] : [tokens];
 }
 
-export function assembleSite(
+export function assembleAppContext(
   core: CoreSettings,
   storage: Storage,
-  house: House,
+  platform: Platform,
   installations: readonly Installation[],
   verificationMethods: readonly VerificationMethod[],
-): Site {
-  const description = describeStorage(storage.storage, {
+): AppContext {
+  const description = describeStorage(storage.rootIri, {
     services: [
       {
         type: 'https://www.w3.org/TR/sparql11-http-rdf-update/',
-        serviceEndpoint: `${house.baseUri}${storage.systemPrefix}${graphStorePath}`,
+        serviceEndpoint: `${platform.baseUri}${storage.systemPrefix}${graphStorePath}`,
       },
       ...installations.flatMap(({ services = [] }) => services),
     ],
@@ -198,21 +198,21 @@ export function assembleSite(
     verificationMethods,
   });
   // Whom the operator named does not wait for what strangers name.
-  const trusted = house.fetchUnder({ blockPrivateAddresses: core.fetchBlock, allowedHosts: core.fetchAllowed });
+  const trusted = platform.fetchUnder({ blockPrivateAddresses: core.fetchBlock, allowedHosts: core.fetchAllowed });
   const embedded = installations.flatMap(({ authorizationServer }) => authorizationServer ?? []);
-  const issuers = [...embedded, ...core.trustedIssuers.map((issuer) => trustedIssuer(issuer, trusted, house.clock))];
+  const issuers = [...embedded, ...core.trustedIssuers.map((issuer) => trustedIssuer(issuer, trusted, platform.clock))];
   const challenge = {
-    realm: storage.storage,
+    realm: storage.rootIri,
     authorizationServer: issuers[0]?.issuer,
-    resourceMetadata: resourceMetadataOf(storage.storage),
+    resourceMetadata: resourceMetadataOf(storage.rootIri),
     dpopOnly: core.dpopOnly,
   };
   return {
     storage,
     description,
     authenticator: createAuthenticator({
-      suites: storageSuites(core, house, issuers),
-      dpop: house.dpop,
+      suites: storageSuites(core, platform, issuers),
+      dpop: platform.dpop,
       dpopOnly: core.dpopOnly,
       failures: throttle(core.failures),
     }),
@@ -232,8 +232,8 @@ export function assembleSite(
     behindProxy: core.behindProxy,
     isOpen: core.devOpen,
     idleMs: core.idleSeconds * 1000,
-    origin: new URL(storage.storage).origin,
-    log: house.log,
+    origin: new URL(storage.rootIri).origin,
+    log: platform.log,
     onAnswered: installations.flatMap(({ onAnswered }) => onAnswered ?? []),
   };
 }

@@ -1,7 +1,7 @@
 /** What commands work with: the settings, the storage that no server has open, and the terminal. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CommandContext, Component, House } from '../component.js';
+import type { CommandContext, Component, Platform } from '../component.js';
 import { createLog } from '../log.js';
 import { type Settings, SettingsError } from '../settings.js';
 import type { Store } from '../storage/store.js';
@@ -50,7 +50,7 @@ export function commandContext(
     },
     assertStorage: () => assertStorage(core.dataDir),
     onStore: (work) => onStore(settings, work),
-    inHouse: (work) => inHouse({ settings, components }, work),
+    onPlatform: (work) => inHouse({ settings, components }, work),
     progress,
     print,
   };
@@ -74,12 +74,12 @@ export async function onStore<T>(settings: Settings, work: (store: Store) => Pro
 /** Runs work on everything that is installed, while no server has it open. */
 async function inHouse<T>(
   { settings, components }: Pick<Context, 'settings' | 'components'>,
-  work: (house: House, owner: string | undefined) => Promise<T>,
+  work: (platform: Platform, owner: string | undefined) => Promise<T>,
 ): Promise<T> {
   const prepared = await prepareServer(settings, { components, log: createLog('warn'), progress });
-  const { house, owners, installations, close } = prepared;
+  const { platform, owners, installations, close } = prepared;
   try {
-    return await work(house, owners[0]);
+    return await work(platform, owners[0]);
   } finally {
     for (const installation of [...installations].reverse()) await installation.stop?.();
     await close();

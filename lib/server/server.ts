@@ -4,16 +4,16 @@
  */
 import { createPrivateKey } from 'node:crypto';
 import { join } from 'node:path';
-import type { Component, House, Installation } from '../component.js';
+import type { Component, Installation, Platform } from '../component.js';
 import { type Application, createApp } from '../http/app.js';
+import type { AppContext } from '../http/app-context.js';
 import { read as readResource } from '../http/resource-routes.js';
-import type { Site } from '../http/site.js';
 import type { Log } from '../log.js';
 import type { Storage } from '../resources/storage.js';
 import { ensureRoot } from '../resources/storage-root.js';
 import type { Settings } from '../settings.js';
 import type { Store } from '../storage/store.js';
-import { assembleHouse, assembleSite, assembleStorage, installAll, type Surroundings } from './assemble.js';
+import { type AssemblyContext, assembleAppContext, assemblePlatform, assembleStorage, installAll } from './assemble.js';
 import { certificatesOf } from './certificates.js';
 import { type CoreSettings, coreSettings, readBaseUri } from './core-settings.js';
 import { createDoor, type Door } from './door.js';
@@ -30,7 +30,7 @@ export interface Equipment {
   readonly components: readonly Component[];
   readonly log: Log;
   /** Shows how far long work at the start is; absent: nobody is shown. */
-  readonly progress?: House['progress'];
+  readonly progress?: Platform['progress'];
 }
 
 export interface Server {
@@ -61,9 +61,9 @@ export interface Server {
 export interface PreparedServer {
   readonly core: CoreSettings;
   readonly storage: Storage;
-  readonly house: House;
+  readonly platform: Platform;
   readonly owners: readonly string[];
-  readonly site: Site;
+  readonly appContext: AppContext;
   readonly installations: readonly Installation[];
   readonly mintedOwner: string | undefined;
   close(): Promise<void>;
@@ -95,27 +95,27 @@ export async function prepareServer(
     const webhookKey = keptKey(join(core.dataDir, 'webhook.key'));
     const method = await verificationMethodOf(webhookKey, iri);
     const signingKey = { keyId: method.id, key: createPrivateKey({ key: { ...webhookKey }, format: 'jwk' }) };
-    const read: Surroundings['read'] = ({ req, access }, resource) =>
+    const read: AssemblyContext['read'] = ({ req, access }, resource) =>
       readResource({
         storage,
-        description: site.description,
+        description: appContext.description,
         req,
         access,
         target: { iri: resource, query: undefined },
       });
-    const surroundings = { settings, fetchUnder: outboundFetch(core), signingKey, log, progress, read, installations };
-    const assembled = await assembleStorage(core, iri, store, owners, surroundings);
+    const assembly = { settings, fetchUnder: outboundFetch(core), signingKey, log, progress, read, installations };
+    const assembled = await assembleStorage(core, iri, store, owners, assembly);
     const { storage } = assembled;
-    const house = assembleHouse(core, assembled, surroundings);
-    await installAll(components, settings, house, installations);
+    const platform = assemblePlatform(core, assembled, assembly);
+    await installAll(components, settings, platform, installations);
     const oldMethod = await oldVerificationMethod(join(core.dataDir, 'webhook-old.key'), iri, Date.now());
     const methods = [method, ...(oldMethod ? [oldMethod] : [])];
-    const site: Site = assembleSite(core, storage, house, installations, methods);
+    const appContext: AppContext = assembleAppContext(core, storage, platform, installations, methods);
     const close = async (): Promise<void> => {
       await storage.documents.close();
       await store.close();
     };
-    return { core, storage, house, owners, site, installations, mintedOwner, close };
+    return { core, storage, platform, owners, appContext, installations, mintedOwner, close };
   } catch (error) {
     await store.close();
     throw error;
@@ -123,7 +123,7 @@ export async function prepareServer(
 }
 
 /** Nothing is said of migrations that do not take place. */
-function migrating(progress: House['progress']): (done: number) => void {
+function migrating(progress: Platform['progress']): (done: number) => void {
   let told: ReturnType<typeof progress> | undefined;
   return (done) => {
     told ??= progress('Migrating the storage');
@@ -142,8 +142,8 @@ const [endMs, endUnconnectedMs] = [10_000, 1_000];
  */
 export async function createServer(settings: Settings, equipment: Equipment): Promise<Server> {
   const certificates = certificatesOf(settings, equipment.log);
-  const { core, storage, site, installations, mintedOwner, close } = await prepareServer(settings, equipment);
-  const app = createApp(site);
+  const { core, storage, appContext, installations, mintedOwner, close } = await prepareServer(settings, equipment);
+  const app = createApp(appContext);
   const stopInstalled = async (): Promise<void> => {
     for (const installation of [...installations].reverse()) await installation.stop?.();
   };
@@ -166,7 +166,7 @@ export async function createServer(settings: Settings, equipment: Equipment): Pr
   };
   let ended: Promise<void> | undefined;
   return {
-    baseUri: storage.storage.slice(0, -1),
+    baseUri: storage.rootIri.slice(0, -1),
     app: app.koa,
     middleware: app.middleware,
     upgrade: upgradeListener(installations),
@@ -176,7 +176,7 @@ export async function createServer(settings: Settings, equipment: Equipment): Pr
       if (door || ended) throw new Error(ended ? 'The server is closed.' : 'The server listens already.');
       door = createDoor(core, {
         app: app.koa.callback(),
-        challenge: site.challenge,
+        challenge: appContext.challenge,
         certificates,
         onServer: (http) => acceptUpgrades(http, installations),
       });

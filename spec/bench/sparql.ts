@@ -15,7 +15,7 @@ import { bytesOf, type IndexData } from '../../lib/query/memory/index-data.js';
 import type { BuilderData, FromBuilder } from '../../lib/query/memory/memory-index-builder.js';
 import { MemoryLayers } from '../../lib/query/memory/memory-layers.js';
 import type { MemoryView } from '../../lib/query/memory/memory-view.js';
-import { readQuery } from '../../lib/query/parse/read-query.js';
+import { parseQuery } from '../../lib/query/parse/parse-query.js';
 import { type Level, type LevelSnapshot, openLevel, writeBatch } from '../../lib/storage/durable-level.js';
 import { encodeGraph, otherKeys } from '../../lib/storage/quad-keys.js';
 
@@ -155,7 +155,7 @@ async function viewFrom(from: From, snapshot: LevelSnapshot): Promise<MemoryView
 async function ours(text: string, all: boolean, from: From = 'level'): Promise<number> {
   const snapshot = level.snapshot();
   const memory = await viewFrom(from, snapshot);
-  const query = await readQuery(prefix + text, base);
+  const query = await parseQuery(prefix + text, base);
   const answers = answersOf(query, { level, snapshot, memory, readable: readable(all) });
   let rows = 0;
   for await (const block of answers.rows()) rows += block.length;

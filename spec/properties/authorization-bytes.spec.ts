@@ -10,7 +10,7 @@ import { searchRoutes } from '../../components/search-index/routes.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import { Documents } from '../../lib/documents/documents.js';
 import { createApp } from '../../lib/http/app.js';
-import type { Site } from '../../lib/http/site.js';
+import type { AppContext } from '../../lib/http/app-context.js';
 import { describeStorage } from '../../lib/http/storage-description.js';
 import { createLog } from '../../lib/log.js';
 import { type Answer, request } from '../support/http.js';
@@ -64,14 +64,14 @@ function marked(like: World): { like: World; names: ReadonlyMap<string, string>;
 }
 
 /** A site whose clients say who they are. */
-function siteOf({ storage, house, lists }: BuiltWorld): Site {
+function siteOf({ storage, platform, lists }: BuiltWorld): AppContext {
   const authenticate = ({ authorization }: { authorization: string | undefined }): Access =>
     authorization ? { principal: JSON.parse(Buffer.from(authorization, 'base64').toString()) } : {};
   return {
     storage,
     authenticator: { authenticate },
     description: describeStorage(root, { services: [], capabilities: [], verificationMethods: [] }),
-    routes: searchRoutes({ house, lists, pageSize: 100 }),
+    routes: searchRoutes({ platform, lists, pageSize: 100 }),
     resourceQuery: undefined,
     cors: { allowedOrigins: [], maxAgeSeconds: 0 },
     challenge: { realm: root, authorizationServer: undefined, resourceMetadata: '', dpopOnly: false },

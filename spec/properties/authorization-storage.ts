@@ -11,7 +11,7 @@ import { createAuthorizer, type PermissionSource } from '../../lib/authorization
 import { createGroups } from '../../lib/authorization/groups.js';
 import { ownerModel } from '../../lib/authorization/owner-mode.js';
 import { wacModel } from '../../lib/authorization/wac.js';
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import type { Documents } from '../../lib/documents/documents.js';
 import { createLog } from '../../lib/log.js';
 import { stageAcl } from '../../lib/resources/acl.js';
@@ -104,7 +104,7 @@ function stage(storage: Storage, tx: Transaction, { resources, acls, grants, ...
 
 export interface BuiltWorld {
   readonly storage: Storage;
-  readonly house: House;
+  readonly platform: Platform;
   readonly lists: PostingLists;
   dispose(): Promise<void>;
 }
@@ -130,7 +130,7 @@ export async function build(like: World, documents: Documents, folder: string): 
   const permissions: PermissionSource[] = [];
   const authorizer = createAuthorizer(base, root, () => permissions);
   const baseUri = root.slice(0, -1);
-  const house = {
+  const platform = {
     store,
     authorizer,
     documents,
@@ -138,14 +138,14 @@ export async function build(like: World, documents: Documents, folder: string): 
     baseUri,
     systemPrefix: '/.lws',
     clock: Date.now,
-  } as unknown as House;
-  permissions.push(...((await accessGrants.install(house, { controllerInbox: null } as never)).permissions ?? []));
+  } as unknown as Platform;
+  permissions.push(...((await accessGrants.install(platform, { controllerInbox: null } as never)).permissions ?? []));
   const limits = { requestBytes: 1e6, binaryBytes: 0, linksetBytes: 1e6, quotaBytes: 0, pageSize: 1000 };
   const representations = new Representations(store, 1 << 20);
   const storage: Storage = {
-    ...{ storage: root, systemPrefix: '/.lws', store, documents, representations, authorizer, acls },
+    ...{ rootIri: root, systemPrefix: '/.lws', store, documents, representations, authorizer, acls },
     ...{ mask: like.mask, limits, requireConditionalWrites: true, clock: Date.now },
   };
   await store.transact((tx) => stage(storage, tx, like));
-  return { storage, house, lists: new PostingLists(store, 1 << 20), dispose: () => store.close() };
+  return { storage, platform, lists: new PostingLists(store, 1 << 20), dispose: () => store.close() };
 }

@@ -105,14 +105,14 @@ describe('Authorization against a model', function () {
 
   it('shows in listings, index and search what the model lets read, and nothing else', async () => {
     let shown = 0;
-    await inWorlds(120, async ({ storage, house, lists }, like, clients) => {
+    await inWorlds(120, async ({ storage, platform, lists }, like, clients) => {
       for (const who of clients) {
         const access = (): Access => accessOf(who);
         const why = JSON.stringify(who);
         const readable = [...like.resources].filter(([iri]) => allows(like, who, 'read', iri));
         const iris = readable.map(([iri]) => iri).sort();
         shown += iris.length;
-        const found = await search({ house, lists, access: access() }, [], { from: 0, count: 1000 });
+        const found = await search({ platform, lists, access: access() }, [], { from: 0, count: 1000 });
         expect(
           found.items.map(({ iri }) => iri),
           why,
@@ -121,14 +121,14 @@ describe('Authorization against a model', function () {
         for (const type of types) {
           const ofType = readable.filter(([, each]) => typesOf(each).includes(type)).map(([iri]) => iri);
           const filter = filterOfDocument({ type: [type] }, 'malformed-filter');
-          const { items } = await search({ house, lists, access: access() }, filter, { from: 0, count: 1000 });
+          const { items } = await search({ platform, lists, access: access() }, filter, { from: 0, count: 1000 });
           expect(
             items.map(({ iri }) => iri),
             `${type} ${why}`,
           ).to.deep.equal(ofType.sort());
         }
         const index = [...new Set(readable.flatMap(([, each]) => typesOf(each)))].sort();
-        expect(await indexOf(house, access()), why).to.deep.equal(index);
+        expect(await indexOf(platform, access()), why).to.deep.equal(index);
         for (const [iri, { kind }] of like.resources) {
           if (kind !== 'container') continue;
           const listing = JSON.parse(

@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { faultsOf, indexChanges, rebuild } from '../../components/search-index/indexer.js';
 import { PostingLists } from '../../components/search-index/posting-lists.js';
 import { search } from '../../components/search-index/search.js';
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import { remove } from '../../lib/resources/delete.js';
 import { writeLinkset } from '../../lib/resources/linkset-write.js';
 import { replace } from '../../lib/resources/replace.js';
@@ -26,14 +26,14 @@ const common = { access: {}, preconditions: {}, model: undefined };
 describe('The search index on the disk', function () {
   this.timeout(60_000);
   let spec: SpecStorage;
-  let house: House;
+  let platform: Platform;
   before(async () => {
     const folder = mkdtempSync(join(tmpdir(), 'quadpod-search-'));
     spec = await specStorage({ memory: await memoryStore({ folder, level: await openLevel(join(folder, 'level')) }) });
     const { store, authorizer } = spec.storage;
     await rebuild(store, () => {});
     store.onTransaction(indexChanges);
-    house = { store, authorizer } as unknown as House;
+    platform = { store, authorizer } as unknown as Platform;
   });
   after(() => spec.dispose());
 
@@ -51,7 +51,7 @@ describe('The search index on the disk', function () {
       true,
     );
   const find = async (lists: PostingLists, filter: Filter) => {
-    const { items, total } = await search({ house, lists, access: {} }, filter, { from: 0, count: 10_000 });
+    const { items, total } = await search({ platform, lists, access: {} }, filter, { from: 0, count: 10_000 });
     return { total, iris: items.map(({ iri }) => iri) };
   };
 
@@ -143,7 +143,7 @@ describe('The search index on the disk', function () {
       for (const value of ['d', 'N']) {
         const filter: Filter = [{ relation, values: [v + value] }];
         const { iris } = await find(lists, filter);
-        expect(iris, `${relation} ${value}`).to.deep.equal(await searchBySparql(house, {}, filter));
+        expect(iris, `${relation} ${value}`).to.deep.equal(await searchBySparql(platform, {}, filter));
       }
   });
 });

@@ -10,7 +10,7 @@ import { search } from '../../components/search-index/search.js';
 import { typesOf } from '../../components/search-index/types.js';
 import { type Authorizer, createAuthorizer, type PermissionSource } from '../../lib/authorization/authorizer.js';
 import { ownerModel } from '../../lib/authorization/owner-mode.js';
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import { Documents } from '../../lib/documents/documents.js';
 import { linksetFaults } from '../../lib/resources/metadata.js';
 import { checkStore } from '../../lib/storage/check.js';
@@ -72,7 +72,7 @@ const question: fc.Arbitrary<Question> = fc.record({
 
 const accessOf = ({ principal }: Viewer) => (principal === undefined ? {} : { principal: { subject: principal } });
 
-function houseOf(store: Store, { viewer, decides }: Question): House {
+function houseOf(store: Store, { viewer, decides }: Question): Platform {
   const base = ownerModel({ owners: [storageOwner], publicRead: viewer.publicRead, open: false });
   const rule = { allowed: true, rule: 'granted' };
   const source: PermissionSource = {
@@ -82,21 +82,24 @@ function houseOf(store: Store, { viewer, decides }: Question): House {
   };
   const known = createAuthorizer(base, root, () => (viewer.granted.length > 0 ? [source] : []));
   const authorizer: Authorizer = decides ? { ...known, readScope: () => 'decide' } : known;
-  return { store, authorizer } as unknown as House;
+  return { store, authorizer } as unknown as Platform;
 }
 
 interface Asked {
-  readonly house: House;
+  readonly platform: Platform;
   readonly lists: PostingLists;
 }
 
 /** All pages, one after the other; each has to tell the same total. */
-async function allPages({ house, lists }: Asked, { filter: asked, viewer, pageSize }: Question): Promise<string[]> {
+async function allPages({ platform, lists }: Asked, { filter: asked, viewer, pageSize }: Question): Promise<string[]> {
   const found: string[] = [];
   for (let from = 0; ; from += pageSize) {
-    const { items, total } = await search({ house, lists, access: accessOf(viewer) }, asked, { from, count: pageSize });
+    const { items, total } = await search({ platform, lists, access: accessOf(viewer) }, asked, {
+      from,
+      count: pageSize,
+    });
     found.push(...items.map(({ iri }) => iri));
-    for (const item of items) expect(item).to.deep.equal(house.store.record(item.iri));
+    for (const item of items) expect(item).to.deep.equal(platform.store.record(item.iri));
     expect(found.length, 'items so far').to.equal(Math.min(total, from + pageSize));
     if (from > total) return found;
   }
@@ -144,10 +147,10 @@ describe('The search index against a model', function () {
   }
 
   async function expectAnswers(store: Store, lists: PostingLists, model: Model, asked: Question): Promise<number> {
-    const house = houseOf(store, asked);
+    const platform = houseOf(store, asked);
     const [why, wanted] = [JSON.stringify(asked), model.search(asked.filter, asked.viewer)];
-    expect(await allPages({ house, lists }, asked), why).to.deep.equal(wanted);
-    expect(await typesOf(house, accessOf(asked.viewer)), why).to.deep.equal(model.types(asked.viewer));
+    expect(await allPages({ platform, lists }, asked), why).to.deep.equal(wanted);
+    expect(await typesOf(platform, accessOf(asked.viewer)), why).to.deep.equal(model.types(asked.viewer));
     return wanted.length;
   }
 
@@ -170,7 +173,7 @@ describe('The search index against a model', function () {
             else if (await perform(storage, model, each)) done++;
           for (const relation of unindexed) {
             const nothing: Question = { ...asked[0]!, filter: [{ relation, values: targets }] };
-            expect(await allPages({ house: houseOf(store, nothing), lists }, nothing), relation).to.deep.equal([]);
+            expect(await allPages({ platform: houseOf(store, nothing), lists }, nothing), relation).to.deep.equal([]);
           }
           await expectInOrder(store);
         }),
@@ -191,9 +194,9 @@ describe('The search index against a model', function () {
           for (const each of [...first, ...then]) await perform(storage, model, each);
           // The SPARQL form has a name for types that is none of a relation (a spec of its own).
           for (const each of asked.filter(({ filter }) => filter.every(({ relation }) => relation !== rdfType))) {
-            const house = houseOf(storage.store, each);
-            const bySparql = await searchBySparql(house, accessOf(each.viewer), each.filter);
-            expect(await allPages({ house, lists }, each), JSON.stringify(each)).to.deep.equal(bySparql);
+            const platform = houseOf(storage.store, each);
+            const bySparql = await searchBySparql(platform, accessOf(each.viewer), each.filter);
+            expect(await allPages({ platform, lists }, each), JSON.stringify(each)).to.deep.equal(bySparql);
           }
         }),
       ),
@@ -214,7 +217,7 @@ describe('The search index against a model', function () {
               batch.map((each) =>
                 typeof each === 'number'
                   ? search(
-                      { house: houseOf(store, last[each]!), lists, access: accessOf(last[each]!.viewer) },
+                      { platform: houseOf(store, last[each]!), lists, access: accessOf(last[each]!.viewer) },
                       last[each]!.filter,
                       { from: 0, count: 3 },
                     )

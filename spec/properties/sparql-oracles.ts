@@ -5,7 +5,7 @@
 import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'n3';
 import { blankNode, defaultGraph, literal, namedNode, quad, Store } from 'oxigraph';
-import { type ReadQuery, readQuery } from '../../lib/query/parse/read-query.js';
+import { parseQuery, type ReadQuery } from '../../lib/query/parse/parse-query.js';
 import {
   type Answer,
   base,
@@ -111,7 +111,7 @@ export const oxigraphOutcome = ({ oxigraph }: World, query: string): Promise<Out
 /** Comunica's stock engine, which does not always come to an end. */
 export const stockOutcome = ({ data, readable }: World, query: string): Promise<Outcome> =>
   attempt(async () => {
-    const { from } = await readQuery(query, base);
+    const { from } = await parseQuery(query, base);
     const end = new Promise<never>((_, reject) => setTimeout(reject, 5000, new Error(late)).unref());
     return Promise.race([plainAnswer(data, { readable, ...from }, query), end]);
   });

@@ -4,7 +4,7 @@
  * `QUADPOD_QUERIES` says how many (500), `QUADPOD_QUERY_SEED` where to begin: the same each time unless it is said, or `any`; a failure
  * names the seed of its dataset. The title tells what the answers were held against, and how many against nothing.
  */
-import { type ReadQuery, readQuery } from '../../lib/query/parse/read-query.js';
+import { parseQuery, type ReadQuery } from '../../lib/query/parse/parse-query.js';
 import { base, graphNames, type SpecLevel, specLevel, type ToMemory } from '../lib/query/engine-dataset.js';
 import { halfInMemory, inMemory } from '../lib/query/engine-memory.js';
 import { runs } from '../support/speed.js';
@@ -129,7 +129,7 @@ async function verdictOf(scene: Scene, query: RandomQuery): Promise<Verdict> {
   const oxigraph = await oxigraphOutcome(scene, whole);
   if (isRight(oxigraph)) return 'error' in oxigraph ? 'both refuse' : 'Oxigraph';
   if (ours.every((each) => 'error' in each)) return 'wrong';
-  const { algebra, from } = await readQuery(whole, base);
+  const { algebra, from } = await parseQuery(whole, base);
   const asked = { isOdd: scene.dataset.isOdd, algebra, hasFrom: from !== undefined };
   if (!isFaultOf('oxigraph', asked)) return 'wrong';
   const stock = await stockOutcome(scene, whole);
@@ -142,7 +142,7 @@ async function ourOutcomes(scene: Scene, query: RandomQuery): Promise<readonly O
   const whole = wholeOf(query);
   let read: ReadQuery;
   try {
-    read = await readQuery(query.variation?.of(whole) ?? whole, base);
+    read = await parseQuery(query.variation?.of(whole) ?? whole, base);
   } catch (error) {
     return [{ error: String(error).slice(0, 300) }];
   }

@@ -6,16 +6,16 @@ import type { Filter } from '../../components/search-index/filter.js';
 import { algebraOfFilter, indexGraph, predicateOf, relationOf } from '../../components/search-index/filter-algebra.js';
 import { postingSpace } from '../../components/search-index/postings.js';
 import type { Access } from '../../lib/authorization/principal.js';
-import type { House } from '../../lib/component.js';
+import type { Platform } from '../../lib/component.js';
 import { loadAlgebraFactory } from '../../lib/query/algebra.js';
 import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/records.js';
 import { loadStockEngine } from './stock-engine.js';
 
 /** The matching resources that the caller may read, in order. */
-export async function searchBySparql(house: House, access: Access, filter: Filter): Promise<string[]> {
+export async function searchBySparql(platform: Platform, access: Access, filter: Filter): Promise<string[]> {
   const engine = await loadStockEngine();
-  const source = { match: (...terms: (Term | undefined)[]) => Readable.from(quadsOf(house, access, terms)) };
-  const operation = algebraOfFilter(await loadAlgebraFactory(), filter, indexGraph(house));
+  const source = { match: (...terms: (Term | undefined)[]) => Readable.from(quadsOf(platform, access, terms)) };
+  const operation = algebraOfFilter(await loadAlgebraFactory(), filter, indexGraph(platform));
   const bindings = await engine.queryBindings(operation as never, { sources: [source] } as never);
   const found: string[] = [];
   for await (const binding of bindings) found.push(binding.get('resource')!.value);
@@ -26,14 +26,15 @@ const factory = new DataFactory<Quad>();
 
 /** The postings as quads; those of resources that the caller may not read do not exist. */
 async function* quadsOf(
-  house: House,
+  platform: Platform,
   access: Access,
   [subject, predicate, object, graph]: readonly (Term | undefined)[],
 ): AsyncGenerator<Quad> {
-  if (iriOf(graph) !== indexGraph(house)) return;
-  for await (const [relation, value, iri] of postings(house, iriOf(predicate), iriOf(object), iriOf(subject))) {
-    const record = house.store.record(iri);
-    if (!record || !(await house.authorizer.allows({ view: house.store, access, mode: 'read', iri, record }))) continue;
+  if (iriOf(graph) !== indexGraph(platform)) return;
+  for await (const [relation, value, iri] of postings(platform, iriOf(predicate), iriOf(object), iriOf(subject))) {
+    const record = platform.store.record(iri);
+    if (!record || !(await platform.authorizer.allows({ view: platform.store, access, mode: 'read', iri, record })))
+      continue;
     yield factory.quad(
       factory.namedNode(iri),
       factory.namedNode(predicateOf(relation)),
@@ -49,7 +50,7 @@ const iriOf = (term: Term | undefined): string | undefined =>
 type Posting = readonly [relation: string, value: string, iri: string];
 
 async function* postings(
-  { store }: House,
+  { store }: Platform,
   predicate: string | undefined,
   object: string | undefined,
   subject: string | undefined,

@@ -24,7 +24,7 @@ export async function specStorage(options: SpecStorageOptions = {}): Promise<Spe
   const memory = options.memory ?? (await memoryStore());
   const documents = new Documents({ updateTimeoutMs: options.updateTimeoutMs ?? 10_000 });
   const storage: Storage = {
-    storage: root,
+    rootIri: root,
     systemPrefix: '/.lws',
     store: memory.store,
     documents,

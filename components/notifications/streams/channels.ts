@@ -6,7 +6,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { ancestorsOf } from '../../../lib/authorization/authorizer.js';
 import { requireAccess } from '../../../lib/authorization/guard.js';
 import type { Access } from '../../../lib/authorization/principal.js';
-import type { House } from '../../../lib/component.js';
+import type { Platform } from '../../../lib/component.js';
 import { LwsError } from '../../../lib/errors.js';
 import { Channel, type Listener } from './channel.js';
 
@@ -31,7 +31,7 @@ export class Channels {
   private lastLook = Number.NEGATIVE_INFINITY;
   private isEnded = false;
 
-  constructor(private readonly house: House) {
+  constructor(private readonly platform: Platform) {
     this.timer = setInterval(() => this.beat(), beatMs).unref();
   }
 
@@ -51,7 +51,7 @@ export class Channels {
   covering(iri: string): Iterable<Channel> {
     if (this.byTopic.size === 0) return [];
     const found = new Set<Channel>();
-    for (const topic of [iri, ...ancestorsOf(iri, this.house.storage)])
+    for (const topic of [iri, ...ancestorsOf(iri, this.platform.rootIri)])
       for (const channel of this.byTopic.get(topic) ?? []) found.add(channel);
     return found;
   }
@@ -62,10 +62,10 @@ export class Channels {
    * @throws LwsError as the caller may learn of the topics; `too-busy` when the server stops
    */
   async open(access: Access, topics: readonly string[], listen: (channel: Channel) => Listener): Promise<void> {
-    const { house } = this;
-    for (const topic of topics) await requireAccess(house, house.store, access, 'read', topic);
-    const channel = await house.store.transact(async (tx) => {
-      for (const topic of topics) await requireAccess(house, tx, access, 'read', topic);
+    const { platform } = this;
+    for (const topic of topics) await requireAccess(platform, platform.store, access, 'read', topic);
+    const channel = await platform.store.transact(async (tx) => {
+      for (const topic of topics) await requireAccess(platform, tx, access, 'read', topic);
       if (this.isEnded) throw new LwsError('too-busy', 'The server stops.');
       return this.channelOf(access, topics);
     });
@@ -76,7 +76,7 @@ export class Channels {
   /** A listener goes away. */
   leave(channel: Channel, listener: Listener): void {
     if (!channel.listeners.delete(listener) || channel.listeners.size > 0) return;
-    channel.idleSince = this.house.clock();
+    channel.idleSince = this.platform.clock();
     // Moved after all others, so that those who were left first come first.
     if (this.byKey.delete(channel.key)) this.byKey.set(channel.key, channel);
     this.forgetIdle();
@@ -98,7 +98,7 @@ export class Channels {
     const known = this.byKey.get(key);
     if (known) {
       // Not idle any more, though its first listener is yet to come.
-      known.idleSince = this.house.clock();
+      known.idleSince = this.platform.clock();
       return known;
     }
     const access = {
@@ -107,7 +107,7 @@ export class Channels {
       ...(purpose === undefined ? {} : { purpose }),
     };
     const channel = new Channel({ key, who, access, topics: sorted });
-    channel.idleSince = this.house.clock();
+    channel.idleSince = this.platform.clock();
     this.byKey.set(key, channel);
     for (const topic of sorted) this.byTopic.set(topic, (this.byTopic.get(topic) ?? new Set()).add(channel));
     return channel;
@@ -126,7 +126,7 @@ export class Channels {
 
   private forgetIdle(): void {
     const idle = [...this.byKey.values()].filter(({ listeners }) => listeners.size === 0);
-    const oldest = this.house.clock() - keptMs;
+    const oldest = this.platform.clock() - keptMs;
     for (const [at, channel] of idle.entries())
       if (idle.length - at > maxIdle || channel.idleSince <= oldest) this.close(channel);
   }
@@ -159,7 +159,7 @@ export class Channels {
       if (!(await this.mayGoOn(channel))) this.close(channel);
     } catch (error) {
       // What cannot be decided is not told.
-      this.house.log.error({ err: error }, 'whether a stream may go on could not be decided, and it ends');
+      this.platform.log.error({ err: error }, 'whether a stream may go on could not be decided, and it ends');
       this.close(channel);
     }
     const again = this.looking.get(channel);
@@ -168,7 +168,7 @@ export class Channels {
   }
 
   private async mayGoOn({ access: kept, topics }: Channel): Promise<boolean> {
-    const { store, authorizer } = this.house;
+    const { store, authorizer } = this.platform;
     // A new object: decisions are remembered with it.
     const access = { ...kept };
     for (const iri of topics) {

@@ -1,6 +1,6 @@
 /** Live updates as `text/event-stream` (WHATWG HTML 9.2). It must not know how events come about. */
 import { PassThrough } from 'node:stream';
-import type { House } from '../../../lib/component.js';
+import type { Platform } from '../../../lib/component.js';
 import { LwsError } from '../../../lib/errors.js';
 import { qualityOf } from '../../../lib/fields/accept.js';
 import { formatLink } from '../../../lib/fields/link.js';
@@ -15,7 +15,7 @@ import type { Channels } from './channels.js';
 import type { Places } from './places.js';
 
 export interface Streams {
-  readonly house: House;
+  readonly platform: Platform;
   readonly channels: Channels;
   readonly places: Places;
 }
@@ -49,7 +49,7 @@ export function whenExpired(expires = Number.POSITIVE_INFINITY, now: number, end
   return () => clearTimeout(timer);
 }
 
-async function stream({ house, channels, places }: Streams, request: RouteRequest): Promise<Reply> {
+async function stream({ platform, channels, places }: Streams, request: RouteRequest): Promise<Reply> {
   const { access, address, query, req } = request;
   const { accept, 'last-event-id': lastEventId } = req.headers;
   assertAcceptable(accept);
@@ -59,8 +59,8 @@ async function stream({ house, channels, places }: Streams, request: RouteReques
   body.once('close', release);
   try {
     await channels.open(access, topics, (channel) => {
-      const listener = listenerOf(house, body);
-      const forget = whenExpired(access.expires, house.clock(), () => body.end());
+      const listener = listenerOf(platform, body);
+      const forget = whenExpired(access.expires, platform.clock(), () => body.end());
       body.once('close', () => {
         forget();
         channels.leave(channel, listener);
@@ -84,7 +84,7 @@ async function stream({ house, channels, places }: Streams, request: RouteReques
       // Proxies that gather what they pass on would hold events back.
       'X-Accel-Buffering': 'no',
       Vary: 'Accept, Authorization',
-      Link: formatLink(house.storage, lws.storage),
+      Link: formatLink(platform.rootIri, lws.storage),
     },
     body,
   };
@@ -103,7 +103,7 @@ function topicsOf(query: URLSearchParams): readonly string[] {
   return topics;
 }
 
-function listenerOf({ storage }: House, body: PassThrough): Listener {
+function listenerOf({ rootIri: storage }: Platform, body: PassThrough): Listener {
   const write = (text: string): void => {
     if (body.destroyed || body.writableEnded) return;
     // Whoever does not read is cut off, and comes back for what it missed.

@@ -1,7 +1,7 @@
 /** How many streams there may be, of whom: identities are free, and so addresses and strangers have bounds as well. */
 import { type Client, clientFor } from '../../../lib/authorization/client.js';
 import type { Access } from '../../../lib/authorization/principal.js';
-import type { House } from '../../../lib/component.js';
+import type { Platform } from '../../../lib/component.js';
 import { LwsError } from '../../../lib/errors.js';
 import { clientOf } from '../../../lib/fields/client-address.js';
 
@@ -22,7 +22,7 @@ export class Places {
   private readonly taken = new Set<Place>();
 
   constructor(
-    private readonly house: House,
+    private readonly platform: Platform,
     private readonly limits: StreamLimits,
   ) {}
 
@@ -35,7 +35,7 @@ export class Places {
    * @throws LwsError `too-many-requests`
    */
   async take(access: Access, from: string): Promise<() => void> {
-    const { standing } = await clientFor(this.house, access, from);
+    const { standing } = await clientFor(this.platform, access, from);
     const place = { subject: access.principal?.subject, address: clientOf(from), standing };
     this.assertRoom(place);
     this.taken.add(place);

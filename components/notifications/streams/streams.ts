@@ -1,5 +1,5 @@
 /** Live updates as a part of the component: its settings, its routes, and what the storage description says of them. */
-import type { House, Installation } from '../../../lib/component.js';
+import type { Installation, Platform } from '../../../lib/component.js';
 import { type Measure, measure } from '../../../lib/measures.js';
 import { lws } from '../../../lib/rdf/vocabulary.js';
 import { integer, type SettingsOf, setting } from '../../../lib/settings.js';
@@ -36,20 +36,20 @@ const help = 'Streams of live updates, and addresses of some to come.';
 
 /** @param endpoint of subscriptions */
 export function installStreams(
-  house: House,
+  platform: Platform,
   given: SettingsOf<typeof streamSettings>,
   endpoint: string,
 ): InstalledStreams {
-  const channels = new Channels(house);
+  const channels = new Channels(platform);
   if (given.streams === 0)
     return { channels, routes: [], services: [], measures: () => [], drain: () => channels.end() };
-  const places = new Places(house, {
+  const places = new Places(platform, {
     inAll: given.streams,
     perSubject: given.streamsPerSubject,
     perAddress: given.streamsPerAddress,
     ofStrangers: given.streamsOfStrangers,
   });
-  const streams = { house, channels, places };
+  const streams = { platform, channels, places };
   const sockets = new WebSockets(streams);
   return {
     channels,

@@ -66,7 +66,7 @@ export class WebSockets implements Pick<Required<Installation>, 'routes' | 'serv
   private readonly addresses: string;
 
   constructor(private readonly streams: Streams) {
-    const { baseUri, systemPrefix } = streams.house;
+    const { baseUri, systemPrefix } = streams.platform;
     this.endpoint = `${baseUri}${path.replace('{prefix}', systemPrefix)}`;
     this.addresses = `${new URL(this.endpoint).pathname}/`;
   }
@@ -114,14 +114,14 @@ export class WebSockets implements Pick<Required<Installation>, 'routes' | 'serv
   }
 
   private async subscribe({ access, address, body: open }: RouteRequest): Promise<Reply> {
-    const { house, places } = this.streams;
+    const { platform, places } = this.streams;
     const body = open();
     if (!accepted.includes(body.mediaType))
       throw new LwsError('unsupported-media-type', `A channel is asked for as ${accepted.join(' or ')}.`, {
         fields: { 'Accept-Post': accepted.join(', ') },
       });
-    const wish = readChannel(parseJson(decodeUtf8(await readBody(body, longestDocument))), house.clock());
-    await requireAccess(house, house.store, access, 'read', wish.topic);
+    const wish = readChannel(parseJson(decodeUtf8(await readBody(body, longestDocument))), platform.clock());
+    await requireAccess(platform, platform.store, access, 'read', wish.topic);
     const release = await places.take(access, address);
     const name = randomBytes(32).toString('base64url');
     const timer = setTimeout(() => {
@@ -135,14 +135,14 @@ export class WebSockets implements Pick<Required<Installation>, 'routes' | 'serv
       fields: {
         'Content-Type': 'application/ld+json',
         'Cache-Control': 'private, no-store',
-        Link: formatLink(house.storage, lws.storage),
+        Link: formatLink(platform.rootIri, lws.storage),
       },
       body: Buffer.from(JSON.stringify(channelDocument(wish, `urn:uuid:${randomUUID()}`, receiveFrom))),
     };
   }
 
   private async describe(accept: string | undefined): Promise<Reply> {
-    const { documents, storage, baseUri } = this.streams.house;
+    const { documents, rootIri: storage, baseUri } = this.streams.platform;
     const base = `${baseUri}/.well-known/solid`;
     const text = Buffer.from(solidDescription(storage, this.endpoint));
     const { keys, prefixes } = await documents.parse(text, turtle, base);
@@ -163,7 +163,7 @@ export class WebSockets implements Pick<Required<Installation>, 'routes' | 'serv
   ): Promise<void> {
     socket.once('close', release);
     const told = (status: number): void =>
-      this.streams.house.log.info({ method: 'GET', path: this.addresses, status, ...access.principal });
+      this.streams.platform.log.info({ method: 'GET', path: this.addresses, status, ...access.principal });
     try {
       if (socket.destroyed) return release();
       await this.streams.channels.open(access, [wish.topic], (channel) => {
@@ -179,7 +179,7 @@ export class WebSockets implements Pick<Required<Installation>, 'routes' | 'serv
       });
     } catch (error) {
       if (!(error instanceof LwsError))
-        this.streams.house.log.error({ err: error }, 'a connection could not be made a channel');
+        this.streams.platform.log.error({ err: error }, 'a connection could not be made a channel');
       told(statusOf(error));
       endUpgrade(socket, statusOf(error));
     }
@@ -190,8 +190,8 @@ export class WebSockets implements Pick<Required<Installation>, 'routes' | 'serv
     { channel, listener }: { readonly channel: Channel; readonly listener: Listener },
     ends: number,
   ): void {
-    const { channels, house } = this.streams;
-    const forget = whenExpired(ends, house.clock(), listener.end);
+    const { channels, platform } = this.streams;
+    const forget = whenExpired(ends, platform.clock(), listener.end);
     const leave = (): void => {
       forget();
       channels.leave(channel, listener);

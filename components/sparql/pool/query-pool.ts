@@ -8,7 +8,7 @@ import { WorkerPool } from '../../../lib/worker-pool.js';
 import { endThread } from './end-thread.js';
 import type { QueryWorkerData } from './messages.js';
 import { gone, tooBusy } from './query-errors.js';
-import { askWorker, type QueryAnswer, type QueryJob } from './worker-query.js';
+import { askWorker, type QueryAnswer, type QueryJob } from './worker-channel.js';
 
 export interface PoolOptions extends QueryWorkerData {
   readonly size: number;

@@ -15,7 +15,7 @@ import { hiddenGraphs } from '../../../lib/storage/hidden-keys.js';
 import { ownedBy } from '../../../lib/storage/owned-entries.js';
 import type { FromQueryWorker, Purpose, QueryWorkerData, ToQueryWorker } from './messages.js';
 import { interrupted, outOfMemory, timeout } from './query-errors.js';
-import { runQuery } from './run-query.js';
+import { runQuery } from './query-execution.js';
 import { runUpdate } from './run-update.js';
 
 /** Chunks that may be on their way without the reader having taken them. */

@@ -14,7 +14,7 @@ import { sortKeys } from '../../../lib/storage/key-order.js';
 import { isContainerIri } from '../../../lib/storage/records.js';
 import type { Purpose, QueryTask } from './messages.js';
 import { interrupted } from './query-errors.js';
-import type { QueryRun } from './run-query.js';
+import type { QueryRun } from './query-execution.js';
 
 export interface UpdateRunOptions
   extends Omit<GraphsUpdateOptions, 'assertName' | 'mayKnow' | 'mayMake' | 'maxSolutions'> {
@@ -60,7 +60,7 @@ export async function runUpdate(
     maxSolutions: task.maxResults,
     mayKnow: decide && ((iris) => decide(iris, 'know')),
     mayMake: decide && ((iris) => decide(iris, 'make')),
-    assertName: (iri) => assertGraph(iri, { storage, systemPrefix }, hidden),
+    assertName: (iri) => assertGraph(iri, { rootIri: storage, systemPrefix }, hidden),
   });
   return { mediaType: 'application/x-ndjson', chunks: linesOf(graphs, update.prefixes) };
 }
@@ -68,7 +68,7 @@ export async function runUpdate(
 /** @throws LwsError for what is no name of an RDF resource */
 function assertGraph(
   iri: string,
-  names: { readonly storage: string; readonly systemPrefix: string },
+  names: { readonly rootIri: string; readonly systemPrefix: string },
   hidden: ReadonlySet<string>,
 ): void {
   const shown = iri.slice(0, 200);

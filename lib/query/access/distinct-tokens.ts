@@ -5,13 +5,13 @@
 import { graphAt } from './key-reader.js';
 import type { Scan } from './scan.js';
 import type { ScanRuns } from './scan-runs.js';
-import type { Token } from './terms.js';
+import type { TermKey } from './terms.js';
 
 /** The terms in blocks, which come again now and then. The place stands next after the scan's prefix. */
-export async function* distinctTokens(runs: ScanRuns, scan: Scan, place: number): AsyncGenerator<Token[]> {
+export async function* distinctTokens(runs: ScanRuns, scan: Scan, place: number): AsyncGenerator<TermKey[]> {
   const { range, reader } = scan;
-  let found = new Set<Token>();
-  const tokenIn = (key: string): Token | undefined => (reader.read(key, '') ? reader.token(place) : undefined);
+  let found = new Set<TermKey>();
+  const tokenIn = (key: string): TermKey | undefined => (reader.read(key, '') ? reader.token(place) : undefined);
   const leap = (keys: readonly string[]): string | undefined => {
     const last = tokenIn(keys.at(-1)!)!;
     // A whole block of one term that is found already: what else has it need not be read.
@@ -24,7 +24,7 @@ export async function* distinctTokens(runs: ScanRuns, scan: Scan, place: number)
 }
 
 /** The graphs of scans of one graph each, as far as they have a match. */
-export async function* graphsWithMatches(runs: ScanRuns, scans: readonly Scan[]): AsyncGenerator<Token[]> {
+export async function* graphsWithMatches(runs: ScanRuns, scans: readonly Scan[]): AsyncGenerator<TermKey[]> {
   for (const scan of scans) {
     let isFound = false;
     for await (const _ of runs.run(scan, () => {

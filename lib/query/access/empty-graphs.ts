@@ -6,12 +6,12 @@ import type { Level, LevelSnapshot } from '../../storage/durable-level.js';
 import { only } from '../../storage/iri-ranges.js';
 import { allRecords, iriOfRecordKey, type KeyRange, readRecord, recordKey, recordsIn } from '../../storage/records.js';
 import { type DatasetGraphs, type GraphGate, graphGate, nameOfNone } from './graph-gate.js';
-import type { Token } from './terms.js';
+import type { TermKey } from './terms.js';
 
 export interface EmptyGraphs {
   /** Of the named graphs that the caller may read; the records are read once. */
-  all(): Promise<readonly Token[]>;
-  has(graph: Token): Promise<boolean>;
+  all(): Promise<readonly TermKey[]>;
+  has(graph: TermKey): Promise<boolean>;
 }
 
 interface Options extends DatasetGraphs {
@@ -49,15 +49,15 @@ export function emptyGraphs({ level, snapshot, ...graphs }: Options, assertTime:
         else for (const keys of recordsIn(range)) yield* inRange(keys);
       }
   }
-  async function named(): Promise<readonly Token[]> {
-    const open: Token[] = [];
+  async function named(): Promise<readonly TermKey[]> {
+    const open: TermKey[] = [];
     for await (const iris of found(gate)) {
       await gate.decide(iris);
       for (const iri of iris) if (gate.isOpen(iri)) open.push(iri);
     }
     return open;
   }
-  let names: Promise<readonly Token[]> | undefined;
+  let names: Promise<readonly TermKey[]> | undefined;
   return {
     all() {
       names ??= named();

@@ -3,7 +3,7 @@
  */
 import { only as alone, type IriRange, unionOfRanges } from '../../storage/iri-ranges.js';
 import type { ReadableGraphs } from './readable-graphs.js';
-import { isIri, type Token } from './terms.js';
+import { isIri, type TermKey } from './terms.js';
 
 /** The graphs of a dataset. */
 export interface DatasetGraphs {
@@ -27,18 +27,18 @@ export interface GraphGate {
   /** What lies in the ranges is open, if it exists. */
   readonly isExact: boolean;
   /** `undefined` when it has to be asked for. */
-  isOpen(graph: Token): boolean | undefined;
+  isOpen(graph: TermKey): boolean | undefined;
   /** Asks for those that are not known. */
-  ask(graphs: readonly Token[]): Promise<void>;
+  ask(graphs: readonly TermKey[]): Promise<void>;
   /** The same before anything is read of them; there is nothing to wait for when all are known. */
-  decide(graphs: Iterable<Token>): Promise<void> | undefined;
+  decide(graphs: Iterable<TermKey>): Promise<void> | undefined;
 }
 
 /**
  * The name under which a closed graph is looked for instead of its own: no graph has it, and what is done and awaited is the same
  * as for a graph that does not exist. What cannot be told apart by what it costs need not be told apart later.
  */
-export const nameOfNone = (graph: Token): Token => `${graph}\u0001`;
+export const nameOfNone = (graph: TermKey): TermKey => `${graph}\u0001`;
 
 /** So many lookups cost less than a look at everything. */
 const maxFew = 64;
@@ -46,7 +46,7 @@ const maxFew = 64;
 export function graphGate({ readable, defaultGraphs, namedGraphs }: DatasetGraphs, part: DatasetPart): GraphGate {
   const names = part === 'union' ? defaultGraphs : namedGraphs;
   const only = names && new Set(names);
-  const isOpen = (graph: Token): boolean | undefined =>
+  const isOpen = (graph: TermKey): boolean | undefined =>
     only && !only.has(graph) ? false : readable.all || readable.known(graph);
   let ranges: readonly IriRange[] | undefined;
   return {

@@ -4,10 +4,10 @@
  */
 import { endDigits, separator, spansOf, suffixStart } from '../../storage/key-layout.js';
 import type { IndexName } from '../../storage/quad-keys.js';
-import { mark, rawOf, suffixOf, type Token } from './terms.js';
+import { mark, rawOf, suffixOf, type TermKey } from './terms.js';
 
 /** Subject, predicate, object and graph. */
-export type Terms = (Token | undefined)[];
+export type Terms = (TermKey | undefined)[];
 export const letters = 'SPOG';
 export const graphAt = 3;
 
@@ -103,7 +103,7 @@ export class KeyReader {
   }
 
   /** A term of the last key. */
-  token(place: number): Token {
+  token(place: number): TermKey {
     const { heads, starts, ends } = this.layout;
     const raw = this.key.slice(starts[place]!, ends[place]!);
     return heads[place] === '' ? raw : heads[place] + raw;

@@ -12,7 +12,7 @@ import { behindGraph, inKeys, rangeAt } from './graph-ranges.js';
 import type { KeyIterators, Seekable } from './key-iterators.js';
 import { graphAt, KeyReader, keyPrefix } from './key-reader.js';
 import { eachMatch, type Scan } from './scan.js';
-import type { Token } from './terms.js';
+import type { TermKey } from './terms.js';
 
 /** Keys that are read in vain before it is looked whether there are fewer that are open; then twice as many each time. */
 const firstWaste = 64;
@@ -45,7 +45,7 @@ export class OpenPart {
   isWhole = false;
   private readonly reader = new KeyReader('GSPO');
   private readonly keys: string[] = [];
-  private readonly byTerm = new Map<number, Map<Token, string[]>>();
+  private readonly byTerm = new Map<number, Map<TermKey, string[]>>();
   private wasted = 0;
   private next = firstWaste;
   private cost = 0;
@@ -98,10 +98,10 @@ export class OpenPart {
     return sortKeys(own.map((key) => otherKeys(key)[other]!));
   }
 
-  private by(place: number): Map<Token, string[]> {
+  private by(place: number): Map<TermKey, string[]> {
     const known = this.byTerm.get(place);
     if (known) return known;
-    const lists = new Map<Token, string[]>();
+    const lists = new Map<TermKey, string[]>();
     for (const key of this.keys) {
       this.reader.read(key, '');
       addTo(lists, this.reader.token(place), key);

@@ -15,7 +15,7 @@ import { type Among, canMatch, eachMatch, type Scan, termsOf } from './scan.js';
 import { ScanRuns, type Wish } from './scan-runs.js';
 import { decided, fewGraphs, Scans } from './scans.js';
 import { type SubjectKeys, type SubjectList, subjectKeys } from './subject-keys.js';
-import { joinTokens, type Token } from './terms.js';
+import { joinTokens, type TermKey } from './terms.js';
 
 /** What is matched: bound terms, and what is wanted of the others. */
 export interface Wanted {
@@ -43,7 +43,7 @@ export interface QuadMatches {
   lookUp(bounds: readonly Terms[], wanted: Wanted): Promise<Terms[][]>;
   count(bound: Terms, part: DatasetPart): Promise<number>;
   /** The terms of the place, which come again now and then; it stands next after what is bound in an order. */
-  distinct(bound: Terms, place: number, part: DatasetPart): AsyncGenerator<Token[]>;
+  distinct(bound: Terms, place: number, part: DatasetPart): AsyncGenerator<TermKey[]>;
   /**
    * How many matches there are, about: all keys where every graph is open, exact for a few; otherwise those in open graphs.
    * @param part `named` when it is absent
@@ -101,7 +101,7 @@ class KeyMatches implements QuadMatches {
     return count;
   }
 
-  async *distinct(bound: Terms, place: number, part: DatasetPart): AsyncGenerator<Token[]> {
+  async *distinct(bound: Terms, place: number, part: DatasetPart): AsyncGenerator<TermKey[]> {
     if (!canMatch(bound)) return;
     const { runs, scans } = this;
     const few = place === graphAt ? await fewGraphs(this.gates[part]) : undefined;
@@ -226,5 +226,5 @@ const gatedCosts: Costs = { lookUp: 12, quad: 3, subject: 8 };
 const maxEstimated = 8;
 
 /** Bounds that are looked up together have the same places bound. */
-const canBeSubject = (token: Token): boolean => canMatch([token, undefined, undefined, undefined]);
+const canBeSubject = (token: TermKey): boolean => canMatch([token, undefined, undefined, undefined]);
 const isComplete = (bound: Terms): boolean => bound.every((token) => token !== undefined);

@@ -6,12 +6,12 @@ import { graphPrefix } from '../../storage/quad-keys.js';
 import type { DistinctTriples } from './distinct-triples.js';
 import type { GraphGate } from './graph-gate.js';
 import { graphAt, type KeyPrefix, type KeyReader, type Terms } from './key-reader.js';
-import { isIri, type Token } from './terms.js';
+import { isIri, type TermKey } from './terms.js';
 
 /** Matches are wanted only with one of these terms in this place. */
 export interface Among {
   readonly place: number;
-  readonly tokens: { has(token: Token): boolean };
+  readonly tokens: { has(token: TermKey): boolean };
 }
 
 export interface Scan {

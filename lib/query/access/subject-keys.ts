@@ -2,7 +2,7 @@
  * All keys of a subject, read once for the several patterns of a query that ask for it. It must not know patterns, graphs'
  * readers or queries.
  */
-import type { Token } from './terms.js';
+import type { TermKey } from './terms.js';
 
 /** A subject with more keys is asked pattern by pattern. */
 const maxOfSubject = 256;
@@ -11,21 +11,21 @@ const maxKept = 200_000;
 
 export interface SubjectKeys {
   /** Reads the keys of those that are not there yet. */
-  load(subjects: Iterable<Token>): Promise<void>;
+  load(subjects: Iterable<TermKey>): Promise<void>;
   /** In the order SPOG; `undefined`: too many. */
-  of(subject: Token): readonly string[] | undefined;
+  of(subject: TermKey): readonly string[] | undefined;
 }
 
 /** The keys of a subject are added to a list, until it takes no more. */
 export interface SubjectList {
-  readonly subject: Token;
+  readonly subject: TermKey;
   /** `false`: these are too many. */
   add(keys: readonly string[]): boolean;
 }
 
 /** @param read reads the keys of many subjects, each into its list */
 export function subjectKeys(read: (lists: readonly SubjectList[]) => Promise<void>): SubjectKeys {
-  const known = new Map<Token, readonly string[] | undefined>();
+  const known = new Map<TermKey, readonly string[] | undefined>();
   let kept = 0;
   return {
     async load(subjects) {
@@ -35,7 +35,7 @@ export function subjectKeys(read: (lists: readonly SubjectList[]) => Promise<voi
         known.clear();
         kept = 0;
       }
-      const found = new Map<Token, string[]>(missing.map((subject) => [subject, []]));
+      const found = new Map<TermKey, string[]>(missing.map((subject) => [subject, []]));
       const lists = [...found].map(([subject, own]) => ({
         subject,
         add(keys: readonly string[]) {

@@ -11,22 +11,22 @@ import { encodeTerm } from '../../storage/quad-keys.js';
  * An IRI as it is; any other term as U+0001, its types and lengths as they stand at the end of a key, and its text as it
  * stands in front.
  */
-export type Token = string;
+export type TermKey = string;
 
 export const mark = '\u0001';
 
-export const isIri = (token: Token): boolean => !token.startsWith(mark);
-export const isBlank = (token: Token): boolean => token.charCodeAt(1) === 49 && token.startsWith(mark);
+export const isIri = (token: TermKey): boolean => !token.startsWith(mark);
+export const isBlank = (token: TermKey): boolean => token.charCodeAt(1) === 49 && token.startsWith(mark);
 
 /** What stands in the key for the term. */
-export const rawOf = (token: Token): string => (isIri(token) ? token : token.slice(1 + suffixLengths[token[1]!]!));
+export const rawOf = (token: TermKey): string => (isIri(token) ? token : token.slice(1 + suffixLengths[token[1]!]!));
 
 /** What stands for the term at the end of the key. */
-export const suffixOf = (token: Token): string =>
+export const suffixOf = (token: TermKey): string =>
   isIri(token) ? `0${token.length.toString(36).padStart(4, '0')}` : token.slice(1, 1 + suffixLengths[token[1]!]!);
 
 /** @throws LwsError for what the store cannot hold, unless it is an IRI */
-export function tokenOf(term: Term): Token {
+export function tokenOf(term: Term): TermKey {
   if (term.termType === 'NamedNode') return term.value;
   const { value, suffix } = encodeTerm(term);
   return mark + suffix + value;
@@ -42,7 +42,7 @@ export interface LiteralParts {
 }
 
 /** The parts of the token of a literal. */
-export function literalParts(token: Token): LiteralParts {
+export function literalParts(token: TermKey): LiteralParts {
   const type = token[1]!;
   const start = 1 + suffixLengths[type]!;
   if (type === '3') return { text: token.slice(start), datatype: undefined, language: undefined };
@@ -55,9 +55,9 @@ export function literalParts(token: Token): LiteralParts {
     : { text, datatype: qualifier, language: undefined };
 }
 
-const lengthAt = (token: Token, at: number): number => Number.parseInt(token.slice(at, at + 4), 36);
+const lengthAt = (token: TermKey, at: number): number => Number.parseInt(token.slice(at, at + 4), 36);
 
-export function termOf(token: Token): NamedNode | BlankNode | Literal {
+export function termOf(token: TermKey): NamedNode | BlankNode | Literal {
   if (isIri(token)) return factory.namedNode(token);
   if (isBlank(token)) return factory.blankNode(token.slice(6));
   const { text, datatype, language } = literalParts(token);
@@ -69,8 +69,8 @@ export function termOf(token: Token): NamedNode | BlankNode | Literal {
 const maxNodes = 10_000;
 
 /** `termOf` for many terms, of which IRIs come again. */
-export function termCache(): (token: Token) => Term {
-  const nodes = new Map<Token, Term>();
+export function termCache(): (token: TermKey) => Term {
+  const nodes = new Map<TermKey, Term>();
   return (token) => {
     if (!isIri(token)) return termOf(token);
     let node = nodes.get(token);
@@ -84,7 +84,7 @@ export function termCache(): (token: Token) => Term {
 }
 
 /** Several terms as one text. IRIs hold no control characters, and other tokens tell their own length. */
-export function joinTokens(row: readonly (Token | undefined)[], slots: readonly number[]): string {
+export function joinTokens(row: readonly (TermKey | undefined)[], slots: readonly number[]): string {
   if (slots.length === 1) return row[slots[0]!] ?? '\u0002';
   let text = '';
   for (const slot of slots) text += `${row[slot] ?? '\u0002'}\u0000`;

@@ -1,9 +1,9 @@
 /** What an expression is evaluated on, and with what it knows of its query. It must not know which expressions there are. */
-import type { Token } from '../access/terms.js';
+import type { TermKey } from '../access/terms.js';
 import type { Value } from './values.js';
 
 /** A solution: the terms of variables, which have been given numbers. */
-export type Row = (Token | undefined)[];
+export type Row = (TermKey | undefined)[];
 export type Slot = number;
 
 /** The value for a row; `undefined` is the error of SPARQL. */

@@ -6,7 +6,7 @@ import type { Literal } from '@rdfjs/types';
 import { isAbsoluteIri, isWellFormed } from '../../rdf/iri.js';
 import { quotedLiteral, shortString } from '../../rdf/turtle-terms.js';
 import { xsd } from '../../rdf/vocabulary.js';
-import { isBlank, isIri, type Token, termOf } from '../access/terms.js';
+import { isBlank, isIri, type TermKey, termOf } from '../access/terms.js';
 import type { Row, Slot } from './evaluate.js';
 
 /** A string that no endpoint should find too long. */
@@ -29,7 +29,7 @@ export function valuesText(
  * Nothing for what cannot be written, or may be read as something else: expressions make such terms, and to an endpoint 01 may
  * be 1, so that a solution comes back for both.
  */
-function textOf(token: Token | undefined): string | undefined {
+function textOf(token: TermKey | undefined): string | undefined {
   if (token === undefined || isBlank(token) || !isWellFormed(token)) return undefined;
   if (isIri(token)) return isAbsoluteIri(token) ? `<${token}>` : undefined;
   const literal = termOf(token) as Literal;

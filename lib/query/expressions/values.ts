@@ -4,7 +4,7 @@
  */
 import { LwsError } from '../../errors.js';
 import { rdf, xsd } from '../../rdf/vocabulary.js';
-import { isBlank, isIri, literalParts, type Token, tokenOf } from '../access/terms.js';
+import { isBlank, isIri, literalParts, type TermKey, tokenOf } from '../access/terms.js';
 import { instantOf } from './dates.js';
 import { monthsOf, secondsOf } from './durations.js';
 
@@ -24,7 +24,7 @@ export interface Value {
   /** Of a literal whose kind does not tell. */
   readonly datatype?: string | undefined;
   readonly language?: string | undefined;
-  readonly token?: Token | undefined;
+  readonly token?: TermKey | undefined;
 }
 
 /** The integers of types that have not all of them (XML Schema 3.4). */
@@ -69,7 +69,7 @@ const kinds = new Map<string, Kind>([
   [`${xsd.namespace}dateTimeStamp`, 'dateTime'],
 ]);
 
-export function toValue(token: Token): Value {
+export function toValue(token: TermKey): Value {
   if (isIri(token)) return { kind: 'iri', text: token, token };
   if (isBlank(token)) return { kind: 'blank', text: token.slice(6), token };
   const { text, datatype, language } = literalParts(token);
@@ -78,7 +78,7 @@ export function toValue(token: Token): Value {
 }
 
 /** A literal of any type but those with languages. */
-export function typedValue(text: string, datatype: string, token?: Token): Value {
+export function typedValue(text: string, datatype: string, token?: TermKey): Value {
   const kind = kinds.get(datatype) ?? 'other';
   if (kind === 'number') {
     const numberType = numberTypes.get(datatype)!;
@@ -195,7 +195,7 @@ export function datatypeOf(value: Value): string | undefined {
 }
 
 /** The token of a value. @throws LwsError for a string that is longer than the store's terms */
-export function toToken(value: Value | undefined): Token | undefined {
+export function toToken(value: Value | undefined): TermKey | undefined {
   if (!value || value.token !== undefined) return value?.token;
   if (value.kind === 'iri') return value.text;
   if (value.kind === 'blank') return tokenOf({ termType: 'BlankNode', value: value.text } as never);
@@ -203,7 +203,7 @@ export function toToken(value: Value | undefined): Token | undefined {
   return literalToken(value.text, datatypeOf(value)!, value.language ?? '');
 }
 
-function literalToken(value: string, datatype: string, language: string): Token {
+function literalToken(value: string, datatype: string, language: string): TermKey {
   const datatypeNode = { termType: 'NamedNode', value: datatype };
   return tokenOf({ termType: 'Literal', value, language, datatype: datatypeNode } as never);
 }

@@ -6,7 +6,7 @@ import { keyBlocks, type Level, type LevelSnapshot } from '../../storage/durable
 import { graphPrefix, separator } from '../../storage/quad-keys.js';
 import { rangeOf } from '../../storage/records.js';
 import { graphAt, KeyReader } from '../access/key-reader.js';
-import type { Token } from '../access/terms.js';
+import type { TermKey } from '../access/terms.js';
 import { type SortedQuadsData, shareQuads, sortQuads } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 import { longer, TermTable, type TermTableData } from './term-table.js';
@@ -54,7 +54,7 @@ export async function readQuads(
   const quads = new QuadColumns();
   const reader = new KeyReader('GSPO');
   const ids = [0, 0, 0, 0];
-  const tokens: Token[] = ['', '', '', ''];
+  const tokens: TermKey[] = ['', '', '', ''];
   for await (const keys of keyBlocks(level, rangeOf(`GSPO${separator}`), { snapshot })) {
     if (quads.count + keys.length > most || isStopped()) return undefined;
     for (const key of keys) {

@@ -7,7 +7,7 @@ import { type DatasetGraphs, type DatasetPart, graphGate } from '../access/graph
 import { graphAt, type Terms } from '../access/key-reader.js';
 import type { QuadMatches, Wanted } from '../access/quad-matches.js';
 import { canMatch } from '../access/scan.js';
-import type { Token } from '../access/terms.js';
+import type { TermKey } from '../access/terms.js';
 import { ended, LayerScan, type MatchScan, stopped } from './layer-scan.js';
 import { type MemoryScans, plainScans } from './memory-scans.js';
 import type { MemoryView } from './memory-view.js';
@@ -96,12 +96,12 @@ class MemoryMatches implements QuadMatches {
     return count;
   }
 
-  async *distinct(bound: Terms, place: number, part: DatasetPart): AsyncGenerator<Token[]> {
+  async *distinct(bound: Terms, place: number, part: DatasetPart): AsyncGenerator<TermKey[]> {
     await this.decide([bound], part);
     const ids = this.idsOf(bound);
     if (!ids) return;
     for (const scan of this.scans.distinct(ids, place, part)) {
-      let found = new Set<Token>();
+      let found = new Set<TermKey>();
       for (let at = scan.next(); at !== ended; at = scan.next()) {
         if (at === stopped) {
           await this.scans.ask(part);

@@ -2,7 +2,7 @@
  * The terms of an index by number: those of the base, which all threads share, and after them those that this thread has met in
  * graphs that changed since. Their order is that of their texts, whoever met which first. It must not know quads.
  */
-import type { Token } from '../access/terms.js';
+import type { TermKey } from '../access/terms.js';
 import { TermTable } from './term-table.js';
 
 export class TermIds {
@@ -29,14 +29,14 @@ export class TermIds {
   }
 
   /** -1 when no quad has it. */
-  idOf(token: Token): number {
+  idOf(token: TermKey): number {
     const id = this.base.idOf(token);
     if (id >= 0 || this.own.size === 0) return id;
     const own = this.own.idOf(token);
     return own < 0 ? -1 : this.first + own;
   }
 
-  add(token: Token): number {
+  add(token: TermKey): number {
     const id = this.base.idOf(token);
     return id >= 0 ? id : this.first + this.own.add(token);
   }
@@ -74,7 +74,7 @@ export class TermIds {
     return 2 * place;
   }
 
-  tokenOf(id: number): Token {
+  tokenOf(id: number): TermKey {
     return id < this.first ? this.base.tokenOf(id) : this.own.tokenOf(id - this.first);
   }
 }

@@ -3,7 +3,7 @@
  * thread, and its numbers are in the order of the texts. It must not know what terms mean, quads or LevelDB.
  */
 import { randomBytes } from 'node:crypto';
-import type { Token } from '../access/terms.js';
+import type { TermKey } from '../access/terms.js';
 import { sortedTexts } from './text-order.js';
 
 /** A finished table, as it goes from thread to thread. */
@@ -38,7 +38,7 @@ export class TermTable {
   private seed = randomBytes(4).readUInt32LE();
   private count = 0;
   private readonly keptIds = new Int32Array(keptTerms).fill(-1);
-  private kept: Token[] = [];
+  private kept: TermKey[] = [];
   private keptLength = 0;
 
   /** A finished table. Nothing can be added to it. */
@@ -81,7 +81,7 @@ export class TermTable {
   }
 
   /** The number of a term; -1 when it is not there. */
-  idOf(token: Token): number {
+  idOf(token: TermKey): number {
     const { slots, hashes } = this;
     const hash = hashOf(token, this.seed);
     for (let at = hash & (slots.length - 1); ; at = (at + 1) & (slots.length - 1)) {
@@ -92,7 +92,7 @@ export class TermTable {
   }
 
   /** @throws TableFullError */
-  add(token: Token): number {
+  add(token: TermKey): number {
     const known = this.idOf(token);
     if (known >= 0) return known;
     if (this.count >= 1 << 30) throw new TableFullError('There are too many terms.');
@@ -115,7 +115,7 @@ export class TermTable {
     return id;
   }
 
-  tokenOf(id: number): Token {
+  tokenOf(id: number): TermKey {
     const at = id & (keptTerms - 1);
     if (this.keptIds[at] === id) return this.kept[at]!;
     const token = this.text.toString('utf8', this.offsets[id]!, this.offsets[id + 1]!);
@@ -150,7 +150,7 @@ export class TermTable {
     return text.compare(text, offsets[b]!, offsets[b + 1]!, offsets[a]!, offsets[a + 1]!);
   }
 
-  private is(id: number, token: Token): boolean {
+  private is(id: number, token: TermKey): boolean {
     if (this.keptIds[id & (keptTerms - 1)] === id) return this.kept[id & (keptTerms - 1)] === token;
     const from = this.offsets[id]!;
     const length = this.offsets[id + 1]! - from;
@@ -177,7 +177,7 @@ export class TermTable {
   }
 }
 
-function hashOf(token: Token, seed: number): number {
+function hashOf(token: TermKey, seed: number): number {
   let hash = seed;
   for (let i = 0; i < token.length; i++) {
     hash = Math.imul(hash ^ token.charCodeAt(i), 0x9e3779b1);

@@ -3,7 +3,7 @@
  * leaves the result unbound; COUNT and SAMPLE pass over it. It must not know groups.
  */
 
-import { joinTokens, type Token } from '../access/terms.js';
+import { joinTokens, type TermKey } from '../access/terms.js';
 import { calculate } from '../expressions/arithmetic.js';
 import { compareValues } from '../expressions/comparison.js';
 import { maxCharacters, numberValue, textValue, tooLong, toToken, type Value } from '../expressions/values.js';
@@ -11,7 +11,7 @@ import type { Aggregate, Row, Slot } from '../plan/plan.js';
 
 export interface Accumulator {
   add(row: Row): void;
-  result(): Token | undefined;
+  result(): TermKey | undefined;
 }
 
 interface Fold {
@@ -103,7 +103,7 @@ export function accumulator(aggregate: Aggregate, hold: (value: Value | undefine
   const { name, expression, isDistinct, solution } = aggregate;
   if (isDistinct && !expression) return countOfSolutions(solution);
   const fold = folds[name](aggregate);
-  const seen = isDistinct ? new Set<Token>() : undefined;
+  const seen = isDistinct ? new Set<TermKey>() : undefined;
   const anything = numberValue(1, 'integer');
   let isBroken = false;
   return {

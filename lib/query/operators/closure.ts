@@ -4,7 +4,7 @@
  */
 
 import { addNew, addTo } from '../access/collections.js';
-import { joinTokens, type Token } from '../access/terms.js';
+import { joinTokens, type TermKey } from '../access/terms.js';
 import { type Blocks, type ClosurePlan, type Place, type Plan, type Row, type Slot, termAt } from '../plan/plan.js';
 import { blockLength, type Execution, emptyRow, oneBlock, recall } from './execution.js';
 import { graphNames } from './graph-names.js';
@@ -12,8 +12,8 @@ import { graphNodes } from './graph-nodes.js';
 
 /** A node in a graph; no graph: the union of all. */
 interface Node {
-  readonly token: Token;
-  readonly graph: Token | undefined;
+  readonly token: TermKey;
+  readonly graph: TermKey | undefined;
 }
 
 type Run = (plan: Plan, input: Blocks) => Blocks;
@@ -58,7 +58,7 @@ export async function* closure(
 
 function mergedWith(row: Row, { from, to, graph }: ClosurePlan, start: Node, end: Node): Row | undefined {
   const merged = row.slice();
-  const put = (place: Place, token: Token | undefined): boolean => {
+  const put = (place: Place, token: TermKey | undefined): boolean => {
     if (!place || token === undefined) return true;
     if ('token' in place) return place.token === token;
     merged[place.slot] ??= token;
@@ -81,7 +81,7 @@ function walkerOf(execution: Execution, plan: ClosurePlan, run: Run): (rows: rea
   }));
   const slot = graphSlot(plan);
   const steps = stepsOf(execution, plan, slot, run);
-  const graphOf = (row: Row): Token | undefined => (slot === undefined ? undefined : row[slot]);
+  const graphOf = (row: Row): TermKey | undefined => (slot === undefined ? undefined : row[slot]);
 
   /** What no pattern limits begins everywhere. */
   async function* beginnings(row: Row): AsyncGenerator<Node> {
@@ -125,7 +125,7 @@ async function withGraphs(execution: Execution, plan: ClosurePlan, rows: readonl
   const { graph, isNullable, part, from, to } = plan;
   if (!isNullable || part !== 'named' || !graph || 'token' in graph) return rows;
   const out: Row[] = [];
-  let names: Token[] | undefined;
+  let names: TermKey[] | undefined;
   for (const row of rows) {
     const isOpen = termAt(graph, row) === undefined && (termAt(from, row) ?? termAt(to, row)) !== undefined;
     if (!isOpen) out.push(row);
@@ -141,8 +141,8 @@ async function withGraphs(execution: Execution, plan: ClosurePlan, rows: readonl
   return out;
 }
 
-async function allOf(blocks: AsyncIterable<readonly Token[]>): Promise<Token[]> {
-  const all: Token[] = [];
+async function allOf(blocks: AsyncIterable<readonly TermKey[]>): Promise<TermKey[]> {
+  const all: TermKey[] = [];
   for await (const block of blocks) for (const token of block) all.push(token);
   return all;
 }

@@ -5,7 +5,7 @@
 import { addNew } from '../access/collections.js';
 import type { DatasetPart } from '../access/graph-gate.js';
 import type { Terms } from '../access/key-reader.js';
-import type { Token } from '../access/terms.js';
+import type { TermKey } from '../access/terms.js';
 import { type Blocks, type DistinctPlan, onlyPattern, type Row } from '../plan/plan.js';
 import { type Execution, emptyRow } from './execution.js';
 import { constants } from './pattern-access.js';
@@ -16,8 +16,8 @@ export async function* distinctTerms(
   bound: Terms,
   place: number,
   part: DatasetPart,
-): AsyncGenerator<Token[]> {
-  const seen = new Set<Token>();
+): AsyncGenerator<TermKey[]> {
+  const seen = new Set<TermKey>();
   for await (const tokens of matches.distinct(bound, place, part)) {
     const own = tokens.filter((token) => addNew(seen, token));
     if (own.length > 0) yield own;

@@ -1,17 +1,17 @@
 /** The named graphs of the dataset, those without a triple among them (SPARQL 1.1 18.6). It must not know records. */
-import type { Token } from '../access/terms.js';
+import type { TermKey } from '../access/terms.js';
 import { type Blocks, type GraphsPlan, type Row, termAt } from '../plan/plan.js';
 import { distinctTerms } from './distinct-terms.js';
 import { blockLength, type Execution, recall } from './execution.js';
 
 /** The names in blocks, each once. */
-export async function* graphNames(execution: Execution): AsyncGenerator<readonly Token[]> {
+export async function* graphNames(execution: Execution): AsyncGenerator<readonly TermKey[]> {
   yield* distinctTerms(execution, [undefined, undefined, undefined, undefined], 3, 'named');
   if (execution.emptyGraphs) yield await execution.emptyGraphs.all();
 }
 
 /** Whether there is a graph of that name. */
-async function isGraph({ matches, emptyGraphs }: Execution, name: Token): Promise<boolean> {
+async function isGraph({ matches, emptyGraphs }: Execution, name: TermKey): Promise<boolean> {
   for await (const block of matches.stream([undefined, undefined, undefined, name], { part: 'named', places: [] }))
     if (block.length > 0) return true;
   return emptyGraphs?.has(name) ?? false;
@@ -20,8 +20,8 @@ async function isGraph({ matches, emptyGraphs }: Execution, name: Token): Promis
 /** The rows for each graph, or for the graph that they have, if it is one. */
 export async function* inGraphs(execution: Execution, plan: GraphsPlan, input: Blocks): AsyncGenerator<Row[]> {
   const { graph } = plan;
-  const known = recall(execution, { part: plan, as: 'graphs' }, () => new Map<Token, boolean>());
-  const isKnown = async (name: Token): Promise<boolean> => {
+  const known = recall(execution, { part: plan, as: 'graphs' }, () => new Map<TermKey, boolean>());
+  const isKnown = async (name: TermKey): Promise<boolean> => {
     const found = known.get(name) ?? (await isGraph(execution, name));
     known.set(name, found);
     return found;

@@ -1,6 +1,6 @@
 /** The nodes of a graph, its subjects and objects, as paths without a step ask for them (SPARQL 1.1 18.4). It must not walk. */
 import type { Terms } from '../access/key-reader.js';
-import type { Token } from '../access/terms.js';
+import type { TermKey } from '../access/terms.js';
 import { type ClosurePlan, type Place, type Row, termAt } from '../plan/plan.js';
 import { type Execution, recall } from './execution.js';
 
@@ -20,7 +20,7 @@ export function graphNodes(execution: Execution, plan: ClosurePlan): GraphNodes 
     for await (const block of execution.matches.stream(bound, { part, places: [] })) if (block.length > 0) return true;
     return false;
   };
-  const isNode = async (token: Token, own: Token | undefined): Promise<boolean> =>
+  const isNode = async (token: TermKey, own: TermKey | undefined): Promise<boolean> =>
     (await hasMatch([token, undefined, undefined, own])) || hasMatch([undefined, undefined, token, own]);
   return {
     async mayBegin(row) {

@@ -2,11 +2,11 @@
 import type { Term } from '@rdfjs/types';
 import { addNew } from '../access/collections.js';
 import type { Terms } from '../access/key-reader.js';
-import { isBlank, isIri, type Token, tokenOf } from '../access/terms.js';
+import { isBlank, isIri, type TermKey, tokenOf } from '../access/terms.js';
 import type { Blocks, GraphForm, Row, Template, TemplatePlace } from '../plan/plan.js';
 import type { Execution } from './execution.js';
 
-export type TripleTokens = readonly [subject: Token, predicate: Token, object: Token];
+export type TripleTokens = readonly [subject: TermKey, predicate: TermKey, object: TermKey];
 
 /** The triples, each of them once. */
 export async function* graphTriples(
@@ -32,7 +32,7 @@ export const isAllowed = ([subject, predicate]: TripleTokens): boolean => isReso
 /** The triples that a row makes of a template, of which some may be none of RDF. */
 export function instances(template: Template, row: Row, labelOf: (label: string) => string): TripleTokens[] {
   const triples: TripleTokens[] = [];
-  const termOf = (place: TemplatePlace): Token | undefined => {
+  const termOf = (place: TemplatePlace): TermKey | undefined => {
     if ('slot' in place) return row[place.slot];
     return 'token' in place ? place.token : blankToken(labelOf(place.label));
   };
@@ -54,8 +54,8 @@ async function* constructed(template: Template, rows: Blocks): AsyncGenerator<Tr
     });
 }
 
-const blankToken = (label: string): Token => tokenOf({ termType: 'BlankNode', value: label } as Term);
-const isResource = (token: Token): boolean => isIri(token) || isBlank(token);
+const blankToken = (label: string): TermKey => tokenOf({ termType: 'BlankNode', value: label } as Term);
+const isResource = (token: TermKey): boolean => isIri(token) || isBlank(token);
 
 /** What has the resources as its subject, and so on through blank nodes, which nobody could ask for by themselves. */
 async function* described(
@@ -63,17 +63,17 @@ async function* described(
   { slots, tokens }: GraphForm & { kind: 'describe' },
   rows: Blocks,
 ): AsyncGenerator<TripleTokens[]> {
-  const known = new Set<Token>();
-  const add = (token: Token | undefined, to: Token[]): void => {
+  const known = new Set<TermKey>();
+  const add = (token: TermKey | undefined, to: TermKey[]): void => {
     if (token === undefined || known.has(token) || !isResource(token)) return;
     known.add(token);
     to.push(token);
   };
-  let left: Token[] = [];
+  let left: TermKey[] = [];
   for (const token of tokens) add(token, left);
   async function* all(): AsyncGenerator<TripleTokens[]> {
     while (left.length > 0) {
-      const next: Token[] = [];
+      const next: TermKey[] = [];
       for (const subject of left)
         for await (const found of matches.stream([subject, undefined, undefined, undefined], union)) {
           for (const [, , object] of found) if (isBlank(object!)) add(object, next);

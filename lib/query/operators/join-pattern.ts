@@ -4,7 +4,7 @@
  */
 import { addTo } from '../access/collections.js';
 import type { Terms } from '../access/key-reader.js';
-import { joinTokens, type Token } from '../access/terms.js';
+import { joinTokens, type TermKey } from '../access/terms.js';
 import type { Blocks, Pattern, Row, Slot } from '../plan/plan.js';
 import { blockLength, type Execution } from './execution.js';
 import {
@@ -164,7 +164,7 @@ function* combined(
 function merge(row: Row, terms: Terms, wanted: readonly number[], slots: readonly Slot[]): Row | undefined {
   const merged = row.slice();
   for (let i = 0; i < wanted.length; i++) {
-    const token = terms[wanted[i]!] as Token;
+    const token = terms[wanted[i]!] as TermKey;
     const slot = slots[i]!;
     const own = merged[slot];
     if (own === undefined) merged[slot] = token;

@@ -9,7 +9,7 @@ import { isAbsoluteIri } from '../../rdf/iri.js';
 import { rdf, xsd } from '../../rdf/vocabulary.js';
 import { encodeTerm } from '../../storage/quad-keys.js';
 import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
-import { type Token, tokenOf } from '../access/terms.js';
+import { type TermKey, tokenOf } from '../access/terms.js';
 import type { ServiceClause } from '../parse/service-clauses.js';
 import type { Row, Slot } from '../plan/plan.js';
 
@@ -76,9 +76,9 @@ function objectOf(value: unknown, what: string): Readonly<Record<string, unknown
 }
 
 /** Reads the terms of one answer: the labels of its blank nodes mean nothing anywhere else. */
-function tokenReader(): (term: unknown) => Token {
+function tokenReader(): (term: unknown) => TermKey {
   const scope = randomBytes(12).toString('hex');
-  const labels = new Map<string, Token>();
+  const labels = new Map<string, TermKey>();
   return (term) => {
     const { type, value, datatype, 'xml:lang': language, 'its:dir': direction } = objectOf(term, 'A term');
     if (typeof value !== 'string') throw unusable('A term has no value.');
@@ -96,12 +96,12 @@ function tokenReader(): (term: unknown) => Token {
   };
 }
 
-function iriToken(value: string): Token {
+function iriToken(value: string): TermKey {
   encodeTerm({ termType: 'NamedNode', value } as Term);
   return value;
 }
 
-function literalToken(value: string, datatype: unknown, language: unknown, direction: unknown): Token {
+function literalToken(value: string, datatype: unknown, language: unknown, direction: unknown): TermKey {
   const isTagged = language !== undefined;
   const type = isTagged ? `${rdf.namespace}langString` : (datatype ?? xsd.string);
   if (typeof type !== 'string' || !isAbsoluteIri(type)) throw unusable('A datatype is no IRI.');

@@ -3,7 +3,7 @@
  */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
-import { type Token, tokenOf } from '../access/terms.js';
+import { type TermKey, tokenOf } from '../access/terms.js';
 import type { ArithmeticOperator } from '../expressions/arithmetic.js';
 import { casts } from '../expressions/casts.js';
 import { areEqual, isAtMost, isLess } from '../expressions/comparison.js';
@@ -21,7 +21,7 @@ export function compileExpression(node: Algebra.Expression, names: Names): Expre
 }
 
 /** A constant's token. @throws NotCompiledError for a term that the store cannot hold */
-export function constantToken(term: Term): Token {
+export function constantToken(term: Term): TermKey {
   try {
     return tokenOf(term);
   } catch (error) {

@@ -3,7 +3,7 @@ import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
 import { LwsError } from '../../errors.js';
 import { isAbsoluteIri } from '../../rdf/iri.js';
-import { type Token, tokenOf } from '../access/terms.js';
+import { type TermKey, tokenOf } from '../access/terms.js';
 import { compileNode } from './compile.js';
 import { type Names, namesOf } from './compile-scope.js';
 import type { Plan, Template, TemplatePlace } from './plan.js';
@@ -12,7 +12,7 @@ import type { Plan, Template, TemplatePlace } from './plan.js';
 export function compileTemplate(
   patterns: readonly Algebra.Pattern[],
   names: Names,
-  constant: (term: Term) => Token,
+  constant: (term: Term) => TermKey,
 ): Template {
   const place = (term: Term): TemplatePlace => {
     if (term.termType === 'Variable') return { slot: names.slot(term.value) };
@@ -69,7 +69,7 @@ export function compileGraphsUpdate(operation: Algebra.DeleteInsert, base: strin
 }
 
 /** The token of a constant that may come into the store. */
-function storedToken(term: Term): Token {
+function storedToken(term: Term): TermKey {
   if (term.termType === 'NamedNode' && !isAbsoluteIri(term.value))
     throw new LwsError('malformed-body', `<${term.value.slice(0, 200)}> is not an absolute IRI.`);
   return tokenOf(term);

@@ -3,7 +3,7 @@
  */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Variable } from '@rdfjs/types';
-import type { Token } from '../access/terms.js';
+import type { TermKey } from '../access/terms.js';
 import { compileFilter, type ExistenceTools, marked, marksOf, minusPlan, withMarked } from './compile-existence.js';
 import { compileExpression, constantToken } from './compile-expression.js';
 import { joinPlans, makeJoin, makeLeftJoin, unionOf } from './compile-join.js';
@@ -86,7 +86,7 @@ function compileProject(node: Algebra.Project, own: Names, outer: Names): Plan {
 function compileValues({ variables, bindings }: Algebra.Values, names: Names): ValuesPlan {
   const slots = new Map(valuesOf(variables).map((name) => [name, names.slot(name)]));
   const rows = bindings.map((row) =>
-    Object.entries(row).map(([name, term]): [Slot, Token] => {
+    Object.entries(row).map(([name, term]): [Slot, TermKey] => {
       const slot = slots.get(name.replace(/^\?/, ''));
       if (slot === undefined) throw new NotCompiledError(`VALUES binds ?${name}, which it does not name`);
       return [slot, constantToken(term)];

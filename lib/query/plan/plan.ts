@@ -1,6 +1,6 @@
 /** What a query is compiled to. Variables are slots of a row. It holds types and what follows from them alone. */
 
-import type { Token } from '../access/terms.js';
+import type { TermKey } from '../access/terms.js';
 import type { Evaluate, Row, Slot } from '../expressions/evaluate.js';
 import type { ServiceClause } from '../parse/service-clauses.js';
 
@@ -8,7 +8,7 @@ export type { Evaluate, Row, Slot };
 export type Blocks = AsyncIterable<Row[]>;
 
 /** What stands in a place of a pattern: a term, a variable, or something that nobody asks for. */
-export type Place = { readonly token: Token } | { readonly slot: Slot } | undefined;
+export type Place = { readonly token: TermKey } | { readonly slot: Slot } | undefined;
 
 export interface Pattern {
   /** Subject, predicate, object, graph. */
@@ -57,7 +57,7 @@ export interface JoinPlan extends Scope {
 }
 export interface ValuesPlan extends Scope {
   readonly kind: 'values';
-  readonly rows: readonly (readonly (readonly [Slot, Token])[])[];
+  readonly rows: readonly (readonly (readonly [Slot, TermKey])[])[];
 }
 export interface UnionPlan extends Scope {
   readonly kind: 'union';
@@ -199,7 +199,7 @@ export type Template = readonly (readonly [subject: TemplatePlace, predicate: Te
 /** What CONSTRUCT and DESCRIBE make of rows. */
 export type GraphForm =
   | { readonly kind: 'construct'; readonly template: Template }
-  | { readonly kind: 'describe'; readonly slots: readonly Slot[]; readonly tokens: readonly Token[] };
+  | { readonly kind: 'describe'; readonly slots: readonly Slot[]; readonly tokens: readonly TermKey[] };
 
 export const isSubset = (inner: ReadonlySet<Slot>, outer: ReadonlySet<Slot>): boolean =>
   [...inner].every((slot) => outer.has(slot));
@@ -214,7 +214,7 @@ export const onlyPattern = (plan: Plan): Pattern | undefined =>
     : undefined;
 
 /** What stands in a place for a row. */
-export const termAt = (place: Place, row: Row): Token | undefined =>
+export const termAt = (place: Place, row: Row): TermKey | undefined =>
   !place ? undefined : 'token' in place ? place.token : row[place.slot];
 
 /** The slots of a pattern. */

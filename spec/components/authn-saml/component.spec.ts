@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { readCertificates } from '../../../components/authn-saml/certificates.js';
 import component from '../../../components/authn-saml/index.js';
-import type { House, Installation } from '../../../lib/component.js';
+import type { Installation, Platform } from '../../../lib/component.js';
 import { loadSettings, SettingsError } from '../../../lib/settings.js';
 import { certificateOf, ecSigner, ed25519Signer, pemOf, rsaSigner, type Signer } from '../../support/x509.js';
 import { assertionXml, now, storage } from './assertions.js';
@@ -31,16 +31,16 @@ describe('authn-saml: the component', () => {
     return path;
   };
   const der = (signer: Signer, period = validity): Buffer => certificateOf(signer, period);
-  const house = (clock = now): House =>
+  const platform = (clock = now): Platform =>
     ({
       clock: () => clock,
       audience: { accepted: new Set([storage]), required: true },
       log: { warn: (...line: readonly unknown[]) => warnings.push(line) },
-    }) as unknown as House;
+    }) as unknown as Platform;
   const settingsWith = (flags: Readonly<Record<string, string>>) =>
     loadSettings([component.settings], { flags }).of(component.settings);
   const install = async (flags: Readonly<Record<string, string>>): Promise<Installation> =>
-    component.install(house(), settingsWith(flags));
+    component.install(platform(), settingsWith(flags));
   const faultOf = (path: string): string => {
     try {
       readCertificates([path]);

@@ -7,7 +7,7 @@ import type { Activity } from '../../../components/notifications/events.js';
 import { Channels } from '../../../components/notifications/streams/channels.js';
 import { streamRoutes } from '../../../components/notifications/streams/event-stream.js';
 import { Places } from '../../../components/notifications/streams/places.js';
-import type { House } from '../../../lib/component.js';
+import type { Platform } from '../../../lib/component.js';
 import { createLog } from '../../../lib/log.js';
 import { type MemoryStore, memoryStore, root } from '../../support/memory-store.js';
 
@@ -33,18 +33,18 @@ describe('Streams of live updates', () => {
       decide: () => ({ allowed: mayRead, rule: 'the spec' }),
       standing: () => 'known',
     };
-    const house = {
+    const platform = {
       store: memory.store,
       storage: root,
       mask: true,
       authorizer,
       clock: () => now,
       log: createLog('silent'),
-    } as unknown as House;
-    channels = new Channels(house);
+    } as unknown as Platform;
+    channels = new Channels(platform);
     memory.store.onCommit(channels.committed);
-    const places = new Places(house, { inAll: 3, perSubject: 3, perAddress: 3, ofStrangers: 3 });
-    const [get] = streamRoutes({ house, channels, places });
+    const places = new Places(platform, { inAll: 3, perSubject: 3, perAddress: 3, ofStrangers: 3 });
+    const [get] = streamRoutes({ platform, channels, places });
     listen = async (lastEventId) => {
       const headers = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
       const { body } = await get!.handle({

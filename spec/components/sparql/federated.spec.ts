@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { namedNode, Store } from 'oxigraph';
 import { parseAllowedHost } from '../../../lib/outbound/address-policy.js';
 import { answersOf, type QueryAnswers } from '../../../lib/query/answers.js';
-import { readQuery } from '../../../lib/query/parse/read-query.js';
+import { parseQuery } from '../../../lib/query/parse/parse-query.js';
 import { parseRdf } from '../../../lib/rdf/parse.js';
 import { base, graphNames, type SpecLevel, specLevel } from '../../lib/query/engine-dataset.js';
 import { runs } from '../../support/speed.js';
@@ -115,7 +115,7 @@ async function federated({ level }: SpecLevel, remote: Store, text: string): Pro
   const snapshot = level.snapshot();
   let answers: QueryAnswers | undefined;
   try {
-    const query = await readQuery(text, base, { allowedServices: allowed });
+    const query = await parseQuery(text, base, { allowedServices: allowed });
     answers = answersOf(query, {
       level,
       snapshot,

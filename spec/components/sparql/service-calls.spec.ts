@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { QueryPool } from '../../../components/sparql/pool/query-pool.js';
-import type { QueryJob } from '../../../components/sparql/pool/worker-query.js';
+import type { QueryJob } from '../../../components/sparql/pool/worker-channel.js';
 import { acceptedFormats } from '../../../components/sparql/protocol.js';
 import { serviceCalls } from '../../../components/sparql/services/service-calls.js';
 import { createLog } from '../../../lib/log.js';

@@ -5,7 +5,7 @@ import { update } from '../../../components/sparql/update.js';
 import { LwsError } from '../../../lib/errors.js';
 import { OutdatedGraph } from '../../../lib/resources/update-graphs.js';
 
-const house = {
+const platform = {
   baseUri: 'https://storage.example',
   storage: 'https://storage.example/',
   systemPrefix: '/.lws',
@@ -27,7 +27,7 @@ function endpointWhere(changes: number) {
     counts.written++;
     return [];
   };
-  return { counts, endpoint: { house: { ...house, updateGraphs }, pool, services: { allowed: [] } } };
+  return { counts, endpoint: { platform: { ...platform, updateGraphs }, pool, services: { allowed: [] } } };
 }
 
 const run = ({ endpoint }: ReturnType<typeof endpointWhere>) => {

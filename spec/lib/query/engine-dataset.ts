@@ -9,7 +9,7 @@ import { answersOf } from '../../../lib/query/answers.js';
 import type { DatasetOptions } from '../../../lib/query/dataset.js';
 import type { MemoryView } from '../../../lib/query/memory/memory-view.js';
 import { anyGraph } from '../../../lib/query/parse/graph-names.js';
-import { type ReadQuery, readQuery } from '../../../lib/query/parse/read-query.js';
+import { parseQuery, type ReadQuery } from '../../../lib/query/parse/parse-query.js';
 import { type Level, type LevelSnapshot, openLevel, writeBatch } from '../../../lib/storage/durable-level.js';
 import { encodeGraph, otherKeys } from '../../../lib/storage/quad-keys.js';
 import { type ResourceRecord, recordKey, writeRecord } from '../../../lib/storage/records.js';
@@ -107,7 +107,7 @@ export async function engineAnswer(
 ): Promise<Answer> {
   const snapshot = level.snapshot();
   const memory = await toMemory(level, snapshot);
-  const read = typeof query === 'string' ? await readQuery(query, base) : query;
+  const read = typeof query === 'string' ? await parseQuery(query, base) : query;
   const answers = answersOf(read, { ...datasetOf(level, snapshot, view), memory });
   try {
     if (read.form === 'ask') return { truth: await answers.truth() };
@@ -154,7 +154,7 @@ export async function plainAnswer(data: SpecData, view: SpecView, query: string)
 }
 
 async function ask(query: string, context: object): Promise<Answer> {
-  const [engine, { algebra, form, base: own }] = await Promise.all([loadStockEngine(), readQuery(query, base)]);
+  const [engine, { algebra, form, base: own }] = await Promise.all([loadStockEngine(), parseQuery(query, base)]);
   const full = { ...context, baseIRI: own, readOnly: true } as never;
   if (form === 'ask') return { truth: await engine.queryBoolean(algebra as never, full) };
   if (form === 'construct' || form === 'describe')

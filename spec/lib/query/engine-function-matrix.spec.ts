@@ -2,7 +2,7 @@
 import type { Quad, Term } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
-import { readQuery } from '../../../lib/query/parse/read-query.js';
+import { parseQuery } from '../../../lib/query/parse/parse-query.js';
 import { compileQuery } from '../../../lib/query/plan/compile-query.js';
 import {
   type Answer,
@@ -121,7 +121,7 @@ describe('The functions of the query engine, with every kind of argument', funct
       const columns = all.map((call, at) => `(${call} AS ?r${at})`).join(' ');
       const where = `${nodesOf(first, 'a')} ${second ? nodesOf(second, 'b') : ''}`;
       const query = `PREFIX xsd: <${xsd}> SELECT ?an ?bn ${columns} { ${where} }`;
-      const { algebra, base: own } = await readQuery(query, base);
+      const { algebra, base: own } = await parseQuery(query, base);
       expect(() => compileQuery(algebra as never, own)).not.to.throw();
       const [found, expected] = [
         tableOf(await engineAnswer(store.level, view, query)),

@@ -1,7 +1,7 @@
 /** The functions of the query engine: what SPARQL 1.1 and XPath say that they give, and that the engine has them itself. */
 import type { Term } from '@rdfjs/types';
 import { expect } from 'chai';
-import { readQuery } from '../../../lib/query/parse/read-query.js';
+import { parseQuery } from '../../../lib/query/parse/parse-query.js';
 import { compileQuery } from '../../../lib/query/plan/compile-query.js';
 import { aggregateCases, castCases } from './engine-cast-cases.js';
 import {
@@ -48,7 +48,7 @@ describe('The functions of the query engine', () => {
 
   /** The answer of the engine, which is to have compiled the whole query. */
   async function answer(query: string): Promise<readonly ReadonlyMap<string, Term>[]> {
-    const { algebra, base: own } = await readQuery(query, base);
+    const { algebra, base: own } = await parseQuery(query, base);
     expect(() => compileQuery(algebra as never, own), query).not.to.throw();
     const found = await engineAnswer(store.level, view, query);
     return 'rows' in found ? found.rows : [];

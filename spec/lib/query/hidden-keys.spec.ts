@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
 import { type GraphScope, readableGraphs } from '../../../lib/query/access/readable-graphs.js';
 import { answersOf } from '../../../lib/query/answers.js';
-import { readQuery } from '../../../lib/query/parse/read-query.js';
+import { parseQuery } from '../../../lib/query/parse/parse-query.js';
 import type { Level } from '../../../lib/storage/durable-level.js';
 import { only } from '../../../lib/storage/iri-ranges.js';
 import { base, type SpecLevel, type SpecTriple, specLevel } from './engine-dataset.js';
@@ -143,7 +143,7 @@ describe('Keys that are read for hidden data', function () {
     const snapshot = level.snapshot();
     const decide = async (iris: readonly string[]): Promise<boolean[]> => iris.map(isOpen);
     const readable = readableGraphs({ level, snapshot, scope, within, decide });
-    const query = await readQuery(text, base);
+    const query = await parseQuery(text, base);
     const answers = answersOf(query, { level, snapshot, readable, ...query.from });
     const found: unknown[] = [];
     try {

@@ -1,7 +1,7 @@
 /** The query engine where engines differ: it answers what the Recommendation says, from LevelDB and from memory. */
 import { expect } from 'chai';
 import { Parser } from 'n3';
-import { readQuery } from '../../../lib/query/parse/read-query.js';
+import { parseQuery } from '../../../lib/query/parse/parse-query.js';
 import {
   type Answer,
   base,
@@ -43,7 +43,7 @@ describe('The query engine by the Recommendation', () => {
         new Parser().parse(`${prologue.replace(/PREFIX (\S+) (\S+)/g, '@prefix $1 $2 .')} ${turtle}`) as never;
       await store.fill(new Map(data.map((turtle, at) => [graphNames[at]!, parse(turtle)])));
       for (const toMemory of [undefined, halfInMemory]) {
-        const read = await readQuery(`${prologue} ${query}`, base);
+        const read = await parseQuery(`${prologue} ${query}`, base);
         const answer = await engineAnswer(store.level, { readable, ...read.from }, read, toMemory);
         expect(write(answer, query)).to.deep.equal([...rows]);
       }

@@ -8,7 +8,7 @@ import fc from 'fast-check';
 import { DataFactory } from 'rdf-data-factory';
 import { answersOf } from '../../../lib/query/answers.js';
 import type { MemoryView } from '../../../lib/query/memory/memory-view.js';
-import { readQuery } from '../../../lib/query/parse/read-query.js';
+import { parseQuery } from '../../../lib/query/parse/parse-query.js';
 import type { LevelSnapshot } from '../../../lib/storage/durable-level.js';
 import { type IriRange, only, unionOfRanges } from '../../../lib/storage/iri-ranges.js';
 import { runs } from '../../support/speed.js';
@@ -120,7 +120,7 @@ async function rowsOf(
       for (const graph of graphs) asked.add(graph);
     },
   };
-  const query = await readQuery(text, base);
+  const query = await parseQuery(text, base);
   const answers = answersOf(query, { level, snapshot, memory, readable, ...view });
   try {
     if (query.form === 'ask') return [String(await answers.truth())];

@@ -40,7 +40,7 @@ export interface ReadOptions {
  * @throws LwsError `malformed-query` with line and column, also for an update; `too-complex` for a SERVICE that is not allowed;
  *   `bad-request` as `bindParameters`
  */
-export async function readQuery(
+export async function parseQuery(
   written: string,
   base: string,
   { allowedServices = [], parameters = {} }: ReadOptions = {},

@@ -13,7 +13,7 @@ export interface CorsPolicy {
   readonly maxAgeSeconds: number;
 }
 
-export interface Site {
+export interface AppContext {
   readonly storage: Storage;
   readonly authenticator: Authenticator;
   readonly description: StorageDescription;

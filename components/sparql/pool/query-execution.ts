@@ -2,7 +2,7 @@
 import type { Quad } from '@rdfjs/types';
 import { LwsError } from '../../../lib/errors.js';
 import { type AskOptions, answersOf, type QueryAnswers } from '../../../lib/query/answers.js';
-import { type ReadQuery, readQuery } from '../../../lib/query/parse/read-query.js';
+import { parseQuery, type ReadQuery } from '../../../lib/query/parse/parse-query.js';
 import { boundedPrefixes } from '../../../lib/rdf/prefixes.js';
 import { graphChunks } from '../results/graph-writer.js';
 import { type Row, resultWriter } from '../results/result-writers.js';
@@ -21,7 +21,7 @@ const chunkLength = 32_768;
  * @throws LwsError as `readQuery`; `not-acceptable` when the client takes no format of what the query gives
  */
 export async function runQuery(task: QueryTask, run: AskOptions): Promise<QueryRun> {
-  const query = await readQuery(task.query, task.base, task);
+  const query = await parseQuery(task.query, task.base, task);
   const answers = answersOf(query, { ...run, ...graphsOf(task, query) });
   try {
     const { mediaType, chunks } = await startQuery(task, query, answers);

@@ -31,7 +31,7 @@ export async function writeCorpus({ root, resources, types, sparseOwner, everyNt
   const authorizer = ownerAuthorizer({ owners: ['urn:example:owner'], publicRead: false, open: false });
   const memory = { store } as never;
   const { storage: base, dispose } = await specStorage({ memory, authorizer });
-  const storage = { ...base, storage: root, store };
+  const storage = { ...base, rootIri: root, store };
   for (let at = 0; at < resources; at += 250) {
     const slice = Array.from({ length: Math.min(250, resources - at) }, (_, i) => at + i);
     const documents = await Promise.all(

@@ -134,7 +134,7 @@ export async function build(like: World, documents: Documents, folder: string): 
     store,
     authorizer,
     documents,
-    storage: root,
+    rootIri: root,
     baseUri,
     systemPrefix: '/.lws',
     clock: Date.now,

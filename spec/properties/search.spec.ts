@@ -72,7 +72,7 @@ const question: fc.Arbitrary<Question> = fc.record({
 
 const accessOf = ({ principal }: Viewer) => (principal === undefined ? {} : { principal: { subject: principal } });
 
-function houseOf(store: Store, { viewer, decides }: Question): Platform {
+function platformOf(store: Store, { viewer, decides }: Question): Platform {
   const base = ownerModel({ owners: [storageOwner], publicRead: viewer.publicRead, open: false });
   const rule = { allowed: true, rule: 'granted' };
   const source: PermissionSource = {
@@ -147,7 +147,7 @@ describe('The search index against a model', function () {
   }
 
   async function expectAnswers(store: Store, lists: PostingLists, model: Model, asked: Question): Promise<number> {
-    const platform = houseOf(store, asked);
+    const platform = platformOf(store, asked);
     const [why, wanted] = [JSON.stringify(asked), model.search(asked.filter, asked.viewer)];
     expect(await allPages({ platform, lists }, asked), why).to.deep.equal(wanted);
     expect(await typesOf(platform, accessOf(asked.viewer)), why).to.deep.equal(model.types(asked.viewer));
@@ -173,7 +173,7 @@ describe('The search index against a model', function () {
             else if (await perform(storage, model, each)) done++;
           for (const relation of unindexed) {
             const nothing: Question = { ...asked[0]!, filter: [{ relation, values: targets }] };
-            expect(await allPages({ platform: houseOf(store, nothing), lists }, nothing), relation).to.deep.equal([]);
+            expect(await allPages({ platform: platformOf(store, nothing), lists }, nothing), relation).to.deep.equal([]);
           }
           await expectInOrder(store);
         }),
@@ -194,7 +194,7 @@ describe('The search index against a model', function () {
           for (const each of [...first, ...then]) await perform(storage, model, each);
           // The SPARQL form has a name for types that is none of a relation (a spec of its own).
           for (const each of asked.filter(({ filter }) => filter.every(({ relation }) => relation !== rdfType))) {
-            const platform = houseOf(storage.store, each);
+            const platform = platformOf(storage.store, each);
             const bySparql = await searchBySparql(platform, accessOf(each.viewer), each.filter);
             expect(await allPages({ platform, lists }, each), JSON.stringify(each)).to.deep.equal(bySparql);
           }
@@ -217,7 +217,7 @@ describe('The search index against a model', function () {
               batch.map((each) =>
                 typeof each === 'number'
                   ? search(
-                      { platform: houseOf(store, last[each]!), lists, access: accessOf(last[each]!.viewer) },
+                      { platform: platformOf(store, last[each]!), lists, access: accessOf(last[each]!.viewer) },
                       last[each]!.filter,
                       { from: 0, count: 3 },
                     )

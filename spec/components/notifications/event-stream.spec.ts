@@ -35,7 +35,7 @@ describe('Streams of live updates', () => {
     };
     const platform = {
       store: memory.store,
-      storage: root,
+      rootIri: root,
       mask: true,
       authorizer,
       clock: () => now,

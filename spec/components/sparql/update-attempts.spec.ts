@@ -7,7 +7,7 @@ import { OutdatedGraph } from '../../../lib/resources/update-graphs.js';
 
 const platform = {
   baseUri: 'https://storage.example',
-  storage: 'https://storage.example/',
+  rootIri: 'https://storage.example/',
   systemPrefix: '/.lws',
   store: {},
   authorizer: { standing: () => 'controller', allows: () => true },

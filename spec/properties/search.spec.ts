@@ -173,7 +173,9 @@ describe('The search index against a model', function () {
             else if (await perform(storage, model, each)) done++;
           for (const relation of unindexed) {
             const nothing: Question = { ...asked[0]!, filter: [{ relation, values: targets }] };
-            expect(await allPages({ platform: platformOf(store, nothing), lists }, nothing), relation).to.deep.equal([]);
+            expect(await allPages({ platform: platformOf(store, nothing), lists }, nothing), relation).to.deep.equal(
+              [],
+            );
           }
           await expectInOrder(store);
         }),

@@ -63,7 +63,7 @@ export async function* readState(file: string): AsyncGenerator<Entry[]> {
   let trailer: Trailer | undefined;
   for await (const text of linesOf(file)) {
     if (++line === 1) headerOf(text, file);
-    else if (trailer) throw new BackupError(`${file} goes on behind its end (line ${line}).`);
+    else if (trailer) throw new BackupError(`${file} has data after its end (line ${line}).`);
     else if (text.startsWith('{')) trailer = JSON.parse(text) as Trailer;
     else {
       block.push(parsed(text, file, line));

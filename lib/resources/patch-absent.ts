@@ -16,10 +16,15 @@ export type AbsentPatch = WriteRequest & { readonly body: RequestBody };
 
 /**
  * Creates the resource.
+ * @param patch patches it, when it was created meanwhile
  * @throws LwsError as for any absent resource where a PUT might not create one, or the update does more than insert;
- *   `unsupported-media-type`, `precondition-failed`, also when it was created meanwhile; `malformed-body`
+ *   `unsupported-media-type`, `precondition-failed`, `malformed-body`
  */
-export async function patchAbsent(storage: Storage, request: AbsentPatch): Promise<WriteResult> {
+export async function patchAbsent(
+  storage: Storage,
+  request: AbsentPatch,
+  patch: (request: AbsentPatch) => Promise<WriteResult>,
+): Promise<WriteResult> {
   const { iri, access, body, preconditions } = request;
   const view = storage.store;
   if (isContainerIri(iri) || !(await mayCreate(storage, view, request)))
@@ -30,19 +35,26 @@ export async function patchAbsent(storage: Storage, request: AbsentPatch): Promi
       `There is nothing here. A PATCH of ${sparqlUpdate} that only inserts would create it.`,
     );
   assertPreconditions(preconditions, undefined, undefined);
-  const text = decodeUtf8(await readBody(body, storage.limits.requestBytes));
+  const bytes = await readBody(body, storage.limits.requestBytes);
+  const text = decodeUtf8(bytes);
   const content = await insertedBy(storage, text, iri);
   if (!content)
     throw new LwsError(
       'not-found',
       'There is nothing here to change. An update with INSERT DATA alone would create it.',
     );
-  return replace(storage, {
-    ...request,
-    preconditions: { ...preconditions, ifNoneMatch: '*' },
-    model: 'rdf',
-    content: async () => content,
-  });
+  try {
+    return await replace(storage, {
+      ...request,
+      preconditions: { ...preconditions, ifNoneMatch: '*' },
+      model: 'rdf',
+      content: async () => content,
+    });
+  } catch (error) {
+    const wasMade = error instanceof LwsError && error.code === 'precondition-failed' && view.record(iri);
+    if (!wasMade || preconditions.ifNoneMatch !== undefined) throw error;
+    return patch({ ...request, body: { ...body, digests: new Map(), collect: async () => bytes } });
+  }
 }
 
 async function mayCreate(storage: Storage, view: View, { access, iri }: AbsentPatch): Promise<boolean> {

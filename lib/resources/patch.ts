@@ -36,7 +36,7 @@ const maxAttempts = 10;
  *   `update-timeout`
  */
 export async function patch(storage: Storage, request: PatchRequest): Promise<WriteResult> {
-  if (!storage.store.record(request.iri)) return patchAbsent(storage, request);
+  if (!storage.store.record(request.iri)) return patchAbsent(storage, request, (same) => patch(storage, same));
   const admitted = await admit(storage, storage.store, request);
   const bytes = await readRequestBody(storage, request.body);
   const text = decodeUtf8(bytes);

@@ -85,8 +85,14 @@ for (const path of ['', '/some/path'])
       await heard('The rules are saved.');
       expect(await box('Append for Bob').isChecked()).to.equal(false);
       expect(await acl('people/')).not.to.contain('Append');
-      await box('Read for Bob').click();
-      await box('Read for Bob').waitFor({ state: 'detached' });
+      // Drawn anew after each answer, the list may miss a click that comes in between.
+      for (let tries = 0; tries < 5 && (await box('Read for Bob').count()) > 0; tries++) {
+        await box('Read for Bob').click();
+        await box('Read for Bob')
+          .waitFor({ state: 'detached', timeout: 5_000 })
+          .catch(() => {});
+      }
+      expect(await box('Read for Bob').count()).to.equal(0);
       expect(await focused()).to.equal('Rules');
       expect(await acl('people/')).not.to.contain(bob.did);
       await heard('The rules are saved.');

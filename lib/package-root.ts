@@ -1,5 +1,5 @@
 /** Where the package lies on disk, so that files shipped beside the code are found from source and from `dist`. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -15,3 +15,7 @@ function findRoot(): string {
 }
 
 export const packageRoot = findRoot();
+
+/** The version of the package, read when it is asked for. */
+export const packageVersion = (): string =>
+  (JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string }).version;

@@ -1,13 +1,11 @@
 /** How the storage is: versions, room, and the settings in force. It must not know what any setting does, but for the quota. */
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Platform } from '../../lib/component.js';
 import type { Route } from '../../lib/http/route.js';
-import { packageRoot } from '../../lib/package-root.js';
+import { packageVersion } from '../../lib/package-root.js';
 import { jsonReply } from './json-messages.js';
 
 export function statusRoute({ store, clock, describeSettings }: Platform): Route {
-  const { version } = JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string };
+  const version = packageVersion();
   const started = clock();
   const settings = describeSettings();
   const quota = settings.find(({ name }) => name === 'lws.quota.max-bytes')?.value;

@@ -49,6 +49,17 @@ export async function requireControl(
   return { record, acl: isAcl ? readAclDocument(value) : undefined };
 }
 
+/** What can be said before the body is read, and again inside the transaction. @param required as in `assertPreconditions` */
+async function admitWrite(
+  storage: Storage,
+  view: View,
+  { request, required }: { readonly request: AclRequest; readonly required: boolean },
+): Promise<ControlledResource> {
+  const found = await requireControl(storage, view, request.access, request.iri);
+  assertState(request, found, required);
+  return found;
+}
+
 /**
  * Creates or replaces an ACL.
  * @throws LwsError `precondition-required`, `precondition-failed`, `unsupported-media-type`, `too-large`, `malformed-body`,
@@ -60,11 +71,7 @@ export async function putAcl(
   request: AclRequest & { readonly body: RequestBody },
 ): Promise<WrittenAcl> {
   const { iri, access, body } = request;
-  const admit = async (view: View): Promise<ControlledResource> => {
-    const found = await requireControl(storage, view, access, iri);
-    assertState(request, found, true);
-    return found;
-  };
+  const admit = (view: View): Promise<ControlledResource> => admitWrite(storage, view, { request, required: true });
   await admit(storage.store);
   if (!isRdfFormat(body.mediaType))
     throw new LwsError(
@@ -118,11 +125,7 @@ export async function patchAcl(
   request: AclRequest & { readonly body: RequestBody },
 ): Promise<WrittenAcl> {
   const { iri, access, body } = request;
-  const admit = async (view: View): Promise<ControlledResource> => {
-    const found = await requireControl(storage, view, access, iri);
-    assertState(request, found, false);
-    return found;
-  };
+  const admit = (view: View): Promise<ControlledResource> => admitWrite(storage, view, { request, required: false });
   await admit(storage.store);
   if (body.mediaType !== sparqlUpdate)
     throw new LwsError('unsupported-media-type', `An ACL is patched with ${sparqlUpdate}.`, {

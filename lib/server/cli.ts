@@ -1,8 +1,7 @@
 /** The command line: `quadpod [command] [--setting=value ...]`. It reads settings, runs a command, and says what went wrong. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command, CommandHelp, Component } from '../component.js';
-import { packageRoot } from '../package-root.js';
+import { packageRoot, packageVersion } from '../package-root.js';
 import { readSettingsFile, type Settings, SettingsError, unknownVariables } from '../settings.js';
 import { StoreUnavailableError } from '../storage/durable-level.js';
 import { commandContext } from './command-context.js';
@@ -75,9 +74,6 @@ function assertNoHabit(words: readonly string[]): void {
 const commandsOf = (components: readonly Component[]): Readonly<Record<string, Command>> =>
   Object.fromEntries(components.flatMap(({ commands: own = {} }) => Object.entries(own)));
 
-const versionOf = (): string =>
-  (JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string }).version;
-
 const explained = (name: string, components: readonly Component[]): string => {
   const all: HelpOfCommands = { ...commands, ...commandsOf(components) };
   return Object.hasOwn(all, name) ? usageOf(name, all[name]!) : usage(all);
@@ -96,7 +92,7 @@ export async function main(words: readonly string[], standard: readonly Componen
       new Set(Object.values(known).flatMap(({ switches = {} }) => Object.keys(switches))),
     );
     const { command, flags } = line;
-    if ('version' in flags) return print(`${versionOf()}\n`);
+    if ('version' in flags) return print(`${packageVersion()}\n`);
     // Settings that are wrong must not hide how to set them.
     if ('help' in flags || command === 'help') return print(explained('help' in flags ? command : '', standard));
     const own = Object.hasOwn(known, command) ? { ...known[command]!.flags, ...known[command]!.switches } : {};

@@ -51,8 +51,10 @@ export async function patchAbsent(
       content: async () => content,
     });
   } catch (error) {
-    const wasMade = error instanceof LwsError && error.code === 'precondition-failed' && view.record(iri);
-    if (!wasMade || preconditions.ifNoneMatch !== undefined) throw error;
+    const excluded = error instanceof LwsError && error.code === 'precondition-failed';
+    if (!excluded || preconditions.ifNoneMatch !== undefined) throw error;
+    // The one who created it may still wait for the disk; an empty transaction waits with them.
+    if (!(await storage.store.transact((tx) => tx.record(iri)))) throw error;
     return patch({ ...request, body: { ...body, digests: new Map(), collect: async () => bytes } });
   }
 }

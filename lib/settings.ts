@@ -41,6 +41,12 @@ export const text = (expectation = 'a string'): SettingParser<string> => ({
   parse: (raw) => (typeof raw === 'string' ? raw : undefined),
 });
 
+/** A string that passes a test. */
+export const matching = (passes: (value: string) => boolean, expectation: string): SettingParser<string> => ({
+  expectation,
+  parse: (raw) => (typeof raw === 'string' && passes(raw) ? raw : undefined),
+});
+
 export const flag: SettingParser<boolean> = {
   expectation: 'true or false',
   parse: (raw) => (raw === true || raw === 'true' ? true : raw === false || raw === 'false' ? false : undefined),

@@ -9,7 +9,8 @@ import { type BatchWriter, type Level, openLevel, writeBatch } from '../../lib/s
 import { otherKeys } from '../../lib/storage/quad-keys.js';
 import { metaKey } from '../../lib/storage/records.js';
 import { isQuad } from '../../lib/storage/rewritten-entries.js';
-import { type Entry, isOf } from './entries.js';
+import type { Entry } from '../../lib/storage/state-blocks.js';
+import { isOf } from './entries.js';
 import { blobFile, copyOnce, type Manifest, readManifest } from './folder.js';
 import { Rewriting } from './rewriting.js';
 import { BackupError, digestOf, readState } from './state-file.js';

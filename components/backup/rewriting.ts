@@ -16,7 +16,8 @@ import {
   writeRecord,
 } from '../../lib/storage/records.js';
 import { EntryRewriting, isQuad } from '../../lib/storage/rewritten-entries.js';
-import { type Entry, isOf } from './entries.js';
+import type { Entry } from '../../lib/storage/state-blocks.js';
+import { isOf } from './entries.js';
 
 /** Where entries are written to. */
 interface Target {

@@ -7,7 +7,8 @@ import { finished, pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { Level } from '../../lib/storage/durable-level.js';
 import { metaKey } from '../../lib/storage/records.js';
-import { type Entry, entryOf, type Header, lineOf, stateBlocks, type Trailer } from './entries.js';
+import { type Entry, entryOf, lineOf, stateBlocks } from '../../lib/storage/state-blocks.js';
+import type { Header, Trailer } from './entries.js';
 
 /** A back-up is cut off, changed, or none; the message is for people. */
 export class BackupError extends Error {}

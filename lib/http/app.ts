@@ -6,6 +6,7 @@ import { BareKoa } from './bare-koa.js';
 import { cors } from './cors.js';
 import type { State } from './exchange.js';
 import { fixedRoutes, pathsElsewhere } from './fixed-routes.js';
+import { freshness } from './freshness.js';
 import { graphStore } from './graph-store.js';
 import { openMode } from './open-mode.js';
 import { problems } from './problem.js';
@@ -33,6 +34,7 @@ export function createApp(appContext: AppContext): Application {
     .use(cors(appContext)) // fields for other origins, and preflights
     .use(transportRules(appContext, traffic)) // HTTPS, Host, OPTIONS *
     .use(openMode(appContext)) // other sites stay out of what everybody may write
+    .use(freshness(appContext)) // what other servers of the storage have written is here
     .use(authentication(appContext)) // who asks
     .use(graphStore(appContext)) // RDF resources by the address of their graphs
     .use(fixedRoutes(appContext)) // the endpoints of the house and its components

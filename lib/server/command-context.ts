@@ -1,9 +1,11 @@
 /** What commands work with: the settings, the storage that no server has open, and the terminal. */
+
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommandContext, Component, Platform } from '../component.js';
 import { createLog } from '../log.js';
 import { type Settings, SettingsError } from '../settings.js';
+import { databaseAddress } from '../storage/shared/address.js';
 import type { Store } from '../storage/store.js';
 import { coreSettings, readBaseUri } from './core-settings.js';
 import { assertStorage, openStore } from './open-store.js';
@@ -61,6 +63,7 @@ export async function onStore<T>(settings: Settings, work: (store: Store) => Pro
   const core = settings.of(coreSettings);
   assertStorage(core.dataDir);
   const store = await openStore(core.dataDir, readBaseUri(core).storage, {
+    database: databaseAddress(core),
     onTrouble: (message) => process.stderr.write(`${message}\n`),
     onMigration: (message) => process.stderr.write(`${message}\n`),
   });

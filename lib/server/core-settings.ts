@@ -13,6 +13,7 @@ import {
   setting,
   text,
 } from '../settings.js';
+import { storeSettings } from './store-settings.js';
 import { tlsSettings } from './tls/tls-settings.js';
 
 /** RFC 8414 2: an issuer is an https URL without query and fragment; http is for development alone. */
@@ -46,7 +47,7 @@ export const coreSettings = {
     null,
     'The address to listen on; nothing: loopback for a base URI on loopback, else every address.',
   ),
-  dataDir: setting('lws.data-dir', text('a path'), 'lws-data', 'The folder of everything that is stored.'),
+  ...storeSettings,
   systemPrefix: setting(
     'lws.system-prefix',
     text('a path such as /.lws'),

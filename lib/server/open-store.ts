@@ -3,7 +3,10 @@ import { existsSync, mkdirSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { writeLinksetGraphs } from '../resources/linkset-graph.js';
 import { SettingsError } from '../settings.js';
-import { openLevel, StoreUnavailableError } from '../storage/durable-level.js';
+import { type Level, openLevel, StoreUnavailableError } from '../storage/durable-level.js';
+import { Cluster, type ClusterOptions } from '../storage/shared/cluster.js';
+import type { DatabaseAddress } from '../storage/shared/connection.js';
+import { assertNoCopy } from '../storage/shared/copy.js';
 import { Store } from '../storage/store.js';
 import type { StoreOptions } from '../storage/store-options.js';
 
@@ -29,11 +32,19 @@ export function assertStorage(dataDir: string): void {
   );
 }
 
+export interface OpeningOptions extends Omit<StoreOptions, 'cluster'> {
+  /** Where the journal is, when several servers serve the storage. */
+  readonly database?: DatabaseAddress | undefined;
+}
+
+/** Private keys that all servers of a storage have to have. */
+const secrets = ['owner.key', 'webhook.key', 'webhook-old.key', 'oauth-keys.json'];
+
 /**
  * Opens (or creates) the storage in a folder.
  * @throws StoreUnavailableError
  */
-export async function openStore(dataDir: string, storage: string, options: StoreOptions): Promise<Store> {
+export async function openStore(dataDir: string, storage: string, options: OpeningOptions): Promise<Store> {
   const folder = resolve(dataDir);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
@@ -54,9 +65,17 @@ export async function openStore(dataDir: string, storage: string, options: Store
     release();
     throw error;
   });
+  let cluster: Cluster | undefined;
   try {
-    return await Store.open(level, folder, storage, { ...options, deriveGraphs: writeLinksetGraphs, onClose: release });
+    cluster = await joined(level, { folder, storage, address: options.database }, options);
+    return await Store.open(level, folder, storage, {
+      ...options,
+      cluster,
+      deriveGraphs: writeLinksetGraphs,
+      onClose: release,
+    });
   } catch (error) {
+    await cluster?.close();
     await level.close();
     release();
     if (error instanceof StoreUnavailableError) throw error;
@@ -66,4 +85,14 @@ export async function openStore(dataDir: string, storage: string, options: Store
       error,
     );
   }
+}
+
+async function joined(
+  level: Level,
+  { address, ...place }: Pick<ClusterOptions, 'folder' | 'storage'> & { readonly address: DatabaseAddress | undefined },
+  { onTrouble = () => {}, onMigration: told = () => {}, onProgress = () => {} }: StoreOptions,
+): Promise<Cluster | undefined> {
+  if (address) return Cluster.join(level, { ...place, address, secrets, told, onTrouble, onProgress });
+  await assertNoCopy(level);
+  return undefined;
 }

@@ -12,6 +12,7 @@ import type { Log } from '../log.js';
 import type { Storage } from '../resources/storage.js';
 import { ensureRoot } from '../resources/storage-root.js';
 import type { Settings } from '../settings.js';
+import { databaseAddress } from '../storage/shared/address.js';
 import type { Store } from '../storage/store.js';
 import { type AssemblyContext, assembleAppContext, assemblePlatform, assembleStorage, installAll } from './assemble.js';
 import { certificatesOf } from './certificates.js';
@@ -82,6 +83,7 @@ export async function prepareServer(
   const { storage: iri } = readBaseUri(core);
   const mintedOwner = core.owners.length === 0 && !core.devOpen ? join(core.dataDir, 'owner.key') : undefined;
   const store = await openStore(core.dataDir, iri, {
+    database: databaseAddress(core),
     onTrouble: (message, error) => log.error({ err: error }, message),
     onRecovery: (message) => log.warn(message),
     onMigration: (message) => log.warn(message),
@@ -148,6 +150,7 @@ export async function createServer(settings: Settings, equipment: Equipment): Pr
     for (const installation of [...installations].reverse()) await installation.stop?.();
   };
   try {
+    await storage.store.shared?.begin();
     for (const { start } of installations) await start?.();
   } catch (error) {
     await stopInstalled();

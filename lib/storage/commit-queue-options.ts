@@ -19,8 +19,8 @@ export interface CommitQueueOptions {
   readonly onStage: (transaction: Transaction) => void;
   /** Called when a transaction is on the disk, before it is acknowledged. */
   readonly onCommit: (transaction: Transaction) => void;
-  /** Called for a transaction that was staged, when it is known that it never comes to the disk. */
-  readonly onDrop: (transaction: Transaction) => void;
+  /** Called for a transaction that was staged, when it is known that it never comes to the disk, or `mayBeStored`. */
+  readonly onDrop: (transaction: Transaction, mayBeStored?: boolean) => void;
   /** Keys that the next batch removes besides. */
   readonly forgotten: Set<string>;
   readonly onFailure: (error: unknown) => void;

@@ -5,50 +5,35 @@
  */
 import { randomUUID } from 'node:crypto';
 import { breathe, fillBatch, sizeOfBatch } from './batch-filling.js';
-import type { BatchPartner } from './batch-partner.js';
+import { writeWithPartner } from './batch-partner.js';
 import { commitInDoubt } from './commit-in-doubt.js';
 import type { CommitQueueOptions } from './commit-queue-options.js';
 import { storageFull } from './disk-space.js';
-import { type BatchWriter, writeBatch } from './durable-level.js';
+import { type BatchWriter, writeBatch, writeUnsynced } from './durable-level.js';
 import { OverlaidState } from './overlaid-state.js';
+import type { Doubt, PendingCommit } from './pending-commit.js';
 import { quotaExceeded } from './quota.js';
 import { metaKey } from './records.js';
 import { Transaction } from './transaction.js';
-
-interface PendingCommit {
-  readonly transaction: Transaction;
-  readonly sequence: number;
-  /** Of its batch, about. */
-  readonly bytes: number;
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
-}
-
-/** A batch of which nobody knows whether it is on the disk, and what waited after it. */
-interface Doubt {
-  readonly batch: string;
-  readonly group: readonly PendingCommit[];
-  readonly behind: readonly PendingCommit[];
-}
 
 /** A smaller batch fits what is kept free for it. */
 const largeBatch = 4 << 20;
 
 export class CommitQueue {
-  private readonly state: OverlaidState;
-  private pending: PendingCommit[] = [];
+  protected readonly state: OverlaidState;
+  protected pending: PendingCommit[] = [];
   private writer: Promise<unknown> = Promise.resolve();
-  private flushing: Promise<void> | undefined;
+  protected flushing: Promise<void> | undefined;
   private lastCommit: Promise<void> = Promise.resolve();
-  private sequence = 0;
+  protected sequence = 0;
   /** Transactions that were begun or wait to be, and are not written yet. */
   waiting = 0;
   /** Bytes of the batch that is being written, about. */
   private writing = 0;
-  private failure: unknown;
+  protected failure: unknown;
   private doubt: Doubt | undefined;
 
-  constructor(private readonly options: CommitQueueOptions) {
+  constructor(protected readonly options: CommitQueueOptions) {
     this.state = new OverlaidState(options.committed, options.bytes);
   }
 
@@ -80,6 +65,8 @@ export class CommitQueue {
   private async runAndCommit<T>(work: (transaction: Transaction) => Promise<T> | T, frees: boolean): Promise<T> {
     const { result, committed } = await this.alone(async () => {
       if (this.failure !== undefined) throw this.refusal();
+      const admitted = this.admitted();
+      if (admitted) await admitted;
       const transaction = new Transaction(this.state);
       const result = await work(transaction);
       if (!frees) this.assertQuota(transaction);
@@ -105,7 +92,7 @@ export class CommitQueue {
     if (quotaBytes > 0 && bytes > quotaBytes && bytes > this.bytes) throw quotaExceeded();
   }
 
-  private alone<T>(work: () => Promise<T>): Promise<T> {
+  protected alone<T>(work: () => Promise<T>): Promise<T> {
     const run = this.writer.then(work);
     this.writer = run.catch(() => {});
     return run;
@@ -124,39 +111,63 @@ export class CommitQueue {
     this.lastCommit = committed;
     // Whoever waits for it hears of a failure; when nobody does, it is no unhandled one.
     committed.catch(() => {});
+    this.flushSoon();
+    return committed;
+  }
+
+  /** Resolves when a transaction may begin; `undefined`: at once. */
+  protected admitted(): Promise<void> | undefined {
+    return undefined;
+  }
+
+  /** Something was staged. */
+  protected flushSoon(): void {
     this.flushing ??= this.flush().finally(() => {
       this.flushing = undefined;
     });
-    return committed;
   }
 
   private async flush(): Promise<void> {
     // The transactions that are waiting for the writer right now join the first batch.
     await breathe();
     while (this.pending.length > 0) {
-      const group = this.takeGroup();
-      this.writing = group.reduce((sum, { bytes: own }) => sum + own, 0);
-      const began = performance.now();
-      const bytes = String(this.bytes);
-      const name = randomUUID();
-      const forgotten = [...this.options.forgotten];
-      const fill = async (batch: BatchWriter): Promise<void> => {
-        for (const { transaction } of group) await fillBatch(batch, transaction);
-        for (const key of forgotten) batch.del(key);
-        // Says later whether this batch is on the disk.
-        batch.put(metaKey('batch'), name);
-      };
-      try {
-        await this.write(group.at(-1)!.transaction.partner, fill, bytes);
-      } catch (error) {
-        this.fail(error, { batch: name, group, behind: this.pending });
-        return;
-      }
-      for (const key of forgotten) this.options.forgotten.delete(key);
-      for (const commit of group) this.settle(commit);
-      const seconds = (performance.now() - began) / 1000;
-      this.options.onBatch({ transactions: group.length, bytes: this.writing, seconds });
+      if (!(await this.writeGroup(this.takeGroup()))) return;
     }
+  }
+
+  /**
+   * Writes transactions in one batch, which settles them.
+   * @param position of their last in the journal that servers share; absent: there is none, and the batch is synced
+   * @returns false when it failed, which was dealt with
+   */
+  protected async writeGroup(group: readonly PendingCommit[], position?: string): Promise<boolean> {
+    this.writing = group.reduce((sum, { bytes: own }) => sum + own, 0);
+    const began = performance.now();
+    const bytes = String(this.bytes);
+    const name = randomUUID();
+    const forgotten = [...this.options.forgotten];
+    const fill = async (batch: BatchWriter): Promise<void> => {
+      for (const { transaction } of group) await fillBatch(batch, transaction);
+      for (const key of forgotten) batch.del(key);
+      // Says later whether this batch is on the disk.
+      batch.put(metaKey('batch'), name);
+      if (position !== undefined) batch.put(metaKey('position'), position);
+    };
+    try {
+      const { partner } = group.at(-1)!.transaction;
+      const last = [metaKey('bytes'), bytes] as const;
+      // What is lost of a copy is in the journal.
+      const write = position === undefined ? writeBatch : writeUnsynced;
+      await (partner ? writeWithPartner(partner, fill, last) : write(this.options.level, fill, () => last));
+    } catch (error) {
+      this.fail(error, { batch: name, group, behind: this.pending });
+      return false;
+    }
+    for (const key of forgotten) this.options.forgotten.delete(key);
+    for (const commit of group) this.settle(commit);
+    const seconds = (performance.now() - began) / 1000;
+    this.options.onBatch({ transactions: group.length, bytes: this.writing, seconds });
+    return true;
   }
 
   /** What goes into one batch: all that waits, up to the first that has a partner. */
@@ -165,23 +176,8 @@ export class CommitQueue {
     return this.pending.splice(0, at < 0 ? this.pending.length : at + 1);
   }
 
-  private async write(
-    partner: BatchPartner | undefined,
-    fill: (batch: BatchWriter) => Promise<void>,
-    bytes: string,
-  ): Promise<void> {
-    const last = [metaKey('bytes'), bytes] as const;
-    if (!partner) return writeBatch(this.options.level, fill, () => last);
-    const operations: [string, string | null][] = [];
-    await fill({
-      put: (key, value) => operations.push([key, value]),
-      del: (key) => operations.push([key, null]),
-    });
-    await partner.write([...operations, last]);
-  }
-
   /** The batch is on the disk: its changes leave the overlay, because readers see them now. */
-  private settle({ transaction, sequence, resolve }: PendingCommit): void {
+  protected settle({ transaction, sequence, resolve }: PendingCommit): void {
     this.options.onCommit(transaction);
     this.state.lift(transaction, sequence);
     resolve();
@@ -191,7 +187,7 @@ export class CommitQueue {
    * A batch could not be written. LevelDB's log may end in half a record, after which nothing must be written: the
    * store takes no further write until it is opened again. Everything acknowledged is on the disk, and readable.
    */
-  private fail(error: unknown, doubt: Doubt): void {
+  protected fail(error: unknown, doubt: Doubt): void {
     this.failure = error;
     this.doubt = doubt;
     this.pending = [];
@@ -200,7 +196,7 @@ export class CommitQueue {
     this.options.onFailure(error);
   }
 
-  private refusal(): Error {
+  protected refusal(): Error {
     return storageFull('a batch could not be written; the store is read-only until it is opened again', this.failure);
   }
 
@@ -212,15 +208,11 @@ export class CommitQueue {
    */
   recover(reopen: () => Promise<void>): Promise<boolean> {
     return this.alone(async () => {
-      await this.flushing;
+      await this.quiet();
       await reopen();
-      const { level, onCommit, onDrop } = this.options;
-      const { batch, group, behind } = this.doubt!;
-      const wasStored = level.getSync(metaKey('batch')) === batch;
+      const { level } = this.options;
       const bytes = level.getSync(metaKey('bytes')) ?? '0';
-      for (const { transaction } of group) (wasStored ? onCommit : onDrop)(transaction);
-      for (const { transaction } of behind) onDrop(transaction);
-      this.doubt = { batch, group: [], behind: [] };
+      const wasStored = this.settleDoubt(this.doubt!);
       await writeBatch(
         level,
         () => {},
@@ -231,6 +223,20 @@ export class CommitQueue {
       this.failure = undefined;
       return wasStored;
     });
+  }
+
+  protected async quiet(): Promise<void> {
+    await this.flushing;
+  }
+
+  /** LevelDB is open again and says what was stored. @returns whether the batch was */
+  protected settleDoubt({ batch, group, behind }: Doubt): boolean {
+    const { level, onCommit, onDrop } = this.options;
+    const wasStored = level.getSync(metaKey('batch')) === batch;
+    for (const { transaction } of group) (wasStored ? onCommit : onDrop)(transaction);
+    for (const { transaction } of behind) onDrop(transaction);
+    this.doubt = { batch, group: [], behind: [] };
+    return wasStored;
   }
 
   /** Waits for the transactions and batches under way. */

@@ -136,16 +136,34 @@ function uncheckedWriter(batch: unknown): BatchWriter {
  * @param last an entry that every batch writes, through the checked interface: abstract-level takes a batch without
  *   such an operation for empty and would not write it
  */
-export async function writeBatch(
-  level: Level,
-  fill: (batch: BatchWriter) => unknown,
-  last: () => readonly [key: string, value: string],
-): Promise<void> {
+export function writeBatch(level: Level, fill: Fill, last: Last): Promise<void> {
+  return write({ level, fill, last, sync: true });
+}
+
+/** The same without waiting for the disk, of what can be had again: a power cut may take the last of such batches, and those alone. */
+export function writeUnsynced(level: Level, fill: Fill, last: Last): Promise<void> {
+  return write({ level, fill, last, sync: false });
+}
+
+type Fill = (batch: BatchWriter) => unknown;
+type Last = () => readonly [key: string, value: string];
+
+async function write({
+  level,
+  fill,
+  last,
+  sync,
+}: {
+  level: Level;
+  fill: Fill;
+  last: Last;
+  sync: boolean;
+}): Promise<void> {
   const batch = level.batch();
   try {
     await fill(level instanceof ClassicLevel ? uncheckedWriter(batch) : batch);
     batch.put(...last());
-    await batch.write({ sync: true });
+    await batch.write({ sync });
   } catch (error) {
     await batch.close();
     throw error;

@@ -64,11 +64,12 @@ export class HiddenGraphs {
   }
 
   /** A transaction is on the disk. */
-  committed({ entries }: Transaction): void {
+  committed({ entries, isForeign }: Transaction): void {
     for (const [key, value] of entries) {
       if (!key.startsWith(hiddenRange.gte)) continue;
       const graph = partsOfEntry(key)[1]!;
-      if (value === dropped) this.sweep(graph, dropped);
+      // The server that dropped it removes it.
+      if (value === dropped && !isForeign) this.sweep(graph, dropped);
       if (value !== null) continue;
       for (const resolve of this.waiting.get(graph) ?? []) resolve();
       this.waiting.delete(graph);

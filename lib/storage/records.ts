@@ -128,8 +128,9 @@ export const entryRange = (space: string, ...parts: readonly string[]): KeyRange
 export const partsOfEntry = (key: string): string[] => key.split(separator).slice(1);
 
 /** Facts of the whole store, and the fate of blobs (see blobs.ts). */
-export const metaKey = (name: 'version' | 'storage' | 'bytes' | 'counted' | 'lines' | 'restoring' | 'batch'): string =>
-  `M${separator}${name}`;
+export const metaKey = (
+  name: 'version' | 'storage' | 'bytes' | 'counted' | 'lines' | 'restoring' | 'batch' | 'journal' | 'position',
+): string => `M${separator}${name}`;
 /** `B`: this blob belongs to that resource. `G`: nothing refers to this blob any more, its file is to be removed. */
 export const blobKey = (blob: string): string => `B${separator}${blob}`;
 export const garbageKey = (blob: string): string => `G${separator}${blob}`;

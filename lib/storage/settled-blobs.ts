@@ -16,8 +16,13 @@ export class SettledBlobs {
   ) {}
 
   /** Its batch is on the disk. */
-  committed({ addedBlobs, removedBlobs }: Transaction): Promise<void> {
-    return this.settle(async () => {
+  async committed({ addedBlobs, removedBlobs, isForeign }: Transaction): Promise<void> {
+    if (isForeign) {
+      // The server that did it settles the blobs themselves.
+      for (const blob of removedBlobs) this.forgotten.add(garbageKey(blob));
+      return;
+    }
+    await this.settle(async () => {
       for (const blob of addedBlobs.keys()) await this.blobs.confirm(blob);
       for (const blob of removedBlobs) {
         await this.blobs.remove(blob);

@@ -7,6 +7,7 @@ type Listener = (transaction: Transaction) => void;
 
 export class StoreListeners {
   protected readonly inTransaction: TransactionListener[] = [];
+  protected readonly fromOthers: TransactionListener[] = [];
   private readonly batchListeners: ((batch: WrittenBatch) => void)[] = [];
   private readonly listeners = { stage: [] as Listener[], commit: [] as Listener[], drop: [] as Listener[] };
 
@@ -16,6 +17,11 @@ export class StoreListeners {
    */
   onTransaction(listener: TransactionListener): void {
     this.inTransaction.push(listener);
+  }
+
+  /** Calls back for every transaction that another server of the storage has committed, before its changes can be seen here. */
+  onForeign(listener: TransactionListener): void {
+    this.fromOthers.push(listener);
   }
 
   /** Calls back before every transaction that is going to be written, before anybody can read of it. */

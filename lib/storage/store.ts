@@ -1,13 +1,13 @@
 /**
- * The store: one LevelDB with the graphs and the records, and the blob directory beside it. `transact` is the only way
- * to write; readers see committed states alone. It must not know HTTP, authorization or syntaxes.
+ * The store: one LevelDB with the graphs and the records, and the blobs. `transact` is the only way to write; readers see committed
+ * states alone. It must not know HTTP, authorization or syntaxes.
  */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { adopt, assertBlobs } from './adopt.js';
 import { Blobs } from './blobs.js';
-import { CommitQueue } from './commit-queue.js';
+import type { CommitQueue } from './commit-queue.js';
 import { CommittedGraphs } from './committed-graphs.js';
 import { beingOpened, entryBlocks, keyBlocks, type Level } from './durable-level.js';
 import { migrate } from './format.js';
@@ -18,6 +18,7 @@ import { readCounter } from './quota.js';
 import { iriOfRecordKey, type KeyRange, memberRange, type ResourceRecord, readRecord, recordKey } from './records.js';
 import { type Pause, Recovery } from './recovery.js';
 import { SettledBlobs } from './settled-blobs.js';
+import { commitQueueOf, type SharedStore } from './shared/shared-store.js';
 import { StoreListeners } from './store-listeners.js';
 import type { StoreOptions } from './store-options.js';
 import { sweepBlobs } from './sweep-blobs.js';
@@ -30,6 +31,8 @@ export class Store extends StoreListeners {
   private readonly hidden: HiddenGraphs;
   private readonly derivations = new LRUCache<string, object>({ max: 5_000 });
   private readonly queue: CommitQueue;
+  /** Where several servers write this storage; `undefined`: there is this one alone. */
+  readonly shared: SharedStore | undefined;
   private readonly recovery: Recovery;
   private readonly settled: SettledBlobs;
 
@@ -48,7 +51,7 @@ export class Store extends StoreListeners {
       assertSpace: (bytes) => blobs.space.assertFor(bytes, false),
       transact: (work, given) => this.transact(work, given),
     });
-    this.queue = new CommitQueue({
+    const { queue, shared } = commitQueueOf(options.cluster, {
       level,
       forgotten: this.settled.forgotten,
       bytes,
@@ -67,10 +70,12 @@ export class Store extends StoreListeners {
       listeners: this.inTransaction,
       onStage: (transaction) => this.tell('stage', transaction),
       onCommit: (transaction) => this.apply(transaction),
-      onDrop: (transaction) => this.drop(transaction),
+      onDrop: (transaction, mayBeStored) => this.drop(transaction, mayBeStored),
       onFailure: (error) => this.recovery.begin(error),
       onBatch: (batch) => this.tellOfBatch(batch),
+      foreignListeners: this.fromOthers,
     });
+    [this.queue, this.shared] = [queue, shared];
     this.recovery = new Recovery({ level, blobs, queue: this.queue, onTrouble, onRecovery });
   }
 
@@ -86,6 +91,7 @@ export class Store extends StoreListeners {
     await adopt(level, storage, blobs);
     await migrate(level, options);
     const store = new Store(level, blobs, options, await readCounter(level));
+    await store.shared?.freshen();
     await sweepBlobs(level, blobs);
     await store.hidden.open();
     return store;
@@ -208,10 +214,7 @@ export class Store extends StoreListeners {
 
   /** Waits a moment until it can be read. @throws LwsError `too-busy` */
   async opened(): Promise<void> {
-    for (let waits = 0; !this.isOpen; waits++) {
-      if (waits >= 50) throw beingOpened();
-      await sleep(100);
-    }
+    for (let waits = 0; !this.isOpen; waits++) await (waits < 50 ? sleep(100) : Promise.reject(beingOpened()));
   }
 
   /** The batch is on the disk: readers may see it. */
@@ -230,9 +233,9 @@ export class Store extends StoreListeners {
     if (transaction.addedBlobs.size > 0 || transaction.removedBlobs.size > 0) void this.settled.committed(transaction);
   }
 
-  private drop(transaction: Transaction): void {
+  private drop(transaction: Transaction, mayBeStored = false): void {
     this.tell('drop', transaction);
-    if (transaction.addedBlobs.size > 0) void this.settled.dropped(transaction);
+    if (transaction.addedBlobs.size > 0 && !mayBeStored) void this.settled.dropped(transaction);
   }
 
   /** Waits for the commits under way and closes. */
@@ -240,6 +243,7 @@ export class Store extends StoreListeners {
     await this.hidden.close();
     await this.recovery.stop();
     await this.queue.idle();
+    await this.shared?.close();
     await this.level.close();
     this.options.onClose?.();
   }

@@ -47,6 +47,8 @@ export class Transaction {
   /** The trace that the request belongs to. */
   trace: Trace | undefined;
   partner: BatchPartner | undefined;
+  /** Another server of the storage committed it. */
+  isForeign = false;
   /** What was read of the state before; it cannot change while this transaction runs. */
   private readonly read = new Map<string, ResourceRecord | undefined>();
   private bytesDelta = 0;

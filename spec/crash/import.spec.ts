@@ -208,8 +208,8 @@ describe('An import that is killed', function () {
     const lines = await (await ask(job, { headers: { Accept: 'application/x-ndjson' } })).text();
     expect(JSON.parse(lines.trim().split('\n').at(-1)!)).to.include({ status: 'done', quads: 31_300 });
     expect(hits, 'kills amid the import').to.be.above(0);
-    expect(readdirSync(join(place.dataDir, 'import'))).to.deep.equal([]);
     expect(await server.stop()).to.equal(0);
+    expect(readdirSync(join(place.dataDir, 'import'))).to.deep.equal([]);
     await expectInOrder(place);
     expect(await exported(place), 'the export').to.equal(wanted.bytes);
   });

@@ -1,0 +1,22 @@
+/** The thread that writes a checkpoint, so that requests do not wait for it. It must not know when one is due. */
+import { workerData } from 'node:worker_threads';
+import { openLevel } from '../durable-level.js';
+import { writeCheckpoint } from './checkpoint.js';
+import { Connection, type DatabaseAddress } from './connection.js';
+
+export interface CheckpointTask {
+  /** Of the LevelDB. */
+  readonly folder: string;
+  readonly address: DatabaseAddress;
+  readonly keptMinutes: number;
+}
+
+const { folder, address, keptMinutes } = workerData as CheckpointTask;
+const connection = new Connection(address);
+const level = await openLevel(folder);
+try {
+  await writeCheckpoint(level, connection, keptMinutes);
+} finally {
+  await level.close();
+  await connection.close();
+}

@@ -1,0 +1,46 @@
+/** When a checkpoint is due, and its making by the server that leads. It must not know what is in one. */
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { lastCheckpoint } from './checkpoint.js';
+import type { CheckpointTask } from './checkpoint-worker.js';
+import type { Connection } from './connection.js';
+
+const lookMs = 30_000;
+
+export interface CheckpointOptions extends CheckpointTask {
+  readonly connection: Connection;
+  /** Bytes of the journal after a checkpoint that lead to another one at the earliest. */
+  readonly minBytes: number;
+}
+
+export class Checkpoints {
+  private lookedAt = -lookMs;
+  private worker: Worker | undefined;
+
+  constructor(private readonly options: CheckpointOptions) {}
+
+  /** Called now and then by the server that leads. @throws the error of the database, or of the thread */
+  async review(): Promise<void> {
+    if (this.worker || performance.now() - this.lookedAt < lookMs) return;
+    this.lookedAt = performance.now();
+    const { connection, minBytes, folder, address, keptMinutes } = this.options;
+    const last = await lastCheckpoint(connection);
+    const { rows } = await connection.query<{ bytes: string }>(
+      'SELECT coalesce(sum(octet_length(body)), 0) AS bytes FROM journal WHERE seq > $1',
+      [last?.seq ?? 0],
+    );
+    if (Number(rows[0]!.bytes) < Math.max(minBytes, last?.bytes ?? 0)) return;
+    const workerData: CheckpointTask = { folder, address, keptMinutes };
+    const worker = new Worker(new URL('./checkpoint-worker.js', import.meta.url), { workerData });
+    this.worker = worker;
+    try {
+      await once(worker, 'exit');
+    } finally {
+      this.worker = undefined;
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.worker?.terminate();
+  }
+}

@@ -1,0 +1,123 @@
+/** One server as a member of those that serve a storage together: from its start to its end. It must not know what is stored. */
+import { join } from 'node:path';
+import type { Level } from '../durable-level.js';
+import { Checkpoints } from './checkpoints.js';
+import { Connection, type DatabaseAddress } from './connection.js';
+import { openCopy } from './copy.js';
+import { Journal } from './journal.js';
+import { Membership } from './membership.js';
+import { SharedSecrets } from './secrets.js';
+import { openTables } from './tables.js';
+
+export interface ClusterOptions {
+  readonly address: DatabaseAddress;
+  /** The storage's IRI. */
+  readonly storage: string;
+  /** The data directory. */
+  readonly folder: string;
+  /** Files with secrets in it that all servers have to have. */
+  readonly secrets: readonly string[];
+  readonly told: (message: string) => void;
+  readonly onProgress: (done: number, of: number) => void;
+  readonly onTrouble: (message: string, error: unknown) => void;
+}
+
+const keptMinutes = 60;
+const minCheckpointBytes = 64 << 20;
+/** How long a start may wait for those of other servers. */
+const startSeconds = 300;
+
+export class Cluster {
+  readonly journal: Journal;
+  private readonly membership: Membership;
+  private readonly secrets: SharedSecrets;
+  private readonly checkpoints: Checkpoints;
+  /** Held while this server starts, since it may make what another one makes. */
+  private readonly starting: Connection;
+  private readonly onLead: (() => void)[] = [];
+  private isMember = false;
+
+  private constructor(private readonly options: ClusterOptions) {
+    const { address, folder, secrets, onTrouble } = options;
+    this.journal = new Journal(address);
+    this.starting = new Connection(address);
+    const connection = this.journal.reader;
+    this.secrets = new SharedSecrets(connection, folder, secrets);
+    this.checkpoints = new Checkpoints({
+      connection,
+      address,
+      keptMinutes,
+      folder: join(folder, 'level'),
+      minBytes: minCheckpointBytes,
+    });
+    this.membership = new Membership(
+      connection,
+      (begins) => this.term(begins),
+      (error) => onTrouble('The database could not be told that this server is there.', error),
+    );
+  }
+
+  /**
+   * Makes the folder follow the journal, alone until `started`.
+   * @throws StoreUnavailableError when the database, or the folder, has something else; LwsError `too-busy` when the database cannot be
+   *   reached
+   */
+  static async join(level: Level, options: ClusterOptions): Promise<Cluster> {
+    const { address, storage, told, onProgress } = options;
+    const name = await openTables(address, storage);
+    const cluster = new Cluster(options);
+    try {
+      await cluster.startAlone();
+      await cluster.secrets.synchronize();
+      await openCopy({ level, journal: cluster.journal, name, storage, told, onProgress });
+      return cluster;
+    } catch (error) {
+      await cluster.close();
+      throw error;
+    }
+  }
+
+  private async startAlone(): Promise<void> {
+    await this.starting.query(
+      `BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = '${startSeconds}s'; ` +
+        "SELECT 1 FROM meta WHERE name = 'journal' FOR UPDATE",
+    );
+  }
+
+  /** Everything that this server makes at its start is made. */
+  async started(): Promise<void> {
+    await this.secrets.synchronize();
+    await this.starting.close();
+    this.isMember = true;
+    await this.membership.join();
+  }
+
+  /** Whether this server does what only one should do. */
+  get leads(): boolean {
+    return this.membership.leads;
+  }
+
+  /** Calls back when it begins to. */
+  onLeading(listener: () => void): void {
+    this.onLead.push(listener);
+  }
+
+  private async term(begins: boolean): Promise<void> {
+    await this.secrets.synchronize();
+    if (!this.leads) return;
+    if (begins) for (const listener of this.onLead) listener();
+    this.checkpoints
+      .review()
+      .catch((error: unknown) => this.options.onTrouble('A checkpoint could not be made.', error));
+  }
+
+  async close(): Promise<void> {
+    if (this.isMember)
+      await this.membership.leave().catch((error: unknown) => {
+        this.options.onTrouble('The database could not be told that this server ends.', error);
+      });
+    await this.checkpoints.stop();
+    await this.starting.close();
+    await this.journal.close();
+  }
+}

@@ -1,0 +1,97 @@
+/**
+ * The copy of the storage that each server has in its folder: a LevelDB that follows the journal. It can be thrown away, and is made
+ * again from the last checkpoint and the rows after it.
+ */
+import { type Level, StoreUnavailableError, writeBatch } from '../durable-level.js';
+import { storeFormat } from '../format.js';
+import { metaKey } from '../records.js';
+import { lastCheckpoint, loadCheckpoint, writeCheckpoint } from './checkpoint.js';
+import type { Journal } from './journal.js';
+
+export interface CopyOptions {
+  readonly level: Level;
+  readonly journal: Journal;
+  /** The journal's. */
+  readonly name: string;
+  /** The storage's IRI. */
+  readonly storage: string;
+  readonly told: (message: string) => void;
+  readonly onProgress: (done: number, of: number) => void;
+}
+
+/** It is being made. */
+const unfinished = 'unfinished ';
+
+/** @throws StoreUnavailableError for a folder that is the copy of a journal, when the server is started without one */
+export async function assertNoCopy(level: Level): Promise<void> {
+  if ((await level.get(metaKey('journal'))) !== undefined)
+    throw new StoreUnavailableError(
+      'The data directory is this server’s copy of a storage in a database, which lws.store named. Set lws.store again. To go on without ' +
+        'the database, stop all servers, make a back-up ("quadpod backup DIR") and restore it into an empty lws.data-dir.',
+    );
+}
+
+/**
+ * Makes the folder the copy of a journal that has everything up to some row.
+ * @throws StoreUnavailableError when there is something else in the folder, or the database has less than the copy
+ */
+export async function openCopy(options: CopyOptions): Promise<void> {
+  const { level, journal, name, told } = options;
+  const known = await level.get(metaKey('journal'));
+  if (known === undefined) {
+    if ((await level.get(metaKey('version'))) === undefined) return makeCopy(options);
+    return moveIn(options);
+  }
+  if (known === unfinished + name) return makeCopy(options);
+  if (known !== name)
+    throw new StoreUnavailableError(
+      'The data directory is the copy of another database. Choose another lws.data-dir, or remove its folder level/: it is made again from ' +
+        'the database that lws.store names.',
+    );
+  const position = Number(await level.get(metaKey('position')));
+  if (position > (await journal.head()))
+    throw new StoreUnavailableError(
+      'The database lacks what this copy of it has: it was set back to an earlier state. To go on with the state of the database, remove the ' +
+        'folder level/ in the data directory of every server; to keep what is here, make a back-up of it first.',
+    );
+  if (await journal.reaches(position)) return;
+  told('The journal does not reach back to where this server stopped: its copy of the storage is made anew.');
+  await makeCopy(options);
+}
+
+async function makeCopy({ level, journal, name, storage, onProgress }: CopyOptions): Promise<void> {
+  await level.put(metaKey('journal'), unfinished + name);
+  await level.clear({ lt: metaKey('journal') });
+  await level.clear({ gt: metaKey('journal') });
+  const position = await loadCheckpoint(level, journal.reader, onProgress);
+  await writeBatch(
+    level,
+    (batch) => {
+      batch.put(metaKey('version'), storeFormat);
+      batch.put(metaKey('storage'), storage);
+      batch.put(metaKey('position'), String(position));
+    },
+    () => [metaKey('journal'), name],
+  );
+}
+
+/** The storage of the folder becomes that of the database, which must be new. */
+async function moveIn({ level, journal, name, storage, told }: CopyOptions): Promise<void> {
+  const [own, version] = [await level.get(metaKey('storage')), await level.get(metaKey('version'))];
+  if (own !== storage || version !== storeFormat)
+    throw new StoreUnavailableError(
+      'The storage in the data directory has another base URI or an earlier format. Start it without lws.store once; after that it can move.',
+    );
+  if ((await journal.head()) > 0 || (await lastCheckpoint(journal.reader)))
+    throw new StoreUnavailableError(
+      'The data directory has a storage of its own, and the database that lws.store names has one too. Choose an empty lws.data-dir to serve ' +
+        'that of the database, or another lws.store or lws.store.schema for this one.',
+    );
+  told('The database is new: the storage of the data directory is copied into it.');
+  await writeCheckpoint(level, journal.reader, 0);
+  await writeBatch(
+    level,
+    (batch) => batch.put(metaKey('journal'), name),
+    () => [metaKey('position'), '0'],
+  );
+}

@@ -1,0 +1,125 @@
+/**
+ * The journal that the servers of one storage share: rows in a database, in one order. Who writes holds the row of the head until the
+ * database has committed, so nobody writes at the same time, and all know what came before. It must not know what is in the rows.
+ */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LwsError } from '../../errors.js';
+import { Connection, type DatabaseAddress, databaseAway } from './connection.js';
+
+export interface JournalRow {
+  readonly seq: number;
+  readonly body: Buffer;
+}
+
+/** Whether what was to be appended is there is not known yet. */
+export class AppendInDoubtError extends LwsError {}
+
+const questionMs = 10_000;
+const doubtMs = 20_000;
+const rowsAtATime = 200;
+
+export class Journal {
+  /** Asks; never waits for those who write. */
+  readonly reader: Connection;
+  private readonly writer: Connection;
+
+  constructor(address: DatabaseAddress) {
+    this.reader = new Connection(address, questionMs);
+    this.writer = new Connection(address);
+  }
+
+  /** The number of the last row. @throws LwsError `too-busy` */
+  async head(): Promise<number> {
+    const { rows } = await this.reader.query<{ seq: string }>('SELECT seq FROM head');
+    return Number(rows[0]!.seq);
+  }
+
+  /** The next rows after one, in order; fewer than there are when there are many. */
+  async after(seq: number): Promise<JournalRow[]> {
+    const { rows } = await this.reader.query<{ seq: string; body: Buffer }>(
+      'SELECT seq, body FROM journal WHERE seq > $1 ORDER BY seq LIMIT $2',
+      [seq, rowsAtATime],
+    );
+    return rows.map((row) => ({ seq: Number(row.seq), body: row.body }));
+  }
+
+  /** Whether all rows after one are still there. */
+  async reaches(seq: number): Promise<boolean> {
+    const { rows } = await this.reader.query(
+      'SELECT 1 FROM head WHERE seq <= $1 OR EXISTS (SELECT 1 FROM journal WHERE journal.seq = $1 + 1)',
+      [seq],
+    );
+    return rows.length > 0;
+  }
+
+  /**
+   * Waits until nobody else writes, and keeps others from it until `append` or `release`.
+   * @returns the number of the last row
+   * @throws LwsError `too-busy`
+   */
+  async lock(): Promise<number> {
+    try {
+      const [, { rows }] = await Promise.all([
+        this.writer.query('BEGIN'),
+        this.writer.query<{ seq: string }>('SELECT seq FROM head FOR UPDATE'),
+      ]);
+      return Number(rows[0]!.seq);
+    } catch (error) {
+      this.writer.drop();
+      throw error instanceof LwsError ? error : databaseAway(error);
+    }
+  }
+
+  /** Lets others write. */
+  async release(): Promise<void> {
+    await this.writer.query('ROLLBACK').catch(() => this.writer.drop());
+  }
+
+  /**
+   * Appends a row and lets others write. When the connection is lost meanwhile, the journal says whether the row is there.
+   * @throws LwsError `too-busy` when it is not; AppendInDoubtError when nobody could say so soon
+   */
+  async append(seq: number, body: Buffer): Promise<void> {
+    const id = randomUUID();
+    try {
+      const [, , { command }] = await Promise.all([
+        this.writer.query('INSERT INTO journal (seq, id, body) VALUES ($1, $2, $3)', [seq, id, body]),
+        this.writer.query('UPDATE head SET seq = $1', [seq]),
+        this.writer.query('COMMIT'),
+      ]);
+      if (command === 'COMMIT') return;
+      throw new Error('The database did not commit.');
+    } catch (error) {
+      this.writer.drop();
+      if (!(await this.isThere(seq, id))) throw error instanceof LwsError ? error : databaseAway(error);
+    }
+  }
+
+  private async isThere(seq: number, id: string): Promise<boolean> {
+    const until = Date.now() + doubtMs;
+    for (let failure: unknown; ; ) {
+      try {
+        // The transaction in doubt holds the head until it has ended.
+        await this.lock();
+        const { rows } = await this.writer.query('SELECT 1 FROM journal WHERE seq = $1 AND id = $2', [seq, id]);
+        await this.release();
+        return rows.length > 0;
+      } catch (error) {
+        failure = error;
+      }
+      if (Date.now() > until)
+        throw new AppendInDoubtError(
+          'too-busy',
+          'The storage lost its database while it wrote, and whether this write was stored is in doubt until the database is back. ' +
+            'Look again then.',
+          { cause: failure, fields: { 'Retry-After': '10' } },
+        );
+      await sleep(500);
+    }
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.reader.close(), this.writer.close()]);
+  }
+}

@@ -1,0 +1,88 @@
+/**
+ * What a transaction changes, as bytes that travel to the other servers of a storage, and back. The orders of a quad but the first are
+ * left out, since they follow from it. It must not know how the bytes travel.
+ */
+import type { Trace } from '../../fields/traceparent.js';
+import type { Announcement, ResourceChange } from '../changes.js';
+import type { ResourceRecord } from '../records.js';
+import { Transaction, type TransactionBase } from '../transaction.js';
+
+interface SharedGraph {
+  readonly iri: string;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** How many triples it had and has; absent: it is hidden. */
+  readonly triples?: { readonly before: number; readonly after: number };
+  readonly isPart?: boolean;
+  readonly isNew?: boolean;
+}
+
+/** The members of a transaction that others have to know. */
+interface SharedChange {
+  readonly records: readonly (readonly [iri: string, record: ResourceRecord | null])[];
+  readonly entries: readonly (readonly [key: string, value: string | null])[];
+  readonly graphs: readonly SharedGraph[];
+  readonly changes: readonly ResourceChange[];
+  readonly announcements: readonly Announcement[];
+  readonly actor?: string | undefined;
+  readonly trace?: Trace | undefined;
+}
+
+/** @throws Error for a transaction whose graphs another thread writes, since nobody else gets to see these */
+export function writeChanges(transactions: readonly Transaction[]): Buffer {
+  return Buffer.from(JSON.stringify(transactions.map(changeOf)));
+}
+
+function changeOf(transaction: Transaction): SharedChange {
+  if (transaction.partner) throw new Error('What another thread writes cannot be shared with other servers.');
+  const { records, entries, graphs, hidden, changes, announcements, actor, trace } = transaction;
+  return {
+    records: [...records],
+    entries: [...entries],
+    graphs: [
+      ...[...graphs].map(([iri, { added, removed, triples, isPart, isNew }]) => ({
+        iri,
+        added,
+        removed,
+        triples,
+        isPart,
+        isNew,
+      })),
+      ...[...hidden].map(([iri, { added, removed }]) => ({ iri, added, removed })),
+    ],
+    changes,
+    announcements,
+    actor,
+    trace,
+  };
+}
+
+/**
+ * The transactions of another server, in their order, each to be laid over the state before the next is made.
+ * @param base the state before them
+ */
+export function* readChanges(body: Buffer, base: TransactionBase): Generator<Transaction> {
+  for (const change of JSON.parse(body.toString()) as SharedChange[]) yield transactionOf(change, base);
+}
+
+function transactionOf(change: SharedChange, base: TransactionBase): Transaction {
+  const transaction = new Transaction(base);
+  transaction.isForeign = true;
+  for (const [iri, record] of change.records) {
+    const before = transaction.record(iri);
+    if (record) transaction.putRecord(record);
+    else if (before) transaction.deleteRecord(before);
+  }
+  for (const [key, value] of change.entries)
+    if (value === null) transaction.deleteEntry(key);
+    else transaction.putEntry(key, value);
+  for (const { iri, added, removed, triples, isPart = false, isNew = false } of change.graphs)
+    if (triples)
+      transaction.graphs.set(iri, { added, removed, triples, isPart, isNew, before: undefined, keys: undefined });
+    else transaction.writeHidden(iri, { added, removed });
+  transaction.changes.push(...change.changes);
+  transaction.announcements.push(...change.announcements);
+  transaction.actor = change.actor;
+  transaction.trace = change.trace;
+  return transaction;
+}

@@ -1,0 +1,107 @@
+/**
+ * The commit queue of a storage that several servers write. Transactions run in turns: while one server has its turn, no other one
+ * writes, and what the others wrote before is applied. At its end all of its transactions are one row of the journal.
+ */
+
+import { sizeOfBatch } from '../batch-filling.js';
+import { CommitQueue } from '../commit-queue.js';
+import type { CommitQueueOptions, TransactionListener } from '../commit-queue-options.js';
+import type { Doubt, PendingCommit } from '../pending-commit.js';
+import { metaKey } from '../records.js';
+import { AppendInDoubtError, type Journal, type JournalRow } from './journal.js';
+import { readChanges, writeChanges } from './shared-change.js';
+import { SharedLog } from './shared-log.js';
+
+export interface SharedCommitQueueOptions extends CommitQueueOptions {
+  /** Called for each transaction of another server, before it can be seen here. */
+  readonly foreignListeners: readonly TransactionListener[];
+}
+
+export class SharedCommitQueue extends CommitQueue {
+  readonly log: SharedLog;
+  private isTurn = false;
+
+  constructor(
+    protected override readonly options: SharedCommitQueueOptions,
+    journal: Journal,
+  ) {
+    super(options);
+    this.log = new SharedLog(journal, (rows) => this.take(rows));
+    this.log.position = this.storedPosition();
+  }
+
+  protected override admitted(): Promise<void> | undefined {
+    return this.isTurn ? undefined : this.beginTurn();
+  }
+
+  /** The turn ends after those that wait already. */
+  private async beginTurn(): Promise<void> {
+    await this.log.begin();
+    this.isTurn = true;
+    this.flushing = this.alone(() => this.endTurn());
+  }
+
+  protected override flushSoon(): void {}
+
+  private async endTurn(): Promise<void> {
+    this.isTurn = false;
+    const group = this.pending;
+    this.pending = [];
+    if (group.length === 0) return this.log.end();
+    try {
+      const body = writeChanges(group.map(({ transaction }) => transaction));
+      await this.log.commit(body, (position) => this.settleAt(position, group));
+    } catch (error) {
+      this.refuse(group, error);
+    }
+  }
+
+  private async settleAt(position: number, group: readonly PendingCommit[]): Promise<void> {
+    if (!(await this.writeGroup(group, String(position)))) throw this.refusal();
+    this.log.position = position;
+  }
+
+  /** The journal did not take them, or nobody knows: then it tells later. */
+  private refuse(group: readonly PendingCommit[], error: unknown): void {
+    if (this.hasFailed) return;
+    this.forgetStaged();
+    for (const { transaction, reject } of group) {
+      this.options.onDrop(transaction, error instanceof AppendInDoubtError);
+      reject(error);
+    }
+  }
+
+  private forgetStaged(): void {
+    this.state.clear();
+    this.state.bytes = Number(this.options.level.getSync(metaKey('bytes')) ?? '0');
+  }
+
+  /** Applies what other servers have committed. */
+  private async take(rows: readonly JournalRow[]): Promise<void> {
+    for (const { seq, body } of rows) {
+      const group: PendingCommit[] = [];
+      for (const transaction of readChanges(body, this.state)) {
+        for (const listener of this.options.foreignListeners) await listener(transaction);
+        this.options.onStage(transaction);
+        const sequence = ++this.sequence;
+        this.state.lay(transaction, sequence, Promise.resolve());
+        group.push({ transaction, sequence, bytes: sizeOfBatch(transaction), resolve() {}, reject() {} });
+      }
+      await this.settleAt(seq, group);
+    }
+  }
+
+  protected override async quiet(): Promise<void> {}
+
+  /** What is in the journal comes again from there. */
+  protected override settleDoubt({ group }: Doubt): boolean {
+    for (const { transaction } of group) this.options.onDrop(transaction, true);
+    this.state.clear();
+    this.log.position = this.storedPosition();
+    return true;
+  }
+
+  private storedPosition(): number {
+    return Number(this.options.level.getSync(metaKey('position')) ?? '0');
+  }
+}

@@ -1,0 +1,107 @@
+/**
+ * The journal as one server follows it: what others wrote is applied here before anybody is answered with what was before. It must not
+ * know what the rows change.
+ */
+import type { Journal, JournalRow } from './journal.js';
+
+const pollMs = 250;
+
+export class SharedLog {
+  /** The last row that is applied here. */
+  position = 0;
+  private applying: Promise<unknown> = Promise.resolve();
+  private question: Promise<void> | undefined;
+  private head = 0;
+  private isClosed = false;
+  private polling: NodeJS.Timeout | undefined;
+
+  /** @param apply applies rows of others, in order, and sets the position */
+  constructor(
+    private readonly journal: Journal,
+    private readonly apply: (rows: readonly JournalRow[]) => Promise<void>,
+  ) {}
+
+  /**
+   * Returns when everything is applied that was acknowledged by any server before the call. Those who ask at the same time share
+   * one question.
+   * @throws LwsError `too-busy` when the database cannot be asked
+   */
+  freshen(): Promise<void> {
+    this.question ??= this.ask();
+    return this.question;
+  }
+
+  private async ask(): Promise<void> {
+    // Who comes before it is asked has the same answer.
+    await new Promise((resolve) => setImmediate(resolve));
+    this.question = undefined;
+    if ((await this.journal.head()) > this.position) await this.follow();
+  }
+
+  /** Follows also when nobody asks. */
+  poll(): void {
+    this.polling = setInterval(() => {
+      // Whoever asks hears that the database is away.
+      if (!this.isClosed) this.freshen().catch(() => {});
+    }, pollMs).unref();
+  }
+
+  /** Waits until this server alone may write, and everything of others is applied. @throws LwsError `too-busy` */
+  async begin(): Promise<void> {
+    this.head = await this.journal.lock();
+    if (this.head === this.position) return;
+    try {
+      await this.follow();
+      if (this.head !== this.position)
+        throw new Error(`The journal ends at ${this.head}, and this server is at ${this.position}.`);
+    } catch (error) {
+      await this.journal.release();
+      throw error;
+    }
+  }
+
+  /** Ends a turn in which nothing was written. */
+  end(): Promise<void> {
+    return this.journal.release();
+  }
+
+  /**
+   * Appends a row and ends the turn.
+   * @param settle applies it here, before anything that comes after it
+   * @throws LwsError as `Journal.append`
+   */
+  commit(body: Buffer, settle: (position: number) => Promise<void>): Promise<void> {
+    return this.alone(async () => {
+      const seq = this.head + 1;
+      await this.journal.append(seq, body);
+      await settle(seq);
+    });
+  }
+
+  private follow(): Promise<void> {
+    return this.alone(async () => {
+      for (;;) {
+        const rows = await this.journal.after(this.position);
+        if (rows.length === 0) return;
+        if (rows[0]!.seq !== this.position + 1)
+          throw new Error(
+            `The journal has lost what came after ${this.position}. Start the server again: it takes the state anew.`,
+          );
+        await this.apply(rows);
+      }
+    });
+  }
+
+  private alone<T>(work: () => Promise<T>): Promise<T> {
+    const run = this.applying.then(work);
+    this.applying = run.catch(() => {});
+    return run;
+  }
+
+  /** Ends the following. */
+  async close(): Promise<void> {
+    this.isClosed = true;
+    clearInterval(this.polling);
+    await this.applying;
+  }
+}

@@ -1,0 +1,51 @@
+/** What is particular to a store that several servers write. It must not know what is stored. */
+import { CommitQueue } from '../commit-queue.js';
+import type { Cluster } from './cluster.js';
+import { SharedCommitQueue, type SharedCommitQueueOptions } from './shared-commit-queue.js';
+import type { SharedLog } from './shared-log.js';
+
+export class SharedStore {
+  constructor(
+    private readonly log: SharedLog,
+    private readonly cluster: Cluster,
+  ) {}
+
+  /**
+   * Returns when everything is here that any server acknowledged before the call.
+   * @throws LwsError `too-busy` when nobody can say what that is
+   */
+  freshen(): Promise<void> {
+    return this.log.freshen();
+  }
+
+  /** Everything is made that a server makes at its start. */
+  async begin(): Promise<void> {
+    this.log.poll();
+    await this.cluster.started();
+  }
+
+  /** Whether this server does what only one of them should do. */
+  get leads(): boolean {
+    return this.cluster.leads;
+  }
+
+  /** Calls back when it begins to. */
+  onLeading(listener: () => void): void {
+    this.cluster.onLeading(listener);
+  }
+
+  async close(): Promise<void> {
+    await this.log.close();
+    await this.cluster.close();
+  }
+}
+
+/** The queue of a store that this server writes alone, or with others. */
+export function commitQueueOf(
+  cluster: Cluster | undefined,
+  options: SharedCommitQueueOptions,
+): { readonly queue: CommitQueue; readonly shared: SharedStore | undefined } {
+  if (!cluster) return { queue: new CommitQueue(options), shared: undefined };
+  const queue = new SharedCommitQueue(options, cluster.journal);
+  return { queue, shared: new SharedStore(queue.log, cluster) };
+}

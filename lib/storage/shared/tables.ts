@@ -1,0 +1,71 @@
+/** The tables of the journal: made by the first server, and known by their version to all others. */
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LwsError } from '../../errors.js';
+import { StoreUnavailableError } from '../durable-level.js';
+import { storeFormat } from '../format.js';
+import { Connection, type DatabaseAddress } from './connection.js';
+
+const tablesVersion = '1';
+
+const statements = (schema: string): readonly string[] => [
+  `CREATE SCHEMA IF NOT EXISTS "${schema}"`,
+  'CREATE TABLE IF NOT EXISTS meta (name text PRIMARY KEY, value text NOT NULL)',
+  'CREATE TABLE IF NOT EXISTS head (id int PRIMARY KEY, seq bigint NOT NULL)',
+  'CREATE TABLE IF NOT EXISTS journal (seq bigint PRIMARY KEY, id uuid NOT NULL, at timestamptz NOT NULL DEFAULT now(), body bytea NOT NULL)',
+  'CREATE TABLE IF NOT EXISTS checkpoint (seq bigint, part int, body bytea NOT NULL, PRIMARY KEY (seq, part))',
+  'CREATE TABLE IF NOT EXISTS servers (id uuid PRIMARY KEY, joined timestamptz NOT NULL DEFAULT now(), until timestamptz NOT NULL)',
+  'CREATE TABLE IF NOT EXISTS secrets (name text PRIMARY KEY, value text NOT NULL)',
+  'INSERT INTO head (id, seq) VALUES (1, 0) ON CONFLICT DO NOTHING',
+];
+
+const attempts = 10;
+
+/**
+ * Makes what is missing.
+ * @returns the name of the journal, by which a copy knows whose it is
+ * @throws StoreUnavailableError when the tables are of another storage or a later version, or the database cannot be reached
+ */
+export async function openTables(address: DatabaseAddress, storage: string): Promise<string> {
+  const connection = new Connection(address);
+  try {
+    for (const statement of statements(address.schema)) await insistently(connection, statement);
+    const wanted = { tables: tablesVersion, format: storeFormat, storage, journal: randomUUID() };
+    for (const [name, value] of Object.entries(wanted))
+      await connection.query('INSERT INTO meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING', [name, value]);
+    const { rows } = await connection.query<{ name: string; value: string }>('SELECT name, value FROM meta');
+    const found = Object.fromEntries(rows.map(({ name, value }) => [name, value])) as Record<
+      keyof typeof wanted,
+      string
+    >;
+    if (found.tables !== tablesVersion || found.format !== storeFormat)
+      throw new StoreUnavailableError(
+        `The database was written by another version of the server (tables ${found.tables}, format ${found.format}); ` +
+          `this one knows tables ${tablesVersion} and format ${storeFormat}.`,
+      );
+    if (found.storage !== storage)
+      throw new StoreUnavailableError(
+        `The database has the storage of ${found.storage}, and lws.base-uri says ${storage}. ` +
+          'Set lws.base-uri back, or choose another lws.store or lws.store.schema.',
+      );
+    return found.journal;
+  } catch (error) {
+    if (!(error instanceof LwsError)) throw error;
+    throw new StoreUnavailableError(`The database that lws.store names cannot be reached: ${error.reason}.`, error);
+  } finally {
+    await connection.close();
+  }
+}
+
+/** `IF NOT EXISTS` fails all the same where two servers make something at the same time. */
+async function insistently(connection: Connection, statement: string): Promise<void> {
+  for (let attempt = 1; ; attempt++)
+    try {
+      await connection.query(statement);
+      return;
+    } catch (error) {
+      const { code } = error as { code?: string };
+      if (attempt >= attempts || !['23505', '42P06', '42P07', '40001', 'XX000'].includes(code ?? '')) throw error;
+      await sleep(50 * attempt);
+    }
+}

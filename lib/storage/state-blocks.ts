@@ -1,0 +1,36 @@
+/**
+ * All entries of one state, and each as a line of JSON, and back. Of the four orders of a quad only the first is kept, since the others
+ * follow from it. It must not know where they are taken to.
+ */
+import { entryBlocks, type Level, type LevelSnapshot } from './durable-level.js';
+import { graphPrefix } from './quad-keys.js';
+import { metaKey, rangeOf } from './records.js';
+import { isQuad } from './rewritten-entries.js';
+
+export type Entry = readonly [key: string, value: string];
+
+/** `GSPO`, without the name of a graph: the other orders of a quad follow from it. */
+const quads = graphPrefix('').slice(0, 'GSPO\u0000'.length);
+/** In the order of their keys. Blobs that nothing refers to any more are left out with what says so. */
+const spaces = ['B\u0000', 'E\u0000', quads, 'M\u0000', 'R\u0000'];
+/** Of this folder alone. */
+const own = new Set([metaKey('journal'), metaKey('position'), metaKey('batch')]);
+
+/** In blocks, in the order of their keys. */
+export async function* stateBlocks(level: Level, snapshot: LevelSnapshot): AsyncGenerator<Entry[]> {
+  for (const space of spaces)
+    for await (const block of entryBlocks(level, rangeOf(space), { snapshot }))
+      yield space === 'M\u0000' ? block.filter(([key]) => !own.has(key)) : block;
+}
+
+/** A line without its end. The value of a quad is empty. */
+export const lineOf = ([key, value]: Entry): string => JSON.stringify(isQuad(key) ? key : [key, value]);
+
+/** @throws SyntaxError when the line is none */
+export function entryOf(line: string): Entry {
+  const found: unknown = JSON.parse(line);
+  if (typeof found === 'string' && isQuad(found)) return [found, ''];
+  if (Array.isArray(found) && found.length === 2 && found.every((part) => typeof part === 'string'))
+    return found as unknown as Entry;
+  throw new SyntaxError('a line is no entry');
+}

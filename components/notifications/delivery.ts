@@ -37,8 +37,7 @@ const batch = 50;
 const longestUnremembered = 200;
 /** After a fault of our own. */
 const interruptedMs = 10_000;
-const connectTimeoutMs = 10_000;
-const timeoutMs = 15_000;
+const [connectTimeoutMs, timeoutMs] = [10_000, 15_000];
 /** Of a response, which nobody reads. */
 const maxBytes = 64 << 10;
 
@@ -70,9 +69,24 @@ export class Deliveries {
         if (name !== undefined) this.wake(name);
       }
     });
+    store.shared?.onLeading(() => {
+      this.wakeAll().catch((error: unknown) => {
+        this.options.log.error({ err: error }, 'the outbox could not be taken over from another server');
+      });
+    });
+    await this.wakeAll();
+  }
+
+  private async wakeAll(): Promise<void> {
     const names = new Set<string>();
-    for await (const entries of store.entries(outboxRange())) for (const [key] of entries) names.add(inboxOfKey(key)!);
+    for await (const entries of this.options.store.entries(outboxRange()))
+      for (const [key] of entries) names.add(inboxOfKey(key)!);
     for (const name of names) this.wake(name);
+  }
+
+  /** Of several servers one delivers. */
+  private get isOver(): boolean {
+    return this.stopped || this.options.store.shared?.leads === false;
   }
 
   /** Ends what is under way; what is not delivered stays in the outbox. */
@@ -84,7 +98,7 @@ export class Deliveries {
   }
 
   private wake(name: string): void {
-    if (this.stopped) return;
+    if (this.isOver) return;
     if (this.lines.has(name)) {
       this.again.add(name);
       return;
@@ -110,7 +124,7 @@ export class Deliveries {
         entries.push(...block.slice(0, batch - entries.length));
         if (entries.length >= batch) break;
       }
-      if (entries.length === 0 || this.stopped) return;
+      if (entries.length === 0 || this.isOver) return;
       const done: string[] = [];
       const began = performance.now();
       const told = new Map<string, Subscription>();
@@ -122,7 +136,7 @@ export class Deliveries {
           break;
       }
       await this.forget(done, told);
-      if (this.stopped) return;
+      if (this.isOver) return;
     }
   }
 
@@ -147,7 +161,7 @@ export class Deliveries {
     const current = (): Subscription | undefined =>
       id === undefined ? undefined : (told.get(id) ?? subscriptions.get(id));
     for (let attempt = 1; ; attempt++) {
-      if (this.stopped) return false;
+      if (this.isOver) return false;
       // Cancelled or deactivated meanwhile: nobody waits for it any more.
       if (id !== undefined && (!subscriptions.get(id) || current()?.active !== true)) return true;
       const outcome = await this.send(delivery, () => id === undefined || subscriptions.get(id) !== undefined);
@@ -191,7 +205,7 @@ export class Deliveries {
         method: 'POST',
         headers,
         body,
-        maxBytes: maxBytes,
+        maxBytes,
         timeoutMs,
         connectTimeoutMs,
         maxRedirects: 0,

@@ -9,7 +9,7 @@ import type { Store } from '../../lib/storage/store.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
 import type { Activity } from './events.js';
 
-const space = 'outbox-waiting';
+export const waitingSpace = 'outbox-waiting';
 
 /** What is owed of one event, and to whom still. */
 export interface Owed {
@@ -47,8 +47,9 @@ export class Distribution {
 
   /** Takes up what an earlier process left, and follows what is staged. */
   async open(store: Store): Promise<void> {
-    const prefix = entryKey(space, '');
-    for await (const entries of store.entries(entryRange(space))) for (const [key] of entries) this.waiting.add(key);
+    const prefix = entryKey(waitingSpace, '');
+    for await (const entries of store.entries(entryRange(waitingSpace)))
+      for (const [key] of entries) this.waiting.add(key);
     store.onStage(({ entries }) => {
       for (const [key, value] of entries) {
         if (!key.startsWith(prefix)) continue;
@@ -67,6 +68,7 @@ export class Distribution {
       for (const key of [...all].sort()) this.waiting.add(key);
     });
     store.onCommit(() => this.run(store));
+    store.shared?.onLeading(() => this.run(store));
   }
 
   /** Whether deliveries are to be staged with their event: there are few in its transaction, and none of before wait. */
@@ -83,11 +85,11 @@ export class Distribution {
 
   /** Leaves an event for later. @param sequence that of the event */
   put(tx: Transaction, sequence: string, owed: Owed): void {
-    tx.putEntry(entryKey(space, sequence), JSON.stringify(owed));
+    tx.putEntry(entryKey(waitingSpace, sequence), JSON.stringify(owed));
   }
 
   run(store: Store): void {
-    if (this.running || this.waiting.size === 0 || this.ending.signal.aborted) return;
+    if (this.running || this.waiting.size === 0 || this.ending.signal.aborted || store.shared?.leads === false) return;
     this.running = this.distribute(store).finally(() => {
       this.running = undefined;
       this.run(store);
@@ -103,7 +105,7 @@ export class Distribution {
     const { signal } = this.ending;
     try {
       for (const key of this.waiting) {
-        if (signal.aborted) return;
+        if (signal.aborted || store.shared?.leads === false) return;
         while (this.waiting.has(key)) if (!(await this.part(store, key))) break;
       }
     } catch (error) {

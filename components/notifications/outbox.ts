@@ -7,10 +7,10 @@ import type { Authorizer, View } from '../../lib/authorization/authorizer.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import { formatTraceparent } from '../../lib/fields/traceparent.js';
 import type { ResourceChange } from '../../lib/storage/changes.js';
-import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/records.js';
+import { entryKey, entryRange, partsOfEntry, type ResourceRecord } from '../../lib/storage/records.js';
 import type { Store } from '../../lib/storage/store.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
-import type { Distribution, Owed } from './distribution.js';
+import { type Distribution, type Owed, waitingSpace } from './distribution.js';
 import { type Activity, activityOf, announcementOf, type EventContext } from './events.js';
 import type { Subscription } from './subscription.js';
 import type { Subscriptions } from './subscriptions.js';
@@ -100,11 +100,12 @@ export class Outbox {
   /** Goes on after what an earlier process staged, and follows commits. */
   async open(store: Store): Promise<void> {
     for await (const entries of store.entries(outboxRange()))
-      for (const [key] of entries) this.last = Math.max(this.last, Number.parseInt(partsOfEntry(key)[2] ?? '0', 36));
+      for (const [key] of entries) this.pass(partsOfEntry(key)[2]);
     const { distribution } = this.options;
     await distribution.open(store);
-    for (const sequence of distribution.sequences) this.last = Math.max(this.last, Number.parseInt(sequence, 36));
+    for (const sequence of distribution.sequences) this.pass(sequence);
     store.onTransaction((tx) => this.stage(tx));
+    store.onForeign((tx) => this.meet(tx));
     store.onCommit((tx) => {
       const { followers } = this.options;
       const context = this.contextOf(tx);
@@ -136,33 +137,29 @@ export class Outbox {
     return this.last.toString(36).padStart(12, '0');
   }
 
+  /** Goes on after a number of another process. */
+  private pass(sequence = '0'): void {
+    this.last = Math.max(this.last, Number.parseInt(sequence, 36));
+  }
+
+  /** What another server committed is told to those who listen here; it has staged what is owed to others. */
+  private async meet(tx: Transaction): Promise<void> {
+    for (const [key, value] of tx.entries) {
+      const [first, one, two] = partsOfEntry(key);
+      if (value !== null && first === space) this.pass(two);
+      if (value !== null && first === waitingSpace) this.pass(one);
+    }
+    await this.eachChange(tx, async () => {});
+  }
+
   private async stage(tx: Transaction): Promise<void> {
-    const { subscriptions, authorizer, followers, channels } = this.options;
+    const { subscriptions } = this.options;
     const context = this.contextOf(tx);
     const traced = tx.trace && { traceparent: formatTraceparent(tx.trace) };
-    const seen = { before: new Subscribers(), after: new Subscribers() };
-    for (const change of tx.changes) {
-      const record = (change.after ?? change.before)!;
-      // Who may read it at the time of the event; what is deleted, before it was.
-      const view: View = change.after ? tx : tx.before;
-      const accessOf = seen[change.after ? 'after' : 'before'];
-      const decided = new Map<Access, boolean>();
-      const mayRead = async (access: Access): Promise<boolean> => {
-        const allowed = await authorizer.allows({ view, access, mode: 'read', iri: record.iri, record });
-        decided.set(access, allowed);
-        return allowed;
-      };
-      const readers: Reader[] = [];
-      for (const each of [...followers, ...channels.covering(record.iri)]) {
-        const access = accessOf.ofReader(each);
-        if (decided.get(access) ?? (await mayRead(access))) readers.push(each);
-      }
-      if (readers.length > 0) this.readers.set(change, readers);
+    await this.eachChange(tx, async (change, record, mayRead) => {
       const told: string[] = [];
-      for (const subscription of subscriptions.covering(record.iri)) {
-        const access = accessOf.of(subscription);
-        if (decided.get(access) ?? (await mayRead(access))) told.push(subscription.id);
-      }
+      for (const subscription of subscriptions.covering(record.iri))
+        if (await mayRead((accessOf) => accessOf.of(subscription))) told.push(subscription.id);
       if (told.length > 0)
         this.owe(tx, {
           activity: this.activity(change, () => activityOf(change, context)),
@@ -170,7 +167,7 @@ export class Outbox {
           inboxes: [],
           ...traced,
         });
-    }
+    });
     for (const told of tx.announcements)
       this.owe(tx, {
         activity: this.activity(told, () => announcementOf(told.id, told.types, context)),
@@ -178,6 +175,39 @@ export class Outbox {
         inboxes: told.inboxes,
         ...traced,
       });
+  }
+
+  /** Finds those who listen here to each change, and does what else there is to do with it. */
+  private async eachChange(
+    tx: Transaction,
+    work: (
+      change: ResourceChange,
+      record: ResourceRecord,
+      mayRead: (access: (of: Subscribers) => Access) => Promise<boolean>,
+    ) => Promise<void>,
+  ): Promise<void> {
+    const { authorizer, followers, channels } = this.options;
+    const seen = { before: new Subscribers(), after: new Subscribers() };
+    for (const change of tx.changes) {
+      const record = (change.after ?? change.before)!;
+      // Who may read it at the time of the event; what is deleted, before it was.
+      const view: View = change.after ? tx : tx.before;
+      const accessOf = seen[change.after ? 'after' : 'before'];
+      const decided = new Map<Access, boolean>();
+      const mayRead = async (wanted: (of: Subscribers) => Access): Promise<boolean> => {
+        const access = wanted(accessOf);
+        const known = decided.get(access);
+        if (known !== undefined) return known;
+        const allowed = await authorizer.allows({ view, access, mode: 'read', iri: record.iri, record });
+        decided.set(access, allowed);
+        return allowed;
+      };
+      const readers: Reader[] = [];
+      for (const each of [...followers, ...channels.covering(record.iri)])
+        if (await mayRead((of) => of.ofReader(each))) readers.push(each);
+      if (readers.length > 0) this.readers.set(change, readers);
+      await work(change, record, mayRead);
+    }
   }
 
   /** Staged at once where few are told, else later: the events of one inbox stay in order. */

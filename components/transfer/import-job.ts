@@ -101,7 +101,8 @@ export class ImportJob implements BlockTaker {
 
   async take(block: Block): Promise<void> {
     const kept: number[] = [];
-    const { items, number } = block;
+    const { number } = block;
+    const items = this.isShared ? await this.complete(number, block.items, graphsOf(block.items)) : block.items;
     let staged: Staged;
     try {
       staged = await this.store(block, items).catch((error: unknown) => {
@@ -114,6 +115,7 @@ export class ImportJob implements BlockTaker {
       throw error;
     }
     if (this.options.dryRun) this.thread!.drop(number);
+    else if (this.isShared) this.thread!.drop(number, acceptedOf(items, staged));
     this.count(block, staged);
   }
 
@@ -142,8 +144,7 @@ export class ImportJob implements BlockTaker {
   private async storeSingly(block: Block, kept: number[]): Promise<Staged> {
     const { platform } = this.options;
     const { items, number } = block;
-    const graphs = [...items.keys()].filter((index) => items[index]!.content?.kind === 'rdf');
-    const complete = await this.complete(number, items, graphs);
+    const complete = await this.complete(number, items, graphsOf(items));
     const [verdicts, lost]: [Verdict[], Told[]] = [[], []];
     for (const [index, item] of complete.entries())
       try {
@@ -220,11 +221,17 @@ export class ImportJob implements BlockTaker {
     const names = block.items.flatMap(({ iri }, index) => (isStored(verdicts[index]!) ? [nameOf(iri)] : []));
     if (names.length > 0) tx.putEntry(entryKey(seenSpace, state.id, String(state.blocks)), names.join(' '));
     tx.putEntry(entryKey(importSpace, state.id), writeState(behind(state, block, { verdicts, lost })));
-    const accepted = block.items.flatMap((_, index) => (isStored(verdicts[index]!) ? [index] : []));
+    // What other servers have to get to know is written by the queue.
+    if (this.isShared) return;
+    const accepted = acceptedOf(block.items, { verdicts });
     tx.partner = {
       bytes: block.batchBytes,
       write: (operations) => this.thread!.write({ write: block.number, accepted, written }, operations),
     };
+  }
+
+  private get isShared(): boolean {
+    return this.options.platform.store.shared !== undefined;
   }
 
   private count(block: Block, { verdicts, lost }: Staged): void {
@@ -232,3 +239,9 @@ export class ImportJob implements BlockTaker {
     Object.assign(this.state, behind(this.state, block, { verdicts, lost }));
   }
 }
+
+const graphsOf = (items: readonly BlockItem[]): number[] =>
+  [...items.keys()].filter((index) => items[index]!.content?.kind === 'rdf');
+
+const acceptedOf = (items: readonly BlockItem[], { verdicts }: Pick<Staged, 'verdicts'>): number[] =>
+  items.flatMap((_, index) => (isStored(verdicts[index]!) ? [index] : []));

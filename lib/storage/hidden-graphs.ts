@@ -6,7 +6,7 @@
 import { LwsError } from '../errors.js';
 import { entryBlocks, keyBlocks, type Level } from './durable-level.js';
 import { blocksOf, charactersOf, type GraphKeys } from './graph-keys.js';
-import { dropped, hiddenKey, hiddenRange, loadingName } from './hidden-keys.js';
+import { dropped, hiddenKey, hiddenRange, loadingName, mayBeLoading } from './hidden-keys.js';
 import { graphPrefix, indexNames } from './quad-keys.js';
 import { partsOfEntry, rangeOf } from './records.js';
 import type { Transaction } from './transaction.js';
@@ -19,6 +19,8 @@ const maxWaits = 300;
 
 export interface HiddenGraphsOptions {
   readonly level: Level;
+  /** Other servers write hidden graphs as well. */
+  readonly isShared: boolean;
   /** Refuses what the disk might not take. */
   readonly assertSpace: (bytes: number) => Promise<void>;
   readonly transact: <T>(work: (tx: Transaction) => T, options: { readonly frees: boolean }) => Promise<T>;
@@ -36,7 +38,8 @@ export class HiddenGraphs {
   async open(): Promise<void> {
     const { level } = this.options;
     for await (const entries of entryBlocks(level, hiddenRange))
-      for (const [key, value] of entries) this.sweep(partsOfEntry(key)[1]!, value);
+      for (const [key, value] of entries)
+        if (!(this.options.isShared && mayBeLoading(value))) this.sweep(partsOfEntry(key)[1]!, value);
   }
 
   /**
@@ -78,12 +81,14 @@ export class HiddenGraphs {
 
   /**
    * Waits until a graph is not hidden any more.
-   * @param isHidden looks at the committed state
+   * @param hiddenBy looks at the committed state
    * @throws LwsError `too-busy` after half a minute
    */
-  async gone(graph: string, isHidden: () => boolean): Promise<void> {
+  async gone(graph: string, hiddenBy: () => string | undefined): Promise<void> {
     // What hides it may be on its way to the disk, and so may be what ends that.
-    for (let waits = 0; waits === 0 || (isHidden() && !this.isClosed); waits++) {
+    for (let waits = 0; waits === 0 || (hiddenBy() !== undefined && !this.isClosed); waits++) {
+      const value = hiddenBy();
+      if (this.options.isShared && value !== undefined && !mayBeLoading(value)) this.sweep(graph, value);
       if (waits > maxWaits)
         throw new LwsError('too-busy', 'What had this name before is still being removed. Try again in a moment.', {
           fields: { 'Retry-After': '5' },

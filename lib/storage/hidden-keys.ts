@@ -13,10 +13,16 @@ export const dropped = 'dropped';
 const names = new WeakMap<object, string>();
 /** What is written as the value while these keys are. */
 export function loadingName(keys: GraphKeys): string {
-  const name = names.get(keys) ?? `loading ${randomUUID()}`;
+  const name = names.get(keys) ?? `loading ${randomUUID()} ${Date.now()}`;
   names.set(keys, name);
   return name;
 }
+
+/** Whoever began to write it so long ago is not there any more. */
+const abandonedMs = 3_600_000;
+/** Whether another server may still be writing it. */
+export const mayBeLoading = (value: string): boolean =>
+  value !== dropped && Date.now() - Number(value.split(' ')[2] ?? 0) < abandonedMs;
 
 /** A transaction writes a graph that is hidden: it has to wait until nothing is left of that. */
 export class GraphInTheWay extends Error {

@@ -48,6 +48,7 @@ export class Store extends StoreListeners {
     this.graphs = new CommittedGraphs(level);
     this.hidden = new HiddenGraphs({
       level,
+      isShared: options.cluster !== undefined,
       assertSpace: (bytes) => blobs.space.assertFor(bytes, false),
       transact: (work, given) => this.transact(work, given),
     });
@@ -197,7 +198,7 @@ export class Store extends StoreListeners {
         return await this.queue.transact(work, options.frees);
       } catch (error) {
         if (!(error instanceof GraphInTheWay)) throw error;
-        await this.hidden.gone(error.graph, () => this.entry(hiddenKey(error.graph)) !== undefined);
+        await this.hidden.gone(error.graph, () => this.entry(hiddenKey(error.graph)));
       }
     }
   }
@@ -214,13 +215,12 @@ export class Store extends StoreListeners {
 
   /** Waits a moment until it can be read. @throws LwsError `too-busy` */
   async opened(): Promise<void> {
-    for (let waits = 0; !this.isOpen; waits++) await (waits < 50 ? sleep(100) : Promise.reject(beingOpened()));
+    for (let at = 0; !this.isOpen; at++) await (at < 50 ? sleep(100) : Promise.reject(beingOpened()));
   }
 
   /** The batch is on the disk: readers may see it. */
   private apply(transaction: Transaction): void {
-    // What is only created is not kept in memory: most of it is not asked for soon, and keeping it costs more than to
-    // read it once.
+    // What is only created is not kept in memory: to keep it all costs more than to read once what is asked for.
     for (const [iri, record] of transaction.records) {
       if (!record) this.recordCache.delete(iri);
       else if (record.kind === 'container' || this.recordCache.has(iri)) this.recordCache.set(iri, record);

@@ -19,6 +19,15 @@ const questionMs = 10_000;
 const doubtMs = 20_000;
 const rowsAtATime = 200;
 
+interface StoredRow {
+  readonly seq: string;
+  readonly body: Buffer;
+}
+
+const nextRows = 'SELECT seq, body FROM journal WHERE seq > $1 ORDER BY seq LIMIT $2';
+const rowsOf = ({ rows }: { readonly rows: readonly StoredRow[] }): JournalRow[] =>
+  rows.map(({ seq, body }) => ({ seq: Number(seq), body }));
+
 export class Journal {
   /** Asks; never waits for those who write. */
   readonly reader: Connection;
@@ -37,11 +46,7 @@ export class Journal {
 
   /** The next rows after one, in order; fewer than there are when there are many. */
   async after(seq: number): Promise<JournalRow[]> {
-    const { rows } = await this.reader.query<{ seq: string; body: Buffer }>(
-      'SELECT seq, body FROM journal WHERE seq > $1 ORDER BY seq LIMIT $2',
-      [seq, rowsAtATime],
-    );
-    return rows.map((row) => ({ seq: Number(row.seq), body: row.body }));
+    return rowsOf(await this.reader.query<StoredRow>(nextRows, [seq, rowsAtATime]));
   }
 
   /** Whether all rows after one are still there. */
@@ -55,16 +60,17 @@ export class Journal {
 
   /**
    * Waits until nobody else writes, and keeps others from it until `append` or `release`.
-   * @returns the number of the last row
+   * @returns the number of the last row, and the next rows after a given one
    * @throws LwsError `too-busy`
    */
-  async lock(): Promise<number> {
+  async lock(position: number): Promise<{ readonly head: number; readonly rows: readonly JournalRow[] }> {
     try {
-      const [, { rows }] = await Promise.all([
+      const [, { rows }, next] = await Promise.all([
         this.writer.query('BEGIN'),
         this.writer.query<{ seq: string }>('SELECT seq FROM head FOR UPDATE'),
+        this.writer.query<StoredRow>(nextRows, [position, rowsAtATime]),
       ]);
-      return Number(rows[0]!.seq);
+      return { head: Number(rows[0]!.seq), rows: rowsOf(next) };
     } catch (error) {
       this.writer.drop();
       throw error instanceof LwsError ? error : databaseAway(error);
@@ -101,7 +107,7 @@ export class Journal {
     for (let failure: unknown; ; ) {
       try {
         // The transaction in doubt holds the head until it has ended.
-        await this.lock();
+        await this.lock(seq);
         const { rows } = await this.writer.query('SELECT 1 FROM journal WHERE seq = $1 AND id = $2', [seq, id]);
         await this.release();
         return rows.length > 0;

@@ -11,6 +11,7 @@ export class SharedLog {
   position = 0;
   private applying: Promise<unknown> = Promise.resolve();
   private question: Promise<void> | undefined;
+  /** The last row that is known of. */
   private head = 0;
   private isClosed = false;
   private polling: NodeJS.Timeout | undefined;
@@ -35,7 +36,8 @@ export class SharedLog {
     // Who comes before it is asked has the same answer.
     await new Promise((resolve) => setImmediate(resolve));
     this.question = undefined;
-    if ((await this.journal.head()) > this.position) await this.follow();
+    this.head = Math.max(this.head, await this.journal.head());
+    if (this.head > this.position) await this.follow();
   }
 
   /** Follows also when nobody asks. */
@@ -48,12 +50,13 @@ export class SharedLog {
 
   /** Waits until this server alone may write, and everything of others is applied. @throws LwsError `too-busy` */
   async begin(): Promise<void> {
-    this.head = await this.journal.lock();
-    if (this.head === this.position) return;
+    const { head, rows } = await this.journal.lock(this.position);
+    this.head = Math.max(this.head, head);
+    if (head === this.position) return;
     try {
-      await this.follow();
-      if (this.head !== this.position)
-        throw new Error(`The journal ends at ${this.head}, and this server is at ${this.position}.`);
+      await this.follow(rows);
+      if (head !== this.position)
+        throw new Error(`The journal ends at ${head}, and this server is at ${this.position}.`);
     } catch (error) {
       await this.journal.release();
       throw error;
@@ -72,22 +75,26 @@ export class SharedLog {
    */
   commit(body: Buffer, settle: (position: number) => Promise<void>): Promise<void> {
     return this.alone(async () => {
-      const seq = this.head + 1;
+      const seq = this.position + 1;
       await this.journal.append(seq, body);
       await settle(seq);
     });
   }
 
-  private follow(): Promise<void> {
+  /** @param known the next rows, when they were read already */
+  private follow(known: readonly JournalRow[] = []): Promise<void> {
     return this.alone(async () => {
+      // Some may have been applied meanwhile.
+      let rows = known.filter(({ seq }) => seq > this.position);
       for (;;) {
-        const rows = await this.journal.after(this.position);
+        if (rows.length === 0 && this.position < this.head) rows = await this.journal.after(this.position);
         if (rows.length === 0) return;
         if (rows[0]!.seq !== this.position + 1)
           throw new Error(
             `The journal has lost what came after ${this.position}. Start the server again: it takes the state anew.`,
           );
         await this.apply(rows);
+        rows = [];
       }
     });
   }

@@ -3,6 +3,9 @@ import type { Blobs } from './blobs.js';
 import { garbageKey } from './records.js';
 import type { Transaction } from './transaction.js';
 
+/** Another server may have begun to read a blob before it knew that nothing refers to it any more. */
+const keptMs = 30_000;
+
 export class SettledBlobs {
   /**
    * Keys of blobs that are removed. The next batch takes them along: a write of its own, not synced, could fail in the middle of
@@ -13,6 +16,7 @@ export class SettledBlobs {
   constructor(
     private readonly blobs: Blobs,
     private readonly onTrouble: ((message: string, error: unknown) => void) | undefined,
+    private readonly isShared: boolean,
   ) {}
 
   /** Its batch is on the disk. */
@@ -24,11 +28,17 @@ export class SettledBlobs {
     }
     await this.settle(async () => {
       for (const blob of addedBlobs.keys()) await this.blobs.confirm(blob);
-      for (const blob of removedBlobs) {
-        await this.blobs.remove(blob);
-        this.forgotten.add(garbageKey(blob));
-      }
+      if (!this.isShared) await this.remove(removedBlobs);
+      // What is left at the end of the process is removed by the next start.
+      else setTimeout(() => void this.settle(() => this.remove(removedBlobs)), keptMs).unref();
     });
+  }
+
+  private async remove(removedBlobs: ReadonlySet<string>): Promise<void> {
+    for (const blob of removedBlobs) {
+      await this.blobs.remove(blob);
+      this.forgotten.add(garbageKey(blob));
+    }
   }
 
   /** Its batch was in doubt, and is not on the disk. */

@@ -22,6 +22,7 @@ export interface ClusterOptions {
   readonly onTrouble: (message: string, error: unknown) => void;
 }
 
+const refreshMs = 1_000;
 const keptMinutes = 60;
 const minCheckpointBytes = 64 << 20;
 /** How long a start may wait for those of other servers. */
@@ -36,6 +37,7 @@ export class Cluster {
   private readonly starting: Connection;
   private readonly onLead: (() => void)[] = [];
   private isMember = false;
+  private refreshedAt = -refreshMs;
 
   private constructor(private readonly options: ClusterOptions) {
     const { address, folder, secrets, onTrouble } = options;
@@ -90,6 +92,22 @@ export class Cluster {
     await this.starting.close();
     this.isMember = true;
     await this.membership.join();
+  }
+
+  /** Takes the secrets that other servers have changed, once a second at most. */
+  async refreshSecrets(): Promise<void> {
+    if (performance.now() - this.refreshedAt < refreshMs) return;
+    this.refreshedAt = performance.now();
+    await this.secrets.synchronize();
+  }
+
+  /** Whether no server has named an identifier within the time for which it was to be known. @throws LwsError `too-busy` */
+  async isFirst(id: string, validMs: number): Promise<boolean> {
+    const { rowCount } = await this.journal.reader.query(
+      "INSERT INTO used (id, until) VALUES ($1, now() + $2 * interval '1 millisecond') ON CONFLICT DO NOTHING",
+      [id, validMs],
+    );
+    return rowCount === 1;
   }
 
   /** Whether this server does what only one should do. */

@@ -34,6 +34,16 @@ export class SharedStore {
     this.cluster.onLeading(listener);
   }
 
+  /** Takes the secrets that other servers have changed, once a second at most. */
+  refreshSecrets(): Promise<void> {
+    return this.cluster.refreshSecrets();
+  }
+
+  /** Whether no server has named an identifier within the time for which it was to be known. @throws LwsError `too-busy` */
+  isFirst(id: string, validMs: number): Promise<boolean> {
+    return this.cluster.isFirst(id, validMs);
+  }
+
   async close(): Promise<void> {
     await this.log.close();
     await this.cluster.close();

@@ -47,7 +47,7 @@ describe('A storage in PostgreSQL', function () {
     after(() => cluster.end());
     const any = (turn: number): ClusterServer => servers[turn % 3]!;
 
-    it('has what was written through one of them for the next request through another', async () => {
+    it('Rule 19.1: has what was written through one of them for the next request through another', async () => {
       for (let at = 0; at < runs(300); at++) {
         const made = await any(at).ask(
           'PUT',
@@ -68,7 +68,7 @@ describe('A storage in PostgreSQL', function () {
       }
     });
 
-    it('has bytes, JSON, metadata and listings of one on the others', async () => {
+    it('Rule 19.1: has bytes, JSON, metadata and listings of one on the others', async () => {
       await any(0).ask('PUT', 'kinds/b', { 'Content-Type': 'image/png' }, Buffer.from([1, 2, 3]));
       await any(1).ask('PUT', 'kinds/j', { 'Content-Type': 'application/json' }, '{"a":1}');
       await any(2).ask('PATCH', 'kinds/j', { 'Content-Type': 'application/merge-patch+json' }, '{"b":2}');
@@ -80,7 +80,7 @@ describe('A storage in PostgreSQL', function () {
       expect((await any(1).ask('GET', 'kinds/b')).status).to.equal(404);
     });
 
-    it('lets one of many win who replace the same state through all of them, and loses no patch', async () => {
+    it('Rule 19.2: lets one of many win who replace the same state through all of them, and loses no patch', async () => {
       const { headers } = await any(0).ask('PUT', 'raced', turtle, '<> <urn:n> 0 .');
       const etag = headers['etag']!;
       const put = (n: number) => any(n).ask('PUT', 'raced', { ...turtle, 'If-Match': etag }, `<> <urn:n> ${n} .`);
@@ -93,7 +93,7 @@ describe('A storage in PostgreSQL', function () {
       expect(text.match(/urn:m/g)).to.have.length(30);
     });
 
-    it('finds by type and by SPARQL what another one wrote', async () => {
+    it('Rule 19.1: finds by type and by SPARQL what another one wrote', async () => {
       for (let at = 0; at < 9; at++) {
         await any(at).ask('PUT', `found/${at}`, turtle, `<> a <urn:Found> ; <urn:n> ${at} .`);
         const page = JSON.parse((await any(at + 1).ask('GET', '.lws/type-search?type=urn:Found')).text);
@@ -151,7 +151,7 @@ describe('A storage in PostgreSQL', function () {
     });
   });
 
-  it('refuses what was revoked on every server from then on, and has one owner on all of them', async () => {
+  it('Rules 19.1, 19.2: refuses what was revoked on every server from then on, and has one owner on all of them', async () => {
     const cluster = await Cluster.start(2, { ...settings(), 'dev.open': 'false', 'access-control': 'wac' });
     try {
       const [a, b] = cluster.servers as [ClusterServer, ClusterServer];
@@ -185,7 +185,7 @@ describe('A storage in PostgreSQL', function () {
     }
   });
 
-  it('delivers by one server, and by another one when that is gone: all, in order, hardly anything twice', async () => {
+  it('Rule 19.5: delivers by one server, and by another one when that is gone: all, in order, hardly anything twice', async () => {
     const host = await startInboxHost();
     const cluster = await Cluster.start(3, {
       ...settings(),
@@ -234,7 +234,7 @@ describe('A storage in PostgreSQL', function () {
     }
   });
 
-  it('answers 503 while the database is away, and comes back without a restart', async () => {
+  it('Rule 19.3: answers 503 while the database is away, and comes back without a restart', async () => {
     const cluster = await Cluster.start(2, settings());
     try {
       const [a, b] = cluster.servers as [ClusterServer, ClusterServer];
@@ -270,7 +270,7 @@ describe('A storage in PostgreSQL', function () {
     ['before the database has the commit', false],
     ['after the database has the commit, before it says so', true],
   ] as const)
-    it(`asks the journal what became of a write when the connection is cut ${when}`, async () => {
+    it(`Rule 19.4: asks the journal what became of a write when the connection is cut ${when}`, async () => {
       const own = settings();
       const proxy = await startCuttingProxy(postgres.port);
       const store = own['store']!.replace(String(postgres.port), String(proxy.port));
@@ -293,7 +293,7 @@ describe('A storage in PostgreSQL', function () {
       }
     });
 
-  it('takes the storage of a folder into a new database, and no other one', async () => {
+  it('Rule 19.6: takes the storage of a folder into a new database, and no other one', async () => {
     const own = settings();
     const cluster = await Cluster.start(1, {});
     try {

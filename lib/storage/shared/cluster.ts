@@ -43,7 +43,7 @@ export class Cluster {
     const { address, folder, secrets, onTrouble } = options;
     this.journal = new Journal(address);
     this.starting = new Connection(address);
-    const connection = this.journal.reader;
+    const connection = this.journal.others;
     this.secrets = new SharedSecrets(connection, folder, secrets);
     this.checkpoints = new Checkpoints({
       connection,
@@ -60,7 +60,7 @@ export class Cluster {
   }
 
   /**
-   * Makes the folder follow the journal, alone until `started`.
+   * Makes the folder follow the journal, alone until `opened`.
    * @throws StoreUnavailableError when the database, or the folder, has something else; LwsError `too-busy` when the database cannot be
    *   reached
    */
@@ -86,10 +86,15 @@ export class Cluster {
     );
   }
 
-  /** Everything that this server makes at its start is made. */
-  async started(): Promise<void> {
+  /** Everything is made that is made at a start, and others may start. */
+  async opened(): Promise<void> {
     await this.secrets.synchronize();
     await this.starting.close();
+  }
+
+  /** This is a server, and no command. */
+  async serve(): Promise<void> {
+    await this.opened();
     this.isMember = true;
     await this.membership.join();
   }
@@ -103,7 +108,7 @@ export class Cluster {
 
   /** Whether no server has named an identifier within the time for which it was to be known. @throws LwsError `too-busy` */
   async isFirst(id: string, validMs: number): Promise<boolean> {
-    const { rowCount } = await this.journal.reader.query(
+    const { rowCount } = await this.journal.others.query(
       "INSERT INTO used (id, until) VALUES ($1, now() + $2 * interval '1 millisecond') ON CONFLICT DO NOTHING",
       [id, validMs],
     );

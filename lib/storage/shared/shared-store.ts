@@ -18,10 +18,15 @@ export class SharedStore {
     return this.log.freshen();
   }
 
-  /** Everything is made that a server makes at its start. */
-  async begin(): Promise<void> {
+  /** Everything is made that is made at a start, and others may start. */
+  opened(): Promise<void> {
+    return this.cluster.opened();
+  }
+
+  /** The same for a server, which follows the others from here on. */
+  async serve(): Promise<void> {
     this.log.poll();
-    await this.cluster.started();
+    await this.cluster.serve();
   }
 
   /** Whether this server does what only one of them should do. */

@@ -1,6 +1,7 @@
 /** What becomes of blobs when the fate of their transaction is known. It must not know resources. */
 import type { Blobs } from './blobs.js';
 import { garbageKey } from './records.js';
+import { BlobSweeper, type SweeperOptions } from './sweep-blobs.js';
 import type { Transaction } from './transaction.js';
 
 export class SettledBlobs {
@@ -10,10 +11,24 @@ export class SettledBlobs {
    */
   readonly forgotten = new Set<string>();
 
-  constructor(
-    private readonly blobs: Blobs,
-    private readonly onTrouble: ((message: string, error: unknown) => void) | undefined,
-  ) {}
+  private readonly working = new Set<Promise<void>>();
+  private readonly sweeper: BlobSweeper;
+
+  constructor(private readonly options: Omit<SweeperOptions, 'forgotten'>) {
+    this.sweeper = new BlobSweeper({ ...options, forgotten: this.forgotten });
+  }
+
+  /** Settles what earlier processes left. @throws the error of the disk */
+  begin(): Promise<void> {
+    return this.sweeper.begin();
+  }
+
+  /** Returns when everything is settled, as far as it can be, and lets go of the blobs. */
+  async close(): Promise<void> {
+    await this.sweeper.stop();
+    await Promise.all(this.working);
+    this.options.blobs.close();
+  }
 
   /** Its batch is on the disk. */
   async committed({ addedBlobs, removedBlobs, isForeign }: Transaction): Promise<void> {
@@ -22,10 +37,10 @@ export class SettledBlobs {
       for (const blob of removedBlobs) this.forgotten.add(garbageKey(blob));
       return;
     }
-    await this.settle(async () => {
-      for (const blob of addedBlobs.keys()) await this.blobs.confirm(blob);
+    await this.settle(async (blobs) => {
+      for (const blob of addedBlobs.keys()) await blobs.confirm(blob);
       for (const blob of removedBlobs) {
-        await this.blobs.remove(blob);
+        await blobs.remove(blob);
         this.forgotten.add(garbageKey(blob));
       }
     });
@@ -33,16 +48,16 @@ export class SettledBlobs {
 
   /** Its batch was in doubt, and is not on the disk. */
   dropped({ addedBlobs }: Transaction): Promise<void> {
-    return this.settle(async () => {
-      for (const blob of addedBlobs.keys()) await this.blobs.remove(blob);
+    return this.settle(async (blobs) => {
+      for (const blob of addedBlobs.keys()) await blobs.remove(blob);
     });
   }
 
-  private async settle(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      this.onTrouble?.('A blob could not be settled; the next start will.', error);
-    }
+  private async settle(work: (blobs: Blobs) => Promise<void>): Promise<void> {
+    const { blobs, onTrouble } = this.options;
+    const done = work(blobs).catch((error) => onTrouble?.('A blob could not be settled; a later sweep will.', error));
+    this.working.add(done);
+    await done;
+    this.working.delete(done);
   }
 }

@@ -40,6 +40,8 @@ export interface Blobs {
   readonly name: string;
   /** Other servers may put blobs there too. What a crash left is removed while the server runs, when it is old enough. */
   readonly isShared: boolean;
+  /** How many calls at once are faster than one after the other. */
+  readonly atOnce: number;
   /** The place was made when it was opened. */
   readonly isNew: boolean;
   /** The disk that LevelDB needs. */

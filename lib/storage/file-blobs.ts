@@ -22,6 +22,7 @@ const subfolders = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart
 export class FileBlobs extends HeldBlobs implements Blobs {
   readonly name = 'blobs/';
   readonly isShared = false;
+  readonly atOnce = 1;
   isNew = false;
   readonly space: DiskSpace;
   private readonly folder: string;

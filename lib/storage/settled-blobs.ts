@@ -1,4 +1,5 @@
 /** What becomes of blobs when the fate of their transaction is known. It must not know resources. */
+import { atOnce } from './at-once.js';
 import type { Blobs } from './blobs.js';
 import { garbageKey } from './records.js';
 import { BlobSweeper, type SweeperOptions } from './sweep-blobs.js';
@@ -38,18 +39,18 @@ export class SettledBlobs {
       return;
     }
     await this.settle(async (blobs) => {
-      for (const blob of addedBlobs.keys()) await blobs.confirm(blob);
-      for (const blob of removedBlobs) {
+      await atOnce(addedBlobs.keys(), blobs.atOnce, (blob) => blobs.confirm(blob));
+      await atOnce(removedBlobs, blobs.atOnce, async (blob) => {
         await blobs.remove(blob);
         this.forgotten.add(garbageKey(blob));
-      }
+      });
     });
   }
 
   /** Its batch was in doubt, and is not on the disk. */
   dropped({ addedBlobs }: Transaction): Promise<void> {
     return this.settle(async (blobs) => {
-      for (const blob of addedBlobs.keys()) await blobs.remove(blob);
+      await atOnce(addedBlobs.keys(), blobs.atOnce, (blob) => blobs.remove(blob));
     });
   }
 

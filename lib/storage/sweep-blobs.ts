@@ -1,5 +1,6 @@
 /** What a crash may have left of blobs. It must not know resources. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { atOnce } from './at-once.js';
 import type { Blobs } from './blobs.js';
 import { keyBlocks, type Level } from './durable-level.js';
 import { allGarbage, blobKey, garbageKey } from './records.js';
@@ -49,14 +50,13 @@ export class BlobSweeper {
     const doubtful = await blobs.inDoubt();
     // After the list: what was committed before it was read is known here now.
     await freshen();
-    for (const blob of doubtful) if (!signal.aborted) await settle(level, blobs, blob);
+    await atOnce(doubtful, blobs.atOnce, async (blob) => (signal.aborted ? undefined : settle(level, blobs, blob)));
     for await (const keys of keyBlocks(level, allGarbage()))
-      for (const key of keys) {
-        if (signal.aborted) return;
-        if (forgotten.has(key)) continue;
+      await atOnce(keys, blobs.atOnce, async (key) => {
+        if (signal.aborted || forgotten.has(key)) return;
         await blobs.remove(blobOf(key));
         forgotten.add(key);
-      }
+      });
   }
 
   /** Ends what is under way, when nothing holds blobs any more. */

@@ -28,6 +28,7 @@ const readyMs = 5_000;
 export class S3Blobs extends HeldBlobs implements Blobs {
   readonly name: string;
   readonly isShared = true;
+  readonly atOnce = 16;
   isNew = false;
   readonly space: DiskSpace;
   private readonly client: S3Client;

@@ -2,42 +2,49 @@
 import { LwsError } from '../../errors.js';
 
 export class Slots {
-  private readonly waiting: ((isFree: boolean) => void)[] = [];
+  private readonly waiting = new Set<() => void>();
+  private releases = 0;
 
-  /** @param maxWaitMs milliseconds that one waits for a slot */
+  /** @param maxWaitMs milliseconds that one waits while nobody at all gives a slot back */
   constructor(
     private free: number,
     private readonly maxWaitMs: number,
   ) {}
 
-  /** Waits for a slot, in turn. @returns what gives it back @throws LwsError `too-busy` after too long a wait */
+  /** Waits for a slot, in turn. @returns what gives it back @throws LwsError `too-busy` when none becomes free */
   async take(): Promise<() => void> {
     if (this.free > 0) this.free--;
-    else if (!(await this.turn()))
-      throw new LwsError('too-busy', 'Too many large uploads are under way. Try again in a moment.', {
-        fields: { 'Retry-After': '10' },
-      });
+    else await this.turn();
     let isTaken = true;
     return () => {
       if (!isTaken) return;
       isTaken = false;
-      const next = this.waiting.shift();
-      if (next) next(true);
+      this.releases++;
+      const [next] = this.waiting;
+      if (next) next();
       else this.free++;
     };
   }
 
-  private turn(): Promise<boolean> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        this.waiting.splice(this.waiting.indexOf(settle), 1);
-        resolve(false);
+  private turn(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      let seen = this.releases;
+      const timer = setInterval(() => {
+        if (seen === this.releases) settle(busy());
+        seen = this.releases;
       }, this.maxWaitMs);
-      const settle = (isFree: boolean): void => {
-        clearTimeout(timer);
-        resolve(isFree);
+      const settle = (error?: Error): void => {
+        clearInterval(timer);
+        this.waiting.delete(settle);
+        if (error) reject(error);
+        else resolve();
       };
-      this.waiting.push(settle);
+      this.waiting.add(settle);
     });
   }
 }
+
+const busy = (): LwsError =>
+  new LwsError('too-busy', 'Too many large uploads are under way. Try again in a moment.', {
+    fields: { 'Retry-After': '10' },
+  });

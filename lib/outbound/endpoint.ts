@@ -27,7 +27,7 @@ export interface EndpointRequest {
 export interface EndpointAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  /** To be read to its end, or destroyed. */
+  /** To be read to its end, or discarded. */
   readonly body: Readable;
 }
 
@@ -81,6 +81,9 @@ export class Endpoint {
     this.pool.destroy().catch(() => undefined);
   }
 }
+
+/** Lets go of an answer that nobody reads, and of its connection. */
+export const discard = ({ body }: EndpointAnswer): void => void body.on('error', () => {}).destroy();
 
 /** Chunks as they are, without a copy. */
 const sent = (chunks: readonly Uint8Array[]): Uint8Array | Readable =>

@@ -23,8 +23,8 @@ const bucket = 'spec-bucket';
 /** The key that s3rver knows. */
 const [accessKeyId, secretAccessKey] = ['S3RVER', 'S3RVER'];
 
-/** What becomes of a request: this status, a connection that breaks, or no answer; `undefined`: what should. */
-export type Fault = number | 'break' | 'hang' | undefined;
+/** What becomes of a request: this status, a connection that breaks before or within the answer, or no answer; `undefined`: what should. */
+export type Fault = number | 'break' | 'cut' | 'hang' | undefined;
 
 export class SpecS3 {
   /** Method and path of each request, in order. */
@@ -128,12 +128,13 @@ export class SpecS3 {
     const fault = this.fault(request);
     if (fault === 'break') req.socket.destroy();
     else if (fault === 'hang') req.resume();
-    else if (fault !== undefined) refuse(req, res, fault, 'SlowDown');
+    else if (typeof fault === 'number') refuse(req, res, fault, 'SlowDown');
     else if (!isSigned(req, url)) refuse(req, res, 403, 'SignatureDoesNotMatch');
     else if (req.method === 'GET' && url.searchParams.has('uploads')) this.listUploads(url, res);
     else if (req.method === 'DELETE' && url.searchParams.has('uploadId')) this.abortUpload(url, req, res);
     else {
       this.verify(req, request);
+      if (fault === 'cut') cutAnswer(res);
       this.inner(req, res);
     }
   }
@@ -180,6 +181,16 @@ export class SpecS3 {
       res.writeHead(204).end();
     }
   }
+}
+
+/** Ends the connection after the first chunk of the body. */
+function cutAnswer(res: ServerResponse): void {
+  const write = res.write.bind(res) as (chunk: unknown) => boolean;
+  res.write = (chunk: unknown) => {
+    write(chunk);
+    setImmediate(() => res.destroy());
+    return true;
+  };
 }
 
 function refuse(req: IncomingMessage, res: ServerResponse, status: number, code: string): void {

@@ -53,7 +53,7 @@ export class S3Client {
 
   /**
    * Sends a request until it is answered.
-   * @returns the answer with a status of 2xx, whose body is to be read or destroyed
+   * @returns the answer with a status of 2xx, whose body is to be read or discarded
    * @throws S3Refusal; LwsError `too-busy` when the store is away or overloaded
    */
   async send(request: S3Request): Promise<EndpointAnswer> {

@@ -4,6 +4,7 @@
  */
 import { Readable } from 'node:stream';
 import { LwsError } from '../../errors.js';
+import { discard } from '../../outbound/endpoint.js';
 import { OutboundError } from '../../outbound/outbound-error.js';
 import { away, type S3Client } from './s3-client.js';
 
@@ -44,12 +45,12 @@ export class S3Read extends Readable {
     const answer = await client.send({ method: 'GET', key, headers });
     const found = sizeIn(answer.headers);
     if (found !== size || (!isWhole && answer.status !== 206)) {
-      answer.body.destroy();
+      discard(answer);
       throw found === size
         ? new Error('The S3 store does not answer with the range that was asked for.')
         : otherSize(found);
     }
-    if (this.destroyed) answer.body.destroy();
+    if (this.destroyed) discard(answer);
     else this.follow(answer.body);
   }
 

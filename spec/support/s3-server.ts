@@ -51,6 +51,7 @@ export class SpecS3 {
 
   /** Listens, at the same port as before. */
   async up(): Promise<void> {
+    if (this.server) return;
     const server = createServer((req, res) => this.answer(req, res));
     await new Promise<void>((resolve) => server.listen(this.port, '127.0.0.1', resolve));
     this.server = server;

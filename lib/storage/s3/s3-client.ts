@@ -67,7 +67,7 @@ export class S3Client {
       const isPassing = failure instanceof OutboundError || isTemporary(failure);
       if (!isPassing) throw failure;
       if (tries >= (request.maxTries ?? maxTries) || Date.now() - begun > lastTryMs) throw away(failure);
-      await sleep(firstDelayMs * 2 ** (tries - 1) * (0.5 + Math.random()), undefined, { ref: false });
+      await sleep(firstDelayMs * 2 ** (tries - 1) * (0.5 + Math.random()));
     }
   }
 

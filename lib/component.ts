@@ -26,6 +26,7 @@ import type { BulkOptions } from './resources/bulk-items.js';
 import type { ExplainedRequest, Explanation } from './resources/explanation.js';
 import type { GraphsRequest, UpdatedGraph } from './resources/update-graphs.js';
 import type { DescribedSetting, SettingsOf, SettingsTable } from './settings.js';
+import type { BlobLocation } from './storage/blobs.js';
 import type { Store } from './storage/store.js';
 import type { Transaction } from './storage/transaction.js';
 
@@ -138,6 +139,8 @@ export interface CommandContext {
   /** Verifies the storage as `quadpod check` does, and prints what is wrong. @returns the exit code */
   readonly check: () => Promise<number>;
   readonly dataDir: string;
+  /** Where the contents of JSON and binary resources are, with the credentials for it. */
+  readonly blobs: BlobLocation;
   /** @throws SettingsError where `lws.data-dir` has no storage; nothing is made there */
   readonly assertStorage: () => void;
   /** Runs work on the store that is there. @throws SettingsError as `assertStorage`, StoreUnavailableError while a server has it open */

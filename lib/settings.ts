@@ -124,7 +124,7 @@ export interface DescribedSetting {
 }
 
 /** By its name, so that a component of somebody else cannot forget to say so. */
-const isSecret = (name: string): boolean => /(?:secret|password|passphrase)$/.test(name);
+const isSecret = (name: string): boolean => /(?:secret|password|passphrase|secret-access-key)$/.test(name);
 
 export const describeSettings = (settings: Settings): readonly DescribedSetting[] =>
   settings.all().map(({ setting: { name, doc }, value, source }) => ({

@@ -7,9 +7,15 @@ import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { CommandContext } from '../../lib/component.js';
+import { LwsError } from '../../lib/errors.js';
+import { atOnce } from '../../lib/storage/at-once.js';
+import { type BlobFacts, DamagedBlobError } from '../../lib/storage/blob-integrity.js';
+import type { Blobs } from '../../lib/storage/blobs.js';
+import { blobsAt } from '../../lib/storage/blobs-at.js';
 import { openLevel, StoreUnavailableError } from '../../lib/storage/durable-level.js';
+import { blobFacts, iriOfRecordKey, readRecord } from '../../lib/storage/records.js';
 import { isOf } from './entries.js';
-import { blobFile, copyOnce, keyFiles, type Manifest, prune, writeManifest } from './folder.js';
+import { blobFile, copyOnce, keyFiles, type Manifest, makeOnce, prune, writeManifest } from './folder.js';
 import { RunningServer } from './running-server.js';
 import { BackupError, digestOf, readHeader, readState, syncFolder, writeState } from './state-file.js';
 
@@ -84,24 +90,56 @@ interface CopiedBlobs {
   readonly entries: number;
 }
 
-async function copyBlobs({ dataDir, progress }: CommandContext, file: string, folder: string): Promise<CopiedBlobs> {
+async function copyBlobs(context: CommandContext, file: string, folder: string): Promise<CopiedBlobs> {
+  const { blobs: location, progress } = context;
   const names = new Set<string>();
+  const facts = new Map<string, BlobFacts>();
   let entries = 0;
   for await (const block of readState(file)) {
     entries += block.length;
-    for (const [key] of block) if (isOf('B', key)) names.add(key.slice(2));
+    for (const [key, value] of block)
+      if (isOf('B', key)) names.add(key.slice(2));
+      else if (location.s3 && isOf('R', key)) {
+        const record = readRecord(iriOfRecordKey(key), value);
+        if (record.blob) facts.set(record.blob, blobFacts(record));
+      }
   }
   const told = progress('Copying blobs');
   let [copied, done] = [0, 0];
-  for (const name of names) {
-    const from = blobFile(resolve(dataDir), name);
-    const size = existsSync(from) ? statSync(from).size : undefined;
-    if (size === undefined)
+  const blobs = await blobsAt(location);
+  const copy = async (name: string): Promise<void> => {
+    const to = blobFile(folder, name);
+    const isCopied = location.s3
+      ? await fetchOnce(blobs, facts.get(name), to)
+      : await copyFileOnce(blobFile(location.dataDir, name), to);
+    if (isCopied === undefined)
       throw new BackupError(
         `The blob ${name} of the storage is missing. Run "quadpod check" when the server is stopped.`,
       );
-    if (await copyOnce(from, blobFile(folder, name), size)) copied++;
+    if (isCopied) copied++;
     told(++done, names.size);
+  };
+  try {
+    await atOnce(names, blobs.atOnce, copy);
+  } finally {
+    blobs.close();
   }
   return { names, copied, entries };
+}
+
+const copyFileOnce = async (from: string, to: string): Promise<boolean | undefined> =>
+  existsSync(from) ? copyOnce(from, to, statSync(from).size) : undefined;
+
+/** @returns `undefined` when the blob is missing @throws BackupError when it is not what was stored, or cannot be had */
+async function fetchOnce(blobs: Blobs, facts: BlobFacts | undefined, to: string): Promise<boolean | undefined> {
+  if (!facts) return undefined;
+  const write = async (part: string): Promise<void> =>
+    pipeline(await blobs.read(facts), createWriteStream(part, { flags: 'wx', mode: 0o600 }));
+  try {
+    return await makeOnce(to, write, facts.size);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (error instanceof LwsError) throw new BackupError(`${blobs.name}: ${error.reason ?? error.message}`);
+    throw error instanceof DamagedBlobError ? new BackupError(error.message) : error;
+  }
 }

@@ -66,11 +66,19 @@ export function prune(folder: string, { state }: Manifest, blobs: ReadonlySet<st
  * @throws the file system's error
  */
 export async function copyOnce(from: string, to: string, size?: number): Promise<boolean> {
+  return makeOnce(to, (part) => copyFile(from, part, constants.COPYFILE_FICLONE), size);
+}
+
+/**
+ * The same for a file that something else writes.
+ * @param write into an empty file, or one that is not there
+ */
+export async function makeOnce(to: string, write: (part: string) => Promise<void>, size?: number): Promise<boolean> {
   if (size !== undefined && (await stat(to).catch(() => undefined))?.size === size) return false;
   mkdirSync(join(to, '..'), { recursive: true, mode: 0o700 });
   const part = `${to}.${randomUUID()}.part`;
   try {
-    await copyFile(from, part, constants.COPYFILE_FICLONE);
+    await write(part);
     const handle = await open(part, 'r+');
     try {
       await handle.chmod(0o600);

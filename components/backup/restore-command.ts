@@ -2,9 +2,13 @@
  * `quadpod restore DIR`: a back-up into an empty data directory, under the same address or, with --rewrite, another. It must not know
  * how a back-up is made.
  */
-import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { createReadStream, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { CommandContext } from '../../lib/component.js';
+import { LwsError } from '../../lib/errors.js';
+import { atOnce } from '../../lib/storage/at-once.js';
+import type { Blobs } from '../../lib/storage/blobs.js';
+import { blobsAt } from '../../lib/storage/blobs-at.js';
 import { type BatchWriter, type Level, openLevel, writeBatch } from '../../lib/storage/durable-level.js';
 import { otherKeys } from '../../lib/storage/quad-keys.js';
 import { metaKey } from '../../lib/storage/records.js';
@@ -27,7 +31,8 @@ export async function restore(context: CommandContext): Promise<number> {
   const file = join(folder, manifest.state);
   if (!existsSync(file) || (await digestOf(file)) !== manifest.sha256)
     throw new BackupError(`${file} is missing or damaged. "quadpod verify ${folder}" says more.`);
-  await assertEmpty(target);
+  const place = await blobsAt(context.blobs);
+  await assertEmpty(target, place);
   mkdirSync(target, { recursive: true, mode: 0o700 });
   const level = await openLevel(join(target, 'level'));
   try {
@@ -36,8 +41,9 @@ export async function restore(context: CommandContext): Promise<number> {
       () => {},
       () => [metaKey('restoring'), manifest.made],
     );
+    if (place.isShared) await place.open(`${context.baseUri}/`);
     const { blobs, facts } = await restoreEntries(context, { level, file, manifest, rewriting });
-    await restoreBlobs(context, folder, blobs);
+    await restoreBlobs(context, { place, folder, blobs });
     for (const key of manifest.keys) await copyOnce(join(folder, key), join(target, key));
     await writeBatch(
       level,
@@ -47,8 +53,10 @@ export async function restore(context: CommandContext): Promise<number> {
       },
       () => facts.at(-1)!,
     );
+    if (place.isShared) await confirmAll(place, blobs, print);
   } finally {
     await level.close();
+    place.close();
   }
   print(`${target} has the state of ${manifest.made}${rewriting ? `, now of ${rewriting.to}` : ''}.`);
   return check();
@@ -74,10 +82,13 @@ function rewritingOf({ baseUri, flags }: CommandContext, { storage }: Manifest):
 }
 
 /** What a restore that was broken off left goes; anything else stays, and is refused. */
-async function assertEmpty(target: string): Promise<void> {
-  if (!existsSync(target)) return;
-  const names = readdirSync(target);
-  if (names.length === 0) return;
+async function assertEmpty(target: string, blobs: Blobs): Promise<void> {
+  const names = existsSync(target) ? readdirSync(target) : [];
+  if (names.length === 0) {
+    if (!(await blobs.exists())) return;
+    blobs.close();
+    throw new BackupError(`${blobs.name} has blobs already. Choose another lws.blobs.`);
+  }
   if (names.includes('level')) {
     const level = await openLevel(join(target, 'level'));
     const broken = (await level.get(metaKey('restoring'))) !== undefined;
@@ -136,18 +147,42 @@ async function restoreEntries(
   return { blobs, facts: rewriting ? rewriting.facts() : facts };
 }
 
-async function restoreBlobs(
-  { dataDir, progress }: CommandContext,
-  folder: string,
-  blobs: readonly string[],
-): Promise<void> {
+interface BlobsTask {
+  readonly place: Blobs;
+  readonly folder: string;
+  readonly blobs: readonly string[];
+}
+
+async function restoreBlobs({ dataDir, progress }: CommandContext, { place, folder, blobs }: BlobsTask): Promise<void> {
   const told = progress('Restoring blobs');
   let done = 0;
-  for (const blob of blobs) {
+  await atOnce(blobs, place.atOnce, async (blob) => {
     const from = blobFile(folder, blob);
     if (!existsSync(from))
       throw new BackupError(`The back-up lacks the blob ${blob}. "quadpod verify ${folder}" says whose it is.`);
-    await copyOnce(from, blobFile(resolve(dataDir), blob));
+    if (place.isShared) await upload(place, blob, from);
+    else await copyOnce(from, blobFile(resolve(dataDir), blob));
     told(++done, blobs.length);
+  });
+}
+
+/** Everything refers to them now. */
+async function confirmAll(place: Blobs, blobs: readonly string[], print: (line: string) => void): Promise<void> {
+  try {
+    await atOnce(blobs, place.atOnce, (blob) => place.confirm(blob));
+  } catch (error) {
+    if (!(error instanceof LwsError)) throw error;
+    print(`Some marks stay in ${place.name}pending/ (${error.reason ?? error.message}); the server removes them.`);
+  }
+}
+
+async function upload(place: Blobs, blob: string, from: string): Promise<void> {
+  const writer = await place.create(blob);
+  try {
+    for await (const chunk of createReadStream(from, { highWaterMark: 1 << 20 })) await writer.write(chunk);
+    await writer.finish();
+  } catch (error) {
+    await writer.abort();
+    throw error instanceof LwsError ? new BackupError(`${place.name}: ${error.reason ?? error.message}`) : error;
   }
 }

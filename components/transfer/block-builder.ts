@@ -149,7 +149,7 @@ export class BlockBuilder {
 
   /** What cannot be stored is left out, and the rest continues. */
   private refuse(source: string, error: unknown): void {
-    if (!(error instanceof LwsError) || error.code === 'storage-full') throw error;
+    if (!(error instanceof LwsError) || error.code === 'storage-full' || error.code === 'too-busy') throw error;
     this.leftOut.push({ source, why: error.message });
   }
 

@@ -1,5 +1,6 @@
 /** What the thread that reads an import and the one that decides about it tell each other. */
 import type { BulkItem } from '../../lib/resources/bulk-items.js';
+import type { BlobLocation } from '../../lib/storage/blobs.js';
 
 export interface RdfBounds {
   /** Bytes of a JSON document; longer ones are kept as bytes that nobody reads. */
@@ -52,9 +53,9 @@ export interface ImportTask {
   readonly dryRun: boolean;
   /** Makes labels of blank nodes that no other import has, and the same again when it continues. */
   readonly seed: string;
-  /** The folders of LevelDB and of the blobs. */
+  /** The folder of LevelDB. */
   readonly level: string;
-  readonly blobs: string;
+  readonly blobs: BlobLocation;
   readonly bounds: RdfBounds;
   /** Not zero: to end. */
   readonly ended: Int32Array;

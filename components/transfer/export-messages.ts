@@ -1,8 +1,10 @@
 /** What the thread that writes an export and the one that answers requests tell each other. */
 import type { ReadScope } from '../../lib/authorization/authorizer.js';
+import type { BlobLocation } from '../../lib/storage/blobs.js';
 
 export interface ExportTask {
   readonly dataDir: string;
+  readonly blobs: BlobLocation;
   /** The IRI of the storage. */
   readonly storage: string;
   readonly of: string;

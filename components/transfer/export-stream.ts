@@ -35,7 +35,7 @@ export async function exportStream(platform: Platform, request: ExportRequest, o
   const decide = async (mode: 'read' | 'control', iri: string): Promise<boolean> =>
     isOperator || authorizer.allows({ view: store, access, mode, iri });
   const task: ExportTask = {
-    ...{ dataDir: resolve(platform.dataDir), storage, of, format, isGzip },
+    ...{ dataDir: resolve(platform.dataDir), blobs: store.blobs.location, storage, of, format, isGzip },
     ended: new Int32Array(new SharedArrayBuffer(4)),
     scope,
     isController: await decide('control', storage),

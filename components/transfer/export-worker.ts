@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { parentPort, workerData } from 'node:worker_threads';
-import { Blobs } from '../../lib/storage/blobs.js';
+import { blobsAt } from '../../lib/storage/blobs-at.js';
 import { openLevel } from '../../lib/storage/durable-level.js';
 import type { ExportTask, FromExport, ToExport } from './export-messages.js';
 import { ExportedMembers } from './exported-members.js';
@@ -59,7 +59,7 @@ const level = await openLevel(join(task.dataDir, 'level'));
 const snapshot = level.snapshot();
 try {
   const { of, storage, scope, isController, format, isGzip } = task;
-  const blobs = new Blobs(join(task.dataDir, 'blobs'));
+  const blobs = await blobsAt(task.blobs);
   const decide = (mode: 'read' | 'control', iris: readonly string[]): Promise<readonly boolean[]> =>
     new Promise((resolve) => {
       answers.set(++questions, resolve);

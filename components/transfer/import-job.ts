@@ -60,7 +60,7 @@ export class ImportJob implements BlockTaker {
         ...(cursor === '' ? {} : { cursor }),
         seed: id,
         level: join(resolve(platform.dataDir), 'level'),
-        blobs: join(resolve(platform.dataDir), 'blobs'),
+        blobs: platform.store.blobs.location,
         bounds: { jsonBytes: 16 << 20 },
       },
       this,

@@ -5,7 +5,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { LwsError } from '../../lib/errors.js';
 import { breathe } from '../../lib/storage/batch-filling.js';
-import { Blobs } from '../../lib/storage/blobs.js';
+import type { Blobs } from '../../lib/storage/blobs.js';
+import { blobsAt } from '../../lib/storage/blobs-at.js';
 import { type Level, openLevel, writeBatch } from '../../lib/storage/durable-level.js';
 import { otherKeys } from '../../lib/storage/quad-keys.js';
 import { BlockBuilder, type BuiltBlock } from './block-builder.js';
@@ -138,7 +139,7 @@ async function read(blobs: Blobs | undefined): Promise<void> {
 
 const level = task.dryRun ? undefined : await openLevel(task.level);
 try {
-  const blobs = task.dryRun ? undefined : new Blobs(task.blobs);
+  const blobs = task.dryRun ? undefined : await blobsAt(task.blobs);
   parentPort!.on('message', (message: ToReader) => {
     hear(level!, message).catch((error: Error) => tell({ broken: error.stack ?? error.message, isFault: true }));
   });

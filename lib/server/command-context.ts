@@ -1,12 +1,13 @@
 /** What commands work with: the settings, the storage that no server has open, and the terminal. */
 
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { CommandContext, Component, Platform } from '../component.js';
 import { createLog } from '../log.js';
 import { type Settings, SettingsError } from '../settings.js';
 import { databaseAddress } from '../storage/shared/address.js';
 import type { Store } from '../storage/store.js';
+import { s3AddressOf } from './blob-settings.js';
 import { coreSettings, readBaseUri } from './core-settings.js';
 import { assertStorage, openStore } from './open-store.js';
 import { readIdentity, signCredential } from './owner-credential.js';
@@ -39,6 +40,7 @@ export function commandContext(
     flags,
     check: () => check({ settings, flags: {}, operands: [], components }),
     dataDir: core.dataDir,
+    blobs: { dataDir: resolve(core.dataDir), s3: s3AddressOf(core) },
     ownerCredential: async (file = keyFile) => {
       if (core.devOpen)
         throw new SettingsError(
@@ -64,6 +66,7 @@ export async function onStore<T>(settings: Settings, work: (store: Store) => Pro
   assertStorage(core.dataDir);
   const store = await openStore(core.dataDir, readBaseUri(core).storage, {
     database: databaseAddress(core),
+    s3: s3AddressOf(core),
     onTrouble: (message) => process.stderr.write(`${message}\n`),
     onMigration: (message) => process.stderr.write(`${message}\n`),
   });

@@ -13,6 +13,7 @@ import {
   setting,
   text,
 } from '../settings.js';
+import { blobSettings } from './blob-settings.js';
 import { storeSettings } from './store-settings.js';
 import { tlsSettings } from './tls/tls-settings.js';
 
@@ -48,6 +49,7 @@ export const coreSettings = {
     'The address to listen on; nothing: loopback for a base URI on loopback, else every address.',
   ),
   ...storeSettings,
+  ...blobSettings,
   systemPrefix: setting(
     'lws.system-prefix',
     text('a path such as /.lws'),

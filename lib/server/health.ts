@@ -19,10 +19,10 @@ const route = (name: string, handle: Route['handle']): Route => ({
   handle,
 });
 
-/** LevelDB is open and took the last batch, and the disk has room. */
+/** LevelDB is open and took the last batch, the disk has room, and blobs are taken. */
 async function isWritable(store: Store): Promise<boolean> {
   if (!store.isOpen || store.commits.hasFailed) return false;
-  return store.blobs.space.assertSome().then(
+  return store.blobs.assertReady().then(
     () => true,
     () => false,
   );

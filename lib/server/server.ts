@@ -15,6 +15,7 @@ import type { Settings } from '../settings.js';
 import { databaseAddress } from '../storage/shared/address.js';
 import type { Store } from '../storage/store.js';
 import { type AssemblyContext, assembleAppContext, assemblePlatform, assembleStorage, installAll } from './assemble.js';
+import { s3AddressOf } from './blob-settings.js';
 import { certificatesOf } from './certificates.js';
 import { type CoreSettings, coreSettings, readBaseUri } from './core-settings.js';
 import { createDoor, type Door } from './door.js';
@@ -84,6 +85,7 @@ export async function prepareServer(
   const mintedOwner = core.owners.length === 0 && !core.devOpen ? join(core.dataDir, 'owner.key') : undefined;
   const store = await openStore(core.dataDir, iri, {
     database: databaseAddress(core),
+    s3: s3AddressOf(core),
     onTrouble: (message, error) => log.error({ err: error }, message),
     onRecovery: (message) => log.warn(message),
     onMigration: (message) => log.warn(message),

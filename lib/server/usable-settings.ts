@@ -1,5 +1,6 @@
 /** The combinations of settings that the server refuses to start with (rule 5.4). Pure. */
 import { type Settings, SettingsError } from '../settings.js';
+import { assertUsableBlobs } from './blob-settings.js';
 import { type CoreSettings, coreSettings, readBaseUri, servesTls } from './core-settings.js';
 import { assertUsableTls } from './tls/usable-tls.js';
 
@@ -45,6 +46,7 @@ export function assertUsable(all: Settings): void {
         'or unset lws.require-https.',
     );
   assertUsableTls(settings, base, refuse);
+  assertUsableBlobs(settings, refuse);
   if (listenPort === 0 && url.port === '' && loopback) refuse('lws.listen-port is 0; expected a port from 1 to 65535.');
 }
 

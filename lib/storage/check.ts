@@ -3,6 +3,7 @@
  * nothing, and names what is wrong. For a storage that no server has open.
  */
 import { finished } from 'node:stream/promises';
+import { atOnce } from './at-once.js';
 import { DamagedBlobError } from './blob-integrity.js';
 import { entryBlocks, keyBlocks, type LevelSnapshot } from './durable-level.js';
 import { isLargeGraph, lineCounter } from './graph-lines.js';
@@ -180,7 +181,7 @@ class Check {
         if (this.blobOwners.get(blob)?.iri !== iri)
           this.fault(`The blob ${blob} is kept for ${iri}, which does not refer to it.`);
       }
-    for (const [blob, record] of this.blobOwners) await this.blob(blob, record);
+    await atOnce(this.blobOwners, blobs.atOnce, ([blob, record]) => this.blob(blob, record));
     const garbage = new Set<string>();
     for await (const keys of keyBlocks(level, allGarbage(), { snapshot: this.snapshot }))
       for (const key of keys) garbage.add(key.slice(2));

@@ -1,6 +1,8 @@
 /** What becomes of blobs when the fate of their transaction is known. It must not know resources. */
+import { atOnce } from './at-once.js';
 import type { Blobs } from './blobs.js';
 import { garbageKey } from './records.js';
+import { BlobSweeper, type SweeperOptions } from './sweep-blobs.js';
 import type { Transaction } from './transaction.js';
 
 /** Another server may have begun to read a blob before it knew that nothing refers to it any more. */
@@ -13,11 +15,24 @@ export class SettledBlobs {
    */
   readonly forgotten = new Set<string>();
 
-  constructor(
-    private readonly blobs: Blobs,
-    private readonly onTrouble: ((message: string, error: unknown) => void) | undefined,
-    private readonly isShared: boolean,
-  ) {}
+  private readonly working = new Set<Promise<void>>();
+  private readonly sweeper: BlobSweeper;
+
+  constructor(private readonly options: Omit<SweeperOptions, 'forgotten'>) {
+    this.sweeper = new BlobSweeper({ ...options, forgotten: this.forgotten });
+  }
+
+  /** Settles what earlier processes left. @throws the error of the disk */
+  begin(): Promise<void> {
+    return this.sweeper.begin();
+  }
+
+  /** Returns when everything is settled, as far as it can be, and lets go of the blobs. */
+  async close(): Promise<void> {
+    await this.sweeper.stop();
+    await Promise.all(this.working);
+    this.options.blobs.close();
+  }
 
   /** Its batch is on the disk. */
   async committed({ addedBlobs, removedBlobs, isForeign }: Transaction): Promise<void> {
@@ -26,33 +41,33 @@ export class SettledBlobs {
       for (const blob of removedBlobs) this.forgotten.add(garbageKey(blob));
       return;
     }
-    await this.settle(async () => {
-      for (const blob of addedBlobs.keys()) await this.blobs.confirm(blob);
-      if (!this.isShared) await this.remove(removedBlobs);
+    await this.settle(async (blobs) => {
+      await atOnce(addedBlobs.keys(), blobs.atOnce, (blob) => blobs.confirm(blob));
+      if (!this.options.hasOthers) await this.remove(blobs, removedBlobs);
       // What is left at the end of the process is removed by the next start.
-      else setTimeout(() => void this.settle(() => this.remove(removedBlobs)), keptMs).unref();
+      else setTimeout(() => void this.settle(() => this.remove(blobs, removedBlobs)), keptMs).unref();
     });
   }
 
-  private async remove(removedBlobs: ReadonlySet<string>): Promise<void> {
-    for (const blob of removedBlobs) {
-      await this.blobs.remove(blob);
+  private remove(blobs: Blobs, removed: ReadonlySet<string>): Promise<void> {
+    return atOnce(removed, blobs.atOnce, async (blob) => {
+      await blobs.remove(blob);
       this.forgotten.add(garbageKey(blob));
-    }
+    });
   }
 
   /** Its batch was in doubt, and is not on the disk. */
   dropped({ addedBlobs }: Transaction): Promise<void> {
-    return this.settle(async () => {
-      for (const blob of addedBlobs.keys()) await this.blobs.remove(blob);
+    return this.settle(async (blobs) => {
+      await atOnce(addedBlobs.keys(), blobs.atOnce, (blob) => blobs.remove(blob));
     });
   }
 
-  private async settle(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (error) {
-      this.onTrouble?.('A blob could not be settled; the next start will.', error);
-    }
+  private async settle(work: (blobs: Blobs) => Promise<void>): Promise<void> {
+    const { blobs, onTrouble } = this.options;
+    const done = work(blobs).catch((error) => onTrouble?.('A blob could not be settled; a later sweep will.', error));
+    this.working.add(done);
+    await done;
+    this.working.delete(done);
   }
 }

@@ -1,4 +1,5 @@
 /** What a store is opened with. */
+import type { S3Address } from './blobs.js';
 import type { MigrationOptions } from './format.js';
 import type { Cluster } from './shared/cluster.js';
 
@@ -9,6 +10,8 @@ export interface StoreOptions extends MigrationOptions {
   readonly onRecovery?: (message: string) => void;
   /** Other servers write the storage as well, and this is a member of those. */
   readonly cluster?: Cluster | undefined;
+  /** Where the blobs are; absent: the folder `blobs/`. */
+  readonly s3?: S3Address | undefined;
   /** Called when it is closed. */
   readonly onClose?: () => void;
   /** Bytes that it may hold (see quota.ts); 0 or absent: any number. */

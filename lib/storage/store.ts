@@ -2,11 +2,10 @@
  * The store: one LevelDB with the graphs and the records, and the blobs. `transact` is the only way to write; readers see committed
  * states alone. It must not know HTTP, authorization or syntaxes.
  */
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { adopt, assertBlobs } from './adopt.js';
-import { Blobs } from './blobs.js';
+import { adoptBlobs } from './adopt.js';
+import type { Blobs } from './blobs.js';
 import type { CommitQueue } from './commit-queue.js';
 import { CommittedGraphs } from './committed-graphs.js';
 import { beingOpened, entryBlocks, keyBlocks, type Level } from './durable-level.js';
@@ -21,7 +20,6 @@ import { SettledBlobs } from './settled-blobs.js';
 import { commitQueueOf, type SharedStore } from './shared/shared-store.js';
 import { StoreListeners } from './store-listeners.js';
 import type { StoreOptions } from './store-options.js';
-import { sweepBlobs } from './sweep-blobs.js';
 import type { Transaction } from './transaction.js';
 
 export class Store extends StoreListeners {
@@ -44,7 +42,8 @@ export class Store extends StoreListeners {
   ) {
     super();
     const { onTrouble = () => {}, onRecovery = () => {}, cluster } = options;
-    this.settled = new SettledBlobs(blobs, onTrouble, cluster !== undefined);
+    const freshen = async (): Promise<void> => this.shared?.freshen();
+    this.settled = new SettledBlobs({ level, blobs, onTrouble, freshen, hasOthers: cluster !== undefined });
     this.graphs = new CommittedGraphs(level);
     this.hidden = new HiddenGraphs({
       ...{ level, isShared: cluster !== undefined },
@@ -85,14 +84,11 @@ export class Store extends StoreListeners {
    * @throws Error when the store was made for another storage IRI or by a later version
    */
   static async open(level: Level, folder: string, storage: string, options: StoreOptions = {}): Promise<Store> {
-    const blobs = new Blobs(join(folder, 'blobs'));
-    await assertBlobs(level, blobs);
-    await blobs.open();
-    await adopt(level, storage, blobs);
+    const blobs = await adoptBlobs(level, { dataDir: folder, s3: options.s3 }, storage);
     await migrate(level, options);
     const store = new Store(level, blobs, options, await readCounter(level));
     await store.shared?.freshen();
-    await sweepBlobs(level, blobs);
+    await store.settled.begin();
     await store.hidden.open();
     return store;
   }
@@ -243,6 +239,7 @@ export class Store extends StoreListeners {
     await this.recovery.stop();
     await this.queue.idle();
     await this.shared?.close();
+    await this.settled.close();
     await this.level.close();
     this.options.onClose?.();
   }

@@ -1,17 +1,88 @@
-/** What a crash may have left in the blob directory. It must not know resources. */
+/** What a crash may have left of blobs. It must not know resources. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { atOnce } from './at-once.js';
 import type { Blobs } from './blobs.js';
 import { keyBlocks, type Level } from './durable-level.js';
 import { allGarbage, blobKey, garbageKey } from './records.js';
 
-/** Removes files of uploads that never committed, and of blobs that nothing refers to any more. */
-export async function sweepBlobs(level: Level, blobs: Blobs): Promise<void> {
-  for (const blob of await blobs.inDoubt()) {
-    if ((await level.get(blobKey(blob))) === undefined) await blobs.remove(blob);
-    else await blobs.confirm(blob);
+const sweepMs = 3_600_000;
+/** Nobody is at an upload for so long. */
+const dayMs = 24 * sweepMs;
+
+export interface SweeperOptions {
+  readonly level: Level;
+  readonly blobs: Blobs;
+  /** Keys that the next batch removes. */
+  readonly forgotten: Set<string>;
+  /** Other servers write the storage. */
+  readonly hasOthers: boolean;
+  /** Makes LevelDB know what other servers have committed. */
+  readonly freshen: () => Promise<void> | undefined;
+  readonly onTrouble: ((message: string, error: unknown) => void) | undefined;
+}
+
+/**
+ * Sweeps at the start, before anybody writes. Where other servers put blobs too, doubt takes a day to end, and the store may be away:
+ * there it goes on beside requests, now and once an hour.
+ */
+export class BlobSweeper {
+  private readonly ending = new AbortController();
+  private running: Promise<void> | undefined;
+
+  constructor(private readonly options: SweeperOptions) {}
+
+  async begin(): Promise<void> {
+    const { level, blobs, hasOthers } = this.options;
+    if (blobs.isShared || hasOthers) this.running = this.goOn();
+    else await sweepBlobs(level, blobs);
   }
+
+  private async goOn(): Promise<void> {
+    const { signal } = this.ending;
+    while (!signal.aborted) {
+      await this.sweep().catch((error) =>
+        this.options.onTrouble?.('Blobs could not be swept; that is tried again in an hour.', error),
+      );
+      await sleep(sweepMs, undefined, { signal, ref: false }).catch(() => {});
+    }
+  }
+
+  /** Once; returns early when it is to end. */
+  async sweep(): Promise<void> {
+    const { level, blobs, forgotten, freshen, hasOthers } = this.options;
+    const { signal } = this.ending;
+    const doubtful = await blobs.inDoubt(hasOthers ? dayMs : 0);
+    // After the list: what was committed before it was read is known here now.
+    await freshen();
+    await atOnce(doubtful, blobs.atOnce, async (blob) => (signal.aborted ? undefined : settle(level, blobs, blob)));
+    for await (const keys of keyBlocks(level, allGarbage()))
+      await atOnce(keys, blobs.atOnce, async (key) => {
+        if (signal.aborted || forgotten.has(key)) return;
+        await blobs.remove(blobOf(key));
+        forgotten.add(key);
+      });
+  }
+
+  /** Ends what is under way, when nothing holds blobs any more. */
+  async stop(): Promise<void> {
+    this.ending.abort();
+    await this.running;
+  }
+}
+
+const blobOf = (garbage: string): string => garbage.slice(garbageKey('').length);
+
+async function settle(level: Level, blobs: Blobs, blob: string): Promise<void> {
+  if ((await level.get(blobKey(blob))) === undefined) await blobs.remove(blob);
+  else await blobs.confirm(blob);
+}
+
+/** Removes files of uploads that never committed, and of blobs that nothing refers to any more. */
+async function sweepBlobs(level: Level, blobs: Blobs): Promise<void> {
+  for (const blob of await blobs.inDoubt(0)) await settle(level, blobs, blob);
   for await (const keys of keyBlocks(level, allGarbage()))
     for (const key of keys) {
-      await blobs.remove(key.slice(garbageKey('').length));
+      await blobs.remove(blobOf(key));
       await level.del(key);
     }
 }

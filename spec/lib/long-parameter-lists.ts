@@ -87,7 +87,7 @@ export const longParameterLists: ReadonlySet<string> = new Set([
   'lib/server/assemble.ts assembleStorage',
   'lib/server/assemble.ts installAll',
   'lib/settings.ts setting',
-  'lib/storage/blobs.ts constructor',
+  'lib/storage/file-blobs.ts constructor',
   'lib/storage/store.ts constructor',
   'lib/storage/store.ts open',
 ]);

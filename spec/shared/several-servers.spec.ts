@@ -1,5 +1,5 @@
 /** One storage behind several servers: what one acknowledges, all have; what one forgets, none remembers. */
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
@@ -321,6 +321,12 @@ describe('A storage in PostgreSQL', function () {
       expect(
         await refused('fourth', { ...own, store: `postgres://quadpod@127.0.0.1:${await freePort()}/postgres` }),
       ).to.match(/database that lws\.store names cannot be reached/);
+      const apart = await Cluster.start(0, {});
+      mkdirSync(join(apart.folder, 'server-0'));
+      expect(await refused('fifth', { ...own, 'data-dir': join(apart.folder, 'server-0') })).to.match(
+        /another place for JSON and bytes/,
+      );
+      await apart.end();
       const other = await startSpecServer({ settings: { 'dev.open': 'true' } });
       await other.stop(true);
       expect(

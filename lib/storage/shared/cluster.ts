@@ -1,5 +1,6 @@
 /** One server as a member of those that serve a storage together: from its start to its end. It must not know what is stored. */
 import { join } from 'node:path';
+import type { BlobLocation } from '../blobs.js';
 import type { Level } from '../durable-level.js';
 import { Checkpoints } from './checkpoints.js';
 import { Connection, type DatabaseAddress } from './connection.js';
@@ -7,6 +8,7 @@ import { openCopy } from './copy.js';
 import { Journal } from './journal.js';
 import { Membership } from './membership.js';
 import { SharedSecrets } from './secrets.js';
+import { assertSharedBlobs } from './shared-blobs.js';
 import { openTables } from './tables.js';
 
 export interface ClusterOptions {
@@ -15,6 +17,7 @@ export interface ClusterOptions {
   readonly storage: string;
   /** The data directory. */
   readonly folder: string;
+  readonly blobs: BlobLocation;
   /** Files with secrets in it that all servers have to have. */
   readonly secrets: readonly string[];
   readonly told: (message: string) => void;
@@ -65,11 +68,12 @@ export class Cluster {
    *   reached
    */
   static async join(level: Level, options: ClusterOptions): Promise<Cluster> {
-    const { address, storage, told, onProgress } = options;
+    const { address, storage, blobs, told, onProgress } = options;
     const name = await openTables(address, storage);
     const cluster = new Cluster(options);
     try {
       await cluster.startAlone();
+      await assertSharedBlobs(cluster.journal.others, blobs);
       await cluster.secrets.synchronize();
       await openCopy({ level, journal: cluster.journal, name, storage, told, onProgress });
       return cluster;

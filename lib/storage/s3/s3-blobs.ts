@@ -1,0 +1,202 @@
+/**
+ * Blobs in an S3 store: `blobs/` NAME for each, below the prefix, and one object that says whose they are. It must not know resources.
+ *
+ * Before a blob an empty object `pending/` NAME is written, and removed after the commit. So whatever crashed, each blob that may not
+ * be referred to has such a mark. Several servers may share the place: a mark that is younger than a day may be of an upload under way.
+ */
+import { randomUUID } from 'node:crypto';
+import type { Readable } from 'node:stream';
+import { LwsError } from '../../errors.js';
+import { assertDigest, type BlobFacts, DamagedBlobError, verified } from '../blob-integrity.js';
+import { type BlobLocation, type Blobs, type BlobWriter, HeldBlobs, type S3Address } from '../blobs.js';
+import { DiskSpace } from '../disk-space.js';
+import { StoreUnavailableError } from '../durable-level.js';
+import { type ListingOptions, objects, openUploads, timeOf } from './listing.js';
+import { isMissing, S3Client, S3Refusal } from './s3-client.js';
+import { S3Read } from './s3-read.js';
+import { blobKeyOf, markKeyOf, S3Upload } from './s3-upload.js';
+import { Slots } from './slots.js';
+
+/** Whose blobs these are; its content is the storage's IRI. */
+const ownerKey = 'storage';
+const doubtMs = 24 * 3_600_000;
+/** Parts of 8 MiB in memory at once, and milliseconds that an upload waits for its turn. */
+const [maxParts, maxWaitMs] = [32, 30_000];
+/** Milliseconds that an answer of the store stands for its state. */
+const readyMs = 5_000;
+
+export class S3Blobs extends HeldBlobs implements Blobs {
+  readonly name: string;
+  readonly isShared = true;
+  readonly atOnce = 16;
+  isNew = false;
+  readonly space: DiskSpace;
+  private readonly client: S3Client;
+  private readonly slots = new Slots(maxParts, maxWaitMs);
+  private readiness: Promise<void> | undefined;
+  private askedAt = 0;
+
+  constructor(
+    readonly location: BlobLocation,
+    private readonly address: S3Address,
+  ) {
+    super();
+    this.name = `s3://${address.bucket}/${address.prefix}`;
+    this.client = new S3Client(address);
+    this.space = new DiskSpace(location.dataDir);
+  }
+
+  async exists(): Promise<boolean> {
+    return (await this.owner()) !== undefined;
+  }
+
+  private async owner(): Promise<string | undefined> {
+    try {
+      return (await this.client.ask({ method: 'GET', key: ownerKey })).text;
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw this.explained(error);
+    }
+  }
+
+  async open(storage: string): Promise<void> {
+    const owner = await this.owner();
+    this.isNew = owner === undefined;
+    if (owner !== undefined && owner !== storage)
+      throw new StoreUnavailableError(
+        `${this.name}, which lws.blobs names, has the blobs of the storage ${owner}, and this one is ${storage}. Choose another prefix.`,
+      );
+    try {
+      // At every start, so that credentials that may only read are found before clients write.
+      await this.client.ask({ method: 'PUT', key: ownerKey, body: [Buffer.from(storage)] });
+    } catch (error) {
+      throw this.explained(error);
+    }
+  }
+
+  /** Why a start fails, with the settings that may be wrong. */
+  private explained(error: unknown): unknown {
+    const { endpoint, bucket, region, accessKeyId } = this.address;
+    if (error instanceof LwsError)
+      return new StoreUnavailableError(
+        `The S3 store at ${endpoint}, which lws.blobs.s3.endpoint names, cannot be used: ${error.reason}`,
+        error,
+      );
+    if (!(error instanceof S3Refusal)) return error;
+    const { code, message } = error;
+    const reason =
+      code === 'NoSuchBucket'
+        ? `${endpoint} has no bucket ${bucket}, which lws.blobs names. Make it, or choose another.`
+        : `${message} It was asked at ${endpoint} (lws.blobs.s3.endpoint) in the region ${region} (lws.blobs.s3.region) for ${this.name} ` +
+          `(lws.blobs) with the key ${accessKeyId} (lws.blobs.s3.access-key-id) and its lws.blobs.s3.secret-access-key.`;
+    return new StoreUnavailableError(reason, error);
+  }
+
+  async create(blob: string = randomUUID()): Promise<BlobWriter> {
+    await this.space.assertSome();
+    return new S3Upload(blob, this.client, this.slots);
+  }
+
+  /** Anybody may make a server ask this: it asks the store once in a while. */
+  async assertReady(): Promise<void> {
+    await this.space.assertSome();
+    const now = Date.now();
+    if (now - this.askedAt >= readyMs || !this.readiness) {
+      this.askedAt = now;
+      this.readiness = this.probe();
+      this.readiness.catch(() => {});
+    }
+    await this.readiness;
+  }
+
+  async probe(): Promise<void> {
+    await this.client.ask({ method: 'HEAD', key: ownerKey, maxTries: 1 });
+  }
+
+  async confirm(blob: string): Promise<void> {
+    await this.client.ask({ method: 'DELETE', key: markKeyOf(blob) });
+  }
+
+  /** A reader that has it open keeps what it has read; one that pauses for long may lose the rest. */
+  async remove(blob: string): Promise<void> {
+    await this.held;
+    await this.client.ask({ method: 'DELETE', key: blobKeyOf(blob) });
+    await this.confirm(blob);
+  }
+
+  async read(expected: BlobFacts, range?: { start: number; end: number }): Promise<Readable> {
+    const stream = await this.opened(expected, range ?? { start: 0, end: expected.size - 1 });
+    return range ? stream : verified(stream, expected);
+  }
+
+  async bytes(expected: BlobFacts): Promise<Buffer> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of await this.opened(expected, { start: 0, end: expected.size - 1 })) chunks.push(chunk);
+    const bytes = Buffer.concat(chunks);
+    assertDigest(bytes, expected);
+    return bytes;
+  }
+
+  private async opened({ blob, size }: BlobFacts, range: { start: number; end: number }): Promise<Readable> {
+    const otherSize = (found: number): Error => new DamagedBlobError(blob, `has ${found} bytes instead of ${size}`);
+    const stream = new S3Read({ client: this.client, key: blobKeyOf(blob), ...range, size, otherSize });
+    try {
+      await stream.open();
+      return stream;
+    } catch (error) {
+      stream.destroy();
+      throw isMissing(error) ? Object.assign(error as Error, { code: 'ENOENT' }) : error;
+    }
+  }
+
+  private listing(folder: string): ListingOptions {
+    return { client: this.client, prefix: this.address.prefix, folder };
+  }
+
+  /** Uploads that nobody ended are aborted first: no resource can refer to them. */
+  async inDoubt(): Promise<string[]> {
+    for await (const { key, uploadId, ageMs } of openUploads(this.listing('blobs/')))
+      if (ageMs > doubtMs && !(await this.isMarkYoung(key.slice(blobKeyOf('').length))))
+        await this.client.ask({ method: 'DELETE', key, query: { uploadId } }).catch((error) => {
+          if (!isMissing(error)) throw error;
+        });
+    const found: string[] = [];
+    for await (const { key, ageMs } of objects(this.listing('pending/')))
+      if (ageMs > doubtMs) found.push(key.slice(markKeyOf('').length));
+    return found;
+  }
+
+  /** A long upload renews its mark. */
+  private async isMarkYoung(blob: string): Promise<boolean> {
+    try {
+      const { headers } = await this.client.ask({ method: 'HEAD', key: markKeyOf(blob) });
+      return timeOf(headers['date']) - timeOf(headers['last-modified']) <= doubtMs;
+    } catch (error) {
+      if (isMissing(error)) return false;
+      throw error;
+    }
+  }
+
+  async *all(): AsyncGenerator<string> {
+    const marked = new Set<string>();
+    for await (const { key } of objects(this.listing('pending/'))) marked.add(key.slice(markKeyOf('').length));
+    for await (const { key } of objects(this.listing('blobs/'))) {
+      const blob = key.slice(blobKeyOf('').length);
+      if (!marked.has(blob)) yield blob;
+    }
+  }
+
+  async size(blob: string): Promise<number | undefined> {
+    try {
+      const { headers } = await this.client.ask({ method: 'HEAD', key: blobKeyOf(blob) });
+      return Number(headers['content-length']);
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  }
+
+  close(): void {
+    this.client.close();
+  }
+}

@@ -1,0 +1,152 @@
+/** Signed requests to an S3 store, tried again while that helps. It must not know what the objects are. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { AwsV4Signer } from 'aws4fetch';
+import { LwsError } from '../../errors.js';
+import { Endpoint, type EndpointAnswer } from '../../outbound/endpoint.js';
+import { OutboundError } from '../../outbound/outbound-error.js';
+import type { S3Address } from '../blobs.js';
+import { firstValue } from './xml.js';
+
+export interface S3Request {
+  readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';
+  /** Below the prefix; absent: the bucket. */
+  readonly key?: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: readonly Uint8Array[];
+  /** SHA-256 of the body, in hexadecimal. */
+  readonly sha256?: string;
+  /** How often it is sent at most. */
+  readonly maxTries?: number;
+}
+
+/** The store answered, and refuses: trying again does not help. `code` is what S3 calls it, such as `AccessDenied`, or empty. */
+export class S3Refusal extends Error {
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+  ) {
+    super(message);
+    this.name = 'S3Refusal';
+  }
+}
+
+const emptySha256 = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+const [connections, connectTimeoutMs, idleMs] = [64, 5_000, 20_000];
+/** For an answer to a small request; a body gets the time that a slow line takes. */
+const answerMs = 15_000;
+const minBytesPerMs = 64;
+/** Between tries: this much at first, then twice as much; and no try begins after `lastTryMs`. */
+const [maxTries, firstDelayMs, lastTryMs] = [4, 100, 10_000];
+const maxTextBytes = 8 << 20;
+/** One a day is remembered. */
+const maxSigningKeys = 8;
+
+export class S3Client {
+  private readonly endpoint: Endpoint;
+  private readonly signingKeys = new Map<string, ArrayBuffer>();
+
+  constructor(private readonly address: S3Address) {
+    this.endpoint = new Endpoint(address.endpoint, { connections, connectTimeoutMs, idleMs });
+  }
+
+  /**
+   * Sends a request until it is answered.
+   * @returns the answer with a status of 2xx, whose body is to be read or discarded
+   * @throws S3Refusal; LwsError `too-busy` when the store is away or overloaded
+   */
+  async send(request: S3Request): Promise<EndpointAnswer> {
+    const begun = Date.now();
+    for (let tries = 1; ; tries++) {
+      const failure = await this.attempt(request).catch((error: unknown) => {
+        if (error instanceof OutboundError) return error;
+        throw error;
+      });
+      if (!(failure instanceof Error)) return failure;
+      const isPassing = failure instanceof OutboundError || isTemporary(failure);
+      if (!isPassing) throw failure;
+      if (tries >= (request.maxTries ?? maxTries) || Date.now() - begun > lastTryMs) throw away(failure);
+      await sleep(firstDelayMs * 2 ** (tries - 1) * (0.5 + Math.random()));
+    }
+  }
+
+  /** The same, for an answer that is short or of no interest. @returns its text */
+  async ask(request: S3Request): Promise<{ readonly text: string; readonly headers: EndpointAnswer['headers'] }> {
+    for (let tries = 1; ; tries++) {
+      const answer = await this.send(request);
+      try {
+        return { text: await this.textOf(answer), headers: answer.headers };
+      } catch (error) {
+        if (tries >= (request.maxTries ?? maxTries)) throw error;
+      }
+    }
+  }
+
+  private async attempt(request: S3Request): Promise<EndpointAnswer | S3Refusal> {
+    const answer = await this.endpoint.send(await this.signed(request));
+    if (answer.status >= 200 && answer.status < 300) return answer;
+    const text = await this.textOf(answer);
+    const code = firstValue(text, 'Code') ?? '';
+    const place = `${request.method} ${request.key ?? 'of the bucket'}`;
+    const why = [answer.status, code, firstValue(text, 'Message')?.slice(0, 500)].filter(Boolean).join(' ');
+    return new S3Refusal(answer.status, code, `The S3 store refuses ${place}: ${why}.`);
+  }
+
+  private async signed(request: S3Request): Promise<Parameters<Endpoint['send']>[0]> {
+    const { method, key, query = {}, headers, body, sha256 } = request;
+    const { endpoint, bucket, prefix, region, accessKeyId, secretAccessKey } = this.address;
+    const search = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`);
+    const path = `/${bucket}${key === undefined ? '' : `/${prefix}${key}`}`;
+    const url = `${endpoint}${path}${search.length > 0 ? `?${search.join('&')}` : ''}`;
+    if (this.signingKeys.size > maxSigningKeys) this.signingKeys.clear();
+    const length = (body ?? []).reduce((sum, chunk) => sum + chunk.length, 0);
+    const signer = new AwsV4Signer({
+      ...{ method, url, region, accessKeyId, secretAccessKey, service: 's3', cache: this.signingKeys },
+      headers: { ...headers, 'x-amz-content-sha256': sha256 ?? (length === 0 ? emptySha256 : 'UNSIGNED-PAYLOAD') },
+    });
+    const { headers: all } = await signer.sign();
+    return {
+      ...{ method, path: url.slice(endpoint.length), body },
+      headers: {
+        ...Object.fromEntries(all),
+        ...(method === 'PUT' || method === 'POST' ? { 'content-length': String(length) } : {}),
+      },
+      answerMs: answerMs + Math.ceil(length / minBytesPerMs),
+    };
+  }
+
+  /** @throws LwsError `too-busy` when it breaks off */
+  private async textOf({ body }: EndpointAnswer): Promise<string> {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    try {
+      for await (const chunk of body) {
+        bytes += chunk.length;
+        if (bytes > maxTextBytes) throw new OutboundError('too-large', 'The S3 store answers without end.');
+        chunks.push(chunk);
+      }
+    } catch (error) {
+      throw away(this.endpoint.refusal(error));
+    }
+    return Buffer.concat(chunks).toString();
+  }
+
+  close(): void {
+    this.endpoint.close();
+  }
+}
+
+const isTemporary = ({ status, code }: S3Refusal): boolean =>
+  status === 429 || status >= 500 ? status !== 501 : code === 'RequestTimeout' || code === 'OperationAborted';
+
+/** What clients get to see of a store that does not answer; the reason is for the log. */
+export const away = (error: unknown): LwsError =>
+  new LwsError('too-busy', 'The server cannot reach the store of its contents. Try again in a moment.', {
+    reason: (error as Error).message,
+    fields: { 'Retry-After': '5' },
+  });
+
+/** Whether an object is not there, in a bucket that is. */
+export const isMissing = (error: unknown): boolean =>
+  error instanceof S3Refusal && error.status === 404 && error.code !== 'NoSuchBucket';

@@ -1,0 +1,119 @@
+/**
+ * The bytes of an object as a stream. A reader that pauses gives its connection back, and one that breaks off is opened again where it
+ * was: slow clients must not take the connections of all others. It must not know what the bytes are.
+ */
+import { Readable } from 'node:stream';
+import { LwsError } from '../../errors.js';
+import { discard } from '../../outbound/endpoint.js';
+import { OutboundError } from '../../outbound/outbound-error.js';
+import { away, type S3Client } from './s3-client.js';
+
+/** Milliseconds after which a reader that pauses loses its connection. */
+const maxPauseMs = 5_000;
+/** Tries in a row that bring no byte. */
+const maxTries = 3;
+const bufferedBytes = 256 << 10;
+
+export interface S3ReadOptions {
+  readonly client: S3Client;
+  readonly key: string;
+  /** The first byte and the last one, and how many the object has. */
+  readonly start: number;
+  readonly end: number;
+  readonly size: number;
+  /** The error for an object of another size. */
+  readonly otherSize: (size: number) => Error;
+}
+
+export class S3Read extends Readable {
+  private at: number;
+  private source: Readable | undefined;
+  private isOpening = false;
+  private pausing: NodeJS.Timeout | undefined;
+  private tries = 0;
+
+  constructor(private readonly options: S3ReadOptions) {
+    super({ highWaterMark: bufferedBytes });
+    this.at = options.start;
+  }
+
+  /** Waits for the first answer. @throws S3Refusal, LwsError `too-busy`, what `otherSize` makes */
+  async open(): Promise<void> {
+    const { client, key, end, size, otherSize } = this.options;
+    const isWhole = this.at === 0 && end >= size - 1;
+    const headers = isWhole ? {} : { range: `bytes=${this.at}-${end}` };
+    const answer = await client.send({ method: 'GET', key, headers });
+    const found = sizeIn(answer.headers);
+    if (found !== size || (!isWhole && answer.status !== 206)) {
+      discard(answer);
+      throw found === size
+        ? new Error('The S3 store does not answer with the range that was asked for.')
+        : otherSize(found);
+    }
+    if (this.destroyed) discard(answer);
+    else this.follow(answer.body);
+  }
+
+  private follow(source: Readable): void {
+    this.source = source;
+    let hasFailed = false;
+    source.on('data', (chunk: Buffer) => {
+      this.at += chunk.length;
+      this.tries = 0;
+      if (this.push(chunk)) return;
+      source.pause();
+      this.pausing = setTimeout(() => this.leave(), maxPauseMs).unref();
+    });
+    source.once('end', () => {
+      this.leave();
+      if (this.at > this.options.end) this.push(null);
+      else this.again(new OutboundError('protocol', 'The S3 store ends an object too soon.'));
+    });
+    source.on('error', (error) => {
+      if (hasFailed || this.source !== source) return;
+      hasFailed = true;
+      this.leave();
+      this.again(error);
+    });
+  }
+
+  private leave(): void {
+    const { source } = this;
+    this.source = undefined;
+    clearTimeout(this.pausing);
+    source?.destroy();
+  }
+
+  private again(error: unknown): void {
+    if (++this.tries >= maxTries) this.destroy(error instanceof LwsError ? error : away(error));
+    else this.reopen();
+  }
+
+  private reopen(): void {
+    if (this.isOpening || this.destroyed) return;
+    this.isOpening = true;
+    this.open().then(
+      () => {
+        this.isOpening = false;
+      },
+      (error: Error) => this.destroy(error),
+    );
+  }
+
+  override _read(): void {
+    clearTimeout(this.pausing);
+    if (this.source) this.source.resume();
+    else if (this.at <= this.options.end) this.reopen();
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.leave();
+    done(error);
+  }
+}
+
+/** The size of the whole object. */
+function sizeIn(headers: Readonly<Record<string, string | string[] | undefined>>): number {
+  const range = headers['content-range'];
+  return Number(typeof range === 'string' ? range.slice(range.lastIndexOf('/') + 1) : headers['content-length']);
+}

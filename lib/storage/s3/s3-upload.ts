@@ -1,0 +1,192 @@
+/**
+ * One upload to an S3 store: one PUT for a small blob, parts for a larger one, at most two of them on their way. It must not know
+ * where blobs are named.
+ */
+import { createHash } from 'node:crypto';
+import { LwsError } from '../../errors.js';
+import type { BlobWriter } from '../blobs.js';
+import { away, isMissing, type S3Client, S3Refusal, type S3Request } from './s3-client.js';
+import type { Slots } from './slots.js';
+import { firstValue } from './xml.js';
+
+const partBytes = 8 << 20;
+/** An upload keeps so much in memory without asking anybody; for more it needs a slot. */
+const unaskedBytes = 256 << 10;
+const maxPartsOnTheWay = 2;
+/** S3 has no more; with parts of 8 MiB that are 80 GiB. */
+const maxParts = 10_000;
+/** After so long the mark is written again, so that nobody takes a long upload for one that has ended. */
+const remarkMs = 3_600_000;
+
+export const blobKeyOf = (blob: string): string => `blobs/${blob}`;
+export const markKeyOf = (blob: string): string => `pending/${blob}`;
+
+/** Some bytes that become one object or part. */
+class Part {
+  readonly chunks: Uint8Array[] = [];
+  bytes = 0;
+  release: () => void = () => {};
+  private readonly digest = createHash('sha256');
+
+  add(chunk: Uint8Array): void {
+    this.chunks.push(chunk);
+    this.bytes += chunk.length;
+    this.digest.update(chunk);
+  }
+
+  /** The store compares the digest, so that no bit is lost on the way. */
+  request(): Pick<S3Request, 'body' | 'sha256'> {
+    return { body: this.chunks, sha256: this.digest.digest('hex') };
+  }
+}
+
+export class S3Upload implements BlobWriter {
+  private part = new Part();
+  private isLarge = false;
+  private uploadId: string | undefined;
+  private readonly etags: string[] = [];
+  private readonly onTheWay = new Set<Promise<void>>();
+  private failure: unknown;
+  private bytes = 0;
+  private markedAt = 0;
+  private marked: Promise<void>;
+  private wasSent = false;
+  /** The store may still make the blob of what it was sent. */
+  private isInDoubt = false;
+
+  constructor(
+    readonly blob: string,
+    private readonly client: S3Client,
+    private readonly slots: Slots,
+  ) {
+    this.marked = this.mark();
+  }
+
+  /** Before anything of the blob: a mark without a blob does no harm. It is on its way while the first bytes come. */
+  private mark(): Promise<void> {
+    this.markedAt = Date.now();
+    const marked = this.client.ask({ method: 'PUT', key: markKeyOf(this.blob) }).then(() => {});
+    marked.catch(() => {});
+    return marked;
+  }
+
+  async write(chunk: Uint8Array): Promise<void> {
+    this.bytes += chunk.length;
+    for (let rest = chunk; rest.length > 0; ) {
+      if (this.part.bytes === partBytes) await this.sendPart();
+      const taken = rest.subarray(0, partBytes - this.part.bytes);
+      rest = rest.subarray(taken.length);
+      if (!this.isLarge && this.part.bytes + taken.length > unaskedBytes) await this.takeSlot();
+      this.part.add(taken);
+    }
+  }
+
+  private async takeSlot(): Promise<void> {
+    this.part.release = await this.slots.take();
+    this.isLarge = true;
+  }
+
+  /** Sends the part that is full, and begins the next one when there is room for it. */
+  private async sendPart(): Promise<void> {
+    if (this.failure) throw this.failure;
+    const number = this.etags.length + 1;
+    if (number >= maxParts) throw new LwsError('too-large', 'The store of contents takes at most 80 GiB at a time.');
+    await this.marked;
+    while (this.onTheWay.size >= maxPartsOnTheWay) await Promise.race(this.onTheWay);
+    if (Date.now() - this.markedAt > remarkMs) this.marked = this.mark();
+    this.uploadId ??= await this.begin();
+    this.etags.push('');
+    const { part } = this;
+    this.part = new Part();
+    const sent = this.put(part, number).finally(() => this.onTheWay.delete(sent));
+    this.onTheWay.add(sent);
+    this.part.release = await this.slots.take();
+  }
+
+  private async begin(): Promise<string> {
+    const { text } = await this.client.ask({ method: 'POST', key: blobKeyOf(this.blob), query: { uploads: '' } });
+    const uploadId = firstValue(text, 'UploadId');
+    if (!uploadId) throw new Error('The S3 store begins a multipart upload without an id.');
+    return uploadId;
+  }
+
+  /** Never rejects: the next write, or `finish`, tells of a failure. */
+  private async put(part: Part, number: number): Promise<void> {
+    try {
+      const query = { partNumber: String(number), uploadId: this.uploadId! };
+      const { headers } = await this.client.ask({
+        ...{ method: 'PUT', key: blobKeyOf(this.blob), query },
+        ...part.request(),
+      });
+      this.etags[number - 1] = String(headers['etag'] ?? '');
+    } catch (error) {
+      this.failure ??= error;
+    } finally {
+      part.release();
+    }
+  }
+
+  async finish(): Promise<void> {
+    await this.marked;
+    if (this.uploadId === undefined) {
+      this.wasSent = this.isInDoubt = true;
+      await this.client.ask({ method: 'PUT', key: blobKeyOf(this.blob), ...this.part.request() });
+    } else {
+      const number = this.etags.push('');
+      await Promise.all([...this.onTheWay, this.put(this.part, number)]);
+      if (this.failure) throw this.failure;
+      this.wasSent = this.isInDoubt = true;
+      await this.complete(this.uploadId);
+    }
+    this.isInDoubt = false;
+    this.letGo();
+  }
+
+  private async complete(uploadId: string): Promise<void> {
+    const parts = this.etags.map((etag, at) => `<Part><PartNumber>${at + 1}</PartNumber><ETag>${etag}</ETag></Part>`);
+    const body = Buffer.from(
+      `<CompleteMultipartUpload xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${parts.join('')}</CompleteMultipartUpload>`,
+    );
+    const request: S3Request = { method: 'POST', key: blobKeyOf(this.blob), query: { uploadId }, body: [body] };
+    try {
+      const { text } = await this.client.ask({ ...request, headers: { 'content-type': 'application/xml' } });
+      // It begins to answer before it knows, so that an error may come with status 200.
+      if (text.includes('<Error>')) throw away(new Error(`Completing an upload: ${firstValue(text, 'Code')}`));
+    } catch (error) {
+      // The answer to a first try was lost.
+      if (!(error instanceof S3Refusal && error.code === 'NoSuchUpload') || !(await this.isComplete())) throw error;
+    }
+    this.uploadId = undefined;
+  }
+
+  private async isComplete(): Promise<boolean> {
+    try {
+      const { headers } = await this.client.ask({ method: 'HEAD', key: blobKeyOf(this.blob) });
+      return Number(headers['content-length']) === this.bytes;
+    } catch (error) {
+      if (isMissing(error)) return false;
+      throw error;
+    }
+  }
+
+  private letGo(): void {
+    this.part.release();
+    this.part = new Part();
+  }
+
+  /** Never fails, since it would hide why: what is left of the blob still has its mark, and the sweep removes it later. */
+  async abort(): Promise<void> {
+    this.letGo();
+    try {
+      await Promise.all(this.onTheWay);
+      await this.marked;
+      const key = blobKeyOf(this.blob);
+      const { uploadId, wasSent } = this;
+      if (uploadId !== undefined) await this.client.ask({ method: 'DELETE', key, query: { uploadId }, maxTries: 1 });
+      if (wasSent) await this.client.ask({ method: 'DELETE', key, maxTries: 1 });
+      if (!this.isInDoubt) await this.client.ask({ method: 'DELETE', key: markKeyOf(this.blob), maxTries: 1 });
+    } catch {
+      // The sweep, which tries it again, tells of it when that fails too.
+    }
+  }
+}

@@ -1,0 +1,90 @@
+/** What a crash leaves in an S3 store: removed when it is a day old and nothing refers to it, and never before. */
+import { tmpdir } from 'node:os';
+import { expect } from 'chai';
+import { MemoryLevel } from 'memory-level';
+import type { Level } from '../../../../lib/storage/durable-level.js';
+import { blobKey, garbageKey } from '../../../../lib/storage/records.js';
+import { S3Blobs } from '../../../../lib/storage/s3/s3-blobs.js';
+import { BlobSweeper } from '../../../../lib/storage/sweep-blobs.js';
+import { SpecS3 } from '../../../support/s3-server.js';
+
+describe('The sweep of an S3 store', () => {
+  let s3: SpecS3;
+  let blobs: S3Blobs;
+  let level: Level;
+  const forgotten = new Set<string>();
+  let order: string[] = [];
+  const sweep = (): Promise<void> =>
+    new BlobSweeper({
+      ...{ level, blobs, forgotten, onTrouble: undefined },
+      hasOthers: false,
+      freshen: async () => void order.push('freshen'),
+    }).sweep();
+
+  before(async () => {
+    s3 = await SpecS3.start();
+    blobs = new S3Blobs({ dataDir: tmpdir() }, s3.address());
+    await blobs.open('http://spec.example/');
+    level = new MemoryLevel<string, string>({ storeEncoding: 'utf8' as never }) as unknown as Level;
+    await level.open();
+  });
+  after(async () => {
+    blobs.close();
+    await s3.dispose();
+  });
+
+  async function upload(bytes = 1): Promise<string> {
+    const writer = await blobs.create();
+    await writer.write(Buffer.alloc(bytes));
+    await writer.finish();
+    return writer.blob;
+  }
+  const places = (): string[] => [...s3.keys('blobs/'), ...s3.keys('pending/')];
+  /** As a kill does, after the first part. */
+  async function breakOff(): Promise<string> {
+    const writer = await blobs.create();
+    await writer.write(Buffer.alloc(8 << 20));
+    await writer.write(Buffer.alloc(1));
+    return writer.blob;
+  }
+
+  it('removes old uploads that never were committed, and leaves young ones and what is referred to', async () => {
+    const [lost, committed] = [await upload(), await upload()];
+    await level.put(blobKey(committed), 'http://spec.example/a');
+    await breakOff();
+    await sweep();
+    expect(places(), 'young ones').to.have.length(5);
+    expect(s3.uploads()).to.have.length(1);
+    s3.grow(25);
+    const young = await upload();
+    const longUpload = await breakOff();
+    s3.grow(25);
+    // A long upload writes its mark again.
+    for (const blob of [young, longUpload]) await blobs['client'].ask({ method: 'PUT', key: `pending/${blob}` });
+    order = [];
+    s3.fault = (request) => void (request.startsWith('GET') && order.push('list'));
+    await sweep();
+    s3.fault = () => undefined;
+    expect(order.at(-1), 'what others committed is known after the list').to.equal('freshen');
+    expect(places()).to.deep.equal([
+      ...[committed, young].sort().map((blob) => `blobs/${blob}`),
+      ...[young, longUpload].sort().map((blob) => `pending/${blob}`),
+    ]);
+    expect(s3.uploads()).to.have.length(1);
+    expect(places()).not.to.include(`blobs/${lost}`);
+  });
+
+  it('removes blobs that are garbage, however young, when nobody holds them', async () => {
+    const garbage = await upload();
+    await blobs.confirm(garbage);
+    await level.put(garbageKey(garbage), '');
+    const release = blobs.hold();
+    const sweeping = sweep();
+    await upload();
+    expect(s3.keys('blobs/')).to.include(`blobs/${garbage}`);
+    release();
+    await sweeping;
+    expect(s3.keys('blobs/')).not.to.include(`blobs/${garbage}`);
+    expect([...forgotten]).to.deep.equal([garbageKey(garbage)]);
+  });
+});

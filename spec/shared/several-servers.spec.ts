@@ -240,6 +240,8 @@ describe('A storage in PostgreSQL', function () {
       const [a, b] = cluster.servers as [ClusterServer, ClusterServer];
       expect((await a.ask('PUT', 'kept', turtle, '<> <urn:p> 1 .')).status).to.equal(201);
       await postgres.kill();
+      const many = await Promise.all(Array.from({ length: 20 }, (_, at) => [a, b][at % 2]!.ask('GET', 'kept')));
+      expect(new Set(many.map(({ status }) => status))).to.deep.equal(new Set([503]));
       for (const server of [a, b]) {
         const read = await server.ask('GET', 'kept');
         expect(read.status).to.equal(503);

@@ -63,15 +63,13 @@ export class Connection {
     if (this.client) return this.client;
     if (this.isClosed) return Promise.reject(databaseAway('closed'));
     if (this.failure && Date.now() - this.failure.at < restMs) return Promise.reject(databaseAway(this.failure.error));
-    const made = this.connect();
-    this.client = made;
-    made.catch((error: unknown) => {
+    const made = this.connect().catch((error: unknown) => {
       if (this.client === made) this.client = undefined;
       this.failure = { error, at: Date.now() };
-    });
-    return made.catch((error: unknown) => {
       throw databaseAway(error);
     });
+    this.client = made;
+    return made;
   }
 
   private async connect(): Promise<Client> {
@@ -87,9 +85,14 @@ export class Connection {
       pipeline: true,
     });
     const lost = (): void => {
-      void this.client?.then((current) => {
-        if (current === client) this.client = undefined;
-      });
+      const { client: known } = this;
+      known?.then(
+        (current) => {
+          if (current === client && this.client === known) this.client = undefined;
+        },
+        // Whoever waits for it hears of that.
+        () => {},
+      );
     };
     client.on('error', lost);
     client.on('end', lost);

@@ -6,9 +6,9 @@ import { expect } from 'chai';
 import { type BlobFacts, DamagedBlobError } from '../../../../lib/storage/blob-integrity.js';
 import { StoreUnavailableError } from '../../../../lib/storage/durable-level.js';
 import { objects, openUploads } from '../../../../lib/storage/s3/listing.js';
+import { PartBuffers } from '../../../../lib/storage/s3/part-buffers.js';
 import { S3Blobs } from '../../../../lib/storage/s3/s3-blobs.js';
 import { S3Client } from '../../../../lib/storage/s3/s3-client.js';
-import { Slots } from '../../../../lib/storage/s3/slots.js';
 import { SpecS3 } from '../../../support/s3-server.js';
 
 const root = 'http://spec.example/';
@@ -192,16 +192,17 @@ describe('Blobs in an S3 store', () => {
   });
 });
 
-describe('Slots', () => {
-  it('are given in turn, and refused when nobody gives one back', async () => {
-    const slots = new Slots(1, 20);
-    const first = await slots.take();
-    const [second, third] = [slots.take(), slots.take()];
-    first();
-    first();
-    const release = await second;
-    expect((await failureOf(third)).code).to.equal('too-busy');
-    release();
-    (await slots.take())();
+describe('Buffers of parts', () => {
+  it('are given in turn, used again, and refused when nobody gives one back', async () => {
+    const buffers = new PartBuffers(1, 8, 20);
+    const first = await buffers.take();
+    const [waiting, late] = [buffers.take(), buffers.take()];
+    first.release();
+    first.release();
+    const second = await waiting;
+    expect(second.buffer).to.equal(first.buffer);
+    expect((await failureOf(late)).code).to.equal('too-busy');
+    second.release();
+    (await buffers.take()).release();
   });
 });

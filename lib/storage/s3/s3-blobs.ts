@@ -114,13 +114,13 @@ export class S3Blobs extends HeldBlobs implements Blobs {
   }
 
   async confirm(blob: string): Promise<void> {
-    await this.client.ask({ method: 'DELETE', key: markKeyOf(blob) });
+    await this.client.delete(markKeyOf(blob));
   }
 
   /** A reader that has it open keeps what it has read; one that pauses for long may lose the rest. */
   async remove(blob: string): Promise<void> {
     await this.held;
-    await this.client.ask({ method: 'DELETE', key: blobKeyOf(blob) });
+    await this.client.delete(blobKeyOf(blob));
     await this.confirm(blob);
   }
 
@@ -157,9 +157,7 @@ export class S3Blobs extends HeldBlobs implements Blobs {
   async inDoubt(): Promise<string[]> {
     for await (const { key, uploadId, ageMs } of openUploads(this.listing('blobs/')))
       if (ageMs > doubtMs && !(await this.isMarkYoung(key.slice(blobKeyOf('').length))))
-        await this.client.ask({ method: 'DELETE', key, query: { uploadId } }).catch((error) => {
-          if (!isMissing(error)) throw error;
-        });
+        await this.client.delete(key, { query: { uploadId } });
     const found: string[] = [];
     for await (const { key, ageMs } of objects(this.listing('pending/')))
       if (ageMs > doubtMs) found.push(key.slice(markKeyOf('').length));

@@ -207,9 +207,9 @@ export class S3Upload implements BlobWriter {
       await this.marked;
       const key = blobKeyOf(this.blob);
       const { uploadId, wasSent } = this;
-      if (uploadId !== undefined) await this.client.ask({ method: 'DELETE', key, query: { uploadId }, maxTries: 1 });
-      if (wasSent) await this.client.ask({ method: 'DELETE', key, maxTries: 1 });
-      if (!this.isInDoubt) await this.client.ask({ method: 'DELETE', key: markKeyOf(this.blob), maxTries: 1 });
+      if (uploadId !== undefined) await this.client.delete(key, { query: { uploadId }, maxTries: 1 });
+      if (wasSent) await this.client.delete(key, { maxTries: 1 });
+      if (!this.isInDoubt) await this.client.delete(markKeyOf(this.blob), { maxTries: 1 });
     } catch {
       // The sweep, which tries it again, tells of it when that fails too.
     }

@@ -97,7 +97,7 @@ async function post(endpoint: Endpoint, { access, address, body: open }: RouteRe
     const answered = answeredBy(endpoint, document, tx);
     if (answered) markSeen(tx, answered.key, answered.kept);
     tx.actor = kept.creator;
-    tx.announcements.push({
+    tx.announced({
       id: document.id,
       types: ['DataResource', type],
       inboxes: inboxesOf(endpoint, document, answered?.kept),

@@ -42,6 +42,8 @@ export default defineComponent({
     const keys = await SigningKeys.open(keysIn(platform.dataDir), longestLifetime, (error) =>
       platform.log.error({ err: error }, 'the signing keys cannot be read again'),
     );
+    const { shared } = platform.store;
+    if (shared) keys.onUnknown = () => shared.refreshSecrets();
     return {
       routes: tokenRoutes({ platform, keys, lifetime, requests: throttle(requests) }),
       authorizationServer: { issuer: platform.baseUri, key: (kid, algorithm) => keys.verificationKey(kid, algorithm) },

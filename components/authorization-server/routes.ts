@@ -107,7 +107,7 @@ async function exchange({ platform, keys, lifetime }: TokenIssuer, request: Rout
   const now = Math.floor(Date.now() / 1000);
   const expires = Math.min(now + lifetime, Math.floor(credential.expires / 1000));
   if (expires <= now) throw new OAuthError('invalid_request', 'The credential has expired.');
-  proof?.consume();
+  await proof?.consume();
   const { kid, key } = keys.signingKey();
   const token = await new SignJWT({
     client_id: client,
@@ -155,9 +155,9 @@ async function proofOf(
 /** A proof that was used before is as bad as a wrong one. */
 const consumable = ({ thumbprint, consume }: DpopProof): DpopProof => ({
   thumbprint,
-  consume() {
+  async consume() {
     try {
-      consume();
+      await consume();
     } catch (error) {
       throw dpopError(error);
     }

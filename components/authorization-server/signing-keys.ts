@@ -34,6 +34,8 @@ export interface PublicKey {
 export class SigningKeys {
   private keys: readonly KeptKey[] = [];
   private readAt = 0;
+  /** Called for a key that is not known, which another server of the storage may have made. */
+  onUnknown: (() => Promise<void>) | undefined;
   private readonly imported = new Map<string, { sign: KeyObject; verify: Promise<CryptoKey> }>();
 
   private constructor(
@@ -76,7 +78,14 @@ export class SigningKeys {
   /** The public key of an id, while tokens of it may be about. */
   async verificationKey(kid: string | undefined, wanted: string): Promise<CryptoKey | undefined> {
     this.refresh();
-    const key = wanted === algorithm ? this.current().find((candidate) => candidate.kid === kid) : undefined;
+    const find = (): KeptKey | undefined =>
+      wanted === algorithm ? this.current().find((candidate) => candidate.kid === kid) : undefined;
+    let key = find();
+    if (!key && this.onUnknown) {
+      await this.onUnknown();
+      this.refresh();
+      key = find();
+    }
     return key && this.keyPair(key).verify;
   }
 

@@ -1,7 +1,6 @@
 /** What happened, as it is told (rule 16.5; Activity Streams 2.0). Pure; it must not know who is told. */
-import { randomUUID } from 'node:crypto';
 import { lwsContext } from '../../lib/rdf/contexts.js';
-import type { ResourceChange } from '../../lib/storage/changes.js';
+import type { Announcement, EventStamp, ResourceChange } from '../../lib/storage/changes.js';
 import { parentOf, type ResourceRecord } from '../../lib/storage/records.js';
 
 export type ActivityType = 'Create' | 'Update' | 'Delete';
@@ -20,8 +19,6 @@ export interface Activity {
 
 export interface EventContext {
   readonly storage: string;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
   /** Who did it, when that is told at all. */
   readonly actor: string | undefined;
 }
@@ -32,28 +29,34 @@ const typesOf = ({ kind, types = [] }: ResourceRecord): readonly string[] => [
 ];
 
 /** The activity of one change. */
-export function activityOf({ before, after }: ResourceChange, { storage, now, actor }: EventContext): Activity {
+export function activityOf(
+  { before, after, event, at }: ResourceChange & EventStamp,
+  { storage, actor }: EventContext,
+): Activity {
   const record = (after ?? before)!;
   const { iri } = record;
   const type = before ? (after ? 'Update' : 'Delete') : 'Create';
   const parent = iri === storage ? undefined : parentOf(iri);
   return {
-    id: `urn:uuid:${randomUUID()}`,
+    id: event,
     type: [type],
     object: { id: iri, type: typesOf(record) },
     ...(parent !== undefined && type === 'Create' ? { target: parent } : {}),
     ...(parent !== undefined && type === 'Delete' ? { origin: parent } : {}),
-    published: new Date(now).toISOString(),
+    published: new Date(at).toISOString(),
     ...(actor === undefined ? {} : { actor }),
   };
 }
 
 /** The activity of a document of the server itself, such as an access request. */
-export const announcementOf = (id: string, types: readonly string[], { now, actor }: EventContext): Activity => ({
-  id: `urn:uuid:${randomUUID()}`,
+export const announcementOf = (
+  { id, types, event, at }: Announcement & EventStamp,
+  { actor }: EventContext,
+): Activity => ({
+  id: event,
   type: ['Create'],
   object: { id, type: types },
-  published: new Date(now).toISOString(),
+  published: new Date(at).toISOString(),
   ...(actor === undefined ? {} : { actor }),
 });
 

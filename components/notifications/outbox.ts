@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import type { Authorizer, View } from '../../lib/authorization/authorizer.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import { formatTraceparent } from '../../lib/fields/traceparent.js';
-import type { ResourceChange } from '../../lib/storage/changes.js';
+import type { EventStamp, ResourceChange } from '../../lib/storage/changes.js';
 import { entryKey, entryRange, partsOfEntry, type ResourceRecord } from '../../lib/storage/records.js';
 import type { Store } from '../../lib/storage/store.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
@@ -115,13 +115,13 @@ export class Outbox {
         for (const { tell } of readers) tell(this.activity(change, () => activityOf(change, context)));
       }
       for (const told of tx.announcements)
-        for (const { tell } of followers) tell(this.activity(told, () => announcementOf(told.id, told.types, context)));
+        for (const { tell } of followers) tell(this.activity(told, () => announcementOf(told, context)));
     });
   }
 
   private contextOf({ actor }: Transaction): EventContext {
-    const { storage, clock, includeActor } = this.options;
-    return { storage, now: clock(), actor: includeActor ? actor : undefined };
+    const { storage, includeActor } = this.options;
+    return { storage, actor: includeActor ? actor : undefined };
   }
 
   /** One activity of a change, whoever is notified of it. */
@@ -170,7 +170,7 @@ export class Outbox {
     });
     for (const told of tx.announcements)
       this.owe(tx, {
-        activity: this.activity(told, () => announcementOf(told.id, told.types, context)),
+        activity: this.activity(told, () => announcementOf(told, context)),
         subscriptions: [],
         inboxes: told.inboxes,
         ...traced,
@@ -181,7 +181,7 @@ export class Outbox {
   private async eachChange(
     tx: Transaction,
     work: (
-      change: ResourceChange,
+      change: ResourceChange & EventStamp,
       record: ResourceRecord,
       mayRead: (access: (of: Subscribers) => Access) => Promise<boolean>,
     ) => Promise<void>,

@@ -8,8 +8,9 @@ import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import { type Measure, measure } from '../../lib/measures.js';
+import { entryKey } from '../../lib/storage/records.js';
 import { ImportJob } from './import-job.js';
-import { forgetState, type ImportState, keepState, keptStates, newState } from './import-state.js';
+import { forgetState, type ImportState, importSpace, keepState, keptStates, newState } from './import-state.js';
 import { ImportStopped } from './import-thread.js';
 import { TransferError } from './member.js';
 
@@ -43,7 +44,23 @@ export class ImportJobs {
     mkdirSync(jobs.folder, { recursive: true, mode: 0o700 });
     for (const name of readdirSync(jobs.folder))
       if ((jobs.states.get(name)?.status ?? 'done') === 'done') rmSync(join(jobs.folder, name), { force: true });
+    if (platform.store.shared) await jobs.followOthers();
     return jobs;
+  }
+
+  /** Of several servers each has the files that were sent to it, and all tell how far an import is. */
+  private async followOthers(): Promise<void> {
+    const { store } = this.platform;
+    const prefix = entryKey(importSpace, '');
+    store.onCommit(({ entries, isForeign }) => {
+      for (const [key, value] of isForeign ? entries : []) {
+        if (!key.startsWith(prefix)) continue;
+        if (value === null) this.states.delete(key.slice(prefix.length));
+        else this.states.set(key.slice(prefix.length), JSON.parse(value) as ImportState);
+      }
+    });
+    for (const state of this.states.values())
+      if (state.status === 'interrupted' && existsSync(state.source)) await keepState(store, state);
   }
 
   find(id: string): ImportState | undefined {
@@ -86,7 +103,9 @@ export class ImportJobs {
       this.isReceiving = false;
     }
     const { dryRun, ...facts } = request;
-    return this.start(newState({ ...facts, id, source, began: this.platform.clock() }), access, dryRun);
+    const state = newState({ ...facts, id, source, began: this.platform.clock() });
+    if (this.platform.store.shared && !dryRun) await keepState(this.platform.store, state);
+    return this.start(state, access, dryRun);
   }
 
   private async receive(source: string, body: AsyncIterable<Uint8Array>): Promise<void> {
@@ -142,14 +161,21 @@ export class ImportJobs {
   resume(state: ImportState, access: Access): ImportState {
     this.assertIdle();
     if (state.status === 'done') throw new LwsError('conflict', 'This import has ended.');
-    if (!existsSync(state.source)) throw new LwsError('conflict', 'What was sent is gone. Send it again.');
+    if (state.status === 'running')
+      throw new LwsError('conflict', 'This import runs on another server of the storage.');
+    if (!existsSync(state.source))
+      throw new LwsError('conflict', 'What was sent is not on this server, or gone. Send it again.');
     const { failure: _failure, ...rest } = state;
     return this.start({ ...rest, status: 'running' }, access, false);
   }
 
   /** Stops it when it runs, and forgets it otherwise. */
   async end(id: string): Promise<void> {
-    if (this.running?.job.state.id !== id) return this.forget(id);
+    if (this.running?.job.state.id !== id) {
+      if (this.states.get(id)?.status === 'running')
+        throw new LwsError('conflict', 'This import runs on another server of the storage. Ask that one to stop it.');
+      return this.forget(id);
+    }
     const { job, ended } = this.running;
     await job.stop();
     await ended;

@@ -106,7 +106,7 @@ class RememberingAuthenticator implements Authenticator {
           `cnf.jkt is ${known.boundTo}, the proof's key ${proof.thumbprint}`,
         ).with({ scheme: 'DPoP' });
       // Rule 15.14: consumed only after the token validated and matched the proof's key.
-      proof.consume();
+      await proof.consume();
       return known.access;
     } catch (error) {
       if (!(error instanceof LwsError) || error.code !== 'invalid-token') throw error;

@@ -1,5 +1,5 @@
-/** Nonces for DPoP without a memory of them: a time under a key of this process (RFC 9449 8; rule 15.15). */
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+/** Nonces for DPoP without a memory of them: a time under a key that all servers of a storage have (RFC 9449 8; rule 15.15). */
+import { createHmac, timingSafeEqual } from 'node:crypto';
 
 export interface DpopNonces {
   issue(): string;
@@ -10,8 +10,7 @@ const validMs = 300_000;
 /** The time in six bytes, then so much of its MAC. */
 const macBytes = 16;
 
-export function dpopNonces(clock: () => number): DpopNonces {
-  const secret = randomBytes(32);
+export function dpopNonces(clock: () => number, secret: Uint8Array): DpopNonces {
   const mac = (time: Uint8Array): Buffer => createHmac('sha256', secret).update(time).digest().subarray(0, macBytes);
   return {
     issue() {

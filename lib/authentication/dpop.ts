@@ -17,6 +17,10 @@ export interface DpopOptions {
   readonly requireNonce: boolean;
   readonly cacheSize: number;
   readonly clock: () => number;
+  /** Of the nonces; the same on all servers of a storage. */
+  readonly nonceSecret: Uint8Array;
+  /** Whether no other server of the storage knows an identifier, which it does from here on for so long; absent: there are none. */
+  readonly isFirst?: ((id: string, validMs: number) => Promise<boolean>) | undefined;
 }
 
 /** What a proof is checked against. */
@@ -32,7 +36,7 @@ export interface ProvenRequest {
 export interface DpopProof {
   readonly thumbprint: string;
   /** @throws LwsError `invalid-token` when it was used before; `too-busy` when no more can be remembered */
-  consume(): void;
+  consume(): void | Promise<void>;
 }
 
 export interface DpopVerifier {
@@ -50,9 +54,11 @@ interface ProofKey {
   readonly thumbprint: string;
 }
 
-export function dpopVerifier({ requireNonce, cacheSize, clock }: DpopOptions): DpopVerifier {
-  const nonces = dpopNonces(clock);
-  const used = replayCache(cacheSize, (oldest + ahead) * 1000, clock);
+const validMs = (oldest + ahead) * 1000;
+
+export function dpopVerifier({ requireNonce, cacheSize, clock, ...options }: DpopOptions): DpopVerifier {
+  const nonces = dpopNonces(clock, options.nonceSecret);
+  const used = replayCache(cacheSize, validMs, clock);
   // Importing a key costs as much as a signature, and clients use one key for many proofs. The proofs are never kept.
   const keys = new LRUCache<string, ProofKey>({ max: 10_000 });
 
@@ -89,8 +95,12 @@ export function dpopVerifier({ requireNonce, cacheSize, clock }: DpopOptions): D
             .digest('base64');
           const verdict = used.consume(id);
           if (verdict === 'full') throw tooManyProofs();
-          if (verdict === 'used')
-            throw refused('The proof was used before.', `jti ${String(payload['jti']).slice(0, 100)} is known`);
+          const before = (): LwsError =>
+            refused('The proof was used before.', `jti ${String(payload['jti']).slice(0, 100)} is known`);
+          if (verdict === 'used') throw before();
+          return options.isFirst?.(id, validMs).then((isFirst) => {
+            if (!isFirst) throw before();
+          });
         },
       };
     },

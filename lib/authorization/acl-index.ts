@@ -18,6 +18,10 @@ export class AclIndex {
     for await (const entries of store.entries(entryRange(aclSpace)))
       for (const [key] of entries) index.add(partsOfEntry(key)[1]!);
     const prefix = aclKey('');
+    store.onForeign(({ entries }) => {
+      for (const [key, value] of entries)
+        if (key.startsWith(prefix) && value !== null) index.stage(key.slice(prefix.length));
+    });
     store.onCommit(({ entries }) => {
       for (const [key, value] of entries)
         if (key.startsWith(prefix)) index.committed(key.slice(prefix.length), value !== null);

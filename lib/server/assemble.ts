@@ -1,4 +1,5 @@
 /** Puts the floors and the components together from the settings. It must not know any component. */
+import { createHmac } from 'node:crypto';
 import { accessTokenSuite, type TrustedIssuer } from '../authentication/access-token.js';
 import { createAuthenticator } from '../authentication/authenticate.js';
 import { identifierResolver } from '../authentication/controlled-identifier.js';
@@ -133,7 +134,16 @@ export function assemblePlatform(
     fetchUnder,
     signingKey,
     identifiers: identifierResolver({ fetch, documents }),
-    dpop: dpopVerifier({ requireNonce: core.dpopNonce, cacheSize: core.dpopCache, clock }),
+    dpop: dpopVerifier({
+      requireNonce: core.dpopNonce,
+      cacheSize: core.dpopCache,
+      clock,
+      // Known to every server that has the key, and to nobody else.
+      nonceSecret: createHmac('sha256', signingKey.key.export({ format: 'der', type: 'pkcs8' }))
+        .update('dpop')
+        .digest(),
+      isFirst: store.shared && ((id, validMs) => store.shared!.isFirst(id, validMs)),
+    }),
     dpopRequired: core.dpopOnly,
     suites: () => installations.flatMap(({ suites = [] }) => suites),
     admitInbox: async (inbox) => {

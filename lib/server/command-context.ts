@@ -71,6 +71,7 @@ export async function onStore<T>(settings: Settings, work: (store: Store) => Pro
     onMigration: (message) => process.stderr.write(`${message}\n`),
   });
   try {
+    await store.shared?.opened();
     return await work(store);
   } finally {
     await store.close();
@@ -85,6 +86,7 @@ async function inHouse<T>(
   const prepared = await prepareServer(settings, { components, log: createLog('warn'), progress });
   const { platform, owners, installations, close } = prepared;
   try {
+    await platform.store.shared?.opened();
     return await work(platform, owners[0]);
   } finally {
     for (const installation of [...installations].reverse()) await installation.stop?.();

@@ -90,9 +90,10 @@ export async function openStore(dataDir: string, storage: string, options: Openi
 async function joined(
   level: Level,
   { address, ...place }: Pick<ClusterOptions, 'folder' | 'storage'> & { readonly address: DatabaseAddress | undefined },
-  { onTrouble = () => {}, onMigration: told = () => {}, onProgress = () => {} }: StoreOptions,
+  { s3, onTrouble = () => {}, onMigration: told = () => {}, onProgress = () => {} }: StoreOptions,
 ): Promise<Cluster | undefined> {
-  if (address) return Cluster.join(level, { ...place, address, secrets, told, onTrouble, onProgress });
+  const blobs = { dataDir: place.folder, s3 };
+  if (address) return Cluster.join(level, { ...place, blobs, address, secrets, told, onTrouble, onProgress });
   await assertNoCopy(level);
   return undefined;
 }

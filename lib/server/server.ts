@@ -152,7 +152,7 @@ export async function createServer(settings: Settings, equipment: Equipment): Pr
     for (const installation of [...installations].reverse()) await installation.stop?.();
   };
   try {
-    await storage.store.shared?.begin();
+    await storage.store.shared?.serve();
     for (const { start } of installations) await start?.();
   } catch (error) {
     await stopInstalled();

@@ -82,8 +82,8 @@ export interface Blobs {
   read(expected: BlobFacts, range?: { start: number; end: number }): Promise<Readable>;
   /** All bytes of a blob. @throws DamagedBlobError when they are not those that were stored; other errors as `read` */
   bytes(expected: BlobFacts): Promise<Buffer>;
-  /** Blobs that may never have been committed. */
-  inDoubt(): Promise<string[]>;
+  /** Blobs that may never have been committed, and were begun so long ago. */
+  inDoubt(minMs: number): Promise<string[]>;
   /** Every blob in its place but those in doubt; for `check`. */
   all(): AsyncIterable<string>;
   /** The size of a blob in bytes, `undefined` when it is missing; for `check`. */

@@ -1,4 +1,5 @@
 /** What a transaction tells those who listen. */
+import { randomUUID } from 'node:crypto';
 import type { ResourceRecord } from './records.js';
 
 /** Something that the storage itself tells named inboxes of, beside what it tells subscribers. */
@@ -18,3 +19,17 @@ export interface ResourceChange {
   /** Absent: it was deleted. */
   readonly after?: ResourceRecord;
 }
+
+/** By which an event is one and the same for everybody who is told of it, whichever server tells it. */
+export interface EventStamp {
+  /** Its id, a `urn:uuid:`. */
+  readonly event: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+}
+
+export const stamped = <T extends object>(what: T): T & EventStamp => ({
+  ...what,
+  event: `urn:uuid:${randomUUID()}`,
+  at: Date.now(),
+});

@@ -8,7 +8,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { constants, createReadStream, existsSync } from 'node:fs';
-import { type FileHandle, link, mkdir, open, readdir, unlink } from 'node:fs/promises';
+import { type FileHandle, link, mkdir, open, readdir, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { assertDigest, type BlobFacts, DamagedBlobError, verified } from './blob-integrity.js';
@@ -129,8 +129,11 @@ export class FileBlobs extends HeldBlobs implements Blobs {
   }
 
   /** The blobs whose commit was in doubt when the last process ended. */
-  async inDoubt(): Promise<string[]> {
-    return readdir(join(this.folder, 'tmp'));
+  async inDoubt(minMs: number): Promise<string[]> {
+    const marks = await readdir(join(this.folder, 'tmp'));
+    if (minMs === 0) return marks;
+    const old = await Promise.all(marks.map((blob) => isOlder(this.mark(blob), minMs)));
+    return marks.filter((_, index) => old[index]);
   }
 
   /** Every blob file in its place; for `check`. */
@@ -227,6 +230,11 @@ async function syncFolder(folder: string): Promise<void> {
   } finally {
     await handle.close();
   }
+}
+
+async function isOlder(path: string, ms: number): Promise<boolean> {
+  const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
+  return mtimeMs < Date.now() - ms;
 }
 
 async function unlinkIfThere(path: string): Promise<void> {

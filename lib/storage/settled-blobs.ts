@@ -5,6 +5,9 @@ import { garbageKey } from './records.js';
 import { BlobSweeper, type SweeperOptions } from './sweep-blobs.js';
 import type { Transaction } from './transaction.js';
 
+/** Another server may have begun to read a blob before it knew that nothing refers to it any more. */
+const keptMs = 30_000;
+
 export class SettledBlobs {
   /**
    * Keys of blobs that are removed. The next batch takes them along: a write of its own, not synced, could fail in the middle of
@@ -40,10 +43,16 @@ export class SettledBlobs {
     }
     await this.settle(async (blobs) => {
       await atOnce(addedBlobs.keys(), blobs.atOnce, (blob) => blobs.confirm(blob));
-      await atOnce(removedBlobs, blobs.atOnce, async (blob) => {
-        await blobs.remove(blob);
-        this.forgotten.add(garbageKey(blob));
-      });
+      if (!this.options.hasOthers) await this.remove(blobs, removedBlobs);
+      // What is left at the end of the process is removed by the next start.
+      else setTimeout(() => void this.settle(() => this.remove(blobs, removedBlobs)), keptMs).unref();
+    });
+  }
+
+  private remove(blobs: Blobs, removed: ReadonlySet<string>): Promise<void> {
+    return atOnce(removed, blobs.atOnce, async (blob) => {
+      await blobs.remove(blob);
+      this.forgotten.add(garbageKey(blob));
     });
   }
 

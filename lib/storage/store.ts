@@ -41,16 +41,16 @@ export class Store extends StoreListeners {
     bytes: number,
   ) {
     super();
-    const { onTrouble = () => {}, onRecovery = () => {} } = options;
-    this.settled = new SettledBlobs({ level, blobs, onTrouble, freshen: async () => this.shared?.freshen() });
+    const { onTrouble = () => {}, onRecovery = () => {}, cluster } = options;
+    const freshen = async (): Promise<void> => this.shared?.freshen();
+    this.settled = new SettledBlobs({ level, blobs, onTrouble, freshen, hasOthers: cluster !== undefined });
     this.graphs = new CommittedGraphs(level);
     this.hidden = new HiddenGraphs({
-      level,
-      isShared: options.cluster !== undefined,
+      ...{ level, isShared: cluster !== undefined },
       assertSpace: (bytes) => blobs.space.assertFor(bytes, false),
       transact: (work, given) => this.transact(work, given),
     });
-    const { queue, shared } = commitQueueOf(options.cluster, {
+    const { queue, shared } = commitQueueOf(cluster, {
       level,
       forgotten: this.settled.forgotten,
       bytes,
@@ -98,7 +98,7 @@ export class Store extends StoreListeners {
     return this.queue.bytes;
   }
 
-  /** How many transactions wait or are under way, and whether a batch could not be written. */
+  /** How many transactions wait, and whether a batch could not be written. */
   get commits(): Pick<CommitQueue, 'waiting' | 'hasFailed'> {
     return this.queue;
   }

@@ -6,12 +6,16 @@ import { keyBlocks, type Level } from './durable-level.js';
 import { allGarbage, blobKey, garbageKey } from './records.js';
 
 const sweepMs = 3_600_000;
+/** Nobody is at an upload for so long. */
+const dayMs = 24 * sweepMs;
 
 export interface SweeperOptions {
   readonly level: Level;
   readonly blobs: Blobs;
   /** Keys that the next batch removes. */
   readonly forgotten: Set<string>;
+  /** Other servers write the storage. */
+  readonly hasOthers: boolean;
   /** Makes LevelDB know what other servers have committed. */
   readonly freshen: () => Promise<void> | undefined;
   readonly onTrouble: ((message: string, error: unknown) => void) | undefined;
@@ -28,8 +32,8 @@ export class BlobSweeper {
   constructor(private readonly options: SweeperOptions) {}
 
   async begin(): Promise<void> {
-    const { level, blobs } = this.options;
-    if (blobs.isShared) this.running = this.goOn();
+    const { level, blobs, hasOthers } = this.options;
+    if (blobs.isShared || hasOthers) this.running = this.goOn();
     else await sweepBlobs(level, blobs);
   }
 
@@ -45,9 +49,9 @@ export class BlobSweeper {
 
   /** Once; returns early when it is to end. */
   async sweep(): Promise<void> {
-    const { level, blobs, forgotten, freshen } = this.options;
+    const { level, blobs, forgotten, freshen, hasOthers } = this.options;
     const { signal } = this.ending;
-    const doubtful = await blobs.inDoubt();
+    const doubtful = await blobs.inDoubt(hasOthers ? dayMs : 0);
     // After the list: what was committed before it was read is known here now.
     await freshen();
     await atOnce(doubtful, blobs.atOnce, async (blob) => (signal.aborted ? undefined : settle(level, blobs, blob)));
@@ -75,7 +79,7 @@ async function settle(level: Level, blobs: Blobs, blob: string): Promise<void> {
 
 /** Removes files of uploads that never committed, and of blobs that nothing refers to any more. */
 async function sweepBlobs(level: Level, blobs: Blobs): Promise<void> {
-  for (const blob of await blobs.inDoubt()) await settle(level, blobs, blob);
+  for (const blob of await blobs.inDoubt(0)) await settle(level, blobs, blob);
   for await (const keys of keyBlocks(level, allGarbage()))
     for (const key of keys) {
       await blobs.remove(blobOf(key));

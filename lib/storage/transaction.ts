@@ -2,10 +2,9 @@
  * One transaction: what it sees, and what it stages. It sees its own changes, over those of transactions that are
  * committed or about to be, over the disk. It must not know HTTP; whether a change is allowed is its caller's business.
  */
-
 import type { Trace } from '../fields/traceparent.js';
 import type { BatchPartner } from './batch-partner.js';
-import type { Announcement, ResourceChange } from './changes.js';
+import { type Announcement, type EventStamp, type ResourceChange, stamped } from './changes.js';
 import { blockDifference, difference, type GraphChange, type KeyDifference } from './graph-changes.js';
 import { blocksOf, type GraphKeys } from './graph-keys.js';
 import { dropped, GraphInTheWay, hiddenKey, loadingName } from './hidden-keys.js';
@@ -21,11 +20,10 @@ export interface TransactionBase {
   graphBlocks(record: ResourceRecord, beginning: string): AsyncIterable<readonly string[]>;
   /** The keys of triples with an object that is an IRI; `undefined` when nobody can say quickly. */
   keysWithObject(record: ResourceRecord, object: string): AsyncIterable<readonly string[]> | undefined;
-  /** Which of some keys a graph has. */
   hasKeys(record: ResourceRecord, keys: readonly string[]): Promise<readonly boolean[]>;
   entry(key: string): string | undefined;
   derived<T extends object>(key: string, parse: (value: string) => T): T | undefined;
-  /** Records of the members of a container, in no particular order. */
+  /** In no particular order. */
   members(container: string): Promise<ResourceRecord[]>;
   readonly bytes: number;
 }
@@ -40,16 +38,15 @@ export class Transaction {
   readonly removedBlobs = new Set<string>();
   /** Values of entries; `null`: deleted. */
   readonly entries = new Map<string, string | null>();
-  readonly changes: ResourceChange[] = [];
-  readonly announcements: Announcement[] = [];
-  /** The subject whose request this is. */
+  readonly changes: (ResourceChange & EventStamp)[] = [];
+  readonly announcements: (Announcement & EventStamp)[] = [];
+  /** The subject whose request this is, and the trace that it belongs to. */
   actor: string | undefined;
-  /** The trace that the request belongs to. */
   trace: Trace | undefined;
   partner: BatchPartner | undefined;
   /** Another server of the storage committed it. */
   isForeign = false;
-  /** What was read of the state before; it cannot change while this transaction runs. */
+  /** The state before, which cannot change while this transaction runs. */
   private readonly read = new Map<string, ResourceRecord | undefined>();
   private bytesDelta = 0;
 
@@ -135,7 +132,12 @@ export class Transaction {
 
   /** Tells those who listen to transactions what happened to a resource. */
   changed(change: ResourceChange): void {
-    this.changes.push(change);
+    this.changes.push(stamped(change));
+  }
+
+  /** Tells followers and named inboxes of something beside resources. */
+  announced(announcement: Announcement): void {
+    this.announcements.push(stamped(announcement));
   }
 
   /** Creates a resource or replaces its record. Its previous blob, if it had another one, is let go. */
@@ -147,7 +149,6 @@ export class Transaction {
     this.records.set(record.iri, record);
   }
 
-  /** Deletes a record and lets its blob go; graphs are deleted with `deleteGraph`. */
   deleteRecord(record: ResourceRecord): void {
     this.bytesDelta -= record.size;
     if (record.blob) this.removedBlobs.add(record.blob);
@@ -179,17 +180,16 @@ export class Transaction {
 
   deleteGraph(iri: string, before: readonly string[]): void {
     const triples = { before: before.length, after: 0 };
-    const change = { added: [], removed: before, before, keys: undefined };
-    this.graphs.set(iri, { ...change, triples, isPart: false, isNew: false });
+    this.graphs.set(iri, { added: [], removed: before, before, keys: undefined, triples, isPart: false, isNew: false });
   }
 
   /** Replaces the graph of a resource where one of the two is large. @throws GraphInTheWay */
   async replaceGraph(record: ResourceRecord, keys: GraphKeys): Promise<void> {
     const { iri } = record;
     this.assertVisible(iri);
-    const { before, ...changed } = await blockDifference(this.graphBlocks(record), blocksOf(keys));
+    const { before, ...diff } = await blockDifference(this.graphBlocks(record), blocksOf(keys));
     const triples = { before, after: keys.length };
-    this.graphs.set(iri, { ...changed, before: undefined, keys, triples, isPart: false, isNew: before === 0 });
+    this.graphs.set(iri, { ...diff, before: undefined, keys, triples, isPart: false, isNew: before === 0 });
   }
 
   /**
@@ -218,9 +218,9 @@ export class Transaction {
   /** Begins to write a hidden graph, unless there is one that is seen. @throws GraphInTheWay */
   hideGraph(iri: string, keys: GraphKeys): boolean {
     this.assertVisible(iri);
-    if (this.record(iri)?.kind === 'rdf') return false;
-    this.putEntry(hiddenKey(iri), loadingName(keys));
-    return true;
+    const hides = this.record(iri)?.kind !== 'rdf';
+    if (hides) this.putEntry(hiddenKey(iri), loadingName(keys));
+    return hides;
   }
 
   /** Whether these keys were written as a hidden graph. */

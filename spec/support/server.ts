@@ -1,6 +1,5 @@
 /** A server of its own for a spec: in this process, on a free loopback port, on a folder that goes with it. */
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
@@ -10,7 +9,11 @@ import { coreSettings } from '../../lib/server/core-settings.js';
 import { readIdentity, signCredential } from '../../lib/server/owner-credential.js';
 import { createServer as createStorageServer, type Server } from '../../lib/server/server.js';
 import { loadSettings } from '../../lib/settings.js';
+import { freePort } from './free-port.js';
 import { isOverHttp2, tlsSettings, useHttp2 } from './http2.js';
+import { startTogether, storeSettings } from './shared-storage.js';
+
+export { freePort } from './free-port.js';
 
 export interface SpecServer {
   /** The storage's root IRI, with a slash at its end. */
@@ -36,14 +39,6 @@ export interface SpecServerOptions {
   readonly again?: SpecServer;
 }
 
-export async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as { port: number };
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
-}
-
 export async function startSpecServer({
   settings = {},
   path = '',
@@ -56,9 +51,6 @@ export async function startSpecServer({
     : `${isSecure ? 'https' : 'http'}://localhost:${await freePort()}${path}`;
   const tls = base.startsWith('https:') ? tlsSettings : {};
   if (base.startsWith('https:')) useHttp2(new URL(base).origin);
-  const effective = loadSettings([coreSettings, ...standardComponents.map((component) => component.settings)], {
-    flags: { 'base-uri': base, 'data-dir': dataDir, 'log.level': 'info', ...tls, ...settings },
-  });
   const log: Record<string, unknown>[] = [];
   const stream = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -66,16 +58,23 @@ export async function startSpecServer({
       done();
     },
   });
-  const server = await createStorageServer(effective, {
-    components: standardComponents,
-    log: createLog('info', stream),
-  });
-  await server.listen();
+  const start = async (own: Readonly<Record<string, string>>): Promise<Server> => {
+    const flags = { 'base-uri': base, 'data-dir': dataDir, 'log.level': 'info', ...tls, ...settings, ...own };
+    const tables = [coreSettings, ...standardComponents.map((component) => component.settings)];
+    const server = await createStorageServer(loadSettings(tables, { flags: { ...storeSettings(dataDir), ...flags } }), {
+      components: standardComponents,
+      log: createLog('info', stream),
+    });
+    await server.listen();
+    return server;
+  };
+  const { servers, end } = await startTogether(start, { dataDir, port: Number(new URL(base).port) });
+  const server = servers[0]!;
   const ownerToken = server.mintedOwner
     ? await signCredential(readIdentity(server.mintedOwner), server.baseUri, 3600)
     : undefined;
   const stop = async (keep = false): Promise<void> => {
-    await server.close();
+    await end(keep);
     if (!keep) rmSync(dataDir, { recursive: true, force: true });
   };
   return { root: `${base}/`, dataDir, server, log, ownerToken, stop };

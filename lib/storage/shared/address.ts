@@ -7,8 +7,8 @@ export const isSchemaName = (name: string): boolean => /^[a-z_][a-z0-9_]{0,62}$/
 /** `postgres://user@host:port/database`, with TLS as `?sslmode=` says, and without a password, which has a setting of its own. */
 export function isDatabaseUrl(url: string): boolean {
   if (!URL.canParse(url)) return false;
-  const { protocol, password } = new URL(url);
-  return /^postgres(?:ql)?:$/.test(protocol) && password === '';
+  const { protocol, password, searchParams } = new URL(url);
+  return /^postgres(?:ql)?:$/.test(protocol) && password === '' && !searchParams.has('password');
 }
 
 export const databaseAddress = (settings: {

@@ -1,5 +1,6 @@
 /** One server as a member of those that serve a storage together: from its start to its end. It must not know what is stored. */
 import { join } from 'node:path';
+import type { BlobLocation } from '../blobs.js';
 import type { Level } from '../durable-level.js';
 import { Checkpoints } from './checkpoints.js';
 import { Connection, type DatabaseAddress } from './connection.js';
@@ -7,6 +8,7 @@ import { openCopy } from './copy.js';
 import { Journal } from './journal.js';
 import { Membership } from './membership.js';
 import { SharedSecrets } from './secrets.js';
+import { assertSharedBlobs } from './shared-blobs.js';
 import { openTables } from './tables.js';
 
 export interface ClusterOptions {
@@ -15,6 +17,7 @@ export interface ClusterOptions {
   readonly storage: string;
   /** The data directory. */
   readonly folder: string;
+  readonly blobs: BlobLocation;
   /** Files with secrets in it that all servers have to have. */
   readonly secrets: readonly string[];
   readonly told: (message: string) => void;
@@ -22,6 +25,7 @@ export interface ClusterOptions {
   readonly onTrouble: (message: string, error: unknown) => void;
 }
 
+const refreshMs = 1_000;
 const keptMinutes = 60;
 const minCheckpointBytes = 64 << 20;
 /** How long a start may wait for those of other servers. */
@@ -36,12 +40,13 @@ export class Cluster {
   private readonly starting: Connection;
   private readonly onLead: (() => void)[] = [];
   private isMember = false;
+  private refreshedAt = -refreshMs;
 
   private constructor(private readonly options: ClusterOptions) {
     const { address, folder, secrets, onTrouble } = options;
     this.journal = new Journal(address);
     this.starting = new Connection(address);
-    const connection = this.journal.reader;
+    const connection = this.journal.others;
     this.secrets = new SharedSecrets(connection, folder, secrets);
     this.checkpoints = new Checkpoints({
       connection,
@@ -58,16 +63,17 @@ export class Cluster {
   }
 
   /**
-   * Makes the folder follow the journal, alone until `started`.
+   * Makes the folder follow the journal, alone until `opened`.
    * @throws StoreUnavailableError when the database, or the folder, has something else; LwsError `too-busy` when the database cannot be
    *   reached
    */
   static async join(level: Level, options: ClusterOptions): Promise<Cluster> {
-    const { address, storage, told, onProgress } = options;
+    const { address, storage, blobs, told, onProgress } = options;
     const name = await openTables(address, storage);
     const cluster = new Cluster(options);
     try {
       await cluster.startAlone();
+      await assertSharedBlobs(cluster.journal.others, blobs);
       await cluster.secrets.synchronize();
       await openCopy({ level, journal: cluster.journal, name, storage, told, onProgress });
       return cluster;
@@ -84,12 +90,33 @@ export class Cluster {
     );
   }
 
-  /** Everything that this server makes at its start is made. */
-  async started(): Promise<void> {
+  /** Everything is made that is made at a start, and others may start. */
+  async opened(): Promise<void> {
     await this.secrets.synchronize();
     await this.starting.close();
+  }
+
+  /** This is a server, and no command. */
+  async serve(): Promise<void> {
+    await this.opened();
     this.isMember = true;
     await this.membership.join();
+  }
+
+  /** Takes the secrets that other servers have changed, once a second at most. */
+  async refreshSecrets(): Promise<void> {
+    if (performance.now() - this.refreshedAt < refreshMs) return;
+    this.refreshedAt = performance.now();
+    await this.secrets.synchronize();
+  }
+
+  /** Whether no server has named an identifier within the time for which it was to be known. @throws LwsError `too-busy` */
+  async isFirst(id: string, validMs: number): Promise<boolean> {
+    const { rowCount } = await this.journal.others.query(
+      "INSERT INTO used (id, until) VALUES ($1, now() + $2 * interval '1 millisecond') ON CONFLICT DO NOTHING",
+      [id, validMs],
+    );
+    return rowCount === 1;
   }
 
   /** Whether this server does what only one should do. */

@@ -63,7 +63,7 @@ async function makeCopy({ level, journal, name, storage, onProgress }: CopyOptio
   await level.put(metaKey('journal'), unfinished + name);
   await level.clear({ lt: metaKey('journal') });
   await level.clear({ gt: metaKey('journal') });
-  const position = await loadCheckpoint(level, journal.reader, onProgress);
+  const position = await loadCheckpoint(level, journal.others, onProgress);
   await writeBatch(
     level,
     (batch) => {
@@ -82,13 +82,13 @@ async function moveIn({ level, journal, name, storage, told }: CopyOptions): Pro
     throw new StoreUnavailableError(
       'The storage in the data directory has another base URI or an earlier format. Start it without lws.store once; after that it can move.',
     );
-  if ((await journal.head()) > 0 || (await lastCheckpoint(journal.reader)))
+  if ((await journal.head()) > 0 || (await lastCheckpoint(journal.others)))
     throw new StoreUnavailableError(
       'The data directory has a storage of its own, and the database that lws.store names has one too. Choose an empty lws.data-dir to serve ' +
         'that of the database, or another lws.store or lws.store.schema for this one.',
     );
   told('The database is new: the storage of the data directory is copied into it.');
-  await writeCheckpoint(level, journal.reader, 0);
+  await writeCheckpoint(level, journal.others, 0);
   await writeBatch(
     level,
     (batch) => batch.put(metaKey('journal'), name),

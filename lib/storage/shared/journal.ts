@@ -29,13 +29,16 @@ const rowsOf = ({ rows }: { readonly rows: readonly StoredRow[] }): JournalRow[]
   rows.map(({ seq, body }) => ({ seq: Number(seq), body }));
 
 export class Journal {
-  /** Asks; never waits for those who write. */
-  readonly reader: Connection;
+  /** Asks how far the journal is; never waits for anybody who writes. */
+  private readonly reader: Connection;
+  /** For what is beside the journal. */
+  readonly others: Connection;
   private readonly writer: Connection;
 
   constructor(address: DatabaseAddress) {
     this.reader = new Connection(address, questionMs);
     this.writer = new Connection(address);
+    this.others = new Connection(address);
   }
 
   /** The number of the last row. @throws LwsError `too-busy` */
@@ -75,6 +78,11 @@ export class Journal {
       this.writer.drop();
       throw error instanceof LwsError ? error : databaseAway(error);
     }
+  }
+
+  /** Says that this server is still at it, or the database takes the turn from it. */
+  async keep(): Promise<void> {
+    await this.writer.query('SELECT 1').catch(() => {});
   }
 
   /** Lets others write. */
@@ -126,6 +134,6 @@ export class Journal {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.reader.close(), this.writer.close()]);
+    await Promise.all([this.reader.close(), this.writer.close(), this.others.close()]);
   }
 }

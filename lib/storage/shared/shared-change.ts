@@ -3,7 +3,6 @@
  * left out, since they follow from it. It must not know how the bytes travel.
  */
 import type { Trace } from '../../fields/traceparent.js';
-import type { Announcement, ResourceChange } from '../changes.js';
 import type { ResourceRecord } from '../records.js';
 import { Transaction, type TransactionBase } from '../transaction.js';
 
@@ -22,8 +21,8 @@ interface SharedChange {
   readonly records: readonly (readonly [iri: string, record: ResourceRecord | null])[];
   readonly entries: readonly (readonly [key: string, value: string | null])[];
   readonly graphs: readonly SharedGraph[];
-  readonly changes: readonly ResourceChange[];
-  readonly announcements: readonly Announcement[];
+  readonly changes: Transaction['changes'];
+  readonly announcements: Transaction['announcements'];
   readonly actor?: string | undefined;
   readonly trace?: Trace | undefined;
 }

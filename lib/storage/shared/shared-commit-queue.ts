@@ -79,6 +79,7 @@ export class SharedCommitQueue extends CommitQueue {
   /** Applies what other servers have committed. */
   private async take(rows: readonly JournalRow[]): Promise<void> {
     for (const { seq, body } of rows) {
+      if (this.hasFailed) throw this.refusal();
       const group: PendingCommit[] = [];
       for (const transaction of readChanges(body, this.state)) {
         for (const listener of this.options.foreignListeners) await listener(transaction);

@@ -5,6 +5,8 @@
 import type { Journal, JournalRow } from './journal.js';
 
 const pollMs = 250;
+/** The database ends what does nothing for ten seconds. */
+const keepMs = 3_000;
 
 export class SharedLog {
   /** The last row that is applied here. */
@@ -15,6 +17,7 @@ export class SharedLog {
   private head = 0;
   private isClosed = false;
   private polling: NodeJS.Timeout | undefined;
+  private keeping: NodeJS.Timeout | undefined;
 
   /** @param apply applies rows of others, in order, and sets the position */
   constructor(
@@ -51,6 +54,7 @@ export class SharedLog {
   /** Waits until this server alone may write, and everything of others is applied. @throws LwsError `too-busy` */
   async begin(): Promise<void> {
     const { head, rows } = await this.journal.lock(this.position);
+    this.keeping = setInterval(() => void this.journal.keep(), keepMs).unref();
     this.head = Math.max(this.head, head);
     if (head === this.position) return;
     try {
@@ -58,13 +62,14 @@ export class SharedLog {
       if (head !== this.position)
         throw new Error(`The journal ends at ${head}, and this server is at ${this.position}.`);
     } catch (error) {
-      await this.journal.release();
+      await this.end();
       throw error;
     }
   }
 
   /** Ends a turn in which nothing was written. */
   end(): Promise<void> {
+    clearInterval(this.keeping);
     return this.journal.release();
   }
 
@@ -74,6 +79,7 @@ export class SharedLog {
    * @throws LwsError as `Journal.append`
    */
   commit(body: Buffer, settle: (position: number) => Promise<void>): Promise<void> {
+    clearInterval(this.keeping);
     return this.alone(async () => {
       const seq = this.position + 1;
       await this.journal.append(seq, body);

@@ -18,10 +18,15 @@ export class SharedStore {
     return this.log.freshen();
   }
 
-  /** Everything is made that a server makes at its start. */
-  async begin(): Promise<void> {
+  /** Everything is made that is made at a start, and others may start. */
+  opened(): Promise<void> {
+    return this.cluster.opened();
+  }
+
+  /** The same for a server, which follows the others from here on. */
+  async serve(): Promise<void> {
     this.log.poll();
-    await this.cluster.started();
+    await this.cluster.serve();
   }
 
   /** Whether this server does what only one of them should do. */
@@ -32,6 +37,16 @@ export class SharedStore {
   /** Calls back when it begins to. */
   onLeading(listener: () => void): void {
     this.cluster.onLeading(listener);
+  }
+
+  /** Takes the secrets that other servers have changed, once a second at most. */
+  refreshSecrets(): Promise<void> {
+    return this.cluster.refreshSecrets();
+  }
+
+  /** Whether no server has named an identifier within the time for which it was to be known. @throws LwsError `too-busy` */
+  isFirst(id: string, validMs: number): Promise<boolean> {
+    return this.cluster.isFirst(id, validMs);
   }
 
   async close(): Promise<void> {

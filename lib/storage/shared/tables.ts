@@ -16,6 +16,7 @@ const statements = (schema: string): readonly string[] => [
   'CREATE TABLE IF NOT EXISTS checkpoint (seq bigint, part int, body bytea NOT NULL, PRIMARY KEY (seq, part))',
   'CREATE TABLE IF NOT EXISTS servers (id uuid PRIMARY KEY, joined timestamptz NOT NULL DEFAULT now(), until timestamptz NOT NULL)',
   'CREATE TABLE IF NOT EXISTS secrets (name text PRIMARY KEY, value text NOT NULL)',
+  'CREATE TABLE IF NOT EXISTS used (id text PRIMARY KEY, until timestamptz NOT NULL)',
   'INSERT INTO head (id, seq) VALUES (1, 0) ON CONFLICT DO NOTHING',
 ];
 

@@ -17,6 +17,7 @@ describe('The sweep of an S3 store', () => {
   const sweep = (): Promise<void> =>
     new BlobSweeper({
       ...{ level, blobs, forgotten, onTrouble: undefined },
+      hasOthers: false,
       freshen: async () => void order.push('freshen'),
     }).sweep();
 

@@ -1,0 +1,59 @@
+/** Stands before a database, and cuts a connection at its next commit: before the database gets it, or before its answer comes back. */
+import { connect, createServer, type Socket } from 'node:net';
+import { freePort } from '../support/free-port.js';
+
+export interface CuttingProxy {
+  readonly port: number;
+  /** How many connections were cut. */
+  readonly cuts: number;
+  cut(when: 'before' | 'after'): void;
+  close(): Promise<void>;
+}
+
+export async function startCuttingProxy(to: number): Promise<CuttingProxy> {
+  const port = await freePort();
+  let planned: 'before' | 'after' | undefined;
+  let cuts = 0;
+  const open = new Set<Socket>();
+  const proxy = createServer((socket) => {
+    const database = connect(to, '127.0.0.1');
+    let isCut = false;
+    for (const each of [socket, database]) {
+      open.add(each);
+      each.on('error', () => each.destroy());
+      each.on('close', () => {
+        open.delete(each);
+        if (!isCut) for (const both of [socket, database]) both.destroy();
+      });
+    }
+    socket.on('data', (bytes) => {
+      const isCommit = planned !== undefined && bytes.includes('COMMIT\0');
+      if (isCommit) {
+        isCut = true;
+        cuts++;
+        if (planned === 'after') database.write(bytes);
+        planned = undefined;
+        // The database reads it, and nobody hears of that.
+        database.removeAllListeners('data');
+        database.resume();
+        socket.destroy();
+        setTimeout(() => database.destroy(), 200);
+      } else database.write(bytes);
+    });
+    database.on('data', (bytes) => socket.write(bytes));
+  });
+  await new Promise<void>((resolve) => proxy.listen(port, '127.0.0.1', resolve));
+  return {
+    port,
+    get cuts() {
+      return cuts;
+    },
+    cut: (when) => {
+      planned = when;
+    },
+    close: async () => {
+      for (const socket of open) socket.destroy();
+      await new Promise((resolve) => proxy.close(resolve));
+    },
+  };
+}

@@ -152,14 +152,14 @@ describe('Blobs in an S3 store', () => {
     });
     await stream.open();
     const read: Buffer[] = [];
-    let pauses = 0;
     for await (const chunk of stream) {
       read.push(chunk);
-      if (pauses++ < 3) await new Promise((resolve) => setTimeout(resolve, 50));
+      if (read.length === 1)
+        for (let i = 0; i < 1000 && stream['source']; i++) await new Promise((resolve) => setTimeout(resolve, 10));
     }
     client.close();
     expect(Buffer.concat(read).equals(bytes)).to.equal(true);
-    expect(gets()).to.be.within(2, 5);
+    expect(gets()).to.be.at.least(2);
     await remove(facts);
   });
 

@@ -79,6 +79,8 @@ async function unlessReplaced<T>(
     return await read();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    // Another server may have replaced it just now.
+    await store.shared?.freshen();
     if (store.record(iri)?.blob !== blob) return undefined;
     throw new DamagedBlobError(blob!, 'is missing');
   }

@@ -17,6 +17,9 @@ import {
   text,
 } from '../../lib/settings.js';
 
+// What the machine has in its environment is none of the specs' affair.
+for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) delete process.env[name];
+
 const tables = [coreSettings, ...standardComponents.map(({ settings }) => settings)];
 const load = (sources: SettingSources) => loadSettings(tables, sources).of(coreSettings);
 const check = (flags: Record<string, string>) => assertUsable(loadSettings(tables, { flags }));
@@ -38,12 +41,13 @@ describe('Settings', () => {
 
   it('describes settings without the values of secret ones, but says where they come from', () => {
     const entry = (name: string) => ({ entry: setting(name, optional(text()), null, 'What it does.') });
-    const sources = { environment: { LWS_A_CLIENT_SECRET: 'hidden', LWS_B: 'shown' } };
-    const secret = ['lws.a.client-secret', 'lws.c.password', 'lws.b'].map(entry);
+    const sources = { environment: { LWS_A_CLIENT_SECRET: 'hidden', LWS_B: 'shown', LWS_D_SECRET_ACCESS_KEY: 'x' } };
+    const secret = ['lws.a.client-secret', 'lws.c.password', 'lws.b', 'lws.d.secret-access-key'].map(entry);
     expect(describeSettings(loadSettings(secret, sources))).to.deep.equal([
       { name: 'lws.a.client-secret', doc: 'What it does.', source: 'environment LWS_A_CLIENT_SECRET' },
       { name: 'lws.c.password', doc: 'What it does.', source: 'default', value: null },
       { name: 'lws.b', doc: 'What it does.', source: 'environment LWS_B', value: 'shown' },
+      { name: 'lws.d.secret-access-key', doc: 'What it does.', source: 'environment LWS_D_SECRET_ACCESS_KEY' },
     ]);
   });
 
@@ -62,6 +66,24 @@ describe('Settings', () => {
     ],
     ['a word that is not offered', { flags: { 'access-control': 'none' } }, /lws\.access-control.*one of owner/],
     ['a file that is no object', file([1]), /config\.json/],
+    ...[
+      's3://b',
+      's3://Bucket',
+      's3://bucket//a',
+      's3://bucket/../a',
+      's3://bucket/a b',
+      'https://bucket',
+      '/folder',
+    ].map((blobs): [string, SettingSources, RegExp] => [
+      `the bucket ${blobs}`,
+      { flags: { blobs } },
+      /lws\.blobs is ".*" \(from flag --blobs\); expected s3:\/\/bucket or s3:\/\/bucket\/prefix/,
+    ]),
+    [
+      'an S3 store with a path',
+      { flags: { 'blobs.s3.endpoint': 'https://a/b' } },
+      /lws\.blobs\.s3\.endpoint.*without a path/,
+    ],
   ];
   for (const [what, sources, message] of refusals)
     it(`refuses ${what}, naming key, value, expectation and source`, () => {
@@ -90,6 +112,21 @@ describe('Settings', () => {
       'dev.open in Web Access Control, which would be closed to everybody',
       { 'dev.open': 'true', 'access-control': 'wac' },
       /lws\.dev\.open.*lws\.access-control=wac/,
+    ],
+    [
+      'a bucket and no key for it',
+      { blobs: 's3://bucket/a' },
+      /lws\.blobs is "s3:\/\/bucket\/a", which needs a key: set lws\.blobs\.s3\.access-key-id/,
+    ],
+    [
+      'half a key for a bucket',
+      { blobs: 's3://bucket', 'blobs.s3.secret-access-key': 'hidden' },
+      /^(?!.*hidden)lws\.blobs\.s3\.access-key-id is null, and lws\.blobs\.s3\.secret-access-key is set/,
+    ],
+    [
+      'an S3 store and no bucket of it',
+      { 'blobs.s3.endpoint': 'https://s3.example' },
+      /lws\.blobs\.s3\.endpoint is "https:\/\/s3\.example", and lws\.blobs names no bucket/,
     ],
     ['what it names, and says where that comes from', { 'base-uri': 'x' }, /\(lws\.base-uri from flag --base-uri\)$/],
     [

@@ -12,15 +12,15 @@ import { type BlobLocation, type Blobs, type BlobWriter, HeldBlobs, type S3Addre
 import { DiskSpace } from '../disk-space.js';
 import { StoreUnavailableError } from '../durable-level.js';
 import { type ListingOptions, objects, openUploads, timeOf } from './listing.js';
+import { PartBuffers } from './part-buffers.js';
 import { isMissing, S3Client, S3Refusal } from './s3-client.js';
 import { S3Read } from './s3-read.js';
-import { blobKeyOf, markKeyOf, S3Upload } from './s3-upload.js';
-import { Slots } from './slots.js';
+import { blobKeyOf, markKeyOf, partBytes, S3Upload } from './s3-upload.js';
 
 /** Whose blobs these are; its content is the storage's IRI. */
 const ownerKey = 'storage';
 const doubtMs = 24 * 3_600_000;
-/** Parts of 8 MiB in memory at once, and milliseconds that an upload waits for its turn. */
+/** Parts in memory at once, and milliseconds that an upload waits for its turn. */
 const [maxParts, maxWaitMs] = [32, 30_000];
 /** Milliseconds that an answer of the store stands for its state. */
 const readyMs = 5_000;
@@ -32,7 +32,7 @@ export class S3Blobs extends HeldBlobs implements Blobs {
   isNew = false;
   readonly space: DiskSpace;
   private readonly client: S3Client;
-  private readonly slots = new Slots(maxParts, maxWaitMs);
+  private readonly buffers = new PartBuffers(maxParts, partBytes, maxWaitMs);
   private readiness: Promise<void> | undefined;
   private askedAt = 0;
 
@@ -94,7 +94,7 @@ export class S3Blobs extends HeldBlobs implements Blobs {
 
   async create(blob: string = randomUUID()): Promise<BlobWriter> {
     await this.space.assertSome();
-    return new S3Upload(blob, this.client, this.slots);
+    return new S3Upload(blob, this.client, this.buffers);
   }
 
   /** Anybody may make a server ask this: it asks the store once in a while. */
@@ -114,13 +114,13 @@ export class S3Blobs extends HeldBlobs implements Blobs {
   }
 
   async confirm(blob: string): Promise<void> {
-    await this.client.ask({ method: 'DELETE', key: markKeyOf(blob) });
+    await this.client.delete(markKeyOf(blob));
   }
 
   /** A reader that has it open keeps what it has read; one that pauses for long may lose the rest. */
   async remove(blob: string): Promise<void> {
     await this.held;
-    await this.client.ask({ method: 'DELETE', key: blobKeyOf(blob) });
+    await this.client.delete(blobKeyOf(blob));
     await this.confirm(blob);
   }
 
@@ -157,9 +157,7 @@ export class S3Blobs extends HeldBlobs implements Blobs {
   async inDoubt(): Promise<string[]> {
     for await (const { key, uploadId, ageMs } of openUploads(this.listing('blobs/')))
       if (ageMs > doubtMs && !(await this.isMarkYoung(key.slice(blobKeyOf('').length))))
-        await this.client.ask({ method: 'DELETE', key, query: { uploadId } }).catch((error) => {
-          if (!isMissing(error)) throw error;
-        });
+        await this.client.delete(key, { query: { uploadId } });
     const found: string[] = [];
     for await (const { key, ageMs } of objects(this.listing('pending/')))
       if (ageMs > doubtMs) found.push(key.slice(markKeyOf('').length));

@@ -83,6 +83,15 @@ export class S3Client {
     }
   }
 
+  /** Deletes what may be there; not every store takes it well when it is not. */
+  async delete(key: string, { query, maxTries }: Pick<S3Request, 'query' | 'maxTries'> = {}): Promise<void> {
+    try {
+      await this.ask({ method: 'DELETE', key, ...(query ? { query } : {}), ...(maxTries ? { maxTries } : {}) });
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+    }
+  }
+
   private async attempt(request: S3Request): Promise<EndpointAnswer | S3Refusal> {
     const answer = await this.endpoint.send(await this.signed(request));
     if (answer.status >= 200 && answer.status < 300) return answer;

@@ -8,8 +8,7 @@ import { discard } from '../../outbound/endpoint.js';
 import { OutboundError } from '../../outbound/outbound-error.js';
 import { away, type S3Client } from './s3-client.js';
 
-/** Milliseconds after which a reader that pauses loses its connection. */
-const maxPauseMs = 5_000;
+const defaultPauseMs = 5_000;
 /** Tries in a row that bring no byte. */
 const maxTries = 3;
 const bufferedBytes = 256 << 10;
@@ -21,6 +20,8 @@ export interface S3ReadOptions {
   readonly start: number;
   readonly end: number;
   readonly size: number;
+  /** Milliseconds after which a reader that pauses loses its connection. */
+  readonly maxPauseMs?: number;
   /** The error for an object of another size. */
   readonly otherSize: (size: number) => Error;
 }
@@ -62,7 +63,7 @@ export class S3Read extends Readable {
       this.tries = 0;
       if (this.push(chunk)) return;
       source.pause();
-      this.pausing = setTimeout(() => this.leave(), maxPauseMs).unref();
+      this.pausing = setTimeout(() => this.leave(), this.options.maxPauseMs ?? defaultPauseMs).unref();
     });
     source.once('end', () => {
       this.leave();

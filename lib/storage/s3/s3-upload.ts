@@ -5,12 +5,14 @@
 import { createHash } from 'node:crypto';
 import { LwsError } from '../../errors.js';
 import type { BlobWriter } from '../blobs.js';
+import type { PartBuffer, PartBuffers } from './part-buffers.js';
 import { away, isMissing, type S3Client, S3Refusal, type S3Request } from './s3-client.js';
-import type { Slots } from './slots.js';
 import { firstValue } from './xml.js';
 
-const partBytes = 8 << 20;
-/** An upload keeps so much in memory without asking anybody; for more it needs a slot. */
+export const partBytes = 8 << 20;
+/** The connection gets a part in slices, so that it copies no more than one. */
+const sliceBytes = 512 << 10;
+/** An upload keeps so much in memory without asking anybody; for more it needs a buffer. */
 const unaskedBytes = 256 << 10;
 const maxPartsOnTheWay = 2;
 /** S3 has no more; with parts of 8 MiB that are 80 GiB. */
@@ -23,26 +25,52 @@ export const markKeyOf = (blob: string): string => `pending/${blob}`;
 
 /** Some bytes that become one object or part. */
 class Part {
-  readonly chunks: Uint8Array[] = [];
   bytes = 0;
-  release: () => void = () => {};
+  private chunks: Uint8Array[] = [];
   private readonly digest = createHash('sha256');
 
+  constructor(private place?: PartBuffer) {}
+
+  get hasBuffer(): boolean {
+    return this.place !== undefined;
+  }
+
+  /** Puts into a buffer what there is, and what comes. */
+  moveTo(place: PartBuffer): void {
+    this.place = place;
+    let at = 0;
+    for (const chunk of this.chunks.splice(0)) {
+      place.buffer.set(chunk, at);
+      at += chunk.length;
+    }
+  }
+
   add(chunk: Uint8Array): void {
-    this.chunks.push(chunk);
+    if (this.place) this.place.buffer.set(chunk, this.bytes);
+    else this.chunks.push(chunk);
     this.bytes += chunk.length;
     this.digest.update(chunk);
   }
 
   /** The store compares the digest, so that no bit is lost on the way. */
-  request(): Pick<S3Request, 'body' | 'sha256'> {
-    return { body: this.chunks, sha256: this.digest.digest('hex') };
+  request(): Required<Pick<S3Request, 'body' | 'sha256'>> {
+    const body = this.place ? slicesOf(this.place.buffer.subarray(0, this.bytes)) : this.chunks;
+    return { body, sha256: this.digest.digest('hex') };
+  }
+
+  release(): void {
+    this.chunks = [];
+    this.place?.release();
   }
 }
 
+const slicesOf = (bytes: Uint8Array): Uint8Array[] =>
+  Array.from({ length: Math.ceil(bytes.length / sliceBytes) }, (_, at) =>
+    bytes.subarray(at * sliceBytes, (at + 1) * sliceBytes),
+  );
+
 export class S3Upload implements BlobWriter {
   private part = new Part();
-  private isLarge = false;
   private uploadId: string | undefined;
   private readonly etags: string[] = [];
   private readonly onTheWay = new Set<Promise<void>>();
@@ -57,7 +85,7 @@ export class S3Upload implements BlobWriter {
   constructor(
     readonly blob: string,
     private readonly client: S3Client,
-    private readonly slots: Slots,
+    private readonly buffers: PartBuffers,
   ) {
     this.marked = this.mark();
   }
@@ -76,14 +104,10 @@ export class S3Upload implements BlobWriter {
       if (this.part.bytes === partBytes) await this.sendPart();
       const taken = rest.subarray(0, partBytes - this.part.bytes);
       rest = rest.subarray(taken.length);
-      if (!this.isLarge && this.part.bytes + taken.length > unaskedBytes) await this.takeSlot();
+      if (!this.part.hasBuffer && this.part.bytes + taken.length > unaskedBytes)
+        this.part.moveTo(await this.buffers.take());
       this.part.add(taken);
     }
-  }
-
-  private async takeSlot(): Promise<void> {
-    this.part.release = await this.slots.take();
-    this.isLarge = true;
   }
 
   /** Sends the part that is full, and begins the next one when there is room for it. */
@@ -97,10 +121,11 @@ export class S3Upload implements BlobWriter {
     this.uploadId ??= await this.begin();
     this.etags.push('');
     const { part } = this;
+    // The one that is sent gives its buffer back by itself.
     this.part = new Part();
     const sent = this.put(part, number).finally(() => this.onTheWay.delete(sent));
     this.onTheWay.add(sent);
-    this.part.release = await this.slots.take();
+    this.part = new Part(await this.buffers.take());
   }
 
   private async begin(): Promise<string> {
@@ -182,9 +207,9 @@ export class S3Upload implements BlobWriter {
       await this.marked;
       const key = blobKeyOf(this.blob);
       const { uploadId, wasSent } = this;
-      if (uploadId !== undefined) await this.client.ask({ method: 'DELETE', key, query: { uploadId }, maxTries: 1 });
-      if (wasSent) await this.client.ask({ method: 'DELETE', key, maxTries: 1 });
-      if (!this.isInDoubt) await this.client.ask({ method: 'DELETE', key: markKeyOf(this.blob), maxTries: 1 });
+      if (uploadId !== undefined) await this.client.delete(key, { query: { uploadId }, maxTries: 1 });
+      if (wasSent) await this.client.delete(key, { maxTries: 1 });
+      if (!this.isInDoubt) await this.client.delete(markKeyOf(this.blob), { maxTries: 1 });
     } catch {
       // The sweep, which tries it again, tells of it when that fails too.
     }

@@ -6,9 +6,10 @@ import { expect } from 'chai';
 import { type BlobFacts, DamagedBlobError } from '../../../../lib/storage/blob-integrity.js';
 import { StoreUnavailableError } from '../../../../lib/storage/durable-level.js';
 import { objects, openUploads } from '../../../../lib/storage/s3/listing.js';
+import { PartBuffers } from '../../../../lib/storage/s3/part-buffers.js';
 import { S3Blobs } from '../../../../lib/storage/s3/s3-blobs.js';
 import { S3Client } from '../../../../lib/storage/s3/s3-client.js';
-import { Slots } from '../../../../lib/storage/s3/slots.js';
+import { S3Read } from '../../../../lib/storage/s3/s3-read.js';
 import { SpecS3 } from '../../../support/s3-server.js';
 
 const root = 'http://spec.example/';
@@ -139,6 +140,29 @@ describe('Blobs in an S3 store', () => {
     await remove(facts);
   });
 
+  it('are read over another connection when the reader has paused', async () => {
+    const bytes = randomBytes(3 * mebibyte);
+    const facts = await put(bytes);
+    const client = new S3Client(s3.address(prefix));
+    const gets = (): number => s3.requests.filter((request) => request === `GET ${prefix}blobs/${facts.blob}`).length;
+    const key = `blobs/${facts.blob}`;
+    const stream = new S3Read({
+      ...{ client, key, start: 0, end: bytes.length - 1, size: bytes.length, maxPauseMs: 10 },
+      otherSize: () => new Error('It has another size.'),
+    });
+    await stream.open();
+    const read: Buffer[] = [];
+    for await (const chunk of stream) {
+      read.push(chunk);
+      if (read.length === 1)
+        for (let i = 0; i < 1000 && stream['source']; i++) await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    client.close();
+    expect(Buffer.concat(read).equals(bytes)).to.equal(true);
+    expect(gets()).to.be.at.least(2);
+    await remove(facts);
+  });
+
   it('are refused with 503 while the store refuses parts, and leave nothing', async () => {
     s3.fault = (request) => (request.includes('partNumber=2') ? 500 : undefined);
     const writer = await blobs.create();
@@ -173,7 +197,7 @@ describe('Blobs in an S3 store', () => {
 
   it('are listed page by page', async () => {
     const all: BlobFacts[] = [];
-    for (let i = 0; i < 5; i++) all.push(await put(Buffer.from('x')));
+    for (let i = 0; i < 3; i++) all.push(await put(Buffer.from('x')));
     const begun = await Promise.all(all.map(() => blobs.create()));
     for (const writer of begun) await writer.write(Buffer.alloc(8 * mebibyte + 1));
     const client = new S3Client(s3.address(prefix));
@@ -192,16 +216,17 @@ describe('Blobs in an S3 store', () => {
   });
 });
 
-describe('Slots', () => {
-  it('are given in turn, and refused when nobody gives one back', async () => {
-    const slots = new Slots(1, 20);
-    const first = await slots.take();
-    const [second, third] = [slots.take(), slots.take()];
-    first();
-    first();
-    const release = await second;
-    expect((await failureOf(third)).code).to.equal('too-busy');
-    release();
-    (await slots.take())();
+describe('Buffers of parts', () => {
+  it('are given in turn, used again, and refused when nobody gives one back', async () => {
+    const buffers = new PartBuffers(1, 8, 20);
+    const first = await buffers.take();
+    const [waiting, late] = [buffers.take(), buffers.take()];
+    first.release();
+    first.release();
+    const second = await waiting;
+    expect(second.buffer).to.equal(first.buffer);
+    expect((await failureOf(late)).code).to.equal('too-busy');
+    second.release();
+    (await buffers.take()).release();
   });
 });

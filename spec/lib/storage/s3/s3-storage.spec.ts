@@ -133,6 +133,26 @@ describe('A storage with its contents in S3', () => {
     expect((await send('e.bin', { method: 'DELETE' })).status).to.equal(204);
   });
 
+  it('is exported and imported by threads of their own', async () => {
+    const archive = await send('.lws/export');
+    expect(archive.status).to.equal(200);
+    const begun = await send(`.lws/import?into=${server.root}copy/`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/zip' },
+      body: archive.bytes,
+    });
+    expect(begun.status, begun.text).to.equal(202);
+    const lines = await request(begun.headers['location']!, {
+      headers: { Authorization: `Bearer ${server.ownerToken}`, Accept: 'application/x-ndjson' },
+    });
+    expect(JSON.parse(lines.text.trim().split('\n').at(-1)!)).to.include({ status: 'done' });
+    expect((await send('copy/b.bin')).bytes.equals(large)).to.equal(true);
+    await until(() => blobs().length === 4 && s3.keys('one/pending/').length === 0);
+    expect(await faults()).to.deep.equal([]);
+    for (const name of ['copy/a.json', 'copy/b.bin']) await send(name, { method: 'DELETE' });
+    await until(() => blobs().length === 2);
+  });
+
   it('is backed up beside the running server, and restored into a folder and into another prefix', async () => {
     /** Runs a command as the command line does. @returns what it would print, or the message of its refusal */
     async function run(command: 'backup' | 'restore', name: string, prefix?: string): Promise<string> {

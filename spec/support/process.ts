@@ -22,6 +22,8 @@ export interface ProcessOptions {
   readonly nodeOptions?: readonly string[];
   /** A descriptor for its standard output, which is not read then. */
   readonly stdout?: number;
+  /** How long a command may take (20 s). */
+  readonly seconds?: number;
 }
 
 export interface ServerProcess {
@@ -78,7 +80,7 @@ function launch(words: readonly string[], { environment, nodeOptions, stdout }: 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), 'quadpod-process-'));
 
 /**
- * Runs a command, or a server that is not expected to start, until it ends by itself. After 20 s, and when it begins to
+ * Runs a command, or a server that is not expected to start, until it ends by itself. After 20 s or `seconds`, and when it begins to
  * serve after all, it is killed, and its code is null.
  */
 export async function runProcess(words: readonly string[], options: ProcessOptions = {}): Promise<Ended> {
@@ -87,7 +89,7 @@ export async function runProcess(words: readonly string[], options: ProcessOptio
   const environment = { LWS_BASE_URI: base, LWS_DATA_DIR: dataDir, LWS_DEV_OPEN: 'true', ...options.environment };
   const { child, ended } = launch(words, { ...options, environment });
   const kill = (): void => void child.kill('SIGKILL');
-  const limit = setTimeout(kill, 20_000);
+  const limit = setTimeout(kill, (options.seconds ?? 20) * 1000);
   listening(child, ended).then(kill, () => {});
   return ended.finally(() => clearTimeout(limit));
 }

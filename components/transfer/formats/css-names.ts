@@ -52,13 +52,25 @@ export function withoutMark(name: string): string {
   return found !== '' && name.endsWith(`$.${found}`) ? name.slice(0, -found.length - 2) : name;
 }
 
-/** Encoded slashes stay as they are, and characters that Windows has in no name are encoded in those of files. */
-const keptEscape = /%25(2F|3C|3E|3A|22|7C|3F|2A)/g;
+/** What the server decodes in no name: slashes and backslashes, however often they are encoded. The odd parts of a split. */
+const delimiter = /(\\|%(?:25)*(?:2f|5c))/i;
+/** Characters that Windows has in no name are encoded in those of files. */
 const forbidden = /[<>:"|?*]/g;
+const encodedForbidden = /%25(3C|3E|3A|22|7C|3F|2A)/g;
 const escapeOf = (character: string): string => `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 
-/** A name of a file as a segment of an IRI. */
-export const cssSegmentOf = (name: string): string => encodeURIComponent(name).replace(keptEscape, '%$1');
+/** @param change of what lies between the delimiters; those are normalised */
+const betweenDelimiters = (segment: string, change: (part: string) => string): string =>
+  segment
+    .split(delimiter)
+    .map((part, index) => (index % 2 === 0 ? change(part) : part === '\\' ? '%5C' : part.toUpperCase()))
+    .join('');
+
+/** A name of a file as a segment of an IRI, which is spelled as the server spells it: nothing is encoded that `encodeURIComponent` is not. */
+export const cssSegmentOf = (name: string): string =>
+  betweenDelimiters(name, (part) =>
+    encodeURIComponent(part).replace(encodedForbidden, (_, code: string) => (code === '2A' ? '*' : `%${code}`)),
+  );
 
 /** A path in the folder, with its marks taken away, as a path of an IRI. */
 export const cssPathOf = (path: string): string => path.split('/').map(cssSegmentOf).join('/');
@@ -74,16 +86,12 @@ export function canonicalIri(iri: string): string {
 }
 
 const canonicalSegment = (segment: string): string =>
-  segment
-    .split(/%2F/i)
-    .map((part) => encodeURIComponent(decodeURIComponent(part)))
-    .join('%2F');
+  betweenDelimiters(segment, (part) => encodeURIComponent(decodeURIComponent(part)));
 
 /** The name of the file for a segment, without a mark. @throws TransferError for what that server cannot have */
 export function cssNameOf(segment: string): string {
   try {
-    const parts = segment.split(/%2F/i).map((part) => decodeURIComponent(part).replace(forbidden, escapeOf));
-    return parts.join('%2F');
+    return betweenDelimiters(segment, (part) => decodeURIComponent(part).replace(forbidden, escapeOf));
   } catch (cause) {
     throw new TransferError(`${segment} is no name that a Community Solid Server can have: it is no UTF-8.`, { cause });
   }

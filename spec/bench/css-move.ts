@@ -7,31 +7,19 @@
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { importJWK, SignJWT } from 'jose';
+import { isomorphic } from '../lib/rdf/isomorphism.js';
 import { type Answer, type RequestOptions, request } from '../support/http.js';
 import { ed25519Identity } from '../support/identity.js';
 import { runProcess, type ServerProcess, startProcess } from '../support/process.js';
 import { mediaType, readRdf } from '../support/rdf.js';
-import { isomorphic } from '../lib/rdf/isomorphism.js';
-import { containersOf, resourcesOf, type Written } from './css-pods.js';
+import { containersOf, otherPlaces, resourcesOf, type Written } from './css-pods.js';
+import { type Ask, type Askers, answersOf, forEach } from './css-questions.js';
 import { type CommunityServer, type Person, startCommunityServer } from './css-server.js';
-
-type Ask = (iri: string, options?: RequestOptions) => Promise<Answer>;
-/** Who asks, by name. */
-type Askers = Readonly<Record<string, Ask>>;
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const [folder, wanted] = [resolve(process.argv[2] ?? 'css'), Number(process.argv[3] ?? 5000)];
 const differences: string[] = [];
 const differ = (text: string): void => void differences.push(text);
-
-/** Eight at a time, in order. */
-async function forEach<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
-  let next = 0;
-  const worker = async (): Promise<void> => {
-    while (next < items.length) await work(items[next++]!);
-  };
-  await Promise.all(Array.from({ length: 8 }, worker));
-}
 
 /** Writes a resource with what belongs to it. @returns whether that server took it */
 async function write(alice: Person, root: string, { path, type, body, meta, acl }: Written): Promise<boolean> {
@@ -51,55 +39,28 @@ async function write(alice: Person, root: string, { path, type, body, meta, acl 
   return true;
 }
 
-/** What a server answers to a question of access, such that two servers can be compared. */
-async function accessOf(ask: Ask, iri: string): Promise<string> {
-  const isAllowed = ({ status }: Answer): string => ([401, 403, 404].includes(status) ? 'no' : 'yes');
-  const head = await ask(iri, { method: 'HEAD' });
-  const headers = { 'If-Match': '"none"', 'Content-Type': 'text/turtle' };
-  // Refused for what it requires, when it is not refused before.
-  const written = await ask(iri, { method: iri.endsWith('/') ? 'POST' : 'PUT', headers, body: '<> no Turtle' });
-  if (written.status < 300) throw new Error(`${iri} took a request that requires what is not.`);
-  const modes = head.status === 200 ? modesOf(head.headers['wac-allow'] ?? '') : '';
-  const kind = iri.endsWith('/') ? 'append' : 'write';
-  return `read: ${isAllowed(head)}, ${kind}: ${isAllowed(written)}, ${modes}`;
-}
-
-/** Of `WAC-Allow`, in one order; writing is appending, too. */
-function modesOf(field: string): string {
-  const shown = (name: string): string => {
-    const found = new Set((new RegExp(`${name}="([^"]*)"`).exec(field)?.[1] ?? '').split(' ').filter(Boolean));
-    if (found.has('write')) found.add('append');
-    return `${name}: ${[...found].sort().join(' ')}`;
-  };
-  return `${shown('user')}, ${shown('public')}`;
-}
-
-/** Every so many resources and all containers, each asked about by everybody. @returns answers by asker and path */
-async function answersOf(root: string, askers: Askers, paths: readonly string[]): Promise<Map<string, string>> {
-  const answers = new Map<string, string>();
-  await forEach(paths, async (path) => {
-    for (const [name, ask] of Object.entries(askers)) answers.set(`${name} ${path}`, await accessOf(ask, root + path));
-  });
-  return answers;
-}
-
 interface Kept {
   readonly path: string;
   readonly type: string;
   readonly body: Buffer;
 }
 
-async function importInto(server: Omit<ServerProcess, 'output'>, css: CommunityServer, environment: Record<string, string>) {
+async function importInto(
+  server: Omit<ServerProcess, 'output'>,
+  css: CommunityServer,
+  environment: Record<string, string>,
+) {
   const words = ['import', css.data, '--format', 'css', '--rewrite', `${css.root}=${server.root}`];
   const began = performance.now();
   const { code, stdout, stderr } = await runProcess(words, { ...server, environment, seconds: 300 });
-  print(`Import: exit code ${code}, ${((performance.now() - began) / 1000).toFixed(1)} s.\n${stdout}${stderr.slice(-500)}`);
+  print(
+    `Import: exit code ${code}, ${((performance.now() - began) / 1000).toFixed(1)} s.\n${stdout}${stderr.slice(-500)}`,
+  );
 }
 
 /** Asks as that subject, with a token that the server's own key signs. */
 function askerFor({ dataDir, root }: ServerProcess, subject: string): Ask {
   const [{ kid, jwk }] = JSON.parse(readFileSync(join(dataDir, 'oauth-keys.json'), 'utf8')).keys;
-  let made: Promise<string> | undefined;
   const token = async (): Promise<string> =>
     new SignJWT({ client_id: subject })
       .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid })
@@ -111,8 +72,9 @@ function askerFor({ dataDir, root }: ServerProcess, subject: string): Ask {
       .setNotBefore(Math.floor(Date.now() / 1000))
       .setExpirationTime('10m')
       .sign(await importJWK(jwk, 'ES256'));
+  const made = token();
   return async (iri, { headers = {}, ...options } = {}) =>
-    request(iri, { ...options, headers: { ...headers, Authorization: `Bearer ${await (made ??= token())}` } });
+    request(iri, { ...options, headers: { ...headers, Authorization: `Bearer ${await made}` } });
 }
 
 async function compareContent(ask: Ask, from: string, to: string, { path, type, body }: Kept): Promise<string> {
@@ -143,7 +105,8 @@ async function compareLinks(ask: Ask, from: string, to: string, { path, meta }: 
     const isThere = [iri!, iri!.replace('http://www.iana.org/assignments/relation/', '')].some((name) =>
       answer.text.includes(JSON.stringify(name)),
     );
-    if (!isThere && !iri!.endsWith('#type')) differ(`${path}: its links do not have ${iri}: ${answer.text.slice(0, 500)}`);
+    if (!isThere && !iri!.endsWith('#type'))
+      differ(`${path}: its links do not have ${iri}: ${answer.text.slice(0, 500)}`);
   }
 }
 
@@ -155,7 +118,10 @@ async function membersOf(ask: Ask, root: string, path: string, isHere: boolean):
     for (let page: Answer | undefined = answer; page; ) {
       for (const { id } of (JSON.parse(page.text) as { items: { id: string }[] }).items) found.add(id);
       const next: string | undefined = /<([^>]*)>; rel="?next/.exec(page.headers['link'] ?? '')?.[1];
-      page = next === undefined ? undefined : await ask(new URL(next, root + path).href, { headers: { Accept: 'application/lws+json' } });
+      page =
+        next === undefined
+          ? undefined
+          : await ask(new URL(next, root + path).href, { headers: { Accept: 'application/lws+json' } });
     }
   } else
     for (const { predicate, object } of await readRdf(answer.text, 'text/turtle', root + path))
@@ -176,23 +142,29 @@ for (const each of containers) if (!(await write(alice, css.root, each))) refuse
 const resources = resourcesOf(ids, css.root, wanted);
 await forEach(resources, async (each) => void ((await write(alice, css.root, each)) || refused.push(each.path)));
 const there = resources.filter(({ path }) => !refused.includes(path));
-print(`${there.length} resources written in ${((performance.now() - began) / 1000).toFixed(1)} s; refused: ${refused.length}.`);
+print(
+  `${there.length} resources written in ${((performance.now() - began) / 1000).toFixed(1)} s; refused: ${refused.length}.`,
+);
 
 const kept: Kept[] = [];
-await forEach([...there.map(({ path }) => path), 'alice/README', 'alice/profile/card', 'bob/profile/card'], async (path) => {
-  const by = path.startsWith('bob/') ? bob : alice;
-  const { status, headers, bytes } = await by.send(css.root + path, { headers: { Accept: '*/*' } });
-  if (status !== 200) return differ(`${path}: the Community Solid Server answers ${status}`);
-  kept.push({ path, type: headers['content-type'] ?? '', body: bytes });
-});
+await forEach(
+  [...there.map(({ path }) => path), 'alice/README', 'alice/profile/card', 'bob/profile/card'],
+  async (path) => {
+    const by = path.startsWith('bob/') ? bob : alice;
+    const { status, headers, bytes } = await by.send(css.root + path, { headers: { Accept: '*/*' } });
+    if (status !== 200) return differ(`${path}: the Community Solid Server answers ${status}`);
+    kept.push({ path, type: headers['content-type'] ?? '', body: bytes });
+  },
+);
 const folders = ['alice/', ...containers.map(({ path }) => path)];
 const listings = new Map<string, string>();
-for (const path of folders) listings.set(path, await membersOf((iri, options) => alice.send(iri, options), css.root, path, false));
+for (const path of folders)
+  listings.set(path, await membersOf((iri, options) => alice.send(iri, options), css.root, path, false));
 
 const listed = there.filter(({ acl }) => acl !== undefined);
 const asked = [...folders, 'bob/', 'alice/profile/card', 'alice/README', 'bob/profile/card'];
 for (const step of [listed, there.filter((_, index) => index % 37 === 5)])
-  asked.push(...step.slice(0, (125 - asked.length) / (step === listed ? 2 : 1)).map(({ path }) => path));
+  asked.push(...step.slice(0, (135 - asked.length) / (step === listed ? 2 : 1)).map(({ path }) => path));
 const anonymous: Ask = (iri, options) => request(iri, options);
 const askersThere: Askers = {
   anonymous,
@@ -219,7 +191,12 @@ const here = askersHere['alice']!;
 began = performance.now();
 const counts: Record<string, number> = {};
 await forEach(kept, async (each) => {
-  const outcome = await compareContent(each.path.startsWith('bob/') ? askersHere['bob']! : here, css.root, server.root, each);
+  const outcome = await compareContent(
+    each.path.startsWith('bob/') ? askersHere['bob']! : here,
+    css.root,
+    server.root,
+    each,
+  );
   counts[outcome] = (counts[outcome] ?? 0) + 1;
 });
 const described = there.filter(({ meta }) => meta !== undefined);
@@ -229,13 +206,24 @@ for (const path of folders) {
   if (was !== is) differ(`${path}: its members differ:\n${was}\n${is}`);
 }
 const after = await answersOf(server.root, askersHere, asked);
-let equal = 0;
+const equal = { answers: 0, elsewhere: 0, deletes: 0 };
 for (const [question, answer] of before) {
-  if (after.get(question) === answer) equal++;
-  else differ(`${question}: ${answer}\n    became ${after.get(question)}`);
+  const found = after.get(question)!;
+  if (otherPlaces.some((place) => question.includes(` ${place}`))) equal.elsewhere += Number(found !== answer);
+  else if (found === answer) equal.answers++;
+  // Here who may write a resource may delete it, and need not write the container.
+  else if (found === answer.replace('delete: no', 'delete: yes')) equal.deletes++;
+  else differ(`${question}: ${answer}\n    became ${found}`);
 }
-print(`Contents: ${kept.length}: ${JSON.stringify(counts)}; descriptions: ${described.length}; containers: ${folders.length}.`);
-print(`Questions of access: ${before.size}, of which ${equal} have equal answers (${new Set(before.values()).size} different ones).`);
+print(
+  `Contents: ${kept.length}: ${JSON.stringify(counts)}; descriptions: ${described.length}; containers: ${folders.length}.`,
+);
+print(
+  `Questions of access: ${before.size}, of which ${equal.answers} have equal answers (${new Set(before.values()).size} different ones).`,
+);
+print(
+  `Where rules differ: DELETE without write of the container: ${equal.deletes}; below ${otherPlaces.join(', ')}: ${equal.elsewhere}.`,
+);
 print(`Differences: ${differences.length}\n${differences.slice(0, 60).join('\n')}`);
 await server.stop();
 process.exitCode = differences.length === 0 ? 0 : 1;

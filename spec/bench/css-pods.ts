@@ -30,9 +30,18 @@ const kinds: Readonly<Record<string, Rule>> = {
   control: ({ bob }) => `acl:agent <${bob}> ; acl:mode acl:Read, acl:Control`,
   write: ({ carol }) => `acl:agent <${carol}> ; acl:mode acl:Write`,
   both: ({ bob, carol }) => `acl:agent <${bob}>, <${carol}> ; acl:mode acl:Append, acl:Read`,
+  // That server does not know this property.
+  old: () => 'acl:agentClass foaf:Agent ; acl:defaultForNew <./> ; acl:mode acl:Read',
   private: () => '',
 };
-export const kindNames = Object.keys(kinds);
+const kindNames = Object.keys(kinds);
+
+/** Which mean something else there: it does not know `acl:origin`, and asks for groups as a stranger. */
+const others: Readonly<Record<string, Rule>> = {
+  origin: ({ bob }) => `acl:agent <${bob}> ; acl:origin <https://app.example> ; acl:mode acl:Read`,
+  secret: (_, root) => `acl:agentGroup <${root}alice/private/team.ttl#team> ; acl:mode acl:Read`,
+};
+export const otherPlaces = Object.keys(others).map((kind) => `alice/${kind}/`);
 
 interface ListOptions {
   readonly people: People;
@@ -47,15 +56,54 @@ function listOf(kind: string, { people, root, about, inherited }: ListOptions): 
   const target = (isInherited: boolean): string =>
     `acl:accessTo <${about}>${isInherited ? ` ; acl:default <${about}>` : ''}`;
   const all = `acl:agent <${people.alice}> ; ${target(inherited !== 'nothing')} ; acl:mode acl:Read, acl:Write, acl:Control`;
-  const others = kinds[kind]!(people, root);
-  const more = others ? `<#others> a acl:Authorization ; ${target(inherited === 'all')} ; ${others} .\n` : '';
+  const rule = (kinds[kind] ?? others[kind]!)(people, root);
+  const more = rule ? `<#others> a acl:Authorization ; ${target(inherited === 'all')} ; ${rule} .\n` : '';
   return `${prefixes}<#owner> a acl:Authorization ; ${all} .\n${more}`;
 }
 
 const names = [
-  ...['with blank', 'a+b', 'a,b;c', 'ünïcödé', '日本語', 'hundred%', "quote's", 'tilde~', 'UPPER', '.hidden', 'two.dots', 'a..b'],
-  ...['at@sign', '(brackets)', 'hash#', 'question?', 'colon:', 'pipe|', 'star*', 'less<', 'amp&', 'equal=', 'dollar$', '$.x'],
-  ...['😀', 'back\\slash', 'e\u0301', '\u00e9', 'double"quote', 'trailing.', 'x$.ttl', 'name.acl.txt', '[a]', '{b}', '^c', '`d'],
+  ...[
+    'with blank',
+    'a+b',
+    'a,b;c',
+    'ünïcödé',
+    '日本語',
+    'hundred%',
+    "quote's",
+    'tilde~',
+    'UPPER',
+    '.hidden',
+    'two.dots',
+    'a..b',
+  ],
+  ...[
+    'at@sign',
+    '(brackets)',
+    'hash#',
+    'question?',
+    'colon:',
+    'pipe|',
+    'star*',
+    'less<',
+    'amp&',
+    'equal=',
+    'dollar$',
+    '$.x',
+  ],
+  ...[
+    '😀',
+    'back\\slash',
+    'e\u0301',
+    '\u00e9',
+    'double"quote',
+    'trailing.',
+    'x$.ttl',
+    'name.acl.txt',
+    '[a]',
+    '{b}',
+    '^c',
+    '`d',
+  ],
 ];
 
 interface Body {
@@ -69,15 +117,24 @@ const turtle = (index: number, root: string): string =>
 const bodies: readonly Body[] = [
   { extension: '.ttl', type: 'text/turtle', body: turtle },
   { extension: '', type: 'text/turtle', body: turtle },
-  { extension: '.json', type: 'application/json', body: (index) => `{"index":${index},"text":"ünï","big":12345678901234567890}` },
+  {
+    extension: '.json',
+    type: 'application/json',
+    body: (index) => `{"index":${index},"text":"ünï","big":12345678901234567890}`,
+  },
   { extension: '.txt', type: 'text/plain', body: (index) => `Line ${index}\r\nünïcödé\n` },
   {
     extension: '.jsonld',
     type: 'application/ld+json',
-    body: (index, root) => `{"@id":"#it","https://schema.org/position":${index},"https://schema.org/url":{"@id":"${root}alice/"}}`,
+    body: (index, root) =>
+      `{"@id":"#it","https://schema.org/position":${index},"https://schema.org/url":{"@id":"${root}alice/"}}`,
   },
   { extension: '.png', type: 'image/png', body: (index) => Uint8Array.from([137, 80, 78, 71, ...bytes(index)]) },
-  { extension: '.nt', type: 'application/n-triples', body: (index, root) => `<${root}alice/#${index}> <urn:p> "a\\u00e9" .\n` },
+  {
+    extension: '.nt',
+    type: 'application/n-triples',
+    body: (index, root) => `<${root}alice/#${index}> <urn:p> "a\\u00e9" .\n`,
+  },
   { extension: '.bin', type: 'application/octet-stream', body: (index) => Uint8Array.from(bytes(index * 7)) },
   { extension: '', type: 'application/x-strange', body: (index) => `strange ${index}` },
   { extension: '.md', type: 'text/markdown; charset=utf-8', body: (index) => `# ${index}\n` },
@@ -87,10 +144,15 @@ const bodies: readonly Body[] = [
   { extension: '.n3', type: 'text/n3', body: (index) => `{ <#a> <#b> ${index} } => { <#c> <#d> <#e> } .\n` },
   { extension: '.txt', type: 'text/turtle', body: turtle },
   { extension: '.json', type: 'text/plain', body: () => 'no JSON' },
-  { extension: '.ttl', type: 'text/turtle', body: (index) => (index % 3 === 0 ? '' : `<#a> <urn:broken> "${index}" . # ü\n`) },
+  {
+    extension: '.ttl',
+    type: 'text/turtle',
+    body: (index) => (index % 3 === 0 ? '' : `<#a> <urn:broken> "${index}" . # ü\n`),
+  },
 ];
 
-const bytes = (index: number): number[] => Array.from({ length: 50 + (index % 900) }, (_, at) => (at * 31 + index) % 256);
+const bytes = (index: number): number[] =>
+  Array.from({ length: 50 + (index % 900) }, (_, at) => (at * 31 + index) % 256);
 
 const description = (iri: string, index: number, root: string): string =>
   `INSERT DATA { <${iri}> a <https://schema.org/T${index % 4}> ; <http://www.w3.org/2000/01/rdf-schema#seeAlso> <${root}alice/other${index}>, ` +
@@ -105,12 +167,13 @@ export function containersOf(people: People, root: string): Written[] {
     all.push({ path, type: '', body: '', ...list });
   };
   for (const [index, kind] of kindNames.entries()) {
-    at(`alice/${kind}/`, kind);
+    at(`alice/${kind}/`, kind, kind === 'old' ? 'owner' : 'all');
     at(`alice/${kind}/deep/`);
     at(`alice/${kind}/deep/er/`);
     at(`alice/${kind}/deep/own/`, kindNames[(index + 2) % kindNames.length]!);
-    at(`alice/${kind}/bare/`, kind, 'owner');
+    at(`alice/${kind}/bare/`, kind === 'old' ? undefined : kind, 'owner');
   }
+  for (const kind of Object.keys(others)) at(`alice/${kind}/`, kind);
   at('alice/empty/');
   at(`alice/${encodeURIComponent('odd naïme, with blank')}/`, 'public');
   return all;
@@ -120,14 +183,19 @@ export function containersOf(people: People, root: string): Written[] {
 export function resourcesOf(people: People, root: string, count: number): Written[] {
   const team = `<#team> a <http://www.w3.org/2006/vcard/ns#Group> ; <http://www.w3.org/2006/vcard/ns#hasMember> <${people.carol}> .`;
   const open = listOf('public', { people, root, about: './team.ttl', inherited: 'nothing' });
-  const all: Written[] = [{ path: 'alice/team.ttl', type: 'text/turtle', body: team, acl: open }];
-  const folders = containersOf(people, root).map(({ path }) => path).filter((path) => path !== 'alice/empty/');
+  const all: Written[] = [
+    { path: 'alice/team.ttl', type: 'text/turtle', body: team, acl: open },
+    { path: 'alice/private/team.ttl', type: 'text/turtle', body: team },
+  ];
+  const folders = containersOf(people, root)
+    .map(({ path }) => path)
+    .filter((path) => path !== 'alice/empty/');
   for (let index = 0; all.length < count; index++) {
     const { extension, type, body } = bodies[index % bodies.length]!;
     const folder = folders[Math.floor(index / bodies.length) % folders.length]!;
     const odd = index % 6 === 0 ? `${names[(index / 6) % names.length]} ` : '';
     const path = `${folder}${encodeURIComponent(`${odd}r${index}${extension}`)}`;
-    const own = kindNames[(index / 23) % kindNames.length | 0]!;
+    const own = kindNames[((index / 23) % kindNames.length) | 0]!;
     // Every other list names its resource by its IRI.
     const about = index % 2 === 0 ? root + path : `./${path.slice(folder.length)}`;
     all.push({

@@ -40,7 +40,10 @@ function installed(folder: string): string {
 
 /** What of its answers is read here. */
 interface Told {
-  readonly controls: { readonly password: { readonly login: string }; readonly account: { readonly clientCredentials: string } };
+  readonly controls: {
+    readonly password: { readonly login: string };
+    readonly account: { readonly clientCredentials: string };
+  };
   readonly authorization: string;
   readonly id: string;
   readonly secret: string;

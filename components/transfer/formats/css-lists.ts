@@ -2,8 +2,6 @@
  * Access control lists and descriptions in the data folder of a Community Solid Server 7. It must not know in which order files are
  * read.
  */
-import type { Quad } from '@rdfjs/types';
-import { DataFactory } from 'rdf-data-factory';
 import { acl as vocabulary } from '../../../lib/rdf/vocabulary.js';
 import type { FileTree, TreeFile } from '../file-tree.js';
 import type { AccessList, Rewrite } from '../member.js';
@@ -12,8 +10,6 @@ import { cssPathOf, cssTypeOf, withoutMark } from './css-names.js';
 import { rdfTypeOf } from './media-types.js';
 import { type RdfPart, rdfParts } from './rdf-files.js';
 import { SyntaxFault } from './syntax-fault.js';
-
-const factory = new DataFactory<Quad>();
 
 /** Where IRIs of the folder go. */
 export interface CssPlace {
@@ -55,7 +51,7 @@ export class CssLists {
   /** What is in a file that is a list; the fault where it cannot be read. */
   async listIn(file: TreeFile): Promise<AccessList | SyntaxFault> {
     const found = await this.graphIn(file, cssPathOf(withoutMark(file.path)));
-    return found instanceof SyntaxFault ? found : { quads: found.quads.map(withNewName), prefixes: found.prefixes };
+    return found instanceof SyntaxFault ? found : { quads: found.quads, prefixes: found.prefixes };
   }
 
   /** @param path in the tree, without a mark; @param resource the path of the resource */
@@ -86,8 +82,15 @@ export class CssLists {
   }
 }
 
-/** The name that `acl:default` had before the specification. */
-function withNewName(quad: Quad): Quad {
-  if (quad.predicate.value !== `${vocabulary.namespace}defaultForNew`) return quad;
-  return factory.quad(quad.subject, factory.namedNode(vocabulary.default), quad.object);
+/** What a list says that does not mean the same on both servers, as sentences; `undefined` where it says no such thing. */
+export function listNotice({ quads }: AccessList): string | undefined {
+  const says = (name: string): boolean =>
+    quads.some(({ predicate }) => predicate.value === vocabulary.namespace + name);
+  const notices = [
+    says('defaultForNew') ? 'Its acl:defaultForNew has no effect, as it had none there; acl:default has.' : '',
+    says('origin')
+      ? 'Its acl:origin counts: that server did not know it, and gave the same access to all origins.'
+      : '',
+  ];
+  return notices.filter(Boolean).join(' ') || undefined;
 }

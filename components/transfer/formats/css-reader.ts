@@ -15,7 +15,7 @@ import {
   type ReadStep,
   TransferError,
 } from '../member.js';
-import { CssLists, type CssPlace } from './css-lists.js';
+import { CssLists, type CssPlace, listNotice } from './css-lists.js';
 import type { CssMetadata } from './css-metadata.js';
 import { cssPathOf, cssTypeOf, FolderNames, withoutMark } from './css-names.js';
 import { rdfTypeOf } from './media-types.js';
@@ -132,7 +132,7 @@ class CssReading {
     if (resource !== '' && !resource.endsWith('/') && !this.names.has(resource)) return 'There is no such resource.';
     if (isList(path)) {
       const list = await this.lists.listIn(file);
-      return list instanceof SyntaxFault ? `It cannot be read. ${list.message}${nobody}` : undefined;
+      return list instanceof SyntaxFault ? `It cannot be read. ${list.message}${nobody}` : listNotice(list);
     }
     const metadata = await this.lists.metadataIn(file, cssPathOf(resource));
     return metadata instanceof SyntaxFault ? `It cannot be read. ${metadata.message}` : metadata.leftOut;

@@ -8,7 +8,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { importJWK, SignJWT } from 'jose';
 import { isomorphic } from '../lib/rdf/isomorphism.js';
-import { type Answer, type RequestOptions, request } from '../support/http.js';
+import { type Answer, request } from '../support/http.js';
 import { ed25519Identity } from '../support/identity.js';
 import { runProcess, type ServerProcess, startProcess } from '../support/process.js';
 import { mediaType, readRdf } from '../support/rdf.js';

@@ -13,8 +13,8 @@ export interface ByteSource {
   readonly size?: number;
   /** Where somebody has said it; it wins over the extension. */
   readonly mediaType?: string;
-  /** The bytes from there on; a source may be opened again. */
-  open(from: number): AsyncIterable<Uint8Array>;
+  /** The bytes; a source may be opened again. */
+  open(): AsyncIterable<Uint8Array>;
 }
 
 /** A file of the file system. @throws TransferError where there is none that can be read */
@@ -27,7 +27,7 @@ export async function fileSource(file: string, mediaType?: string): Promise<Byte
       name: basename(file),
       size: facts.size,
       ...(mediaType === undefined ? {} : { mediaType }),
-      open: (start) => createReadStream(file, { start, highWaterMark: 128 << 10 }),
+      open: () => createReadStream(file, { highWaterMark: 128 << 10 }),
     };
   } catch (cause) {
     if (cause instanceof TransferError) throw cause;
@@ -45,13 +45,13 @@ export interface Piece {
 const [maxRatio, short] = [1_000, 1 << 20];
 
 /**
- * The text of a source, as bytes, from that byte of the text on.
+ * The text of a source, as bytes.
  * @throws TransferError for what cannot be inflated, or becomes too long by that
  */
-export async function* textOf(source: ByteSource, isGzip: boolean, from: number): AsyncGenerator<Piece> {
+export async function* textOf(source: ByteSource, isGzip: boolean): AsyncGenerator<Piece> {
   if (!isGzip) {
-    let read = from;
-    for await (const bytes of source.open(from)) {
+    let read = 0;
+    for await (const bytes of source.open()) {
       read += bytes.length;
       yield { bytes: bufferOf(bytes), read };
     }
@@ -66,14 +66,13 @@ export async function* textOf(source: ByteSource, isGzip: boolean, from: number)
   });
   const inflate = createGunzip({ chunkSize: 128 << 10 });
   // The one that reads hears of every error.
-  const inflated: Readable = pipeline(source.open(0), counted, inflate, () => {});
+  const inflated: Readable = pipeline(source.open(), counted, inflate, () => {});
   try {
     for await (const bytes of inflated as AsyncIterable<Buffer>) {
       length += bytes.length;
       if (length > short + read * maxRatio)
         throw new TransferError(`${source.name} is refused: ${read} bytes of it become more than ${length}.`);
-      const known = Math.max(0, from - (length - bytes.length));
-      if (known < bytes.length) yield { bytes: bytes.subarray(known), read };
+      yield { bytes, read };
     }
   } catch (cause) {
     if (cause instanceof TransferError || (cause as NodeJS.ErrnoException).code?.startsWith('Z_') !== true) throw cause;

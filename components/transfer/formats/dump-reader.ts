@@ -9,6 +9,7 @@ import type { Quad } from '@rdfjs/types';
 import { type Reader, type ReadOptions, type ReadStep, TransferError } from '../member.js';
 import { type ByteSource, type Piece, textOf, withStart } from './byte-source.js';
 import { GraphRun, LeftOuts, lengthOf } from './graph-runs.js';
+import { type Known, KnownQuads, KnownText } from './known-part.js';
 import { nquadsBlocks } from './nquads-blocks.js';
 import { DocumentFactory, documentKey, RewritingFactory } from './rewriting.js';
 import { streamedQuads } from './streamed-quads.js';
@@ -29,8 +30,8 @@ export function dumpKind(name: string, mediaType?: string): DumpKind | undefined
 }
 
 /**
- * Reads a dump. Cursors hold the byte of the text after the member, for N-Quads, where plain files are read on from there and
- * those by gzip are inflated again; for TriG, whose prefixes may stand anywhere, the number of quads.
+ * Reads a dump. Cursors hold the byte of the text after the member, for N-Quads; for TriG, whose prefixes may stand anywhere, the number
+ * of quads; and a digest of what is before. A source is read again up to there, and refused when it has become another one.
  * @param kind what `dumpKind` said
  */
 export const dumpReader = (source: ByteSource, kind: DumpKind): Reader => ({
@@ -45,12 +46,15 @@ interface Cursor {
   readonly line: number;
   /** The key of the document; empty before its start was read. */
   readonly document: string;
+  /** Of what was before. */
+  readonly digest: string;
   readonly leftOut: LeftOuts;
 }
 
 function cursorOf(text: string | undefined): Cursor {
-  const [, at = '0', line = '0', document = '', leftOut] = /^(\d+) (\d+) (\S*) (.*)$/s.exec(text ?? '') ?? [];
-  return { at: Number(at), line: Number(line), document, leftOut: new LeftOuts(leftOut) };
+  const [, at = '0', line = '0', document = '', digest = '', leftOut] =
+    /^(\d+) (\d+) (\S*) (\S*) (.*)$/s.exec(text ?? '') ?? [];
+  return { at: Number(at), line: Number(line), document, digest, leftOut: new LeftOuts(leftOut) };
 }
 
 /** Quads as they come from a parser, with the place of each. */
@@ -67,7 +71,9 @@ interface Batch {
 
 async function* readNQuads(source: ByteSource, isGzip: boolean, options: ReadOptions): AsyncGenerator<ReadStep> {
   const cursor = cursorOf(options.cursor);
-  const pieces = textOf(source, isGzip, cursor.at);
+  const known = new KnownText();
+  const text = textOf(source, isGzip);
+  const pieces = cursor.at > 0 ? known.after(cursor, text, source.name) : known.follow(text);
   const [key, all] = cursor.document ? [cursor.document, pieces] : await keyed(pieces, options);
   const start = { name: source.name, offset: cursor.at, line: cursor.line };
   const batches = async function* (): AsyncGenerator<Batch> {
@@ -76,29 +82,33 @@ async function* readNQuads(source: ByteSource, isGzip: boolean, options: ReadOpt
       if (block.fault) throw block.fault;
     }
   };
-  yield* stepsOf(batches(), { name: source.name, into: options.into, cursor, key, size: cursor.at });
+  yield* stepsOf(batches(), { name: source.name, into: options.into, cursor, key, size: cursor.at, known });
 }
 
 async function* readTriG(source: ByteSource, isGzip: boolean, options: ReadOptions): AsyncGenerator<ReadStep> {
   const { name } = source;
   const cursor = cursorOf(options.cursor);
-  const [found, pieces] = await keyed(textOf(source, isGzip, 0), options);
+  const [found, pieces] = await keyed(textOf(source, isGzip), options);
   const key = cursor.document || found;
   const factory = new DocumentFactory(options.rewrite, key);
+  const known = new KnownQuads();
   const batches = async function* (): AsyncGenerator<Batch> {
     let [count, size] = [0, 0];
     for await (const all of streamedQuads(pieces, { format: 'application/trig', name }, factory)) {
-      const known = Math.min(all.quads.length, Math.max(0, cursor.at - count));
-      count += known;
-      const quads = all.quads.slice(known);
+      const skipped = Math.min(all.quads.length, Math.max(0, cursor.at - count));
+      for (const quad of all.quads.slice(0, skipped)) known.add(quad);
+      count += skipped;
+      if (skipped > 0 && count === cursor.at) known.assert(cursor.digest, name);
+      const quads = all.quads.slice(skipped);
       const sizes = quads.map((quad) => {
         size += lengthOf(quad);
         return size;
       });
-      yield { quads, sizes, lines: all.lines.slice(known), ends: quads.map(() => ++count), read: all.read };
+      yield { quads, sizes, lines: all.lines.slice(skipped), ends: quads.map(() => ++count), read: all.read };
     }
+    if (count < cursor.at) known.assert('', name);
   };
-  yield* stepsOf(batches(), { name, into: options.into, cursor, key, size: 0 });
+  yield* stepsOf(batches(), { name, into: options.into, cursor, key, size: 0, known });
 }
 
 interface Start {
@@ -108,17 +118,19 @@ interface Start {
   readonly key: string;
   /** What the sizes begin with. */
   readonly size: number;
+  readonly known: Known;
 }
 
 /** The members that quads are, and at the end what was left out of them. */
 async function* stepsOf(batches: AsyncIterable<Batch>, start: Start): AsyncGenerator<ReadStep> {
-  const { name, into, cursor, key } = start;
+  const { name, into, cursor, key, known } = start;
   const { leftOut } = cursor;
   const run = new GraphRun(into, leftOut);
   let [at, line, size, bytes] = [cursor.at, cursor.line, start.size, 0];
+  const here = (rest = String(leftOut)): string => `${at} ${line} ${key} ${known.digest(at)} ${rest}`;
   const taken = (next?: Quad): ReadStep[] => {
     const member = run.take(next);
-    return member ? [{ member, cursor: `${at} ${line} ${key} ${leftOut}`, bytes }] : [];
+    return member ? [{ member, cursor: here(), bytes }] : [];
   };
   try {
     for await (const { quads, lines, ends, sizes, read } of batches) {
@@ -129,7 +141,10 @@ async function* stepsOf(batches: AsyncIterable<Batch>, start: Start): AsyncGener
         line = lines[index]!;
         run.add(quad, () => ({ source: `${name}:${line}`, size }));
         [at, size] = [ends[index]!, sizes[index]!];
+        known.add?.(quad);
       }
+      // What is behind goes from memory.
+      known.digest(at);
     }
   } catch (error) {
     if (error instanceof TransferError) yield* taken();
@@ -137,7 +152,7 @@ async function* stepsOf(batches: AsyncIterable<Batch>, start: Start): AsyncGener
   }
   yield* taken();
   // Nothing is left to be told where reading continues after these.
-  for (const member of leftOut.members(into)) yield { member, cursor: `${at} ${line} ${key} []`, bytes };
+  for (const member of leftOut.members(into)) yield { member, cursor: here('[]'), bytes };
 }
 
 /** The pieces, and the key that their start gives the document. */

@@ -41,8 +41,8 @@ const member = (path: string, quads: readonly Quad[]): GraphMember => ({
 async function read(name: string, bytes: Buffer): Promise<GraphMember[]> {
   const source = {
     name,
-    open: async function* (from: number) {
-      yield bytes.subarray(from);
+    open: async function* () {
+      yield bytes;
     },
   };
   const found: GraphMember[] = [];

@@ -206,11 +206,13 @@ for (const path of folders) {
   if (was !== is) differ(`${path}: its members differ:\n${was}\n${is}`);
 }
 const after = await answersOf(server.root, askersHere, asked);
-const equal = { answers: 0, elsewhere: 0, deletes: 0 };
+const equal = { answers: 0, deletes: 0, elsewhere: 0, differing: 0 };
 for (const [question, answer] of before) {
   const found = after.get(question)!;
-  if (otherPlaces.some((place) => question.includes(` ${place}`))) equal.elsewhere += Number(found !== answer);
-  else if (found === answer) equal.answers++;
+  if (otherPlaces.some((place) => question.includes(` ${place}`))) {
+    equal.elsewhere++;
+    equal.differing += Number(found !== answer);
+  } else if (found === answer) equal.answers++;
   // Here who may write a resource may delete it, and need not write the container.
   else if (found === answer.replace('delete: no', 'delete: yes')) equal.deletes++;
   else differ(`${question}: ${answer}\n    became ${found}`);
@@ -219,10 +221,10 @@ print(
   `Contents: ${kept.length}: ${JSON.stringify(counts)}; descriptions: ${described.length}; containers: ${folders.length}.`,
 );
 print(
-  `Questions of access: ${before.size}, of which ${equal.answers} have equal answers (${new Set(before.values()).size} different ones).`,
+  `Questions of access: ${before.size}, ${new Set(before.values()).size} different answers; equal: ${equal.answers}.`,
 );
 print(
-  `Where rules differ: DELETE without write of the container: ${equal.deletes}; below ${otherPlaces.join(', ')}: ${equal.elsewhere}.`,
+  `DELETE needs no write of the container here: ${equal.deletes}. Below ${otherPlaces.join(', ')}: ${equal.elsewhere}, ${equal.differing} of them differ.`,
 );
 print(`Differences: ${differences.length}\n${differences.slice(0, 60).join('\n')}`);
 await server.stop();

@@ -23,10 +23,13 @@ import {
 import { ImportStopped } from './import-thread.js';
 import { TransferError } from './member.js';
 import { sendImport } from './send-import.js';
+import { sendTo, targetOf } from './send-to.js';
 
 export async function runImport(context: CommandContext): Promise<number> {
   const wanted = wantedOf(context);
   const show = shown(context, wanted);
+  const { to, token } = context.flags;
+  if (to !== undefined) return ended(context, await sendTo(wanted, show, token));
   try {
     return ended(context, await context.onPlatform((platform, owner) => importHere({ platform, owner }, wanted, show)));
   } catch (error) {
@@ -38,13 +41,10 @@ export async function runImport(context: CommandContext): Promise<number> {
 function wantedOf({ operands, flags, baseUri }: CommandContext): Wanted {
   const source = resolve(operands[0]!);
   if (!existsSync(source)) throw new TransferError(`There is no ${source}.`);
-  const { format, into: given = '', rewrite, 'on-conflict': conflict = 'fail' } = flags;
+  const { format, rewrite, 'on-conflict': conflict = 'fail' } = flags;
   if (format !== undefined && !readFormats.includes(format))
     throw new TransferError(`--format is one of ${readFormats.join(', ')}.`);
-  const storage = `${baseUri}/`;
-  const into = new URL(given, storage).href;
-  if (!into.startsWith(storage) || !isContainerIri(into))
-    throw new TransferError(`--into is a container of this storage, with a slash at its end: --into ${storage}data/.`);
+  const into = flags['to'] === undefined ? containerOf(baseUri, flags) : targetOf(flags);
   if (!conflicts.includes(conflict as Conflict))
     throw new TransferError(`--on-conflict is one of ${conflicts.join(', ')}.`);
   return {
@@ -53,6 +53,15 @@ function wantedOf({ operands, flags, baseUri }: CommandContext): Wanted {
     dryRun: flags['dry-run'] === 'true',
     resume: flags['resume'] === 'true',
   };
+}
+
+function containerOf(baseUri: string, { into: given = '', token }: Readonly<Record<string, string>>): string {
+  const storage = `${baseUri}/`;
+  if (token !== undefined) throw new TransferError('--token is for --to URL; --key names the key of an owner here.');
+  const into = new URL(given, storage).href;
+  if (!into.startsWith(storage) || !isContainerIri(into))
+    throw new TransferError(`--into is a container of this storage, with a slash at its end: --into ${storage}data/.`);
+  return into;
 }
 
 /** A bar with what comes in a second. */
@@ -128,7 +137,7 @@ async function stateFor(
 }
 
 /** Says what came of it. @returns the exit code */
-function ended({ print }: CommandContext, state: Omit<ImportState, 'source' | 'cursor' | 'blocks'>): number {
+function ended({ print, flags }: CommandContext, state: Omit<ImportState, 'source' | 'cursor' | 'blocks'>): number {
   const { created, replaced, merged, skipped, quads, leftOut, told, status, failure, into } = state;
   for (const { source, why } of told) print(`Left out: ${source}: ${why}`);
   if (leftOut > told.length) print(`Left out: ${leftOut - told.length} more.`);
@@ -136,8 +145,7 @@ function ended({ print }: CommandContext, state: Omit<ImportState, 'source' | 'c
     `${into}: ${created} resources created, ${replaced} replaced, ${merged} added to, ${skipped} skipped, ${leftOut} left out; ${quads} quads.`,
   );
   if (status === 'done') return 0;
-  process.stderr.write(
-    `quadpod: ${failure ?? 'The import was interrupted.'}\nWhat was imported before is stored. --resume goes on behind it.\n`,
-  );
+  const then = flags['to'] === undefined ? 'What was imported before is stored. --resume goes on behind it.\n' : '';
+  process.stderr.write(`quadpod: ${failure ?? 'The import was interrupted.'}\n${then}`);
   return 1;
 }

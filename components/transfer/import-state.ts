@@ -137,15 +137,23 @@ export function behind(
     replaced: state.replaced + count('replaced'),
     merged: state.merged + count('merged'),
     skipped: state.skipped + count('skipped'),
-    leftOut: state.leftOut + told.length,
-    told: [
-      ...state.told,
-      ...told
-        .slice(0, Math.max(0, maxTold - state.told.length))
-        .map(({ source, why }) => ({ source: cut(source), why: cut(why) })),
-    ],
+    ...withTold(state, told),
   };
 }
+
+/** The report with more sentences. */
+export const withTold = (
+  state: Pick<ImportState, 'leftOut' | 'told'>,
+  told: readonly Told[],
+): Pick<ImportState, 'leftOut' | 'told'> => ({
+  leftOut: state.leftOut + told.length,
+  told: [
+    ...state.told,
+    ...told
+      .slice(0, Math.max(0, maxTold - state.told.length))
+      .map(({ source, why }) => ({ source: cut(source), why: cut(why) })),
+  ],
+});
 
 const stateSpaces = ['access-grants', 'access-requests', 'subscriptions'].map((space) => entryKey(space, ''));
 

@@ -54,6 +54,8 @@ export default defineComponent({
       operand: 'SOURCE',
       flags: {
         into: 'IRI the container that it goes into (the root)',
+        to: 'URL a container of another server, of whatever make, that it is sent to instead',
+        token: 'FILE the bearer token for --to',
         format: 'NAME of the source, when its name does not tell',
         rewrite: 'OLD=NEW replace the beginnings of IRIs',
         'on-conflict': 'WHAT to do with resources that are there: fail, skip or replace',

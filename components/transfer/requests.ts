@@ -1,0 +1,29 @@
+/** Work that is under way at the same time, up to a number. It must not know what it is. */
+export class Requests {
+  private readonly under = new Set<Promise<void>>();
+  private failure: { readonly error: unknown } | undefined;
+
+  constructor(private readonly max: number) {}
+
+  /** Begins work; who does not wait for it here hears of a failure by `room` or `end`. */
+  add(work: () => Promise<void>): Promise<void> {
+    const done = work().finally(() => this.under.delete(done));
+    this.under.add(done);
+    done.catch((error: unknown) => {
+      this.failure ??= { error };
+    });
+    return done;
+  }
+
+  /** Waits until one more may begin. @throws what work has thrown */
+  async room(): Promise<void> {
+    while (this.under.size >= this.max && !this.failure) await Promise.race(this.under).catch(() => {});
+    if (this.failure) throw this.failure.error;
+  }
+
+  /** Waits for all. @throws what work has thrown */
+  async end(): Promise<void> {
+    await Promise.allSettled(this.under);
+    if (this.failure) throw this.failure.error;
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * `quadpod import SOURCE --to URL`: a file or a folder into a storage that may be anybody's, over the plain protocol. It must not know
+ * formats.
+ */
+import { openReader } from './formats/index.js';
+import type { Show, Wanted } from './import-request.js';
+import { type ImportState, newState, withTold } from './import-state.js';
+import { TransferError } from './member.js';
+import { StorageClient } from './storage-client.js';
+import { StorageWriter } from './storage-writer.js';
+
+/**
+ * Sends everything that is in the source.
+ * @param token the file with a bearer token
+ * @returns what came of it; what was sent before a failure stays
+ * @throws TransferError for what can be said before anything is sent
+ */
+export async function sendTo(wanted: Wanted, show: Show, token: string | undefined): Promise<ImportState> {
+  const { source, format, into, rewrite, conflict, dryRun } = wanted;
+  const client = new StorageClient(into, token);
+  const state = newState({ id: '', source, name: source, into, rewrite, conflict, began: Date.now() });
+  const reader = await openReader({ path: source }, format);
+  const writer = new StorageWriter(client, { into, conflict, dryRun }, state);
+  const timer = setInterval(() => show(state), 200);
+  try {
+    state.total = reader.total;
+    await writer.begin();
+    for await (const { member, bytes } of reader.read({ into, rewrite })) {
+      if (member.kind === 'left-out') Object.assign(state, withTold(state, [member]));
+      else await writer.write(member);
+      state.bytes = bytes;
+    }
+    await writer.end();
+    state.status = 'done';
+  } catch (error) {
+    await writer.abandon();
+    if (!(error instanceof TransferError)) throw error;
+    Object.assign(state, { status: 'failed', failure: error.message });
+  } finally {
+    clearInterval(timer);
+    await reader.close();
+  }
+  show(state);
+  return state;
+}
+
+/** The container that is sent to. @throws TransferError for another address, and for what cannot be done there */
+export function targetOf({ to, into, resume, key }: Readonly<Record<string, string>>): string {
+  const url = URL.canParse(to!) ? new URL(to!) : undefined;
+  if (
+    !url ||
+    !/^https?:$/.test(url.protocol) ||
+    !url.pathname.endsWith('/') ||
+    /[?#]/.test(to!) ||
+    url.username ||
+    url.password
+  )
+    throw new TransferError(
+      '--to is the address of a container, with a slash at its end: --to https://storage.example/data/.',
+    );
+  if (into !== undefined)
+    throw new TransferError('--to names the container that is sent to; --into is one of the own storage.');
+  if (key !== undefined)
+    throw new TransferError('--to takes a credential from --token FILE; --key is for the own storage.');
+  if (resume !== undefined)
+    throw new TransferError('Nothing is kept of what was sent to another server: --on-conflict skip continues there.');
+  return url.href;
+}

@@ -1,0 +1,150 @@
+/** Requests to a storage that may be anybody's, as a careful client sends them. It must not know members. */
+import { readFileSync, statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TransferError } from './member.js';
+
+/** Bytes of a file with a token, and of an answer that is shown. */
+const [longestToken, longestAnswer] = [64 << 10, 16 << 10];
+/** How often a server may ask for patience, and for how many seconds at a time. */
+const [maxTries, longestWait] = [6, 30];
+
+/** What is sent. */
+export interface Sending {
+  readonly method: 'HEAD' | 'PUT';
+  readonly headers?: Readonly<Record<string, string>>;
+  /** A stream can be sent only once. */
+  readonly body?: Uint8Array | AsyncIterable<Uint8Array>;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  /** What it says for people, if anything. */
+  readonly detail: string;
+}
+
+/** Whether it was done. */
+export const isMade = ({ status }: Answered): boolean => status >= 200 && status < 300;
+/** Why it was not, as a sentence. */
+export const refusal = ({ status, detail }: Answered): string => `The server refuses it (${status}). ${detail}`.trim();
+
+export class StorageClient {
+  private readonly origin: string;
+  private token: string | undefined;
+
+  /**
+   * @param tokenFile the file with a bearer token
+   * @throws TransferError for a file without one, and where others could read the token on its way
+   */
+  constructor(
+    target: string,
+    private readonly tokenFile: string | undefined,
+  ) {
+    const { origin, protocol, hostname } = new URL(target);
+    this.origin = origin;
+    this.token = tokenFile === undefined ? undefined : readToken(tokenFile);
+    const isNear = /^(?:localhost|127\.0\.0\.1|\[::1\])$/.test(hostname);
+    if (this.token !== undefined && protocol === 'http:' && !isNear)
+      throw new TransferError(`A token is not sent over http: to ${hostname}, where others can read it; use https:.`);
+  }
+
+  /**
+   * Sends a request. Where the server is too busy it waits and asks again, unless the body is a stream; a token that is refused is read again,
+   * since somebody may have renewed it.
+   * @throws TransferError when the server does not answer, wants another credential, or points elsewhere
+   */
+  async send(iri: string, sending: Sending): Promise<Answered> {
+    const isOnce = sending.body !== undefined && !(sending.body instanceof Uint8Array);
+    for (let tries = 1; ; tries++) {
+      const answer = await this.once(iri, sending);
+      const { status, headers, detail } = answer;
+      if (status >= 300 && status < 400)
+        throw new TransferError(`${iri} is elsewhere: the server points to ${shown(headers.get('location') ?? '?')}.`);
+      const isRetried = !isOnce && tries < maxTries;
+      if (status === 401 && !(isRetried && this.isRenewed())) throw this.unauthorized(detail);
+      if (status === 429 || status === 503) {
+        if (!isRetried) throw new TransferError(`${this.origin} is too busy (${status}). ${goesOn}`);
+        await sleep(waitOf(headers.get('retry-after'), tries) * 1000);
+      } else if (status >= 500) throw new TransferError(`${iri}: the server failed (${status}). ${detail} ${goesOn}`);
+      else if (status !== 401) return answer;
+    }
+  }
+
+  private async once(iri: string, { method, headers, body }: Sending): Promise<Answered> {
+    const authorization = this.token === undefined ? {} : { Authorization: `Bearer ${this.token}` };
+    const sent = body === undefined ? {} : { body: body as never, duplex: 'half' };
+    const init = { method, headers: { ...headers, ...authorization }, redirect: 'manual', ...sent } as RequestInit;
+    try {
+      const answer = await fetch(iri, init);
+      return { status: answer.status, headers: answer.headers, detail: await detailOf(answer) };
+    } catch (cause) {
+      const inner = (cause as Error).cause as Error | undefined;
+      // Of the source, while it was sent.
+      for (const error of [cause, inner]) if (error instanceof TransferError) throw error;
+      const reason = inner?.message || (cause as Error).message;
+      throw new TransferError(`${this.origin} does not answer: ${reason}. ${goesOn}`, { cause });
+    }
+  }
+
+  private isRenewed(): boolean {
+    const old = this.token;
+    if (this.tokenFile !== undefined) this.token = readToken(this.tokenFile);
+    return this.token !== old;
+  }
+
+  private unauthorized(detail: string): TransferError {
+    const what =
+      this.token === undefined
+        ? 'wants to know who asks: --token FILE names a file with a bearer token'
+        : 'does not take the token';
+    return new TransferError(`${this.origin} ${what}. ${detail} ${this.token === undefined ? '' : goesOn}`.trim());
+  }
+}
+
+const goesOn = 'What was sent before is stored; --on-conflict skip continues.';
+
+function readToken(file: string): string {
+  try {
+    if (statSync(file).size <= longestToken) {
+      const token = readFileSync(file, 'utf8').trim();
+      if (/^[\w.~+/-]+=*$/.test(token)) return token;
+    }
+  } catch (cause) {
+    throw new TransferError(`${file} cannot be read (${(cause as NodeJS.ErrnoException).code}).`, { cause });
+  }
+  throw new TransferError(`${file} has no bearer token: it has to have the token alone, on one line.`);
+}
+
+/** Seconds. */
+function waitOf(field: string | null, tries: number): number {
+  const asked = field !== null && /^\d{1,6}$/.test(field) ? Number(field) : tries;
+  return Math.min(asked, longestWait);
+}
+
+/** What the server says in a problem document, or the start of its answer. */
+async function detailOf(answer: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
+    chunks.push(chunk);
+    size += chunk.length;
+    // Leaving ends the connection.
+    if (size > longestAnswer) break;
+  }
+  if (answer.status < 400) return '';
+  const text = Buffer.concat(chunks).toString('utf8');
+  try {
+    const { detail, title } = JSON.parse(text) as { detail?: unknown; title?: unknown };
+    return shown(String(detail ?? title ?? ''));
+  } catch {
+    // It need not be JSON.
+    return shown(text.slice(0, 200));
+  }
+}
+
+/** Without what a terminal would obey. */
+const shown = (text: string): string =>
+  text
+    .replace(/[\p{Cc}\p{Cf}]+/gu, ' ')
+    .slice(0, 500)
+    .trim();

@@ -1,0 +1,248 @@
+/**
+ * Writes members into a storage of the Linked Web Storage protocol, whatever server it is: containers first, then resources, some at
+ * once. It must not know formats, nor how requests are sent.
+ */
+import { formatLink } from '../../lib/fields/link.js';
+import type { TreeSink } from './file-tree.js';
+import { TurtleFiles } from './formats/turtle-files.js';
+import { nameOf } from './import-staging.js';
+import { type Conflict, type ImportState, withTold } from './import-state.js';
+import {
+  type BytesMember,
+  type GraphMember,
+  type Member,
+  type ResourceMember,
+  TransferError,
+  type Writer,
+} from './member.js';
+import { Requests } from './requests.js';
+import { type Answered, isMade, refusal, type Sending, type StorageClient } from './storage-client.js';
+import { linkFields } from './storage-links.js';
+
+/** Bytes of a content that waits in memory for its turn; longer ones are sent as they are read. */
+const longestWaiting = 1 << 20;
+const container = formatLink('https://www.w3.org/ns/lws#Container', 'type');
+
+interface WriterOptions {
+  /** The container, as an IRI. */
+  readonly into: string;
+  readonly conflict: Conflict;
+  /** Ask what is there, and send nothing. */
+  readonly dryRun: boolean;
+}
+
+/** What is known of a resource before its content is sent. */
+type Facts = Pick<ResourceMember, 'path' | 'source' | 'links'>;
+
+export class StorageWriter implements Writer {
+  private readonly requests = new Requests(8);
+  private readonly graphs: TurtleFiles;
+  /** What was sent, by short names: a graph may come again. */
+  private readonly sent = new Set<string>();
+  /** Containers that are there, and why others are not. */
+  private readonly containers = new Map<string, string | undefined>();
+  /** The graph whose parts come; `undefined` is left out. */
+  private graph: { readonly facts: GraphMember | undefined } | undefined;
+  private lists = 0;
+  private states = 0;
+
+  /** @param state counts what becomes of members */
+  constructor(
+    private readonly client: StorageClient,
+    private readonly options: WriterOptions,
+    private readonly state: ImportState,
+  ) {
+    const sink: Pick<TreeSink, 'add' | 'end'> = {
+      add: (_path, content) => this.send(this.graph!.facts!, 'text/turtle', content),
+      end: async () => {},
+    };
+    this.graphs = new TurtleFiles(sink, options.into);
+  }
+
+  /** Sees to the container that everything goes into. @throws TransferError when there can be none */
+  async begin(): Promise<void> {
+    const { into } = this.options;
+    const { status, detail } = await this.client.send(into, { method: 'HEAD' });
+    if (status === 200) this.containers.set('', undefined);
+    else if (status === 403) throw new TransferError(`${into} is not open to who sends this (403). ${detail}`);
+    else {
+      const why = await this.containerAt({ path: '', source: into });
+      if (why !== undefined) throw new TransferError(`${into} cannot be made: ${why}`);
+    }
+  }
+
+  async write(member: Member): Promise<void> {
+    if (member.kind === 'state') {
+      this.states++;
+      return;
+    }
+    if (member.acl) this.lists++;
+    if (member.kind === 'rdf') return this.writeGraph(member);
+    const why = await this.faultOf(member);
+    if (why !== undefined) this.leaveOut(member.source, why);
+    else if (member.kind === 'container') await this.makeContainer(member);
+    else if (this.isNew(member)) await this.writeBytes(member);
+  }
+
+  /** Waits for all answers. @throws TransferError as the first request that failed */
+  async end(): Promise<void> {
+    await this.requests.end();
+    const { lists, states } = this;
+    const about = this.options.into;
+    const why = 'only an import on the server that they are for takes them';
+    if (lists > 0) this.leaveOut(about, `${lists} lists of access: ${why}.`);
+    if (states > 0) this.leaveOut(about, `${states} grants and subscriptions: ${why}.`);
+  }
+
+  /** Ends what is under way. */
+  async abandon(): Promise<void> {
+    await this.requests.end().catch(() => {});
+  }
+
+  private leaveOut(source: string, why: string): void {
+    Object.assign(this.state, withTold(this.state, [{ source, why }]));
+  }
+
+  private isNew({ path, source }: Facts): boolean {
+    const name = nameOf(path);
+    if (this.sent.has(name)) {
+      this.leaveOut(
+        source,
+        `${this.options.into}${path} came before, and another server cannot add to it: sort the dump by graph.`,
+      );
+      return false;
+    }
+    this.sent.add(name);
+    return true;
+  }
+
+  private async writeGraph(member: GraphMember): Promise<void> {
+    if (!this.graph) {
+      const why = await this.faultOf(member);
+      if (why !== undefined) this.leaveOut(member.source, why);
+      this.graph = { facts: why === undefined && this.isNew(member) ? member : undefined };
+    }
+    const { facts } = this.graph;
+    // Links may come with any part; what is sent as it comes has those of its beginning.
+    if (facts) this.graph = { facts: { ...facts, ...(member.links ? { links: member.links } : {}) } };
+    if (facts) {
+      this.state.quads += member.quads.length;
+      await this.graphs.write(member, ({ path }) => path);
+    }
+    if (!member.hasMore) this.graph = undefined;
+  }
+
+  private async writeBytes(member: BytesMember): Promise<void> {
+    const { mediaType, size = Number.POSITIVE_INFINITY } = member;
+    if (size > longestWaiting) return this.send(member, mediaType, member.open());
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of member.open()) chunks.push(chunk);
+    return this.send(member, mediaType, Buffer.concat(chunks));
+  }
+
+  /** Why nothing can be sent to its place. */
+  private async faultOf({ path }: Facts): Promise<string | undefined> {
+    const { into } = this.options;
+    // What clients make of a path is the address that counts.
+    if (
+      /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(path) ||
+      /[?#\\]/.test(path) ||
+      !new URL(into + path).href.startsWith(into)
+    )
+      return 'Its name cannot be asked for over HTTP.';
+    for (let at = path.indexOf('/'); at >= 0 && at < path.length - 1; at = path.indexOf('/', at + 1)) {
+      const above = path.slice(0, at + 1);
+      if (!this.containers.has(above)) await this.containerAt({ path: above, source: above });
+      const why = this.containers.get(above);
+      if (why !== undefined) return `Its container ${into}${above} cannot be made: ${why}`;
+    }
+    return undefined;
+  }
+
+  private async makeContainer(facts: Facts): Promise<void> {
+    if (this.containers.has(facts.path)) return;
+    const why = await this.containerAt(facts);
+    if (why !== undefined) this.leaveOut(facts.source, why);
+  }
+
+  /** @returns why there is none */
+  private async containerAt(facts: Facts): Promise<string | undefined> {
+    if (this.options.dryRun) {
+      if (!(await this.isStored(facts))) this.state.created++;
+      this.containers.set(facts.path, undefined);
+      return undefined;
+    }
+    const answer = await this.put(facts, { Link: container, ...ifNew });
+    // Servers may say that a container is there before they look at preconditions.
+    const isOther = answer.status === 409 || answer.status === 405;
+    const isThere = isMade(answer) || answer.status === 412 || (isOther && (await this.isStored(facts)));
+    const why = isThere ? undefined : refusal(answer);
+    this.containers.set(facts.path, why);
+    if (isMade(answer)) this.state.created++;
+    return why;
+  }
+
+  private async isStored({ path }: Facts): Promise<boolean> {
+    return (await this.client.send(this.options.into + path, { method: 'HEAD' })).status === 200;
+  }
+
+  /** Sends a content when there is a place for it; a stream has been sent when this returns. */
+  private async send(facts: Facts, type: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<void> {
+    if (content instanceof Uint8Array) {
+      this.requests.add(() => this.store(facts, type, content));
+      return this.requests.room();
+    }
+    const source = content[Symbol.asyncIterator]();
+    // Leaving the body early does not end the source.
+    const body = { [Symbol.asyncIterator]: () => ({ next: () => source.next() }) };
+    try {
+      await this.requests.add(() => this.store(facts, type, body));
+    } finally {
+      for (let left = await source.next(); !left.done; left = await source.next());
+    }
+  }
+
+  private async store(facts: Facts, type: string, body: NonNullable<Sending['body']>): Promise<void> {
+    const { conflict, dryRun, into } = this.options;
+    const fields = { 'Content-Type': type };
+    // To half a stream nobody hears the answer.
+    const isAsked = dryRun || !(body instanceof Uint8Array);
+    const isKnown = isAsked && (await this.isStored(facts));
+    if (!isKnown) {
+      const answer = dryRun ? undefined : await this.put(facts, { ...fields, ...ifNew }, body);
+      if (answer === undefined || isMade(answer)) return void this.state.created++;
+      if (answer.status !== 412) return this.leaveOut(facts.source, refusal(answer));
+    }
+    if (conflict === 'skip') return void this.state.skipped++;
+    if (conflict === 'fail')
+      throw new TransferError(
+        `${facts.source}: ${into}${facts.path} is there already; --on-conflict says what to do then.`,
+      );
+    const answer = dryRun ? undefined : await this.put(facts, { ...fields, 'If-Match': '*' }, body);
+    if (answer === undefined || isMade(answer)) this.state.replaced++;
+    else this.leaveOut(facts.source, refusal(answer));
+  }
+
+  private async put(
+    { path, source, links: given }: Facts,
+    { Link, ...fields }: Readonly<Record<string, string>>,
+    body?: Sending['body'],
+  ): Promise<Answered> {
+    const iri = this.options.into + path;
+    const { links, lost } = linkFields(given, iri);
+    const field = [...(Link === undefined ? [] : [Link]), ...links].join(', ');
+    const headers = {
+      ...fields,
+      ...(field === '' ? {} : { Link: field }),
+      ...(links.length === 0 ? {} : { Prefer: 'set-linkset' }),
+    };
+    const answer = await this.client.send(iri, { method: 'PUT', headers, ...(body === undefined ? {} : { body }) });
+    if (!isMade(answer)) return answer;
+    if (lost !== undefined) this.leaveOut(source, lost);
+    if (links.length > 0 && !/\bset-linkset\b/.test(answer.headers.get('preference-applied') ?? ''))
+      this.leaveOut(source, `${links.length} links: the server does not say that it has kept them.`);
+    return answer;
+  }
+}
+
+const ifNew = { 'If-None-Match': '*' };

@@ -1,0 +1,263 @@
+/** Imports into the storage of another server, over the plain protocol. The spec must not know how requests are sent. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect } from 'chai';
+import type { Wanted } from '../../../components/transfer/import-request.js';
+import type { ImportState } from '../../../components/transfer/import-state.js';
+import { sendTo, targetOf } from '../../../components/transfer/send-to.js';
+import { type Answer, request } from '../../support/http.js';
+import { credential, ed25519Identity } from '../../support/identity.js';
+import { runProcess } from '../../support/process.js';
+import { freePort, type SpecServer, startSpecServer } from '../../support/server.js';
+
+let folder: string;
+let count = 0;
+
+/** A folder with these files; an absent content is a folder. */
+function sourceWith(files: Readonly<Record<string, string | Uint8Array | undefined>>): string {
+  const source = join(folder, `source-${count++}`);
+  mkdirSync(source);
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(content === undefined ? join(source, path) : dirname(join(source, path)), { recursive: true });
+    if (content !== undefined) writeFileSync(join(source, path), content);
+  }
+  return source;
+}
+
+function fileWith(name: string, content: string): string {
+  const file = join(folder, `${count++}-${name}`);
+  writeFileSync(file, content);
+  return file;
+}
+
+const send = (source: string, into: string, token?: string, options: Partial<Wanted> = {}): Promise<ImportState> =>
+  sendTo(
+    { source, format: undefined, into, rewrite: [], conflict: 'fail', dryRun: false, resume: false, ...options },
+    () => {},
+    token,
+  );
+const toldOf = ({ told }: ImportState): string[] => told.map(({ source, why }) => `${source}: ${why}`);
+const messageOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'nothing was thrown',
+    (error: Error) => error.message,
+  );
+
+describe('An import into another server', () => {
+  const owner = ed25519Identity();
+  let target: SpecServer;
+  let token: string;
+  let bearer: string;
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'quadpod-send-'));
+    target = await startSpecServer({ settings: { owners: owner.did } });
+    bearer = credential(owner, { aud: target.root.slice(0, -1) });
+    token = fileWith('token', `${bearer}\n`);
+  });
+  after(async () => {
+    await target.stop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const fresh = (): string => `${target.root}t${count++}/`;
+  const get = (iri: string, accept = '*/*'): Promise<Answer> =>
+    request(iri, { headers: { Authorization: `Bearer ${bearer}`, Accept: accept } });
+
+  it('has containers, graphs and files of all sizes, as the command says', async () => {
+    const large = new Uint8Array(3 << 20).fill(7);
+    const triples = Array.from({ length: 21_000 }, (_, index) => `<urn:s${index}> <urn:p> "${index}" .\n`).join('');
+    const source = sourceWith({
+      'a/one.ttl': '@prefix s: <https://schema.org/> . <> s:name "ü" ; s:about <../x.json>, [ s:name "b" ] .',
+      'a/ü name, (1).txt': 'text',
+      'x.json': '{"a":1}',
+      'large.bin': large,
+      'large.nt': triples,
+      empty: undefined,
+    });
+    const into = fresh();
+    const words = ['import', source, '--to', into, '--token', token];
+    const { code, stdout, stderr } = await runProcess(words, { environment: { LWS_CONSOLE_ENABLED: 'false' } });
+    expect(code, stderr).to.equal(0);
+    expect(stdout).to.include(
+      `${into}: 8 resources created, 0 replaced, 0 added to, 0 skipped, 0 left out; 21004 quads.`,
+    );
+    expect(stderr).not.to.include(bearer);
+    const one = await get(`${into}a/one.ttl`);
+    expect(one.text).to.include('s:name "ü"').and.include('x.json>');
+    expect((await get(`${into}a/%C3%BC%20name%2C%20(1).txt`)).text).to.equal('text');
+    expect((await get(`${into}x.json`)).headers['content-type']).to.equal('application/json');
+    expect((await get(`${into}large.bin`)).bytes.equals(Buffer.from(large))).to.equal(true);
+    expect((await get(`${into}large.nt`)).text.match(/\n/g)).to.have.length(21_000);
+    expect((await get(`${into}empty/`)).status).to.equal(200);
+  });
+
+  it('does with what is there as it is told', async () => {
+    const into = fresh();
+    const large = new Uint8Array((1 << 20) + 1);
+    const source = sourceWith({ 'a.txt': 'old', 'large.bin': large });
+    expect(await send(source, into, token)).to.include({ status: 'done', created: 3 });
+    writeFileSync(join(source, 'a.txt'), 'new');
+    writeFileSync(join(source, 'large.bin'), large.fill(1));
+    const failed = await send(source, into, token);
+    expect(failed).to.include({ status: 'failed', created: 0 });
+    expect(failed.failure).to.match(/^(?:a\.txt|large\.bin): .* is there already; --on-conflict/);
+    expect(await send(source, into, token, { conflict: 'skip' })).to.include({ status: 'done', skipped: 2 });
+    const dry = await send(source, into, token, { conflict: 'replace', dryRun: true });
+    expect(dry).to.include({ status: 'done', replaced: 2, created: 0 });
+    expect((await get(`${into}a.txt`)).text).to.equal('old');
+    expect(await send(source, into, token, { conflict: 'replace' })).to.include({ status: 'done', replaced: 2 });
+    expect((await get(`${into}a.txt`)).text).to.equal('new');
+    expect((await get(`${into}large.bin`)).bytes.equals(Buffer.from(large))).to.equal(true);
+  });
+
+  it('makes the containers of a dump, and tells of graphs that come again and of names that lead elsewhere', async () => {
+    const into = fresh();
+    const line = (path: string, object: string): string => `<urn:s> <urn:p> "${object}" <${into}${path}> .\n`;
+    const dump = fileWith('dump.nq', line('c/d/a', '1') + line('b', '2') + line('c/d/a', '3') + line('%2e%2e/e', '4'));
+    const state = await send(dump, into, token);
+    expect(state).to.include({ status: 'done', created: 5, quads: 2, leftOut: 2 });
+    expect((await get(`${into}c/d/a`)).text)
+      .to.include('"1"')
+      .and.not.include('"3"');
+    expect(toldOf(state)[0]).to.match(/dump\.nq:3: .*c\/d\/a came before, .* sort the dump/);
+    expect(toldOf(state)[1]).to.match(/dump\.nq:4: Its name cannot be asked for/);
+    expect((await get(`${target.root}e`)).status).to.equal(404);
+  });
+
+  it('has links as far as fields can say them, and tells of lists of access', async () => {
+    const into = fresh();
+    const source = sourceWith({
+      '.internal/setup/current-base-url$.json': '{"payload":"http://old.example/"}',
+      'a.txt': 'a',
+      'a.txt.meta':
+        '<http://old.example/a.txt> a <urn:T> ; <urn:r> <http://old.example/b> , <urn:c> ; <urn:text> "text" .',
+      'a.txt.acl': '<#a> a <http://www.w3.org/ns/auth/acl#Authorization> .',
+    });
+    const state = await send(source, into, token);
+    expect(state).to.include({ status: 'done', created: 2 });
+    const links = JSON.parse((await get(`${into}a.txt.meta`)).text).linkset[0];
+    expect(links.type.map(({ href }: { href: string }) => href)).to.include('urn:T');
+    expect(links['urn:r']).to.deep.equal([{ href: `${into}b` }, { href: 'urn:c' }]);
+    const told = toldOf(state).join('\n');
+    expect(told).to.match(/a\.txt: 1 of its links, which are texts/);
+    expect(told).to.include(`${into}: 1 lists of access: only an import on the server`);
+  });
+
+  it('leaves out what the server refuses, and names the reason', async () => {
+    const into = fresh();
+    const source = sourceWith({ 'a.json': 'no JSON', 'b.ttl': '<> <urn:p> 1 .', '.lws/x.txt': 'x' });
+    const state = await send(source, into.replace(/t\d+\/$/, ''), token);
+    expect(state.status, state.failure).to.equal('done');
+    const told = toldOf(state).join('\n');
+    expect(told).to.match(/a\.json: The server refuses it \(400\)\. /);
+    expect(told).to.match(/\.lws\/x\.txt: Its container .*\.lws\/ cannot be made: The server refuses it \(4\d\d\)/);
+    expect(state.created).to.equal(1);
+  });
+
+  it('is refused where nothing can be sent, before anything is', async () => {
+    const source = sourceWith({ 'a.txt': 'a' });
+    expect((await send(source, fresh())).failure).to.match(/wants to know who asks: --token FILE/);
+    const stranger = fileWith('stranger', credential(ed25519Identity(), { aud: target.root.slice(0, -1) }));
+    const refused = await send(source, fresh(), stranger);
+    expect(refused.failure).to.match(/t\d+\/ cannot be made: The server refuses it \(40[34]\)/);
+    const expired = fileWith('expired', credential(owner, { aud: target.root.slice(0, -1), claims: { exp: 1 } }));
+    expect((await send(source, fresh(), expired)).failure).to.match(/does not take the token/);
+    const port = await freePort();
+    expect((await send(source, `http://localhost:${port}/a/`, token)).failure).to.match(
+      new RegExp(`^http://localhost:${port} does not answer: .* --on-conflict skip continues`),
+    );
+    expect(await messageOf(send(source, 'http://storage.example/a/', token))).to.match(
+      /is not sent over http: to storage/,
+    );
+    const empty = fileWith('empty', 'two words');
+    expect(await messageOf(send(source, fresh(), empty))).to.match(/has no bearer token/);
+    expect(await messageOf(send(source, fresh(), `${empty}-gone`))).to.match(/cannot be read \(ENOENT\)/);
+    for (const to of [
+      'https://storage.example/a',
+      'ftp://storage.example/',
+      'a/',
+      'https://u:p@storage.example/',
+      'https://storage.example/?a/',
+    ])
+      expect(() => targetOf({ to }), to).to.throw('--to is the address of a container, with a slash at its end');
+    const to = 'https://storage.example/';
+    expect(() => targetOf({ to, resume: 'true' })).to.throw('--on-conflict skip continues');
+    expect(() => targetOf({ to, into: 'a/' })).to.throw('--into is one of the own storage');
+    expect(() => targetOf({ to, key: 'file' })).to.throw('--token FILE');
+  });
+});
+
+describe('An import into a server of another make', () => {
+  let server: Server;
+  let root: string;
+  let answer: (request: IncomingMessage, response: ServerResponse) => void;
+  const seen: string[] = [];
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'quadpod-send-'));
+    server = createServer((req, res) => {
+      seen.push(`${req.method} ${req.url} ${req.headers.authorization ?? ''}`);
+      req.resume().on('end', () => answer(req, res));
+    });
+    const port = await freePort();
+    await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+    root = `http://127.0.0.1:${port}/`;
+  });
+  after(() => {
+    server.close();
+    server.closeAllConnections();
+    rmSync(folder, { recursive: true, force: true });
+  });
+  beforeEach(() => {
+    seen.length = 0;
+  });
+
+  const end = (res: ServerResponse, status: number, headers = {}, body = ''): void =>
+    void res.writeHead(status, headers).end(body);
+
+  it('waits where it is too busy, and reads a token again that is not taken any more', async () => {
+    const token = fileWith('token', 'first');
+    const statuses = [503, 429, 401, 201];
+    answer = (req, res) => {
+      if (req.method === 'HEAD') return end(res, 200);
+      const status = statuses.shift()!;
+      if (status === 401) writeFileSync(token, 'second');
+      end(res, status, { 'Retry-After': '0' });
+    };
+    expect(await send(sourceWith({ 'a.txt': 'a' }), root, token)).to.include({ status: 'done', created: 1 });
+    const put = 'PUT /a.txt Bearer';
+    expect(seen).to.deep.equal([
+      'HEAD / Bearer first',
+      `${put} first`,
+      `${put} first`,
+      `${put} first`,
+      `${put} second`,
+    ]);
+  });
+
+  it('follows no redirection, so that nobody else gets the token', async () => {
+    answer = (_req, res) => end(res, 307, { Location: `${root}elsewhere/` });
+    const state = await send(sourceWith({ 'a.txt': 'a' }), root, fileWith('token', 'secret'));
+    expect(state.failure).to.equal(`${root} is elsewhere: the server points to ${root}elsewhere/.`);
+    expect(seen).to.deep.equal(['HEAD / Bearer secret']);
+  });
+
+  it('ends where it fails, shows what it says without what a terminal obeys, and tells of links that it does not keep', async () => {
+    answer = (req, res) => {
+      if (req.method === 'HEAD') end(res, 200);
+      else if (req.url === '/a.txt') end(res, 422, {}, `\u001b[31mred\u0007 ${'x'.repeat(100_000)}`);
+      else end(res, req.url === '/c.txt' ? 500 : 201, {}, '');
+    };
+    const index = { quadpod: 1, files: { 'b.txt': { links: { type: [{ href: 'urn:T' }] } } } };
+    const source = sourceWith({ 'a.txt': 'a', 'b.txt': 'b', 'c.txt': 'c', '.quadpod.json': JSON.stringify(index) });
+    const state = await send(source, root);
+    expect(state.failure).to.match(/c\.txt: the server failed \(500\)\. .*--on-conflict skip continues/);
+    expect(state.created).to.equal(1);
+    const told = toldOf(state).sort();
+    expect(told[0])
+      .to.match(/^a\.txt: The server refuses it \(422\)\. \[31mred +x{100,}$/)
+      .and.to.have.length.below(400);
+    expect(told[1]).to.match(/^b\.txt: 1 links: the server does not say that it has kept them/);
+  });
+});

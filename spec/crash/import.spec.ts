@@ -168,6 +168,10 @@ describe('An import that is killed', function () {
     const again = await runProcess(['import', source, '--resume'], place);
     expect(again.code, again.stderr).to.equal(1);
     expect(again.stderr).to.match(/torn\.nq:2501: /);
+    writeFileSync(source, lines.with(7, `<urn:s> <urn:p> "7!" <${root}torn/7> .`).join('\n'));
+    const other = await runProcess(['import', source, '--resume'], place);
+    expect(other.code, other.stderr).to.equal(1);
+    expect(other.stderr).to.match(/torn\.nq has changed before the place where the import stopped/);
     writeFileSync(source, lines.join('\n'));
     const whole = await runProcess(['import', source, '--resume'], place);
     expect(whole.code, whole.stderr).to.equal(0);

@@ -78,7 +78,7 @@ export class CssLists {
       if (error instanceof SyntaxFault) return error;
       throw error;
     }
-    return { quads: [], prefixes: {}, hasMore: false, count: 0 };
+    return { quads: [], prefixes: {}, hasMore: false, count: 0, known: '' };
   }
 }
 

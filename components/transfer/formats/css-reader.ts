@@ -35,7 +35,7 @@ export const isCss = async (tree: FileTree): Promise<boolean> => (await tree.fil
 /**
  * Reads such a folder, or the folder of a single pod. A whole one says which base URL it had: IRIs below that follow, unless `rewrite`
  * says something else of them. What is no RDF that can be read, though its name says so, is kept as it is, as it was there.
- * Cursors hold the path of the last file, and the triples of it that are known.
+ * Cursors hold the path of the last file, and the parts of it that are known.
  */
 export const cssReader = (tree: FileTree): Reader => ({
   total: tree.total,
@@ -79,7 +79,8 @@ class CssReading {
   ) {}
 
   async *steps(cursor: string | undefined): AsyncGenerator<ReadStep> {
-    const [, bytes = '0', policies = '0', count = '-', after] = /^(\d+) (\d+) (\d+|-) (.*)$/s.exec(cursor ?? '') ?? [];
+    const [, bytes = '0', policies = '0', count = '-', after] =
+      /^(\d+) (\d+) (\d+:\S+|-) (.*)$/s.exec(cursor ?? '') ?? [];
     [this.bytes, this.policies] = [Number(bytes), Number(policies)];
     if (after === undefined) {
       const root = await this.container('');
@@ -91,7 +92,7 @@ class CssReading {
       const isResource = !('refused' in found) && isContent(path);
       const isNew = !isResource || this.names.add(withoutMark(path));
       if (after !== undefined && path <= after) {
-        if (path === after && count !== '-') yield* this.fileSteps(found as TreeFile, Number(count));
+        if (path === after && count !== '-') yield* this.fileSteps(found as TreeFile, count);
       } else if (!isNew) yield this.leftOut(path, 'Another file is the same resource.');
       else yield* this.stepsOf(found);
     }
@@ -110,7 +111,7 @@ class CssReading {
     }
     if (isContent(path)) {
       if (path.endsWith('/')) yield this.step(await this.container(path), path);
-      else yield* this.fileSteps(found, 0);
+      else yield* this.fileSteps(found);
       return;
     }
     this.bytes += found.size;
@@ -138,8 +139,8 @@ class CssReading {
     return metadata instanceof SyntaxFault ? `It cannot be read. ${metadata.message}` : metadata.leftOut;
   }
 
-  /** @param skipped triples that are known */
-  private async *fileSteps(file: TreeFile, skipped: number): AsyncGenerator<ReadStep> {
+  /** @param known the parts of it that are known, as `rdfParts` has it */
+  private async *fileSteps(file: TreeFile, known = ''): AsyncGenerator<ReadStep> {
     const plain = withoutMark(file.path);
     const path = cssPathOf(plain);
     const metadata = await this.lists.metadataOf(plain, path);
@@ -166,14 +167,14 @@ class CssReading {
       yield this.step(bytes, file.path);
       return;
     }
-    let isBegun = skipped > 0;
+    let isBegun = known !== '';
     const { base, rewrite } = this.place;
     try {
-      for await (const part of rdfParts({ file, type, base: base + path, rewrite }, skipped)) {
-        const { quads, prefixes, hasMore, count } = part;
+      for await (const part of rdfParts({ file, type, base: base + path, rewrite }, known)) {
+        const { quads, prefixes, hasMore, known: soFar } = part;
         if (!hasMore) this.bytes += size;
         const member = { kind: 'rdf', ...common, source, quads, prefixes, ...(hasMore ? { hasMore } : {}) } as const;
-        yield this.step(member, file.path, hasMore ? count : undefined);
+        yield this.step(member, file.path, hasMore ? soFar : undefined);
         isBegun = true;
       }
     } catch (error) {
@@ -204,8 +205,8 @@ class CssReading {
     return { path, ...(hasLinks ? { links: metadata.links } : {}), ...(acl ? { acl } : {}) };
   }
 
-  private step(member: Member | LeftOut, path: string, count?: number): ReadStep {
-    return { member, cursor: `${this.bytes} ${this.policies} ${count ?? '-'} ${path}`, bytes: this.bytes };
+  private step(member: Member | LeftOut, path: string, known?: string): ReadStep {
+    return { member, cursor: `${this.bytes} ${this.policies} ${known ?? '-'} ${path}`, bytes: this.bytes };
   }
 
   private leftOut(path: string, why: string): ReadStep {

@@ -20,7 +20,7 @@ import { SyntaxFault } from './syntax-fault.js';
 
 /**
  * Reads a tree of files. A file of RDF that cannot be read is left out, unless a part of it is there already: then reading ends.
- * Cursors hold the path of the last file, and the triples of it that are known.
+ * Cursors hold the path of the last file, and the parts of it that are known.
  * @param isSingle it is one file, somebody's choice: pages are read for the RDF in them, and those without any come as they are
  */
 export const folderReader = (tree: FileTree, isSingle = false): Reader => ({
@@ -45,13 +45,13 @@ class FolderReading {
   async *steps(): AsyncGenerator<ReadStep> {
     this.index = await readIndex(this.tree);
     const [, bytes = '0', clutter = '0', count, after] =
-      /^(\d+) (\d+) (\d+|-) (.*)$/s.exec(this.options.cursor ?? '') ?? [];
+      /^(\d+) (\d+) (\d+:\S+|-) (.*)$/s.exec(this.options.cursor ?? '') ?? [];
     [this.bytes, this.clutter] = [Number(bytes), Number(clutter)];
     if (after === undefined && this.index.get('')?.links) yield this.step(this.container('', indexName), '');
     if (after !== undefined && count !== '-') {
       const file = await this.tree.file(after);
       if (!file) throw new TransferError(`${after} is gone, and was only read in part.`);
-      yield* this.fileSteps(file, Number(count));
+      yield* this.fileSteps(file, count);
     }
     for await (const found of this.tree.files(after || undefined)) {
       if ('refused' in found) yield this.leftOut(found.path, found.refused);
@@ -81,8 +81,8 @@ class FolderReading {
     else yield* this.fileSteps(file);
   }
 
-  /** @param skipped triples that are known */
-  private async *fileSteps(file: TreeFile, skipped = 0): AsyncGenerator<ReadStep> {
+  /** @param known the parts of it that are known, as `rdfParts` has it */
+  private async *fileSteps(file: TreeFile, known = ''): AsyncGenerator<ReadStep> {
     const facts = this.index.get(file.path);
     const mediaType = facts?.type ?? mediaTypeOf(file.path);
     const type = facts?.bytes ? undefined : (rdfTypeOf(mediaType) ?? this.documentType(mediaType));
@@ -95,17 +95,17 @@ class FolderReading {
       return;
     }
     const { into, rewrite } = this.options;
-    const parts = rdfParts({ file, type, base: into + common.path, rewrite }, skipped);
-    let isBegun = skipped > 0;
+    const parts = rdfParts({ file, type, base: into + common.path, rewrite }, known);
+    let isBegun = known !== '';
     try {
-      for await (const { quads, prefixes, hasMore, count } of parts) {
+      for await (const { quads, prefixes, hasMore, count, known: soFar } of parts) {
         if (!hasMore) this.bytes += file.size;
         if (count === 0 && isPage(type)) {
           yield this.step(bytes, file.path);
           return;
         }
         const part = { kind: 'rdf', ...common, quads, prefixes, ...(hasMore ? { hasMore } : {}) } as const;
-        yield this.step(part, file.path, hasMore ? count : undefined);
+        yield this.step(part, file.path, hasMore ? soFar : undefined);
         isBegun = true;
       }
     } catch (error) {
@@ -147,8 +147,8 @@ class FolderReading {
     return this.last[1] + (this.index.get(path)?.name ?? segmentOf(name)) + (isFolder ? '/' : '');
   }
 
-  private step(member: Member | LeftOut, path: string, count?: number): ReadStep {
-    return { member, cursor: `${this.bytes} ${this.clutter} ${count ?? '-'} ${path}`, bytes: this.bytes };
+  private step(member: Member | LeftOut, path: string, known?: string): ReadStep {
+    return { member, cursor: `${this.bytes} ${this.clutter} ${known ?? '-'} ${path}`, bytes: this.bytes };
   }
 
   private leftOut(path: string, why: string): ReadStep {

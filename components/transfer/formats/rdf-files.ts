@@ -15,6 +15,7 @@ import type { Rewrite } from '../member.js';
 import { type Piece, withStart } from './byte-source.js';
 import { DocumentFault, documentQuads } from './documents.js';
 import { lengthOf } from './graph-runs.js';
+import { KnownQuads } from './known-part.js';
 import { documentTypeOf } from './media-types.js';
 import { nquadsBlocks } from './nquads-blocks.js';
 import { DocumentFactory, documentKey, RewritingFactory, rewritePrefixes, rewriteQuads } from './rewriting.js';
@@ -46,18 +47,23 @@ export interface RdfPart extends Found {
   readonly hasMore: boolean;
   /** Triples of this part and those before it. */
   readonly count: number;
+  /** What `rdfParts` is given to continue after this part, where there is more. */
+  readonly known: string;
 }
 
 /**
  * The triples of a file, rewritten. The same file gives the same parts each time, with the same blank nodes.
- * @param skipped triples at the start that are known
- * @throws SyntaxFault which names the file, and the line where that can be said
+ * @param known the parts that are known, as the last of them says: `10000:DIGEST`
+ * @throws SyntaxFault which names the file, and the line where that can be said; TransferError when what is known has changed
  */
-export async function* rdfParts(file: RdfFile, skipped = 0): AsyncGenerator<RdfPart> {
+export async function* rdfParts(file: RdfFile, known = ''): AsyncGenerator<RdfPart> {
+  const [skipped = 0, digest = ''] = known === '' ? [] : [Number.parseInt(known, 10), known.replace(/^\d+:/, '')];
+  const before = new KnownQuads();
   let [quads, prefixes, count, characters]: [Quad[], Found['prefixes'], number, number] = [[], {}, 0, 0];
   const part = (hasMore: boolean): RdfPart => {
     const kept = rewritePrefixes(boundedPrefixes(prefixes), file.rewrite);
-    const whole = { quads, prefixes: kept, hasMore, count };
+    if (hasMore) for (const quad of quads) before.add(quad);
+    const whole = { quads, prefixes: kept, hasMore, count, known: hasMore ? `${count}:${before.digest()}` : '' };
     [quads, characters] = [[], 0];
     return whole;
   };
@@ -67,11 +73,14 @@ export async function* rdfParts(file: RdfFile, skipped = 0): AsyncGenerator<RdfP
       if (quads.length >= maxQuads || characters > maxCharacters) yield part(true);
       assertPlain(quad, file.file.path);
       count++;
+      if (count <= skipped) before.add(quad);
+      if (count === skipped) before.assert(digest, file.file.path);
       if (count <= skipped) continue;
       quads.push(quad);
       characters += lengthOf(quad);
     }
   }
+  if (count < skipped) before.assert('', file.file.path);
   if (quads.length > 0 || skipped === 0) yield part(false);
 }
 

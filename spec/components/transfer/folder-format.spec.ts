@@ -189,6 +189,14 @@ describe('A folder of files', () => {
     expect(later.map(({ member }) => ({ ...member }))).to.deep.equal(
       steps.slice(1).map(({ member }) => ({ ...member })),
     );
+    const { cursor } = steps[1]!;
+    await writeFile(join(path, 'a.ttl'), lines.replace('<#p> 24000 .', '<#p> "x" .'));
+    expect(await read(path, { cursor })).to.have.length(2);
+    for (const other of [lines.replace('<#p> 19000 .', '<#p> "x" .'), '<> <#p> 1 .']) {
+      await writeFile(join(path, 'a.ttl'), other);
+      const changed = await read(path, { cursor }).catch((error: Error) => error.message);
+      expect(changed).to.match(/^a\.ttl has changed before the place where the import stopped/);
+    }
     await writeFile(join(path, 'a.ttl'), `${lines}\n<> <#p> ] .`);
     const broken = await read(path).catch((error: Error) => error.message);
     expect(broken).to.match(/^a\.ttl:25001: /);

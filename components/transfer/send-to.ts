@@ -5,7 +5,7 @@
 import { openReader } from './formats/index.js';
 import type { Show, Wanted } from './import-request.js';
 import { type ImportState, newState, withTold } from './import-state.js';
-import { TransferError } from './member.js';
+import { type GraphMember, TransferError } from './member.js';
 import { StorageClient } from './storage-client.js';
 import { StorageWriter } from './storage-writer.js';
 
@@ -25,11 +25,16 @@ export async function sendTo(wanted: Wanted, show: Show, token: string | undefin
   try {
     state.total = reader.total;
     await writer.begin();
+    // Where reading breaks, the graph before may be half of one: it is written when something follows it.
+    let held: GraphMember | undefined;
     for await (const { member, bytes } of reader.read({ into, rewrite })) {
+      if (held) await writer.write(held);
+      held = member.kind === 'rdf' ? member : undefined;
       if (member.kind === 'left-out') Object.assign(state, withTold(state, [member]));
-      else await writer.write(member);
+      else if (member.kind !== 'rdf') await writer.write(member);
       state.bytes = bytes;
     }
+    if (held) await writer.write(held);
     await writer.end();
     state.status = 'done';
   } catch (error) {

@@ -23,6 +23,10 @@ export interface Answered {
   readonly detail: string;
 }
 
+/** Whether a path is one below the container also to those who send requests there: what they make of it is what counts. */
+export const isBelow = (container: string, path: string): boolean =>
+  !/(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)|[?#\\]/i.test(path) && new URL(container + path).href.startsWith(container);
+
 /** Whether it was done. */
 export const isMade = ({ status }: Answered): boolean => status >= 200 && status < 300;
 /** Why it was not, as a sentence. */

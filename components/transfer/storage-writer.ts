@@ -2,6 +2,7 @@
  * Writes members into a storage of the Linked Web Storage protocol, whatever server it is: containers first, then resources, some at
  * once. It must not know formats, nor how requests are sent.
  */
+import { Readable } from 'node:stream';
 import { formatLink } from '../../lib/fields/link.js';
 import type { TreeSink } from './file-tree.js';
 import { TurtleFiles } from './formats/turtle-files.js';
@@ -16,7 +17,7 @@ import {
   type Writer,
 } from './member.js';
 import { Requests } from './requests.js';
-import { type Answered, isMade, refusal, type Sending, type StorageClient } from './storage-client.js';
+import { type Answered, isBelow, isMade, refusal, type Sending, type StorageClient } from './storage-client.js';
 import { linkFields } from './storage-links.js';
 
 /** Bytes of a content that waits in memory for its turn; longer ones are sent as they are read. */
@@ -43,6 +44,8 @@ export class StorageWriter implements Writer {
   private readonly containers = new Map<string, string | undefined>();
   /** The graph whose parts come; `undefined` is left out. */
   private graph: { readonly facts: GraphMember | undefined } | undefined;
+  /** The last graph that was sent as it came. */
+  private streamed: Readable | undefined;
   private lists = 0;
   private states = 0;
 
@@ -53,7 +56,10 @@ export class StorageWriter implements Writer {
     private readonly state: ImportState,
   ) {
     const sink: Pick<TreeSink, 'add' | 'end'> = {
-      add: (_path, content) => this.send(this.graph!.facts!, 'text/turtle', content),
+      add: (_path, content) => {
+        if (content instanceof Readable) this.streamed = content.on('error', () => {});
+        return this.send(this.graph!.facts!, 'text/turtle', content);
+      },
       end: async () => {},
     };
     this.graphs = new TurtleFiles(sink, options.into);
@@ -87,15 +93,15 @@ export class StorageWriter implements Writer {
   /** Waits for all answers. @throws TransferError as the first request that failed */
   async end(): Promise<void> {
     await this.requests.end();
-    const { lists, states } = this;
-    const about = this.options.into;
+    const { lists, states, options } = this;
     const why = 'only an import on the server that they are for takes them';
-    if (lists > 0) this.leaveOut(about, `${lists} lists of access: ${why}.`);
-    if (states > 0) this.leaveOut(about, `${states} grants and subscriptions: ${why}.`);
+    if (lists > 0) this.leaveOut(options.into, `${lists} lists of access: ${why}.`);
+    if (states > 0) this.leaveOut(options.into, `${states} grants and subscriptions: ${why}.`);
   }
 
-  /** Ends what is under way. */
+  /** Ends what is under way; of a graph that was sent in part the server keeps nothing. */
   async abandon(): Promise<void> {
+    this.streamed?.destroy(new TransferError('The source ended.'));
     await this.requests.end().catch(() => {});
   }
 
@@ -143,13 +149,7 @@ export class StorageWriter implements Writer {
   /** Why nothing can be sent to its place. */
   private async faultOf({ path }: Facts): Promise<string | undefined> {
     const { into } = this.options;
-    // What clients make of a path is the address that counts.
-    if (
-      /(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i.test(path) ||
-      /[?#\\]/.test(path) ||
-      !new URL(into + path).href.startsWith(into)
-    )
-      return 'Its name cannot be asked for over HTTP.';
+    if (!isBelow(into, path)) return 'Its name cannot be asked for over HTTP.';
     for (let at = path.indexOf('/'); at >= 0 && at < path.length - 1; at = path.indexOf('/', at + 1)) {
       const above = path.slice(0, at + 1);
       if (!this.containers.has(above)) await this.containerAt({ path: above, source: above });
@@ -206,12 +206,14 @@ export class StorageWriter implements Writer {
     const { conflict, dryRun, into } = this.options;
     const fields = { 'Content-Type': type };
     // To half a stream nobody hears the answer.
-    const isAsked = dryRun || !(body instanceof Uint8Array);
-    const isKnown = isAsked && (await this.isStored(facts));
+    const isWhole = body instanceof Uint8Array;
+    const isKnown = (dryRun || !isWhole) && (await this.isStored(facts));
     if (!isKnown) {
       const answer = dryRun ? undefined : await this.put(facts, { ...fields, ...ifNew }, body);
       if (answer === undefined || isMade(answer)) return void this.state.created++;
-      if (answer.status !== 412) return this.leaveOut(facts.source, refusal(answer));
+      // A stream that was sent cannot be sent again.
+      if (answer.status !== 412 || (conflict === 'replace' && !isWhole))
+        return this.leaveOut(facts.source, refusal(answer));
     }
     if (conflict === 'skip') return void this.state.skipped++;
     if (conflict === 'fail')

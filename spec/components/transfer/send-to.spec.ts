@@ -126,6 +126,17 @@ describe('An import into another server', () => {
     expect((await get(`${target.root}e`)).status).to.equal(404);
   });
 
+  it('keeps nothing of a large graph whose dump breaks in its middle, and all of what came before', async () => {
+    const into = fresh();
+    const line = (path: string, index: number): string => `<urn:s> <urn:p> "${index}" <${into}${path}> .\n`;
+    const large = Array.from({ length: 45_000 }, (_, index) => line('large', index)).join('');
+    const state = await send(fileWith('broken.nq', `${line('a', 1)}${large}<urn:s> <urn:p> "`), into, token);
+    expect(state).to.include({ status: 'failed', created: 2 });
+    expect(state.failure).to.match(/broken\.nq:45002: /);
+    expect((await get(`${into}a`)).text).to.include('"1"');
+    expect((await get(`${into}large`)).status).to.equal(404);
+  });
+
   it('has links as far as fields can say them, and tells of lists of access', async () => {
     const into = fresh();
     const source = sourceWith({
@@ -234,6 +245,14 @@ describe('An import into a server of another make', () => {
       `${put} first`,
       `${put} second`,
     ]);
+  });
+
+  it('sends no second half of a content where it can be sent only once', async () => {
+    answer = (req, res) => end(res, req.method === 'HEAD' ? (req.url === '/' ? 200 : 404) : 412);
+    const source = sourceWith({ 'large.bin': new Uint8Array((1 << 20) + 1) });
+    const state = await send(source, root, undefined, { conflict: 'replace' });
+    expect(state).to.include({ status: 'done', replaced: 0, leftOut: 1 });
+    expect(seen.filter((line) => line.startsWith('PUT'))).to.deep.equal(['PUT /large.bin ']);
   });
 
   it('follows no redirection, so that nobody else gets the token', async () => {

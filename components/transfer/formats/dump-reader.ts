@@ -67,6 +67,8 @@ interface Batch {
   /** How much there was, with each: bytes of the text, or characters of terms. */
   readonly sizes: readonly number[];
   readonly read: number;
+  /** Where reading continues after all of it, and the number of lines so far, where that is known. */
+  readonly end?: readonly [at: number, line: number];
 }
 
 async function* readNQuads(source: ByteSource, isGzip: boolean, options: ReadOptions): AsyncGenerator<ReadStep> {
@@ -78,7 +80,7 @@ async function* readNQuads(source: ByteSource, isGzip: boolean, options: ReadOpt
   const start = { name: source.name, offset: cursor.at, line: cursor.line };
   const batches = async function* (): AsyncGenerator<Batch> {
     for await (const block of nquadsBlocks(all, start, new RewritingFactory(options.rewrite, key))) {
-      yield { ...block, sizes: block.ends };
+      if (!block.fault || block.quads.length > 0) yield { ...block, sizes: block.ends };
       if (block.fault) throw block.fault;
     }
   };
@@ -133,7 +135,7 @@ async function* stepsOf(batches: AsyncIterable<Batch>, start: Start): AsyncGener
     return member ? [{ member, cursor: here(), bytes }] : [];
   };
   try {
-    for await (const { quads, lines, ends, sizes, read } of batches) {
+    for await (const { quads, lines, ends, sizes, read, end } of batches) {
       bytes = read;
       for (let index = 0; index < quads.length; index++) {
         const quad = quads[index]!;
@@ -143,6 +145,8 @@ async function* stepsOf(batches: AsyncIterable<Batch>, start: Start): AsyncGener
         [at, size] = [ends[index]!, sizes[index]!];
         known.add?.(quad);
       }
+      // There may be any number of lines without a quad.
+      if (quads.length === 0 && end) [at, line] = end;
       // What is behind goes from memory.
       known.digest(at);
     }

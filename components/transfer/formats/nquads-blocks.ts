@@ -12,6 +12,8 @@ export interface Block {
   readonly ends: readonly number[];
   /** For each quad the number of its line, from 1. */
   readonly lines: readonly number[];
+  /** The byte of the text after all of its lines, and how many there were so far. */
+  readonly end: readonly [at: number, line: number];
   /** Bytes of the source that were read so far. */
   readonly read: number;
   /** The line after the last of these quads cannot be read; no block follows. */
@@ -47,7 +49,7 @@ export async function* nquadsBlocks(
       rest.push(bytes);
       waiting += bytes.length;
       if (waiting > longestLine) {
-        yield { quads: [], ends: [], lines: [], read, fault: reader.tooLong() };
+        yield reader.tooLong(read);
         return;
       }
       continue;
@@ -92,7 +94,8 @@ class BlockReader {
       }
       at = end;
     }
-    const block = { ends, lines, read };
+    const end = [this.offset + bytes.length, this.line] as const;
+    const block = { ends, lines, end, read };
     const quads = this.allAtOnce(bytes.subarray(isStart ? 3 : 0), starts.length);
     const result = quads ? { ...block, quads } : this.oneByOne(bytes, starts, block);
     this.offset += bytes.length;
@@ -133,8 +136,9 @@ class BlockReader {
     return quad;
   }
 
-  tooLong(): SyntaxFault {
-    return this.faultAt(this.line + 1, `The line has more than ${longestLine} bytes`);
+  tooLong(read: number): Block {
+    const fault = this.faultAt(this.line + 1, `The line has more than ${longestLine} bytes`);
+    return { quads: [], ends: [], lines: [], end: [this.offset, this.line], read, fault };
   }
 
   private faultAt(line: number, message: string, cause?: unknown): SyntaxFault {

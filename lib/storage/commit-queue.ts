@@ -64,7 +64,7 @@ export class CommitQueue {
 
   private async runAndCommit<T>(work: (transaction: Transaction) => Promise<T> | T, frees: boolean): Promise<T> {
     const { result, committed } = await this.alone(async () => {
-      if (this.failure !== undefined) throw this.refusal();
+      if (this.hasFailed) throw this.refusal();
       const admitted = this.admitted();
       if (admitted) await admitted;
       const transaction = new Transaction(this.state);
@@ -102,6 +102,7 @@ export class CommitQueue {
   private stage(transaction: Transaction): Promise<void> {
     // What it saw may not be durable yet, and its answer tells of it.
     if (transaction.isEmpty) return this.lastCommit;
+    this.options.changes.number(transaction);
     this.options.onStage(transaction);
     const sequence = ++this.sequence;
     const committed = new Promise<void>((resolve, reject) => {
@@ -147,7 +148,7 @@ export class CommitQueue {
     const name = randomUUID();
     const forgotten = [...this.options.forgotten];
     const fill = async (batch: BatchWriter): Promise<void> => {
-      for (const { transaction } of group) await fillBatch(batch, transaction);
+      for (const { transaction } of group) await fillBatch(batch, transaction, this.options.changes);
       for (const key of forgotten) batch.del(key);
       // Says later whether this batch is on the disk.
       batch.put(metaKey('batch'), name);
@@ -178,6 +179,7 @@ export class CommitQueue {
 
   /** The batch is on the disk: its changes leave the overlay, because readers see them now. */
   protected settle({ transaction, sequence, resolve }: PendingCommit): void {
+    this.options.changes.settled(transaction);
     this.options.onCommit(transaction);
     this.state.lift(transaction, sequence);
     resolve();
@@ -225,8 +227,8 @@ export class CommitQueue {
     });
   }
 
-  protected async quiet(): Promise<void> {
-    await this.flushing;
+  protected quiet(): Promise<void> | undefined {
+    return this.flushing;
   }
 
   /** LevelDB is open again and says what was stored. @returns whether the batch was */

@@ -1,0 +1,198 @@
+/**
+ * The log of changes: what was committed in the last day, in its order, for those who were away. An entry lies in the batch of what it
+ * tells of. Positions grow with every event, also over restarts and back-ups, since they follow the clock; servers of one storage have the
+ * same ones. It must not know who may read it.
+ */
+
+import { setImmediate as breathe } from 'node:timers/promises';
+import { LwsError } from '../errors.js';
+import {
+  allChanges,
+  changeKey,
+  type LoggedEvent,
+  positionOfKey,
+  readEntry,
+  rowOf,
+  writeEntry,
+  writtenBefore,
+} from './change-entry.js';
+import { type BatchWriter, entryBlocks, type Level } from './durable-level.js';
+import { recordKey } from './records.js';
+import type { Transaction } from './transaction.js';
+
+const positionsPerMs = 64;
+const keptMs = 24 * 3600_000;
+/** Characters of all entries. */
+const keptLength = 64 << 20;
+/** Entries that count no more go after so many milliseconds or characters. */
+const [sweepMs, sweepLength] = [10 * 60_000, 4 << 20];
+const eventsOfEntry = 500;
+/** Clocks of servers that differ by more may cost a client an event. */
+const clocksDifferMs = 60_000;
+
+/** The position of whatever happens from a time on, in milliseconds since the epoch, is greater. */
+export const positionBefore = (ms: number): number => Math.max(0, ms * positionsPerMs - 1);
+
+export interface ChangeLogOptions {
+  /** Other servers write the storage as well. */
+  readonly cluster?: object | undefined;
+  readonly clock?: () => number;
+  readonly onTrouble?: (message: string, error: unknown) => void;
+}
+
+export class ChangeLog {
+  /** The last position that was given out. */
+  private last: number;
+  /** The last of an event that everybody can read. */
+  committed: number;
+  /** Where the next entry goes on. */
+  private previous: number;
+  private written = 0;
+  private swept = { at: 0, written: 0 };
+  private sweeping: Promise<void> | undefined;
+  /** Entries up to this key are gone: to look for them would take time. */
+  private from = allChanges().gte;
+  private readonly clock: () => number;
+
+  private constructor(
+    private readonly level: Level,
+    private readonly options: ChangeLogOptions,
+    { newest, begins }: { readonly newest: readonly [key: string, value: string] | undefined; readonly begins: number },
+  ) {
+    this.clock = options.clock ?? Date.now;
+    this.last = newest ? positionOfKey(newest[0]) : begins;
+    this.committed = this.last;
+    this.previous = this.last;
+    if (newest) this.written = writtenBefore(newest[1]) + newest[1].length;
+  }
+
+  /** Goes on where an earlier process ended. @param storage its IRI; nothing has ever happened in one without a root */
+  static async open(level: Level, storage: string, options: ChangeLogOptions): Promise<ChangeLog> {
+    const [newest] = await level.iterator({ ...allChanges(), reverse: true, limit: 1 }).all();
+    const isNew = (await level.get(recordKey(storage))) === undefined;
+    return new ChangeLog(level, options, {
+      newest,
+      begins: isNew ? 0 : (options.clock ?? Date.now)() * positionsPerMs,
+    });
+  }
+
+  /** Gives a transaction its positions, or notes those that another server gave it. */
+  number(tx: Transaction): void {
+    const count = tx.changes.length + tx.announcements.length;
+    if (count === 0) return;
+    tx.position ||= Math.max(this.last, this.clock() * positionsPerMs - 1) + count;
+    this.last = Math.max(this.last, tx.position);
+  }
+
+  /** Puts the events of a transaction into its batch. */
+  async write(batch: BatchWriter, { changes, announcements, actor, position }: Transaction): Promise<void> {
+    const all = [...changes, ...announcements];
+    for (let at = 0; at < all.length; at += eventsOfEntry) {
+      if (at > 0) await breathe();
+      const rows = all.slice(at, at + eventsOfEntry).map(rowOf);
+      const end = position - all.length + at + rows.length;
+      const value = writeEntry({ previous: this.previous, written: this.written, actor, rows });
+      batch.put(changeKey(end), value);
+      this.previous = end;
+      this.written += value.length;
+    }
+  }
+
+  /** A transaction is on the disk. */
+  settled({ position }: Transaction): void {
+    if (position === 0) return;
+    this.committed = Math.max(this.committed, position);
+    const { swept, written } = this;
+    if (written - swept.written < sweepLength && this.clock() - swept.at < sweepMs) return;
+    this.swept = { at: this.clock(), written };
+    this.sweeping ??= this.sweep().finally(() => {
+      this.sweeping = undefined;
+    });
+  }
+
+  /** A transaction never comes to the disk. */
+  dropped(): void {
+    this.previous = this.committed;
+  }
+
+  /**
+   * A position that everything has passed that was staged so far, and nothing has that comes after it. It tells nobody when something
+   * happened last, on one server; of several, not by more than a minute.
+   */
+  mark(): number {
+    const now = this.clock() - (this.options.cluster ? clocksDifferMs : 0);
+    this.last = Math.max(this.last, now * positionsPerMs);
+    return this.last;
+  }
+
+  /** @throws LwsError `gone` unless all events after a position are there */
+  async assertReaches(position: number): Promise<void> {
+    for await (const _block of this.blocks(position, 1)) return;
+  }
+
+  /**
+   * The events after a position, in blocks.
+   * @throws LwsError `gone` unless all of them are there
+   */
+  after(position: number): AsyncGenerator<readonly LoggedEvent[]> {
+    return this.blocks(position);
+  }
+
+  private async *blocks(position: number, limit = -1): AsyncGenerator<readonly LoggedEvent[]> {
+    if (position > Math.max(this.last, this.clock() * positionsPerMs)) throw this.gone('lies ahead of it');
+    let at = position;
+    const range = { gte: changeKey(position + 1), lt: allChanges().lt };
+    for await (const entries of entryBlocks(this.level, range, { limit })) {
+      const events: LoggedEvent[] = [];
+      for (const [key, value] of entries) {
+        const entry = readEntry(key, value);
+        if (entry.previous > at) throw this.gone('lies before it');
+        at = positionOfKey(key);
+        events.push(...entry.events);
+      }
+      yield events[0]!.position > position ? events : events.filter((event) => event.position > position);
+    }
+    // Nothing came after it; unless the storage was restored, and nobody knows.
+    if (at === position && at < this.committed) await this.assertKnown(position);
+  }
+
+  private async assertKnown(position: number): Promise<void> {
+    for await (const _newest of this.level.keys({ ...allChanges(), limit: 1, gte: changeKey(position + 1) })) return;
+    throw this.gone('lies before it');
+  }
+
+  private gone(how: string): LwsError {
+    return new LwsError(
+      'gone',
+      `The log of changes does not have what came after this position, which ${how}. Read the storage anew, and go on ` +
+        `after ${this.committed}.`,
+    );
+  }
+
+  /** Removes what is too old, or too much; never the newest entry. */
+  private async sweep(): Promise<void> {
+    const { level } = this;
+    const oldest = changeKey(positionBefore(this.clock() - keptMs));
+    const newest = changeKey(this.committed);
+    const range = { gte: this.from, lt: newest };
+    let cut: string | undefined;
+    try {
+      search: for await (const entries of entryBlocks(level, range))
+        for (const [key, value] of entries) {
+          if (key >= oldest && this.written - writtenBefore(value) <= keptLength) break search;
+          cut = key;
+        }
+      if (cut === undefined) return;
+      await level.clear({ gte: this.from, lte: cut });
+      this.from = cut;
+    } catch (error) {
+      // A store that is opened again meanwhile says so itself.
+      if (level.status === 'open')
+        this.options.onTrouble?.('The log of changes could not be shortened; that is tried again.', error);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.sweeping;
+  }
+}

@@ -99,7 +99,6 @@ export async function assembleStorage(
     requireConditionalWrites: core.requireConditionalWrites,
     clock: Date.now,
   };
-  // Before others hear of it.
   store.onTransaction((tx) => noteReaders(tx, storage.authorizer));
   if (acls) await ensureRootAcl(storage, acls, owners, core.publicRead);
   return { storage, addedOwners: added };

@@ -34,7 +34,7 @@ export interface LoggedEvent {
 export interface LoggedChange extends EventStamp {
   readonly before?: ChangedResource;
   readonly after?: ChangedResource;
-  readonly readers?: string;
+  readonly readers?: string | undefined;
 }
 
 const verbs = ['create', 'update', 'delete', 'announce'] as const;

@@ -1,8 +1,9 @@
 /** The log of changes: what was committed after a position, in order, how far back, and by whom it is found again. */
 import { expect } from 'chai';
 import { MemoryLevel } from 'memory-level';
-import { allChanges, type LoggedEvent } from '../../../lib/storage/change-entry.js';
+import { allChanges, type LoggedEvent, positionOfKey } from '../../../lib/storage/change-entry.js';
 import { ChangeLog, positionBefore } from '../../../lib/storage/change-log.js';
+import { checkStore } from '../../../lib/storage/check.js';
 import type { Level } from '../../../lib/storage/durable-level.js';
 import { newRevision, type ResourceRecord } from '../../../lib/storage/records.js';
 import { Transaction, type TransactionBase } from '../../../lib/storage/transaction.js';
@@ -93,6 +94,21 @@ describe('The log of changes', () => {
     expect((await eventsAfter(memory.store.changes, events.at(-1)!.position)).map(iriOf)).to.deep.equal([
       `${root}next`,
     ]);
+  });
+
+  it('is checked with the rest of the storage', async () => {
+    for (const name of ['a', 'b', 'c']) await create(name);
+    const faults = async (): Promise<string[]> =>
+      (await checkStore(memory.store)).faults.filter((fault) => fault.includes('log of changes'));
+    expect(await faults()).to.deep.equal([]);
+    const keys = await memory.level.keys(allChanges()).all();
+    const { 1: second, 2: third } = keys as [string, string, string];
+    const value = (await memory.level.get(second))!;
+    await memory.level.del(second);
+    expect(await faults()).to.have.length(1);
+    await memory.level.put(second, value);
+    await memory.level.put(third, value.slice(0, -4));
+    expect(await faults()).to.deep.equal([`The entry ${positionOfKey(third)} of the log of changes cannot be read.`]);
   });
 
   it('Rule 16.11: goes on after a restart, where nothing changes by itself', async () => {

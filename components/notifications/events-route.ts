@@ -39,7 +39,7 @@ async function follow({ followers, platform, includeActor }: EventsEndpoint, req
   const { access, query } = request;
   const { changes } = platform.store;
   const { since, goesOn } = wishOf(query);
-  if (since !== undefined) await changes.assertReaches(since);
+  if (since !== undefined) await changes.next(since);
   const body = new PassThrough({ highWaterMark: maxBehind });
   const isOpen = (): boolean => !body.destroyed && !body.writableEnded;
   // A new object: decisions are remembered with the one of the request.

@@ -54,21 +54,20 @@ export class PastEvents {
     goesOn: () => boolean | Promise<boolean>,
   ): Promise<void> {
     const { changes } = this.options.platform.store;
-    while (!this.isOver) {
-      for await (const events of changes.after(this.at)) {
-        if (!(await goesOn())) return;
-        // A new object for each block: decisions are remembered with it, and may change.
-        const access = { ...this.options.access };
-        for (const event of events) {
-          const activity = await this.read(event, access);
-          if (activity) await tell(activity, event.position);
-          this.at = event.position;
-        }
-        this.assertFew(events.length);
-        await breathe();
-      }
+    while (await goesOn()) {
+      const events = await changes.next(this.at);
       // In the same moment, or something that is committed in between would be told twice or never.
-      this.isOver = this.at >= changes.committed;
+      this.isOver = events.length === 0 && this.at >= changes.committed;
+      if (this.isOver) return;
+      // A new object for each block: decisions are remembered with it, and may change.
+      const access = { ...this.options.access };
+      for (const event of events) {
+        const activity = await this.read(event, access);
+        if (activity) await tell(activity, event.position);
+        this.at = event.position;
+      }
+      this.assertFew(events.length);
+      await breathe();
     }
   }
 

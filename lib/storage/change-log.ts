@@ -17,7 +17,7 @@ import {
   writtenBefore,
 } from './change-entry.js';
 import { type BatchWriter, entryBlocks, type Level } from './durable-level.js';
-import { recordKey } from './records.js';
+import { metaKey, recordKey } from './records.js';
 import type { Transaction } from './transaction.js';
 
 const positionsPerMs = 64;
@@ -29,6 +29,9 @@ const [sweepMs, sweepLength] = [10 * 60_000, 4 << 20];
 const eventsOfEntry = 500;
 /** Clocks of servers that differ by more may cost a client an event. */
 const clocksDifferMs = 60_000;
+
+/** What the name of a batch begins with, of which the log knows. */
+export const loggedBatch = 'log ';
 
 /** The position of whatever happens from a time on, in milliseconds since the epoch, is greater. */
 export const positionBefore = (ms: number): number => Math.max(0, ms * positionsPerMs - 1);
@@ -57,23 +60,25 @@ export class ChangeLog {
   private constructor(
     private readonly level: Level,
     private readonly options: ChangeLogOptions,
-    { newest, begins }: { readonly newest: readonly [key: string, value: string] | undefined; readonly begins: number },
+    begins: number,
   ) {
     this.clock = options.clock ?? Date.now;
-    this.last = newest ? positionOfKey(newest[0]) : begins;
-    this.committed = this.last;
-    this.previous = this.last;
-    if (newest) this.written = writtenBefore(newest[1]) + newest[1].length;
+    this.last = begins;
+    this.committed = begins;
+    this.previous = begins;
   }
 
   /** Goes on where an earlier process ended. @param storage its IRI; nothing has ever happened in one without a root */
   static async open(level: Level, storage: string, options: ChangeLogOptions): Promise<ChangeLog> {
     const [newest] = await level.iterator({ ...allChanges(), reverse: true, limit: 1 }).all();
+    const end = newest ? positionOfKey(newest[0]) : 0;
     const isNew = (await level.get(recordKey(storage))) === undefined;
-    return new ChangeLog(level, options, {
-      newest,
-      begins: isNew ? 0 : (options.clock ?? Date.now)() * positionsPerMs,
-    });
+    // A version of the server that knew of no log may have written since.
+    const isWhole = newest && (await level.get(metaKey('batch')))?.startsWith(loggedBatch) !== false;
+    const now = (options.clock ?? Date.now)() * positionsPerMs;
+    const log = new ChangeLog(level, options, isNew || isWhole ? end : Math.max(end, now));
+    if (newest) log.written = writtenBefore(newest[1]) + newest[1].length;
+    return log;
   }
 
   /** Gives a transaction its positions, or notes those that another server gave it. */
@@ -125,40 +130,32 @@ export class ChangeLog {
     return this.last;
   }
 
-  /** @throws LwsError `gone` unless all events after a position are there */
-  async assertReaches(position: number): Promise<void> {
-    for await (const _block of this.blocks(position, 1)) return;
-  }
-
   /**
-   * The events after a position, in blocks.
-   * @throws LwsError `gone` unless all of them are there
+   * The next events after a position, a block of them; none: nothing has happened since.
+   * @throws LwsError `gone` unless all events after the position are there
    */
-  after(position: number): AsyncGenerator<readonly LoggedEvent[]> {
-    return this.blocks(position);
-  }
-
-  private async *blocks(position: number, limit = -1): AsyncGenerator<readonly LoggedEvent[]> {
+  async next(position: number): Promise<readonly LoggedEvent[]> {
     if (position > Math.max(this.last, this.clock() * positionsPerMs)) throw this.gone('lies ahead of it');
-    let at = position;
-    const range = { gte: changeKey(position + 1), lt: allChanges().lt };
-    for await (const entries of entryBlocks(this.level, range, { limit })) {
-      const events: LoggedEvent[] = [];
-      for (const [key, value] of entries) {
-        const entry = readEntry(key, value);
-        if (entry.previous > at) throw this.gone('lies before it');
-        at = positionOfKey(key);
-        events.push(...entry.events);
-      }
-      yield events[0]!.position > position ? events : events.filter((event) => event.position > position);
-    }
-    // Nothing came after it; unless the storage was restored, and nobody knows.
-    if (at === position && at < this.committed) await this.assertKnown(position);
+    const { committed } = this;
+    const after = changeKey(position + 1);
+    const range = { ...allChanges(), gte: after > this.from ? after : this.from };
+    // Who reads slowly keeps no snapshot of the storage.
+    for await (const entries of entryBlocks(this.level, range)) return this.eventsOf(entries, position);
+    // Nothing is there; but something may have been, before the storage was restored.
+    if (position < committed) throw this.gone('lies before it');
+    return [];
   }
 
-  private async assertKnown(position: number): Promise<void> {
-    for await (const _newest of this.level.keys({ ...allChanges(), limit: 1, gte: changeKey(position + 1) })) return;
-    throw this.gone('lies before it');
+  private eventsOf(entries: readonly (readonly [key: string, value: string])[], after: number): LoggedEvent[] {
+    let at = after;
+    const events: LoggedEvent[] = [];
+    for (const [key, value] of entries) {
+      const entry = readEntry(key, value);
+      if (entry.previous > at) throw this.gone('lies before it');
+      at = positionOfKey(key);
+      events.push(...entry.events);
+    }
+    return events[0]!.position > after ? events : events.filter(({ position }) => position > after);
   }
 
   private gone(how: string): LwsError {

@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { breathe, fillBatch, sizeOfBatch } from './batch-filling.js';
 import { writeWithPartner } from './batch-partner.js';
+import { loggedBatch } from './change-log.js';
 import { commitInDoubt } from './commit-in-doubt.js';
 import type { CommitQueueOptions } from './commit-queue-options.js';
 import { storageFull } from './disk-space.js';
@@ -145,7 +146,7 @@ export class CommitQueue {
     this.writing = group.reduce((sum, { bytes: own }) => sum + own, 0);
     const began = performance.now();
     const bytes = String(this.bytes);
-    const name = randomUUID();
+    const name = loggedBatch + randomUUID();
     const forgotten = [...this.options.forgotten];
     const fill = async (batch: BatchWriter): Promise<void> => {
       for (const { transaction } of group) await fillBatch(batch, transaction, this.options.changes);

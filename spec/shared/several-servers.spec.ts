@@ -121,7 +121,13 @@ describe('A storage in PostgreSQL', function () {
     /** The events after a position, as a server has them. */
     const eventsOf = async ({ server }: ClusterServer, position: number): Promise<LoggedEvent[]> => {
       const found: LoggedEvent[] = [];
-      for await (const events of server.store.changes.after(position)) found.push(...events);
+      const { changes } = server.store;
+      for (
+        let events = await changes.next(position);
+        events.length > 0;
+        events = await changes.next(found.at(-1)!.position)
+      )
+        found.push(...events);
       return found;
     };
 

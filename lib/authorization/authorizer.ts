@@ -56,8 +56,7 @@ export interface BaseModel {
   /** Whether the caller is more than anybody could be: it owns something, or was named by somebody who gave it access. */
   knows(access: Access): boolean | Promise<boolean>;
   /**
-   * Who may read a resource, to be asked when it is gone (`Question.gone`); `undefined`: the model has no need of it, or it would take too
-   * much room.
+   * Who may read a resource, to be asked when it is gone (`Question.gone`); `undefined`: nobody, or the owner says enough.
    */
   readersOf?(view: View, iri: string): string | undefined;
 }

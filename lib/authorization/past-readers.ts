@@ -4,7 +4,7 @@
  */
 import type { Acl, AclRule } from './acl.js';
 
-/** Of longer ones nothing is written down: they would be a part of every event. */
+/** Of longer ones the rules are not written down, which would be a part of every event. */
 const maxLength = 4 << 10;
 
 type KeptRule = readonly [
@@ -19,16 +19,17 @@ type KeptRule = readonly [
 /** Written once for each ACL: its own rules, and those for what lies below. */
 const written = [new WeakMap<Acl, string>(), new WeakMap<Acl, string>()] as const;
 
-/** @param inherited the rules for what lies below count @returns `undefined` when it takes too much room */
-export function pastReaders(acl: Acl, inherited: boolean): string | undefined {
+/** @param inherited the rules for what lies below count */
+export function pastReaders(acl: Acl, inherited: boolean): string {
   const known = written[inherited ? 1 : 0];
   let text = known.get(acl);
   if (text === undefined) {
     const rules = acl.rules.filter((rule) => (inherited ? rule.inherited : rule.accessTo) && rule.modes.has('read'));
     text = JSON.stringify([acl.of, rules.map(kept)]);
+    if (text.length > maxLength) text = JSON.stringify([acl.of, []]);
     known.set(acl, text);
   }
-  return text.length > maxLength ? undefined : text;
+  return text;
 }
 
 const kept = ({ id, agents, everybody, authenticated, groups, origins }: AclRule): KeptRule => [

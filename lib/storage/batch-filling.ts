@@ -1,5 +1,4 @@
 /** From the changes of a transaction to the operations of a batch. It must not know when it is written. */
-import type { ChangeLog } from './change-log.js';
 import type { BatchWriter } from './durable-level.js';
 import { indexNames, otherKeys } from './quad-keys.js';
 import { blobKey, garbageKey, recordKey, writeRecord } from './records.js';
@@ -10,8 +9,7 @@ const quadsAtATime = 250;
 export const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Writes a transaction's changes into a batch, in slices that leave the event loop to others. */
-export async function fillBatch(batch: BatchWriter, transaction: Transaction, log: ChangeLog): Promise<void> {
-  await log.write(batch, transaction);
+export async function fillBatch(batch: BatchWriter, transaction: Transaction): Promise<void> {
   for (const [iri, record] of transaction.records) {
     if (record) batch.put(recordKey(iri), writeRecord(record));
     else batch.del(recordKey(iri));

@@ -38,56 +38,71 @@ export interface LoggedChange extends EventStamp {
 }
 
 const verbs = ['create', 'update', 'delete', 'announce'] as const;
+/** What is 0 at its end is left out. */
 type Row = readonly [
+  /** How far before the end of its entry the event is. */
+  offset: number,
   verb: number,
   iri: string,
   kind: ResourceKind,
-  types: readonly string[] | 0,
   event: string,
   at: number,
-  owner: string | 0,
-  readers: string | 0,
+  types?: readonly string[] | 0,
+  actor?: string | 0,
+  owner?: string | 0,
+  readers?: string | 0,
 ];
 
-interface Entry {
+/** An event that is to be kept. */
+export interface NewEvent {
+  readonly position: number;
+  readonly actor: string | undefined;
+  readonly what: StagedChange | (Announcement & EventStamp);
+}
+
+export interface EntryOptions {
   /** The position that the entry before it ended with: what lies between is all. */
   readonly previous: number;
   /** Characters of all entries that were ever written, this one left out. */
   readonly written: number;
-  readonly actor: string | undefined;
-  readonly rows: readonly Row[];
 }
 
 const stampPrefix = 'urn:uuid:';
 
-export function rowOf(what: StagedChange | (Announcement & EventStamp)): Row {
+function rowOf({ position, actor, what }: NewEvent, end: number): unknown[] {
+  const isAnnouncement = 'inboxes' in what;
+  const { iri, kind, types, owner }: ChangedResource = isAnnouncement
+    ? { iri: what.id, kind: 'json', types: what.types }
+    : (what.after ?? what.before)!;
+  const verb = isAnnouncement ? 3 : what.before ? (what.after ? 1 : 2) : 0;
+  const readers = isAnnouncement ? undefined : what.readers;
   const event = what.event.slice(stampPrefix.length);
-  if ('inboxes' in what) return [3, what.id, 'json', what.types, event, what.at, 0, 0];
-  const { before, after, at, readers = 0 } = what;
-  const { iri, kind, types = 0, owner = 0 } = (after ?? before)!;
-  return [before ? (after ? 1 : 2) : 0, iri, kind, types, event, at, owner, readers];
+  const row: unknown[] = [end - position, verb, iri, kind, event, what.at];
+  const more = [types, actor, owner, readers];
+  while (more.length > 0 && more.at(-1) === undefined) more.pop();
+  for (const each of more) row.push(each ?? 0);
+  return row;
 }
 
-export const writeEntry = ({ previous, written, actor, rows }: Entry): string =>
-  JSON.stringify([written, previous, actor ?? 0, rows]);
+/** An entry of some events in their order, whose key is that of the last one's position. */
+export function writeEntry(events: readonly NewEvent[], { written, previous }: EntryOptions): string {
+  const end = events.at(-1)!.position;
+  return JSON.stringify([written, previous, events.map((event) => rowOf(event, end))]);
+}
 
 /** The number that an entry begins with, without reading the rest. */
 export const writtenBefore = (value: string): number => Number.parseInt(value.slice(1), 10);
 
 /** @throws Error for what is no entry */
 export function readEntry(key: string, value: string): { readonly previous: number; readonly events: LoggedEvent[] } {
-  const [, previous, actor, rows] = JSON.parse(value) as [number, number, string | 0, Row[]];
-  const first = positionOfKey(key) - rows.length + 1;
-  if (!(previous < first)) throw new Error('The positions of the entry lie before the one before it.');
-  const events = rows.map((row, index) => ({
-    position: first + index,
-    actor: actor === 0 ? undefined : actor,
-    what: whatOf(row),
-  }));
+  const [, previous, rows] = JSON.parse(value) as [number, number, Row[]];
+  const end = positionOfKey(key);
+  const events = rows.map((row) => ({ position: end - row[0], actor: row[7] || undefined, what: whatOf(row) }));
+  if (!(previous < events[0]!.position)) throw new Error('The entry begins before it does.');
   return { previous, events };
 }
 
-function whatOf([verb, iri, kind, types, event, at, owner, readers]: Row): LoggedEvent['what'] {
+function whatOf([, verb, iri, kind, event, at, types = 0, , owner = 0, readers = 0]: Row): LoggedEvent['what'] {
   const stamp = { event: stampPrefix + event, at };
   const resource = { iri, kind, ...(types === 0 ? {} : { types }), ...(owner === 0 ? {} : { owner }) };
   const left = readers === 0 ? {} : { readers };

@@ -1,6 +1,6 @@
 /**
- * The log of changes: what was committed in the last day, in its order, for those who were away. An entry lies in the batch of what it
- * tells of. Positions grow with every event, also over restarts and back-ups, since they follow the clock; servers of one storage have the
+ * The log of changes: what was committed in the last day, in its order, for those who were away. Entries lie in the batches of what they
+ * tell of. Positions grow with every event, also over restarts and back-ups, since they follow the clock; servers of one storage have the
  * same ones. It must not know who may read it.
  */
 
@@ -10,9 +10,9 @@ import {
   allChanges,
   changeKey,
   type LoggedEvent,
+  type NewEvent,
   positionOfKey,
   readEntry,
-  rowOf,
   writeEntry,
   writtenBefore,
 } from './change-entry.js';
@@ -48,9 +48,9 @@ export class ChangeLog {
   private last: number;
   /** The last of an event that everybody can read. */
   committed: number;
-  /** Where the next entry goes on. */
-  private previous: number;
-  private written = 0;
+  /** Where the next entry goes on, and how many characters all before it had. */
+  previous: number;
+  written = 0;
   private swept = { at: 0, written: 0 };
   private sweeping: Promise<void> | undefined;
   /** Entries up to this key are gone: to look for them would take time. */
@@ -89,18 +89,29 @@ export class ChangeLog {
     this.last = Math.max(this.last, tx.position);
   }
 
-  /** Puts the events of a transaction into its batch. */
-  async write(batch: BatchWriter, { changes, announcements, actor, position }: Transaction): Promise<void> {
-    const all = [...changes, ...announcements];
-    for (let at = 0; at < all.length; at += eventsOfEntry) {
-      if (at > 0) await breathe();
-      const rows = all.slice(at, at + eventsOfEntry).map(rowOf);
-      const end = position - all.length + at + rows.length;
-      const value = writeEntry({ previous: this.previous, written: this.written, actor, rows });
-      batch.put(changeKey(end), value);
-      this.previous = end;
+  /** Puts the events of transactions into their batch. */
+  async write(batch: BatchWriter, group: Iterable<{ readonly transaction: Transaction }>): Promise<void> {
+    let events: NewEvent[] = [];
+    const flush = (): void => {
+      if (events.length === 0) return;
+      const value = writeEntry(events, this);
+      this.previous = events.at(-1)!.position;
       this.written += value.length;
+      batch.put(changeKey(this.previous), value);
+      events = [];
+    };
+    for (const { transaction } of group) {
+      const { changes, announcements, actor } = transaction;
+      let position = transaction.position - changes.length - announcements.length;
+      for (const list of [changes, announcements])
+        for (const what of list) {
+          events.push({ position: ++position, actor, what });
+          if (events.length < eventsOfEntry) continue;
+          flush();
+          await breathe();
+        }
     }
+    flush();
   }
 
   /** A transaction is on the disk. */

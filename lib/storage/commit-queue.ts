@@ -144,12 +144,11 @@ export class CommitQueue {
    */
   protected async writeGroup(group: readonly PendingCommit[], position?: string): Promise<boolean> {
     this.writing = group.reduce((sum, { bytes: own }) => sum + own, 0);
-    const began = performance.now();
-    const bytes = String(this.bytes);
-    const name = loggedBatch + randomUUID();
+    const [began, bytes, name] = [performance.now(), String(this.bytes), loggedBatch + randomUUID()];
     const forgotten = [...this.options.forgotten];
     const fill = async (batch: BatchWriter): Promise<void> => {
-      for (const { transaction } of group) await fillBatch(batch, transaction, this.options.changes);
+      for (const { transaction } of group) await fillBatch(batch, transaction);
+      await this.options.changes.write(batch, group);
       for (const key of forgotten) batch.del(key);
       // Says later whether this batch is on the disk.
       batch.put(metaKey('batch'), name);

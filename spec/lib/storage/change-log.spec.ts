@@ -181,7 +181,7 @@ describe('The log of changes', () => {
       tx.announced({ id, types: [], inboxes: [] });
       log.number(tx);
       const batch = level.batch();
-      await log.write(batch, tx);
+      await log.write(batch, [{ transaction: tx }]);
       if (stored) {
         await batch.write();
         log.settled(tx);

@@ -37,16 +37,22 @@ export interface LoggedChange extends EventStamp {
   readonly readers?: string | undefined;
 }
 
+/** Positions follow the clock. */
+export const positionsPerMs = 64;
+
 const verbs = ['create', 'update', 'delete', 'announce'] as const;
-/** What is 0 at its end is left out. */
+const kinds: readonly ResourceKind[] = ['container', 'rdf', 'json', 'binary'];
+/** What there is nothing of at its end is left out; 0: nothing. */
 type Row = readonly [
   /** How far before the end of its entry the event is. */
   offset: number,
-  verb: number,
+  /** Four times the number of the verb, and that of the kind. */
+  code: number,
+  /** Without the storage's, or after a space. */
   iri: string,
-  kind: ResourceKind,
   event: string,
-  at: number,
+  /** How far its position is after that of its time. */
+  late: number,
   types?: readonly string[] | 0,
   actor?: string | 0,
   owner?: string | 0,
@@ -61,6 +67,8 @@ export interface NewEvent {
 }
 
 export interface EntryOptions {
+  /** The storage's IRI. */
+  readonly storage: string;
   /** The position that the entry before it ended with: what lies between is all. */
   readonly previous: number;
   /** Characters of all entries that were ever written, this one left out. */
@@ -69,41 +77,54 @@ export interface EntryOptions {
 
 const stampPrefix = 'urn:uuid:';
 
-function rowOf({ position, actor, what }: NewEvent, end: number): unknown[] {
+/** The text of a row, put together by hand: each write makes one. */
+function rowOf({ position, actor, what }: NewEvent, end: number, storage: string): string {
   const isAnnouncement = 'inboxes' in what;
   const { iri, kind, types, owner }: ChangedResource = isAnnouncement
     ? { iri: what.id, kind: 'json', types: what.types }
     : (what.after ?? what.before)!;
   const verb = isAnnouncement ? 3 : what.before ? (what.after ? 1 : 2) : 0;
-  const readers = isAnnouncement ? undefined : what.readers;
+  const name = JSON.stringify(iri.startsWith(storage) ? iri.slice(storage.length) : ` ${iri}`);
   const event = what.event.slice(stampPrefix.length);
-  const row: unknown[] = [end - position, verb, iri, kind, event, what.at];
-  const more = [types, actor, owner, readers];
+  const late = position - what.at * positionsPerMs;
+  let row = `[${end - position},${verb * 4 + kinds.indexOf(kind)},${name},"${event}",${late}`;
+  const more = [types, actor, owner, isAnnouncement ? undefined : what.readers];
   while (more.length > 0 && more.at(-1) === undefined) more.pop();
-  for (const each of more) row.push(each ?? 0);
-  return row;
+  for (const each of more) row += `,${JSON.stringify(each ?? 0)}`;
+  return `${row}]`;
 }
 
 /** An entry of some events in their order, whose key is that of the last one's position. */
-export function writeEntry(events: readonly NewEvent[], { written, previous }: EntryOptions): string {
+export function writeEntry(events: readonly NewEvent[], { written, previous, storage }: EntryOptions): string {
   const end = events.at(-1)!.position;
-  return JSON.stringify([written, previous, events.map((event) => rowOf(event, end))]);
+  return `[${written},${previous},[${events.map((event) => rowOf(event, end, storage)).join()}]]`;
 }
 
 /** The number that an entry begins with, without reading the rest. */
 export const writtenBefore = (value: string): number => Number.parseInt(value.slice(1), 10);
 
-/** @throws Error for what is no entry */
-export function readEntry(key: string, value: string): { readonly previous: number; readonly events: LoggedEvent[] } {
+export interface LogEntry {
+  readonly previous: number;
+  readonly events: readonly LoggedEvent[];
+}
+
+/** @param storage its IRI @throws Error for what is no entry */
+export function readEntry([key, value]: readonly [key: string, value: string], storage: string): LogEntry {
   const [, previous, rows] = JSON.parse(value) as [number, number, Row[]];
   const end = positionOfKey(key);
-  const events = rows.map((row) => ({ position: end - row[0], actor: row[7] || undefined, what: whatOf(row) }));
+  const events = rows.map((row) => {
+    const position = end - row[0];
+    return { position, actor: row[6] || undefined, what: whatOf(row, position, storage) };
+  });
   if (!(previous < events[0]!.position)) throw new Error('The entry begins before it does.');
   return { previous, events };
 }
 
-function whatOf([, verb, iri, kind, event, at, types = 0, , owner = 0, readers = 0]: Row): LoggedEvent['what'] {
-  const stamp = { event: stampPrefix + event, at };
+function whatOf(row: Row, position: number, storage: string): LoggedEvent['what'] {
+  const [, code, name, event, late, types = 0, , owner = 0, readers = 0] = row;
+  const [verb, kind] = [code >> 2, kinds[code & 3]!];
+  const iri = name.startsWith(' ') ? name.slice(1) : storage + name;
+  const stamp = { event: stampPrefix + event, at: (position - late) / positionsPerMs };
   const resource = { iri, kind, ...(types === 0 ? {} : { types }), ...(owner === 0 ? {} : { owner }) };
   const left = readers === 0 ? {} : { readers };
   switch (verbs[verb]) {

@@ -12,6 +12,7 @@ import {
   type LoggedEvent,
   type NewEvent,
   positionOfKey,
+  positionsPerMs,
   readEntry,
   writeEntry,
   writtenBefore,
@@ -20,7 +21,6 @@ import { type BatchWriter, entryBlocks, type Level } from './durable-level.js';
 import { metaKey, recordKey } from './records.js';
 import type { Transaction } from './transaction.js';
 
-const positionsPerMs = 64;
 const keptMs = 24 * 3600_000;
 /** Characters of all entries. */
 const keptLength = 64 << 20;
@@ -59,9 +59,10 @@ export class ChangeLog {
 
   private constructor(
     private readonly level: Level,
-    private readonly options: ChangeLogOptions,
-    begins: number,
+    readonly storage: string,
+    private readonly options: ChangeLogOptions & { readonly begins: number },
   ) {
+    const { begins } = options;
     this.clock = options.clock ?? Date.now;
     this.last = begins;
     this.committed = begins;
@@ -76,7 +77,8 @@ export class ChangeLog {
     // A version of the server that knew of no log may have written since.
     const isWhole = newest && (await level.get(metaKey('batch')))?.startsWith(loggedBatch) !== false;
     const now = (options.clock ?? Date.now)() * positionsPerMs;
-    const log = new ChangeLog(level, options, isNew || isWhole ? end : Math.max(end, now));
+    const begins = isNew || isWhole ? end : Math.max(end, now);
+    const log = new ChangeLog(level, storage, { ...options, begins });
     if (newest) log.written = writtenBefore(newest[1]) + newest[1].length;
     return log;
   }
@@ -161,7 +163,7 @@ export class ChangeLog {
     let at = after;
     const events: LoggedEvent[] = [];
     for (const [key, value] of entries) {
-      const entry = readEntry(key, value);
+      const entry = readEntry([key, value], this.storage);
       if (entry.previous > at) throw this.gone('lies before it');
       at = positionOfKey(key);
       events.push(...entry.events);

@@ -203,7 +203,7 @@ class Check {
       for (const [key, value] of entries) {
         const end = positionOfKey(key);
         try {
-          const { previous } = readEntry(key, value);
+          const { previous } = readEntry([key, value], this.root);
           if (previous < last) this.fault(`The entry ${end} of the log of changes does not go on after ${last}.`);
         } catch {
           this.fault(`The entry ${end} of the log of changes cannot be read.`);

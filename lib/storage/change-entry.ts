@@ -1,5 +1,5 @@
 /**
- * The events of a transaction as the log of changes keeps them: JSON of arrays, since each write adds one. Pure; it must not know where
+ * The events of a batch as the log of changes keeps them: JSON of arrays, since each write adds one. Pure; it must not know where
  * they are kept.
  */
 import type { Announcement, EventStamp, StagedChange } from './changes.js';

@@ -136,7 +136,7 @@ export interface CommandContext {
    * @throws SettingsError when there is no such key, or nobody controls the storage
    */
   readonly ownerCredential: (keyFile?: string) => Promise<string>;
-  /** Verifies the storage as `quadpod check` does, and prints what is wrong. @returns the exit code */
+  /** Verifies the storage of the folder as `quadpod check` does, and prints what is wrong. @returns the exit code */
   readonly check: () => Promise<number>;
   readonly dataDir: string;
   /** Where the contents of JSON and binary resources are, with the credentials for it. */

@@ -7,8 +7,8 @@ import type { Block, BlockItem, BlockState, RdfBounds, Told } from './blocks.js'
 import type { BytesMember, GraphMember, LeftOut, Member, ReadStep } from './member.js';
 import { encodedGraph, extrasOf, ownKeys, relabelled, storeBytes } from './reading.js';
 
-/** Larger transactions keep others waiting, smaller ones are written more slowly. */
-const maxQuads = 10_000;
+/** Larger transactions keep others waiting, and outlive the collector's young generation; smaller ones are written more slowly. */
+const maxQuads = 4_000;
 const maxItems = 500;
 const maxBytes = 16 << 20;
 /** Parts of one graph are put together up to here. */

@@ -20,6 +20,8 @@ export interface Context {
   readonly flags: Readonly<Record<string, string>>;
   readonly operands: readonly string[];
   readonly components: readonly Component[];
+  /** The folder is looked at by itself, also where its storage is going to be in a database. */
+  readonly isApart?: boolean;
 }
 
 export const progress = (label: string) => progressOn(process.stderr, label);
@@ -38,7 +40,7 @@ export function commandContext(
     systemPrefix: core.systemPrefix,
     operands,
     flags,
-    check: () => check({ settings, flags: {}, operands: [], components }),
+    check: () => check({ settings, flags: {}, operands: [], components, isApart: true }),
     dataDir: core.dataDir,
     blobs: { dataDir: resolve(core.dataDir), s3: s3AddressOf(core) },
     ownerCredential: async (file = keyFile) => {
@@ -61,11 +63,11 @@ export function commandContext(
 }
 
 /** Runs work on the storage while no server has it open. */
-export async function onStore<T>(settings: Settings, work: (store: Store) => Promise<T>): Promise<T> {
+export async function onStore<T>(settings: Settings, work: (store: Store) => Promise<T>, isApart = false): Promise<T> {
   const core = settings.of(coreSettings);
   assertStorage(core.dataDir);
   const store = await openStore(core.dataDir, readBaseUri(core).storage, {
-    database: databaseAddress(core),
+    database: isApart ? undefined : databaseAddress(core),
     s3: s3AddressOf(core),
     onTrouble: (message) => process.stderr.write(`${message}\n`),
     onMigration: (message) => process.stderr.write(`${message}\n`),

@@ -8,6 +8,7 @@ import { linksetFaults } from '../resources/metadata.js';
 import { describeSettings, SettingsError } from '../settings.js';
 import { checkStore } from '../storage/check.js';
 import { isDamage } from '../storage/durable-level.js';
+import type { Store } from '../storage/store.js';
 import { banner } from './banner.js';
 import { type Context, onStore, print, progress } from './command-context.js';
 import { type CoreSettings, coreSettings, readBaseUri } from './core-settings.js';
@@ -147,8 +148,8 @@ export async function check(context: Context): Promise<number> {
   }
 }
 
-async function checkAll({ settings, flags, components }: Context): Promise<number> {
-  return onStore(settings, async (store) => {
+async function checkAll({ settings, flags, components, isApart }: Context): Promise<number> {
+  const look = async (store: Store): Promise<number> => {
     const shown = progress('Checking');
     const options = {
       content: flags['content'] === 'true',
@@ -168,7 +169,8 @@ async function checkAll({ settings, flags, components }: Context): Promise<numbe
         `${count === 0 ? 'all in order' : `${count} faults`}.`,
     );
     return count === 0 ? 0 : damaged;
-  });
+  };
+  return onStore(settings, look, isApart);
 }
 
 async function explainRequest({ settings, flags, operands, components }: Context): Promise<number> {

@@ -1,7 +1,7 @@
 /** Whose a store is: the format and the storage IRI that it was made for. It must not know what it holds. */
 import type { BlobLocation, Blobs } from './blobs.js';
 import { blobsAt } from './blobs-at.js';
-import { type Level, writeBatch } from './durable-level.js';
+import { type Level, StoreUnavailableError, writeBatch } from './durable-level.js';
 import { assertKnown, storeFormat } from './format.js';
 import { allBlobs, metaKey } from './records.js';
 
@@ -41,10 +41,7 @@ async function assertNoneNeeded(level: Level, blobs: Blobs): Promise<void> {
  */
 async function adopt(level: Level, storage: string, blobs: Blobs): Promise<void> {
   const version = await level.get(metaKey('version'));
-  if ((await level.get(metaKey('restoring'))) !== undefined)
-    throw new Error(
-      'A back-up is being restored into this folder, or that was broken off. Run the same restore again.',
-    );
+  await assertRestored(level);
   if (version === undefined) {
     // To begin anew would orphan them all, and hide the loss.
     for await (const _blob of blobs.isNew ? [] : blobs.all())
@@ -65,5 +62,13 @@ async function adopt(level: Level, storage: string, blobs: Blobs): Promise<void>
       `The storage was made for ${owner}, and lws.base-uri says ${storage}. The IRIs of all resources begin with it, ` +
         'so it does not change by itself: set lws.base-uri back, choose another lws.data-dir, or move the storage: with the old address ' +
         `"quadpod backup DIR", then into an empty lws.data-dir "quadpod restore DIR --rewrite ${owner}=${storage}".`,
+    );
+}
+
+/** @throws StoreUnavailableError amid the restore of a back-up */
+export async function assertRestored(level: Level): Promise<void> {
+  if ((await level.get(metaKey('restoring'))) !== undefined)
+    throw new StoreUnavailableError(
+      'A back-up is being restored into this folder, or that was broken off. Run the same restore again.',
     );
 }

@@ -36,6 +36,9 @@ export const loggedBatch = 'log ';
 /** The position of whatever happens from a time on, in milliseconds since the epoch, is greater. */
 export const positionBefore = (ms: number): number => Math.max(0, ms * positionsPerMs - 1);
 
+const newestOf = async (level: Level): Promise<readonly [key: string, value: string] | undefined> =>
+  (await level.iterator({ ...allChanges(), reverse: true, limit: 1 }).all())[0];
+
 export interface ChangeLogOptions {
   /** Other servers write the storage as well. */
   readonly cluster?: object | undefined;
@@ -71,7 +74,7 @@ export class ChangeLog {
 
   /** Goes on where an earlier process ended. @param storage its IRI; nothing has ever happened in one without a root */
   static async open(level: Level, storage: string, options: ChangeLogOptions): Promise<ChangeLog> {
-    const [newest] = await level.iterator({ ...allChanges(), reverse: true, limit: 1 }).all();
+    const newest = await newestOf(level);
     const end = newest ? positionOfKey(newest[0]) : 0;
     const isNew = (await level.get(recordKey(storage))) === undefined;
     // A version of the server that knew of no log may have written since.
@@ -128,8 +131,11 @@ export class ChangeLog {
     });
   }
 
-  /** A transaction never comes to the disk. */
-  dropped(): void {
+  /** Goes on with what is on the disk, after a batch of which that was in doubt. */
+  async recover(): Promise<void> {
+    const newest = await newestOf(this.level);
+    this.committed = Math.max(this.committed, newest ? positionOfKey(newest[0]) : 0);
+    this.last = Math.max(this.last, this.committed);
     this.previous = this.committed;
   }
 

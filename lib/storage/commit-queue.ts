@@ -215,6 +215,7 @@ export class CommitQueue {
       const { level } = this.options;
       const bytes = level.getSync(metaKey('bytes')) ?? '0';
       const wasStored = this.settleDoubt(this.doubt!);
+      await this.options.changes.recover();
       await writeBatch(
         level,
         () => {},

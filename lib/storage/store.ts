@@ -232,7 +232,6 @@ export class Store extends StoreListeners {
   }
 
   private drop(transaction: Transaction, mayBeStored = false): void {
-    this.changes.dropped();
     this.tell('drop', transaction);
     if (transaction.addedBlobs.size > 0 && !mayBeStored) void this.settled.dropped(transaction);
   }

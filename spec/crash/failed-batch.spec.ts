@@ -11,6 +11,7 @@ import { checkStore } from '../../lib/storage/check.js';
 import { newRevision, type ResourceRecord } from '../../lib/storage/records.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
 import { type SpecServer, startSpecServer } from '../support/server.js';
+import { isSharedRun } from '../support/shared-storage.js';
 import { type DiskStore, diskStore, failNextBatch, root, stayFull } from './failing-level.js';
 
 const codeOf = (error: unknown): string => (error instanceof LwsError ? error.code : String(error));
@@ -19,12 +20,14 @@ describe('A batch that cannot be written, over HTTP', () => {
   const settings = { 'dev.open': 'true' };
   let server: SpecServer;
   let folder: string;
-  before(async () => {
+  before(async function () {
+    // There the journal has what a server's copy of it lacks: `spec/shared` has that.
+    if (isSharedRun) return this.skip();
     server = await startSpecServer({ settings });
     folder = `${server.root}folder/`;
     await fetch(folder, { method: 'PUT' });
   });
-  after(() => server.stop());
+  after(() => server?.stop());
 
   type Sent = readonly [type: string, body: string];
   const contents: readonly Sent[] = [
@@ -38,7 +41,7 @@ describe('A batch that cannot be written, over HTTP', () => {
   async function restart(): Promise<void> {
     await server.stop(true);
     server = await startSpecServer({ settings, again: server });
-    expect(readdirSync(join(server.dataDir, 'blobs/tmp'))).to.deep.equal([]);
+    if (!isSharedRun) expect(readdirSync(join(server.dataDir, 'blobs/tmp'))).to.deep.equal([]);
     expect((await checkStore(server.server.store, { content: true })).faults).to.deep.equal([]);
   }
 

@@ -11,6 +11,7 @@ import { allChanges, readEntry } from '../../lib/storage/change-entry.js';
 import { entryBlocks, keyBlocks, openLevel } from '../../lib/storage/durable-level.js';
 import { allRecords, iriOfRecordKey } from '../../lib/storage/records.js';
 import { killStart, runProcess, type ServerProcess, startProcess } from '../support/process.js';
+import { isSharedRun } from '../support/shared-storage.js';
 import { Client, listMembers, readState } from './client.js';
 import { below } from './contents.js';
 import { Model } from './model.js';
@@ -54,7 +55,8 @@ describe('kill -9 under load', function () {
   async function expectInOrder(): Promise<void> {
     expect(await server.stop(), 'exit code').to.equal(0);
     expect(server.output.stdout, 'warnings and errors in the log').to.equal('');
-    expect(readdirSync(join(server.dataDir, 'blobs/tmp')), 'blobs/tmp').to.deep.equal([]);
+    // Where several servers share a storage, what one leaves is removed when nobody can be writing it any more.
+    if (!isSharedRun) expect(readdirSync(join(server.dataDir, 'blobs/tmp')), 'blobs/tmp').to.deep.equal([]);
     const check = await runProcess(['check', '--content'], server);
     expect(check.stdout).to.match(/: all in order\.\n$/);
     expect(check.code, check.stderr).to.equal(0);

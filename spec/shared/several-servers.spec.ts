@@ -8,6 +8,7 @@ import type { LoggedEvent } from '../../lib/storage/change-entry.js';
 import { checkStore } from '../../lib/storage/check.js';
 import { writeCheckpoint } from '../../lib/storage/shared/checkpoint.js';
 import { Connection } from '../../lib/storage/shared/connection.js';
+import { failNextBatch } from '../crash/failing-level.js';
 import { type EventStream, openStream } from '../support/event-stream.js';
 import { freePort } from '../support/free-port.js';
 import { startInboxHost } from '../support/inbox.js';
@@ -131,7 +132,7 @@ describe('A storage in PostgreSQL', function () {
       return found;
     };
 
-    it('Rule 19.7: tells what happened after an event through any of them, once and in order', async () => {
+    it('Rule 19.8: tells what happened after an event through any of them, once and in order', async () => {
       const headers = { Host: new URL(cluster.root).host };
       const stream = (turn: number, id?: string): Promise<EventStream> =>
         openStream(
@@ -179,7 +180,7 @@ describe('A storage in PostgreSQL', function () {
       expect((await fourth.ask('GET', 'raced')).text).to.equal((await any(0).ask('GET', 'raced')).text);
       const checked = await checkStore(fourth.server.store, {});
       expect(checked.faults).to.deep.equal([]);
-      expect(await eventsOf(fourth, 0), 'Rule 19.7').to.deep.equal(await eventsOf(servers[0]!, 0));
+      expect(await eventsOf(fourth, 0), 'Rule 19.8').to.deep.equal(await eventsOf(servers[0]!, 0));
       await fourth.stop();
       // One that was away for longer than the journal reaches takes the state anew.
       await any(0).ask('PUT', 'meanwhile', turtle, '<> <urn:p> "meanwhile" .');
@@ -309,6 +310,32 @@ describe('A storage in PostgreSQL', function () {
           (await server.ask('PUT', 'kept2', { ...turtle, 'If-None-Match': '*' }, '<> <urn:p> 2 .')).status,
         ).to.be.oneOf([201, 412]);
       }
+    } finally {
+      await cluster.end();
+    }
+  });
+
+  it('Rule 19.7: a server that cannot write its copy answers nothing from it, and catches up with what the others have', async () => {
+    const cluster = await Cluster.start(2, settings());
+    try {
+      const [a, b] = cluster.servers as [ClusterServer, ClusterServer];
+      expect((await a.ask('PUT', 'kept', turtle, '<> <urn:p> 1 .')).status).to.equal(201);
+      expect((await b.ask('GET', 'kept')).status).to.equal(200);
+      for (const afterWriting of [false, true]) {
+        const name = `doubted-${afterWriting}`;
+        void failNextBatch(a.server.store.level, { afterWriting });
+        // The journal has it, and nobody is told so before the copy of this server does.
+        expect((await a.ask('PUT', name, turtle, '<> <urn:p> 2 .')).status).to.equal(507);
+        expect((await b.ask('GET', name)).status).to.equal(200);
+        expect((await b.ask('PUT', `${name}-2`, turtle, '<> <urn:p> 3 .')).status).to.equal(201);
+        const read = await a.ask('GET', 'kept');
+        expect([read.status, read.headers['retry-after']]).to.deep.equal([503, '5']);
+        await eventually(async () => (await a.ask('GET', 'kept')).status === 200, 'it reads again', 30_000);
+        for (const each of [name, `${name}-2`]) expect((await a.ask('GET', each)).status).to.equal(200);
+        expect((await a.ask('PUT', `${name}-3`, turtle, '<> <urn:p> 4 .')).status).to.equal(201);
+        expect((await b.ask('GET', `${name}-3`)).status).to.equal(200);
+      }
+      for (const { server } of [a, b]) expect((await checkStore(server.store, {})).faults).to.deep.equal([]);
     } finally {
       await cluster.end();
     }

@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from './server.js';
+import { storeSettings } from './shared-storage.js';
 
 const script = fileURLToPath(new URL('../../components/main.js', import.meta.url));
 
@@ -54,10 +55,21 @@ interface Launched {
   readonly ended: Promise<Ended>;
 }
 
-function launch(words: readonly string[], { environment, nodeOptions, stdout }: ProcessOptions): Launched {
+/** Where a whole run is on shared storages, the one of that folder. */
+const storeOf = (dataDir: string): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(storeSettings(dataDir)).map(([name, value]) => [
+      `LWS_${name.toUpperCase().replace('.', '_')}`,
+      value,
+    ]),
+  );
+
+function launch(words: readonly string[], { environment = {}, nodeOptions, stdout }: ProcessOptions): Launched {
+  const { LWS_DATA_DIR: dataDir } = environment;
+  const store = dataDir === undefined ? {} : storeOf(dataDir);
   const inherited = Object.entries(process.env).filter(([name]) => !/^(?:LWS_|NODE_)/.test(name));
   const child = spawn(process.execPath, ['--enable-source-maps', ...(nodeOptions ?? []), script, ...words], {
-    env: { ...Object.fromEntries(inherited), ...environment },
+    env: { ...Object.fromEntries(inherited), ...store, ...environment },
     stdio: ['ignore', stdout ?? 'pipe', 'pipe'],
   });
   alive.add(child);

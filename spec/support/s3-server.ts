@@ -155,7 +155,9 @@ export class SpecS3 {
   private listUploads(url: URL, res: ServerResponse): void {
     const prefix = url.searchParams.get('prefix') ?? '';
     const [after, most] = [url.searchParams.get('upload-id-marker') ?? '', Number(url.searchParams.get('max-uploads'))];
+    // s3rver makes the folder of an upload first, and the file with its key a moment later.
     const all = this.uploads()
+      .filter((id) => existsSync(join(this.uploadsFolder, id, 'key')))
       .sort()
       .map((id) => ({ id, key: readFileSync(join(this.uploadsFolder, id, 'key'), 'utf8') }))
       .filter(({ id, key }) => id > after && key.startsWith(prefix));

@@ -20,6 +20,9 @@ export const storeSettings = (dataDir: string): Readonly<Record<string, string>>
         ...(password === undefined ? {} : { 'store.password': password }),
       };
 
+/** Whether the run has its storages in a database. */
+export const isSharedRun = store !== undefined;
+
 /** How many servers each storage has. */
 export const serverCount = store === undefined ? 1 : Number(servers);
 

@@ -2,6 +2,7 @@
  * The copy of the storage that each server has in its folder: a LevelDB that follows the journal. It can be thrown away, and is made
  * again from the last checkpoint and the rows after it.
  */
+import { assertRestored } from '../adopt.js';
 import { type Level, StoreUnavailableError, writeBatch } from '../durable-level.js';
 import { storeFormat } from '../format.js';
 import { metaKey } from '../records.js';
@@ -37,6 +38,7 @@ export async function assertNoCopy(level: Level): Promise<void> {
  */
 export async function openCopy(options: CopyOptions): Promise<void> {
   const { level, journal, name, told } = options;
+  await assertRestored(level);
   const known = await level.get(metaKey('journal'));
   if (known === undefined) {
     if ((await level.get(metaKey('version'))) === undefined) return makeCopy(options);

@@ -3,6 +3,7 @@
  * writes, and what the others wrote before is applied. At its end all of its transactions are one row of the journal.
  */
 
+import { LwsError } from '../../errors.js';
 import { sizeOfBatch } from '../batch-filling.js';
 import { CommitQueue } from '../commit-queue.js';
 import type { CommitQueueOptions, TransactionListener } from '../commit-queue-options.js';
@@ -57,7 +58,7 @@ export class SharedCommitQueue extends CommitQueue {
   }
 
   private async settleAt(position: number, group: readonly PendingCommit[]): Promise<void> {
-    if (!(await this.writeGroup(group, String(position)))) throw this.refusal();
+    if (!(await this.writeGroup(group, String(position)))) throw copyBehind(this.failure);
     this.log.position = position;
   }
 
@@ -79,7 +80,7 @@ export class SharedCommitQueue extends CommitQueue {
   /** Applies what other servers have committed. */
   private async take(rows: readonly JournalRow[]): Promise<void> {
     for (const { seq, body } of rows) {
-      if (this.hasFailed) throw this.refusal();
+      if (this.hasFailed) throw copyBehind(this.failure);
       const group: PendingCommit[] = [];
       for (const transaction of readChanges(body, this.state)) {
         for (const listener of this.options.foreignListeners) await listener(transaction);
@@ -107,3 +108,10 @@ export class SharedCommitQueue extends CommitQueue {
     return Number(this.options.level.getSync(metaKey('position')) ?? '0');
   }
 }
+
+/** Nothing can be answered from it, while the other servers may be well. */
+const copyBehind = (cause: unknown): LwsError =>
+  new LwsError('too-busy', 'This server cannot write its copy of the storage at the moment. Try again soon.', {
+    cause,
+    fields: { 'Retry-After': '5' },
+  });

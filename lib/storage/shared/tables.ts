@@ -47,7 +47,9 @@ export async function openTables(address: DatabaseAddress, storage: string): Pro
     if (found.storage !== storage)
       throw new StoreUnavailableError(
         `The database has the storage of ${found.storage}, and lws.base-uri says ${storage}. ` +
-          'Set lws.base-uri back, or choose another lws.store or lws.store.schema.',
+          'Set lws.base-uri back, choose another lws.store or lws.store.schema, or move the storage: stop all servers, with the old address ' +
+          '"quadpod backup DIR" on one of them, then into an empty lws.data-dir, with a new lws.store or lws.store.schema, ' +
+          `"quadpod restore DIR --rewrite ${found.storage}=${storage}".`,
       );
     return found.journal;
   } catch (error) {

@@ -187,7 +187,7 @@ describe('The log of changes', () => {
         log.settled(tx);
       } else {
         await batch.close();
-        log.dropped();
+        await log.recover();
       }
       return tx.position;
     };

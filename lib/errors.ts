@@ -14,6 +14,7 @@ export type ErrorCode =
   | 'digest-mismatch'
   | 'fields-too-large'
   | 'forbidden'
+  | 'gone'
   | 'interaction-model-conflict'
   | 'invalid-page'
   | 'invalid-request'

@@ -1,7 +1,8 @@
 /** What happened, as it is told (rule 16.5; Activity Streams 2.0). Pure; it must not know who is told. */
 import { lwsContext } from '../../lib/rdf/contexts.js';
-import type { Announcement, EventStamp, ResourceChange } from '../../lib/storage/changes.js';
-import { parentOf, type ResourceRecord } from '../../lib/storage/records.js';
+import type { ChangedResource, LoggedChange } from '../../lib/storage/change-entry.js';
+import type { Announcement, EventStamp } from '../../lib/storage/changes.js';
+import { parentOf } from '../../lib/storage/records.js';
 
 export type ActivityType = 'Create' | 'Update' | 'Delete';
 
@@ -23,16 +24,13 @@ export interface EventContext {
   readonly actor: string | undefined;
 }
 
-const typesOf = ({ kind, types = [] }: ResourceRecord): readonly string[] => [
+const typesOf = ({ kind, types = [] }: ChangedResource): readonly string[] => [
   kind === 'container' ? 'Container' : 'DataResource',
   ...types,
 ];
 
 /** The activity of one change. */
-export function activityOf(
-  { before, after, event, at }: ResourceChange & EventStamp,
-  { storage, actor }: EventContext,
-): Activity {
+export function activityOf({ before, after, event, at }: LoggedChange, { storage, actor }: EventContext): Activity {
   const record = (after ?? before)!;
   const { iri } = record;
   const type = before ? (after ? 'Update' : 'Delete') : 'Create';
@@ -50,7 +48,7 @@ export function activityOf(
 
 /** The activity of a document of the server itself, such as an access request. */
 export const announcementOf = (
-  { id, types, event, at }: Announcement & EventStamp,
+  { id, types, event, at }: Omit<Announcement, 'inboxes'> & EventStamp,
   { actor }: EventContext,
 ): Activity => ({
   id: event,

@@ -1,22 +1,28 @@
-/** `quadpod events --follow`: the running server's events on the standard output, for a pipe. */
+/** `quadpod events`: the running server's events on the standard output, for a pipe. */
 import type { CommandContext } from '../../lib/component.js';
 import { SettingsError } from '../../lib/settings.js';
 
-/** Connects to the server at its base URI with the owner's credential, and prints until either ends. */
-export async function printEvents({ baseUri, systemPrefix, ownerCredential, print }: CommandContext): Promise<number> {
+/**
+ * Connects to the server at its base URI with the owner's credential, and prints until either ends; with --since and without --follow what
+ * has happened.
+ */
+export async function printEvents(context: CommandContext): Promise<number> {
+  const { baseUri, systemPrefix, ownerCredential, print, flags } = context;
   const credential = await ownerCredential();
-  const response = await fetch(`${baseUri}${systemPrefix}/events`, {
-    headers: { Authorization: `Bearer ${credential}` },
-  }).catch((error: unknown) => {
+  const url = new URL(`${baseUri}${systemPrefix}/events`);
+  const { since, follow = String(since === undefined) } = flags;
+  if (since !== undefined) url.searchParams.set('since', since);
+  url.searchParams.set('follow', follow);
+  const response = await fetch(url, { headers: { Authorization: `Bearer ${credential}` } }).catch((error: unknown) => {
     const reason = ((error as Error).cause as Error | undefined)?.message ?? (error as Error).message;
     throw new SettingsError(
       `No server answers at ${baseUri}: ${reason || 'connection refused'}. Start it, or set lws.base-uri.`,
     );
   });
   if (response.status !== 200 || !response.body) {
-    process.stderr.write(
-      `quadpod: ${baseUri} answered ${response.status}. Is the server running, and is this its owner?\n`,
-    );
+    const { detail } = (await response.json().catch(() => ({}))) as { detail?: string };
+    const advice = [400, 410].includes(response.status) ? '' : ' Is the server running, and is this its owner?';
+    process.stderr.write(`quadpod: ${baseUri} answered ${response.status}.${advice}${detail ? ` ${detail}` : ''}\n`);
     return 1;
   }
   let rest = '';

@@ -9,6 +9,7 @@ import { createAdmission } from '../../lib/outbound/admission.js';
 import { flag, integer, type SettingsOf, setting } from '../../lib/settings.js';
 import { Deliveries } from './delivery.js';
 import { Distribution } from './distribution.js';
+import { eventsRoute } from './events-route.js';
 import { printEvents } from './follow-command.js';
 import { type Follower, Outbox } from './outbox.js';
 import { outboxMeasures } from './outbox-measures.js';
@@ -78,9 +79,10 @@ export default defineComponent({
   install,
   commands: {
     events: {
-      help: 'print the committed events of the running server as JSON lines, as they come',
-      switches: { follow: 'go on until the server stops (it always does)' },
-      example: 'events --follow',
+      help: 'print the committed events of the running server as JSON lines, as they come or since some time',
+      flags: { since: 'POSITION print what came after an event, or a time (2026-01-31T12:00:00Z), and end' },
+      switches: { follow: 'go on until the server stops (it always does without --since)' },
+      example: 'events --since 2026-01-31T12:00:00Z --follow',
       run: printEvents,
     },
   },
@@ -117,8 +119,8 @@ async function install(platform: Platform, given: Given): Promise<Installation> 
         admit,
         longestMs: given.longest * 1000,
         limits: given,
-        followers,
       }),
+      eventsRoute({ platform, followers, includeActor: given.includeActor }),
     ],
     services: [
       {

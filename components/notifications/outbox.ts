@@ -43,13 +43,14 @@ export interface Reader {
   readonly access: Access;
   /** The same for those about whom decisions are the same. */
   readonly who: string;
-  readonly tell: (activity: Activity) => void;
+  /** @param position of the event in the log of changes */
+  readonly tell: (activity: Activity, position: number) => void;
 }
 
 /** Somebody who reads the stream of all committed events. */
 export interface Follower extends Reader {
   /** Notified of every commit; `undefined` where it may not know of what. */
-  readonly tell: (activity: Activity | undefined) => void;
+  readonly tell: (activity: Activity | undefined, position: number) => void;
   readonly end: () => void;
 }
 
@@ -109,13 +110,25 @@ export class Outbox {
     store.onCommit((tx) => {
       const { followers } = this.options;
       const context = this.contextOf(tx);
+      let position = tx.position - tx.changes.length - tx.announcements.length;
       for (const change of tx.changes) {
+        position++;
         const readers = this.readers.get(change) ?? [];
-        for (const follower of followers) if (!readers.includes(follower)) follower.tell(undefined);
-        for (const { tell } of readers) tell(this.activity(change, () => activityOf(change, context)));
+        for (const follower of followers) if (!readers.includes(follower)) follower.tell(undefined, position);
+        for (const { tell } of readers)
+          tell(
+            this.activity(change, () => activityOf(change, context)),
+            position,
+          );
       }
-      for (const told of tx.announcements)
-        for (const { tell } of followers) tell(this.activity(told, () => announcementOf(told, context)));
+      for (const told of tx.announcements) {
+        position++;
+        for (const { tell } of followers)
+          tell(
+            this.activity(told, () => announcementOf(told, context)),
+            position,
+          );
+      }
     });
   }
 

@@ -1,12 +1,10 @@
-/** The endpoints of subscriptions, and the stream of events for people (rules 16.1, 16.3). It must not know deliveries. */
+/** The endpoints of subscriptions (rules 16.1, 16.3). It must not know deliveries. */
 import { randomUUID } from 'node:crypto';
-import { PassThrough } from 'node:stream';
 import { requireAccess } from '../../lib/authorization/guard.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import { digestOfClient } from '../../lib/fields/client-address.js';
-import { formatLink } from '../../lib/fields/link.js';
 import { lwsJson } from '../../lib/http/negotiate.js';
 import type { Reply } from '../../lib/http/reply.js';
 import { preconditions } from '../../lib/http/request.js';
@@ -20,10 +18,8 @@ import {
 import { decodeUtf8, parseJson } from '../../lib/json/json.js';
 import type { Admission } from '../../lib/outbound/admission.js';
 import { OutboundError } from '../../lib/outbound/outbound-error.js';
-import { lws } from '../../lib/rdf/vocabulary.js';
 import { readBody } from '../../lib/resources/body.js';
 import type { ListedMember } from '../../lib/resources/listing-documents.js';
-import type { Follower } from './outbox.js';
 import { readSubscription, type Subscription, subscriptionDocument } from './subscription.js';
 import { type Subscriptions, subscriptionKey } from './subscriptions.js';
 
@@ -34,8 +30,6 @@ export interface SubscriptionEndpoint {
   readonly admit: Admission;
   readonly longestMs: number;
   readonly limits: { readonly perSubscriber: number; readonly perAddress: number; readonly inAll: number };
-  /** Those who follow the stream of events. */
-  readonly followers: Set<Follower>;
 }
 
 const path = '{prefix}/subscriptions';
@@ -63,16 +57,10 @@ export function subscriptionRoutes(endpoint: SubscriptionEndpoint): readonly Rou
       await own(endpoint, request);
       return { status: 204, fields: { Allow: 'GET, HEAD, DELETE, OPTIONS' } };
     }),
-    {
-      methods: ['GET'],
-      path: '{prefix}/events',
-      access: 'controller',
-      handle: ({ access }) => follow(endpoint, access),
-    },
   ];
 }
 
-const controls = async ({ authorizer, store, rootIri: storage }: Platform, access: Access): Promise<boolean> =>
+export const controls = async ({ authorizer, store, rootIri: storage }: Platform, access: Access): Promise<boolean> =>
   authorizer.allows({ view: store, access, mode: 'control', iri: storage });
 
 /** A subscription as its owner sees it. */
@@ -208,43 +196,4 @@ async function cancel(endpoint: SubscriptionEndpoint, request: RouteRequest): Pr
     { frees: true },
   );
   return { status: 204, fields: {} };
-}
-
-/** Lines that a follower who does not read may be behind, before the stream ends. */
-const maxBehind = 1 << 20;
-
-/** Committed events that the follower may read, one JSON document a line, for as long as it controls the storage. */
-function follow({ followers, platform }: SubscriptionEndpoint, access: Access): Reply {
-  const body = new PassThrough({ highWaterMark: maxBehind });
-  let last = Promise.resolve();
-  const follower: Follower = {
-    access,
-    who: randomUUID(),
-    tell(activity) {
-      // One after another, since each is decided anew.
-      last = last
-        .then(async () => {
-          if (body.destroyed || body.writableEnded) return;
-          // A new object: decisions are remembered with the one of the request.
-          if (!(await controls(platform, { ...access }))) body.end();
-          else if (activity && !body.write(`${JSON.stringify(activity)}\n`)) body.destroy();
-        })
-        // What cannot be decided is not told, and the stream must not fall silent.
-        .catch((error: Error) => void body.destroy(error));
-    },
-    end: () => void body.end(),
-  };
-  followers.add(follower);
-  body.once('close', () => followers.delete(follower));
-  // Proxies and clients show that the stream is open only when something came.
-  body.write('\n');
-  return {
-    status: 200,
-    fields: {
-      'Content-Type': 'application/x-ndjson',
-      'Cache-Control': 'private, no-store',
-      Link: formatLink(platform.rootIri, lws.storage),
-    },
-    body,
-  };
 }

@@ -6,6 +6,7 @@
 
 import { type IriRange, isWholeStorage, unionOfRanges } from '../storage/iri-ranges.js';
 import { parentOf, type ResourceRecord } from '../storage/records.js';
+import type { Transaction } from '../storage/transaction.js';
 import type { Mode } from './mode.js';
 import type { Access } from './principal.js';
 
@@ -32,6 +33,8 @@ export interface Question {
   readonly iri: string;
   /** The resource's record, when the asker has it. */
   readonly record?: ResourceRecord | undefined;
+  /** The resource is gone: whose it was, and who might read it, as `readersOf` wrote it down. */
+  readonly gone?: { readonly owner: string | undefined; readonly readers: string | undefined };
 }
 
 /**
@@ -52,6 +55,10 @@ export interface BaseModel {
   readScope(access: Access): ReadScope | Promise<ReadScope>;
   /** Whether the caller is more than anybody could be: it owns something, or was named by somebody who gave it access. */
   knows(access: Access): boolean | Promise<boolean>;
+  /**
+   * Who may read a resource, to be asked when it is gone (`Question.gone`); `undefined`: nobody, or the owner says enough.
+   */
+  readersOf?(view: View, iri: string): string | undefined;
 }
 
 /** Whom the server serves first when there is too much to do: everybody may be a stranger as often as they like. */
@@ -106,6 +113,7 @@ export function createAuthorizer(
       const decision = decide(question);
       return decision instanceof Promise ? decision.then(({ allowed }) => allowed) : decision.allowed;
     },
+    readersOf: (view, iri) => base.readersOf?.(view, iri),
     knows: (access) => sources().some((source) => source.names(access)) || base.knows(access),
     async standing(view, access) {
       if ((await base.decide({ view, access, mode: 'control', iri: storage })).allowed) return 'controller';
@@ -133,5 +141,13 @@ export function* ancestorsOf(iri: string, storage: string): Generator<string> {
   for (let at = iri; at !== storage && at.startsWith(storage); ) {
     at = parentOf(at);
     yield at;
+  }
+}
+
+/** Writes down who may read what a transaction changes: what is deleted, before it was. */
+export function noteReaders(tx: Transaction, { readersOf }: Authorizer): void {
+  for (const change of tx.changes) {
+    const { iri } = (change.after ?? change.before)!;
+    change.readers = readersOf?.(change.after ? tx : tx.before, iri);
   }
 }

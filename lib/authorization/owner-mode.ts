@@ -33,13 +33,13 @@ export function ownerModel({ owners, added, publicRead, owns, open }: OwnerModeO
     publicRead ||
     (principal !== undefined && (known.has(principal.subject) || added?.has(principal.subject) === true));
   return {
-    decide({ view, access: { principal }, mode, iri, record = view.record(iri) }) {
+    decide({ view, access: { principal }, mode, iri, gone, record = view.record(iri) }) {
       if (everybody) return mode === 'control' ? noControl : openMode;
       if (mode === 'read' && publicRead) return publicReading;
       if (!principal) return anonymous;
       if (known.has(principal.subject)) return isOwner;
       if (added?.has(principal.subject)) return isAddedOwner;
-      return record?.owner === principal.subject ? isCreator : neither;
+      return (gone ?? record)?.owner === principal.subject ? isCreator : neither;
     },
     knows: ({ principal }) => everybody || (principal !== undefined && (owns?.(principal.subject) ?? false)),
     readsAllMembers: (_view, access) => readsEverything(access),

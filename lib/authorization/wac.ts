@@ -9,6 +9,7 @@ import { judge } from './acl-decision.js';
 import type { AclIndex } from './acl-index.js';
 import { ancestorsOf, type BaseModel, type Decision, type Question, type ReadScope, type View } from './authorizer.js';
 import type { Groups } from './groups.js';
+import { pastReaders, readPastReaders } from './past-readers.js';
 import type { Access } from './principal.js';
 
 export interface WacOptions {
@@ -47,7 +48,14 @@ class WacModel implements BaseModel {
   constructor(private readonly options: WacOptions) {}
 
   decide(question: Question): Decision | Promise<Decision> {
-    const { view, iri } = question;
+    const { view, iri, gone } = question;
+    if (gone) {
+      if (gone.readers === undefined) return noAcl;
+      const past = readPastReaders(gone.readers);
+      // The ACL went with the resource, or later; one that is there may have changed since, and counts.
+      if (!this.aclOf(view, past.of))
+        return judge(this.options, question.access, past, past.rules, !view.isTransaction);
+    }
     const acl = this.effective(view, iri);
     if (!acl) return noAcl;
     const decision = this.decideBy(question, acl, acl.of !== iri);
@@ -65,6 +73,11 @@ class WacModel implements BaseModel {
       [before, decision] = [acl, await this.decideBy(question, acl, acl.of !== iri)];
     }
     return restless;
+  }
+
+  readersOf(view: View, iri: string): string | undefined {
+    const acl = this.effective(view, iri);
+    return acl && pastReaders(acl, acl.of !== iri);
   }
 
   async readsAllMembers(view: View, access: Access, container: string): Promise<boolean> {

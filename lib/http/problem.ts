@@ -21,6 +21,7 @@ const table: Readonly<Record<ErrorCode, readonly [status: number, title: string]
   'invalid-page': [400, 'The page is not a positive integer'],
   'invalid-request': [401, 'The credential cannot be read'],
   'invalid-token': [401, 'The credential was refused'],
+  gone: [410, 'It is not kept any more'],
   'iri-too-long': [414, 'The IRI is too long'],
   'linkset-too-large': [400, 'The linkset is too large'],
   'malformed-body': [400, 'The body is malformed'],

@@ -9,7 +9,7 @@ import type { Suite } from '../authentication/suite.js';
 import { throttle } from '../authentication/throttle.js';
 import { AclIndex } from '../authorization/acl-index.js';
 import { AddedOwners } from '../authorization/added-owners.js';
-import { createAuthorizer } from '../authorization/authorizer.js';
+import { createAuthorizer, noteReaders } from '../authorization/authorizer.js';
 import { createGroups } from '../authorization/groups.js';
 import { ownerModel } from '../authorization/owner-mode.js';
 import { wacModel } from '../authorization/wac.js';
@@ -99,6 +99,7 @@ export async function assembleStorage(
     requireConditionalWrites: core.requireConditionalWrites,
     clock: Date.now,
   };
+  store.onTransaction((tx) => noteReaders(tx, storage.authorizer));
   if (acls) await ensureRootAcl(storage, acls, owners, core.publicRead);
   return { storage, addedOwners: added };
 }

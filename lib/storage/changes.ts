@@ -28,6 +28,12 @@ export interface EventStamp {
   readonly at: number;
 }
 
+/** A change as it is told. */
+export interface StagedChange extends ResourceChange, EventStamp {
+  /** Who may read the resource, as authorization wrote it down: it is asked again when the resource is gone (`Question.gone`). */
+  readers?: string | undefined;
+}
+
 export const stamped = <T extends object>(what: T): T & EventStamp => ({
   ...what,
   event: `urn:uuid:${randomUUID()}`,

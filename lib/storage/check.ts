@@ -5,6 +5,7 @@
 import { finished } from 'node:stream/promises';
 import { atOnce } from './at-once.js';
 import { DamagedBlobError } from './blob-integrity.js';
+import { allChanges, positionOfKey, readEntry } from './change-entry.js';
 import { entryBlocks, keyBlocks, type LevelSnapshot } from './durable-level.js';
 import { isLargeGraph, lineCounter } from './graph-lines.js';
 import { hiddenGraphs } from './hidden-keys.js';
@@ -50,6 +51,7 @@ export async function checkStore(store: Store, options: CheckOptions = {}): Prom
     await check.records();
     await check.graphs();
     await check.blobs();
+    await check.changes();
     return check.report();
   } finally {
     await snapshot.close();
@@ -192,6 +194,22 @@ class Check {
     const all = this.counts.bytes + (await countEntries(level, this.snapshot));
     if (counted !== all)
       this.fault(`The byte counter says ${counted}, the resources and their descriptions have ${all}.`);
+  }
+
+  /** Every entry of the log of changes can be read, and does not say that there is less before it than there is. */
+  async changes(): Promise<void> {
+    let last = -1;
+    for await (const entries of entryBlocks(this.store.level, allChanges(), { snapshot: this.snapshot }))
+      for (const [key, value] of entries) {
+        const end = positionOfKey(key);
+        try {
+          const { previous } = readEntry([key, value], this.root);
+          if (previous < last) this.fault(`The entry ${end} of the log of changes does not go on after ${last}.`);
+        } catch {
+          this.fault(`The entry ${end} of the log of changes cannot be read.`);
+        }
+        last = end;
+      }
   }
 
   private async blob(blob: string, record: ResourceRecord): Promise<void> {

@@ -1,5 +1,6 @@
 /** What the commit queue needs of the store, and whom it tells. It must not know how it works. */
 import type { WrittenBatch } from '../measures.js';
+import type { ChangeLog } from './change-log.js';
 import type { Level } from './durable-level.js';
 import type { CommittedState } from './overlaid-state.js';
 import type { Transaction } from './transaction.js';
@@ -21,6 +22,7 @@ export interface CommitQueueOptions {
   readonly onCommit: (transaction: Transaction) => void;
   /** Called for a transaction that was staged, when it is known that it never comes to the disk, or `mayBeStored`. */
   readonly onDrop: (transaction: Transaction, mayBeStored?: boolean) => void;
+  readonly changes: ChangeLog;
   /** Keys that the next batch removes besides. */
   readonly forgotten: Set<string>;
   readonly onFailure: (error: unknown) => void;

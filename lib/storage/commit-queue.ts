@@ -6,6 +6,7 @@
 import { randomUUID } from 'node:crypto';
 import { breathe, fillBatch, sizeOfBatch } from './batch-filling.js';
 import { writeWithPartner } from './batch-partner.js';
+import { loggedBatch } from './change-log.js';
 import { commitInDoubt } from './commit-in-doubt.js';
 import type { CommitQueueOptions } from './commit-queue-options.js';
 import { storageFull } from './disk-space.js';
@@ -64,7 +65,7 @@ export class CommitQueue {
 
   private async runAndCommit<T>(work: (transaction: Transaction) => Promise<T> | T, frees: boolean): Promise<T> {
     const { result, committed } = await this.alone(async () => {
-      if (this.failure !== undefined) throw this.refusal();
+      if (this.hasFailed) throw this.refusal();
       const admitted = this.admitted();
       if (admitted) await admitted;
       const transaction = new Transaction(this.state);
@@ -102,6 +103,7 @@ export class CommitQueue {
   private stage(transaction: Transaction): Promise<void> {
     // What it saw may not be durable yet, and its answer tells of it.
     if (transaction.isEmpty) return this.lastCommit;
+    this.options.changes.number(transaction);
     this.options.onStage(transaction);
     const sequence = ++this.sequence;
     const committed = new Promise<void>((resolve, reject) => {
@@ -142,12 +144,11 @@ export class CommitQueue {
    */
   protected async writeGroup(group: readonly PendingCommit[], position?: string): Promise<boolean> {
     this.writing = group.reduce((sum, { bytes: own }) => sum + own, 0);
-    const began = performance.now();
-    const bytes = String(this.bytes);
-    const name = randomUUID();
+    const [began, bytes, name] = [performance.now(), String(this.bytes), loggedBatch + randomUUID()];
     const forgotten = [...this.options.forgotten];
     const fill = async (batch: BatchWriter): Promise<void> => {
       for (const { transaction } of group) await fillBatch(batch, transaction);
+      await this.options.changes.write(batch, group);
       for (const key of forgotten) batch.del(key);
       // Says later whether this batch is on the disk.
       batch.put(metaKey('batch'), name);
@@ -178,6 +179,7 @@ export class CommitQueue {
 
   /** The batch is on the disk: its changes leave the overlay, because readers see them now. */
   protected settle({ transaction, sequence, resolve }: PendingCommit): void {
+    this.options.changes.settled(transaction);
     this.options.onCommit(transaction);
     this.state.lift(transaction, sequence);
     resolve();
@@ -213,6 +215,7 @@ export class CommitQueue {
       const { level } = this.options;
       const bytes = level.getSync(metaKey('bytes')) ?? '0';
       const wasStored = this.settleDoubt(this.doubt!);
+      await this.options.changes.recover();
       await writeBatch(
         level,
         () => {},
@@ -225,8 +228,8 @@ export class CommitQueue {
     });
   }
 
-  protected async quiet(): Promise<void> {
-    await this.flushing;
+  protected quiet(): Promise<void> | undefined {
+    return this.flushing;
   }
 
   /** LevelDB is open again and says what was stored. @returns whether the batch was */

@@ -2,6 +2,7 @@
  * All entries of one state, and each as a line of JSON, and back. Of the four orders of a quad only the first is kept, since the others
  * follow from it. It must not know where they are taken to.
  */
+import { allChanges } from './change-entry.js';
 import { entryBlocks, type Level, type LevelSnapshot } from './durable-level.js';
 import { graphPrefix } from './quad-keys.js';
 import { metaKey, rangeOf } from './records.js';
@@ -13,12 +14,13 @@ export type Entry = readonly [key: string, value: string];
 const quads = graphPrefix('').slice(0, 'GSPO\u0000'.length);
 /** In the order of their keys. Blobs that nothing refers to any more are left out with what says so. */
 const spaces = ['B\u0000', 'E\u0000', quads, 'M\u0000', 'R\u0000'];
+const withLog = [...spaces, allChanges().gte].sort();
 /** Of this folder alone. */
 const own = new Set([metaKey('journal'), metaKey('position'), metaKey('batch')]);
 
-/** In blocks, in the order of their keys. */
-export async function* stateBlocks(level: Level, snapshot: LevelSnapshot): AsyncGenerator<Entry[]> {
-  for (const space of spaces)
+/** In blocks, in the order of their keys. @param hasLog the log of changes is a part of it, as it is for what goes on from there */
+export async function* stateBlocks(level: Level, snapshot: LevelSnapshot, hasLog = false): AsyncGenerator<Entry[]> {
+  for (const space of hasLog ? withLog : spaces)
     for await (const block of entryBlocks(level, rangeOf(space), { snapshot }))
       yield space === 'M\u0000' ? block.filter(([key]) => !own.has(key)) : block;
 }

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { adoptBlobs } from './adopt.js';
 import type { Blobs } from './blobs.js';
+import { ChangeLog } from './change-log.js';
 import type { CommitQueue } from './commit-queue.js';
 import { CommittedGraphs } from './committed-graphs.js';
 import { beingOpened, entryBlocks, keyBlocks, type Level } from './durable-level.js';
@@ -33,27 +34,28 @@ export class Store extends StoreListeners {
   readonly shared: SharedStore | undefined;
   private readonly recovery: Recovery;
   private readonly settled: SettledBlobs;
+  readonly changes: ChangeLog;
 
   private constructor(
     readonly level: Level,
     readonly blobs: Blobs,
     private readonly options: StoreOptions,
-    bytes: number,
+    { bytes, changes }: { readonly bytes: number; readonly changes: ChangeLog },
   ) {
     super();
     const { onTrouble = () => {}, onRecovery = () => {}, cluster } = options;
     const freshen = async (): Promise<void> => this.shared?.freshen();
-    this.settled = new SettledBlobs({ level, blobs, onTrouble, freshen, hasOthers: cluster !== undefined });
+    const hasOthers = cluster !== undefined;
+    this.settled = new SettledBlobs({ level, blobs, onTrouble, freshen, hasOthers });
     this.graphs = new CommittedGraphs(level);
     this.hidden = new HiddenGraphs({
-      ...{ level, isShared: cluster !== undefined },
+      ...{ level, isShared: hasOthers },
       assertSpace: (bytes) => blobs.space.assertFor(bytes, false),
       transact: (work, given) => this.transact(work, given),
     });
     const { queue, shared } = commitQueueOf(cluster, {
       level,
-      forgotten: this.settled.forgotten,
-      bytes,
+      ...{ changes, bytes, forgotten: this.settled.forgotten },
       quotaBytes: options.quotaBytes ?? 0,
       assertSpace: (needed, frees) => blobs.space.assertFor(needed, frees),
       committed: {
@@ -74,7 +76,7 @@ export class Store extends StoreListeners {
       onBatch: (batch) => this.tellOfBatch(batch),
       foreignListeners: this.fromOthers,
     });
-    [this.queue, this.shared] = [queue, shared];
+    [this.queue, this.shared, this.changes] = [queue, shared, changes];
     this.recovery = new Recovery({ level, blobs, queue: this.queue, onTrouble, onRecovery });
   }
 
@@ -86,7 +88,8 @@ export class Store extends StoreListeners {
   static async open(level: Level, folder: string, storage: string, options: StoreOptions = {}): Promise<Store> {
     const blobs = await adoptBlobs(level, { dataDir: folder, s3: options.s3 }, storage);
     await migrate(level, options);
-    const store = new Store(level, blobs, options, await readCounter(level));
+    const changes = await ChangeLog.open(level, storage, options);
+    const store = new Store(level, blobs, options, { bytes: await readCounter(level), changes });
     await store.shared?.freshen();
     await store.settled.begin();
     await store.hidden.open();
@@ -239,7 +242,7 @@ export class Store extends StoreListeners {
     await this.recovery.stop();
     await this.queue.idle();
     await this.shared?.close();
-    await this.settled.close();
+    await Promise.all([this.settled.close(), this.changes.close()]);
     await this.level.close();
     this.options.onClose?.();
   }

@@ -4,7 +4,7 @@
  */
 import type { Trace } from '../fields/traceparent.js';
 import type { BatchPartner } from './batch-partner.js';
-import { type Announcement, type EventStamp, type ResourceChange, stamped } from './changes.js';
+import { type Announcement, type EventStamp, type ResourceChange, type StagedChange, stamped } from './changes.js';
 import { blockDifference, difference, type GraphChange, type KeyDifference } from './graph-changes.js';
 import { blocksOf, type GraphKeys } from './graph-keys.js';
 import { dropped, GraphInTheWay, hiddenKey, loadingName } from './hidden-keys.js';
@@ -38,7 +38,7 @@ export class Transaction {
   readonly removedBlobs = new Set<string>();
   /** Values of entries; `null`: deleted. */
   readonly entries = new Map<string, string | null>();
-  readonly changes: (ResourceChange & EventStamp)[] = [];
+  readonly changes: StagedChange[] = [];
   readonly announcements: (Announcement & EventStamp)[] = [];
   /** The subject whose request this is, and the trace that it belongs to. */
   actor: string | undefined;
@@ -46,6 +46,8 @@ export class Transaction {
   partner: BatchPartner | undefined;
   /** Another server of the storage committed it. */
   isForeign = false;
+  /** Of its last event in the log of changes; 0: it has none yet. */
+  position = 0;
   /** The state before, which cannot change while this transaction runs. */
   private readonly read = new Map<string, ResourceRecord | undefined>();
   private bytesDelta = 0;
@@ -78,15 +80,12 @@ export class Transaction {
     return this.base.graph(record);
   }
 
-  /** The same in blocks, of a large graph; @param beginning of the subjects that are wanted */
+  /** The same in blocks; @param beginning of the subjects that are wanted */
   graphBlocks(record: ResourceRecord, beginning = ''): AsyncIterable<readonly string[]> {
     return this.base.graphBlocks(record, beginning);
   }
 
-  /**
-   * The GSPO keys of triples with an object that is an IRI, as the graph was before this transaction, in blocks; `undefined` when changes
-   * of it are on their way to the disk, so that only the whole graph tells.
-   */
+  /** See `TransactionBase`: as the graph was before this transaction, while no changes of it are on their way to the disk. */
   keysWithObject(record: ResourceRecord, object: string): AsyncIterable<readonly string[]> | undefined {
     return this.base.keysWithObject(record, object);
   }

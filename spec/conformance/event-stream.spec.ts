@@ -130,7 +130,7 @@ describeStorage(
       expect(heard(stream)).to.deep.equal([`Delete ${iri}`]);
     });
 
-    it('Last-Event-ID: what was missed comes first, as it could be read at its time', async () => {
+    it('Last-Event-ID: what was missed comes first, of what may be read now, and of what is gone', async () => {
       const container = await s.container();
       await setAcl(s, container, rule('Read', agent(bob)));
       const first = await listen(s, as(s, bob), [container]);
@@ -140,43 +140,101 @@ describeStorage(
       await first.until(() => first.events.length === 1, 'an event');
       first.close();
       await s.delete(`${container}a`);
-      await s.container(`${container}hidden/`);
-      await setAcl(s, `${container}hidden/`);
-      await s.stored('text/plain', 'x', `${container}hidden/b`);
-      const names = ['Create a', 'Delete a', 'Create hidden/'].map((name) => name.replace(' ', ` ${container}`));
+      // Of these bob may read the second alone, which others may not.
+      for (const [name, who] of [
+        ['hidden', alice],
+        ['own', bob],
+      ] as const) {
+        await s.container(`${container}${name}/`);
+        await setAcl(s, `${container}${name}/`, rule('Read', agent(who)));
+        await s.stored('text/plain', 'x', `${container}${name}/b`);
+        await s.delete(`${container}${name}/b`);
+      }
+      const names = (...told: string[]): string[] => told.map((name) => name.replace(' ', ` ${container}`));
+      const ofOwn = names('Create own/', 'Create own/b', 'Delete own/b');
+      const later = [...names('Delete a'), ...ofOwn];
       for (const [id, missed] of [
-        [first.lastEventId, names.slice(1)],
-        [start, names],
+        [first.lastEventId, later],
+        [start, [...names('Create a'), ...later]],
       ] as const) {
         const again = await listen(s, as(s, bob), [container], { 'Last-Event-ID': id });
         await again.until(() => again.events.length >= missed.length, 'what was missed');
         expect(heard(again)).to.deep.equal(missed);
+        await again.until(() => again.lastEventId !== '', 'where it stands');
         const upToDate = await listen(s, as(s, bob), [container], { 'Last-Event-ID': again.lastEventId });
         await upToDate.until(() => upToDate.lastEventId !== '', 'where it stands');
         expect(heard(upToDate)).to.deep.equal([]);
+        for (const stream of [again, upToDate]) stream.close();
       }
+      // Their lists of access go with them: who might read by these is told as before, and nobody else.
+      for (const name of ['hidden', 'own']) await s.delete(`${container}${name}/`);
+      const atEnd = await listen(s, as(s, bob), [container], { 'Last-Event-ID': first.lastEventId });
+      const all = [...names('Delete a', 'Create hidden/'), ...ofOwn, ...names('Delete own/')];
+      await atEnd.until(() => atEnd.events.length >= all.length, 'what was missed');
+      expect(heard(atEnd)).to.deep.equal(all);
+      atEnd.close();
+      const ofAlice = await listen(s, { token: s.token! }, [container], { 'Last-Event-ID': first.lastEventId });
+      await ofAlice.until(() => heard(ofAlice).includes(`Delete ${container}hidden/`), 'what the owner may read');
     });
 
-    it('Last-Event-ID that nobody knows is answered with a reset, and so is one of somebody else', async () => {
+    it('Last-Event-ID: what may not be read any more is not told, though it could be at its time', async () => {
       const container = await s.container();
       await setAcl(s, container, rule('Read', agent(bob)));
-      const mine = await listen(s, owner(), [container]);
+      const first = await listen(s, as(s, bob), [container]);
+      await first.until(() => first.lastEventId !== '', 'an id before any event');
       await s.stored('text/plain', 'x', `${container}a`);
-      await mine.until(() => mine.events.length === 1, 'an event');
-      for (const id of ['1', '', 'x.1', mine.lastEventId, 'y'.repeat(5000)]) {
-        const stream = await listen(s, as(s, bob), [container], { 'Last-Event-ID': id });
+      await s.stored('text/plain', 'x', `${container}b`);
+      await first.until(() => first.events.length === 2, 'two events');
+      const { lastEventId: start } = first.events[0]!;
+      await setAcl(s, `${container}b`, rule('Read', agent(alice)));
+      await s.stored('text/plain', 'x', `${container}c`);
+      const again = await listen(s, as(s, bob), [container], { 'Last-Event-ID': start });
+      await again.until(() => again.events.length > 0, 'what was missed');
+      expect(heard(again)).to.deep.equal([`Create ${container}c`]);
+    });
+
+    it('Last-Event-ID that nobody gave out, or of before the log, is answered with a reset', async () => {
+      const container = await s.container();
+      for (const id of ['', 'x.1', '9'.repeat(15), '9'.repeat(16), '-1', 'y'.repeat(5000)]) {
+        const stream = await listen(s, owner(), [container], { 'Last-Event-ID': id });
         await stream.until(() => stream.events.length > 0, 'a reset');
         expect(heard(stream), id).to.deep.equal(['reset']);
         expect(stream.lastEventId).not.to.equal(id);
+        await s.stored('text/plain', 'x', `${container}${Math.random()}`);
+        await stream.until(() => stream.events.length > 1, 'what happens then');
         stream.close();
       }
-      // More than is kept.
-      const start = mine.lastEventId;
-      mine.close();
-      for (let i = 0; i < 101; i++) await s.put(`${container}a`, 'text/plain', `${i}`, { 'If-Match': '*' });
-      const again = await listen(s, owner(), [container], { 'Last-Event-ID': start });
-      await again.until(() => again.events.length > 0, 'a reset');
-      expect(heard(again)).to.deep.equal(['reset']);
+    });
+
+    it('Last-Event-ID: nothing is lost nor told twice while others write', async () => {
+      const container = await s.container();
+      const first = await listen(s, owner(), [container]);
+      await first.until(() => first.lastEventId !== '', 'an id before any event');
+      let going = true;
+      let count = 0;
+      const writing = Promise.all(
+        Array.from({ length: 4 }, async () => {
+          while (going) await s.stored('text/plain', 'x', `${container}n${count++}`);
+        }),
+      );
+      const [all, parts]: [string[], string[]] = [[], []];
+      let id = first.lastEventId;
+      for (let round = 0; round < 15; round++) {
+        const again = await listen(s, owner(), [container], { 'Last-Event-ID': id });
+        await again.until(() => again.events.length >= 3 + (round % 5), 'some events');
+        again.close();
+        parts.push(...again.events.map(({ data }) => JSON.parse(data).activity.id as string));
+        id = again.lastEventId;
+      }
+      going = false;
+      await writing;
+      const last = await listen(s, owner(), [container], { 'Last-Event-ID': id });
+      await s.stored('text/plain', 'x', `${container}last`);
+      const isLast = ({ events }: EventStream): boolean => events.some(({ data }) => data.includes(`${container}last`));
+      for (const stream of [first, last]) await stream.until(() => isLast(stream), 'the last event');
+      parts.push(...last.events.map(({ data }) => JSON.parse(data).activity.id as string));
+      all.push(...first.events.map(({ data }) => JSON.parse(data).activity.id as string));
+      expect(parts).to.deep.equal(all);
     });
 
     it('a stream ends with its credential', async () => {

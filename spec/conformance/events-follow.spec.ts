@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectChallenge } from '../support/expectations.js';
-import { startRequest } from '../support/http.js';
+import { type Answer, startRequest } from '../support/http.js';
 import type { Activity } from '../support/inbox.js';
-import { type ServerProcess, startProcess } from '../support/process.js';
+import { runProcess, type ServerProcess, startProcess } from '../support/process.js';
 import { eventually } from '../support/subscriptions.js';
 import { agent, alice, as, inWac, rule, setBareAcl } from '../support/wac.js';
 
@@ -51,17 +51,85 @@ describeStorage(
       expect(heard).not.to.contain('secret');
       expect(heard.split(`${open}first`).length - 1).to.equal(2);
     });
+
+    const eventsSince = async (since: string | number, follow = 'false'): Promise<Answer> =>
+      s.get(`${s.root}.lws/events?since=${encodeURIComponent(since)}&follow=${follow}`);
+    const linesOf = ({ text }: Answer): (Activity & { position: number })[] =>
+      text
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line));
+    const told = (events: readonly Activity[]): string[] => events.map(({ type, object }) => `${type} ${object.id}`);
+
+    it('Rule 16.11: since a position, or a time, it tells what may be read now, each event once', async () => {
+      const began = Date.now();
+      const [open, hidden] = [await s.container(), await s.container()];
+      await setBareAcl(s, hidden, [rule('Read Write', agent(alice))]);
+      await s.send('PUT', `${hidden}secret`, { 'Content-Type': 'text/plain' }, 'x', as(s, alice));
+      await s.send('DELETE', `${hidden}secret`, {}, undefined, as(s, alice));
+      await s.stored('text/plain', 'x', `${open}a`);
+      await s.delete(`${open}a`);
+      await s.stored('text/plain', 'x', `${open}b`);
+      const all = linesOf(await eventsSince(new Date(began).toISOString()));
+      expect(told(all)).to.deep.equal([`Create ${open}`, `Create ${open}a`, `Delete ${open}a`, `Create ${open}b`]);
+      for (const [at, { position }] of all.entries())
+        expect(linesOf(await eventsSince(position))).to.deep.equal(all.slice(at + 1));
+      expect(linesOf(await eventsSince(0)).slice(-4)).to.deep.equal(all);
+    });
+
+    it('Rule 16.11: what was stored and what comes then are one stream, without a gap', async () => {
+      const container = await s.container();
+      const { position } = linesOf(await eventsSince(0)).at(-1)!;
+      let count = 0;
+      const write = async (): Promise<void> => {
+        await s.stored('text/plain', 'x', `${container}n${count++}`);
+      };
+      await write();
+      const seen = await new Promise<(Activity & { position: number })[]>((resolve, reject) => {
+        const headers = { Authorization: `Bearer ${s.token}` };
+        startRequest(`${s.root}.lws/events?since=${position}`, { headers }, (answer) => {
+          let text = '';
+          answer.on('data', (chunk) => {
+            text += chunk;
+            if (!text.includes(`${container}n60"`)) return;
+            answer.destroy();
+            resolve(linesOf({ text: text.slice(0, text.lastIndexOf('\n')) } as Answer));
+          });
+        })
+          .once('error', reject)
+          .end();
+        const writing = async (): Promise<void> => {
+          while (count < 64) await write();
+        };
+        Promise.all([writing(), writing()]).catch(reject);
+      });
+      const stored = linesOf(await eventsSince(position));
+      expect(seen).to.deep.equal(stored.slice(0, seen.length));
+    });
+
+    it('Rule 16.11: 410 where the log does not reach, 400 for what is no position', async () => {
+      const ahead = await eventsSince('9'.repeat(15));
+      expect(ahead.status).to.equal(410);
+      expect(JSON.parse(ahead.text)).to.include({ type: 'urn:problem-type:quadpod:gone' });
+      expect(JSON.parse(ahead.text).detail).to.match(/go on after \d+\.$/);
+      for (const since of ['', 'yesterday', '-1', '1.5', '9'.repeat(16), '2026-01-31', '9999-01-01T00:00:00Z'])
+        expect((await eventsSince(since)).status, since).to.equal(400);
+      expect((await eventsSince(0, 'maybe')).status).to.equal(400);
+      expect((await s.get(`${s.root}.lws/events?follow=false`)).status).to.equal(400);
+      expect((await s.send('GET', `${s.root}.lws/events?since=0`, {}, undefined, as(s, alice))).status).to.equal(404);
+    });
   },
   inWac(),
 );
 
 describe('quadpod events --follow', function () {
   this.timeout(30_000);
+  const environment = { LWS_DEV_OPEN: 'false', LWS_PUBLIC_READ: 'true' };
   let server: ServerProcess;
   let follower: ChildProcess | undefined;
   before(async () => {
     // The server's own identity is its owner.
-    server = await startProcess({ environment: { LWS_DEV_OPEN: 'false', LWS_PUBLIC_READ: 'true' } });
+    server = await startProcess({ environment });
   });
   after(async () => {
     follower?.kill('SIGKILL');
@@ -109,6 +177,20 @@ describe('quadpod events --follow', function () {
         .map(({ type, object }) => `${type} ${object.id}`);
     await eventually(async () => told().length >= wanted.length, 'all are printed');
     expect(told()).to.deep.equal(wanted);
+    const positionOf = (iri: string): number =>
+      lines()
+        .map((line) => JSON.parse(line))
+        .find(({ object }) => object.id === iri).position;
+    const since = await runProcess(['events', '--since', String(positionOf(`${root}f18`))], {
+      dataDir,
+      root,
+      environment,
+    });
+    expect([since.code, since.stderr]).to.deep.equal([0, '']);
+    expect(since.stdout).to.equal(`${lines().slice(-2).join('\n')}\n`);
+    const away = await runProcess(['events', '--since', '9'.repeat(15)], { dataDir, root, environment });
+    expect(away.code).to.equal(1);
+    expect(away.stderr).to.match(/answered 410\. The log of changes does not have/);
     const started = performance.now();
     expect(await server.stop(), 'exit code of the server').to.equal(0);
     expect(performance.now() - started, 'milliseconds to stop').to.be.below(8000);

@@ -1,12 +1,15 @@
 /**
- * The server is killed under load, again and again on the same folder, and what was acknowledged has to be there.
- * The spec must not know how the server writes.
+ * The server is killed under load, again and again on the same folder, and what was acknowledged has to be there, and in the log of changes
+ * (rule 16.11).
  */
 
 import { readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { allChanges, readEntry } from '../../lib/storage/change-entry.js';
+import { entryBlocks, keyBlocks, openLevel } from '../../lib/storage/durable-level.js';
+import { allRecords, iriOfRecordKey } from '../../lib/storage/records.js';
 import { killStart, runProcess, type ServerProcess, startProcess } from '../support/process.js';
 import { isSharedRun } from '../support/shared-storage.js';
 import { Client, listMembers, readState } from './client.js';
@@ -57,6 +60,29 @@ describe('kill -9 under load', function () {
     const check = await runProcess(['check', '--content'], server);
     expect(check.stdout).to.match(/: all in order\.\n$/);
     expect(check.code, check.stderr).to.equal(0);
+    await expectLogged();
+  }
+
+  /** Whoever follows the log of changes from its beginning knows which resources there are. */
+  async function expectLogged(): Promise<void> {
+    const level = await openLevel(join(server.dataDir, 'level'));
+    try {
+      const known = new Set<string>();
+      for await (const entries of entryBlocks(level, allChanges()))
+        for (const entry of entries)
+          for (const { what } of readEntry(entry, server.root).events) {
+            if ('id' in what) continue;
+            const { before, after } = what;
+            expect(known.has((before ?? after)!.iri), JSON.stringify(what)).to.equal(before !== undefined);
+            if (after) known.add(after.iri);
+            else known.delete(before!.iri);
+          }
+      const there: string[] = [];
+      for await (const keys of keyBlocks(level, allRecords())) there.push(...keys.map(iriOfRecordKey));
+      expect([...known].sort()).to.deep.equal(there.sort());
+    } finally {
+      await level.close();
+    }
   }
 
   for (let round = 1; round <= rounds; round++)

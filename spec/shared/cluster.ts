@@ -16,6 +16,7 @@ type Settings = Readonly<Record<string, string>>;
 export interface ClusterServer {
   readonly server: Server;
   readonly dataDir: string;
+  readonly port: number;
   readonly log: Record<string, unknown>[];
   ask(method: string, path: string, headers?: Settings, body?: string | Uint8Array): Promise<Answer>;
   stop(): Promise<void>;
@@ -70,7 +71,7 @@ export class Cluster {
     await server.listen();
     const { host } = new URL(this.root);
     const started: ClusterServer = {
-      ...{ server, dataDir, log },
+      ...{ server, dataDir, port, log },
       ask: (method, path, headers = {}, body = undefined) =>
         request(`http://127.0.0.1:${port}/${path}`, { method, headers: { Host: host, ...headers }, body }),
       stop: async () => {

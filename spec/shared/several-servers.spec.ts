@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { readIdentity, signCredential } from '../../lib/server/owner-credential.js';
+import type { LoggedEvent } from '../../lib/storage/change-entry.js';
 import { checkStore } from '../../lib/storage/check.js';
 import { writeCheckpoint } from '../../lib/storage/shared/checkpoint.js';
 import { Connection } from '../../lib/storage/shared/connection.js';
 import { failNextBatch } from '../crash/failing-level.js';
+import { type EventStream, openStream } from '../support/event-stream.js';
 import { freePort } from '../support/free-port.js';
 import { startInboxHost } from '../support/inbox.js';
 import { type Postgres, startPostgres } from '../support/postgres.js';
@@ -43,7 +45,7 @@ describe('A storage in PostgreSQL', function () {
       own = settings();
       cluster = await Cluster.start(3, own);
       servers = [...cluster.servers];
-      for (const container of ['fresh/', 'kinds/', 'found/']) await any(0).ask('PUT', container);
+      for (const container of ['fresh/', 'kinds/', 'found/', 'told/']) await any(0).ask('PUT', container);
     });
     after(() => cluster.end());
     const any = (turn: number): ClusterServer => servers[turn % 3]!;
@@ -117,6 +119,49 @@ describe('A storage in PostgreSQL', function () {
       expect((await any(2).ask('GET', 'long')).text).to.include(long);
     });
 
+    /** The events after a position, as a server has them. */
+    const eventsOf = async ({ server }: ClusterServer, position: number): Promise<LoggedEvent[]> => {
+      const found: LoggedEvent[] = [];
+      const { changes } = server.store;
+      for (
+        let events = await changes.next(position);
+        events.length > 0;
+        events = await changes.next(found.at(-1)!.position)
+      )
+        found.push(...events);
+      return found;
+    };
+
+    it('Rule 19.8: tells what happened after an event through any of them, once and in order', async () => {
+      const headers = { Host: new URL(cluster.root).host };
+      const stream = (turn: number, id?: string): Promise<EventStream> =>
+        openStream(
+          `http://127.0.0.1:${any(turn).port}/.lws/subscriptions/stream?topic=${encodeURIComponent(cluster.root)}`,
+          id === undefined ? headers : { ...headers, 'Last-Event-ID': id },
+        );
+      const idsOf = ({ events }: EventStream): string[] =>
+        events.map(({ lastEventId, data }) => `${lastEventId} ${JSON.parse(data).activity.object.id}`);
+      const all = await stream(0);
+      await Promise.all(
+        Array.from({ length: 24 }, (_, at) => any(at).ask('PUT', `told/${at}`, turtle, `<> <urn:n> ${at} .`)),
+      );
+      await all.until(() => all.events.length === 24, 'all events');
+      const ids = idsOf(all);
+      expect(new Set(ids).size).to.equal(24);
+      for (let turn = 0; turn < 6; turn++) {
+        const at = turn * 4;
+        const again = await stream(turn, all.events[at]!.lastEventId);
+        await again.until(() => again.events.length >= 23 - at, 'what came after it');
+        expect(idsOf(again)).to.deep.equal(ids.slice(at + 1));
+        again.close();
+      }
+      all.close();
+      for (const each of servers) await each.ask('GET', '');
+      const logs = await Promise.all(servers.map((each) => eventsOf(each, 0)));
+      expect(logs[1]).to.deep.equal(logs[0]);
+      expect(logs[2]).to.deep.equal(logs[0]);
+    });
+
     it('gives a new server everything from a checkpoint and the journal after it', async () => {
       const { level } = servers[0]!.server.store;
       const connection = new Connection({
@@ -135,6 +180,7 @@ describe('A storage in PostgreSQL', function () {
       expect((await fourth.ask('GET', 'raced')).text).to.equal((await any(0).ask('GET', 'raced')).text);
       const checked = await checkStore(fourth.server.store, {});
       expect(checked.faults).to.deep.equal([]);
+      expect(await eventsOf(fourth, 0), 'Rule 19.8').to.deep.equal(await eventsOf(servers[0]!, 0));
       await fourth.stop();
       // One that was away for longer than the journal reaches takes the state anew.
       await any(0).ask('PUT', 'meanwhile', turtle, '<> <urn:p> "meanwhile" .');

@@ -1,40 +1,21 @@
-/**
- * A channel: what callers with the same rights hear of the same topics, and the last of it, for those who come back. It
- * must not know how it goes over the wire.
- */
-import { randomBytes } from 'node:crypto';
+/** A channel: what callers with the same rights hear of the same topics. It must not know how it goes over the wire. */
 import type { Access } from '../../../lib/authorization/principal.js';
 import type { Activity } from '../events.js';
 import type { Reader } from '../outbox.js';
 
-/** An event, with the id by which a client says that it has it. */
-export interface Heard {
-  readonly id: string;
-  readonly activity: Activity;
-}
-
 /** One connection. */
 export interface Listener {
-  hear(event: Heard): void;
+  hear(activity: Activity, position: number): void;
   /** Called now and then, so that whoever is in between sees that it is open. */
   beat(): void;
   /** Nothing more comes. */
   end(): void;
 }
 
-/** Events that a channel remembers, and their characters. */
-const maxRemembered = 100;
-const maxCharacters = 64 << 10;
-
 export class Channel implements Reader {
-  /** Of this channel alone: the ids of another one, or of an earlier process, are unknown to it. */
-  private readonly name = randomBytes(9).toString('base64url');
-  private count = 0;
-  private readonly remembered: { readonly event: Heard; readonly length: number }[] = [];
-  private characters = 0;
   readonly listeners = new Set<Listener>();
-  /** When the last listener left, in milliseconds since the epoch. */
-  idleSince = 0;
+  /** Those who are about to listen. */
+  expected = 0;
 
   readonly key: string;
   readonly who: string;
@@ -48,31 +29,7 @@ export class Channel implements Reader {
     this.topics = topics;
   }
 
-  /** The id of the last event so far. */
-  get last(): string {
-    return this.idOf(this.count);
-  }
-
-  readonly tell = (activity: Activity): void => {
-    this.count += 1;
-    const event = { id: this.last, activity };
-    const { length } = JSON.stringify(activity);
-    this.remembered.push({ event, length });
-    this.characters += length;
-    while (this.remembered.length > maxRemembered || this.characters > maxCharacters)
-      this.characters -= this.remembered.shift()!.length;
-    for (const listener of [...this.listeners]) listener.hear(event);
+  readonly tell = (activity: Activity, position: number): void => {
+    for (const listener of [...this.listeners]) listener.hear(activity, position);
   };
-
-  /** The events after one; `undefined` when not all of them are known any more. */
-  after(id: string): readonly Heard[] | undefined {
-    const missed = [...this.remembered.map(({ event }) => event)];
-    if (id === this.idOf(this.count - missed.length)) return missed;
-    const at = missed.findIndex((event) => event.id === id);
-    return at < 0 ? undefined : missed.slice(at + 1);
-  }
-
-  private idOf(count: number): string {
-    return `${this.name}.${count}`;
-  }
 }

@@ -1,5 +1,5 @@
 /**
- * The channels that somebody listens to, or did a moment ago, by topic. Each event is authorized in its own transaction; a
+ * The channels that somebody listens to, by topic. Each event is authorized in its own transaction; a
  * channel ends when one of its topics can no longer be read. It must not know how a channel is read.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
@@ -12,10 +12,6 @@ import { Channel, type Listener } from './channel.js';
 
 /** Milliseconds between signs of life. */
 const beatMs = 15_000;
-/** Milliseconds that a channel continues without a listener, so that one who comes back misses nothing. */
-const keptMs = 60_000;
-/** Channels without a listener. */
-const maxIdle = 200;
 /** Milliseconds between looks at all topics: after a commit at once, and not after each of many. */
 const lookMs = 200;
 /** Channels that are looked at together. */
@@ -58,28 +54,45 @@ export class Channels {
 
   /**
    * Opens a channel, and listens when everything is committed that it does not tell of.
-   * @param listen gives the listener; called when nothing can refuse any more
+   * @param listen gives the listener; called when nothing can refuse any more, with the position after which the channel tells all
    * @throws LwsError as the caller may learn of the topics; `too-busy` when the server stops
    */
-  async open(access: Access, topics: readonly string[], listen: (channel: Channel) => Listener): Promise<void> {
+  async open(
+    access: Access,
+    topics: readonly string[],
+    listen: (channel: Channel, position: number) => Listener,
+  ): Promise<void> {
     const { platform } = this;
     for (const topic of topics) await requireAccess(platform, platform.store, access, 'read', topic);
-    const channel = await platform.store.transact(async (tx) => {
-      for (const topic of topics) await requireAccess(platform, tx, access, 'read', topic);
-      if (this.isEnded) throw new LwsError('too-busy', 'The server stops.');
-      return this.channelOf(access, topics);
-    });
-    if (this.byKey.get(channel.key) !== channel) throw new LwsError('too-busy', 'The access to a topic just changed.');
-    channel.listeners.add(listen(channel));
+    const { changes } = platform.store;
+    let expecting: Channel | undefined;
+    try {
+      const { channel, position } = await platform.store.transact(async (tx) => {
+        for (const topic of topics) await requireAccess(platform, tx, access, 'read', topic);
+        if (this.isEnded) throw new LwsError('too-busy', 'The server stops.');
+        expecting = this.channelOf(access, topics);
+        expecting.expected++;
+        return { channel: expecting, position: changes.mark() };
+      });
+      if (this.byKey.get(channel.key) !== channel)
+        throw new LwsError('too-busy', 'The access to a topic just changed.');
+      channel.listeners.add(listen(channel, Math.max(position, changes.committed)));
+    } finally {
+      if (expecting) {
+        expecting.expected--;
+        this.forget(expecting);
+      }
+    }
   }
 
   /** A listener goes away. */
   leave(channel: Channel, listener: Listener): void {
-    if (!channel.listeners.delete(listener) || channel.listeners.size > 0) return;
-    channel.idleSince = this.platform.clock();
-    // Moved after all others, so that those who were left first come first.
-    if (this.byKey.delete(channel.key)) this.byKey.set(channel.key, channel);
-    this.forgetIdle();
+    channel.listeners.delete(listener);
+    this.forget(channel);
+  }
+
+  private forget(channel: Channel): void {
+    if (channel.listeners.size === 0 && channel.expected === 0) this.close(channel);
   }
 
   /** Ends all, and takes no further one. */
@@ -96,25 +109,21 @@ export class Channels {
     const who = JSON.stringify([subject, client, issuer, origin, purpose]);
     const key = JSON.stringify([who, sorted]);
     const known = this.byKey.get(key);
-    if (known) {
-      // Not idle any more, though its first listener is yet to come.
-      known.idleSince = this.platform.clock();
-      return known;
-    }
+    if (known) return known;
     const access = {
       ...(principal === undefined ? {} : { principal }),
       ...(origin === undefined ? {} : { origin }),
       ...(purpose === undefined ? {} : { purpose }),
     };
     const channel = new Channel({ key, who, access, topics: sorted });
-    channel.idleSince = this.platform.clock();
     this.byKey.set(key, channel);
     for (const topic of sorted) this.byTopic.set(topic, (this.byTopic.get(topic) ?? new Set()).add(channel));
     return channel;
   }
 
   private close(channel: Channel): void {
-    if (!this.byKey.delete(channel.key)) return;
+    if (this.byKey.get(channel.key) !== channel) return;
+    this.byKey.delete(channel.key);
     for (const topic of channel.topics) {
       const channels = this.byTopic.get(topic);
       channels?.delete(channel);
@@ -124,15 +133,7 @@ export class Channels {
     channel.listeners.clear();
   }
 
-  private forgetIdle(): void {
-    const idle = [...this.byKey.values()].filter(({ listeners }) => listeners.size === 0);
-    const oldest = this.platform.clock() - keptMs;
-    for (const [at, channel] of idle.entries())
-      if (idle.length - at > maxIdle || channel.idleSince <= oldest) this.close(channel);
-  }
-
   private beat(): void {
-    this.forgetIdle();
     for (const { listeners } of this.byKey.values()) for (const listener of [...listeners]) listener.beat();
     // Grants end and groups change without a commit.
     this.committed();

@@ -9,8 +9,9 @@ import type { Reply } from '../../../lib/http/reply.js';
 import type { Route, RouteRequest } from '../../../lib/http/route.js';
 import { isAbsoluteIri } from '../../../lib/rdf/iri.js';
 import { lws } from '../../../lib/rdf/vocabulary.js';
-import { notificationOf } from '../events.js';
-import type { Channel, Heard, Listener } from './channel.js';
+import { type Activity, notificationOf } from '../events.js';
+import { PastEvents } from '../past-events.js';
+import type { Channel, Listener } from './channel.js';
 import type { Channels } from './channels.js';
 import type { Places } from './places.js';
 
@@ -18,6 +19,8 @@ export interface Streams {
   readonly platform: Platform;
   readonly channels: Channels;
   readonly places: Places;
+  /** Say who did what. */
+  readonly includeActor: boolean;
 }
 
 const path = '{prefix}/subscriptions/stream';
@@ -25,6 +28,8 @@ const mediaType = 'text/event-stream';
 const maxTopics = 64;
 /** Bytes that a client who does not read may be behind, before it is cut off. */
 const maxBehind = 256 << 10;
+/** Events that are looked at for a client that comes back; who was away for more reads the topics again. */
+const maxMissed = 20_000;
 /** Timers take no more milliseconds. */
 const longestTimer = 2 ** 31 - 1;
 /** Milliseconds after which a client that was cut off comes back. */
@@ -49,7 +54,8 @@ export function whenExpired(expires = Number.POSITIVE_INFINITY, now: number, end
   return () => clearTimeout(timer);
 }
 
-async function stream({ platform, channels, places }: Streams, request: RouteRequest): Promise<Reply> {
+async function stream(streams: Streams, request: RouteRequest): Promise<Reply> {
+  const { platform, channels, places } = streams;
   const { access, address, query, req } = request;
   const { accept, 'last-event-id': lastEventId } = req.headers;
   assertAcceptable(accept);
@@ -58,17 +64,18 @@ async function stream({ platform, channels, places }: Streams, request: RouteReq
   const release = await places.take(access, address);
   body.once('close', release);
   try {
-    await channels.open(access, topics, (channel) => {
-      const listener = listenerOf(platform, body);
+    await channels.open(access, topics, (channel, position) => {
+      const after = lastEventId === undefined ? undefined : positionOf(lastEventId);
+      const past = new PastEvents(pastOptions(streams, channel), after, position);
+      const listener = listenerOf(platform, body, past);
       const forget = whenExpired(access.expires, platform.clock(), () => body.end());
       body.once('close', () => {
         forget();
         channels.leave(channel, listener);
       });
       body.write(`retry: ${retryMs}\n`);
-      const missed = lastEventId === undefined ? [] : channel.after(String(lastEventId));
-      for (const event of missed ?? []) listener.hear(event);
-      if (!missed?.length) body.write(whereItStands(channel, missed !== undefined));
+      if (after === undefined) body.write(whereItStands(position));
+      else void tellMissed(platform, { body, past, position });
       return listener;
     });
   } catch (error) {
@@ -103,22 +110,58 @@ function topicsOf(query: URLSearchParams): readonly string[] {
   return topics;
 }
 
-function listenerOf({ rootIri: storage }: Platform, body: PassThrough): Listener {
+/** A position of the log of changes; one that it never had for anything else. */
+const positionOf = (id: unknown): number => (/^\d{1,15}$/.test(String(id)) ? Number(id) : Number.POSITIVE_INFINITY);
+
+const pastOptions = ({ platform, includeActor }: Streams, { access, topics }: Channel) => ({
+  ...{ platform, access, includeActor, most: maxMissed, announcements: false },
+  covers: (iri: string) => topics.includes(iri) || topics.some((topic) => topic.endsWith('/') && iri.startsWith(topic)),
+});
+
+interface Missed {
+  readonly body: PassThrough;
+  readonly past: PastEvents;
+  /** Where it stands when it is told. */
+  readonly position: number;
+}
+
+/** Tells what came after an event, or that nobody knows any more what did. */
+async function tellMissed({ rootIri: storage }: Platform, { body, past, position }: Missed): Promise<void> {
+  const isOpen = (): boolean => !body.destroyed && !body.writableEnded;
+  let last = 0;
+  const tell = async (activity: Activity, at: number): Promise<void> => {
+    if (!isOpen()) return;
+    last = at;
+    await new Promise((done) => body.write(messageOf(activity, at, storage), done));
+  };
+  try {
+    await past.tellAll(tell, isOpen);
+    if (isOpen() && position > last) body.write(whereItStands(position));
+  } catch (error) {
+    if (!(error instanceof LwsError && error.code === 'gone')) return void body.destroy(error as Error);
+    past.end();
+    if (isOpen()) body.write(whereItStands(position, reset));
+  }
+}
+
+const messageOf = (activity: Activity, position: number, storage: string): string =>
+  `id: ${position}\ndata: ${JSON.stringify(notificationOf(activity, storage))}\n\n`;
+
+function listenerOf({ rootIri: storage }: Platform, body: PassThrough, past: PastEvents): Listener {
   const write = (text: string): void => {
     if (body.destroyed || body.writableEnded) return;
     // Whoever does not read is cut off, and comes back for what it missed.
     if (!body.write(text)) body.destroy();
   };
   return {
-    hear: ({ id, activity }: Heard) =>
-      write(`id: ${id}\ndata: ${JSON.stringify(notificationOf(activity, storage))}\n\n`),
+    hear(activity, position) {
+      if (past.leaves(position)) write(messageOf(activity, position, storage));
+    },
     beat: () => write(':\n\n'),
     end: () => void body.end(),
   };
 }
 
-/** Comes first where nothing was missed, or nobody knows any more what was. */
-function whereItStands({ last }: Channel, isKnown: boolean): string {
-  const reset = 'event: reset\ndata: {"detail":"What happened since is not kept. Read the topics again."}\n';
-  return `id: ${last}\n${isKnown ? '' : reset}\n`;
-}
+const reset = 'event: reset\ndata: {"detail":"What happened since is not kept. Read the topics again."}\n';
+/** Comes where nothing was missed, or nobody knows any more what was. */
+const whereItStands = (position: number, said = ''): string => `id: ${position}\n${said}\n`;

@@ -37,7 +37,7 @@ const help = 'Streams of live updates, and addresses of some to come.';
 /** @param endpoint of subscriptions */
 export function installStreams(
   platform: Platform,
-  given: SettingsOf<typeof streamSettings>,
+  { includeActor, ...given }: SettingsOf<typeof streamSettings> & { readonly includeActor: boolean },
   endpoint: string,
 ): InstalledStreams {
   const channels = new Channels(platform);
@@ -49,7 +49,7 @@ export function installStreams(
     perAddress: given.streamsPerAddress,
     ofStrangers: given.streamsOfStrangers,
   });
-  const streams = { platform, channels, places };
+  const streams = { platform, channels, places, includeActor };
   const sockets = new WebSockets(streams);
   return {
     channels,

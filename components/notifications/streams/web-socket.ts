@@ -212,7 +212,7 @@ function listenerOf(client: WebSocket, topic: string): Listener {
     isAlive = true;
   });
   return {
-    hear({ activity }) {
+    hear(activity) {
       const message = messageOf(activity, topic);
       if (!message || client.readyState !== client.OPEN) return;
       if (client.bufferedAmount > maxBehind) client.terminate();

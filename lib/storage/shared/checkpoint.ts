@@ -46,7 +46,7 @@ export async function writeCheckpoint(level: Level, connection: Connection, kept
       bytes += body.length;
       await connection.query('INSERT INTO checkpoint (seq, part, body) VALUES ($1, $2, $3)', [seq, parts++, body]);
     };
-    for await (const block of stateBlocks(level, snapshot))
+    for await (const block of stateBlocks(level, snapshot, true))
       for (const entry of block) {
         const line = lineOf(entry);
         lines.push(line);

@@ -25,6 +25,7 @@ interface SharedChange {
   readonly announcements: Transaction['announcements'];
   readonly actor?: string | undefined;
   readonly trace?: Trace | undefined;
+  readonly position: number;
 }
 
 /** @throws Error for a transaction whose graphs another thread writes, since nobody else gets to see these */
@@ -34,7 +35,7 @@ export function writeChanges(transactions: readonly Transaction[]): Buffer {
 
 function changeOf(transaction: Transaction): SharedChange {
   if (transaction.partner) throw new Error('What another thread writes cannot be shared with other servers.');
-  const { records, entries, graphs, hidden, changes, announcements, actor, trace } = transaction;
+  const { records, entries, graphs, hidden, changes, announcements, actor, trace, position } = transaction;
   return {
     records: [...records],
     entries: [...entries],
@@ -53,6 +54,7 @@ function changeOf(transaction: Transaction): SharedChange {
     announcements,
     actor,
     trace,
+    position,
   };
 }
 
@@ -83,5 +85,6 @@ function transactionOf(change: SharedChange, base: TransactionBase): Transaction
   transaction.announcements.push(...change.announcements);
   transaction.actor = change.actor;
   transaction.trace = change.trace;
+  transaction.position = change.position;
   return transaction;
 }

@@ -84,6 +84,7 @@ export class SharedCommitQueue extends CommitQueue {
       const group: PendingCommit[] = [];
       for (const transaction of readChanges(body, this.state)) {
         for (const listener of this.options.foreignListeners) await listener(transaction);
+        this.options.changes.number(transaction);
         this.options.onStage(transaction);
         const sequence = ++this.sequence;
         this.state.lay(transaction, sequence, Promise.resolve());
@@ -93,7 +94,7 @@ export class SharedCommitQueue extends CommitQueue {
     }
   }
 
-  protected override async quiet(): Promise<void> {}
+  protected override quiet(): undefined {}
 
   /** What is in the journal comes again from there. */
   protected override settleDoubt({ group }: Doubt): boolean {

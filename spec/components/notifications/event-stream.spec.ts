@@ -7,6 +7,7 @@ import type { Activity } from '../../../components/notifications/events.js';
 import { Channels } from '../../../components/notifications/streams/channels.js';
 import { streamRoutes } from '../../../components/notifications/streams/event-stream.js';
 import { Places } from '../../../components/notifications/streams/places.js';
+import type { Question } from '../../../lib/authorization/authorizer.js';
 import type { Platform } from '../../../lib/component.js';
 import { createLog } from '../../../lib/log.js';
 import { type MemoryStore, memoryStore, root } from '../../support/memory-store.js';
@@ -21,15 +22,15 @@ const activity = (name: string): Activity => ({
 describe('Streams of live updates', () => {
   let memory: MemoryStore;
   let channels: Channels;
-  let now = 0;
   let mayRead = true;
+  let position = Number.MAX_SAFE_INTEGER / 2;
   let listen: (lastEventId?: string) => Promise<Readable>;
 
   beforeEach(async () => {
     memory = await memoryStore();
     mayRead = true;
     const authorizer = {
-      allows: () => mayRead,
+      allows: ({ iri }: Question) => mayRead && iri !== `${root}hidden`,
       decide: () => ({ allowed: mayRead, rule: 'the spec' }),
       standing: () => 'known',
     };
@@ -38,13 +39,13 @@ describe('Streams of live updates', () => {
       rootIri: root,
       mask: true,
       authorizer,
-      clock: () => now,
+      clock: () => 0,
       log: createLog('silent'),
     } as unknown as Platform;
     channels = new Channels(platform);
     memory.store.onCommit(channels.committed);
     const places = new Places(platform, { inAll: 3, perSubject: 3, perAddress: 3, ofStrangers: 3 });
-    const [get] = streamRoutes({ platform, channels, places });
+    const [get] = streamRoutes({ platform, channels, places, includeActor: false });
     listen = async (lastEventId) => {
       const headers = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
       const { body } = await get!.handle({
@@ -66,7 +67,7 @@ describe('Streams of live updates', () => {
   });
 
   const tell = (name: string): void => {
-    for (const channel of channels.covering(root + name)) channel.tell(activity(name));
+    for (const channel of channels.covering(root + name)) channel.tell(activity(name), ++position);
   };
   const textOf = (body: Readable): string => String(body.read() ?? '');
 
@@ -89,23 +90,53 @@ describe('Streams of live updates', () => {
     expect(refusal).to.include({ code: 'too-many-requests' });
   });
 
-  it('a channel goes on for a minute without listeners, and no longer', async () => {
-    const first = await listen();
+  const closed = async (body: Readable): Promise<void> => {
+    body.destroy();
+    await new Promise((resolve) => body.once('close', resolve));
+  };
+  /** Commits so many events of one resource. */
+  const commit = (name: string, count = 1): Promise<void> =>
+    memory.store.transact((tx) => {
+      tx.putEntry('\u0000any', name);
+      const record = { ...tx.record(root)!, iri: root + name, kind: 'binary' as const };
+      for (let at = 0; at < count; at++) tx.changed({ before: record, after: record });
+    });
+  /** Reads until something was told. */
+  const until = async (body: Readable, holds: (text: string) => boolean): Promise<string> => {
+    let text = '';
+    for (let turn = 0; !holds(text); turn++) {
+      expect(turn, `told so far: ${text.slice(-500)}`).to.be.below(100_000);
+      await breathe();
+      text += textOf(body);
+    }
+    return text;
+  };
+
+  it('Rule 16.9: a channel ends with its last listener, and what is missed comes from the log', async () => {
+    const [first, second] = [await listen(), await listen()];
     const [, id] = /id: (\S+)/.exec(textOf(first))!;
-    first.destroy();
-    await new Promise((resolve) => first.once('close', resolve));
-    tell('a');
+    await closed(first);
+    expect([...channels.covering(root)]).to.have.length(1);
+    await closed(second);
+    expect([...channels.covering(root)]).to.deep.equal([]);
+    await commit('a', 3);
     const again = await listen(id);
-    expect(textOf(again)).to.contain(`${root}a`);
-    again.destroy();
-    await new Promise((resolve) => again.once('close', resolve));
-    now += 60_000;
-    // Whoever leaves looks after the others.
-    const other = await listen(id);
-    expect(textOf(other)).to.contain(`${root}a`);
+    const text = await until(again, (told) => told.split(`${root}a`).length > 3);
+    await commit('b');
+    expect(text).to.match(/id: (\d+)\ndata: .*\n\nid: (\d+)\ndata: .*\n\nid: (\d+)\ndata: /);
     channels.end();
     expect([...channels.covering(root)]).to.deep.equal([]);
     expect(await listen(id).catch((error: unknown) => error)).to.include({ code: 'too-busy' });
+  });
+
+  it('Rule 16.9: who missed very much is told to read again, and hears what happens then', async () => {
+    const { committed } = memory.store.changes;
+    await commit('hidden', 20_400);
+    const stream = await listen(String(committed));
+    const told = await until(stream, (text) => text.includes('event: reset'));
+    expect(told).to.match(/^retry: 3000\nid: \d+\nevent: reset/);
+    tell('live');
+    expect(await until(stream, (text) => text.includes(`${root}live`))).not.to.contain('reset');
   });
 
   it('what cannot be decided any more ends', async () => {

@@ -24,7 +24,7 @@ export class CommitQueue {
   protected pending: PendingCommit[] = [];
   private writer: Promise<unknown> = Promise.resolve();
   protected flushing: Promise<void> | undefined;
-  private lastCommit: Promise<void> = Promise.resolve();
+  protected lastCommit: Promise<void> = Promise.resolve();
   protected sequence = 0;
   /** Transactions that were begun or wait to be, and are not written yet. */
   waiting = 0;

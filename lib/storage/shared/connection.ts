@@ -46,6 +46,11 @@ export class Connection {
     }
   }
 
+  /** What the next question goes to: another one after it was lost, which knows nothing of what was begun before. */
+  get session(): object | undefined {
+    return this.client;
+  }
+
   /** Ends the connection; the next question makes another one. */
   drop(): void {
     const { client } = this;

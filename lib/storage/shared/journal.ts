@@ -34,6 +34,8 @@ export class Journal {
   /** For what is beside the journal. */
   readonly others: Connection;
   private readonly writer: Connection;
+  /** The session of the writer that keeps others from writing. */
+  private turn: object | undefined;
 
   constructor(address: DatabaseAddress) {
     this.reader = new Connection(address, questionMs);
@@ -68,11 +70,14 @@ export class Journal {
    */
   async lock(position: number): Promise<{ readonly head: number; readonly rows: readonly JournalRow[] }> {
     try {
-      const [, { rows }, next] = await Promise.all([
+      const asked = Promise.all([
         this.writer.query('BEGIN'),
         this.writer.query<{ seq: string }>('SELECT seq FROM head FOR UPDATE'),
         this.writer.query<StoredRow>(nextRows, [position, rowsAtATime]),
       ]);
+      const { session } = this.writer;
+      const [, { rows }, next] = await asked;
+      this.turn = session;
       return { head: Number(rows[0]!.seq), rows: rowsOf(next) };
     } catch (error) {
       this.writer.drop();
@@ -82,19 +87,29 @@ export class Journal {
 
   /** Says that this server is still at it, or the database takes the turn from it. */
   async keep(): Promise<void> {
-    await this.writer.query('SELECT 1').catch(() => {});
+    if (this.hasTurn) await this.writer.query('SELECT 1').catch(() => {});
+  }
+
+  /** A later session would write each statement by itself, while others write. */
+  private get hasTurn(): boolean {
+    return this.turn !== undefined && this.turn === this.writer.session;
   }
 
   /** Lets others write. */
   async release(): Promise<void> {
+    if (!this.hasTurn) return;
+    this.turn = undefined;
     await this.writer.query('ROLLBACK').catch(() => this.writer.drop());
   }
 
   /**
    * Appends a row and lets others write. When the connection is lost meanwhile, the journal says whether the row is there.
-   * @throws LwsError `too-busy` when it is not; AppendInDoubtError when nobody could say so soon
+   * @throws LwsError `too-busy` when it is not, also when the session that had the turn has ended before; AppendInDoubtError when nobody
+   *   could say so soon
    */
   async append(seq: number, body: Buffer): Promise<void> {
+    if (!this.hasTurn) throw databaseAway('the session that had the turn has ended');
+    this.turn = undefined;
     const id = randomUUID();
     try {
       const [, , { command }] = await Promise.all([

@@ -8,6 +8,7 @@ import { CommitQueue } from '../commit-queue.js';
 import type { CommitQueueOptions, TransactionListener } from '../commit-queue-options.js';
 import type { Doubt, PendingCommit } from '../pending-commit.js';
 import { metaKey } from '../records.js';
+import { databaseAway } from './connection.js';
 import { AppendInDoubtError, type Journal, type JournalRow } from './journal.js';
 import { readChanges, writeChanges } from './shared-change.js';
 import { SharedLog } from './shared-log.js';
@@ -38,6 +39,8 @@ export class SharedCommitQueue extends CommitQueue {
   private async beginTurn(): Promise<void> {
     await this.log.begin();
     this.isTurn = true;
+    // What earlier turns staged is written, or refused.
+    this.lastCommit = Promise.resolve();
     this.flushing = this.alone(() => this.endTurn());
   }
 
@@ -48,12 +51,11 @@ export class SharedCommitQueue extends CommitQueue {
     const group = this.pending;
     this.pending = [];
     if (group.length === 0) return this.log.end();
-    try {
-      const body = writeChanges(group.map(({ transaction }) => transaction));
-      await this.log.commit(body, (position) => this.settleAt(position, group));
-    } catch (error) {
-      this.refuse(group, error);
-    }
+    await this.log.commit({
+      write: () => writeChanges(group.map(({ transaction }) => transaction)),
+      settle: (position) => this.settleAt(position, group),
+      refuse: (error) => this.refuse(group, error),
+    });
   }
 
   private async settleAt(position: number, group: readonly PendingCommit[]): Promise<void> {
@@ -78,6 +80,8 @@ export class SharedCommitQueue extends CommitQueue {
 
   /** Applies what other servers have committed. */
   private async take(rows: readonly JournalRow[]): Promise<void> {
+    // Others write during a turn when the database has taken it from this server: what was staged is on a state of before.
+    if (this.isTurn) this.refuse(this.pending.splice(0), databaseAway('the session that had the turn has ended'));
     for (const { seq, body } of rows) {
       if (this.hasFailed) throw this.refusal();
       const group: PendingCommit[] = [];

@@ -4,6 +4,16 @@
  */
 import type { Journal, JournalRow } from './journal.js';
 
+/** How a turn ends in which something was written. */
+export interface TurnEnd {
+  /** Makes the row. */
+  readonly write: () => Buffer;
+  /** Applies it here, before anything that comes after it. */
+  readonly settle: (position: number) => Promise<void>;
+  /** Called when the row is not in the journal, or nobody knows, before anything that comes after it; or when `settle` threw. */
+  readonly refuse: (error: unknown) => void;
+}
+
 const pollMs = 250;
 /** The database ends what does nothing for ten seconds. */
 const keepMs = 3_000;
@@ -73,17 +83,18 @@ export class SharedLog {
     return this.journal.release();
   }
 
-  /**
-   * Appends a row and ends the turn.
-   * @param settle applies it here, before anything that comes after it
-   * @throws LwsError as `Journal.append`
-   */
-  commit(body: Buffer, settle: (position: number) => Promise<void>): Promise<void> {
+  /** Appends a row and ends the turn. */
+  commit({ write, settle, refuse }: TurnEnd): Promise<void> {
     clearInterval(this.keeping);
     return this.alone(async () => {
       const seq = this.position + 1;
-      await this.journal.append(seq, body);
-      await settle(seq);
+      try {
+        await this.journal.append(seq, write());
+        await settle(seq);
+      } catch (error) {
+        await this.journal.release();
+        refuse(error);
+      }
     });
   }
 

@@ -1,0 +1,100 @@
+/** A turn that the database has taken from a server: nothing of it comes into the journal, and nobody else is held up by it. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { entryKey } from '../../lib/storage/records.js';
+import { Connection } from '../../lib/storage/shared/connection.js';
+import type { Store } from '../../lib/storage/store.js';
+import { type Postgres, startPostgres } from '../support/postgres.js';
+import { Cluster } from './cluster.js';
+
+const counter = entryKey('spec', 'counter');
+const count = (store: Store): number => Number(store.entry(counter) ?? '0');
+const increment = (store: Store, meanwhile: () => Promise<void> = async () => {}): Promise<void> =>
+  store.transact(async (tx) => {
+    const before = Number(tx.entry(counter) ?? '0');
+    await meanwhile();
+    tx.putEntry(counter, String(before + 1));
+  });
+
+describe('A turn of a server', function () {
+  this.timeout(120_000);
+  let postgres: Postgres;
+  let cluster: Cluster;
+  let own: Readonly<Record<string, string>>;
+  let database: Connection;
+  before(async function () {
+    try {
+      postgres = await startPostgres();
+    } catch (error) {
+      console.log(`PostgreSQL cannot be started here (${String(error)}): its specs are skipped.`);
+      this.skip();
+    }
+    own = postgres.settings('turns');
+    cluster = await Cluster.start(2, own);
+    database = new Connection({ url: own['store']!, schema: 'turns', password: own['store.password'] });
+  });
+  after(async () => {
+    await database?.close();
+    await cluster?.end();
+    await postgres?.dispose();
+  });
+
+  const stores = (): [Store, Store] => [cluster.servers[0]!.server.store, cluster.servers[1]!.server.store];
+  const endTurn = async (): Promise<void> => {
+    const { rowCount } = await database.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state = 'idle in transaction'",
+    );
+    expect(rowCount, 'sessions that had a turn').to.equal(1);
+  };
+  /** All have the same, it is what was acknowledged, and both can write. */
+  const assertSound = async (acknowledged: number): Promise<void> => {
+    for (const store of stores()) {
+      await increment(store);
+      await store.shared!.freshen();
+    }
+    for (const store of stores()) await store.shared!.freshen();
+    expect(stores().map(count)).to.deep.equal([acknowledged + 2, acknowledged + 2]);
+    const { rows } = await database.query<{ head: string; last: string }>(
+      'SELECT (SELECT seq FROM head) AS head, (SELECT max(seq) FROM journal) AS last',
+    );
+    expect(rows[0]!.head).to.equal(rows[0]!.last);
+  };
+
+  for (const [others, title] of [
+    [0, 'nobody wrote meanwhile'],
+    [1, 'another server wrote meanwhile'],
+    [3, 'another server wrote several times meanwhile'],
+  ] as const)
+    for (const follows of [true, false])
+      it(`Rule 19.2: is over when its session has ended, where ${title}${follows ? ', which this one has seen' : ''}`, async () => {
+        const [a, b] = stores();
+        await a.shared!.freshen();
+        const start = count(a);
+        const outcome = await increment(a, async () => {
+          await endTurn();
+          for (let at = 0; at < others; at++) await increment(b);
+          if (follows) await a.shared!.freshen();
+          else await sleep(20);
+        }).then(
+          () => 'acknowledged',
+          (error: { code?: string }) => error.code,
+        );
+        expect(outcome).to.equal('too-busy');
+        await assertSound(start + others);
+      });
+
+  it('Rule 19.2: is over for all when what it wrote cannot be told to others', async () => {
+    const [a, b] = stores();
+    await a.shared!.freshen();
+    const start = count(a);
+    const outcome = a.transact((tx) => {
+      tx.putEntry(counter, 'never');
+      tx.actor = 1n as never;
+    });
+    expect(await outcome.catch((error: unknown) => error)).to.be.instanceOf(TypeError);
+    await increment(b);
+    // What came to nothing is not told to those who change nothing.
+    expect(await a.transact((tx) => tx.entry(counter))).to.equal(String(start + 1));
+    await assertSound(start + 1);
+  });
+});

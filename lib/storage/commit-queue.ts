@@ -137,7 +137,7 @@ export class CommitQueue {
 
   /**
    * Writes transactions in one batch, which settles them.
-   * @param position of their last in the journal that servers share; absent: there is none, and the batch is synced
+   * @param position the place of their row in the journal that servers share; absent: there is none, and the batch is synced
    * @returns false when it failed, which was dealt with
    */
   protected async writeGroup(group: readonly PendingCommit[], position?: string): Promise<boolean> {

@@ -97,4 +97,48 @@ describe('A turn of a server', function () {
     expect(await a.transact((tx) => tx.entry(counter))).to.equal(String(start + 1));
     await assertSound(start + 1);
   });
+
+  it('Rule 19.6: serves nothing while the database has less than the servers, or something else', async () => {
+    const refused = async (state: string): Promise<void> => {
+      for (const store of stores())
+        for (const ask of [() => store.shared!.freshen(), () => increment(store)])
+          expect(await ask().catch((error: { code?: string }) => error.code), state).to.equal('too-busy');
+    };
+    const another = 'UPDATE journal SET id = gen_random_uuid() WHERE seq = (SELECT seq FROM head)';
+    await assertSound(count(stores()[0]));
+    await database.query('UPDATE head SET seq = seq - 1');
+    await refused('one row less');
+    await database.query('UPDATE head SET seq = seq + 1');
+    await assertSound(count(stores()[0]));
+    await database.query(another);
+    await refused('another last row');
+    await database.query(
+      "INSERT INTO journal (seq, id, body) SELECT seq + 1, gen_random_uuid(), '[]' FROM head; UPDATE head SET seq = seq + 1",
+    );
+    await refused('another row and one after it');
+    await cluster.servers[1]!.stop();
+    const started = cluster.add('server-1').then(
+      () => 'started',
+      (error: unknown) => (error as Error).message,
+    );
+    expect(await started).to.match(/set back to an earlier state/);
+  });
+
+  it('Rule 19.1: serves nothing when the rows that it lacks are not in the journal any more', async () => {
+    const later = await Cluster.start(1, postgres.settings('later'));
+    try {
+      const { store } = later.servers[0]!.server;
+      const { url, password } = { url: own['store']!, password: own['store.password'] };
+      const connection = new Connection({ url, schema: 'later', password });
+      await connection.query('UPDATE head SET seq = seq + 1');
+      await connection.close();
+      const outcome = await store.shared!.freshen().then(
+        () => 'fresh',
+        (error: Error) => error.message,
+      );
+      expect(outcome).to.match(/lost what came after/);
+    } finally {
+      await later.end();
+    }
+  });
 });

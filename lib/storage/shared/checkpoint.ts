@@ -10,6 +10,7 @@ import { metaKey } from '../records.js';
 import { isQuad } from '../rewritten-entries.js';
 import { entryOf, lineOf, stateBlocks } from '../state-blocks.js';
 import type { Connection } from './connection.js';
+import { readPlace } from './place.js';
 
 /** Characters of one part. */
 const partLength = 4 << 20;
@@ -36,7 +37,7 @@ export async function lastCheckpoint(connection: Connection): Promise<Checkpoint
 export async function writeCheckpoint(level: Level, connection: Connection, keptMinutes: number): Promise<Checkpoint> {
   const snapshot = level.snapshot();
   try {
-    const seq = Number((await level.get(metaKey('position'), { snapshot })) ?? '0');
+    const { seq } = readPlace(await level.get(metaKey('position'), { snapshot }));
     await connection.query('DELETE FROM checkpoint WHERE seq = $1', [seq]);
     let [parts, bytes, length] = [0, 0, 0];
     let lines: string[] = [];

@@ -10,6 +10,7 @@ import type { Doubt, PendingCommit } from '../pending-commit.js';
 import { metaKey } from '../records.js';
 import { databaseAway } from './connection.js';
 import { AppendInDoubtError, type Journal, type JournalRow } from './journal.js';
+import { type Place, readPlace, writePlace } from './place.js';
 import { readChanges, writeChanges } from './shared-change.js';
 import { SharedLog } from './shared-log.js';
 
@@ -28,7 +29,7 @@ export class SharedCommitQueue extends CommitQueue {
   ) {
     super(options);
     this.log = new SharedLog(journal, (rows) => this.take(rows));
-    this.log.position = this.storedPosition();
+    this.log.place = this.storedPlace();
   }
 
   protected override admitted(): Promise<void> | undefined {
@@ -53,14 +54,14 @@ export class SharedCommitQueue extends CommitQueue {
     if (group.length === 0) return this.log.end();
     await this.log.commit({
       write: () => writeChanges(group.map(({ transaction }) => transaction)),
-      settle: (position) => this.settleAt(position, group),
+      settle: (place) => this.settleAt(place, group),
       refuse: (error) => this.refuse(group, error),
     });
   }
 
-  private async settleAt(position: number, group: readonly PendingCommit[]): Promise<void> {
-    if (!(await this.writeGroup(group, String(position)))) throw this.refusal();
-    this.log.position = position;
+  private async settleAt(place: Place, group: readonly PendingCommit[]): Promise<void> {
+    if (!(await this.writeGroup(group, writePlace(place)))) throw this.refusal();
+    this.log.place = place;
   }
 
   /** The journal did not take them, or nobody knows: then it tells later. */
@@ -82,7 +83,7 @@ export class SharedCommitQueue extends CommitQueue {
   private async take(rows: readonly JournalRow[]): Promise<void> {
     // Others write during a turn when the database has taken it from this server: what was staged is on a state of before.
     if (this.isTurn) this.refuse(this.pending.splice(0), databaseAway('the session that had the turn has ended'));
-    for (const { seq, body } of rows) {
+    for (const { body, ...place } of rows) {
       if (this.hasFailed) throw this.refusal();
       const group: PendingCommit[] = [];
       for (const transaction of readChanges(body, this.state)) {
@@ -92,7 +93,7 @@ export class SharedCommitQueue extends CommitQueue {
         this.state.lay(transaction, sequence, Promise.resolve());
         group.push({ transaction, sequence, bytes: sizeOfBatch(transaction), resolve() {}, reject() {} });
       }
-      await this.settleAt(seq, group);
+      await this.settleAt(place, group);
     }
   }
 
@@ -102,11 +103,11 @@ export class SharedCommitQueue extends CommitQueue {
   protected override settleDoubt({ group }: Doubt): boolean {
     for (const { transaction } of group) this.options.onDrop(transaction, true);
     this.state.clear();
-    this.log.position = this.storedPosition();
+    this.log.place = this.storedPlace();
     return true;
   }
 
-  private storedPosition(): number {
-    return Number(this.options.level.getSync(metaKey('position')) ?? '0');
+  private storedPlace(): Place {
+    return readPlace(this.options.level.getSync(metaKey('position')));
   }
 }

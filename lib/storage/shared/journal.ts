@@ -20,8 +20,13 @@ export class AppendInDoubtError extends LwsError {}
 const questionMs = 10_000;
 const doubtMs = 20_000;
 const rowsAtATime = 200;
-/** After so many bytes no further row is read at once; while nobody else may write, no more than the connection takes up anyway. */
-const [bytesAtATime, bytesInTurn] = [16 << 20, 256 << 10];
+/** After so many bytes no further row is read at once. */
+const bytesAtATime = 16 << 20;
+/**
+ * What is read with the lock is what a connection takes up in any case: a session that waits for its reader is not idle, and would keep
+ * the lock of a server that is gone.
+ */
+const [rowsInTurn, rowBytesInTurn] = [8, 32 << 10];
 
 interface StoredRow {
   readonly seq: string;
@@ -35,6 +40,10 @@ const nextRows =
   'coalesce(sum(octet_length(body)) OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bytes FROM ' +
   '(SELECT seq, id, CASE WHEN seq > $1 THEN body END AS body FROM journal WHERE seq >= $1 ORDER BY seq LIMIT $2) AS first) AS following ' +
   'WHERE bytes < $3 ORDER BY seq';
+/** The same at the beginning of a turn, as far as they are short. */
+const shortRows =
+  'SELECT seq, id, CASE WHEN seq > $1 AND octet_length(body) <= $3 THEN body END AS body FROM journal WHERE seq >= $1 ' +
+  'ORDER BY seq LIMIT $2';
 const lastRow = 'SELECT seq, (SELECT id FROM journal WHERE journal.seq = head.seq) AS id FROM head';
 
 interface StoredPlace {
@@ -53,6 +62,7 @@ function rowsAfter(place: Place, { rows }: { readonly rows: readonly StoredRow[]
   for (const { seq, id, body } of rows) {
     if (contradict(place, { seq: Number(seq), id })) throw setBack(place);
     if (body) found.push({ seq: Number(seq), id, body });
+    else if (Number(seq) > place.seq) break;
   }
   return found;
 }
@@ -109,7 +119,7 @@ export class Journal {
         this.writer.query('BEGIN'),
         this.writer.query('SELECT seq FROM head FOR UPDATE'),
         this.writer.query<StoredPlace>(lastRow),
-        this.writer.query<StoredRow>(nextRows, [place.seq, rowsAtATime + 1, bytesInTurn]),
+        this.writer.query<StoredRow>(shortRows, [place.seq, rowsInTurn + 1, rowBytesInTurn]),
       ]);
       const { session } = this.writer;
       const [, , head, next] = await asked;

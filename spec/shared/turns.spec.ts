@@ -3,9 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { entryKey } from '../../lib/storage/records.js';
 import { Connection } from '../../lib/storage/shared/connection.js';
+import { Journal } from '../../lib/storage/shared/journal.js';
 import type { Store } from '../../lib/storage/store.js';
 import { type Postgres, startPostgres } from '../support/postgres.js';
 import { Cluster } from './cluster.js';
+import { startCuttingProxy } from './cutting-proxy.js';
 
 const counter = entryKey('spec', 'counter');
 const count = (store: Store): number => Number(store.entry(counter) ?? '0');
@@ -140,5 +142,30 @@ describe('A turn of a server', function () {
     } finally {
       await later.end();
     }
+  });
+
+  it('Rule 19.3: hears in time of a database that says nothing any more', async () => {
+    const proxy = await startCuttingProxy(postgres.port);
+    const url = own['store']!.replace(String(postgres.port), String(proxy.port));
+    const journal = new Journal({ url, schema: 'turns', password: own['store.password'] }, 300);
+    const place = await journal.head();
+    await journal.lock(place);
+    await journal.release();
+    await journal.after(place);
+    const silent = new Connection({ url, schema: 'turns', password: own['store.password'] });
+    await silent.query('SELECT 1');
+    proxy.stall();
+    const questions: (() => Promise<unknown>)[] = [
+      () => journal.head(),
+      () => journal.after(place),
+      () => journal.lock(place),
+    ];
+    for (const ask of questions)
+      expect(await ask().catch((error: { code?: string }) => error.code)).to.equal('too-busy');
+    await journal.close();
+    const unanswered = silent.query('SELECT 1').catch((error: { code?: string }) => error.code);
+    await silent.close();
+    expect(await unanswered).to.equal('too-busy');
+    await proxy.close();
   });
 });

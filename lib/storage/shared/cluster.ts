@@ -49,7 +49,6 @@ export class Cluster {
     const connection = this.journal.others;
     this.secrets = new SharedSecrets(connection, folder, secrets);
     this.checkpoints = new Checkpoints({
-      connection,
       address,
       keptMinutes,
       folder: join(folder, 'level'),

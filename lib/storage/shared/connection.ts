@@ -10,7 +10,7 @@ export interface DatabaseAddress {
   readonly password: string | undefined;
 }
 
-const connectMs = 5_000;
+const [connectMs, farewellMs] = [5_000, 1_000];
 /** After a failure, others are told at once for so long. */
 const restMs = 500;
 /** What a server that hangs may keep others waiting, and what one may wait for it. */
@@ -61,7 +61,11 @@ export class Connection {
   async close(): Promise<void> {
     this.isClosed = true;
     const client = await this.client?.catch(() => undefined);
-    await client?.end();
+    if (!client) return;
+    // A machine that is gone does not take leave.
+    const giveUp = setTimeout(() => client.connection.stream.destroy(), farewellMs);
+    await client.end();
+    clearTimeout(giveUp);
   }
 
   private connected(): Promise<Client> {

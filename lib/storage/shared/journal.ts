@@ -18,6 +18,8 @@ export interface JournalRow {
 export class AppendInDoubtError extends LwsError {}
 
 const questionMs = 10_000;
+/** What takes longer is lost: a machine that is gone says nothing, and the connection would wait a quarter of an hour for it. */
+const answerMs = 45_000;
 const doubtMs = 20_000;
 const rowsAtATime = 200;
 /** After so many bytes no further row is read at once. */
@@ -76,10 +78,11 @@ export class Journal {
   /** The session of the writer that keeps others from writing. */
   private turn: object | undefined;
 
-  constructor(address: DatabaseAddress) {
-    this.reader = new Connection(address, questionMs);
-    this.writer = new Connection(address);
-    this.others = new Connection(address);
+  /** @param timeoutMs of what writes; more than one may wait for others who write */
+  constructor(address: DatabaseAddress, timeoutMs = answerMs) {
+    this.reader = new Connection(address, Math.min(questionMs, timeoutMs));
+    this.writer = new Connection(address, timeoutMs);
+    this.others = new Connection(address, timeoutMs);
   }
 
   /** Where the last row is. @throws LwsError `too-busy` */

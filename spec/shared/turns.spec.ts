@@ -1,7 +1,8 @@
 /** A turn that the database has taken from a server: nothing of it comes into the journal, and nobody else is held up by it. */
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { entryKey } from '../../lib/storage/records.js';
+import { blobKey, entryKey } from '../../lib/storage/records.js';
 import { Connection } from '../../lib/storage/shared/connection.js';
 import { Journal } from '../../lib/storage/shared/journal.js';
 import type { Store } from '../../lib/storage/store.js';
@@ -98,6 +99,50 @@ describe('A turn of a server', function () {
     // What came to nothing is not told to those who change nothing.
     expect(await a.transact((tx) => tx.entry(counter))).to.equal(String(start + 1));
     await assertSound(start + 1);
+  });
+
+  it('ends before its row is too long for those who have to read it', async () => {
+    const [a, b] = stores();
+    const value = 'x'.repeat(4 << 20);
+    const put = (at: number) => a.transact((tx) => tx.putEntry(entryKey('spec', 'long', String(at)), value));
+    await Promise.all(Array.from({ length: 16 }, (_, at) => put(at)));
+    const { rows } = await database.query<{ bytes: number }>('SELECT max(octet_length(body)) AS bytes FROM journal');
+    expect(rows[0]!.bytes).to.be.within(8 << 20, 40 << 20);
+    await b.shared!.freshen();
+    for (let at = 0; at < 16; at++) expect(b.entry(entryKey('spec', 'long', String(at)))).to.have.length(value.length);
+    await assertSound(count(b));
+  });
+
+  it('Rule 19.2: applies the changes of another server once when that fails at first', async () => {
+    const [a, b] = stores();
+    await b.shared!.freshen();
+    const [iri, blob] = [`${cluster.root}applied-twice`, randomUUID()];
+    let failures = 1;
+    b.onForeign((tx) => {
+      if (tx.entries.has(counter) && failures-- > 0) throw new Error('of a spec');
+    });
+    const before = count(b);
+    const record = { ...a.record(cluster.root)!, iri, kind: 'binary', blob, size: 7 } as const;
+    const bytes = b.bytes;
+    await Promise.all([a.transact((tx) => tx.putRecord(record)), increment(a)]);
+    while (count(b) === before) await b.shared!.freshen().catch(() => {});
+    for (const store of stores()) {
+      expect(await store.level.get(blobKey(blob))).to.equal(iri);
+      expect(store.bytes - bytes).to.equal(7);
+    }
+    await a.transact((tx) => tx.deleteRecord(record));
+    await assertSound(before + 1);
+  });
+
+  it('Rule 19.5: forgets proofs that nobody can use again', async () => {
+    const old =
+      "INSERT INTO used (id, until) VALUES ('old', now() - interval '2 hours'), ('new', now() - interval '1 minute')";
+    await database.query(old);
+    await cluster.servers[1]!.stop();
+    await cluster.servers[0]!.stop();
+    for (const name of ['server-0', 'server-1']) await cluster.add(name);
+    const { rows } = await database.query<{ id: string }>('SELECT id FROM used');
+    expect(rows).to.deep.equal([{ id: 'new' }]);
   });
 
   it('Rule 19.6: serves nothing while the database has less than the servers, or something else', async () => {

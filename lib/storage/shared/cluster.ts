@@ -25,7 +25,7 @@ export interface ClusterOptions {
   readonly onTrouble: (message: string, error: unknown) => void;
 }
 
-const refreshMs = 1_000;
+const [refreshMs, forgetMs] = [1_000, 60_000];
 const keptMinutes = 60;
 const minCheckpointBytes = 64 << 20;
 /** How long a start may wait for those of other servers. */
@@ -41,6 +41,7 @@ export class Cluster {
   private readonly onLead: (() => void)[] = [];
   private isMember = false;
   private refreshedAt = -refreshMs;
+  private forgotAt = -forgetMs;
 
   private constructor(private readonly options: ClusterOptions) {
     const { address, folder, secrets, onTrouble } = options;
@@ -132,9 +133,17 @@ export class Cluster {
     await this.secrets.synchronize();
     if (!this.leads) return;
     if (begins) for (const listener of this.onLead) listener();
+    await this.forget();
     this.checkpoints
       .review()
       .catch((error: unknown) => this.options.onTrouble('A checkpoint could not be made.', error));
+  }
+
+  /** Removes what nobody can use again, however much the clocks of the servers differ. */
+  private async forget(): Promise<void> {
+    if (performance.now() - this.forgotAt < forgetMs) return;
+    this.forgotAt = performance.now();
+    await this.journal.others.query("DELETE FROM used WHERE until < now() - interval '1 hour'");
   }
 
   async close(): Promise<void> {

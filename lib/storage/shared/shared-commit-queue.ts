@@ -14,6 +14,9 @@ import { type Place, readPlace, writePlace } from './place.js';
 import { readChanges, writeChanges } from './shared-change.js';
 import { SharedLog } from './shared-log.js';
 
+/** After so many bytes a turn ends: its row has to fit into strings, memory and the patience of all servers. */
+const maxTurnBytes = 32 << 20;
+
 export interface SharedCommitQueueOptions extends CommitQueueOptions {
   /** Called for each transaction of another server, before it can be seen here. */
   readonly foreignListeners: readonly TransactionListener[];
@@ -33,7 +36,9 @@ export class SharedCommitQueue extends CommitQueue {
   }
 
   protected override admitted(): Promise<void> | undefined {
-    return this.isTurn ? undefined : this.beginTurn();
+    if (!this.isTurn) return this.beginTurn();
+    const isFull = this.pending.reduce((sum, { bytes }) => sum + bytes, 0) > maxTurnBytes;
+    return isFull ? this.endTurn().then(() => this.beginTurn()) : undefined;
   }
 
   /** The turn ends after those that wait already. */
@@ -48,6 +53,7 @@ export class SharedCommitQueue extends CommitQueue {
   protected override flushSoon(): void {}
 
   private async endTurn(): Promise<void> {
+    if (!this.isTurn) return;
     this.isTurn = false;
     const group = this.pending;
     this.pending = [];
@@ -86,14 +92,24 @@ export class SharedCommitQueue extends CommitQueue {
     for (const { body, ...place } of rows) {
       if (this.hasFailed) throw this.refusal();
       const group: PendingCommit[] = [];
-      for (const transaction of readChanges(body, this.state)) {
-        for (const listener of this.options.foreignListeners) await listener(transaction);
-        this.options.onStage(transaction);
-        const sequence = ++this.sequence;
-        this.state.lay(transaction, sequence, Promise.resolve());
-        group.push({ transaction, sequence, bytes: sizeOfBatch(transaction), resolve() {}, reject() {} });
+      try {
+        await this.lay(body, group);
+      } catch (error) {
+        // It is tried again, on the state that there was before.
+        this.refuse(group, new AppendInDoubtError('too-busy', 'The changes of another server could not be applied.'));
+        throw error;
       }
       await this.settleAt(place, group);
+    }
+  }
+
+  private async lay(body: Buffer, group: PendingCommit[]): Promise<void> {
+    for (const transaction of readChanges(body, this.state)) {
+      for (const listener of this.options.foreignListeners) await listener(transaction);
+      this.options.onStage(transaction);
+      const sequence = ++this.sequence;
+      this.state.lay(transaction, sequence, Promise.resolve());
+      group.push({ transaction, sequence, bytes: sizeOfBatch(transaction), resolve() {}, reject() {} });
     }
   }
 

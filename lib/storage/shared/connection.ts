@@ -105,11 +105,17 @@ export class Connection {
     };
     client.on('error', lost);
     client.on('end', lost);
-    await client.connect();
-    await client.query(
-      `SET search_path TO ${pg.escapeIdentifier(schema)}; SET lock_timeout = ${lockMs}; ` +
-        `SET idle_in_transaction_session_timeout = ${idleMs}; SET client_min_messages = warning`,
-    );
+    try {
+      await client.connect();
+      await client.query(
+        `SET search_path TO ${pg.escapeIdentifier(schema)}; SET lock_timeout = ${lockMs}; ` +
+          `SET idle_in_transaction_session_timeout = ${idleMs}; SET client_min_messages = warning`,
+      );
+    } catch (error) {
+      // A session that cannot be used would stay open, and another one with every further try.
+      client.connection.stream.destroy();
+      throw error;
+    }
     return client;
   }
 }

@@ -23,6 +23,13 @@ export interface CopyOptions {
 /** It is being made. */
 const unfinished = 'unfinished ';
 
+/** Whether a folder is the copy of a journal; `whole` when it has one state of it, maybe an early one. */
+export async function copyIn(level: Level): Promise<'none' | 'whole' | 'unfinished'> {
+  const journal = await level.get(metaKey('journal'));
+  if (journal === undefined) return 'none';
+  return journal.startsWith(unfinished) ? 'unfinished' : 'whole';
+}
+
 /** @throws StoreUnavailableError for a folder that is the copy of a journal, when the server is started without one */
 export async function assertNoCopy(level: Level): Promise<void> {
   if ((await level.get(metaKey('journal'))) !== undefined)

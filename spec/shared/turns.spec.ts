@@ -1,8 +1,12 @@
 /** A turn that the database has taken from a server: nothing of it comes into the journal, and nobody else is held up by it. */
 import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { openLevel } from '../../lib/storage/durable-level.js';
 import { blobKey, entryKey } from '../../lib/storage/records.js';
+import { Cluster as Member } from '../../lib/storage/shared/cluster.js';
 import { Connection } from '../../lib/storage/shared/connection.js';
 import { Journal } from '../../lib/storage/shared/journal.js';
 import type { Store } from '../../lib/storage/store.js';
@@ -212,5 +216,25 @@ describe('A turn of a server', function () {
     await silent.close();
     expect(await unanswered).to.equal('too-busy');
     await proxy.close();
+  });
+
+  it('Rule 19.6: does not start when another server could start meanwhile', async () => {
+    const folder = join(cluster.folder, 'starting');
+    mkdirSync(join(folder, 'blobs'), { recursive: true });
+    const level = await openLevel(join(folder, 'level'));
+    const member = await Member.join(level, {
+      address: { url: own['store']!, schema: 'starting', password: own['store.password'] },
+      ...{ storage: cluster.root, folder, blobs: { dataDir: folder }, secrets: [] },
+      ...{ told() {}, onProgress() {}, onTrouble() {} },
+    });
+    await endTurn();
+    await sleep(50);
+    const outcome = await member.opened().then(
+      () => 'opened',
+      (error: Error) => error.message,
+    );
+    expect(outcome).to.match(/lost while the server started/);
+    await member.close();
+    await level.close();
   });
 });

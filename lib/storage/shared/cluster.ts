@@ -1,7 +1,7 @@
 /** One server as a member of those that serve a storage together: from its start to its end. It must not know what is stored. */
 import { join } from 'node:path';
 import type { BlobLocation } from '../blobs.js';
-import type { Level } from '../durable-level.js';
+import { type Level, StoreUnavailableError } from '../durable-level.js';
 import { Checkpoints } from './checkpoints.js';
 import { Connection, type DatabaseAddress } from './connection.js';
 import { openCopy } from './copy.js';
@@ -39,6 +39,8 @@ export class Cluster {
   /** Held while this server starts, since it may make what another one makes. */
   private readonly starting: Connection;
   private readonly onLead: (() => void)[] = [];
+  /** That of `starting` which keeps others from starting. */
+  private startSession: object | undefined;
   private isMember = false;
   private refreshedAt = -refreshMs;
   private forgotAt = -forgetMs;
@@ -88,11 +90,22 @@ export class Cluster {
       `BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = '${startSeconds}s'; ` +
         "SELECT 1 FROM meta WHERE name = 'journal' FOR UPDATE",
     );
+    this.startSession = this.starting.session;
+  }
+
+  /** @throws StoreUnavailableError when another server may have started meanwhile */
+  private assertAlone(): void {
+    if (this.startSession === undefined || this.startSession === this.starting.session) return;
+    throw new StoreUnavailableError(
+      'The connection to the database was lost while the server started. Start it again.',
+    );
   }
 
   /** Everything is made that is made at a start, and others may start. */
   async opened(): Promise<void> {
+    this.assertAlone();
     await this.secrets.synchronize();
+    this.startSession = undefined;
     await this.starting.close();
   }
 

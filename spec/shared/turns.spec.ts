@@ -117,6 +117,18 @@ describe('A turn of a server', function () {
     await assertSound(count(b));
   });
 
+  it('has no transaction that is too large for a row, and says so', async () => {
+    const [a] = stores();
+    const start = count(a);
+    const value = 'x'.repeat(8 << 20);
+    const outcome = a.transact((tx) => {
+      for (let at = 0; at < 40; at++) tx.putEntry(entryKey('spec', 'large', String(at)), value);
+    });
+    const [, refusal] = await Promise.all([increment(a), outcome.catch((error: { code?: string }) => error.code)]);
+    expect(refusal).to.equal('too-large');
+    await assertSound(start + 1);
+  });
+
   it('Rule 19.2: applies the changes of another server once when that fails at first', async () => {
     const [a, b] = stores();
     await b.shared!.freshen();

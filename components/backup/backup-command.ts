@@ -12,8 +12,9 @@ import { atOnce } from '../../lib/storage/at-once.js';
 import { type BlobFacts, DamagedBlobError } from '../../lib/storage/blob-integrity.js';
 import type { Blobs } from '../../lib/storage/blobs.js';
 import { blobsAt } from '../../lib/storage/blobs-at.js';
-import { openLevel, StoreUnavailableError } from '../../lib/storage/durable-level.js';
+import { type Level, openLevel, StoreUnavailableError } from '../../lib/storage/durable-level.js';
 import { blobFacts, iriOfRecordKey, readRecord } from '../../lib/storage/records.js';
+import { copyIn } from '../../lib/storage/shared/copy.js';
 import { isOf } from './entries.js';
 import { blobFile, copyOnce, keyFiles, type Manifest, makeOnce, prune, writeManifest } from './folder.js';
 import { RunningServer } from './running-server.js';
@@ -62,11 +63,16 @@ async function stateInto(context: CommandContext, file: string): Promise<Running
     throw error;
   });
   if (level) {
+    const write = (from: Level): Promise<number> =>
+      writeState(from, file, (entries) => told(entries, Number.POSITIVE_INFINITY));
+    let copy: Awaited<ReturnType<typeof copyIn>>;
     try {
-      await writeState(level, file, (entries) => told(entries, Number.POSITIVE_INFINITY));
+      copy = await copyIn(level);
+      if (copy === 'none') await write(level);
     } finally {
       await level.close();
     }
+    if (copy !== 'none') await copyInto(context, copy, write);
     return undefined;
   }
   const server = await RunningServer.begin(context);
@@ -80,6 +86,26 @@ async function stateInto(context: CommandContext, file: string): Promise<Running
   } catch (error) {
     await server.release();
     throw error;
+  }
+}
+
+/** A copy of a storage in a database lacks what other servers wrote since it was followed last: it is followed first, when that can be. */
+async function copyInto(
+  { dataDir, onStore, print }: CommandContext,
+  copy: 'whole' | 'unfinished',
+  write: (level: Level) => Promise<number>,
+): Promise<void> {
+  try {
+    await onStore(({ level }) => write(level));
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError || error instanceof LwsError)) throw error;
+    if (copy === 'unfinished')
+      throw new BackupError(`The data directory is an unfinished copy of a storage in a database. ${error.message}`);
+    print(
+      `${error.message}\nThe back-up has what this copy has; it lacks what other servers have written since it was stopped.`,
+    );
+    const level = await openLevel(join(resolve(dataDir), 'level'));
+    await write(level).finally(() => level.close());
   }
 }
 

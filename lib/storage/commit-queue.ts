@@ -25,7 +25,7 @@ export class CommitQueue {
   protected pending: PendingCommit[] = [];
   private writer: Promise<unknown> = Promise.resolve();
   protected flushing: Promise<void> | undefined;
-  private lastCommit: Promise<void> = Promise.resolve();
+  protected lastCommit: Promise<void> = Promise.resolve();
   protected sequence = 0;
   /** Transactions that were begun or wait to be, and are not written yet. */
   waiting = 0;
@@ -139,7 +139,7 @@ export class CommitQueue {
 
   /**
    * Writes transactions in one batch, which settles them.
-   * @param position of their last in the journal that servers share; absent: there is none, and the batch is synced
+   * @param position the place of their row in the journal that servers share; absent: there is none, and the batch is synced
    * @returns false when it failed, which was dealt with
    */
   protected async writeGroup(group: readonly PendingCommit[], position?: string): Promise<boolean> {

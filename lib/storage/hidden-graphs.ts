@@ -53,12 +53,27 @@ export class HiddenGraphs {
     if (!(await transact((tx) => tx.hideGraph(graph, keys), { frees: false }))) return false;
     try {
       for (const block of blocksOf(keys))
-        await transact((tx) => tx.writeHidden(graph, { added: block, removed: [] }), { frees: false });
+        await transact((tx) => this.writeBlock(tx, graph, { keys, block }), { frees: false });
     } catch (error) {
       this.drop(graph, keys);
       throw error;
     }
     return true;
+  }
+
+  /** @throws LwsError `too-busy` when another server took it for one that was abandoned, and removes it */
+  private writeBlock(
+    tx: Transaction,
+    graph: string,
+    { keys, block }: { readonly keys: GraphKeys; readonly block: readonly string[] },
+  ): void {
+    if (!tx.isLoaded(graph, keys))
+      throw new LwsError('too-busy', 'The content took too long to be written. Try again in a moment.', {
+        reason:
+          'another server removes it, for which it had been abandoned: clocks that differ, or a server that was held up',
+        fields: { 'Retry-After': '5' },
+      });
+    tx.writeHidden(graph, { added: block, removed: [] });
   }
 
   /** Lets go of a graph that was written and is not wanted any more. */
@@ -134,11 +149,13 @@ export class HiddenGraphs {
     const transact = (work: (tx: Transaction) => void): Promise<unknown> =>
       this.options.transact(
         (tx) => {
-          isHidden = tx.entry(hiddenKey(graph)) === value;
+          isHidden = [value, dropped].includes(tx.entry(hiddenKey(graph)) ?? '');
           if (isHidden) work(tx);
         },
         { frees: true },
       );
+    // Whoever still writes it finds out, and adds nothing to what is read now.
+    if (value !== dropped) await transact((tx) => tx.putEntry(hiddenKey(graph), dropped));
     for await (const block of keyBlocks(level, rangeOf(graphPrefix(graph))))
       for (let at = 0; at < block.length; at += quadsAtATime) {
         if (this.isClosed || !isHidden) return;

@@ -7,6 +7,8 @@ export interface CuttingProxy {
   /** How many connections were cut. */
   readonly cuts: number;
   cut(when: 'before' | 'after'): void;
+  /** Nothing comes through any more, and nobody hears of that, as when a machine has lost its power. */
+  stall(): void;
   close(): Promise<void>;
 }
 
@@ -14,6 +16,7 @@ export async function startCuttingProxy(to: number): Promise<CuttingProxy> {
   const port = await freePort();
   let planned: 'before' | 'after' | undefined;
   let cuts = 0;
+  let isStalled = false;
   const open = new Set<Socket>();
   const proxy = createServer((socket) => {
     const database = connect(to, '127.0.0.1');
@@ -27,6 +30,7 @@ export async function startCuttingProxy(to: number): Promise<CuttingProxy> {
       });
     }
     socket.on('data', (bytes) => {
+      if (isStalled) return;
       const isCommit = planned !== undefined && bytes.includes('COMMIT\0');
       if (isCommit) {
         isCut = true;
@@ -40,7 +44,9 @@ export async function startCuttingProxy(to: number): Promise<CuttingProxy> {
         setTimeout(() => database.destroy(), 200);
       } else database.write(bytes);
     });
-    database.on('data', (bytes) => socket.write(bytes));
+    database.on('data', (bytes) => {
+      if (!isStalled) socket.write(bytes);
+    });
   });
   await new Promise<void>((resolve) => proxy.listen(port, '127.0.0.1', resolve));
   return {
@@ -50,6 +56,9 @@ export async function startCuttingProxy(to: number): Promise<CuttingProxy> {
     },
     cut: (when) => {
       planned = when;
+    },
+    stall: () => {
+      isStalled = true;
     },
     close: async () => {
       for (const socket of open) socket.destroy();

@@ -2,6 +2,7 @@
  * Checkpoints: a whole state in the database, so that a new server begins with it and the journal before it can be removed. One is
  * made when the journal has become as large as the last one, so every change is written twice at most in the long run.
  */
+import { randomInt } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { type Level, writeBatch, writeUnsynced } from '../durable-level.js';
@@ -10,6 +11,7 @@ import { metaKey } from '../records.js';
 import { isQuad } from '../rewritten-entries.js';
 import { entryOf, lineOf, stateBlocks } from '../state-blocks.js';
 import type { Connection } from './connection.js';
+import { readPlace } from './place.js';
 
 /** Characters of one part. */
 const partLength = 4 << 20;
@@ -17,6 +19,8 @@ const packed = promisify(gzip);
 const unpacked = promisify(gunzip);
 
 export interface Checkpoint {
+  /** The number of its parts in the table, which is that of no other one. */
+  readonly key: number;
   /** The last row of the journal that is in it. */
   readonly seq: number;
   readonly parts: number;
@@ -26,25 +30,69 @@ export interface Checkpoint {
 /** The one that is complete. */
 export async function lastCheckpoint(connection: Connection): Promise<Checkpoint | undefined> {
   const { rows } = await connection.query<{ value: string }>("SELECT value FROM meta WHERE name = 'checkpoint'");
-  return rows[0] && (JSON.parse(rows[0].value) as Checkpoint);
+  if (!rows[0]) return undefined;
+  const found = JSON.parse(rows[0].value) as Checkpoint;
+  // Those of earlier versions have their parts under the number of the row.
+  return { ...found, key: found.key ?? found.seq };
 }
 
+/** Parts of nothing that was published: so long after they were begun nobody adds to them. */
+const abandonedMs = 7 * 24 * 3_600_000;
+/** The time, so that one can see how old they are, and what makes it that of one maker. */
+const newKey = (): number => -(Date.now() * 1000 + randomInt(1000));
+
 /**
- * Writes the state of a copy, and removes the one before and the rows of the journal that nobody needs any more.
+ * Writes the state of a copy, and removes the one before and the rows of the journal that nobody needs any more. Several servers may do
+ * it at once, and each may be held up for long: the last one that is published is always complete, and never older than another was.
  * @param keptMinutes rows that are not older stay, for servers that are not there at the moment
+ * @returns the last one, which is that of another server when that was later
  */
 export async function writeCheckpoint(level: Level, connection: Connection, keptMinutes: number): Promise<Checkpoint> {
+  const key = newKey();
+  let isPublished = false;
+  try {
+    const checkpoint = await writeParts(level, connection, key);
+    const before = await lastCheckpoint(connection);
+    isPublished = await publish(connection, checkpoint);
+    if (!isPublished) return (await lastCheckpoint(connection))!;
+    await connection.query('DELETE FROM checkpoint WHERE seq = $1 OR (seq < 0 AND seq > $2 AND seq <> $3)', [
+      before?.key ?? 0,
+      -(Date.now() - abandonedMs) * 1000,
+      key,
+    ]);
+    await connection.query("DELETE FROM journal WHERE seq <= $1 AND at < now() - $2 * interval '1 minute'", [
+      checkpoint.seq,
+      keptMinutes,
+    ]);
+    return checkpoint;
+  } finally {
+    // What cannot be removed now is abandoned.
+    if (!isPublished) await connection.query('DELETE FROM checkpoint WHERE seq = $1', [key]).catch(() => {});
+  }
+}
+
+/** Makes it the last one, when it is complete and later than that. */
+async function publish(connection: Connection, checkpoint: Checkpoint): Promise<boolean> {
+  const { key, seq, parts } = checkpoint;
+  const { rowCount } = await connection.query(
+    "INSERT INTO meta (name, value) SELECT 'checkpoint', $1 WHERE (SELECT count(*) FROM checkpoint WHERE seq = $2) = $3 " +
+      "ON CONFLICT (name) DO UPDATE SET value = excluded.value WHERE (meta.value::jsonb->>'seq')::bigint < $4",
+    [JSON.stringify(checkpoint), key, parts, seq],
+  );
+  return rowCount === 1;
+}
+
+async function writeParts(level: Level, connection: Connection, key: number): Promise<Checkpoint> {
   const snapshot = level.snapshot();
   try {
-    const seq = Number((await level.get(metaKey('position'), { snapshot })) ?? '0');
-    await connection.query('DELETE FROM checkpoint WHERE seq = $1', [seq]);
+    const { seq } = readPlace(await level.get(metaKey('position'), { snapshot }));
     let [parts, bytes, length] = [0, 0, 0];
     let lines: string[] = [];
     const flush = async (): Promise<void> => {
       const body = await packed(lines.join('\n'), { level: 1 });
       [lines, length] = [[], 0];
       bytes += body.length;
-      await connection.query('INSERT INTO checkpoint (seq, part, body) VALUES ($1, $2, $3)', [seq, parts++, body]);
+      await connection.query('INSERT INTO checkpoint (seq, part, body) VALUES ($1, $2, $3)', [key, parts++, body]);
     };
     for await (const block of stateBlocks(level, snapshot, true))
       for (const entry of block) {
@@ -54,17 +102,7 @@ export async function writeCheckpoint(level: Level, connection: Connection, kept
         if (length >= partLength) await flush();
       }
     if (lines.length > 0) await flush();
-    const checkpoint = { seq, parts, bytes };
-    await connection.query(
-      "INSERT INTO meta (name, value) VALUES ('checkpoint', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
-      [JSON.stringify(checkpoint)],
-    );
-    await connection.query('DELETE FROM checkpoint WHERE seq <> $1', [seq]);
-    await connection.query("DELETE FROM journal WHERE seq <= $1 AND at < now() - $2 * interval '1 minute'", [
-      seq,
-      keptMinutes,
-    ]);
-    return checkpoint;
+    return { key, seq, parts, bytes };
   } finally {
     await snapshot.close();
   }
@@ -78,11 +116,11 @@ export async function loadCheckpoint(
 ): Promise<number> {
   const checkpoint = await lastCheckpoint(connection);
   if (!checkpoint) return 0;
-  const { seq, parts } = checkpoint;
+  const { key, seq, parts } = checkpoint;
   for (let part = 0; part < parts; part++) {
     const { rows } = await connection.query<{ body: Buffer }>(
       'SELECT body FROM checkpoint WHERE seq = $1 AND part = $2',
-      [seq, part],
+      [key, part],
     );
     if (!rows[0]) throw new Error('The checkpoint was replaced meanwhile. Start the server again.');
     const lines = (await unpacked(rows[0].body)).toString().split('\n');

@@ -3,12 +3,11 @@ import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { lastCheckpoint } from './checkpoint.js';
 import type { CheckpointTask } from './checkpoint-worker.js';
-import type { Connection } from './connection.js';
+import { Connection } from './connection.js';
 
 const lookMs = 30_000;
 
 export interface CheckpointOptions extends CheckpointTask {
-  readonly connection: Connection;
   /** Bytes of the journal after a checkpoint that lead to another one at the earliest. */
   readonly minBytes: number;
 }
@@ -16,14 +15,19 @@ export interface CheckpointOptions extends CheckpointTask {
 export class Checkpoints {
   private lookedAt = -lookMs;
   private worker: Worker | undefined;
+  /** Its own: a long journal takes long to be measured. */
+  private readonly connection: Connection;
 
-  constructor(private readonly options: CheckpointOptions) {}
+  constructor(private readonly options: CheckpointOptions) {
+    this.connection = new Connection(options.address);
+  }
 
   /** Called now and then by the server that leads. @throws the error of the database, or of the thread */
   async review(): Promise<void> {
     if (this.worker || performance.now() - this.lookedAt < lookMs) return;
     this.lookedAt = performance.now();
-    const { connection, minBytes, folder, address, keptMinutes } = this.options;
+    const { connection } = this;
+    const { minBytes, folder, address, keptMinutes } = this.options;
     const last = await lastCheckpoint(connection);
     const { rows } = await connection.query<{ bytes: string }>(
       'SELECT coalesce(sum(octet_length(body)), 0) AS bytes FROM journal WHERE seq > $1',
@@ -42,5 +46,6 @@ export class Checkpoints {
 
   async stop(): Promise<void> {
     await this.worker?.terminate();
+    await this.connection.close();
   }
 }

@@ -1,7 +1,7 @@
 /** One server as a member of those that serve a storage together: from its start to its end. It must not know what is stored. */
 import { join } from 'node:path';
 import type { BlobLocation } from '../blobs.js';
-import type { Level } from '../durable-level.js';
+import { type Level, StoreUnavailableError } from '../durable-level.js';
 import { Checkpoints } from './checkpoints.js';
 import { Connection, type DatabaseAddress } from './connection.js';
 import { openCopy } from './copy.js';
@@ -25,7 +25,7 @@ export interface ClusterOptions {
   readonly onTrouble: (message: string, error: unknown) => void;
 }
 
-const refreshMs = 1_000;
+const [refreshMs, forgetMs] = [1_000, 60_000];
 const keptMinutes = 60;
 const minCheckpointBytes = 64 << 20;
 /** How long a start may wait for those of other servers. */
@@ -39,8 +39,11 @@ export class Cluster {
   /** Held while this server starts, since it may make what another one makes. */
   private readonly starting: Connection;
   private readonly onLead: (() => void)[] = [];
+  /** That of `starting` which keeps others from starting. */
+  private startSession: object | undefined;
   private isMember = false;
   private refreshedAt = -refreshMs;
+  private forgotAt = -forgetMs;
 
   private constructor(private readonly options: ClusterOptions) {
     const { address, folder, secrets, onTrouble } = options;
@@ -49,7 +52,6 @@ export class Cluster {
     const connection = this.journal.others;
     this.secrets = new SharedSecrets(connection, folder, secrets);
     this.checkpoints = new Checkpoints({
-      connection,
       address,
       keptMinutes,
       folder: join(folder, 'level'),
@@ -88,11 +90,22 @@ export class Cluster {
       `BEGIN; SET LOCAL idle_in_transaction_session_timeout = 0; SET LOCAL lock_timeout = '${startSeconds}s'; ` +
         "SELECT 1 FROM meta WHERE name = 'journal' FOR UPDATE",
     );
+    this.startSession = this.starting.session;
+  }
+
+  /** @throws StoreUnavailableError when another server may have started meanwhile */
+  private assertAlone(): void {
+    if (this.startSession === undefined || this.startSession === this.starting.session) return;
+    throw new StoreUnavailableError(
+      'The connection to the database was lost while the server started. Start it again.',
+    );
   }
 
   /** Everything is made that is made at a start, and others may start. */
   async opened(): Promise<void> {
+    this.assertAlone();
     await this.secrets.synchronize();
+    this.startSession = undefined;
     await this.starting.close();
   }
 
@@ -133,9 +146,17 @@ export class Cluster {
     await this.secrets.synchronize();
     if (!this.leads) return;
     if (begins) for (const listener of this.onLead) listener();
+    await this.forget();
     this.checkpoints
       .review()
       .catch((error: unknown) => this.options.onTrouble('A checkpoint could not be made.', error));
+  }
+
+  /** Removes what nobody can use again, however much the clocks of the servers differ. */
+  private async forget(): Promise<void> {
+    if (performance.now() - this.forgotAt < forgetMs) return;
+    this.forgotAt = performance.now();
+    await this.journal.others.query("DELETE FROM used WHERE until < now() - interval '1 hour'");
   }
 
   async close(): Promise<void> {

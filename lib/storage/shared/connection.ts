@@ -10,7 +10,7 @@ export interface DatabaseAddress {
   readonly password: string | undefined;
 }
 
-const connectMs = 5_000;
+const [connectMs, farewellMs] = [5_000, 1_000];
 /** After a failure, others are told at once for so long. */
 const restMs = 500;
 /** What a server that hangs may keep others waiting, and what one may wait for it. */
@@ -46,6 +46,11 @@ export class Connection {
     }
   }
 
+  /** What the next question goes to: another one after it was lost, which knows nothing of what was begun before. */
+  get session(): object | undefined {
+    return this.client;
+  }
+
   /** Ends the connection; the next question makes another one. */
   drop(): void {
     const { client } = this;
@@ -56,7 +61,11 @@ export class Connection {
   async close(): Promise<void> {
     this.isClosed = true;
     const client = await this.client?.catch(() => undefined);
-    await client?.end();
+    if (!client) return;
+    // A machine that is gone does not take leave.
+    const giveUp = setTimeout(() => client.connection.stream.destroy(), farewellMs);
+    await client.end();
+    clearTimeout(giveUp);
   }
 
   private connected(): Promise<Client> {
@@ -96,11 +105,17 @@ export class Connection {
     };
     client.on('error', lost);
     client.on('end', lost);
-    await client.connect();
-    await client.query(
-      `SET search_path TO ${pg.escapeIdentifier(schema)}; SET lock_timeout = ${lockMs}; ` +
-        `SET idle_in_transaction_session_timeout = ${idleMs}; SET client_min_messages = warning`,
-    );
+    try {
+      await client.connect();
+      await client.query(
+        `SET search_path TO ${pg.escapeIdentifier(schema)}; SET lock_timeout = ${lockMs}; ` +
+          `SET idle_in_transaction_session_timeout = ${idleMs}; SET client_min_messages = warning`,
+      );
+    } catch (error) {
+      // A session that cannot be used would stay open, and another one with every further try.
+      client.connection.stream.destroy();
+      throw error;
+    }
     return client;
   }
 }

@@ -8,6 +8,7 @@ import { storeFormat } from '../format.js';
 import { metaKey } from '../records.js';
 import { lastCheckpoint, loadCheckpoint, writeCheckpoint } from './checkpoint.js';
 import type { Journal } from './journal.js';
+import { contradict, readPlace } from './place.js';
 
 export interface CopyOptions {
   readonly level: Level;
@@ -22,6 +23,13 @@ export interface CopyOptions {
 
 /** It is being made. */
 const unfinished = 'unfinished ';
+
+/** Whether a folder is the copy of a journal; `whole` when it has one state of it, maybe an early one. */
+export async function copyIn(level: Level): Promise<'none' | 'whole' | 'unfinished'> {
+  const journal = await level.get(metaKey('journal'));
+  if (journal === undefined) return 'none';
+  return journal.startsWith(unfinished) ? 'unfinished' : 'whole';
+}
 
 /** @throws StoreUnavailableError for a folder that is the copy of a journal, when the server is started without one */
 export async function assertNoCopy(level: Level): Promise<void> {
@@ -50,13 +58,14 @@ export async function openCopy(options: CopyOptions): Promise<void> {
       'The data directory is the copy of another database. Choose another lws.data-dir, or remove its folder level/: it is made again from ' +
         'the database that lws.store names.',
     );
-  const position = Number(await level.get(metaKey('position')));
-  if (position > (await journal.head()))
+  const place = readPlace(await level.get(metaKey('position')));
+  const found = await journal.find(place.seq);
+  if (place.seq > (await journal.head()).seq || contradict(place, found))
     throw new StoreUnavailableError(
       'The database lacks what this copy of it has: it was set back to an earlier state. To go on with the state of the database, remove the ' +
         'folder level/ in the data directory of every server; to keep what is here, make a back-up of it first.',
     );
-  if (await journal.reaches(position)) return;
+  if (await journal.reaches(place.seq)) return;
   told('The journal does not reach back to where this server stopped: its copy of the storage is made anew.');
   await makeCopy(options);
 }
@@ -84,7 +93,7 @@ async function moveIn({ level, journal, name, storage, told }: CopyOptions): Pro
     throw new StoreUnavailableError(
       'The storage in the data directory has another base URI or an earlier format. Start it without lws.store once; after that it can move.',
     );
-  if ((await journal.head()) > 0 || (await lastCheckpoint(journal.others)))
+  if ((await journal.head()).seq > 0 || (await lastCheckpoint(journal.others)))
     throw new StoreUnavailableError(
       'The data directory has a storage of its own, and the database that lws.store names has one too. Choose an empty lws.data-dir to serve ' +
         'that of the database, or another lws.store or lws.store.schema for this one.',

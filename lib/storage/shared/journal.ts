@@ -6,9 +6,11 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LwsError } from '../../errors.js';
 import { Connection, type DatabaseAddress, databaseAway } from './connection.js';
+import { contradict, type Place, setBack } from './place.js';
 
 export interface JournalRow {
   readonly seq: number;
+  readonly id: string;
   readonly body: Buffer;
 }
 
@@ -16,17 +18,56 @@ export interface JournalRow {
 export class AppendInDoubtError extends LwsError {}
 
 const questionMs = 10_000;
+/** What takes longer is lost: a machine that is gone says nothing, and the connection would wait a quarter of an hour for it. */
+const answerMs = 45_000;
 const doubtMs = 20_000;
 const rowsAtATime = 200;
+/** After so many bytes no further row is read at once. */
+const bytesAtATime = 16 << 20;
+/**
+ * What is read with the lock is what a connection takes up in any case: a session that waits for its reader is not idle, and would keep
+ * the lock of a server that is gone.
+ */
+const [rowsInTurn, rowBytesInTurn] = [8, 32 << 10];
 
 interface StoredRow {
   readonly seq: string;
-  readonly body: Buffer;
+  readonly id: string;
+  readonly body: Buffer | null;
 }
 
-const nextRows = 'SELECT seq, body FROM journal WHERE seq > $1 ORDER BY seq LIMIT $2';
-const rowsOf = ({ rows }: { readonly rows: readonly StoredRow[] }): JournalRow[] =>
-  rows.map(({ seq, body }) => ({ seq: Number(seq), body }));
+/** The row at a place without its body, and those after it. */
+const nextRows =
+  'SELECT seq, id, body FROM (SELECT seq, id, body, ' +
+  'coalesce(sum(octet_length(body)) OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bytes FROM ' +
+  '(SELECT seq, id, CASE WHEN seq > $1 THEN body END AS body FROM journal WHERE seq >= $1 ORDER BY seq LIMIT $2) AS first) AS following ' +
+  'WHERE bytes < $3 ORDER BY seq';
+/** The same at the beginning of a turn, as far as they are short. */
+const shortRows =
+  'SELECT seq, id, CASE WHEN seq > $1 AND octet_length(body) <= $3 THEN body END AS body FROM journal WHERE seq >= $1 ' +
+  'ORDER BY seq LIMIT $2';
+const lastRow = 'SELECT seq, (SELECT id FROM journal WHERE journal.seq = head.seq) AS id FROM head';
+
+interface StoredPlace {
+  readonly seq: string;
+  readonly id: string | null;
+}
+
+const placeOf = ({ rows }: { readonly rows: readonly StoredPlace[] }): Place => ({
+  seq: Number(rows[0]!.seq),
+  id: rows[0]!.id ?? undefined,
+});
+
+/** @throws LwsError `too-busy` when the journal has another row at the place that they come after */
+function rowsAfter(place: Place, { rows }: { readonly rows: readonly StoredRow[] }): JournalRow[] {
+  const found: JournalRow[] = [];
+  for (const { seq, id, body } of rows) {
+    if (contradict(place, { seq: Number(seq), id })) throw setBack(place);
+    if (body) found.push({ seq: Number(seq), id, body });
+    else if (Number(seq) > place.seq) break;
+  }
+  return found;
+}
 
 export class Journal {
   /** Asks how far the journal is; never waits for anybody who writes. */
@@ -34,22 +75,31 @@ export class Journal {
   /** For what is beside the journal. */
   readonly others: Connection;
   private readonly writer: Connection;
+  /** The session of the writer that keeps others from writing. */
+  private turn: object | undefined;
 
-  constructor(address: DatabaseAddress) {
-    this.reader = new Connection(address, questionMs);
-    this.writer = new Connection(address);
-    this.others = new Connection(address);
+  /** @param timeoutMs of what writes; more than one may wait for others who write */
+  constructor(address: DatabaseAddress, timeoutMs = answerMs) {
+    this.reader = new Connection(address, Math.min(questionMs, timeoutMs));
+    this.writer = new Connection(address, timeoutMs);
+    this.others = new Connection(address, timeoutMs);
   }
 
-  /** The number of the last row. @throws LwsError `too-busy` */
-  async head(): Promise<number> {
-    const { rows } = await this.reader.query<{ seq: string }>('SELECT seq FROM head');
-    return Number(rows[0]!.seq);
+  /** Where the last row is. @throws LwsError `too-busy` */
+  async head(): Promise<Place> {
+    return placeOf(await this.reader.query<StoredPlace>(lastRow));
   }
 
-  /** The next rows after one, in order; fewer than there are when there are many. */
-  async after(seq: number): Promise<JournalRow[]> {
-    return rowsOf(await this.reader.query<StoredRow>(nextRows, [seq, rowsAtATime]));
+  /** The next rows after a place, in order; fewer than there are when they are many or long. @throws LwsError `too-busy` */
+  async after(place: Place): Promise<JournalRow[]> {
+    // The question how far the journal is never waits for long rows.
+    return rowsAfter(place, await this.others.query<StoredRow>(nextRows, [place.seq, rowsAtATime + 1, bytesAtATime]));
+  }
+
+  /** The row of a number, when it is still there. */
+  async find(seq: number): Promise<Place> {
+    const { rows } = await this.reader.query<{ id: string }>('SELECT id FROM journal WHERE seq = $1', [seq]);
+    return { seq, id: rows[0]?.id };
   }
 
   /** Whether all rows after one are still there. */
@@ -63,17 +113,21 @@ export class Journal {
 
   /**
    * Waits until nobody else writes, and keeps others from it until `append` or `release`.
-   * @returns the number of the last row, and the next rows after a given one
+   * @returns where the last row is, and the next rows after a given one
    * @throws LwsError `too-busy`
    */
-  async lock(position: number): Promise<{ readonly head: number; readonly rows: readonly JournalRow[] }> {
+  async lock(place: Place): Promise<{ readonly head: Place; readonly rows: readonly JournalRow[] }> {
     try {
-      const [, { rows }, next] = await Promise.all([
+      const asked = Promise.all([
         this.writer.query('BEGIN'),
-        this.writer.query<{ seq: string }>('SELECT seq FROM head FOR UPDATE'),
-        this.writer.query<StoredRow>(nextRows, [position, rowsAtATime]),
+        this.writer.query('SELECT seq FROM head FOR UPDATE'),
+        this.writer.query<StoredPlace>(lastRow),
+        this.writer.query<StoredRow>(shortRows, [place.seq, rowsInTurn + 1, rowBytesInTurn]),
       ]);
-      return { head: Number(rows[0]!.seq), rows: rowsOf(next) };
+      const { session } = this.writer;
+      const [, , head, next] = await asked;
+      this.turn = session;
+      return { head: placeOf(head), rows: rowsAfter(place, next) };
     } catch (error) {
       this.writer.drop();
       throw error instanceof LwsError ? error : databaseAway(error);
@@ -82,19 +136,30 @@ export class Journal {
 
   /** Says that this server is still at it, or the database takes the turn from it. */
   async keep(): Promise<void> {
-    await this.writer.query('SELECT 1').catch(() => {});
+    if (this.hasTurn) await this.writer.query('SELECT 1').catch(() => {});
+  }
+
+  /** A later session would write each statement by itself, while others write. */
+  private get hasTurn(): boolean {
+    return this.turn !== undefined && this.turn === this.writer.session;
   }
 
   /** Lets others write. */
   async release(): Promise<void> {
+    if (!this.hasTurn) return;
+    this.turn = undefined;
     await this.writer.query('ROLLBACK').catch(() => this.writer.drop());
   }
 
   /**
    * Appends a row and lets others write. When the connection is lost meanwhile, the journal says whether the row is there.
-   * @throws LwsError `too-busy` when it is not; AppendInDoubtError when nobody could say so soon
+   * @returns where it is
+   * @throws LwsError `too-busy` when it is not, also when the session that had the turn has ended before; AppendInDoubtError when nobody
+   *   could say so soon
    */
-  async append(seq: number, body: Buffer): Promise<void> {
+  async append(seq: number, body: Buffer): Promise<Place> {
+    if (!this.hasTurn) throw databaseAway('the session that had the turn has ended');
+    this.turn = undefined;
     const id = randomUUID();
     try {
       const [, , { command }] = await Promise.all([
@@ -102,11 +167,12 @@ export class Journal {
         this.writer.query('UPDATE head SET seq = $1', [seq]),
         this.writer.query('COMMIT'),
       ]);
-      if (command === 'COMMIT') return;
+      if (command === 'COMMIT') return { seq, id };
       throw new Error('The database did not commit.');
     } catch (error) {
       this.writer.drop();
       if (!(await this.isThere(seq, id))) throw error instanceof LwsError ? error : databaseAway(error);
+      return { seq, id };
     }
   }
 
@@ -115,7 +181,7 @@ export class Journal {
     for (let failure: unknown; ; ) {
       try {
         // The transaction in doubt holds the head until it has ended.
-        await this.lock(seq);
+        await this.lock({ seq });
         const { rows } = await this.writer.query('SELECT 1 FROM journal WHERE seq = $1 AND id = $2', [seq, id]);
         await this.release();
         return rows.length > 0;

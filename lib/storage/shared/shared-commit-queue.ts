@@ -9,9 +9,14 @@ import { CommitQueue } from '../commit-queue.js';
 import type { CommitQueueOptions, TransactionListener } from '../commit-queue-options.js';
 import type { Doubt, PendingCommit } from '../pending-commit.js';
 import { metaKey } from '../records.js';
+import { databaseAway } from './connection.js';
 import { AppendInDoubtError, type Journal, type JournalRow } from './journal.js';
+import { type Place, readPlace, writePlace } from './place.js';
 import { readChanges, writeChanges } from './shared-change.js';
 import { SharedLog } from './shared-log.js';
+
+/** After so many bytes a turn ends: its row has to fit into strings, memory and the patience of all servers. */
+const maxTurnBytes = 32 << 20;
 
 export interface SharedCommitQueueOptions extends CommitQueueOptions {
   /** Called for each transaction of another server, before it can be seen here. */
@@ -28,38 +33,42 @@ export class SharedCommitQueue extends CommitQueue {
   ) {
     super(options);
     this.log = new SharedLog(journal, (rows) => this.take(rows));
-    this.log.position = this.storedPosition();
+    this.log.place = this.storedPlace();
   }
 
   protected override admitted(): Promise<void> | undefined {
-    return this.isTurn ? undefined : this.beginTurn();
+    if (!this.isTurn) return this.beginTurn();
+    const isFull = this.pending.reduce((sum, { bytes }) => sum + bytes, 0) > maxTurnBytes;
+    return isFull ? this.endTurn().then(() => this.beginTurn()) : undefined;
   }
 
   /** The turn ends after those that wait already. */
   private async beginTurn(): Promise<void> {
     await this.log.begin();
     this.isTurn = true;
+    // What earlier turns staged is written, or refused.
+    this.lastCommit = Promise.resolve();
     this.flushing = this.alone(() => this.endTurn());
   }
 
   protected override flushSoon(): void {}
 
   private async endTurn(): Promise<void> {
+    if (!this.isTurn) return;
     this.isTurn = false;
     const group = this.pending;
     this.pending = [];
     if (group.length === 0) return this.log.end();
-    try {
-      const body = writeChanges(group.map(({ transaction }) => transaction));
-      await this.log.commit(body, (position) => this.settleAt(position, group));
-    } catch (error) {
-      this.refuse(group, error);
-    }
+    await this.log.commit({
+      write: () => writeChanges(group.map(({ transaction }) => transaction)),
+      settle: (place) => this.settleAt(place, group),
+      refuse: (error) => this.refuse(group, error),
+    });
   }
 
-  private async settleAt(position: number, group: readonly PendingCommit[]): Promise<void> {
-    if (!(await this.writeGroup(group, String(position)))) throw copyBehind(this.failure);
-    this.log.position = position;
+  private async settleAt(place: Place, group: readonly PendingCommit[]): Promise<void> {
+    if (!(await this.writeGroup(group, writePlace(place)))) throw copyBehind(this.failure);
+    this.log.place = place;
   }
 
   /** The journal did not take them, or nobody knows: then it tells later. */
@@ -79,18 +88,30 @@ export class SharedCommitQueue extends CommitQueue {
 
   /** Applies what other servers have committed. */
   private async take(rows: readonly JournalRow[]): Promise<void> {
-    for (const { seq, body } of rows) {
+    // Others write during a turn when the database has taken it from this server: what was staged is on a state of before.
+    if (this.isTurn) this.refuse(this.pending.splice(0), databaseAway('the session that had the turn has ended'));
+    for (const { body, ...place } of rows) {
       if (this.hasFailed) throw copyBehind(this.failure);
       const group: PendingCommit[] = [];
-      for (const transaction of readChanges(body, this.state)) {
-        for (const listener of this.options.foreignListeners) await listener(transaction);
-        this.options.changes.number(transaction);
-        this.options.onStage(transaction);
-        const sequence = ++this.sequence;
-        this.state.lay(transaction, sequence, Promise.resolve());
-        group.push({ transaction, sequence, bytes: sizeOfBatch(transaction), resolve() {}, reject() {} });
+      try {
+        await this.lay(body, group);
+      } catch (error) {
+        // It is tried again, on the state that there was before.
+        this.refuse(group, new AppendInDoubtError('too-busy', 'The changes of another server could not be applied.'));
+        throw error;
       }
-      await this.settleAt(seq, group);
+      await this.settleAt(place, group);
+    }
+  }
+
+  private async lay(body: Buffer, group: PendingCommit[]): Promise<void> {
+    for (const transaction of readChanges(body, this.state)) {
+      for (const listener of this.options.foreignListeners) await listener(transaction);
+      this.options.changes.number(transaction);
+      this.options.onStage(transaction);
+      const sequence = ++this.sequence;
+      this.state.lay(transaction, sequence, Promise.resolve());
+      group.push({ transaction, sequence, bytes: sizeOfBatch(transaction), resolve() {}, reject() {} });
     }
   }
 
@@ -100,12 +121,12 @@ export class SharedCommitQueue extends CommitQueue {
   protected override settleDoubt({ group }: Doubt): boolean {
     for (const { transaction } of group) this.options.onDrop(transaction, true);
     this.state.clear();
-    this.log.position = this.storedPosition();
+    this.log.place = this.storedPlace();
     return true;
   }
 
-  private storedPosition(): number {
-    return Number(this.options.level.getSync(metaKey('position')) ?? '0');
+  private storedPlace(): Place {
+    return readPlace(this.options.level.getSync(metaKey('position')));
   }
 }
 

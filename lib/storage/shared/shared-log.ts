@@ -3,6 +3,17 @@
  * know what the rows change.
  */
 import type { Journal, JournalRow } from './journal.js';
+import { contradict, type Place, setBack } from './place.js';
+
+/** How a turn ends in which something was written. */
+export interface TurnEnd {
+  /** Makes the row. */
+  readonly write: () => Buffer;
+  /** Applies it here, before anything that comes after it. */
+  readonly settle: (place: Place) => Promise<void>;
+  /** Called when the row is not in the journal, or nobody knows, before anything that comes after it; or when `settle` threw. */
+  readonly refuse: (error: unknown) => void;
+}
 
 const pollMs = 250;
 /** The database ends what does nothing for ten seconds. */
@@ -10,7 +21,7 @@ const keepMs = 3_000;
 
 export class SharedLog {
   /** The last row that is applied here. */
-  position = 0;
+  place: Place = { seq: 0 };
   private applying: Promise<unknown> = Promise.resolve();
   private question: Promise<void> | undefined;
   /** The last row that is known of. */
@@ -19,7 +30,7 @@ export class SharedLog {
   private polling: NodeJS.Timeout | undefined;
   private keeping: NodeJS.Timeout | undefined;
 
-  /** @param apply applies rows of others, in order, and sets the position */
+  /** @param apply applies rows of others, in order, and sets the place */
   constructor(
     private readonly journal: Journal,
     private readonly apply: (rows: readonly JournalRow[]) => Promise<void>,
@@ -39,8 +50,19 @@ export class SharedLog {
     // Who comes before it is asked has the same answer.
     await new Promise((resolve) => setImmediate(resolve));
     this.question = undefined;
-    this.head = Math.max(this.head, await this.journal.head());
-    if (this.head > this.position) await this.follow();
+    const before = this.place;
+    this.meet(await this.journal.head(), before);
+    if (this.head > this.place.seq) await this.follow();
+  }
+
+  /**
+   * Takes note of how far the journal is.
+   * @param before how far this server was when it asked
+   * @throws LwsError `too-busy` when the journal has less than this server, or something else
+   */
+  private meet(head: Place, before: Place): void {
+    if (head.seq < before.seq || contradict(head, this.place)) throw setBack(this.place);
+    this.head = Math.max(this.head, head.seq);
   }
 
   /** Follows also when nobody asks. */
@@ -53,14 +75,13 @@ export class SharedLog {
 
   /** Waits until this server alone may write, and everything of others is applied. @throws LwsError `too-busy` */
   async begin(): Promise<void> {
-    const { head, rows } = await this.journal.lock(this.position);
+    const before = this.place;
+    const { head, rows } = await this.journal.lock(before);
     this.keeping = setInterval(() => void this.journal.keep(), keepMs).unref();
-    this.head = Math.max(this.head, head);
-    if (head === this.position) return;
     try {
-      await this.follow(rows);
-      if (head !== this.position)
-        throw new Error(`The journal ends at ${head}, and this server is at ${this.position}.`);
+      this.meet(head, before);
+      if (head.seq !== this.place.seq) await this.follow(rows);
+      if (head.seq !== this.place.seq) throw setBack(this.place);
     } catch (error) {
       await this.end();
       throw error;
@@ -73,17 +94,16 @@ export class SharedLog {
     return this.journal.release();
   }
 
-  /**
-   * Appends a row and ends the turn.
-   * @param settle applies it here, before anything that comes after it
-   * @throws LwsError as `Journal.append`
-   */
-  commit(body: Buffer, settle: (position: number) => Promise<void>): Promise<void> {
+  /** Appends a row and ends the turn. */
+  commit({ write, settle, refuse }: TurnEnd): Promise<void> {
     clearInterval(this.keeping);
     return this.alone(async () => {
-      const seq = this.position + 1;
-      await this.journal.append(seq, body);
-      await settle(seq);
+      try {
+        await settle(await this.journal.append(this.place.seq + 1, write()));
+      } catch (error) {
+        await this.journal.release();
+        refuse(error);
+      }
     });
   }
 
@@ -91,13 +111,13 @@ export class SharedLog {
   private follow(known: readonly JournalRow[] = []): Promise<void> {
     return this.alone(async () => {
       // Some may have been applied meanwhile.
-      let rows = known.filter(({ seq }) => seq > this.position);
+      let rows = known.filter(({ seq }) => seq > this.place.seq);
       for (;;) {
-        if (rows.length === 0 && this.position < this.head) rows = await this.journal.after(this.position);
-        if (rows.length === 0) return;
-        if (rows[0]!.seq !== this.position + 1)
+        if (rows.length === 0 && this.place.seq < this.head) rows = await this.journal.after(this.place);
+        if (this.place.seq >= this.head) return;
+        if (rows[0]?.seq !== this.place.seq + 1)
           throw new Error(
-            `The journal has lost what came after ${this.position}. Start the server again: it takes the state anew.`,
+            `The journal has lost what came after ${this.place.seq}. Start the server again: it takes the state anew.`,
           );
         await this.apply(rows);
         rows = [];

@@ -1,8 +1,12 @@
 /** What is particular to a store that several servers write. It must not know what is stored. */
+import { LwsError } from '../../errors.js';
 import { CommitQueue } from '../commit-queue.js';
 import type { Cluster } from './cluster.js';
 import { SharedCommitQueue, type SharedCommitQueueOptions } from './shared-commit-queue.js';
 import type { SharedLog } from './shared-log.js';
+
+/** Of one row of the journal, about: strings end at twice as much, and all servers have it in memory several times. */
+const maxBytes = 256 << 20;
 
 export class SharedStore {
   constructor(
@@ -61,6 +65,13 @@ export function commitQueueOf(
   options: SharedCommitQueueOptions,
 ): { readonly queue: CommitQueue; readonly shared: SharedStore | undefined } {
   if (!cluster) return { queue: new CommitQueue(options), shared: undefined };
-  const queue = new SharedCommitQueue(options, cluster.journal);
+  const assertSpace = async (bytes: number, frees: boolean): Promise<void> => {
+    if (bytes > maxBytes)
+      throw new LwsError('too-large', 'This is too much to be told to the other servers at once. Do it in parts.', {
+        reason: `the changes of one transaction have about ${bytes} bytes`,
+      });
+    await options.assertSpace(bytes, frees);
+  };
+  const queue = new SharedCommitQueue({ ...options, assertSpace }, cluster.journal);
   return { queue, shared: new SharedStore(queue.log, cluster) };
 }

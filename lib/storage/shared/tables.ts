@@ -17,6 +17,7 @@ const statements = (schema: string): readonly string[] => [
   'CREATE TABLE IF NOT EXISTS servers (id uuid PRIMARY KEY, joined timestamptz NOT NULL DEFAULT now(), until timestamptz NOT NULL)',
   'CREATE TABLE IF NOT EXISTS secrets (name text PRIMARY KEY, value text NOT NULL)',
   'CREATE TABLE IF NOT EXISTS used (id text PRIMARY KEY, until timestamptz NOT NULL)',
+  'CREATE INDEX IF NOT EXISTS used_until ON used (until)',
   'INSERT INTO head (id, seq) VALUES (1, 0) ON CONFLICT DO NOTHING',
 ];
 

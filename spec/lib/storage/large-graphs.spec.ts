@@ -164,6 +164,20 @@ describe('storage: hidden graphs', () => {
     expect((await memory.store.graph(iri))!.keys).to.have.length(1);
   });
 
+  it('are written no further when somebody removes them, who took them for abandoned', async () => {
+    const { store } = memory;
+    const keys = packKeys(keysOf(20_000));
+    const loading = store.loadGraph(iri, keys).then(
+      () => 'loaded',
+      (error: { code?: string }) => error.code,
+    );
+    while (!store.entry(hiddenKey(iri))) await new Promise((resolve) => setImmediate(resolve));
+    store.dropLoaded(iri, keys);
+    expect(await loading).to.equal('too-busy');
+    await create(packKeys(keysOf(2)));
+    expect(await new QuadReader(memory.level).countQuads()).to.equal(2);
+  });
+
   it('leave sizes of an earlier version behind: they are counted again, once, and the tag is another', async () => {
     const keys = packKeys(keysOf(largeGraph + 1));
     await memory.store.loadGraph(iri, keys);

@@ -1,0 +1,107 @@
+/** Checkpoints that several servers make at once: the last one is complete, whoever was held up. */
+import { expect } from 'chai';
+import { entryKey } from '../../lib/storage/records.js';
+import { lastCheckpoint, writeCheckpoint } from '../../lib/storage/shared/checkpoint.js';
+import { Connection } from '../../lib/storage/shared/connection.js';
+import { Journal } from '../../lib/storage/shared/journal.js';
+import type { Store } from '../../lib/storage/store.js';
+import { type Postgres, startPostgres } from '../support/postgres.js';
+import { Cluster } from './cluster.js';
+
+const key = entryKey('spec', 'value');
+const put = (store: Store, value: string): Promise<void> => store.transact((tx) => tx.putEntry(key, value));
+
+describe('Checkpoints', function () {
+  this.timeout(120_000);
+  let postgres: Postgres;
+  let cluster: Cluster;
+  let connection: Connection;
+  let address: { url: string; schema: string; password: string };
+  before(async function () {
+    try {
+      postgres = await startPostgres();
+    } catch (error) {
+      console.log(`PostgreSQL cannot be started here (${String(error)}): its specs are skipped.`);
+      this.skip();
+    }
+    const own = postgres.settings('checkpoints');
+    address = { url: own['store']!, schema: 'checkpoints', password: own['store.password']! };
+    cluster = await Cluster.start(2, own);
+    connection = new Connection(address);
+  });
+  after(async () => {
+    await connection?.close();
+    await cluster?.end();
+    await postgres?.dispose();
+  });
+
+  const stores = (): [Store, Store] => [cluster.servers[0]!.server.store, cluster.servers[1]!.server.store];
+
+  /** A connection that stops before a statement until it is told to go on. */
+  function heldUp(beginning: string): { held: Connection; reached: Promise<void>; goOn: () => void } {
+    let [reach, goOn] = [(): void => {}, (): void => {}];
+    const reached = new Promise<void>((resolve) => {
+      reach = resolve;
+    });
+    const gate = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const query = async (statement: string, values?: readonly unknown[]): Promise<unknown> => {
+      if (statement.startsWith(beginning)) {
+        reach();
+        await gate;
+      }
+      return connection.query(statement, values);
+    };
+    return { held: { query } as unknown as Connection, reached, goOn };
+  }
+
+  const assertUsable = async (value: string): Promise<void> => {
+    const last = (await lastCheckpoint(connection))!;
+    const { rows } = await connection.query('SELECT part FROM checkpoint');
+    expect(rows, 'parts of the last one, and of no other').to.have.length(last.parts);
+    const fresh = await cluster.add(`fresh-${last.seq}-${value}`);
+    expect(fresh.server.store.entry(key)).to.equal(value);
+    await fresh.stop();
+  };
+
+  for (const statement of ['INSERT INTO checkpoint', 'INSERT INTO meta', 'DELETE FROM checkpoint'])
+    it(`are complete when a server is held up before "${statement}" and another one makes a later one`, async () => {
+      const [a, b] = stores();
+      await put(a, `first ${statement}`);
+      const { held, reached, goOn } = heldUp(statement);
+      const first = writeCheckpoint(a.level, held, 60);
+      await reached;
+      await put(b, statement);
+      const later = await writeCheckpoint(b.level, connection, 60);
+      goOn();
+      await first;
+      expect((await lastCheckpoint(connection))!.seq).to.equal(later.seq);
+      await assertUsable(statement);
+    });
+
+  it('are complete when two servers make the same one', async () => {
+    const [a, b] = stores();
+    await put(a, 'same');
+    await b.shared!.freshen();
+    await Promise.all([writeCheckpoint(a.level, connection, 60), writeCheckpoint(b.level, connection, 60)]);
+    await assertUsable('same');
+  });
+
+  it('are followed by long rows a few at a time', async () => {
+    const [a] = stores();
+    await a.shared!.freshen();
+    const journal = new Journal(address);
+    const head = await journal.head();
+    await connection.query(
+      "INSERT INTO journal (seq, id, body) SELECT head.seq + n, gen_random_uuid(), body || convert_to(repeat(' ', 10000000), 'UTF8') " +
+        'FROM journal JOIN head USING (seq), generate_series(1, 3) n; UPDATE head SET seq = seq + 3',
+    );
+    expect((await journal.after(head)).map(({ seq }) => seq - head.seq)).to.deep.equal([1, 2]);
+    // A server that begins a turn reads them as well.
+    await Promise.all(stores().map((store) => put(store, 'after long ones')));
+    await journal.close();
+    for (const store of stores()) await store.shared!.freshen();
+    expect(stores().map((store) => store.entry(key))).to.deep.equal(['after long ones', 'after long ones']);
+  });
+});

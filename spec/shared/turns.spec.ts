@@ -1,0 +1,252 @@
+/** A turn that the database has taken from a server: nothing of it comes into the journal, and nobody else is held up by it. */
+import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { openLevel } from '../../lib/storage/durable-level.js';
+import { blobKey, entryKey } from '../../lib/storage/records.js';
+import { Cluster as Member } from '../../lib/storage/shared/cluster.js';
+import { Connection } from '../../lib/storage/shared/connection.js';
+import { Journal } from '../../lib/storage/shared/journal.js';
+import type { Store } from '../../lib/storage/store.js';
+import { type Postgres, startPostgres } from '../support/postgres.js';
+import { Cluster } from './cluster.js';
+import { startCuttingProxy } from './cutting-proxy.js';
+
+const counter = entryKey('spec', 'counter');
+const count = (store: Store): number => Number(store.entry(counter) ?? '0');
+const increment = (store: Store, meanwhile: () => Promise<void> = async () => {}): Promise<void> =>
+  store.transact(async (tx) => {
+    const before = Number(tx.entry(counter) ?? '0');
+    await meanwhile();
+    tx.putEntry(counter, String(before + 1));
+  });
+
+describe('A turn of a server', function () {
+  this.timeout(120_000);
+  let postgres: Postgres;
+  let cluster: Cluster;
+  let own: Readonly<Record<string, string>>;
+  let database: Connection;
+  before(async function () {
+    try {
+      postgres = await startPostgres();
+    } catch (error) {
+      console.log(`PostgreSQL cannot be started here (${String(error)}): its specs are skipped.`);
+      this.skip();
+    }
+    own = postgres.settings('turns');
+    cluster = await Cluster.start(2, own);
+    database = new Connection({ url: own['store']!, schema: 'turns', password: own['store.password'] });
+  });
+  after(async () => {
+    await database?.close();
+    await cluster?.end();
+    await postgres?.dispose();
+  });
+
+  const stores = (): [Store, Store] => [cluster.servers[0]!.server.store, cluster.servers[1]!.server.store];
+  const endTurn = async (): Promise<void> => {
+    const { rowCount } = await database.query(
+      "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE state = 'idle in transaction'",
+    );
+    expect(rowCount, 'sessions that had a turn').to.equal(1);
+  };
+  /** All have the same, it is what was acknowledged, and both can write. */
+  const assertSound = async (acknowledged: number): Promise<void> => {
+    for (const store of stores()) {
+      await increment(store);
+      await store.shared!.freshen();
+    }
+    for (const store of stores()) await store.shared!.freshen();
+    expect(stores().map(count)).to.deep.equal([acknowledged + 2, acknowledged + 2]);
+    const { rows } = await database.query<{ head: string; last: string }>(
+      'SELECT (SELECT seq FROM head) AS head, (SELECT max(seq) FROM journal) AS last',
+    );
+    expect(rows[0]!.head).to.equal(rows[0]!.last);
+  };
+
+  for (const [others, title] of [
+    [0, 'nobody wrote meanwhile'],
+    [1, 'another server wrote meanwhile'],
+    [3, 'another server wrote several times meanwhile'],
+  ] as const)
+    for (const follows of [true, false])
+      it(`Rule 19.2: is over when its session has ended, where ${title}${follows ? ', which this one has seen' : ''}`, async () => {
+        const [a, b] = stores();
+        await a.shared!.freshen();
+        const start = count(a);
+        const outcome = await increment(a, async () => {
+          await endTurn();
+          for (let at = 0; at < others; at++) await increment(b);
+          if (follows) await a.shared!.freshen();
+          else await sleep(20);
+        }).then(
+          () => 'acknowledged',
+          (error: { code?: string }) => error.code,
+        );
+        expect(outcome).to.equal('too-busy');
+        await assertSound(start + others);
+      });
+
+  it('Rule 19.2: is over for all when what it wrote cannot be told to others', async () => {
+    const [a, b] = stores();
+    await a.shared!.freshen();
+    const start = count(a);
+    const outcome = a.transact((tx) => {
+      tx.putEntry(counter, 'never');
+      tx.actor = 1n as never;
+    });
+    expect(await outcome.catch((error: unknown) => error)).to.be.instanceOf(TypeError);
+    await increment(b);
+    // What came to nothing is not told to those who change nothing.
+    expect(await a.transact((tx) => tx.entry(counter))).to.equal(String(start + 1));
+    await assertSound(start + 1);
+  });
+
+  it('ends before its row is too long for those who have to read it', async () => {
+    const [a, b] = stores();
+    const value = 'x'.repeat(4 << 20);
+    const put = (at: number) => a.transact((tx) => tx.putEntry(entryKey('spec', 'long', String(at)), value));
+    await Promise.all(Array.from({ length: 16 }, (_, at) => put(at)));
+    const { rows } = await database.query<{ bytes: number }>('SELECT max(octet_length(body)) AS bytes FROM journal');
+    expect(rows[0]!.bytes).to.be.within(8 << 20, 40 << 20);
+    await b.shared!.freshen();
+    for (let at = 0; at < 16; at++) expect(b.entry(entryKey('spec', 'long', String(at)))).to.have.length(value.length);
+    await assertSound(count(b));
+  });
+
+  it('has no transaction that is too large for a row, and says so', async () => {
+    const [a] = stores();
+    const start = count(a);
+    const value = 'x'.repeat(8 << 20);
+    const outcome = a.transact((tx) => {
+      for (let at = 0; at < 40; at++) tx.putEntry(entryKey('spec', 'large', String(at)), value);
+    });
+    const [, refusal] = await Promise.all([increment(a), outcome.catch((error: { code?: string }) => error.code)]);
+    expect(refusal).to.equal('too-large');
+    await assertSound(start + 1);
+  });
+
+  it('Rule 19.2: applies the changes of another server once when that fails at first', async () => {
+    const [a, b] = stores();
+    await b.shared!.freshen();
+    const [iri, blob] = [`${cluster.root}applied-twice`, randomUUID()];
+    let failures = 1;
+    b.onForeign((tx) => {
+      if (tx.entries.has(counter) && failures-- > 0) throw new Error('of a spec');
+    });
+    const before = count(b);
+    const record = { ...a.record(cluster.root)!, iri, kind: 'binary', blob, size: 7 } as const;
+    const bytes = b.bytes;
+    await Promise.all([a.transact((tx) => tx.putRecord(record)), increment(a)]);
+    while (count(b) === before) await b.shared!.freshen().catch(() => {});
+    for (const store of stores()) {
+      expect(await store.level.get(blobKey(blob))).to.equal(iri);
+      expect(store.bytes - bytes).to.equal(7);
+    }
+    await a.transact((tx) => tx.deleteRecord(record));
+    await assertSound(before + 1);
+  });
+
+  it('Rule 19.5: forgets proofs that nobody can use again', async () => {
+    const old =
+      "INSERT INTO used (id, until) VALUES ('old', now() - interval '2 hours'), ('new', now() - interval '1 minute')";
+    await database.query(old);
+    await cluster.servers[1]!.stop();
+    await cluster.servers[0]!.stop();
+    for (const name of ['server-0', 'server-1']) await cluster.add(name);
+    const { rows } = await database.query<{ id: string }>('SELECT id FROM used');
+    expect(rows).to.deep.equal([{ id: 'new' }]);
+  });
+
+  it('Rule 19.6: serves nothing while the database has less than the servers, or something else', async () => {
+    const refused = async (state: string): Promise<void> => {
+      for (const store of stores())
+        for (const ask of [() => store.shared!.freshen(), () => increment(store)])
+          expect(await ask().catch((error: { code?: string }) => error.code), state).to.equal('too-busy');
+    };
+    const another = 'UPDATE journal SET id = gen_random_uuid() WHERE seq = (SELECT seq FROM head)';
+    await assertSound(count(stores()[0]));
+    await database.query('UPDATE head SET seq = seq - 1');
+    await refused('one row less');
+    await database.query('UPDATE head SET seq = seq + 1');
+    await assertSound(count(stores()[0]));
+    await database.query(another);
+    await refused('another last row');
+    await database.query(
+      "INSERT INTO journal (seq, id, body) SELECT seq + 1, gen_random_uuid(), '[]' FROM head; UPDATE head SET seq = seq + 1",
+    );
+    await refused('another row and one after it');
+    await cluster.servers[1]!.stop();
+    const started = cluster.add('server-1').then(
+      () => 'started',
+      (error: unknown) => (error as Error).message,
+    );
+    expect(await started).to.match(/set back to an earlier state/);
+  });
+
+  it('Rule 19.1: serves nothing when the rows that it lacks are not in the journal any more', async () => {
+    const later = await Cluster.start(1, postgres.settings('later'));
+    try {
+      const { store } = later.servers[0]!.server;
+      const { url, password } = { url: own['store']!, password: own['store.password'] };
+      const connection = new Connection({ url, schema: 'later', password });
+      await connection.query('UPDATE head SET seq = seq + 1');
+      await connection.close();
+      const outcome = await store.shared!.freshen().then(
+        () => 'fresh',
+        (error: Error) => error.message,
+      );
+      expect(outcome).to.match(/lost what came after/);
+    } finally {
+      await later.end();
+    }
+  });
+
+  it('Rule 19.3: hears in time of a database that says nothing any more', async () => {
+    const proxy = await startCuttingProxy(postgres.port);
+    const url = own['store']!.replace(String(postgres.port), String(proxy.port));
+    const journal = new Journal({ url, schema: 'turns', password: own['store.password'] }, 300);
+    const place = await journal.head();
+    await journal.lock(place);
+    await journal.release();
+    await journal.after(place);
+    const silent = new Connection({ url, schema: 'turns', password: own['store.password'] });
+    await silent.query('SELECT 1');
+    proxy.stall();
+    const questions: (() => Promise<unknown>)[] = [
+      () => journal.head(),
+      () => journal.after(place),
+      () => journal.lock(place),
+    ];
+    for (const ask of questions)
+      expect(await ask().catch((error: { code?: string }) => error.code)).to.equal('too-busy');
+    await journal.close();
+    const unanswered = silent.query('SELECT 1').catch((error: { code?: string }) => error.code);
+    await silent.close();
+    expect(await unanswered).to.equal('too-busy');
+    await proxy.close();
+  });
+
+  it('Rule 19.6: does not start when another server could start meanwhile', async () => {
+    const folder = join(cluster.folder, 'starting');
+    mkdirSync(join(folder, 'blobs'), { recursive: true });
+    const level = await openLevel(join(folder, 'level'));
+    const member = await Member.join(level, {
+      address: { url: own['store']!, schema: 'starting', password: own['store.password'] },
+      ...{ storage: cluster.root, folder, blobs: { dataDir: folder }, secrets: [] },
+      ...{ told() {}, onProgress() {}, onTrouble() {} },
+    });
+    await endTurn();
+    await sleep(50);
+    const outcome = await member.opened().then(
+      () => 'opened',
+      (error: Error) => error.message,
+    );
+    expect(outcome).to.match(/lost while the server started/);
+    await member.close();
+    await level.close();
+  });
+});

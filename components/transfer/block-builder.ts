@@ -111,6 +111,8 @@ export class BlockBuilder {
   }
 
   private async addOther(member: Exclude<Member, GraphMember>): Promise<void> {
+    // Of two that have the same name the first counts.
+    this.encodeOthers('');
     if (member.kind === 'state') {
       const { source, key, value } = member;
       this.states.push({ source, key, value });

@@ -13,7 +13,7 @@ import { CommitInDoubtError } from '../../lib/storage/commit-in-doubt.js';
 import { entryKey, entryRange } from '../../lib/storage/records.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
 import type { Block, BlockItem, Told } from './blocks.js';
-import { DryRun, isRefusal, NeedsKeys, named, nameOf, type Staged } from './import-staging.js';
+import { acceptedOf, DryRun, graphsOf, isRefusal, NeedsKeys, named, nameOf, type Staged } from './import-staging.js';
 import {
   behind,
   type ImportState,
@@ -188,19 +188,24 @@ export class ImportJob implements BlockTaker {
   }
 
   private async stage(tx: Transaction, items: readonly BlockItem[]): Promise<Staged> {
-    const { platform, access, isOperator } = this.options;
+    const { platform, isOperator } = this.options;
     this.assertGoing();
+    // Decisions are remembered with it, and may be others by now.
+    const access = { ...this.options.access };
     attribute(tx, access);
     const staging = platform.bulk(tx, { access, isOperator });
     const [verdicts, lost]: [Verdict[], Told[]] = [[], []];
     const [incomplete, written]: [number[], number[]] = [[], []];
+    const own = new Set<string>();
     for (const [index, item] of items.entries()) {
       // The queue waits, and readers do not.
       if (index % itemsAtATime === itemsAtATime - 1) await breathe();
-      const existing = this.seen.has(nameOf(item.iri)) ? 'merge' : this.state.conflict;
+      const name = nameOf(item.iri);
+      const existing = this.seen.has(name) || own.has(name) ? 'merge' : this.state.conflict;
       try {
         const verdict = await staging.stage(item, existing);
         verdicts.push(verdict);
+        if (isStored(verdict)) own.add(name);
         const why = whatIsLost(item, verdict, staging.keepsLists);
         if (why !== undefined) lost.push({ source: item.source, why });
         if (verdict === 'needs-keys') incomplete.push(index);
@@ -239,9 +244,3 @@ export class ImportJob implements BlockTaker {
     Object.assign(this.state, behind(this.state, block, { verdicts, lost }));
   }
 }
-
-const graphsOf = (items: readonly BlockItem[]): number[] =>
-  [...items.keys()].filter((index) => items[index]!.content?.kind === 'rdf');
-
-const acceptedOf = (items: readonly BlockItem[], { verdicts }: Pick<Staged, 'verdicts'>): number[] =>
-  items.flatMap((_, index) => (isStored(verdicts[index]!) ? [index] : []));

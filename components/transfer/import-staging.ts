@@ -1,8 +1,8 @@
 /** What staging a block comes to, and how it ends early. It must not know threads. */
 import { hash } from 'node:crypto';
 import { LwsError } from '../../lib/errors.js';
-import type { Told } from './blocks.js';
-import type { Verdict } from './import-state.js';
+import type { BlockItem, Told } from './blocks.js';
+import { isStored, type Verdict } from './import-state.js';
 import { TransferError } from './member.js';
 
 export interface Staged {
@@ -31,6 +31,14 @@ export const nameOf = (iri: string): string => hash('sha256', iri, 'base64url').
 
 export const named = (source: string, error: unknown): unknown =>
   error instanceof LwsError ? new TransferError(`${source}: ${error.message}`) : error;
+
+/** The indices of the graphs. */
+export const graphsOf = (items: readonly BlockItem[]): number[] =>
+  [...items.keys()].filter((index) => items[index]!.content?.kind === 'rdf');
+
+/** The indices of what is stored. */
+export const acceptedOf = (items: readonly BlockItem[], { verdicts }: Pick<Staged, 'verdicts'>): number[] =>
+  items.flatMap((_, index) => (isStored(verdicts[index]!) ? [index] : []));
 
 /** Of what was to be stored, not of the moment. */
 export const isRefusal = (error: unknown): error is LwsError =>

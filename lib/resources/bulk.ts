@@ -7,6 +7,7 @@ import { DataFactory } from 'rdf-data-factory';
 import { type AclDocument, aclOfGraph } from '../authorization/acl.js';
 import { LwsError } from '../errors.js';
 import { turtle } from '../rdf/formats.js';
+import { boundedPrefixes } from '../rdf/prefixes.js';
 import { acl, rdf } from '../rdf/vocabulary.js';
 import { defaultTurtle, isLargeGraph, sizeOfLines } from '../storage/graph-lines.js';
 import { compareKeys } from '../storage/key-order.js';
@@ -14,7 +15,7 @@ import { encodeGraph } from '../storage/quad-keys.js';
 import { newRevision, parentOf, type ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
 import { stageAcl } from './acl.js';
-import { usable } from './bulk-admission.js';
+import { assertName, usable } from './bulk-admission.js';
 import type { BulkContent, BulkItem, BulkOptions, BulkVerdict, ExistingRule } from './bulk-items.js';
 import { stageLinks } from './metadata.js';
 import { counterpart } from './names.js';
@@ -62,6 +63,8 @@ export class BulkStaging {
         'There is a resource already; --on-conflict skip or replace says what to do.',
       );
     await this.assertAllowed(before, 'write');
+    if (existing === 'merge' && !(content?.kind === 'rdf' && before.kind === 'rdf'))
+      return sameContent(before, content);
     if (content?.kind === 'rdf' && !content.keys) return 'needs-keys';
     await this.replace(before, item, existing);
     return existing === 'merge' ? 'merged' : 'replaced';
@@ -91,6 +94,7 @@ export class BulkStaging {
     const missing: string[] = [];
     let at = iri;
     for (; !tx.record(at); at = parentOf(at)) {
+      assertName(this.storage, at);
       if (tx.record(counterpart(at)))
         throw new LwsError('parent-not-a-container', `${counterpart(at)} is no container, so nothing lies below it.`);
       missing.unshift(at);
@@ -146,7 +150,7 @@ export class BulkStaging {
   private async add(before: ResourceRecord, content: RdfContent): Promise<RdfContent> {
     const { tx } = this;
     const { iri, triples = 0, size } = before;
-    const prefixes = { ...content.prefixes, ...before.prefixes };
+    const prefixes = boundedPrefixes({ ...content.prefixes, ...before.prefixes });
     if (!isLargeGraph(triples)) {
       const old = await tx.graph(before);
       const keys = merged(old, content.keys!);
@@ -173,7 +177,7 @@ export class BulkStaging {
   private async replace(before: ResourceRecord, item: BulkItem, existing: ExistingRule): Promise<void> {
     const { storage, tx } = this;
     const { iri } = item;
-    const isAdded = existing === 'merge' && item.content?.kind === 'rdf' && before.kind === 'rdf';
+    const isAdded = existing === 'merge';
     const content = isAdded ? await this.add(before, item.content as RdfContent) : item.content;
     if (!isAdded) await this.replaceGraph(before, content);
     const { created, owner = item.owner, types, linked, acl: hasList } = before;
@@ -208,6 +212,13 @@ function closedList(iri: string, subject: string): readonly string[] {
     says(acl.default, resource),
     ...[acl.Read, acl.Write, acl.Control].map((mode) => says(acl.mode, factory.namedNode(mode))),
   ]);
+}
+
+/** Nothing can be added to bytes, but they may come again. @throws LwsError `conflict` for others */
+function sameContent({ sha256, mediaType }: ResourceRecord, content: BulkContent | undefined): BulkVerdict {
+  const isSame = content && content.kind !== 'rdf' && content.sha256 === sha256 && content.mediaType === mediaType;
+  if (isSame) return 'skipped';
+  throw new LwsError('conflict', 'Something else that is imported has this name already.');
 }
 
 /** Keys of both, in order, each once. */

@@ -5,46 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { type Answer, exchange } from '../support/http.js';
+import { beginImport as begin, imported, nquads, importOutcome as outcome, type Told } from '../support/imports.js';
 import { found } from '../support/search.js';
 import { rows } from '../support/sparql.js';
 import { eventually } from '../support/subscriptions.js';
 import { anybody, as, bob, inWac, ownerRule, rule, setBareAcl } from '../support/wac.js';
 import { zipOf } from '../support/zip.js';
-
-const nquads = 'application/n-quads';
-
-interface Told {
-  readonly status: string;
-  readonly created: number;
-  readonly replaced: number;
-  readonly skipped: number;
-  readonly leftOut: number;
-  readonly quads: number;
-  readonly failure?: string;
-  readonly report: readonly { readonly source: string; readonly why: string }[];
-}
-
-interface Sent {
-  readonly query?: Readonly<Record<string, string>>;
-  readonly type?: string;
-  readonly sender?: Sender;
-}
-
-function begin(s: StorageUnderTest, content: string | Uint8Array, { query = {}, type = nquads, sender }: Sent = {}) {
-  const wanted = new URLSearchParams({ into: s.scratch, ...query });
-  return s.send('POST', `${s.root}.lws/import?${wanted}`, { 'Content-Type': type }, content, sender);
-}
-
-/** Waits for the end. */
-async function outcome(s: StorageUnderTest, begun: Answer): Promise<Told> {
-  expect(begun.status, begun.text).to.equal(202);
-  const answer = await s.get(begun.headers['location']!, { Accept: 'application/x-ndjson' });
-  expect(answer.headers['content-type']).to.equal('application/x-ndjson');
-  return JSON.parse(answer.text.trim().split('\n').at(-1)!) as Told;
-}
-
-const imported = async (s: StorageUnderTest, content: string | Uint8Array, sent?: Sent): Promise<Told> =>
-  outcome(s, await begin(s, content, sent));
 
 /** An export, as soon as there is a place for it: the thread of the one before may not have ended yet. */
 async function asked(s: StorageUnderTest, query: string, sender?: Sender): Promise<Answer> {

@@ -1,0 +1,45 @@
+/** Imports over HTTP, as clients ask for them. */
+import { expect } from 'chai';
+import type { Sender, StorageUnderTest } from './conformance.js';
+import type { Answer } from './http.js';
+
+export const nquads = 'application/n-quads';
+
+/** How far an import is, as the server tells it. */
+export interface Told {
+  readonly status: string;
+  readonly created: number;
+  readonly replaced: number;
+  readonly merged: number;
+  readonly skipped: number;
+  readonly leftOut: number;
+  readonly quads: number;
+  readonly failure?: string;
+  readonly report: readonly { readonly source: string; readonly why: string }[];
+}
+
+export interface Sent {
+  readonly query?: Readonly<Record<string, string>>;
+  readonly type?: string;
+  readonly sender?: Sender;
+}
+
+export function beginImport(
+  s: StorageUnderTest,
+  content: string | Uint8Array,
+  { query = {}, type = nquads, sender }: Sent = {},
+): Promise<Answer> {
+  const wanted = new URLSearchParams({ into: s.scratch, ...query });
+  return s.send('POST', `${s.root}.lws/import?${wanted}`, { 'Content-Type': type }, content, sender);
+}
+
+/** Waits for the end of an import that was begun. */
+export async function importOutcome(s: StorageUnderTest, begun: Answer): Promise<Told> {
+  expect(begun.status, begun.text).to.equal(202);
+  const answer = await s.get(begun.headers['location']!, { Accept: 'application/x-ndjson' });
+  expect(answer.headers['content-type']).to.equal('application/x-ndjson');
+  return JSON.parse(answer.text.trim().split('\n').at(-1)!) as Told;
+}
+
+export const imported = async (s: StorageUnderTest, content: string | Uint8Array, sent?: Sent): Promise<Told> =>
+  importOutcome(s, await beginImport(s, content, sent));

@@ -211,8 +211,10 @@ export class ImportJob implements BlockTaker {
         if (verdict === 'needs-keys') incomplete.push(index);
         if (verdict === 'created' && item.content?.kind === 'rdf' && !item.content.keys) written.push(index);
       } catch (error) {
-        if (!(error instanceof LwsError) || (this.state.conflict === 'fail' && error.code === 'already-exists'))
-          throw named(item.source, error);
+        const isMeant = error instanceof LwsError && this.state.conflict === 'fail' && error.code === 'already-exists';
+        // What lies in a container would be open to others without the list of the container.
+        const isOpened = !item.content && item.acl && staging.keepsLists;
+        if (!(error instanceof LwsError) || isMeant || isOpened) throw named(item.source, error);
         verdicts.push({ source: item.source, why: error.message });
       }
     }

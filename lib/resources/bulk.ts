@@ -9,8 +9,8 @@ import { LwsError } from '../errors.js';
 import { turtle } from '../rdf/formats.js';
 import { boundedPrefixes } from '../rdf/prefixes.js';
 import { acl, rdf } from '../rdf/vocabulary.js';
+import { mergedKeys } from '../storage/graph-keys.js';
 import { defaultTurtle, isLargeGraph, sizeOfLines } from '../storage/graph-lines.js';
-import { compareKeys } from '../storage/key-order.js';
 import { encodeGraph } from '../storage/quad-keys.js';
 import { newRevision, parentOf, type ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
@@ -26,6 +26,8 @@ import { stageGraphDeletion } from './write.js';
 type RdfContent = Extract<BulkContent, { kind: 'rdf' }>;
 
 const factory = new DataFactory<Quad>();
+
+const deeds = { append: 'create anything in', write: 'change', control: 'say who has access to' } as const;
 
 /** Stages items in one transaction. */
 export class BulkStaging {
@@ -49,10 +51,14 @@ export class BulkStaging {
     const item = usable(this.storage, given);
     const { iri, content } = item;
     const before = this.tx.record(iri);
-    if (!before) return this.create(item);
+    if (!before) {
+      await this.assertList(item);
+      return this.create(item);
+    }
     if (before.kind === 'container') {
       if (existing !== 'replace' || (!item.links && !item.acl)) return 'kept';
-      await this.assertAllowed(before, 'write');
+      await this.assertAllowed(iri, 'write', before);
+      await this.assertList(item, before);
       this.stageExtras(before, item);
       return 'replaced';
     }
@@ -62,7 +68,8 @@ export class BulkStaging {
         'already-exists',
         'There is a resource already; --on-conflict skip or replace says what to do.',
       );
-    await this.assertAllowed(before, 'write');
+    await this.assertAllowed(iri, 'write', before);
+    await this.assertList(item, before);
     if (existing === 'merge' && !(content?.kind === 'rdf' && before.kind === 'rdf'))
       return sameContent(before, content);
     if (content?.kind === 'rdf' && !content.keys) return 'needs-keys';
@@ -70,14 +77,16 @@ export class BulkStaging {
     return existing === 'merge' ? 'merged' : 'replaced';
   }
 
-  private async assertAllowed(record: ResourceRecord, mode: 'append' | 'write'): Promise<void> {
+  private async assertAllowed(iri: string, mode: keyof typeof deeds, record?: ResourceRecord): Promise<void> {
     const { access, isOperator } = this.options;
-    const question = { view: this.tx, access, mode, iri: record.iri, record };
+    const question = { view: this.tx, access, mode, iri, record };
     if (!isOperator && !(await this.storage.authorizer.allows(question)))
-      throw new LwsError(
-        'forbidden',
-        `You may not ${mode === 'append' ? 'create anything in' : 'change'} ${record.iri}.`,
-      );
+      throw new LwsError('forbidden', `You may not ${deeds[mode]} ${iri}.`);
+  }
+
+  /** Who has access is said by those who control what it is about. */
+  private async assertList({ iri, acl: list }: BulkItem, record?: ResourceRecord): Promise<void> {
+    if (list && this.keepsLists) await this.assertAllowed(iri, 'control', record);
   }
 
   private async create(item: BulkItem): Promise<BulkVerdict> {
@@ -100,7 +109,7 @@ export class BulkStaging {
       missing.unshift(at);
     }
     let container = tx.record(at)!;
-    await this.assertAllowed(container, 'append');
+    await this.assertAllowed(at, 'append', container);
     for (const next of missing) container = this.stageNew({ iri: next }, container);
     return container;
   }
@@ -153,7 +162,7 @@ export class BulkStaging {
     const prefixes = boundedPrefixes({ ...content.prefixes, ...before.prefixes });
     if (!isLargeGraph(triples)) {
       const old = await tx.graph(before);
-      const keys = merged(old, content.keys!);
+      const keys = mergedKeys(old, content.keys!);
       if (isLargeGraph(keys.length)) await tx.replaceGraph(before, keys);
       else tx.putGraph(iri, old, keys);
       return { ...content, keys, triples: keys.length, prefixes, size: defaultTurtle({ keys }, iri, prefixes).size };
@@ -219,18 +228,6 @@ function sameContent({ sha256, mediaType }: ResourceRecord, content: BulkContent
   const isSame = content && content.kind !== 'rdf' && content.sha256 === sha256 && content.mediaType === mediaType;
   if (isSame) return 'skipped';
   throw new LwsError('conflict', 'Something else that is imported has this name already.');
-}
-
-/** Keys of both, in order, each once. */
-function merged(a: readonly string[], b: readonly string[]): string[] {
-  const keys: string[] = [];
-  for (let i = 0, j = 0; i < a.length || j < b.length; ) {
-    const order = i === a.length ? 1 : j === b.length ? -1 : compareKeys(a[i]!, b[j]!);
-    keys.push(order <= 0 ? a[i]! : b[j]!);
-    if (order <= 0) i++;
-    if (order >= 0) j++;
-  }
-  return keys;
 }
 
 type Description = Pick<ResourceRecord, 'kind' | 'mediaType' | 'size'> & Partial<ResourceRecord>;

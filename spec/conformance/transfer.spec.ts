@@ -1,25 +1,22 @@
 /** Imports and exports over HTTP, as owners and others use them. The spec must not know how they are done. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
-import { type Answer, exchange } from '../support/http.js';
-import { beginImport as begin, imported, nquads, importOutcome as outcome, type Told } from '../support/imports.js';
+import { exchange } from '../support/http.js';
+import {
+  askedExport as asked,
+  beginImport as begin,
+  imported,
+  nquads,
+  importOutcome as outcome,
+  type Told,
+} from '../support/imports.js';
 import { found } from '../support/search.js';
 import { rows } from '../support/sparql.js';
 import { eventually } from '../support/subscriptions.js';
 import { anybody, as, bob, inWac, ownerRule, rule, setBareAcl } from '../support/wac.js';
 import { zipOf } from '../support/zip.js';
-
-/** An export, as soon as there is a place for it: the thread of the one before may not have ended yet. */
-async function asked(s: StorageUnderTest, query: string, sender?: Sender): Promise<Answer> {
-  for (let tries = 0; ; tries++) {
-    const answer = await s.send('GET', `${s.root}.lws/export${query}`, {}, undefined, sender);
-    if (answer.status !== 503 || tries > 100) return answer;
-    await sleep(20);
-  }
-}
 
 async function exported(s: StorageUnderTest, of = s.root, sender?: Sender): Promise<string> {
   const answer = await asked(s, `?format=nquads&of=${of}`, sender);

@@ -1,7 +1,13 @@
-/** Imports over HTTP, as clients ask for them. */
+/** Imports and exports over HTTP, as clients ask for them. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { archiveWriter } from '../../components/transfer/formats/archive-writer.js';
+import type { Member } from '../../components/transfer/member.js';
 import type { Sender, StorageUnderTest } from './conformance.js';
 import type { Answer } from './http.js';
+import { writeAll } from './members.js';
+import { memorySink } from './memory-tree.js';
+import { zipOf } from './zip.js';
 
 export const nquads = 'application/n-quads';
 
@@ -43,3 +49,19 @@ export async function importOutcome(s: StorageUnderTest, begun: Answer): Promise
 
 export const imported = async (s: StorageUnderTest, content: string | Uint8Array, sent?: Sent): Promise<Told> =>
   importOutcome(s, await beginImport(s, content, sent));
+
+/** An export, as soon as there is a place for it: the thread of the one before may not have ended yet. */
+export async function askedExport(s: StorageUnderTest, query: string, sender?: Sender): Promise<Answer> {
+  for (let tries = 0; ; tries++) {
+    const answer = await s.send('GET', `${s.root}.lws/export${query}`, {}, undefined, sender);
+    if (answer.status !== 503 || tries > 100) return answer;
+    await sleep(20);
+  }
+}
+
+/** An archive of a container, as a ZIP. */
+export async function archiveOf(container: string, members: readonly Member[]): Promise<Buffer> {
+  const { sink, files } = memorySink();
+  await writeAll(archiveWriter(sink, { storage: container, container, made: '' }), members);
+  return zipOf([...files].map(([name, content]) => ({ name, content })));
+}

@@ -1,12 +1,9 @@
 /** What an import must not bring into the storage: names, dates, types and links that nobody could have put there. */
 import { expect } from 'chai';
-import { archiveWriter } from '../../../components/transfer/formats/archive-writer.js';
-import type { Member } from '../../../components/transfer/member.js';
 import { checkStore } from '../../../lib/storage/check.js';
 import { describeStorage, type StorageUnderTest } from '../../support/conformance.js';
-import { imported } from '../../support/imports.js';
-import { bytesMember, writeAll } from '../../support/members.js';
-import { memorySink } from '../../support/memory-tree.js';
+import { archiveOf, imported } from '../../support/imports.js';
+import { bytesMember } from '../../support/members.js';
 import { zipOf } from '../../support/zip.js';
 
 const zip = 'application/zip';
@@ -14,12 +11,6 @@ const index = (files: object): { name: string; content: string } => ({
   name: '.quadpod.json',
   content: JSON.stringify({ quadpod: 1, files }),
 });
-
-async function archiveOf(container: string, members: readonly Member[]): Promise<Buffer> {
-  const { sink, files } = memorySink();
-  await writeAll(archiveWriter(sink, { storage: container, container, made: '' }), members);
-  return zipOf([...files].map(([name, content]) => ({ name, content })));
-}
 
 async function expectWhole(s: StorageUnderTest): Promise<void> {
   expect((await checkStore(s.server!.server.store, { content: true })).faults).to.deep.equal([]);

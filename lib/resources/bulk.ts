@@ -27,6 +27,9 @@ type RdfContent = Extract<BulkContent, { kind: 'rdf' }>;
 
 const factory = new DataFactory<Quad>();
 
+/** Bytes of a graph that is not large: it is held whole. */
+const longestWhole = 256 << 20;
+
 const deeds = { append: 'create anything in', write: 'change', control: 'say who has access to' } as const;
 
 /** Stages items in one transaction. */
@@ -161,6 +164,8 @@ export class BulkStaging {
     const { iri, triples = 0, size } = before;
     const prefixes = boundedPrefixes({ ...content.prefixes, ...before.prefixes });
     if (!isLargeGraph(triples)) {
+      if (size + content.size > longestWhole)
+        throw new LwsError('too-large', `The graph would have more than ${longestWhole >> 20} MiB in few triples.`);
       const old = await tx.graph(before);
       const keys = mergedKeys(old, content.keys!);
       if (isLargeGraph(keys.length)) await tx.replaceGraph(before, keys);

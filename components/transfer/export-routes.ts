@@ -29,6 +29,8 @@ export function exportRoutes(platform: Platform): readonly Route[] {
       throw new LwsError('too-busy', 'Other exports are under way. Try again in a minute.', {
         fields: { 'Retry-After': '60' },
       });
+    if (standing === 'controller' && !platform.store.record(of))
+      throw new LwsError('not-found', `There is no container ${of}.`);
     running[standing]++;
     const ended = (): void => void running[standing]--;
     try {

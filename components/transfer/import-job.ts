@@ -114,11 +114,11 @@ export class ImportJob implements BlockTaker {
 
   /** One transaction. */
   private async store(block: Block, items: readonly BlockItem[]): Promise<Staged> {
-    const { store } = this.options.platform;
+    const { platform } = this.options;
     try {
-      return await store.transact(async (tx) => {
+      return await platform.store.transact(async (tx) => {
         const staged = await this.stage(tx, items);
-        staged.lost.push(...stageStates(tx, block));
+        staged.lost.push(...stageStates(tx, block, platform));
         if (this.options.dryRun) throw new DryRun(staged);
         this.enlist(tx, block, staged);
         return staged;
@@ -159,7 +159,7 @@ export class ImportJob implements BlockTaker {
     const staged = { verdicts, written: [], lost };
     await platform.store.transact((tx) => {
       this.assertGoing();
-      lost.push(...stageStates(tx, block));
+      lost.push(...stageStates(tx, block, platform));
       this.enlist(tx, block, staged);
     });
     return staged;

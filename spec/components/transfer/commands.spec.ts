@@ -56,7 +56,6 @@ describe('The commands import and export', function () {
     const output = join(folder, 'none', 'x.nq');
     const cases: [string[], RegExp][] = [
       [['import', folder, '--into', 'http://['], /^quadpod: --into is a container of this storage/],
-      [['export', 'http://['], /^quadpod: What is exported is a container of this storage/],
       [
         ['export', 'none/', '-o', join(folder, 'x.nq')],
         /^quadpod: There is no container http:\/\/localhost:\d+\/none\/\.$/,

@@ -9,7 +9,7 @@ import type { Blobs } from './blobs.js';
 import { ChangeLog } from './change-log.js';
 import type { CommitQueue } from './commit-queue.js';
 import { CommittedGraphs } from './committed-graphs.js';
-import { beingOpened, entryBlocks, keyBlocks, type Level } from './durable-level.js';
+import { beingOpened, entryBlocks, givenValue, keyBlocks, type Level } from './durable-level.js';
 import { migrate } from './format.js';
 import type { GraphKeys } from './graph-keys.js';
 import { HiddenGraphs } from './hidden-graphs.js';
@@ -119,7 +119,7 @@ export class Store extends StoreListeners {
 
   /** The committed value of an entry (see `entryKey`). */
   entry(key: string): string | undefined {
-    return this.level.getSync(key);
+    return givenValue(this.level.getSync(key));
   }
 
   /**

@@ -58,6 +58,7 @@ export class ImportJob implements BlockTaker {
       {
         ...{ source, name, format, mediaType, into, rewrite, dryRun },
         ...(cursor === '' ? {} : { cursor }),
+        writes: !this.isShared,
         seed: id,
         level: join(resolve(platform.dataDir), 'level'),
         blobs: platform.store.blobs.location,

@@ -164,14 +164,39 @@ async function write({
   last: Last;
   sync: boolean;
 }): Promise<void> {
-  const batch = level.batch();
+  const batch = new PreparedBatch(level);
   try {
-    await fill(level instanceof ClassicLevel ? uncheckedWriter(batch) : batch);
-    batch.put(...last());
-    await batch.write({ sync });
+    await fill(batch.writer);
   } catch (error) {
     await batch.close();
     throw error;
+  }
+  await batch.write(last(), { sync });
+}
+
+/** A batch that can be filled before it is known whether it is going to be written; `write` or `close` ends it. */
+export class PreparedBatch {
+  private readonly batch;
+  readonly writer: BatchWriter;
+
+  constructor(level: Level) {
+    this.batch = level.batch();
+    this.writer = level instanceof ClassicLevel ? uncheckedWriter(this.batch) : this.batch;
+  }
+
+  /** @param last see `writeBatch` */
+  async write(last: readonly [key: string, value: string], { sync }: { readonly sync: boolean }): Promise<void> {
+    try {
+      this.batch.put(...last);
+      await this.batch.write({ sync });
+    } catch (error) {
+      await this.batch.close();
+      throw error;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.batch.close();
   }
 }
 

@@ -5,15 +5,15 @@ import { lastCheckpoint } from './checkpoint.js';
 import type { CheckpointTask } from './checkpoint-worker.js';
 import { Connection } from './connection.js';
 
-const lookMs = 30_000;
-
 export interface CheckpointOptions extends CheckpointTask {
   /** Bytes of the journal after a checkpoint that lead to another one at the earliest. */
   readonly minBytes: number;
+  /** Milliseconds between two looks at the journal. */
+  readonly lookMs?: number;
 }
 
 export class Checkpoints {
-  private lookedAt = -lookMs;
+  private lookedAt = Number.NEGATIVE_INFINITY;
   private worker: Worker | undefined;
   /** Bytes of the rows after one, up to another. */
   private measured = { after: -1, to: -1, bytes: 0 };
@@ -26,9 +26,9 @@ export class Checkpoints {
 
   /** Called now and then by the server that leads. @throws the error of the database, or of the thread */
   async review(): Promise<void> {
+    const { minBytes, folder, address, keptMinutes, lookMs = 30_000 } = this.options;
     if (this.worker || performance.now() - this.lookedAt < lookMs) return;
     this.lookedAt = performance.now();
-    const { minBytes, folder, address, keptMinutes } = this.options;
     const last = await lastCheckpoint(this.connection);
     if ((await this.bytesAfter(last?.seq ?? 0)) < Math.max(minBytes, last?.bytes ?? 0)) return;
     const workerData: CheckpointTask = { folder, address, keptMinutes };

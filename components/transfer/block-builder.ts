@@ -11,6 +11,8 @@ import { encodedGraph, extrasOf, ownKeys, relabelled, storeBytes } from './readi
 const maxQuads = 4_000;
 const maxItems = 500;
 const maxBytes = 16 << 20;
+/** Of the terms of triples, which are in memory several times, and four times in a batch. */
+const maxCharacters = 8 << 20;
 /** Parts of one graph are put together up to here. */
 const maxJoined = 20_000;
 
@@ -42,6 +44,7 @@ export class BlockBuilder {
   private readonly leftOut: Told[] = [];
   private readonly finishing: Promise<void>[] = [];
   private quads = 0;
+  private characters = 0;
   private keyBytes = 0;
   private contentBytes = 0;
   private at: Pick<ReadStep, 'cursor' | 'bytes'> = { cursor: '', bytes: 0 };
@@ -59,7 +62,7 @@ export class BlockBuilder {
   }
 
   get isFull(): boolean {
-    if (this.quads >= maxJoined) return true;
+    if (this.quads >= maxJoined || this.characters >= maxCharacters) return true;
     if (this.isOpen) return false;
     const { items, graphs, states, leftOut } = this;
     const many = items.length + graphs.size + states.length + leftOut.length >= maxItems;
@@ -79,6 +82,8 @@ export class BlockBuilder {
   private addGraph(member: GraphMember): void {
     this.isOpen = member.hasMore === true;
     this.quads += member.quads.length;
+    for (const { subject, predicate, object } of member.quads)
+      this.characters += subject.value.length + predicate.value.length + object.value.length;
     if (!this.source.isMixed) this.encodeOthers(member.path);
     const known = this.graphs.get(member.path);
     if (known) {
@@ -111,6 +116,8 @@ export class BlockBuilder {
   }
 
   private async addOther(member: Exclude<Member, GraphMember>): Promise<void> {
+    // Of two that have the same name the first counts.
+    this.encodeOthers('');
     if (member.kind === 'state') {
       const { source, key, value } = member;
       this.states.push({ source, key, value });

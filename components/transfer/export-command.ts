@@ -10,6 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import type { CommandContext } from '../../lib/component.js';
 import { StoreUnavailableError } from '../../lib/storage/durable-level.js';
 import { isContainerIri } from '../../lib/storage/records.js';
+import { detailOf, reasonOf } from './answers.js';
 import { unzipInto } from './copy-tree.js';
 import { exportStream } from './export-stream.js';
 import { mediaTypeOfFormat, textExtensionOf, textFormatOf, writeFormats } from './formats/index.js';
@@ -31,6 +32,7 @@ export async function runExport(context: CommandContext): Promise<number> {
   const { of, format, isGzip } = wanted;
   try {
     await context.onPlatform(async (platform) => {
+      if (!platform.store.record(of)) throw new TransferError(`There is no container ${of}.`);
       const request = { of, format, isGzip, access: {}, isOperator: true };
       await keep(context, wanted, await exportStream(platform, request, () => {}));
     });
@@ -43,13 +45,14 @@ export async function runExport(context: CommandContext): Promise<number> {
 
 function wantedOf({ operands, flags, baseUri }: CommandContext): Wanted {
   const storage = `${baseUri}/`;
-  const of = new URL(operands[0] ?? '', storage).href;
+  const given = operands[0] ?? '';
+  const of = URL.canParse(given, storage) ? new URL(given, storage).href : '';
   if (!of.startsWith(storage) || !isContainerIri(of))
     throw new TransferError(
       `What is exported is a container of this storage, with a slash at its end: ${storage}data/.`,
     );
-  const given = flags['output'];
-  const output = given === undefined || given === '-' ? undefined : resolve(given);
+  const file = flags['output'];
+  const output = file === undefined || file === '-' ? undefined : resolve(file);
   const isGzip = output !== undefined && /\.gz$/i.test(output);
   const format =
     flags['format'] ??
@@ -78,15 +81,12 @@ async function askServer(
   const response = await fetch(`${baseUri}${systemPrefix}/export?${query}`, {
     headers: { Authorization: `Bearer ${await ownerCredential(flags['key'])}` },
   }).catch((error: unknown) => {
-    const reason = ((error as Error).cause as Error | undefined)?.message ?? (error as Error).message;
     throw new TransferError(
-      `A server has the storage open, and does not answer at ${baseUri}: ${reason}. Is lws.base-uri right?`,
+      `A server has the storage open, and does not answer at ${baseUri}: ${reasonOf(error)}. Is lws.base-uri right?`,
     );
   });
-  if (!response.ok) {
-    const { detail = '' } = (await response.json().catch(() => ({}))) as { detail?: string };
-    throw new TransferError(`The server at ${baseUri} answered ${response.status}: ${detail}`);
-  }
+  if (!response.ok)
+    throw new TransferError(`The server at ${baseUri} answered ${response.status}: ${await detailOf(response)}`);
   return Readable.fromWeb(response.body as never);
 }
 

@@ -23,20 +23,19 @@ export function exportRoutes(platform: Platform): readonly Route[] {
         `"of" is a container of this storage: an IRI below ${platform.rootIri} with a slash at its end.`,
       );
     const [format, isGzip] = formatOf(query);
+    const fields = fieldsOf(of, format, isGzip);
     const standing = await platform.authorizer.standing(platform.store, access);
     if (running[standing] >= most[standing])
       throw new LwsError('too-busy', 'Other exports are under way. Try again in a minute.', {
         fields: { 'Retry-After': '60' },
       });
+    if (standing === 'controller' && !platform.store.record(of))
+      throw new LwsError('not-found', `There is no container ${of}.`);
     running[standing]++;
     const ended = (): void => void running[standing]--;
     try {
-      const body = await exportStream(
-        platform,
-        { of, format, isGzip, access, isOperator: false, maxMs: maxMs[standing] },
-        ended,
-      );
-      return { status: 200, fields: fieldsOf(of, format, isGzip), body };
+      const asked = { of, format, isGzip, access, isOperator: false, maxMs: maxMs[standing] };
+      return { status: 200, fields, body: await exportStream(platform, asked, ended) };
     } catch (error) {
       ended();
       throw error;
@@ -60,7 +59,12 @@ const formatsOverHttp = writeFormats
   .flatMap((name) => (textExtensionOf(name) === undefined ? [name] : [name, `${name}.gz`]));
 
 function fieldsOf(of: string, format: string, isGzip: boolean): Reply['fields'] {
-  const name = decodeURIComponent(of.split('/').at(-2) ?? '').replace(/[^A-Za-z0-9._-]/g, '-') || 'storage';
+  const name =
+    of
+      .split('/')
+      .at(-2)!
+      .replace(/%[0-9A-F]{2}|[^A-Z0-9._-]/gi, '-')
+      .slice(0, 100) || 'storage';
   const extension = (textExtensionOf(format) ?? 'zip') + (isGzip ? '.gz' : '');
   return {
     'Content-Type': isGzip ? 'application/gzip' : mediaTypeOfFormat(format)!,

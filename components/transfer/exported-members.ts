@@ -172,7 +172,10 @@ export class ExportedMembers {
 
   private async facts(record: ResourceRecord): Promise<Common> {
     const { question, state } = this;
-    const { iri, created, modified, owner, linked } = record;
+    const { iri, created, owner, linked } = record;
+    const seesAll = question.isController || question.scope === 'everything';
+    // The date of a container moves with members that the caller may not know of.
+    const modified = seesAll || record.kind !== 'container' ? record.modified : created;
     const entry = (key: string): string | undefined => state.level.getSync(key, { snapshot: state.snapshot });
     const path = iri.slice(question.of.length);
     return {

@@ -58,7 +58,7 @@ function wantedOf({ operands, flags, baseUri }: CommandContext): Wanted {
 function containerOf(baseUri: string, { into: given = '', token }: Readonly<Record<string, string>>): string {
   const storage = `${baseUri}/`;
   if (token !== undefined) throw new TransferError('--token is for --to URL; --key names the key of an owner here.');
-  const into = new URL(given, storage).href;
+  const into = URL.canParse(given, storage) ? new URL(given, storage).href : '';
   if (!into.startsWith(storage) || !isContainerIri(into))
     throw new TransferError(`--into is a container of this storage, with a slash at its end: --into ${storage}data/.`);
   return into;

@@ -4,16 +4,21 @@
  */
 
 import { join, resolve } from 'node:path';
-import { attribute } from '../../lib/authorization/audit.js';
-import type { Access } from '../../lib/authorization/principal.js';
-import type { Platform } from '../../lib/component.js';
-import { LwsError } from '../../lib/errors.js';
-import { breathe } from '../../lib/storage/batch-filling.js';
 import { CommitInDoubtError } from '../../lib/storage/commit-in-doubt.js';
 import { entryKey, entryRange } from '../../lib/storage/records.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
 import type { Block, BlockItem, Told } from './blocks.js';
-import { DryRun, isRefusal, NeedsKeys, named, nameOf, type Staged } from './import-staging.js';
+import {
+  acceptedOf,
+  DryRun,
+  graphsOf,
+  type ImportOptions,
+  isRefusal,
+  NeedsKeys,
+  nameOf,
+  type Staged,
+  stageItems,
+} from './import-staging.js';
 import {
   behind,
   type ImportState,
@@ -22,21 +27,9 @@ import {
   seenSpace,
   stageStates,
   type Verdict,
-  whatIsLost,
   writeState,
 } from './import-state.js';
 import { type BlockTaker, ImportStopped, ImportThread } from './import-thread.js';
-
-const itemsAtATime = 64;
-
-export interface ImportOptions {
-  readonly platform: Platform;
-  /** Who asks, and owns what is created. */
-  readonly access: Access;
-  /** The operator may do everything. */
-  readonly isOperator: boolean;
-  readonly dryRun: boolean;
-}
 
 export class ImportJob implements BlockTaker {
   private readonly seen = new Set<string>();
@@ -188,32 +181,9 @@ export class ImportJob implements BlockTaker {
     });
   }
 
-  private async stage(tx: Transaction, items: readonly BlockItem[]): Promise<Staged> {
-    const { platform, access, isOperator } = this.options;
+  private stage(tx: Transaction, items: readonly BlockItem[]): Promise<Staged> {
     this.assertGoing();
-    attribute(tx, access);
-    const staging = platform.bulk(tx, { access, isOperator });
-    const [verdicts, lost]: [Verdict[], Told[]] = [[], []];
-    const [incomplete, written]: [number[], number[]] = [[], []];
-    for (const [index, item] of items.entries()) {
-      // The queue waits, and readers do not.
-      if (index % itemsAtATime === itemsAtATime - 1) await breathe();
-      const existing = this.seen.has(nameOf(item.iri)) ? 'merge' : this.state.conflict;
-      try {
-        const verdict = await staging.stage(item, existing);
-        verdicts.push(verdict);
-        const why = whatIsLost(item, verdict, staging.keepsLists);
-        if (why !== undefined) lost.push({ source: item.source, why });
-        if (verdict === 'needs-keys') incomplete.push(index);
-        if (verdict === 'created' && item.content?.kind === 'rdf' && !item.content.keys) written.push(index);
-      } catch (error) {
-        if (!(error instanceof LwsError) || (this.state.conflict === 'fail' && error.code === 'already-exists'))
-          throw named(item.source, error);
-        verdicts.push({ source: item.source, why: error.message });
-      }
-    }
-    if (incomplete.length > 0) throw new NeedsKeys(incomplete);
-    return { verdicts, written, lost };
+    return stageItems(tx, items, { ...this.options, conflict: this.state.conflict, seen: this.seen });
   }
 
   /** How far it is goes with what was stored; the thread that has the keys writes both. */
@@ -240,9 +210,3 @@ export class ImportJob implements BlockTaker {
     Object.assign(this.state, behind(this.state, block, { verdicts, lost }));
   }
 }
-
-const graphsOf = (items: readonly BlockItem[]): number[] =>
-  [...items.keys()].filter((index) => items[index]!.content?.kind === 'rdf');
-
-const acceptedOf = (items: readonly BlockItem[], { verdicts }: Pick<Staged, 'verdicts'>): number[] =>
-  items.flatMap((_, index) => (isStored(verdicts[index]!) ? [index] : []));

@@ -96,16 +96,17 @@ export class ImportJobs {
     const source = join(this.folder, id);
     try {
       await this.receive(source, body);
+      const { dryRun, ...facts } = request;
+      const state = newState({ ...facts, id, source, began: this.platform.clock() });
+      // Whoever is told of it finds it after a crash, too.
+      if (!dryRun) await keepState(this.platform.store, state);
+      return this.start(state, access, dryRun);
     } catch (error) {
       rmSync(source, { force: true });
       throw error;
     } finally {
       this.isReceiving = false;
     }
-    const { dryRun, ...facts } = request;
-    const state = newState({ ...facts, id, source, began: this.platform.clock() });
-    if (this.platform.store.shared && !dryRun) await keepState(this.platform.store, state);
-    return this.start(state, access, dryRun);
   }
 
   private async receive(source: string, body: AsyncIterable<Uint8Array>): Promise<void> {
@@ -116,7 +117,8 @@ export class ImportJobs {
         yield chunk;
       }
     };
-    await pipeline(Readable.from(checked()), createWriteStream(source, { flags: 'wx', mode: 0o600 }));
+    // After a power cut it continues with all of the file, or not at all.
+    await pipeline(Readable.from(checked()), createWriteStream(source, { flags: 'wx', mode: 0o600, flush: true }));
   }
 
   private assertIdle(): void {
@@ -131,17 +133,9 @@ export class ImportJobs {
     return job.state;
   }
 
+  /** It is told that the import has ended when the next can begin. */
   private async follow(job: ImportJob, dryRun: boolean): Promise<void> {
-    const { state } = job;
-    try {
-      await job.run();
-      state.status = 'done';
-    } catch (error) {
-      const isTold = error instanceof TransferError || error instanceof LwsError;
-      if (!isTold) this.platform.log.error({ err: error }, 'an import failed');
-      state.status = error instanceof ImportStopped ? 'interrupted' : 'failed';
-      state.failure = isTold ? (error as Error).message : 'The server failed; its log says why.';
-    }
+    const state = await this.outcome(job);
     try {
       await this.keep(state, dryRun);
     } catch (error) {
@@ -149,6 +143,18 @@ export class ImportJobs {
     }
     if (dryRun || state.status === 'done') rmSync(state.source, { force: true });
     this.running = undefined;
+  }
+
+  private async outcome(job: ImportJob): Promise<ImportState> {
+    try {
+      await job.run();
+      return { ...job.state, status: 'done' };
+    } catch (error) {
+      const isTold = error instanceof TransferError || error instanceof LwsError;
+      if (!isTold) this.platform.log.error({ err: error }, 'an import failed');
+      const failure = isTold ? (error as Error).message : 'The server failed; its log says why.';
+      return { ...job.state, status: error instanceof ImportStopped ? 'interrupted' : 'failed', failure };
+    }
   }
 
   private async keep(state: ImportState, dryRun: boolean): Promise<void> {

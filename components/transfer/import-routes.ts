@@ -94,7 +94,7 @@ function importRequest(
   if (format !== null && !readFormats.includes(format))
     throw new LwsError('bad-request', `"format" is one of ${readFormats.join(', ')}.`);
   return {
-    name: (query.get('name') ?? 'upload').slice(0, 200),
+    name: (query.get('name') || 'upload').slice(0, 200),
     into,
     conflict: conflict as Conflict,
     rewrite: query.getAll('rewrite').map(readRewrite),

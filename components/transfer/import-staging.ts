@@ -1,8 +1,14 @@
 /** What staging a block comes to, and how it ends early. It must not know threads. */
 import { hash } from 'node:crypto';
+import { attribute } from '../../lib/authorization/audit.js';
+import type { Access } from '../../lib/authorization/principal.js';
+import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
-import type { Told } from './blocks.js';
-import type { Verdict } from './import-state.js';
+import type { BulkVerdict } from '../../lib/resources/bulk-items.js';
+import { breathe } from '../../lib/storage/batch-filling.js';
+import type { Transaction } from '../../lib/storage/transaction.js';
+import type { BlockItem, Told } from './blocks.js';
+import { type Conflict, isStored, type Verdict, whatIsLost } from './import-state.js';
 import { TransferError } from './member.js';
 
 export interface Staged {
@@ -12,6 +18,23 @@ export interface Staged {
   /** What is not taken over of items that are. */
   readonly lost: Told[];
 }
+
+export interface ImportOptions {
+  readonly platform: Platform;
+  /** Who asks, and owns what is created. */
+  readonly access: Access;
+  /** The operator may do everything. */
+  readonly isOperator: boolean;
+  readonly dryRun: boolean;
+}
+
+interface StagingOptions extends ImportOptions {
+  readonly conflict: Conflict;
+  /** Names of what the import has stored. */
+  readonly seen: ReadonlySet<string>;
+}
+
+const itemsAtATime = 64;
 
 /** What a dry run undoes its transactions with. */
 export class DryRun extends Error {
@@ -29,9 +52,63 @@ export class NeedsKeys extends Error {
 /** Short, since one is kept for each resource. */
 export const nameOf = (iri: string): string => hash('sha256', iri, 'base64url').slice(0, 12);
 
-export const named = (source: string, error: unknown): unknown =>
+const named = (source: string, error: unknown): unknown =>
   error instanceof LwsError ? new TransferError(`${source}: ${error.message}`) : error;
+
+/** What becomes of an item of which a dry run has seen another part, which it has not stored. */
+const verdictAgain = ({ content }: BlockItem): BulkVerdict =>
+  content ? (content.kind === 'rdf' ? 'merged' : 'skipped') : 'kept';
+
+/** The indices of the graphs. */
+export const graphsOf = (items: readonly BlockItem[]): number[] =>
+  [...items.keys()].filter((index) => items[index]!.content?.kind === 'rdf');
+
+/** The indices of what is stored. */
+export const acceptedOf = (items: readonly BlockItem[], { verdicts }: Pick<Staged, 'verdicts'>): number[] =>
+  items.flatMap((_, index) => (isStored(verdicts[index]!) ? [index] : []));
 
 /** Of what was to be stored, not of the moment. */
 export const isRefusal = (error: unknown): error is LwsError =>
   error instanceof LwsError && !['quota-exceeded', 'storage-full', 'too-busy'].includes(error.code);
+
+/**
+ * Stages items, and says what becomes of each.
+ * @throws NeedsKeys when nothing may be stored yet, TransferError where the import has to end
+ */
+export async function stageItems(
+  tx: Transaction,
+  items: readonly BlockItem[],
+  { platform, isOperator, dryRun, conflict, seen, ...options }: StagingOptions,
+): Promise<Staged> {
+  // Decisions are remembered with it, and may be others by now.
+  const access = { ...options.access };
+  attribute(tx, access);
+  const staging = platform.bulk(tx, { access, isOperator });
+  const [verdicts, lost]: [Verdict[], Told[]] = [[], []];
+  const [incomplete, written]: [number[], number[]] = [[], []];
+  const own = new Set<string>();
+  for (const [index, item] of items.entries()) {
+    // The queue waits, and readers do not.
+    if (index % itemsAtATime === itemsAtATime - 1) await breathe();
+    const name = nameOf(item.iri);
+    const existing = seen.has(name) || own.has(name) ? 'merge' : conflict;
+    try {
+      const isTold = dryRun && seen.has(name);
+      const verdict = isTold ? verdictAgain(item) : await staging.stage(item, existing);
+      verdicts.push(verdict);
+      if (isStored(verdict)) own.add(name);
+      const why = whatIsLost(item, verdict, staging.keepsLists);
+      if (why !== undefined) lost.push({ source: item.source, why });
+      if (verdict === 'needs-keys') incomplete.push(index);
+      if (verdict === 'created' && item.content?.kind === 'rdf' && !item.content.keys) written.push(index);
+    } catch (error) {
+      const isMeant = error instanceof LwsError && conflict === 'fail' && error.code === 'already-exists';
+      // What lies in a container would be open to others without the list of the container.
+      const isOpened = !item.content && item.acl && staging.keepsLists;
+      if (!(error instanceof LwsError) || isMeant || isOpened) throw named(item.source, error);
+      verdicts.push({ source: item.source, why: error.message });
+    }
+  }
+  if (incomplete.length > 0) throw new NeedsKeys(incomplete);
+  return { verdicts, written, lost };
+}

@@ -4,6 +4,7 @@ import type { BulkVerdict } from '../../lib/resources/bulk-items.js';
 import { entryKey, entryRange } from '../../lib/storage/records.js';
 import type { Store } from '../../lib/storage/store.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
+import { plain } from './answers.js';
 import type { Block, BlockItem, Told } from './blocks.js';
 import type { Rewrite } from './member.js';
 
@@ -117,7 +118,7 @@ export const isStored = (verdict: Verdict): boolean =>
 const maxTold = 500;
 const longestTold = 500;
 
-const cut = (text: string): string => (text.length > longestTold ? `${text.slice(0, longestTold)}…` : text);
+const cut = (text: string): string => plain(text.length > longestTold ? `${text.slice(0, longestTold)}…` : text);
 
 /** The state after a block. */
 export function behind(

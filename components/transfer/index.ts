@@ -13,15 +13,16 @@ const settings = {
   ),
 };
 
-/** What the operator did is told in a sentence. */
+/** What the operator did, and what the operating system refuses, is told in a sentence. */
 const told =
   (load: () => Promise<(context: CommandContext) => Promise<number>>): Command['run'] =>
   async (context) => {
     try {
       return await (await load())(context);
     } catch (error) {
-      if (!(error instanceof TransferError || error instanceof LwsError)) throw error;
-      process.stderr.write(`quadpod: ${error.message}\n`);
+      const isOfSystem = typeof (error as NodeJS.ErrnoException).syscall === 'string';
+      if (!(error instanceof TransferError || error instanceof LwsError || isOfSystem)) throw error;
+      process.stderr.write(`quadpod: ${(error as Error).message}\n`);
       return 2;
     }
   };

@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough, Readable } from 'node:stream';
 import type { CommandContext } from '../../lib/component.js';
+import { detailOf, reasonOf } from './answers.js';
 import { zipFolder } from './copy-tree.js';
 import type { Show, Wanted } from './import-request.js';
 import type { ImportState } from './import-state.js';
@@ -30,9 +31,8 @@ export async function sendImport(
       ...init,
       headers: { ...headers, ...(init.headers as Record<string, string>) },
     }).catch((error: unknown) => {
-      const reason = ((error as Error).cause as Error | undefined)?.message ?? (error as Error).message;
       throw new TransferError(
-        `A server has the storage open, and does not answer at ${baseUri}: ${reason}. Is lws.base-uri right?`,
+        `A server has the storage open, and does not answer at ${baseUri}: ${reasonOf(error)}. Is lws.base-uri right?`,
       );
     });
     if (!response.ok)
@@ -91,6 +91,3 @@ async function interrupted(
     throw new TransferError(`The server knows of no import of ${basename(source)} into ${into} that was interrupted.`);
   return `${url}/${found.id}`;
 }
-
-const detailOf = async (response: Response): Promise<string> =>
-  ((await response.json().catch(() => ({}))) as { detail?: string }).detail ?? '';

@@ -1,10 +1,11 @@
 /** Requests to a storage that may be anybody's, as a careful client sends them. It must not know members. */
 import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { detailOf, reasonOf, shown } from './answers.js';
 import { TransferError } from './member.js';
 
-/** Bytes of a file with a token, and of an answer that is shown. */
-const [longestToken, longestAnswer] = [64 << 10, 16 << 10];
+/** Bytes of a file with a token. */
+const longestToken = 64 << 10;
 /** How often a server may ask for patience, and for how many seconds at a time. */
 const [maxTries, longestWait] = [6, 30];
 
@@ -85,8 +86,7 @@ export class StorageClient {
       const inner = (cause as Error).cause as Error | undefined;
       // Of the source, while it was sent.
       for (const error of [cause, inner]) if (error instanceof TransferError) throw error;
-      const reason = inner?.message || (cause as Error).message;
-      throw new TransferError(`${this.origin} does not answer: ${reason}. ${goesOn}`, { cause });
+      throw new TransferError(`${this.origin} does not answer: ${reasonOf(cause)}. ${goesOn}`, { cause });
     }
   }
 
@@ -124,31 +124,3 @@ function waitOf(field: string | null, tries: number): number {
   const asked = field !== null && /^\d{1,6}$/.test(field) ? Number(field) : tries;
   return Math.min(asked, longestWait);
 }
-
-/** What the server says in a problem document, or the start of its answer. */
-async function detailOf(answer: Response): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
-    chunks.push(chunk);
-    size += chunk.length;
-    // Leaving ends the connection.
-    if (size > longestAnswer) break;
-  }
-  if (answer.status < 400) return '';
-  const text = Buffer.concat(chunks).toString('utf8');
-  try {
-    const { detail, title } = JSON.parse(text) as { detail?: unknown; title?: unknown };
-    return shown(String(detail ?? title ?? ''));
-  } catch {
-    // It need not be JSON.
-    return shown(text.slice(0, 200));
-  }
-}
-
-/** Without what a terminal would obey. */
-const shown = (text: string): string =>
-  text
-    .replace(/[\p{Cc}\p{Cf}]+/gu, ' ')
-    .slice(0, 500)
-    .trim();

@@ -12,6 +12,15 @@ export interface MediaType {
 
 const slash = 0x2f;
 
+/** Characters of a field that comes back in answers: HTTP clients refuse 16 KiB of fields. */
+export const longestEcho = 8 << 10;
+
+/** Whether a media type can be the field of an answer, as it is. */
+export const isSendableType = (field: string): boolean =>
+  field.length <= longestEcho &&
+  /^[\t -~\u0080-\u00ff]*$/.test(field) &&
+  parseMediaType(field)?.essence.includes('*') === false;
+
 /** The media type of a field, strictly; undefined when malformed. The first of a repeated parameter wins (RFC 9110 8.3.1). */
 export function parseMediaType(field: string): MediaType | undefined {
   const start = skipSpace(field, 0);

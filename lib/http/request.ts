@@ -5,7 +5,7 @@ import { parseHttpDate } from '../fields/date.js';
 import { parseDigests } from '../fields/digest.js';
 import { type EntityTag, parseEntityTags } from '../fields/etag.js';
 import { type Link, parseLinks } from '../fields/link.js';
-import { parseMediaType } from '../fields/media-type.js';
+import { longestEcho, parseMediaType } from '../fields/media-type.js';
 import { type Preference, parsePrefer } from '../fields/prefer.js';
 import { type RequestBody, tooLarge } from '../resources/body.js';
 import type { Preconditions } from '../resources/preconditions.js';
@@ -81,9 +81,6 @@ export function requestBody(req: IncomingMessage, res: ServerResponse, idleMs: n
     collect: (limit, setting) => collect(req, res, { idleMs, limit, setting }),
   };
 }
-
-/** Characters of a field that comes back in answers: HTTP clients refuse 16 KiB of fields. */
-const longestEcho = 8 << 10;
 
 /** @throws LwsError `bad-request` for a value that answers would repeat and clients could not read */
 export function assertReadable(name: string, value: string): void {

@@ -41,6 +41,8 @@ interface Inside {
 
 const nodeElements = 0;
 const propertyElements = 1;
+/** Elements within elements: namespaces are looked for in all that are open, at each of them. */
+const deepest = 1_000;
 const isBlank = (text: string): boolean => !/[^ \t\r\n]/.test(text);
 
 /**
@@ -78,6 +80,7 @@ function correct(inside: Inside, base: string): void {
 
   sax.on('opentag', (tag: XmlTag) => {
     if (stack.length === 0) openDocument(inside, tag, base);
+    if (stack.length > deepest) throw inside.newParseError(`More than ${deepest} elements are open`);
     const parent = stack.at(-1);
     const literal = literals.at(-1);
     if (parent?.childrenStringTags && literal) {

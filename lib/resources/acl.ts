@@ -23,6 +23,12 @@ import type { Storage } from './storage.js';
 /** Longer ones would make every decision slow that they are read for. */
 const longestAcl = 256 << 10;
 
+/** @throws LwsError `too-large` for an ACL that did not come as a text */
+export function assertAclLength(keys: readonly string[]): void {
+  if (keys.reduce((sum, { length }) => sum + length, 0) > 2 * longestAcl)
+    throw new LwsError('too-large', `The ACL would become larger than ${longestAcl >> 10} KiB.`);
+}
+
 export interface AclRequest {
   /** The described resource. */
   readonly iri: string;
@@ -161,9 +167,7 @@ async function updated(
   const graph = content
     ? content.document
     : await storage.documents.update(text, { keys: acl!.keys, graph: iri, prefixes: acl!.prefixes });
-  const bytes = graph.keys.reduce((sum, key) => sum + key.length, 0);
-  if (bytes > 2 * longestAcl)
-    throw new LwsError('too-large', `The ACL would become larger than ${longestAcl >> 10} KiB.`);
+  assertAclLength(graph.keys);
   return { keys: graph.keys, prefixes: graph.prefixes };
 }
 

@@ -1,9 +1,12 @@
 /** What is refused of an item before anything of it is staged. */
 import { aclOfGraph, leavesControl } from '../authorization/acl.js';
 import { LwsError } from '../errors.js';
+import { isSendableType } from '../fields/media-type.js';
+import { isContainerIri } from '../storage/records.js';
+import { assertAclLength } from './acl.js';
 import type { BulkItem } from './bulk-items.js';
 import { readContextObject } from './linkset.js';
-import { linksetTooLarge } from './metadata.js';
+import { keptLinks } from './metadata.js';
 import { isReserved, readTarget } from './names.js';
 import type { Storage } from './storage.js';
 
@@ -25,12 +28,32 @@ export function assertName(
 
 /** The item as it can be staged without a refusal half-way. @throws LwsError */
 export function usable(storage: Storage, item: BulkItem): BulkItem {
-  const { iri, acl: list } = item;
+  const { iri, content, acl: list, created, modified, ...others } = item;
   assertName(storage, iri);
-  if (list && storage.acls && iri === storage.rootIri && !leavesControl(aclOfGraph(iri, list.keys)))
-    throw new LwsError('conflict', 'The ACL leaves nobody control of the root.');
-  if (!item.links) return item;
-  const links = readContextObject(item.links, iri);
-  if (Buffer.byteLength(JSON.stringify(links)) > storage.limits.linksetBytes) throw linksetTooLarge(storage);
-  return { ...item, links };
+  if ((content === undefined) !== isContainerIri(iri))
+    throw new LwsError('bad-request', 'Names of containers end in a slash, and no others do.');
+  if (content && content.kind !== 'rdf' && !isSendableType(content.mediaType))
+    throw new LwsError('bad-request', 'Its media type cannot be a field of an answer.');
+  if (list && storage.acls) assertList(storage, iri, list.keys);
+  const links = item.links && readContextObject(item.links, iri);
+  if (links) keptLinks(storage, iri, links);
+  const now = storage.clock();
+  return {
+    ...{ ...others, iri },
+    ...(content ? { content } : {}),
+    ...(list ? { acl: list } : {}),
+    ...(links ? { links } : {}),
+    ...(isPast(created, now) ? { created } : {}),
+    ...(isPast(modified, now) ? { modified } : {}),
+  };
 }
+
+function assertList({ rootIri: storage }: Storage, iri: string, keys: readonly string[]): void {
+  assertAclLength(keys);
+  if (iri === storage && !leavesControl(aclOfGraph(iri, keys)))
+    throw new LwsError('conflict', 'The ACL leaves nobody control of the root.');
+}
+
+/** A date can be told, and whoever asks has not seen it yet. */
+const isPast = (date: number | undefined, now: number): date is number =>
+  date !== undefined && date >= 0 && date <= now;

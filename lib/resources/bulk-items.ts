@@ -36,7 +36,7 @@ export interface BulkItem {
   readonly owner?: string;
 }
 
-/** What becomes of an item whose resource is there already. */
+/** What becomes of an item whose resource is there already; `merge`: triples are added, and nothing else can be. */
 export type ExistingRule = 'fail' | 'skip' | 'replace' | 'merge';
 
 export interface BulkOptions {

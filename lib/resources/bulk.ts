@@ -7,14 +7,15 @@ import { DataFactory } from 'rdf-data-factory';
 import { type AclDocument, aclOfGraph } from '../authorization/acl.js';
 import { LwsError } from '../errors.js';
 import { turtle } from '../rdf/formats.js';
+import { boundedPrefixes } from '../rdf/prefixes.js';
 import { acl, rdf } from '../rdf/vocabulary.js';
+import { mergedKeys } from '../storage/graph-keys.js';
 import { defaultTurtle, isLargeGraph, sizeOfLines } from '../storage/graph-lines.js';
-import { compareKeys } from '../storage/key-order.js';
 import { encodeGraph } from '../storage/quad-keys.js';
 import { newRevision, parentOf, type ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
 import { stageAcl } from './acl.js';
-import { usable } from './bulk-admission.js';
+import { assertName, usable } from './bulk-admission.js';
 import type { BulkContent, BulkItem, BulkOptions, BulkVerdict, ExistingRule } from './bulk-items.js';
 import { stageLinks } from './metadata.js';
 import { counterpart } from './names.js';
@@ -25,6 +26,11 @@ import { stageGraphDeletion } from './write.js';
 type RdfContent = Extract<BulkContent, { kind: 'rdf' }>;
 
 const factory = new DataFactory<Quad>();
+
+/** Bytes of a graph that is not large: it is held whole. */
+const longestWhole = 256 << 20;
+
+const deeds = { append: 'create anything in', write: 'change', control: 'say who has access to' } as const;
 
 /** Stages items in one transaction. */
 export class BulkStaging {
@@ -48,10 +54,14 @@ export class BulkStaging {
     const item = usable(this.storage, given);
     const { iri, content } = item;
     const before = this.tx.record(iri);
-    if (!before) return this.create(item);
+    if (!before) {
+      await this.assertList(item);
+      return this.create(item);
+    }
     if (before.kind === 'container') {
       if (existing !== 'replace' || (!item.links && !item.acl)) return 'kept';
-      await this.assertAllowed(before, 'write');
+      await this.assertAllowed(iri, 'write', before);
+      await this.assertList(item, before);
       this.stageExtras(before, item);
       return 'replaced';
     }
@@ -61,20 +71,25 @@ export class BulkStaging {
         'already-exists',
         'There is a resource already; --on-conflict skip or replace says what to do.',
       );
-    await this.assertAllowed(before, 'write');
+    await this.assertAllowed(iri, 'write', before);
+    await this.assertList(item, before);
+    if (existing === 'merge' && !(content?.kind === 'rdf' && before.kind === 'rdf'))
+      return sameContent(before, content);
     if (content?.kind === 'rdf' && !content.keys) return 'needs-keys';
     await this.replace(before, item, existing);
     return existing === 'merge' ? 'merged' : 'replaced';
   }
 
-  private async assertAllowed(record: ResourceRecord, mode: 'append' | 'write'): Promise<void> {
+  private async assertAllowed(iri: string, mode: keyof typeof deeds, record?: ResourceRecord): Promise<void> {
     const { access, isOperator } = this.options;
-    const question = { view: this.tx, access, mode, iri: record.iri, record };
+    const question = { view: this.tx, access, mode, iri, record };
     if (!isOperator && !(await this.storage.authorizer.allows(question)))
-      throw new LwsError(
-        'forbidden',
-        `You may not ${mode === 'append' ? 'create anything in' : 'change'} ${record.iri}.`,
-      );
+      throw new LwsError('forbidden', `You may not ${deeds[mode]} ${iri}.`);
+  }
+
+  /** Who has access is said by those who control what it is about. */
+  private async assertList({ iri, acl: list }: BulkItem, record?: ResourceRecord): Promise<void> {
+    if (list && this.keepsLists) await this.assertAllowed(iri, 'control', record);
   }
 
   private async create(item: BulkItem): Promise<BulkVerdict> {
@@ -91,12 +106,13 @@ export class BulkStaging {
     const missing: string[] = [];
     let at = iri;
     for (; !tx.record(at); at = parentOf(at)) {
+      assertName(this.storage, at);
       if (tx.record(counterpart(at)))
         throw new LwsError('parent-not-a-container', `${counterpart(at)} is no container, so nothing lies below it.`);
       missing.unshift(at);
     }
     let container = tx.record(at)!;
-    await this.assertAllowed(container, 'append');
+    await this.assertAllowed(at, 'append', container);
     for (const next of missing) container = this.stageNew({ iri: next }, container);
     return container;
   }
@@ -146,10 +162,12 @@ export class BulkStaging {
   private async add(before: ResourceRecord, content: RdfContent): Promise<RdfContent> {
     const { tx } = this;
     const { iri, triples = 0, size } = before;
-    const prefixes = { ...content.prefixes, ...before.prefixes };
+    const prefixes = boundedPrefixes({ ...content.prefixes, ...before.prefixes });
     if (!isLargeGraph(triples)) {
+      if (size + content.size > longestWhole)
+        throw new LwsError('too-large', `The graph would have more than ${longestWhole >> 20} MiB in few triples.`);
       const old = await tx.graph(before);
-      const keys = merged(old, content.keys!);
+      const keys = mergedKeys(old, content.keys!);
       if (isLargeGraph(keys.length)) await tx.replaceGraph(before, keys);
       else tx.putGraph(iri, old, keys);
       return { ...content, keys, triples: keys.length, prefixes, size: defaultTurtle({ keys }, iri, prefixes).size };
@@ -173,7 +191,7 @@ export class BulkStaging {
   private async replace(before: ResourceRecord, item: BulkItem, existing: ExistingRule): Promise<void> {
     const { storage, tx } = this;
     const { iri } = item;
-    const isAdded = existing === 'merge' && item.content?.kind === 'rdf' && before.kind === 'rdf';
+    const isAdded = existing === 'merge';
     const content = isAdded ? await this.add(before, item.content as RdfContent) : item.content;
     if (!isAdded) await this.replaceGraph(before, content);
     const { created, owner = item.owner, types, linked, acl: hasList } = before;
@@ -210,16 +228,11 @@ function closedList(iri: string, subject: string): readonly string[] {
   ]);
 }
 
-/** Keys of both, in order, each once. */
-function merged(a: readonly string[], b: readonly string[]): string[] {
-  const keys: string[] = [];
-  for (let i = 0, j = 0; i < a.length || j < b.length; ) {
-    const order = i === a.length ? 1 : j === b.length ? -1 : compareKeys(a[i]!, b[j]!);
-    keys.push(order <= 0 ? a[i]! : b[j]!);
-    if (order <= 0) i++;
-    if (order >= 0) j++;
-  }
-  return keys;
+/** Nothing can be added to bytes, but they may come again. @throws LwsError `conflict` for others */
+function sameContent({ sha256, mediaType }: ResourceRecord, content: BulkContent | undefined): BulkVerdict {
+  const isSame = content && content.kind !== 'rdf' && content.sha256 === sha256 && content.mediaType === mediaType;
+  if (isSame) return 'skipped';
+  throw new LwsError('conflict', 'Something else that is imported has this name already.');
 }
 
 type Description = Pick<ResourceRecord, 'kind' | 'mediaType' | 'size'> & Partial<ResourceRecord>;

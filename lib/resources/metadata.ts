@@ -21,8 +21,24 @@ export function clientLinks(view: { entry(key: string): string | undefined }, ir
 }
 
 /**
+ * What is kept of links: as text, and as the keys of their graph.
+ * @throws LwsError for links that cannot be kept: `linkset-too-large` (rule 11.8), `malformed-body`, `unsupported-rdf`
+ */
+export function keptLinks(
+  storage: Storage,
+  iri: string,
+  links: ClientLinks,
+): { readonly value: string; readonly keys: readonly string[] } {
+  const value = JSON.stringify(links);
+  if (Buffer.byteLength(value) > storage.limits.linksetBytes) throw linksetTooLarge(storage);
+  // As deep as it may be sent again, which is within a document.
+  parseJson(`{"linkset":[${value}]}`);
+  return { value, keys: linksetGraph(links, iri) };
+}
+
+/**
  * Stages links in place of those that were, and returns the record that goes with them, which the caller stages.
- * @throws LwsError `linkset-too-large` (rule 11.8)
+ * @throws LwsError as `keptLinks`
  */
 export function stageLinks<T extends ResourceRecord>(
   storage: Storage,
@@ -30,12 +46,9 @@ export function stageLinks<T extends ResourceRecord>(
   record: T,
   links: ClientLinks,
 ): T {
-  const value = JSON.stringify(links);
-  if (Buffer.byteLength(value) > storage.limits.linksetBytes) throw linksetTooLarge(storage);
-  // As deep as it may be sent again, which is within a document.
-  parseJson(`{"linkset":[${value}]}`);
+  const { value, keys } = keptLinks(storage, record.iri, links);
   const before = record.linked === undefined ? {} : clientLinks(tx, record.iri);
-  stageLinksetGraph(tx, record.iri, before, links);
+  stageLinksetGraph(tx, record.iri, before, keys);
   if (value !== '{}') tx.putEntry(linksKey(record.iri), value);
   else if (record.linked !== undefined) tx.deleteEntry(linksKey(record.iri));
   const types = declaredTypes(links);
@@ -53,14 +66,13 @@ export const changesLinks = (tx: Transaction, iri: string): boolean => tx.entrie
 /** The links go with their resource (linkset rule 4). */
 export function deleteLinks(tx: Transaction, { iri, linked }: ResourceRecord): void {
   if (linked === undefined) return;
-  stageLinksetGraph(tx, iri, clientLinks(tx, iri), {});
+  stageLinksetGraph(tx, iri, clientLinks(tx, iri), []);
   tx.deleteEntry(linksKey(iri));
 }
 
 /** The graph follows the links: it is what queries see of them. */
-function stageLinksetGraph(tx: Transaction, iri: string, before: ClientLinks, after: ClientLinks): void {
+function stageLinksetGraph(tx: Transaction, iri: string, before: ClientLinks, fresh: readonly string[]): void {
   const old = linksetGraph(before, iri);
-  const fresh = linksetGraph(after, iri);
   if (fresh.length > 0) tx.putGraph(linksetOf(iri), old, fresh);
   else if (old.length > 0) tx.deleteGraph(linksetOf(iri), old);
 }

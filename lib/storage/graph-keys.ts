@@ -102,6 +102,18 @@ export function hasKey(keys: readonly string[], key: string): boolean {
   return keys[low] === key;
 }
 
+/** Keys of two arrays that are in order, as they are too, each once. */
+export function mergedKeys(a: readonly string[], b: readonly string[]): string[] {
+  const keys: string[] = [];
+  for (let i = 0, j = 0; i < a.length || j < b.length; ) {
+    const order = i === a.length ? 1 : j === b.length ? -1 : compareKeys(a[i]!, b[j]!);
+    keys.push(order <= 0 ? a[i]! : b[j]!);
+    if (order <= 0) i++;
+    if (order >= 0) j++;
+  }
+  return keys;
+}
+
 /** Characters of all keys together. */
 export const charactersOf = (keys: GraphKeys): number =>
   keys instanceof PackedKeys ? keys.characters : keys.reduce((sum, { length }) => sum + length, 0);

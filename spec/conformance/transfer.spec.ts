@@ -1,59 +1,22 @@
 /** Imports and exports over HTTP, as owners and others use them. The spec must not know how they are done. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
-import { type Answer, exchange } from '../support/http.js';
+import { exchange } from '../support/http.js';
+import {
+  askedExport as asked,
+  beginImport as begin,
+  imported,
+  nquads,
+  importOutcome as outcome,
+  type Told,
+} from '../support/imports.js';
 import { found } from '../support/search.js';
 import { rows } from '../support/sparql.js';
 import { eventually } from '../support/subscriptions.js';
 import { anybody, as, bob, inWac, ownerRule, rule, setBareAcl } from '../support/wac.js';
 import { zipOf } from '../support/zip.js';
-
-const nquads = 'application/n-quads';
-
-interface Told {
-  readonly status: string;
-  readonly created: number;
-  readonly replaced: number;
-  readonly skipped: number;
-  readonly leftOut: number;
-  readonly quads: number;
-  readonly failure?: string;
-  readonly report: readonly { readonly source: string; readonly why: string }[];
-}
-
-interface Sent {
-  readonly query?: Readonly<Record<string, string>>;
-  readonly type?: string;
-  readonly sender?: Sender;
-}
-
-function begin(s: StorageUnderTest, content: string | Uint8Array, { query = {}, type = nquads, sender }: Sent = {}) {
-  const wanted = new URLSearchParams({ into: s.scratch, ...query });
-  return s.send('POST', `${s.root}.lws/import?${wanted}`, { 'Content-Type': type }, content, sender);
-}
-
-/** Waits for the end. */
-async function outcome(s: StorageUnderTest, begun: Answer): Promise<Told> {
-  expect(begun.status, begun.text).to.equal(202);
-  const answer = await s.get(begun.headers['location']!, { Accept: 'application/x-ndjson' });
-  expect(answer.headers['content-type']).to.equal('application/x-ndjson');
-  return JSON.parse(answer.text.trim().split('\n').at(-1)!) as Told;
-}
-
-const imported = async (s: StorageUnderTest, content: string | Uint8Array, sent?: Sent): Promise<Told> =>
-  outcome(s, await begin(s, content, sent));
-
-/** An export, as soon as there is a place for it: the thread of the one before may not have ended yet. */
-async function asked(s: StorageUnderTest, query: string, sender?: Sender): Promise<Answer> {
-  for (let tries = 0; ; tries++) {
-    const answer = await s.send('GET', `${s.root}.lws/export${query}`, {}, undefined, sender);
-    if (answer.status !== 503 || tries > 100) return answer;
-    await sleep(20);
-  }
-}
 
 async function exported(s: StorageUnderTest, of = s.root, sender?: Sender): Promise<string> {
   const answer = await asked(s, `?format=nquads&of=${of}`, sender);

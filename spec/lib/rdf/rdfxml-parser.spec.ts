@@ -37,6 +37,14 @@ describe('RDF/XML', () => {
       expect(await read(about(`<e:p>${content}</e:p>`))).to.deep.equal([`urn:a e:p ${value}`]);
     });
 
+  it('has some hundred elements within elements, and no more, which take longer and longer', async () => {
+    const nested = (depth: number): string =>
+      within('<rdf:Description><e:p>'.repeat(depth) + '</e:p></rdf:Description>'.repeat(depth));
+    expect(await read(nested(400))).to.have.length(400);
+    await refuses(nested(600));
+    await refuses(within('<rdf:Description><e:p>'.repeat(300_000)));
+  });
+
   const documents: Readonly<Record<string, [element: string, triples: string[]]>> = {
     'rdf:about': [`<e:T ${namespaces} rdf:about="urn:a"/>`, ['urn:a rdf:type e:T']],
     'a relative rdf:about': [`<e:T ${namespaces} rdf:about="x"/>`, ['http://localhost/x rdf:type e:T']],

@@ -1,0 +1,39 @@
+/** Imports from their beginning to their end: what is told of them, and what is left when they are ended from outside. */
+import { expect } from 'chai';
+import { keptStates } from '../../../components/transfer/import-state.js';
+import { describeStorage } from '../../support/conformance.js';
+import { beginImport, imported, importOutcome, type Told } from '../../support/imports.js';
+
+describeStorage(
+  'An import',
+  (s) => {
+    it('does what a dry run of it said', async () => {
+      const into = s.fresh('/');
+      const lines: string[] = [];
+      for (let count = 0; count < 25_000; count++) lines.push(`<urn:s> <urn:p> "${count}" <${into}large> .`);
+      for (let count = 0; count < 10; count++) lines.push(`<urn:s> <urn:p> "${count}" <${into}g${count % 2}> .`);
+      const dump = lines.join('\n');
+      const facts = ({ status, created, replaced, merged, skipped, leftOut, quads }: Told): object => ({
+        ...{ status, created, replaced, merged, skipped, leftOut, quads },
+      });
+      const dry = await imported(s, dump, { query: { into, 'dry-run': '' } });
+      await s.expectAbsent(into);
+      expect(facts(await imported(s, dump, { query: { into } }))).to.deep.equal(facts(dry));
+    });
+
+    it('makes way for the next when it says that it has ended', async () => {
+      const lines: string[] = [];
+      for (let count = 0; count < 3_000; count++) lines.push(`<urn:s> <urn:p> "x" <${s.fresh()}> .`);
+      for (const dump of [lines.join('\n'), '', '', 'no dump', ''])
+        expect((await imported(s, dump)).status).to.be.oneOf(['done', 'failed']);
+    });
+
+    it('that was answered is known after the server was killed', async () => {
+      const begun = await beginImport(s, `<urn:s> <urn:p> "x" <${s.fresh()}> .`);
+      const kept = await keptStates(s.server!.server.store);
+      expect(kept.map(({ id }) => id)).to.include(begun.headers['location']!.split('/').at(-1));
+      expect((await importOutcome(s, begun)).status).to.equal('done');
+    });
+  },
+  { settings: {}, isOncePlaced: true },
+);

@@ -1,0 +1,84 @@
+/** Imports and exports of those who may do some of it: what they learn, and what they can do to others. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { Parser } from 'n3';
+import { openReader } from '../../../components/transfer/formats/index.js';
+import type { ContainerMember } from '../../../components/transfer/member.js';
+import { describeStorage, type Sender } from '../../support/conformance.js';
+import { archiveOf, askedExport, imported } from '../../support/imports.js';
+import { bytesMember, readAll } from '../../support/members.js';
+import { agent, alice, anybody, as, inWac, ownerRule, rule, setAcl, setBareAcl, turtleOf } from '../../support/wac.js';
+
+const zip = 'application/zip';
+
+describeStorage(
+  'An import by somebody who controls the storage, but not all that is in it,',
+  (s) => {
+    it('says nothing of who has access to what that one does not control', async () => {
+      const theirs = await s.container();
+      const open = turtleOf(rule('Read Write Control', anybody));
+      const list = (iri: string) => ({ quads: new Parser({ baseIRI: iri }).parse(open) as never, prefixes: {} });
+      const item = (path: string) => ({ ...bytesMember(path, 'text/plain', 'x'), acl: list(theirs + path) });
+      await s.put(`${theirs}old`, 'text/plain', 'old');
+      await setAcl(s, s.root, rule('Read Write Control', agent(alice)));
+      await setBareAcl(s, theirs, [ownerRule, rule('Read Write', agent(alice))]);
+      const members = [item('new'), item('old'), bytesMember('plain', 'text/plain', 'x')];
+      const sent = {
+        query: { into: theirs, 'on-conflict': 'replace' },
+        type: zip,
+        sender: as(s, alice),
+      };
+      const told = await imported(s, await archiveOf(theirs, members), sent);
+      expect(told, JSON.stringify(told)).to.include({ status: 'done', created: 1, replaced: 0, leftOut: 2 });
+      expect((await s.get(`${theirs}old`)).text).to.equal('old');
+      await s.expectAbsent(`${theirs}new`);
+      // Without its list what lies in a container would be open to others.
+      const container = { kind: 'container', path: 'c/', source: '', acl: list(`${theirs}c/`) } as const;
+      const inside = bytesMember('c/inside', 'text/plain', 'x');
+      const failed = await imported(s, await archiveOf(theirs, [container, inside]), sent);
+      expect(failed.status).to.equal('failed');
+      expect(failed.failure).to.match(/who has access to .*c\//);
+      await s.expectAbsent(`${theirs}c/`);
+    });
+  },
+  { ...inWac(), isOncePlaced: true },
+);
+
+describeStorage(
+  'An export for those who may read some of it',
+  (s) => {
+    it('tells no date that moves with what they may not see', async () => {
+      const open = await s.container();
+      await setBareAcl(s, open, [ownerRule, rule('Read', anybody, 'accessTo')]);
+      const folder = mkdtempSync(join(tmpdir(), 'quadpod-spec-'));
+      const datesOf = async (sender?: Sender): Promise<Pick<ContainerMember, 'created' | 'modified'>> => {
+        const { bytes } = await askedExport(s, `?format=archive&of=${open}`, sender);
+        const path = join(folder, 'archive.zip');
+        writeFileSync(path, bytes);
+        const reader = await openReader({ path }, 'archive');
+        const { members } = await readAll(reader, { into: open });
+        await reader.close();
+        return members.find((member) => member.kind === 'container')!;
+      };
+      const { created } = await datesOf();
+      await s.put(`${open}hidden`, 'text/turtle', '');
+      const [theirs, ours] = [await datesOf('anonymous'), await datesOf()];
+      rmSync(folder, { recursive: true });
+      expect(ours.modified).to.be.above(created!);
+      expect(theirs).to.include({ created, modified: created });
+    });
+
+    it('has no place for a name that cannot be decoded, and keeps nobody else from theirs', async () => {
+      const open = await s.container();
+      await setAcl(s, open, rule('Read', anybody));
+      for (let count = 0; count < 3; count++) {
+        const answer = await askedExport(s, `?format=nquads&of=${open}%25FF/`, 'anonymous');
+        expect(answer.status, answer.text).to.equal(200);
+        expect(answer.headers['content-disposition']).to.equal('attachment; filename="-.nq"');
+      }
+    });
+  },
+  { ...inWac(), isOncePlaced: true },
+);

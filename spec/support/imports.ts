@@ -1,0 +1,67 @@
+/** Imports and exports over HTTP, as clients ask for them. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'chai';
+import { archiveWriter } from '../../components/transfer/formats/archive-writer.js';
+import type { Member } from '../../components/transfer/member.js';
+import type { Sender, StorageUnderTest } from './conformance.js';
+import type { Answer } from './http.js';
+import { writeAll } from './members.js';
+import { memorySink } from './memory-tree.js';
+import { zipOf } from './zip.js';
+
+export const nquads = 'application/n-quads';
+
+/** How far an import is, as the server tells it. */
+export interface Told {
+  readonly status: string;
+  readonly created: number;
+  readonly replaced: number;
+  readonly merged: number;
+  readonly skipped: number;
+  readonly leftOut: number;
+  readonly quads: number;
+  readonly failure?: string;
+  readonly report: readonly { readonly source: string; readonly why: string }[];
+}
+
+export interface Sent {
+  readonly query?: Readonly<Record<string, string>>;
+  readonly type?: string;
+  readonly sender?: Sender;
+}
+
+export function beginImport(
+  s: StorageUnderTest,
+  content: string | Uint8Array,
+  { query = {}, type = nquads, sender }: Sent = {},
+): Promise<Answer> {
+  const wanted = new URLSearchParams({ into: s.scratch, ...query });
+  return s.send('POST', `${s.root}.lws/import?${wanted}`, { 'Content-Type': type }, content, sender);
+}
+
+/** Waits for the end of an import that was begun. */
+export async function importOutcome(s: StorageUnderTest, begun: Answer): Promise<Told> {
+  expect(begun.status, begun.text).to.equal(202);
+  const answer = await s.get(begun.headers['location']!, { Accept: 'application/x-ndjson' });
+  expect(answer.headers['content-type']).to.equal('application/x-ndjson');
+  return JSON.parse(answer.text.trim().split('\n').at(-1)!) as Told;
+}
+
+export const imported = async (s: StorageUnderTest, content: string | Uint8Array, sent?: Sent): Promise<Told> =>
+  importOutcome(s, await beginImport(s, content, sent));
+
+/** An export, as soon as there is a place for it: the thread of the one before may not have ended yet. */
+export async function askedExport(s: StorageUnderTest, query: string, sender?: Sender): Promise<Answer> {
+  for (let tries = 0; ; tries++) {
+    const answer = await s.send('GET', `${s.root}.lws/export${query}`, {}, undefined, sender);
+    if (answer.status !== 503 || tries > 100) return answer;
+    await sleep(20);
+  }
+}
+
+/** An archive of a container, as a ZIP. */
+export async function archiveOf(container: string, members: readonly Member[]): Promise<Buffer> {
+  const { sink, files } = memorySink();
+  await writeAll(archiveWriter(sink, { storage: container, container, made: '' }), members);
+  return zipOf([...files].map(([name, content]) => ({ name, content })));
+}

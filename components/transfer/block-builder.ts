@@ -70,13 +70,14 @@ export class BlockBuilder {
   }
 
   /** @throws TransferError of the source, LwsError `storage-full` */
-  async add({ member, cursor, bytes }: ReadStep): Promise<void> {
+  async add(step: ReadStep): Promise<void> {
+    const { member } = step;
     this.isOpen = false;
     if (member.kind === 'left-out') this.leaveOut(member);
     else if (member.kind === 'rdf') this.addGraph(member);
     else await this.addOther(member);
     // Only now: what could not be read or kept is read again when the import continues.
-    this.at = { cursor, bytes };
+    this.at = step;
   }
 
   private addGraph(member: GraphMember): void {
@@ -181,7 +182,8 @@ export class BlockBuilder {
   /** The block, when its blobs are in their places. @throws LwsError `storage-full` */
   async build(number: number): Promise<BuiltBlock> {
     for (const [path, graph] of this.graphs) this.encode(path, graph);
-    const { states, leftOut, quads, at } = this;
+    const { states, leftOut, quads } = this;
+    const { cursor, bytes } = this.at;
     const items = this.items.filter((item) => item !== undefined);
     const finished = await Promise.allSettled(this.finishing);
     const failed = finished.find((result) => result.status === 'rejected');
@@ -190,7 +192,7 @@ export class BlockBuilder {
       throw failed.reason;
     }
     const block: Block = {
-      ...{ number, states, leftOut, quads, ...at },
+      ...{ number, states, leftOut, quads, cursor, bytes },
       items: items.map(({ item }) => item),
       batchBytes: this.keyBytes * indexNames.length,
     };

@@ -46,6 +46,9 @@ export default defineComponent({
     return {
       routes: [...importRoutes(platform, jobs), ...exportRoutes(platform)],
       measures: () => jobs.measures(),
+      // Whoever follows an import is told that it was interrupted.
+      drain: () =>
+        void jobs.stop().catch((error: unknown) => platform.log.error({ err: error }, 'an import did not stop')),
       stop: () => jobs.stop(),
     };
   },

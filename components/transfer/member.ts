@@ -84,7 +84,7 @@ export type Member = ResourceMember | StateMember;
 /** Where a reader is, so that reading can continue after it after a crash: opaque to all but the reader. */
 export interface ReadStep {
   readonly member: Member | LeftOut;
-  /** What `read` is given to continue after this member. */
+  /** What `read` is given to continue after this member; to be asked for before the step after the next one is. */
   readonly cursor: string;
   /** Bytes of the source that were read so far, for the progress. */
   readonly bytes: number;

@@ -34,7 +34,8 @@ export async function readAll(reader: Reader, options: Partial<ReadOptions> = {}
   try {
     for await (const step of reader.read({ into: base, rewrite: [], ...options })) {
       if (step.member.kind === 'bytes') contents.set(step.member.path, await bytesOfMember(step.member));
-      steps.push(step);
+      // A copy has the cursor as it is now.
+      steps.push({ ...step });
     }
   } catch (cause) {
     error = (cause as Error).message;

@@ -6,7 +6,7 @@
  * other belongs to its document, in all graphs and parts of it (`RewritingFactory`).
  */
 import type { Quad } from '@rdfjs/types';
-import { type Reader, type ReadOptions, type ReadStep, TransferError } from '../member.js';
+import { type LeftOut, type Member, type Reader, type ReadOptions, type ReadStep, TransferError } from '../member.js';
 import { type ByteSource, type Piece, textOf, withStart } from './byte-source.js';
 import { GraphRun, LeftOuts, lengthOf } from './graph-runs.js';
 import { type Known, KnownQuads, KnownText } from './known-part.js';
@@ -129,10 +129,26 @@ async function* stepsOf(batches: AsyncIterable<Batch>, start: Start): AsyncGener
   const { leftOut } = cursor;
   const run = new GraphRun(into, leftOut);
   let [at, line, size, bytes] = [cursor.at, cursor.line, start.size, 0];
-  const here = (rest = String(leftOut)): string => `${at} ${line} ${key} ${known.digest(at)} ${rest}`;
+  /** Keeps what the cursor of the last step is made of. */
+  let keep = (): void => {};
+  const step = (member: Member | LeftOut, rest = String(leftOut)): ReadStep => {
+    const [place, end] = [`${at} ${line} ${key}`, at];
+    let digest: string | undefined;
+    // Few of them are asked for, and a digest costs more than the step.
+    keep = () => {
+      digest ??= known.digest(end);
+    };
+    return {
+      ...{ member, bytes },
+      get cursor() {
+        digest ??= known.digest(end);
+        return `${place} ${digest} ${rest}`;
+      },
+    };
+  };
   const taken = (next?: Quad): ReadStep[] => {
     const member = run.take(next);
-    return member ? [{ member, cursor: here(), bytes }] : [];
+    return member ? [step(member)] : [];
   };
   try {
     for await (const { quads, lines, ends, sizes, read, end } of batches) {
@@ -143,12 +159,15 @@ async function* stepsOf(batches: AsyncIterable<Batch>, start: Start): AsyncGener
         line = lines[index]!;
         run.add(quad, () => ({ source: `${name}:${line}`, size }));
         [at, size] = [ends[index]!, sizes[index]!];
-        known.add?.(quad);
+        if (known.add) {
+          keep();
+          known.add(quad);
+        }
       }
       // There may be any number of lines without a quad.
       if (quads.length === 0 && end) [at, line] = end;
-      // What is behind goes from memory.
-      known.digest(at);
+      keep();
+      known.pass(at);
     }
   } catch (error) {
     if (error instanceof TransferError) yield* taken();
@@ -156,7 +175,7 @@ async function* stepsOf(batches: AsyncIterable<Batch>, start: Start): AsyncGener
   }
   yield* taken();
   // Nothing is left to be told where reading continues after these.
-  for (const member of leftOut.members(into)) yield { member, cursor: here('[]'), bytes };
+  for (const member of leftOut.members(into)) yield step(member, '[]');
 }
 
 /** The pieces, and the key that their start gives the document. */

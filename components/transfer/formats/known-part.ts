@@ -19,7 +19,9 @@ const changed = (name: string): TransferError =>
 export interface Known {
   /** Is told of each quad. */
   add?(quad: Quad): void;
-  /** The digest up to the end of the last quad, which is that byte of the text or that quad. */
+  /** What is before the end of the last quad, which is that byte of the text or that quad, goes from memory. */
+  pass(end: number): void;
+  /** The digest up to there. @param end never before one that was given or passed */
   digest(end: number): string;
 }
 
@@ -44,8 +46,7 @@ export class KnownText implements Known {
     }
   }
 
-  /** @param end never before one that was given */
-  digest(end: number): string {
+  pass(end: number): void {
     while (this.at < end && this.ahead.length > 0) {
       const [first] = this.ahead as [Buffer];
       const taken = Math.min(first.length, end - this.at);
@@ -54,6 +55,10 @@ export class KnownText implements Known {
       if (taken < first.length) this.ahead[0] = first.subarray(taken);
       else this.ahead.shift();
     }
+  }
+
+  digest(end: number): string {
+    this.pass(end);
     return digestOf(this.hash);
   }
 
@@ -70,7 +75,7 @@ export class KnownText implements Known {
       const start = length;
       length += bytes.length;
       this.ahead.push(bytes);
-      if (length < end) this.digest(length);
+      if (length < end) this.pass(length);
       else if (!isSame) {
         if (this.digest(end) !== cursor.digest) throw changed(name);
         isSame = true;
@@ -88,12 +93,16 @@ export class KnownQuads implements Known {
 
   add({ subject, predicate, object, graph }: Quad): void {
     this.text += `${shown(subject)} ${shown(predicate)} ${shown(object)} ${shown(graph)}\n`;
-    if (this.text.length > 1 << 16) this.digest();
+    if (this.text.length > 1 << 16) this.pass();
+  }
+
+  pass(): void {
+    this.hash.update(this.text);
+    this.text = '';
   }
 
   digest(): string {
-    this.hash.update(this.text);
-    this.text = '';
+    this.pass();
     return digestOf(this.hash);
   }
 

@@ -32,7 +32,7 @@ interface Read {
 async function readAll(source: ByteSource, options: Partial<ReadOptions> = {}): Promise<Read> {
   const steps: ReadStep[] = [];
   try {
-    for await (const step of read(source, options)) steps.push(step);
+    for await (const step of read(source, options)) steps.push({ ...step });
   } catch (error) {
     return { steps, error: (error as Error).message };
   }

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { keptStates } from '../../../components/transfer/import-state.js';
 import { describeStorage } from '../../support/conformance.js';
 import { beginImport, imported, importOutcome, type Told } from '../../support/imports.js';
+import { type SpecServer, startSpecServer } from '../../support/server.js';
 
 describeStorage(
   'An import',
@@ -10,7 +11,7 @@ describeStorage(
     it('does what a dry run of it said', async () => {
       const into = s.fresh('/');
       const lines: string[] = [];
-      for (let count = 0; count < 25_000; count++) lines.push(`<urn:s> <urn:p> "${count}" <${into}large> .`);
+      for (let count = 0; count < 21_000; count++) lines.push(`<urn:s> <urn:p> "${count}" <${into}large> .`);
       for (let count = 0; count < 10; count++) lines.push(`<urn:s> <urn:p> "${count}" <${into}g${count % 2}> .`);
       const dump = lines.join('\n');
       const facts = ({ status, created, replaced, merged, skipped, leftOut, quads }: Told): object => ({
@@ -23,8 +24,8 @@ describeStorage(
 
     it('makes way for the next when it says that it has ended', async () => {
       const lines: string[] = [];
-      for (let count = 0; count < 3_000; count++) lines.push(`<urn:s> <urn:p> "x" <${s.fresh()}> .`);
-      for (const dump of [lines.join('\n'), '', '', 'no dump', ''])
+      for (let count = 0; count < 1_000; count++) lines.push(`<urn:s> <urn:p> "x" <${s.fresh()}> .`);
+      for (const dump of [lines.join('\n'), 'no dump', ''])
         expect((await imported(s, dump)).status).to.be.oneOf(['done', 'failed']);
     });
 
@@ -37,3 +38,27 @@ describeStorage(
   },
   { settings: {}, isOncePlaced: true },
 );
+
+describe('A server that is told to stop', () => {
+  it('ends the import under way, says so to whoever follows it, and goes on with it later', async () => {
+    const first = await startSpecServer();
+    const { root } = first;
+    const ask = (server: SpecServer, iri: string, init: RequestInit = {}): Promise<Response> =>
+      fetch(iri, {
+        ...init,
+        headers: { Authorization: `Bearer ${server.ownerToken}`, Accept: 'application/x-ndjson' },
+      });
+    const lines: string[] = [];
+    for (let count = 0; count < 20_000; count++) lines.push(`<urn:s> <urn:p> "${count}" <${root}c/g${count >> 1}> .`);
+    const begun = await ask(first, `${root}.lws/import?name=a.nq`, { method: 'POST', body: lines.join('\n') });
+    const job = begun.headers.get('location')!;
+    const followed = await ask(first, job);
+    await first.stop(true);
+    expect(JSON.parse((await followed.text()).trim().split('\n').at(-1)!)).to.include({ status: 'interrupted' });
+    const second = await startSpecServer({ again: first });
+    await ask(second, job, { method: 'POST' });
+    const last = JSON.parse((await (await ask(second, job)).text()).trim().split('\n').at(-1)!) as Told;
+    await second.stop();
+    expect(last).to.include({ status: 'done', quads: 20_000, created: 10_000, merged: 0 });
+  });
+});

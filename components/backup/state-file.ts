@@ -1,4 +1,7 @@
-/** The state of a storage in one file: gzipped lines of entries, between a header and a trailer. It must not know blobs. */
+/**
+ * The files of a back-up: gzipped lines between a header and a trailer, of entries, or of quads under the graphs that they belong to. It
+ * must not know blobs.
+ */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -6,75 +9,135 @@ import { createInterface } from 'node:readline';
 import { finished, pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { Level } from '../../lib/storage/durable-level.js';
+import { storeFormat } from '../../lib/storage/format.js';
 import { metaKey } from '../../lib/storage/records.js';
 import { type Entry, entryOf, lineOf, stateBlocks } from '../../lib/storage/state-blocks.js';
-import type { Header, Trailer } from './entries.js';
+import { BackupError, type GraphState, type Header, isGraphLine, readGraphLine, type Trailer } from './entries.js';
+import { graphLines } from './graph-lines.js';
+import type { GraphSet } from './graph-set.js';
 
-/** A back-up is cut off, changed, or none; the message is for people. */
-export class BackupError extends Error {}
+/** Where the two parts of a state go. */
+export interface StateFiles {
+  readonly state: string;
+  readonly quads: string;
+}
+
+export interface StateOptions {
+  /** Graphs that are left out of the quads. */
+  readonly known?: GraphSet | undefined;
+  /** Called now and then with the number of entries so far. */
+  readonly told: (entries: number) => void;
+}
 
 /**
- * Writes one state of the store, synced, readable by its owner alone.
- * @param told called now and then with the number of entries so far
- * @returns how many entries there are
+ * Writes one state of the store, synced, readable by its owner alone. A store of an earlier format, the quads of which are no graphs of
+ * today, has all of it in the file of the state, and no other.
+ * @throws BackupError where there is no storage, or a record is damaged
  */
-export async function writeState(level: Level, file: string, told: (entries: number) => void): Promise<number> {
+export async function writeState(level: Level, files: StateFiles, { known, told }: StateOptions): Promise<void> {
   const snapshot = level.snapshot();
   try {
     const [storage, version] = await Promise.all(
       (['storage', 'version'] as const).map((name) => level.get(metaKey(name), { snapshot })),
     );
     if (storage === undefined || version === undefined) throw new BackupError('There is no storage in this database.');
-    const header: Header = { 'quadpod-backup': 1, storage, version, made: new Date().toISOString() };
-    const output = createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true });
-    // The fastest level: what is left to gain takes ten times as long.
-    const gzip = createGzip({ level: 1 });
-    const written = pipeline(gzip, output);
-    const write = async (text: string): Promise<void> => {
-      if (!gzip.write(text)) await Promise.race([new Promise((resolve) => gzip.once('drain', resolve)), written]);
-    };
+    const hasGraphs = version === storeFormat;
+    const header: Header = { 'quadpod-backup': hasGraphs ? 2 : 1, storage, version, made: new Date().toISOString() };
     let entries = 0;
-    await write(`${JSON.stringify(header)}\n`);
-    for await (const block of stateBlocks(level, snapshot)) {
-      await write(`${block.map(lineOf).join('\n')}\n`);
-      entries += block.length;
+    const count = (more: number): void => {
+      entries += more;
       told(entries);
+    };
+    async function* lines(): AsyncGenerator<string[]> {
+      for await (const block of stateBlocks(level, snapshot, { hasQuads: !hasGraphs })) yield block.map(lineOf);
     }
-    gzip.end(`${JSON.stringify({ entries } satisfies Trailer)}\n`);
-    await written;
-    return entries;
+    const write = (file: string, source: AsyncIterable<readonly string[]>): Promise<void> =>
+      writeLines(file, { header, source, told: count });
+    await write(files.state, lines());
+    if (hasGraphs) await write(files.quads, graphLines(level, snapshot, known));
   } finally {
     await snapshot.close();
   }
 }
 
-/** What a file of a state begins with. @throws BackupError when it is none */
+interface Lines {
+  readonly header: Header;
+  readonly source: AsyncIterable<readonly string[]>;
+  readonly told: (lines: number) => void;
+}
+
+async function writeLines(file: string, { header, source, told }: Lines): Promise<void> {
+  const output = createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true });
+  // The fastest level: what is left to gain takes ten times as long.
+  const gzip = createGzip({ level: 1 });
+  const written = pipeline(gzip, output);
+  // It is told by whoever waits for it below.
+  written.catch(() => {});
+  const write = async (text: string): Promise<void> => {
+    if (!gzip.write(text)) await Promise.race([new Promise((resolve) => gzip.once('drain', resolve)), written]);
+  };
+  let entries = 0;
+  try {
+    await write(`${JSON.stringify(header)}\n`);
+    for await (const lines of source) {
+      if (lines.length > 0) await write(`${lines.join('\n')}\n`);
+      for (const line of lines) if (!isGraphLine(line)) entries++;
+      told(lines.length);
+    }
+  } catch (error) {
+    gzip.destroy();
+    throw error;
+  }
+  gzip.end(`${JSON.stringify({ entries } satisfies Trailer)}\n`);
+  await written;
+}
+
+/** What a file of a back-up begins with. @throws BackupError when it is none */
 export async function readHeader(file: string): Promise<Header> {
   for await (const line of linesOf(file)) return headerOf(line, file);
   throw new BackupError(`${file} is empty.`);
 }
 
+/** Who reads quads says of which graphs. */
+export interface GraphReader {
+  wants(state: GraphState): boolean;
+  /** A graph that is wanted has ended. */
+  ended?(state: GraphState, triples: number): void;
+}
+
 /**
- * The entries of a file in blocks.
+ * The entries of a file in blocks; quads of graphs that the reader does not want are passed over.
  * @throws BackupError, after what came before, when the file is cut off or damaged
  */
-export async function* readState(file: string): AsyncGenerator<Entry[]> {
+export async function* readState(file: string, graphs?: GraphReader): AsyncGenerator<Entry[]> {
   let block: Entry[] = [];
-  let [line, entries] = [0, 0];
+  let [line, entries, triples] = [0, 0, 0];
   let trailer: Trailer | undefined;
+  let state: GraphState | undefined;
+  let isPassed = false;
+  const end = (): void => {
+    if (state && !isPassed) graphs?.ended?.(state, triples);
+    [state, triples] = [undefined, 0];
+  };
   for await (const text of linesOf(file)) {
     if (++line === 1) headerOf(text, file);
     else if (trailer) throw new BackupError(`${file} has data after its end (line ${line}).`);
     else if (text.startsWith('{')) trailer = JSON.parse(text) as Trailer;
-    else {
-      block.push(parsed(text, file, line));
+    else if (isGraphLine(text)) {
+      end();
+      state = parsed(readGraphLine, text, { file, line });
+      isPassed = graphs?.wants(state) === false;
+    } else {
       entries++;
-      if (block.length === 1000) {
-        yield block;
-        block = [];
-      }
+      if (isPassed) continue;
+      triples++;
+      block.push(parsed(entryOf, text, { file, line }));
+      if (block.length < 1000) continue;
+      yield block;
+      block = [];
     }
   }
+  end();
   if (block.length > 0) yield block;
   if (trailer?.entries !== entries)
     throw new BackupError(
@@ -82,9 +145,14 @@ export async function* readState(file: string): AsyncGenerator<Entry[]> {
     );
 }
 
-function parsed(text: string, file: string, line: number): Entry {
+interface Place {
+  readonly file: string;
+  readonly line: number;
+}
+
+function parsed<T>(read: (text: string) => T, text: string, { file, line }: Place): T {
   try {
-    return entryOf(text);
+    return read(text);
   } catch (error) {
     throw new BackupError(`${file} is damaged at line ${line}: ${(error as Error).message}.`);
   }
@@ -97,8 +165,8 @@ function headerOf(line: string, file: string): Header {
   } catch {
     // Told below.
   }
-  if (header?.['quadpod-backup'] !== 1 || typeof header.storage !== 'string')
-    throw new BackupError(`${file} is no state of a Quadpod storage, or one of a later version.`);
+  if (![1, 2].includes(header?.['quadpod-backup'] ?? 0) || typeof header?.storage !== 'string')
+    throw new BackupError(`${file} is no back-up of a Quadpod storage, or one of a later version.`);
   return header as Header;
 }
 

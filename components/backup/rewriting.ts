@@ -89,8 +89,8 @@ export class Rewriting {
       const keys: string[] = [];
       for await (const block of keyBlocks(level, rangeOf(graphPrefix(record.iri)))) keys.push(...block);
       const { size, prefixes } = tasks.encoded(keys, record.iri, record.prefixes ?? {});
-      // A revision names these quads for ever; with other IRIs they are others.
-      record = { ...record, prefixes, size, revision: newRevision() };
+      // A revision names these quads for ever; with other IRIs they are others, and two that were of both addresses are one.
+      record = { ...record, prefixes, size, triples: keys.length, revision: newRevision() };
     }
     this.contentBytes += record.size;
     return [recordKey(record.iri), writeRecord(record)];

@@ -7,7 +7,7 @@ import { atOnce } from '../../lib/storage/at-once.js';
 import { type BlobFacts, DamagedBlobError } from '../../lib/storage/blob-integrity.js';
 import type { Blobs } from '../../lib/storage/blobs.js';
 import { blobsAt } from '../../lib/storage/blobs-at.js';
-import { blobFacts } from '../../lib/storage/records.js';
+import { allBlobs, allRecords, blobFacts } from '../../lib/storage/records.js';
 import { BackupError, isOf, recordOf } from './entries.js';
 import { blobFile, copyOnce, makeOnce } from './folder.js';
 import { readState } from './state-file.js';
@@ -24,16 +24,18 @@ export async function copyBlobs(context: CommandContext, file: string, folder: s
   const { blobs: location, progress } = context;
   const names = new Set<string>();
   const facts = new Map<string, BlobFacts>();
+  const keys = [allBlobs().gte, ...(location.s3 ? [allRecords().gte] : [])];
   let entries = 0;
-  for await (const block of readState(file)) {
-    entries += block.length;
+  const counted = (all: number): void => {
+    entries = all;
+  };
+  for await (const block of readState(file, { keys, counted }))
     for (const entry of block)
       if (isOf('B', entry[0])) names.add(entry[0].slice(2));
       else if (location.s3 && isOf('R', entry[0])) {
         const record = recordOf(entry);
         if (record.blob) facts.set(record.blob, blobFacts(record));
       }
-  }
   const told = progress('Copying blobs');
   let [copied, done] = [0, 0];
   const blobs = await blobsAt(location);

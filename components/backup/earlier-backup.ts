@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import type { CommandContext } from '../../lib/component.js';
 import { storeFormat } from '../../lib/storage/format.js';
+import { graphKeys } from './entries.js';
 import { damagedFile, hasManifest, type Manifest, type QuadsFile, readManifest } from './folder.js';
 import { GraphSet, maxSetBytes } from './graph-set.js';
 import { readState } from './state-file.js';
@@ -48,7 +49,9 @@ export async function earlierBackup(
     print(`${damaged} is missing or damaged, so this back-up is a whole one.`);
     return undefined;
   }
-  const { state, entries, quads } = manifest;
-  const known = await GraphSet.of(readState(join(folder, state)), (done) => told(done, entries));
+  const { state, quads } = manifest;
+  const known = await GraphSet.of(readState(join(folder, state), { keys: graphKeys }), (done) =>
+    told(done, Number.POSITIVE_INFINITY),
+  );
   return known.bytes.length <= maxSetBytes ? { known, quads } : undefined;
 }

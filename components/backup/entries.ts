@@ -2,7 +2,13 @@
 import { createHash } from 'node:crypto';
 import { allLinks } from '../../lib/resources/linkset-graph.js';
 import { linksetOf } from '../../lib/resources/names.js';
-import { iriOfRecordKey, partsOfEntry, type ResourceRecord, readRecord } from '../../lib/storage/records.js';
+import {
+  allRecords,
+  iriOfRecordKey,
+  partsOfEntry,
+  type ResourceRecord,
+  readRecord,
+} from '../../lib/storage/records.js';
 import type { Entry } from '../../lib/storage/state-blocks.js';
 
 /** A back-up is cut off, changed, or none; the message is for people. */
@@ -45,6 +51,9 @@ export function recordOf([key, value]: Entry): ResourceRecord {
     throw new BackupError(`The record of ${iri} cannot be read. Run "quadpod check" when the server is stopped.`);
   }
 }
+
+/** What keys of entries that speak of graphs begin with. */
+export const graphKeys = [allLinks.gte, allRecords().gte];
 
 /** The state of the graph that an entry speaks of, if it does. @throws BackupError as `recordOf` */
 export function graphState(entry: Entry): GraphState | undefined {

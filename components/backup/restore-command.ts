@@ -14,7 +14,7 @@ import { otherKeys } from '../../lib/storage/quad-keys.js';
 import { metaKey } from '../../lib/storage/records.js';
 import { isQuad } from '../../lib/storage/rewritten-entries.js';
 import type { Entry } from '../../lib/storage/state-blocks.js';
-import { BackupError, type GraphState, isOf } from './entries.js';
+import { BackupError, type GraphState, graphKeys, isOf } from './entries.js';
 import { blobFile, copyOnce, damagedFile, type Manifest, readManifest } from './folder.js';
 import { GraphSet } from './graph-set.js';
 import { Rewriting } from './rewriting.js';
@@ -151,7 +151,7 @@ async function restoreEntries(
 /** The quads that the state wants, and then the state. @throws BackupError when they are not all there */
 async function* allEntries(folder: string, { state, quads }: Manifest): AsyncGenerator<Entry[]> {
   if (quads.length > 0) {
-    const wanted = await GraphSet.of(readState(join(folder, state)));
+    const wanted = await GraphSet.of(readState(join(folder, state), { keys: graphKeys }));
     // Of one state the quads are the same wherever they are: what comes twice is written twice.
     const wants = (graph: GraphState): boolean => wanted.see(graph) !== undefined;
     for (const { name } of quads) yield* readState(join(folder, name), { wants });

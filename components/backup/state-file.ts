@@ -5,7 +5,6 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import { finished, pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { Level } from '../../lib/storage/durable-level.js';
@@ -94,55 +93,64 @@ async function writeLines(file: string, { header, source, told }: Lines): Promis
 
 /** What a file of a back-up begins with. @throws BackupError when it is none */
 export async function readHeader(file: string): Promise<Header> {
-  for await (const line of linesOf(file)) return headerOf(line, file);
+  for await (const [line] of lineBlocks(file)) return headerOf(line!, file);
   throw new BackupError(`${file} is empty.`);
 }
 
-/** Who reads quads says of which graphs. */
-export interface GraphReader {
-  wants(state: GraphState): boolean;
+/** What a reader wants of a file; without any of this everything. */
+export interface StateReader {
+  /** Whether the quads of a graph are read, or passed over. */
+  wants?(state: GraphState): boolean;
   /** A graph that is wanted has ended. */
   ended?(state: GraphState, triples: number): void;
+  /** Whether the key of an entry may begin so; others need not be read. */
+  readonly keys?: readonly string[];
+  /** How many entries there were at the end, with those that were not wanted. */
+  counted?(entries: number): void;
 }
 
 /**
- * The entries of a file in blocks; quads of graphs that the reader does not want are passed over.
+ * The entries of a file that a reader wants, in blocks.
  * @throws BackupError, after what came before, when the file is cut off or damaged
  */
-export async function* readState(file: string, graphs?: GraphReader): AsyncGenerator<Entry[]> {
+export async function* readState(file: string, reader: StateReader = {}): AsyncGenerator<Entry[]> {
+  const { wants, ended, counted } = reader;
+  const beginnings = reader.keys?.map((key) => `[${JSON.stringify(key).slice(0, -1)}`);
   let block: Entry[] = [];
   let [line, entries, triples] = [0, 0, 0];
   let trailer: Trailer | undefined;
   let state: GraphState | undefined;
   let isPassed = false;
   const end = (): void => {
-    if (state && !isPassed) graphs?.ended?.(state, triples);
+    if (state && !isPassed) ended?.(state, triples);
     [state, triples] = [undefined, 0];
   };
-  for await (const text of linesOf(file)) {
-    if (++line === 1) headerOf(text, file);
-    else if (trailer) throw new BackupError(`${file} has data after its end (line ${line}).`);
-    else if (text.startsWith('{')) trailer = JSON.parse(text) as Trailer;
-    else if (isGraphLine(text)) {
-      end();
-      state = parsed(readGraphLine, text, { file, line });
-      isPassed = graphs?.wants(state) === false;
-    } else {
-      entries++;
-      if (isPassed) continue;
-      triples++;
-      block.push(parsed(entryOf, text, { file, line }));
-      if (block.length < 1000) continue;
-      yield block;
-      block = [];
+  for await (const lines of lineBlocks(file)) {
+    for (const text of lines) {
+      if (++line === 1) headerOf(text, file);
+      else if (trailer) throw new BackupError(`${file} has data after its end (line ${line}).`);
+      else if (text.startsWith('{')) trailer = parsed(JSON.parse, text, { file, line });
+      else if (isGraphLine(text)) {
+        end();
+        state = parsed(readGraphLine, text, { file, line });
+        isPassed = wants?.(state) === false;
+      } else {
+        entries++;
+        if (isPassed || beginnings?.some((beginning) => text.startsWith(beginning)) === false) continue;
+        triples++;
+        block.push(parsed(entryOf, text, { file, line }));
+      }
     }
+    if (block.length === 0) continue;
+    yield block;
+    block = [];
   }
   end();
-  if (block.length > 0) yield block;
   if (trailer?.entries !== entries)
     throw new BackupError(
       `${file} is cut off: it has ${entries} entries${trailer ? ` of ${trailer.entries}` : ' and no end'}.`,
     );
+  counted?.(entries);
 }
 
 interface Place {
@@ -170,13 +178,22 @@ function headerOf(line: string, file: string): Header {
   return header as Header;
 }
 
-async function* linesOf(file: string): AsyncGenerator<string> {
-  const source = createReadStream(file);
-  const gunzip = createGunzip();
+/** The lines of a file, some at a time. */
+async function* lineBlocks(file: string): AsyncGenerator<string[]> {
+  const source = createReadStream(file, { highWaterMark: 1 << 18 });
+  const gunzip = createGunzip({ chunkSize: 1 << 17 });
+  gunzip.setEncoding('utf8');
   // Whoever reads the lines is told; this only ties the two together.
   pipeline(source, gunzip).catch(() => {});
+  let begun = '';
   try {
-    yield* createInterface({ input: gunzip, crlfDelay: Number.POSITIVE_INFINITY });
+    for await (const chunk of gunzip as AsyncIterable<string>) {
+      begun += chunk;
+      if (!chunk.includes('\n')) continue;
+      const lines = begun.split('\n');
+      begun = lines.pop()!;
+      yield lines;
+    }
     if (gunzip.errored) throw gunzip.errored;
   } catch (error) {
     throw new BackupError(`${file} cannot be read: ${(error as Error).message}.`);
@@ -184,6 +201,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
     gunzip.destroy();
     source.destroy();
   }
+  if (begun !== '') yield [begun];
 }
 
 /** The SHA-256 of a file (base64). */

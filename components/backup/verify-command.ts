@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import type { CommandContext } from '../../lib/component.js';
 import type { ResourceRecord } from '../../lib/storage/records.js';
 import { isQuad } from '../../lib/storage/rewritten-entries.js';
-import { BackupError, type GraphState, graphState, isOf, recordOf } from './entries.js';
+import { BackupError, type GraphState, graphKeys, graphState, isOf, recordOf } from './entries.js';
 import { blobFile, type Manifest, readManifest } from './folder.js';
 import { GraphSet } from './graph-set.js';
 import { digestOf, readState } from './state-file.js';
@@ -66,7 +66,7 @@ class Verification {
     const files = [{ name: manifest.state, sha256: manifest.sha256 }, ...manifest.quads];
     for (const { name, sha256 } of files) await this.digest(join(folder, name), sha256);
     if (manifest.quads.length === 0) return undefined;
-    const wanted = await GraphSet.of(readState(join(folder, manifest.state)));
+    const wanted = await GraphSet.of(readState(join(folder, manifest.state), { keys: graphKeys }));
     const graphs = {
       wants: (state: GraphState): boolean => wanted.see(state) === true,
       ended: ({ graph, triples }: GraphState, count: number): void => {

@@ -207,7 +207,7 @@ describe('Back-ups in a folder that has one', () => {
 
   it('depend on no file that is damaged, and say what is missing', async () => {
     const folder = fresh();
-    await put('c/kept', '<> <urn:p> "kept" .');
+    await put('c/kept', '<> <urn:p> "kept\u2028and a line separator" .');
     await run('backup', folder);
     await put('c/late', '<> <urn:p> "late" .');
     await run('backup', folder);

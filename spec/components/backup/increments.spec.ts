@@ -14,11 +14,40 @@ import type { Entry } from '../../../lib/storage/state-blocks.js';
 import { root as earlierRoot } from '../../stores/content.js';
 import { type BackupRun, entriesOf, runBackup } from '../../support/backups.js';
 import { type Answer, request } from '../../support/http.js';
+import { runProcess } from '../../support/process.js';
 import { type SpecServer, startSpecServer } from '../../support/server.js';
 import { runs } from '../../support/speed.js';
 
 const turtle = { 'Content-Type': 'text/turtle' };
 const acl = 'http://www.w3.org/ns/auth/acl#';
+
+/** Before a call of the file system with a path. */
+interface Moment {
+  readonly name: string;
+  readonly path: string;
+  /** The new manifest is there. */
+  readonly isMade: boolean;
+}
+const manifest = 'quadpod-backup.json';
+const moments: readonly Moment[] = [
+  { name: 'createWriteStream', path: 'quads-', isMade: false },
+  { name: 'open', path: `${manifest}.part`, isMade: false },
+  { name: 'rename', path: manifest, isMade: false },
+  { name: 'rmSync', path: 'state-', isMade: true },
+];
+const killedAt = ({ name, path }: Moment): string =>
+  `data:text/javascript,${encodeURIComponent(`
+    import fs from 'node:fs';
+    import promises from 'node:fs/promises';
+    import { syncBuiltinESMExports } from 'node:module';
+    const owner = ${JSON.stringify(name)} in promises ? promises : fs;
+    const call = owner[${JSON.stringify(name)}];
+    owner[${JSON.stringify(name)}] = (...words) => {
+      if (String(words[0]).includes(${JSON.stringify(path)})) process.kill(process.pid, 'SIGKILL');
+      return call(...words);
+    };
+    syncBuiltinESMExports();
+  `)}`;
 
 describe('Back-ups in a folder that has one', () => {
   const settings = { 'access-control': 'wac', 'webhook.allowed-hosts': 'localhost:1' };
@@ -286,5 +315,37 @@ describe('Back-ups in a folder that has one', () => {
     await run('backup', folder, earlier);
     expect(filesOf(folder)).to.have.length(1);
     expect(await restored(folder, earlier)).to.deep.equal(await entriesIn(dataDir));
+  });
+
+  it('that are killed at any moment leave the one before, or are whole, and the next one goes on', async () => {
+    const folder = fresh();
+    const states: { dataDir: string; entries: Entry[] }[] = [];
+    for (const text of ['one', 'other']) {
+      await put(
+        'c/killed',
+        `<> <urn:p> "${text}" .`,
+        (await send('GET', 'c/killed')).status === 200 ? { 'If-Match': '*' } : {},
+      );
+      await run('backup', folder, { flags: { full: 'true' } });
+      const dataDir = fresh();
+      await run('restore', folder, { dataDir });
+      states.push({ dataDir, entries: await entriesIn(dataDir) });
+    }
+    for (const [at, moment] of moments.entries()) {
+      const [now, before] = [states[at % 2]!, states[(at + 1) % 2]!];
+      const environment = { LWS_CONSOLE_ENABLED: 'false' };
+      const { dataDir } = now;
+      const killed = await runProcess(['backup', folder], {
+        ...{ dataDir, root: server.root, environment, nodeOptions: [`--import=${killedAt(moment)}`] },
+      });
+      expect([killed.code, killed.stdout], killed.stderr).to.deep.equal([null, '']);
+      expect((await run('verify', folder)).join('\n'), moment.name).to.match(/^[^\n]* all in order\.$/);
+      expect(await restored(folder), moment.name).to.deep.equal((moment.isMade ? now : before).entries);
+      await run('backup', folder, { dataDir });
+      expect(await restored(folder), moment.name).to.deep.equal(now.entries);
+      const { quads } = JSON.parse(readFileSync(join(folder, 'quadpod-backup.json'), 'utf8')) as { quads: object[] };
+      expect(filesOf(folder)).to.have.length(quads.length);
+    }
+    expect(filesOf(folder).length).to.be.greaterThan(moments.length);
   });
 });

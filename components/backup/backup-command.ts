@@ -11,9 +11,9 @@ import { LwsError } from '../../lib/errors.js';
 import { type Level, openLevel, StoreUnavailableError } from '../../lib/storage/durable-level.js';
 import { copyIn } from '../../lib/storage/shared/copy.js';
 import { copyBlobs } from './blob-copies.js';
-import { earlierBackup } from './earlier-backup.js';
+import { type EarlierBackup, earlierBackup } from './earlier-backup.js';
 import { BackupError } from './entries.js';
-import { copyOnce, keyFiles, type Manifest, prune, quadsFile, writeManifest } from './folder.js';
+import { copyOnce, keyFiles, type Manifest, prune, type QuadsFile, quadsFile, writeManifest } from './folder.js';
 import type { GraphSet } from './graph-set.js';
 import { RunningServer } from './running-server.js';
 import { digestOf, readHeader, type StateFiles, syncFolder, writeState } from './state-file.js';
@@ -38,18 +38,19 @@ export async function backUp(context: CommandContext): Promise<number> {
     for (const key of keys) await copyOnce(join(source, key), join(folder, key));
     const { storage, version, made } = await readHeader(files.state);
     // A store of an earlier format has its quads in the state.
-    const written = existsSync(files.quads) ? [{ name: quads, made, ...(await quadsFile(files.quads)) }] : [];
+    const written = existsSync(files.quads) ? { name: quads, made, ...(await quadsFile(files.quads)) } : undefined;
     const manifest: Manifest = {
       ...{ 'quadpod-backup': 2, storage, version, made, state: name, sha256: await digestOf(files.state) },
-      quads: written.length === 0 ? [] : [...(earlier?.quads ?? []), ...written],
+      quads: written ? withFile(earlier?.quads ?? [], written) : [],
       ...{ entries: blobs.entries, blobs: blobs.names.size, keys },
     };
     await syncFolder(folder);
     await writeManifest(folder, manifest);
     prune(folder, manifest, blobs.names);
+    const secret = keys.length > 0 ? `, and the keys ${keys.join(', ')}: keep it secret` : '';
     print(
-      `${folder} has the state of ${made}: ${blobs.entries} entries, ${quadsTold(manifest)}` +
-        `${blobs.names.size} blobs (${blobs.copied} new)${keys.length > 0 ? `, and the keys ${keys.join(', ')}: keep it secret` : ''}.`,
+      `${folder} has the state of ${made}: ${blobs.entries} entries, ${written ? quadsTold(written, earlier) : ''}` +
+        `${blobs.names.size} blobs (${blobs.copied} new)${secret}.`,
     );
     return 0;
   } finally {
@@ -57,12 +58,15 @@ export async function backUp(context: CommandContext): Promise<number> {
   }
 }
 
-function quadsTold({ quads }: Manifest): string {
-  const last = quads.at(-1);
-  if (!last) return '';
-  const what = `${last.triples} triples of ${last.graphs} graphs`;
-  const before = quads.at(-2);
-  return before ? `${what} that changed since ${before.made} (increment ${quads.length - 1}), ` : `${what}, `;
+/** One without a graph is not needed after others. */
+const withFile = (earlier: readonly QuadsFile[], written: QuadsFile): QuadsFile[] =>
+  written.graphs === 0 && earlier.length > 0 ? [...earlier] : [...earlier, written];
+
+function quadsTold(written: QuadsFile, earlier: EarlierBackup | undefined): string {
+  const what = `${written.triples} triples of ${written.graphs} graphs`;
+  if (!earlier) return `${what}, `;
+  const increment = withFile(earlier.quads, written).length - 1;
+  return `${what} that changed since ${earlier.made} (increment ${increment}), `;
 }
 
 /** @returns the server that has the state, and holds its blobs, when one runs */

@@ -14,6 +14,8 @@ const shareOfWhole = 0.5;
 const freeBytes = 1 << 20;
 
 export interface EarlierBackup {
+  /** ISO 8601. */
+  readonly made: string;
   /** States of graphs that its files have. */
   readonly known: GraphSet;
   readonly quads: readonly QuadsFile[];
@@ -49,9 +51,9 @@ export async function earlierBackup(
     print(`${damaged} is missing or damaged, so this back-up is a whole one.`);
     return undefined;
   }
-  const { state, quads } = manifest;
+  const { made, state, quads } = manifest;
   const known = await GraphSet.of(readState(join(folder, state), { keys: graphKeys }), (done) =>
     told(done, Number.POSITIVE_INFINITY),
   );
-  return known.bytes.length <= maxSetBytes ? { known, quads } : undefined;
+  return known.bytes.length <= maxSetBytes ? { made, known, quads } : undefined;
 }

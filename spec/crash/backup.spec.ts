@@ -96,7 +96,7 @@ describe('Back-ups', function () {
     for (let i = 0; i < 2; i++) {
       const made = await run(['backup', target], server.dataDir);
       expect([made.code, made.stdout], made.stderr).to.satisfy(([code]: [number]) => code === 0);
-      expect(made.stdout.includes('(increment 1)')).to.equal(i === 1);
+      expect(made.stdout.includes(' that changed since ')).to.equal(i === 1);
     }
     going = false;
     await writes;

@@ -186,7 +186,7 @@ describe('Back-ups in a folder that has one', () => {
             }
             await expectBackup(folder);
           }
-          expect(filesOf(folder).length).to.be.greaterThan(rounds.length);
+          expect(filesOf(folder).length).to.be.greaterThan(1);
         },
       ),
       { numRuns: runs(100) },
@@ -204,12 +204,13 @@ describe('Back-ups in a folder that has one', () => {
     for (const path of ['c/two', 'c/three']) await put(path, '<> <urn:p> 1 .');
     await run('backup', folder);
     expect(quadsIn(await expectBackup(folder))).to.equal('0 triples of 0 graphs');
+    expect(filesOf(folder), 'an empty file is not needed').to.have.length(1);
     await put('c/one', '<> <urn:p> 3, 4, 5 .', { 'If-Match': '*' });
     await send('PUT', 'c/bytes', 'x', { 'Content-Type': 'text/plain' });
     await operations['access']!('c/two', 1);
     const line = await expectBackup(folder);
     expect(quadsIn(line)).to.equal('3 triples of 1 graphs');
-    expect(line).to.match(/changed since 2\d{3}-.* \(increment 2\)/);
+    expect(line).to.match(/changed since 2\d{3}-.* \(increment 1\)/);
     await send('DELETE', 'c/one');
     await operations['links']!('c/three', 1);
     expect(quadsIn(await expectBackup(folder))).to.equal('2 triples of 1 graphs');

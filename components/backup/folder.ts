@@ -7,7 +7,7 @@ import { constants, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } f
 import { copyFile, open, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BackupError } from './entries.js';
-import { digestOf, readState, syncFolder } from './state-file.js';
+import { digestOf, readState, type StateReader, syncFolder } from './state-file.js';
 
 /** A file, and its SHA-256 (base64). */
 interface Digested {
@@ -141,8 +141,15 @@ export const keyFiles = (dataDir: string): string[] =>
 /** What a file of quads has, after it was read to its end. @throws BackupError when it is cut off */
 export async function quadsFile(file: string): Promise<Omit<QuadsFile, 'name' | 'made'>> {
   let [graphs, triples] = [0, 0];
-  const count = (): boolean => ++graphs > 0;
-  for await (const block of readState(file, { wants: count })) triples += block.length;
+  const reader: StateReader = {
+    wants: () => ++graphs > 0,
+    // They are counted alone.
+    keys: [],
+    counted: (entries) => {
+      triples = entries;
+    },
+  };
+  for await (const _entries of readState(file, reader));
   const [{ size }, sha256] = [await stat(file), await digestOf(file)];
   return { sha256, bytes: size, graphs, triples };
 }

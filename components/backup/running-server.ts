@@ -1,7 +1,8 @@
 /** The server that has the storage open, asked for its state. It must not know what is in it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandContext } from '../../lib/component.js';
-import { BackupError } from './state-file.js';
+import { BackupError } from './entries.js';
+import type { GraphSet } from './graph-set.js';
 
 const pollMs = 200;
 
@@ -17,18 +18,21 @@ export class RunningServer {
     private readonly headers: Readonly<Record<string, string>>,
   ) {}
 
-  /** Has the server begin. @throws BackupError when it does not */
-  static async begin({ baseUri, systemPrefix, ownerCredential, flags }: CommandContext): Promise<RunningServer> {
+  /** Has the server begin. @param known graphs that it leaves out @throws BackupError when it does not */
+  static async begin(
+    { baseUri, systemPrefix, ownerCredential, flags }: CommandContext,
+    known: GraphSet | undefined,
+  ): Promise<RunningServer> {
     const credential = await ownerCredential(flags['key']);
     const headers = { Authorization: `Bearer ${credential}` };
-    const response = await fetch(`${baseUri}${systemPrefix}/backups`, { method: 'POST', headers }).catch(
-      (error: unknown) => {
-        const reason = ((error as Error).cause as Error | undefined)?.message ?? (error as Error).message;
-        throw new BackupError(
-          `A server has the storage open, and does not answer at ${baseUri}: ${reason}. Is lws.base-uri right?`,
-        );
-      },
-    );
+    const body = known && { body: known.bytes, headers: { ...headers, 'Content-Type': 'application/octet-stream' } };
+    const question = { method: 'POST', headers, ...body };
+    const response = await fetch(`${baseUri}${systemPrefix}/backups`, question).catch((error: unknown) => {
+      const reason = ((error as Error).cause as Error | undefined)?.message ?? (error as Error).message;
+      throw new BackupError(
+        `A server has the storage open, and does not answer at ${baseUri}: ${reason}. Is lws.base-uri right?`,
+      );
+    });
     if (response.status !== 201)
       throw new BackupError(
         `The server at ${baseUri} answered ${response.status}: ${await detailOf(response)} --key FILE names the key of an owner.`,
@@ -36,16 +40,19 @@ export class RunningServer {
     return new RunningServer(response.headers.get('location')!, headers);
   }
 
-  /** Waits for the state. @param told called with the number of entries so far */
-  async state(told: (entries: number) => void): Promise<ReadableStream> {
+  /** Waits for both parts of the state. @param told called with the number of entries so far */
+  async ready(told: (entries: number) => void): Promise<void> {
     for (;;) {
       const { state, entries, failure } = (await (await this.get('')).json()) as Told;
       if (state === 'failed') throw new BackupError(`The server could not write its state: ${failure}.`);
       told(entries);
-      if (state === 'ready') break;
+      if (state === 'ready') return;
       await sleep(pollMs);
     }
-    return (await this.get('/state')).body!;
+  }
+
+  async part(name: 'state' | 'quads'): Promise<ReadableStream> {
+    return (await this.get(`/${name}`)).body!;
   }
 
   private async get(path: string): Promise<Response> {
@@ -56,7 +63,7 @@ export class RunningServer {
 
   /** Lets the server continue as usual. */
   async release(): Promise<void> {
-    // One that is gone has nothing to released.
+    // One that is gone has nothing to release.
     await fetch(this.url, { method: 'DELETE', headers: this.headers }).catch(() => {});
   }
 }

@@ -14,8 +14,8 @@ import type { FromReader, ImportTask, Operation, ToReader } from './blocks.js';
 import { openReader } from './formats/index.js';
 import { TransferError } from './member.js';
 
-/** Blocks that wait for their verdict while the next is read. */
-const maxWaiting = 2;
+/** Blocks that wait for their verdict, or for the disk, while the next is read. */
+const maxWaiting = 3;
 const itemsAtATime = 100;
 const quadsAtATime = 2000;
 

@@ -73,6 +73,8 @@ export interface Platform {
   readonly suites: () => readonly Suite[];
   /** Asks whoever delivers whether an inbox may be told anything. @throws LwsError `malformed-body` */
   readonly admitInbox: (inbox: string) => Promise<void>;
+  /** Asks whoever keeps state of that space whether a value from elsewhere could be some. @param id its name in the space */
+  readonly isState: (space: string, id: string, value: unknown) => boolean;
   /** Where tokens are exchanged, whether or not there is such an endpoint. */
   readonly tokenEndpoint: string;
   /** Milliseconds since the epoch. */
@@ -108,6 +110,8 @@ export interface Installation {
   readonly authorizationServer?: TrustedIssuer;
   /** Whether what the storage tells may go to an inbox. @throws LwsError `malformed-body` where it may not */
   admitInbox?(inbox: string): Promise<void>;
+  /** Whether a value could be state that the component keeps in that space of entries: what is imported need not be. */
+  isState?(space: string, id: string, value: unknown): boolean;
   /** Numbers of the component, as they are now. */
   measures?(): Promise<readonly Measure[]> | readonly Measure[];
   /** Notified of every request that was answered. */

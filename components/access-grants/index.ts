@@ -4,7 +4,7 @@ import { defineComponent } from '../../lib/component.js';
 import { flag, integer, optional, setting, text } from '../../lib/settings.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
 import { GrantIndex } from './grant-index.js';
-import { allKept, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';
+import { allKept, isKept, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';
 import { KeptIndex } from './kept-index.js';
 import { documentRoutes, type Endpoint, endpointUrl } from './routes.js';
 
@@ -53,6 +53,8 @@ export default defineComponent({
         { type: 'AccessGrantService', serviceEndpoint: endpointUrl(grants), conformsTo },
       ],
       permissions: [await indexGrants(platform)],
+      isState: (space, _id, value) =>
+        [requests, grants].some((each) => each.space === space && isKept(value, each.type, platform.rootIri)),
     };
   },
 });

@@ -15,7 +15,8 @@ import { type Follower, Outbox } from './outbox.js';
 import { outboxMeasures } from './outbox-measures.js';
 import { assertInbox, endpointUrl, subscriptionRoutes } from './routes.js';
 import { type InstalledStreams, installStreams, streamSettings } from './streams/streams.js';
-import { Subscriptions } from './subscriptions.js';
+import { isSubscription } from './subscription.js';
+import { Subscriptions, subscriptionSpace } from './subscriptions.js';
 
 const settings = {
   enabled: setting('lws.notifications.enabled', flag, true, 'Take subscriptions, and tell subscribers of changes.'),
@@ -132,6 +133,7 @@ async function install(platform: Platform, given: Given): Promise<Installation> 
     ],
     capabilities: [{ type: 'https://w3c.github.io/lws-protocol/lws10-notifications-webhook/' }],
     ...(streams.upgrade ? { upgrade: streams.upgrade } : {}),
+    isState: (space, id, value) => space === subscriptionSpace && isSubscription(value, id),
     ...background(platform, given, { subscriptions, distribution, streams }),
     // A stream of events ends when the server does; it would hold it up for as long as somebody listens.
     drain() {

@@ -3,7 +3,8 @@
  * may read what, nor how anything is delivered.
  */
 import { LwsError } from '../../lib/errors.js';
-import { parseDateTime } from '../../lib/fields/date.js';
+import { isTime, parseDateTime } from '../../lib/fields/date.js';
+import { isObject } from '../../lib/json/exact-json.js';
 import { lwsContext } from '../../lib/rdf/contexts.js';
 import { isAbsoluteIri } from '../../lib/rdf/iri.js';
 
@@ -27,6 +28,20 @@ export interface Subscription {
   /** Deliveries that failed since the last one that did not. */
   readonly failures: number;
 }
+
+/** Whether a value from elsewhere could be one with that name. */
+export function isSubscription(value: unknown, id: string): boolean {
+  if (!isObject(value) || value['id'] !== id || !isWebUrl(value['inbox'])) return false;
+  const { topics, subscriber, active, created, expires, failures } = value;
+  const isTold =
+    Array.isArray(topics) && topics.length <= maxTopics && topics.every((topic) => typeof topic === 'string');
+  const isDated = [created, expires, failures, value['lastSuccess'] ?? 0, value['lastFailure'] ?? 0].every(isTime);
+  const isNamed = [subscriber, value['client'] ?? '', value['from'] ?? ''].every((name) => typeof name === 'string');
+  return isTold && isDated && isNamed && typeof active === 'boolean';
+}
+
+const isWebUrl = (value: unknown): value is string =>
+  typeof value === 'string' && isAbsoluteIri(value) && URL.canParse(value) && /^https?:/i.test(value);
 
 export interface SubscriptionWish {
   readonly type: unknown;
@@ -57,8 +72,7 @@ export function readSubscription(document: unknown, now: number, longestMs: numb
   if (topics.length === 0 || topics.length > maxTopics) throw malformed(`A subscription has 1 to ${maxTopics} topics.`);
   if (!topics.every((iri): iri is string => typeof iri === 'string' && isAbsoluteIri(iri)))
     throw malformed('Every topic is an absolute IRI.');
-  if (typeof inbox !== 'string' || !isAbsoluteIri(inbox) || !URL.canParse(inbox) || !/^https?:/i.test(inbox))
-    throw malformed('The inbox is no http or https URL.');
+  if (!isWebUrl(inbox)) throw malformed('The inbox is no http or https URL.');
   return {
     type: types,
     topics: topics as string[],

@@ -7,8 +7,8 @@ import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/records.js
 import type { Store } from '../../lib/storage/store.js';
 import type { Subscription } from './subscription.js';
 
-const space = 'subscriptions';
-export const subscriptionKey = (id: string): string => entryKey(space, id);
+export const subscriptionSpace = 'subscriptions';
+export const subscriptionKey = (id: string): string => entryKey(subscriptionSpace, id);
 
 export class Subscriptions {
   private readonly byId = new Map<string, Subscription>();
@@ -23,7 +23,7 @@ export class Subscriptions {
 
   static async open(store: Store, storage: string, clock: () => number): Promise<Subscriptions> {
     const subscriptions = new Subscriptions(storage, clock);
-    for await (const entries of store.entries(entryRange(space)))
+    for await (const entries of store.entries(entryRange(subscriptionSpace)))
       for (const [key, value] of entries) subscriptions.set(partsOfEntry(key)[1]!, value);
     const prefix = subscriptionKey('');
     store.onStage(({ entries }) => {

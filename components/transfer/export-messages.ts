@@ -16,6 +16,14 @@ export interface ExportTask {
   readonly ended: Int32Array;
 }
 
+export type AskedMode = 'read' | 'control';
+
+/** A resource as it is going to be exported. */
+export interface ExportedState {
+  readonly iri: string;
+  readonly revision: string;
+}
+
 export type ToExport =
   /** A chunk has been read. */
   | { readonly taken: true }
@@ -25,7 +33,7 @@ export type ToExport =
 
 export type FromExport =
   | { readonly chunk: Uint8Array }
-  | { readonly question: number; readonly mode: 'read' | 'control'; readonly iris: readonly string[] }
+  | { readonly question: number; readonly mode: AskedMode; readonly states: readonly ExportedState[] }
   | { readonly done: true }
   /** The message is for people, unless it is a fault. */
   | { readonly broken: string; readonly isFault: boolean };

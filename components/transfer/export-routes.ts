@@ -13,6 +13,8 @@ export const exportPath = '{prefix}/export';
 const most = { controller: 2, known: 1, stranger: 1 } as const;
 /** Others than controllers get so much time (ms). */
 const maxMs = { controller: undefined, known: 10 * 60_000, stranger: 30_000 } as const;
+/** A client that takes nothing for so long (ms) is let go, and with it the state of the store. */
+const idleMs = 10 * 60_000;
 export function exportRoutes(platform: Platform): readonly Route[] {
   const running = { controller: 0, known: 0, stranger: 0 };
   const answer = async ({ query, access }: RouteRequest): Promise<Reply> => {
@@ -34,7 +36,7 @@ export function exportRoutes(platform: Platform): readonly Route[] {
     running[standing]++;
     const ended = (): void => void running[standing]--;
     try {
-      const asked = { of, format, isGzip, access, isOperator: false, maxMs: maxMs[standing] };
+      const asked = { of, format, isGzip, access, isOperator: false, maxMs: maxMs[standing], idleMs };
       return { status: 200, fields, body: await exportStream(platform, asked, ended) };
     } catch (error) {
       ended();

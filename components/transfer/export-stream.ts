@@ -4,7 +4,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component.js';
-import type { ExportTask, FromExport, ToExport } from './export-messages.js';
+import type { AskedMode, ExportedState, ExportTask, FromExport, ToExport } from './export-messages.js';
 import { openWriter } from './formats/index.js';
 import { TransferError } from './member.js';
 
@@ -16,8 +16,9 @@ export interface ExportRequest {
   readonly access: Access;
   /** The operator may read everything. */
   readonly isOperator: boolean;
-  /** Milliseconds after which it is broken off; absent: never. */
+  /** Milliseconds after which it is broken off, and those for which nobody need take anything of it; absent: any. */
   readonly maxMs?: number | undefined;
+  readonly idleMs?: number | undefined;
 }
 
 /**
@@ -26,22 +27,30 @@ export interface ExportRequest {
  */
 export async function exportStream(platform: Platform, request: ExportRequest, onEnd: () => void): Promise<Readable> {
   const { authorizer, store, rootIri: storage } = platform;
-  const { access, isOperator, of, format, isGzip, maxMs } = request;
+  const { access, isOperator, of, format, isGzip, maxMs, idleMs } = request;
   const scope = isOperator ? 'everything' : await authorizer.readScope(access);
   if (scope === 'nothing') {
     onEnd();
     return emptyExport(request, storage);
   }
-  const decide = async (mode: 'read' | 'control', iri: string): Promise<boolean> =>
-    isOperator || authorizer.allows({ view: store, access, mode, iri });
+  // A copy, since decisions are remembered with it, and may become others.
+  const allows = async (mode: AskedMode, iri: string): Promise<boolean> =>
+    isOperator || (await authorizer.allows({ view: store, access: { ...access }, mode, iri }));
+  // The lists of now say nothing of what was there before, and is exported.
+  const decide = async (mode: AskedMode, { iri, revision }: ExportedState): Promise<boolean> => {
+    if (!(await allows(mode, iri))) return false;
+    const now = store.record(iri);
+    return isOperator || now?.revision === revision || now?.kind === 'container';
+  };
   const task: ExportTask = {
     ...{ dataDir: resolve(platform.dataDir), blobs: store.blobs.location, storage, of, format, isGzip },
     ended: new Int32Array(new SharedArrayBuffer(4)),
     scope,
-    isController: await decide('control', storage),
+    isController: await allows('control', storage),
   };
   const release = store.blobs.hold();
-  const stream = new ThreadOutput(task, decide, (fault) => platform.log.error({ reason: fault }, 'an export failed'));
+  const onFault = (fault: string): void => platform.log.error({ reason: fault }, 'an export failed');
+  const stream = new ThreadOutput(task, { decide, onFault, idleMs });
   const tooLong = (): void => void stream.destroy(new TransferError('The export took too long. Export a part.'));
   const timer = maxMs === undefined ? undefined : setTimeout(tooLong, maxMs);
   stream.worker.once('exit', () => {
@@ -60,17 +69,23 @@ async function emptyExport({ of, format, isGzip }: ExportRequest, storage: strin
   return stream;
 }
 
+interface OutputOptions {
+  readonly decide: (mode: AskedMode, state: ExportedState) => Promise<boolean>;
+  readonly onFault: (fault: string) => void;
+  readonly idleMs: number | undefined;
+}
+
 /** What the thread writes, as fast as it is read. */
 class ThreadOutput extends Readable {
   readonly worker: Worker;
   private readonly waiting: Uint8Array[] = [];
   private wantsMore = false;
   private isDone = false;
+  private idle: NodeJS.Timeout | undefined;
 
   constructor(
     private readonly task: ExportTask,
-    private readonly decide: (mode: 'read' | 'control', iri: string) => Promise<boolean>,
-    private readonly onFault: (fault: string) => void,
+    private readonly options: OutputOptions,
   ) {
     super({ highWaterMark: 1 << 18 });
     this.worker = new Worker(new URL('./export-worker.js', import.meta.url), {
@@ -90,18 +105,19 @@ class ThreadOutput extends Readable {
 
   private hear(message: FromExport): void {
     if ('chunk' in message) this.waiting.push(message.chunk);
-    else if ('question' in message) void this.answer(message.question, message.mode, message.iris);
+    else if ('question' in message) void this.answer(message.question, message.mode, message.states);
     else if ('done' in message) this.isDone = true;
     else {
-      if (message.isFault) this.onFault(message.broken);
+      if (message.isFault) this.options.onFault(message.broken);
       this.destroy(new TransferError(message.isFault ? 'The server failed; its log says why.' : message.broken));
     }
     this.give();
   }
 
-  private async answer(question: number, mode: 'read' | 'control', iris: readonly string[]): Promise<void> {
+  private async answer(question: number, mode: AskedMode, states: readonly ExportedState[]): Promise<void> {
+    const { decide } = this.options;
     try {
-      this.tell({ answer: question, allowed: await Promise.all(iris.map((iri) => this.decide(mode, iri))) });
+      this.tell({ answer: question, allowed: await Promise.all(states.map((state) => decide(mode, state))) });
     } catch (error) {
       this.destroy(error as Error);
     }
@@ -112,15 +128,22 @@ class ThreadOutput extends Readable {
       this.wantsMore = this.push(this.waiting.shift());
       this.tell({ taken: true });
     }
+    const { idleMs } = this.options;
+    // It keeps a state of the store, and the blobs that it has.
+    if (!this.wantsMore && idleMs !== undefined)
+      this.idle ??= setTimeout(() => this.destroy(new TransferError('Nobody takes anything of the export.')), idleMs);
     if (this.isDone && this.waiting.length === 0) this.push(null);
   }
 
   override _read(): void {
     this.wantsMore = true;
+    clearTimeout(this.idle);
+    this.idle = undefined;
     this.give();
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    clearTimeout(this.idle);
     Atomics.store(this.task.ended, 0, 1);
     this.tell({ end: true });
     done(error);

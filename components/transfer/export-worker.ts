@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { parentPort, workerData } from 'node:worker_threads';
 import { blobsAt } from '../../lib/storage/blobs-at.js';
 import { openLevel } from '../../lib/storage/durable-level.js';
-import type { ExportTask, FromExport, ToExport } from './export-messages.js';
+import type { AskedMode, ExportedState, ExportTask, FromExport, ToExport } from './export-messages.js';
 import { ExportedMembers } from './exported-members.js';
 import { openWriter } from './formats/index.js';
 import { TransferError } from './member.js';
@@ -60,10 +60,10 @@ const snapshot = level.snapshot();
 try {
   const { of, storage, scope, isController, format, isGzip } = task;
   const blobs = await blobsAt(task.blobs);
-  const decide = (mode: 'read' | 'control', iris: readonly string[]): Promise<readonly boolean[]> =>
+  const decide = (mode: AskedMode, states: readonly ExportedState[]): Promise<readonly boolean[]> =>
     new Promise((resolve) => {
       answers.set(++questions, resolve);
-      tell({ question: questions, mode, iris });
+      tell({ question: questions, mode, states });
     });
   const members = new ExportedMembers({ level, snapshot, blobs }, { of, scope, isController, decide });
   const ended = new Promise<void>((done, fail) => output.once('finish', done).once('error', fail));

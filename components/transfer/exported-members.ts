@@ -21,9 +21,10 @@ import {
   readRecord,
   recordKey,
 } from '../../lib/storage/records.js';
+import type { AskedMode, ExportedState } from './export-messages.js';
 import type { AccessList, ContainerMember, GraphMember, Member } from './member.js';
 
-export interface ExportedState {
+export interface ExportedStore {
   readonly level: Level;
   readonly snapshot: LevelSnapshot;
   readonly blobs: Blobs;
@@ -36,7 +37,7 @@ export interface ExportQuestion {
   /** Who controls the storage gets owners, and what components keep. */
   readonly isController: boolean;
   /** Asks whether the caller has a mode on resources. */
-  readonly decide: (mode: 'read' | 'control', iris: readonly string[]) => Promise<readonly boolean[]>;
+  readonly decide: (mode: AskedMode, states: readonly ExportedState[]) => Promise<readonly boolean[]>;
 }
 
 /** Members of a container that are read at a time. */
@@ -52,7 +53,7 @@ export class ExportedMembers {
   private readonly graphs: GraphCursor;
 
   constructor(
-    private readonly state: ExportedState,
+    private readonly state: ExportedStore,
     private readonly question: ExportQuestion,
   ) {
     this.graphs = new GraphCursor(state.level, state.snapshot);
@@ -135,8 +136,7 @@ export class ExportedMembers {
             scope.ranges.some(({ from, to }) => iri >= from && iri < to),
         ),
       );
-    const iris = records.map(({ iri }) => iri);
-    const allowed = iris.length === 0 ? [] : await decide('read', iris);
+    const allowed = records.length === 0 ? [] : await decide('read', records.map(stateOf));
     return new Set(records.filter((_, index) => allowed[index]));
   }
 
@@ -182,12 +182,12 @@ export class ExportedMembers {
       ...{ path, source: iri, created, modified },
       ...(question.isController && owner !== undefined ? { owner } : {}),
       ...(linked === undefined ? {} : { links: clientLinks({ entry }, iri) }),
-      ...(record.acl && (await this.mayControl(iri)) ? { acl: aclOf(entry(aclKey(iri))) } : {}),
+      ...(record.acl && (await this.mayControl(record)) ? { acl: aclOf(entry(aclKey(iri))) } : {}),
     };
   }
 
-  private async mayControl(iri: string): Promise<boolean> {
-    const [allowed] = await this.question.decide('control', [iri]);
+  private async mayControl(record: ResourceRecord): Promise<boolean> {
+    const [allowed] = await this.question.decide('control', [stateOf(record)]);
     return allowed === true;
   }
 
@@ -198,6 +198,8 @@ export class ExportedMembers {
         for (const [key, value] of entries) yield { kind: 'state', source: space, key, value };
   }
 }
+
+const stateOf = ({ iri, revision }: ResourceRecord): ExportedState => ({ iri, revision });
 
 type Common = Omit<ContainerMember, 'kind'>;
 

@@ -136,14 +136,14 @@ export class ImportJob implements BlockTaker {
 
   /** One transaction. Comes back when it is staged. */
   private async store(block: Block, items: readonly BlockItem[]): Promise<Taken> {
-    const { store } = this.options.platform;
+    const { platform } = this.options;
     let staged: Staged | undefined;
     try {
       return await new Promise<Taken>((resolve, reject) => {
-        const stored = store.transact(
+        const stored = platform.store.transact(
           async (tx) => {
             staged = await this.stage(tx, items);
-            staged.lost.push(...stageStates(tx, block));
+            staged.lost.push(...stageStates(tx, block, platform));
             if (this.options.dryRun) throw new DryRun(staged);
             this.enlist(tx, block, staged);
           },
@@ -187,7 +187,7 @@ export class ImportJob implements BlockTaker {
     const staged = { verdicts, written: [], lost };
     await platform.store.transact((tx) => {
       this.assertGoing();
-      lost.push(...stageStates(tx, block));
+      lost.push(...stageStates(tx, block, platform));
       this.enlist(tx, block, staged);
     });
     return { staged, stored: Promise.resolve() };

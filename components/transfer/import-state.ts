@@ -1,7 +1,8 @@
 /** How far an import is, as it is kept in the store and told to people. */
 
+import type { Platform } from '../../lib/component.js';
 import type { BulkVerdict } from '../../lib/resources/bulk-items.js';
-import { entryKey, entryRange } from '../../lib/storage/records.js';
+import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/records.js';
 import type { Store } from '../../lib/storage/store.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
 import { plain } from './answers.js';
@@ -156,25 +157,26 @@ export const withTold = (
   ],
 });
 
-const stateSpaces = ['access-grants', 'access-requests', 'subscriptions'].map((space) => entryKey(space, ''));
+const stateSpaces = ['access-grants', 'access-requests', 'subscriptions'];
 
 /** Stages state of components, of which none is replaced. @returns what is none: nothing else of the store can be written so */
-export function stageStates(tx: Transaction, { states }: Block): Told[] {
+export function stageStates(tx: Transaction, { states }: Block, { isState }: Pick<Platform, 'isState'>): Told[] {
   const told: Told[] = [];
   for (const { source, key, value } of states) {
-    if (!stateSpaces.some((space) => key.startsWith(space)) || !isObject(value))
-      told.push({ source, why: 'It is no state that components keep.' });
+    const [space = '', id = ''] = partsOfEntry(key);
+    const isKnown = stateSpaces.includes(space) && id !== '' && key === entryKey(space, id);
+    if (!isKnown || !isState(space, id, readObject(value)))
+      told.push({ source, why: 'It is no state that components of this server keep.' });
     else if (tx.entry(key) === undefined) tx.putEntry(key, value);
   }
   return told;
 }
 
-function isObject(json: string): boolean {
+function readObject(json: string): unknown {
   try {
-    const found: unknown = JSON.parse(json);
-    return typeof found === 'object' && found !== null;
+    return JSON.parse(json);
   } catch {
-    return false;
+    return undefined;
   }
 }
 

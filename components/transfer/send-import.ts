@@ -6,8 +6,9 @@ import { PassThrough, Readable } from 'node:stream';
 import type { CommandContext } from '../../lib/component.js';
 import { detailOf, reasonOf } from './answers.js';
 import { zipFolder } from './copy-tree.js';
+import type { RefusedFile } from './file-tree.js';
 import type { Show, Wanted } from './import-request.js';
-import type { ImportState } from './import-state.js';
+import { type ImportState, withTold } from './import-state.js';
 import { TransferError } from './member.js';
 
 /** As the server tells it. */
@@ -31,6 +32,9 @@ export async function sendImport(
       ...init,
       headers: { ...headers, ...(init.headers as Record<string, string>) },
     }).catch((error: unknown) => {
+      // Of the source, while it was sent.
+      const { cause } = error as Error;
+      if (cause instanceof TransferError) throw cause;
       throw new TransferError(
         `A server has the storage open, and does not answer at ${baseUri}: ${reasonOf(error)}. Is lws.base-uri right?`,
       );
@@ -40,11 +44,12 @@ export async function sendImport(
     return response;
   };
   const system = `${baseUri}${systemPrefix}`;
+  const unsent: ImportState['told'][number][] = [];
   const begun = wanted.resume
     ? await request(await interrupted(request, `${system}/imports`, wanted), { method: 'POST' })
     : await request(`${system}/import?${queryOf(wanted)}`, {
         method: 'POST',
-        body: Readable.toWeb(contentOf(wanted)) as never,
+        body: Readable.toWeb(contentOf(wanted, unsent)) as never,
         duplex: 'half',
         headers: { 'Content-Type': typeOf(wanted) },
       });
@@ -56,7 +61,7 @@ export async function sendImport(
   }
   if (!last || last.status === 'running')
     throw new TransferError('The server ended before the import did. --resume goes on with it.');
-  return { ...last, began: 0, told: last.report ?? [] };
+  return { ...last, began: 0, ...withTold({ leftOut: last.leftOut, told: last.report ?? [] }, unsent) };
 }
 
 function queryOf({ source, format, into, rewrite, conflict, dryRun }: Wanted): URLSearchParams {
@@ -70,11 +75,12 @@ function queryOf({ source, format, into, rewrite, conflict, dryRun }: Wanted): U
 const typeOf = ({ source }: Wanted): string =>
   statSync(source).isDirectory() ? 'application/zip' : 'application/octet-stream';
 
-/** The file, or the folder as a ZIP that is made while it is sent. */
-function contentOf({ source }: Wanted): Readable {
+/** The file, or the folder as a ZIP that is made while it is sent. @param unsent gets what is not in it */
+function contentOf({ source }: Wanted, unsent: ImportState['told'][number][]): Readable {
   if (statSync(source).isFile()) return createReadStream(source, { highWaterMark: 1 << 18 });
   const stream = new PassThrough({ highWaterMark: 1 << 18 });
-  zipFolder(source, stream).catch((error: Error) => stream.destroy(error));
+  const leaveOut = ({ path, refused }: RefusedFile): unknown => unsent.push({ source: path, why: refused });
+  zipFolder(source, stream, leaveOut).catch((error: Error) => stream.destroy(error));
   return stream;
 }
 

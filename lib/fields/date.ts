@@ -68,3 +68,7 @@ export function parseDateTime(text: string): number {
   const isDay = new Date(Date.UTC(year, month - 1, day)).getUTCDate() === day;
   return isDay ? Date.parse(text) : Number.NaN;
 }
+
+/** Whether a value is a time, in milliseconds since the epoch, that can be written as a date. */
+export const isTime = (value: unknown): value is number =>
+  Number.isSafeInteger(value) && !Number.isNaN(new Date(value as number).getTime());

@@ -150,8 +150,8 @@ export function assemblePlatform(
     admitInbox: async (inbox) => {
       for (const installation of installations) await installation.admitInbox?.(inbox);
     },
-    tokenEndpoint,
-    progress,
+    isState: (...asked) => installations.some(({ isState }) => isState?.(...asked) === true),
+    ...{ tokenEndpoint, progress },
     audience: { accepted, required: core.audienceRequired },
     bulk: (tx, options) => new BulkStaging(assembled, tx, options),
     updateGraphs: (request) => updateGraphs(assembled, request),

@@ -1,9 +1,9 @@
 /** Imports and exports on the command line, without a server: what an operator is told. */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { runProcess } from '../../support/process.js';
+import { runProcess, startProcess } from '../../support/process.js';
 import { freePort } from '../../support/server.js';
 import { zipOf } from '../../support/zip.js';
 
@@ -31,6 +31,25 @@ describe('The commands import and export', function () {
     const { code, stdout } = await run('import', file);
     expect(code).to.equal(0);
     expect(stdout).to.include('Left out: a [2J .acl: ').and.include('1 resources created');
+  });
+
+  it('leave out of a folder what is no file, and name it, whether a server runs or not', async () => {
+    const source = join(folder, 'source');
+    mkdirSync(source);
+    writeFileSync(join(source, 'a.txt'), 'x');
+    symlinkSync('/etc/passwd', join(source, 'link'));
+    const words = ['import', source, '--on-conflict', 'replace'];
+    const alone = await run(...words);
+    const server = await startProcess({ environment: { LWS_DEV_OPEN: 'false' } });
+    const { root: base, dataDir } = server;
+    const beside = await runProcess(words, { root: base, dataDir, environment: { LWS_DEV_OPEN: 'false' } });
+    await server.stop();
+    rmSync(dataDir, { recursive: true });
+    rmSync(source, { recursive: true });
+    for (const { code, stdout, stderr } of [alone, beside]) {
+      expect(code, stderr).to.equal(0);
+      expect(stdout).to.match(/^Left out: link: It is a symbolic link.*\n.*: 1 resources created.* 1 left out;/);
+    }
   });
 
   it('tell in a sentence what cannot be done', async () => {

@@ -44,7 +44,8 @@ export class RunningServer {
   async ready(told: (entries: number) => void): Promise<void> {
     for (;;) {
       const { state, entries, failure } = (await (await this.get('')).json()) as Told;
-      if (state === 'failed') throw new BackupError(`The server could not write its state: ${failure}.`);
+      if (state === 'failed')
+        throw new BackupError(`The server could not write its state: ${failure?.replace(/\.$/, '')}.`);
       told(entries);
       if (state === 'ready') return;
       await sleep(pollMs);

@@ -198,7 +198,7 @@ describe('Back-ups in a folder that has one', () => {
           expect(filesOf(folder).length).to.be.greaterThan(1);
         },
       ),
-      { numRuns: runs(100) },
+      { numRuns: runs(40) },
     );
     expect([...succeeded].sort()).to.deep.equal(Object.keys(operations).sort());
   }).timeout(300_000);

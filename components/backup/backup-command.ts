@@ -26,13 +26,14 @@ export async function backUp(context: CommandContext): Promise<number> {
   if (`${folder}/`.startsWith(`${source}/`))
     throw new BackupError(`A back-up does not go into the storage's own folder ${source}.`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const earlier = await earlierBackup(context, folder);
+  let earlier = await earlierBackup(context, folder);
   const time = new Date().toISOString().replace(/[:.]/g, '-');
   const [name, quads] = ['state', 'quads'].map((part) => `${part}-${time}.gz`) as [string, string];
   const files = { state: join(folder, name), quads: join(folder, quads) };
   let server: RunningServer | undefined;
   try {
     server = await stateInto(context, files, earlier?.known);
+    if (server?.isWhole) earlier = undefined;
     const blobs = await copyBlobs(context, files.state, folder);
     const keys = keyFiles(source);
     for (const key of keys) await copyOnce(join(source, key), join(folder, key));
@@ -63,10 +64,10 @@ const withFile = (earlier: readonly QuadsFile[], written: QuadsFile): QuadsFile[
   written.graphs === 0 && earlier.length > 0 ? [...earlier] : [...earlier, written];
 
 function quadsTold(written: QuadsFile, earlier: EarlierBackup | undefined): string {
-  const what = `${written.triples} triples of ${written.graphs} graphs`;
-  if (!earlier) return `${what}, `;
-  const increment = withFile(earlier.quads, written).length - 1;
-  return `${what} that changed since ${earlier.made} (increment ${increment}), `;
+  const { triples, graphs } = written;
+  if (!earlier) return `${triples} triples of ${graphs} graphs, `;
+  if (graphs === 0) return `no graph that changed since ${earlier.made}, `;
+  return `${triples} triples of ${graphs} graphs that changed since ${earlier.made} (increment ${earlier.quads.length}), `;
 }
 
 /** @returns the server that has the state, and holds its blobs, when one runs */

@@ -116,8 +116,9 @@ export class BackupJobs {
     // A thread that is killed while it reads could end the process: it ends by itself.
     Atomics.store(this.ended, 0, 1);
     if (worker) await new Promise((done) => (worker.threadId < 0 ? done(undefined) : worker.once('exit', done)));
-    if (current) rmSync(this.folder, { recursive: true, force: true });
     release?.();
-    if (this.current === current) this.current = undefined;
+    if (this.current !== current) return;
+    rmSync(this.folder, { recursive: true, force: true });
+    this.current = undefined;
   }
 }

@@ -30,18 +30,19 @@ function dump(): string {
   return text;
 }
 
-/** Memory of the process at its most, as it says itself when it ends. */
-const told =
-  'data:text/javascript,process.on("exit",()=>process.stderr.write("PEAK "+process.resourceUsage().maxRSS+"\\n"))';
+/** Memory of the process at its most, and what it used of processors, as it says itself when it ends. */
+const told = `data:text/javascript,process.on('exit',()=>{const{maxRSS,userCPUTime,systemCPUTime}=process.resourceUsage();
+process.stderr.write('USED '+maxRSS+' '+(userCPUTime+systemCPUTime)+'\n')})`;
 
 async function run(what: string, words: readonly string[], directory = dataDir): Promise<Ended> {
   const began = performance.now();
   const nodeOptions = [`--import=${told}`];
   const ended = await runProcess(words, { dataDir: directory, root, environment, nodeOptions, seconds: 600 });
   const seconds = ((performance.now() - began) / 1000).toFixed(2);
-  const peak = Number(/PEAK (\d+)/.exec(ended.stderr)?.[1] ?? 0) >> 10;
+  const [peak, used] = (/USED (\d+) (\d+)/.exec(ended.stderr) ?? []).slice(1).map(Number) as [number, number];
   print(
-    `${what}: ${seconds} s, ${peak} MiB at most. ${ended.code === 0 ? '' : `Exit code ${ended.code}: ${ended.stderr}`}${ended.stdout.trim()}`,
+    `${what}: ${seconds} s, ${(used / 1e6).toFixed(2)} s of processors, ${peak >> 10} MiB at most. ` +
+      `${ended.code === 0 ? '' : `Exit code ${ended.code}: ${ended.stderr}`}${ended.stdout.trim()}`,
   );
   return ended;
 }

@@ -9,6 +9,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -122,6 +123,18 @@ describe('Back-ups', function () {
       expect((await fetch(job, { method: 'DELETE', headers: authorization })).status).to.equal(204);
     }
     expect(existsSync(join(server.dataDir, 'backup'))).to.equal(false);
+    // Whoever goes away while it is sent leaves nothing behind that others wait for.
+    const headers = { ...authorization, 'Content-Length': '1000' };
+    const broken = request(`${server.root}.lws/backups`, { method: 'POST', headers });
+    broken.on('error', () => {});
+    broken.write('some');
+    while (!existsSync(join(server.dataDir, 'backup'))) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect((await begin(authorization, Buffer.alloc(0))).status).to.equal(409);
+    broken.destroy();
+    let next = await begin(authorization, Buffer.alloc(0));
+    while (next.status === 409) next = await begin(authorization, Buffer.alloc(0));
+    expect(next.status).to.equal(201);
+    await fetch(next.headers.get('location')!, { method: 'DELETE', headers: authorization });
   });
 
   it('are restored as they were, tags and keys included', async () => {

@@ -1,9 +1,23 @@
 /** What stands around the entries of a back-up, and which of them are of what kind. It must not know files or HTTP. */
-import { type KeyRange, rangeOf } from '../../lib/storage/records.js';
+import { createHash } from 'node:crypto';
+import { allLinks } from '../../lib/resources/linkset-graph.js';
+import { linksetOf } from '../../lib/resources/names.js';
+import {
+  allRecords,
+  iriOfRecordKey,
+  partsOfEntry,
+  type ResourceRecord,
+  readRecord,
+} from '../../lib/storage/records.js';
+import type { Entry } from '../../lib/storage/state-blocks.js';
 
-/** What stands first in a back-up. */
+/** A back-up is cut off, changed, or none; the message is for people. */
+export class BackupError extends Error {}
+
+/** What stands first in a file of a back-up. */
 export interface Header {
-  readonly 'quadpod-backup': 1;
+  /** 1: the quads stand among the entries. */
+  readonly 'quadpod-backup': 1 | 2;
   /** The storage's IRI. */
   readonly storage: string;
   /** The version of the store's format. */
@@ -12,11 +26,58 @@ export interface Header {
   readonly made: string;
 }
 
-/** What stands last: without it a back-up is cut off. */
+/** What stands last: without it a file is cut off. */
 export interface Trailer {
   readonly entries: number;
 }
 
-export const spaceOf = (space: 'B' | 'E' | 'GSPO' | 'M' | 'R'): KeyRange => rangeOf(`${space}\u0000`);
+/** One state of one graph: what names it never names other quads. */
+export interface GraphState {
+  readonly graph: string;
+  /** The revision of its resource; of a linkset the digest of its links. */
+  readonly token: string;
+  /** As the record says; a linkset has none. */
+  readonly triples: number | undefined;
+}
 
 export const isOf = (space: 'B' | 'E' | 'M' | 'R', key: string): boolean => key.startsWith(`${space}\u0000`);
+
+/** @throws BackupError for a record that is damaged */
+export function recordOf([key, value]: Entry): ResourceRecord {
+  const iri = iriOfRecordKey(key);
+  try {
+    return readRecord(iri, value);
+  } catch {
+    throw new BackupError(`The record of ${iri} cannot be read. Run "quadpod check" when the server is stopped.`);
+  }
+}
+
+/** What keys of entries that speak of graphs begin with. */
+export const graphKeys = [allLinks.gte, allRecords().gte];
+
+/** The state of the graph that an entry speaks of, if it does. @throws BackupError as `recordOf` */
+export function graphState(entry: Entry): GraphState | undefined {
+  const [key, value] = entry;
+  if (isOf('R', key)) {
+    const { iri, kind, revision, triples = 0 } = recordOf(entry);
+    return kind === 'rdf' ? { graph: iri, token: revision, triples } : undefined;
+  }
+  if (!key.startsWith(allLinks.gte)) return undefined;
+  const token = createHash('sha256').update(value).digest('base64');
+  return { graph: linksetOf(partsOfEntry(key)[1]!), token, triples: undefined };
+}
+
+const beginning = '["graph",';
+
+/** The line before the quads of a graph. No key of an entry begins so. */
+export const lineOfGraph = ({ graph, token, triples }: GraphState): string =>
+  JSON.stringify(['graph', graph, token, triples]);
+
+export const isGraphLine = (line: string): boolean => line.startsWith(beginning);
+
+/** @throws SyntaxError when the line is none */
+export function readGraphLine(line: string): GraphState {
+  const [, graph, token, triples] = JSON.parse(line) as readonly unknown[];
+  if (typeof graph !== 'string' || typeof token !== 'string') throw new SyntaxError('a line is no graph');
+  return { graph, token, triples: typeof triples === 'number' ? triples : undefined };
+}

@@ -1,18 +1,43 @@
-/** The folder of a back-up: a manifest, the state that it names, blobs by name, and keys of the server. It must not know LevelDB. */
+/**
+ * The folder of a back-up: a manifest, the state that it names with the quads of all graphs, in one file or several of which later ones
+ * have what changed, blobs by name, and keys of the server. It must not know LevelDB.
+ */
 import { randomUUID } from 'node:crypto';
 import { constants, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { copyFile, open, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BackupError, syncFolder } from './state-file.js';
+import { BackupError } from './entries.js';
+import { digestOf, readState, type StateReader, syncFolder } from './state-file.js';
+
+/** A file, and its SHA-256 (base64). */
+interface Digested {
+  readonly name: string;
+  readonly sha256: string;
+}
+
+/** Quads of some graphs. */
+export interface QuadsFile extends Digested {
+  /** ISO 8601, of the state that it was made with. */
+  readonly made: string;
+  readonly bytes: number;
+  readonly graphs: number;
+  readonly triples: number;
+}
 
 export interface Manifest {
-  readonly 'quadpod-backup': 1;
+  /** 1: the state has its quads with it. */
+  readonly 'quadpod-backup': 1 | 2;
   readonly storage: string;
+  /** The version of the store's format. */
+  readonly version?: string;
   /** ISO 8601. */
   readonly made: string;
   /** The name of the file of the state, and its SHA-256 (base64). */
   readonly state: string;
   readonly sha256: string;
+  /** The oldest first. A graph may be in several: the state says which one counts. */
+  readonly quads: readonly QuadsFile[];
+  /** Of the state. */
   readonly entries: number;
   readonly blobs: number;
   /** Files of keys, which are secret. */
@@ -23,13 +48,24 @@ const manifestName = 'quadpod-backup.json';
 
 export const blobFile = (folder: string, blob: string): string => join(folder, 'blobs', blob.slice(0, 2), blob);
 
-/** @throws BackupError when the folder is no back-up */
+export const hasManifest = (folder: string): boolean => existsSync(join(folder, manifestName));
+
+/** The first file of a back-up that is missing or does not have its digest. */
+export async function damagedFile(folder: string, { state, sha256, quads }: Manifest): Promise<string | undefined> {
+  for (const file of [{ name: state, sha256 }, ...quads]) {
+    const path = join(folder, file.name);
+    if (!existsSync(path) || (await digestOf(path)) !== file.sha256) return path;
+  }
+  return undefined;
+}
+
+/** @throws BackupError when the folder is no back-up, or one of a later version */
 export function readManifest(folder: string): Manifest {
   const file = join(folder, manifestName);
   if (!existsSync(file)) throw new BackupError(`${folder} is no back-up: it has no ${manifestName}.`);
   try {
     const found = JSON.parse(readFileSync(file, 'utf8')) as Manifest;
-    if (found['quadpod-backup'] === 1) return found;
+    if ([1, 2].includes(found['quadpod-backup'])) return { ...found, quads: found.quads ?? [] };
   } catch (error) {
     throw new BackupError(`${file} is damaged: ${(error as Error).message}.`);
   }
@@ -51,9 +87,11 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
 }
 
 /** Removes what the manifest does not name: earlier states, their blobs, and rests of what was broken off. */
-export function prune(folder: string, { state }: Manifest, blobs: ReadonlySet<string>): void {
+export function prune(folder: string, { state, quads }: Manifest, blobs: ReadonlySet<string>): void {
+  const named = new Set([state, ...quads.map(({ name }) => name)]);
   for (const name of readdirSync(folder))
-    if (name !== state && (/^state-.*\.gz$/.test(name) || name.endsWith('.part'))) rmSync(join(folder, name));
+    if (!named.has(name) && (/^(?:state|quads)-.*\.gz$/.test(name) || name.endsWith('.part')))
+      rmSync(join(folder, name));
   const kept = join(folder, 'blobs');
   if (!existsSync(kept)) return;
   for (const part of readdirSync(kept))
@@ -99,3 +137,19 @@ export const keyFiles = (dataDir: string): string[] =>
   readdirSync(dataDir, { withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map(({ name }) => name);
+
+/** What a file of quads has, after it was read to its end. @throws BackupError when it is cut off */
+export async function quadsFile(file: string): Promise<Omit<QuadsFile, 'name' | 'made'>> {
+  let [graphs, triples] = [0, 0];
+  const reader: StateReader = {
+    wants: () => ++graphs > 0,
+    // They are counted alone.
+    keys: [],
+    counted: (entries) => {
+      triples = entries;
+    },
+  };
+  for await (const _entries of readState(file, reader));
+  const [{ size }, sha256] = [await stat(file), await digestOf(file)];
+  return { sha256, bytes: size, graphs, triples };
+}

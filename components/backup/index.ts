@@ -1,7 +1,7 @@
 /** Back-ups: of a running server as well as of one that is stopped, verified and restored. */
 import { type Command, type CommandContext, defineComponent } from '../../lib/component.js';
 import { flag, setting } from '../../lib/settings.js';
-import { BackupError } from './state-file.js';
+import { BackupError } from './entries.js';
 
 const settings = {
   enabled: setting(
@@ -44,6 +44,7 @@ export default defineComponent({
       help: 'keep the state, blobs and keys of the storage in a folder, beside a running server too',
       operand: 'DIR',
       flags: { key: 'FILE the key of an owner, to ask a running server (owner.key in lws.data-dir)' },
+      switches: { full: 'write all graphs again, and not those alone that changed since the last one in DIR' },
       example: 'backup /var/backups/quadpod --data-dir=lws-data',
       run: told(async () => (await import('./backup-command.js')).backUp),
     },

@@ -1,9 +1,13 @@
-/** Back-ups under way of a running server: one at a time, each with a file that goes with it. It must not know HTTP. */
+/** Back-ups under way of a running server: one at a time, each with files that go with it. It must not know HTTP. */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { Platform } from '../../lib/component.js';
+import { LwsError } from '../../lib/errors.js';
+import { maxSetBytes } from './graph-set.js';
+import type { StateFiles } from './state-file.js';
 import type { StateMessage, StateTask } from './state-worker.js';
 
 /** Milliseconds after which a back-up that nobody asks for lets go. */
@@ -11,7 +15,7 @@ const forgottenMs = 15 * 60_000;
 
 export interface BackupJob {
   readonly id: string;
-  readonly file: string;
+  readonly files: StateFiles;
   readonly state: 'working' | 'ready' | 'failed';
   /** Entries so far. */
   readonly entries: number;
@@ -34,23 +38,54 @@ export class BackupJobs {
     rmSync(this.folder, { recursive: true, force: true });
   }
 
-  /** Begins one; `undefined` while there is another. */
-  begin(): BackupJob | undefined {
+  /**
+   * Begins one; `undefined` while there is another.
+   * @param known the bytes of a set of graphs that are left out, or none
+   * @throws LwsError `too-large`, `conflict` when it was ended meanwhile
+   */
+  async begin(known: AsyncIterable<Uint8Array>): Promise<BackupJob | undefined> {
     if (this.current) return undefined;
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
     const id = randomBytes(9).toString('hex');
-    const job: Mutable<BackupJob> = { id, file: join(this.folder, id), state: 'working', entries: 0 };
+    const [state, quads, set] = ['state', 'quads', 'known'].map((part) => join(this.folder, `${id}.${part}`));
+    const files = { state: state!, quads: quads! };
+    const job: Mutable<BackupJob> = { id, files, state: 'working', entries: 0 };
     this.current = job;
     this.release = this.platform.store.blobs.hold();
     this.ended = new Int32Array(new SharedArrayBuffer(4));
-    const folder = join(resolve(this.platform.dataDir), 'level');
-    const task: StateTask = { folder, file: job.file, ended: this.ended };
-    const worker = new Worker(new URL('./state-worker.js', import.meta.url), { workerData: task });
-    this.worker = worker;
-    worker.on('message', (message: StateMessage) => this.hear(job, message));
-    worker.once('error', (error) => this.hear(job, { failure: error.message }));
     this.wake();
-    return job;
+    try {
+      const isKnown = await this.receive(job, known, set!);
+      const folder = join(resolve(this.platform.dataDir), 'level');
+      const task: StateTask = { folder, files, known: isKnown ? set : undefined, ended: this.ended };
+      const worker = new Worker(new URL('./state-worker.js', import.meta.url), { workerData: task });
+      this.worker = worker;
+      worker.on('message', (message: StateMessage) => this.hear(job, message));
+      worker.once('error', (error) => this.hear(job, { failure: error.message }));
+      return job;
+    } catch (error) {
+      if (this.current === job) await this.end();
+      throw error;
+    }
+  }
+
+  /** @returns whether there was anything */
+  private async receive(job: BackupJob, bytes: AsyncIterable<Uint8Array>, file: string): Promise<boolean> {
+    const handle = await open(file, 'wx', 0o600);
+    let size = 0;
+    try {
+      for await (const chunk of bytes) {
+        size += chunk.length;
+        if (size > maxSetBytes)
+          throw new LwsError('too-large', `The known graphs may take ${maxSetBytes} bytes. Make a whole back-up.`);
+        if (this.current !== job) break;
+        await handle.writeFile(chunk);
+      }
+    } finally {
+      await handle.close();
+    }
+    if (this.current !== job) throw new LwsError('conflict', 'The back-up was ended before it began.');
+    return size > 0;
   }
 
   private hear(job: Mutable<BackupJob>, message: StateMessage): void {
@@ -81,8 +116,9 @@ export class BackupJobs {
     // A thread that is killed while it reads could end the process: it ends by itself.
     Atomics.store(this.ended, 0, 1);
     if (worker) await new Promise((done) => (worker.threadId < 0 ? done(undefined) : worker.once('exit', done)));
-    if (current) rmSync(current.file, { force: true });
     release?.();
-    if (this.current === current) this.current = undefined;
+    if (this.current !== current) return;
+    rmSync(this.folder, { recursive: true, force: true });
+    this.current = undefined;
   }
 }

@@ -14,10 +14,11 @@ import { otherKeys } from '../../lib/storage/quad-keys.js';
 import { metaKey } from '../../lib/storage/records.js';
 import { isQuad } from '../../lib/storage/rewritten-entries.js';
 import type { Entry } from '../../lib/storage/state-blocks.js';
-import { isOf } from './entries.js';
-import { blobFile, copyOnce, type Manifest, readManifest } from './folder.js';
+import { BackupError, type GraphState, graphKeys, isOf } from './entries.js';
+import { blobFile, copyOnce, damagedFile, type Manifest, readManifest } from './folder.js';
+import { GraphSet } from './graph-set.js';
 import { Rewriting } from './rewriting.js';
-import { BackupError, digestOf, readState } from './state-file.js';
+import { readState } from './state-file.js';
 
 /** Entries of a batch, each of which is synced. */
 const batchSize = 10_000;
@@ -28,9 +29,8 @@ export async function restore(context: CommandContext): Promise<number> {
   const target = resolve(dataDir);
   const manifest = readManifest(folder);
   const rewriting = rewritingOf(context, manifest);
-  const file = join(folder, manifest.state);
-  if (!existsSync(file) || (await digestOf(file)) !== manifest.sha256)
-    throw new BackupError(`${file} is missing or damaged. "quadpod verify ${folder}" says more.`);
+  const damaged = await damagedFile(folder, manifest);
+  if (damaged) throw new BackupError(`${damaged} is missing or damaged. "quadpod verify ${folder}" says more.`);
   const place = await blobsAt(context.blobs);
   await assertEmpty(target, place);
   mkdirSync(target, { recursive: true, mode: 0o700 });
@@ -42,7 +42,7 @@ export async function restore(context: CommandContext): Promise<number> {
       () => [metaKey('restoring'), manifest.made],
     );
     if (place.isShared) await place.open(`${context.baseUri}/`);
-    const { blobs, facts } = await restoreEntries(context, { level, file, manifest, rewriting });
+    const { blobs, facts } = await restoreEntries(context, { level, folder, manifest, rewriting });
     await restoreBlobs(context, { place, folder, blobs });
     for (const key of manifest.keys) await copyOnce(join(folder, key), join(target, key));
     await writeBatch(
@@ -103,14 +103,14 @@ async function assertEmpty(target: string, blobs: Blobs): Promise<void> {
 
 interface EntriesTask {
   readonly level: Level;
-  readonly file: string;
+  readonly folder: string;
   readonly manifest: Manifest;
   readonly rewriting: Rewriting | undefined;
 }
 
 async function restoreEntries(
   { progress }: CommandContext,
-  { level, file, manifest, rewriting }: EntriesTask,
+  { level, folder, manifest, rewriting }: EntriesTask,
 ): Promise<{ blobs: readonly string[]; facts: readonly Entry[] }> {
   const told = progress('Restoring entries');
   const blobs: string[] = [];
@@ -129,7 +129,8 @@ async function restoreEntries(
     await writeBatch(level, fill, () => [metaKey('restoring'), manifest.made]);
   };
   let done = 0;
-  for await (const block of readState(file)) {
+  const total = manifest.quads.reduce((sum, { triples }) => sum + triples, manifest.entries);
+  for await (const block of allEntries(folder, manifest)) {
     for (const entry of block) {
       const [key] = entry;
       if (isOf('B', key)) blobs.push(key.slice(2));
@@ -140,11 +141,26 @@ async function restoreEntries(
       if (waiting.length >= batchSize) await flush();
     }
     done += block.length;
-    told(done, manifest.entries);
+    told(done, total);
   }
   for (const rewritten of rewriting?.rest() ?? []) waiting.push(rewritten);
   await flush();
   return { blobs, facts: rewriting ? rewriting.facts() : facts };
+}
+
+/** The quads that the state wants, and then the state. @throws BackupError when they are not all there */
+async function* allEntries(folder: string, { state, quads }: Manifest): AsyncGenerator<Entry[]> {
+  if (quads.length > 0) {
+    const wanted = await GraphSet.of(readState(join(folder, state), { keys: graphKeys }));
+    // Of one state the quads are the same wherever they are: what comes twice is written twice.
+    const wants = (graph: GraphState): boolean => wanted.see(graph) !== undefined;
+    for (const { name } of quads) yield* readState(join(folder, name), { wants });
+    if (wanted.unseen > 0)
+      throw new BackupError(
+        `The back-up lacks the quads of ${wanted.unseen} graphs. "quadpod verify ${folder}" says which.`,
+      );
+  }
+  yield* readState(join(folder, state));
 }
 
 interface BlobsTask {

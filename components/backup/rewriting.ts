@@ -9,6 +9,7 @@ import { graphPrefix } from '../../lib/storage/quad-keys.js';
 import {
   iriOfRecordKey,
   metaKey,
+  newRevision,
   partsOfEntry,
   rangeOf,
   readRecord,
@@ -88,7 +89,8 @@ export class Rewriting {
       const keys: string[] = [];
       for await (const block of keyBlocks(level, rangeOf(graphPrefix(record.iri)))) keys.push(...block);
       const { size, prefixes } = tasks.encoded(keys, record.iri, record.prefixes ?? {});
-      record = { ...record, prefixes, size };
+      // A revision names these quads for ever; with other IRIs they are others, and two that were of both addresses are one.
+      record = { ...record, prefixes, size, triples: keys.length, revision: newRevision() };
     }
     this.contentBytes += record.size;
     return [recordKey(record.iri), writeRecord(record)];

@@ -1,5 +1,6 @@
 /**
- * Back-ups over HTTP, for controllers: POST begins one, GET tells how far it is, its content is the state, DELETE releases it. It
+ * Back-ups over HTTP, for controllers: POST begins one, GET tells how far it is, its state and its
+ * quads are had then, DELETE releases it. The body of the POST names graphs that are left out. It
  * must not know how a state is written.
  */
 import { createReadStream } from 'node:fs';
@@ -29,8 +30,8 @@ export function backupRoutes(
     return job;
   };
   return [
-    route('POST', '', () => {
-      const job = jobs.begin();
+    route('POST', '', async (request) => {
+      const job = await jobs.begin(request.body().chunks());
       if (!job)
         throw new LwsError(
           'conflict',
@@ -39,13 +40,15 @@ export function backupRoutes(
       return told(job, storage, { status: 201, fields: { Location: urlOf(job.id) } });
     }),
     route('GET', '/:id', ({ parameters }) => told(found(parameters), storage, { status: 200, fields: {} })),
-    route('GET', '/:id/state', async ({ parameters }) => {
-      const { file, state } = found(parameters);
-      if (state !== 'ready') throw new LwsError('conflict', 'The state is not written yet.');
-      const { size } = await stat(file);
-      const fields = { ...common, 'Content-Type': 'application/gzip', 'Content-Length': String(size) };
-      return { status: 200, fields, body: createReadStream(file, { highWaterMark: 1 << 18 }) };
-    }),
+    ...(['state', 'quads'] as const).map((part) =>
+      route('GET', `/:id/${part}`, async ({ parameters }) => {
+        const { files, state } = found(parameters);
+        if (state !== 'ready') throw new LwsError('conflict', 'The state is not written yet.');
+        const { size } = await stat(files[part]);
+        const fields = { ...common, 'Content-Type': 'application/gzip', 'Content-Length': String(size) };
+        return { status: 200, fields, body: createReadStream(files[part], { highWaterMark: 1 << 18 }) };
+      }),
+    ),
     route('DELETE', '/:id', async ({ parameters }) => {
       found(parameters);
       await jobs.end();

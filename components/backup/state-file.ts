@@ -1,90 +1,166 @@
-/** The state of a storage in one file: gzipped lines of entries, between a header and a trailer. It must not know blobs. */
+/**
+ * The files of a back-up: gzipped lines between a header and a trailer, of entries, or of quads under the graphs that they belong to. It
+ * must not know blobs.
+ */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import { finished, pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { Level } from '../../lib/storage/durable-level.js';
+import { storeFormat } from '../../lib/storage/format.js';
 import { metaKey } from '../../lib/storage/records.js';
 import { type Entry, entryOf, lineOf, stateBlocks } from '../../lib/storage/state-blocks.js';
-import type { Header, Trailer } from './entries.js';
+import { BackupError, type GraphState, type Header, isGraphLine, readGraphLine, type Trailer } from './entries.js';
+import { graphLines } from './graph-lines.js';
+import type { GraphSet } from './graph-set.js';
 
-/** A back-up is cut off, changed, or none; the message is for people. */
-export class BackupError extends Error {}
+/** Where the two parts of a state go. */
+export interface StateFiles {
+  readonly state: string;
+  readonly quads: string;
+}
+
+export interface StateOptions {
+  /** Graphs that are left out of the quads. */
+  readonly known?: GraphSet | undefined;
+  /** Called now and then with the number of entries so far. */
+  readonly told: (entries: number) => void;
+}
 
 /**
- * Writes one state of the store, synced, readable by its owner alone.
- * @param told called now and then with the number of entries so far
- * @returns how many entries there are
+ * Writes one state of the store, synced, readable by its owner alone. A store of an earlier format, the quads of which are no graphs of
+ * today, has all of it in the file of the state, and no other.
+ * @throws BackupError where there is no storage, or a record is damaged
  */
-export async function writeState(level: Level, file: string, told: (entries: number) => void): Promise<number> {
+export async function writeState(level: Level, files: StateFiles, { known, told }: StateOptions): Promise<void> {
   const snapshot = level.snapshot();
   try {
     const [storage, version] = await Promise.all(
       (['storage', 'version'] as const).map((name) => level.get(metaKey(name), { snapshot })),
     );
     if (storage === undefined || version === undefined) throw new BackupError('There is no storage in this database.');
-    const header: Header = { 'quadpod-backup': 1, storage, version, made: new Date().toISOString() };
-    const output = createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true });
-    // The fastest level: what is left to gain takes ten times as long.
-    const gzip = createGzip({ level: 1 });
-    const written = pipeline(gzip, output);
-    const write = async (text: string): Promise<void> => {
-      if (!gzip.write(text)) await Promise.race([new Promise((resolve) => gzip.once('drain', resolve)), written]);
-    };
+    const hasGraphs = version === storeFormat;
+    const header: Header = { 'quadpod-backup': hasGraphs ? 2 : 1, storage, version, made: new Date().toISOString() };
     let entries = 0;
-    await write(`${JSON.stringify(header)}\n`);
-    for await (const block of stateBlocks(level, snapshot)) {
-      await write(`${block.map(lineOf).join('\n')}\n`);
-      entries += block.length;
+    const count = (more: number): void => {
+      entries += more;
       told(entries);
+    };
+    async function* lines(): AsyncGenerator<string[]> {
+      for await (const block of stateBlocks(level, snapshot, { hasQuads: !hasGraphs })) yield block.map(lineOf);
     }
-    gzip.end(`${JSON.stringify({ entries } satisfies Trailer)}\n`);
-    await written;
-    return entries;
+    const write = (file: string, source: AsyncIterable<readonly string[]>): Promise<void> =>
+      writeLines(file, { header, source, told: count });
+    await write(files.state, lines());
+    if (hasGraphs) await write(files.quads, graphLines(level, snapshot, known));
   } finally {
     await snapshot.close();
   }
 }
 
-/** What a file of a state begins with. @throws BackupError when it is none */
+interface Lines {
+  readonly header: Header;
+  readonly source: AsyncIterable<readonly string[]>;
+  readonly told: (lines: number) => void;
+}
+
+async function writeLines(file: string, { header, source, told }: Lines): Promise<void> {
+  const output = createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true });
+  // The fastest level: what is left to gain takes ten times as long.
+  const gzip = createGzip({ level: 1 });
+  const written = pipeline(gzip, output);
+  // It is told by whoever waits for it below.
+  written.catch(() => {});
+  const write = async (text: string): Promise<void> => {
+    if (!gzip.write(text)) await Promise.race([new Promise((resolve) => gzip.once('drain', resolve)), written]);
+  };
+  let entries = 0;
+  try {
+    await write(`${JSON.stringify(header)}\n`);
+    for await (const lines of source) {
+      if (lines.length > 0) await write(`${lines.join('\n')}\n`);
+      for (const line of lines) if (!isGraphLine(line)) entries++;
+      told(lines.length);
+    }
+  } catch (error) {
+    gzip.destroy();
+    throw error;
+  }
+  gzip.end(`${JSON.stringify({ entries } satisfies Trailer)}\n`);
+  await written;
+}
+
+/** What a file of a back-up begins with. @throws BackupError when it is none */
 export async function readHeader(file: string): Promise<Header> {
-  for await (const line of linesOf(file)) return headerOf(line, file);
+  for await (const [line] of lineBlocks(file)) return headerOf(line!, file);
   throw new BackupError(`${file} is empty.`);
 }
 
+/** What a reader wants of a file; without any of this everything. */
+export interface StateReader {
+  /** Whether the quads of a graph are read, or passed over. */
+  wants?(state: GraphState): boolean;
+  /** A graph that is wanted has ended. */
+  ended?(state: GraphState, triples: number): void;
+  /** Whether the key of an entry may begin so; others need not be read. */
+  readonly keys?: readonly string[];
+  /** How many entries there were at the end, with those that were not wanted. */
+  counted?(entries: number): void;
+}
+
 /**
- * The entries of a file in blocks.
+ * The entries of a file that a reader wants, in blocks.
  * @throws BackupError, after what came before, when the file is cut off or damaged
  */
-export async function* readState(file: string): AsyncGenerator<Entry[]> {
+export async function* readState(file: string, reader: StateReader = {}): AsyncGenerator<Entry[]> {
+  const { wants, ended, counted } = reader;
+  const beginnings = reader.keys?.map((key) => `[${JSON.stringify(key).slice(0, -1)}`);
   let block: Entry[] = [];
-  let [line, entries] = [0, 0];
+  let [line, entries, triples] = [0, 0, 0];
   let trailer: Trailer | undefined;
-  for await (const text of linesOf(file)) {
-    if (++line === 1) headerOf(text, file);
-    else if (trailer) throw new BackupError(`${file} has data after its end (line ${line}).`);
-    else if (text.startsWith('{')) trailer = JSON.parse(text) as Trailer;
-    else {
-      block.push(parsed(text, file, line));
-      entries++;
-      if (block.length === 1000) {
-        yield block;
-        block = [];
+  let state: GraphState | undefined;
+  let isPassed = false;
+  const end = (): void => {
+    if (state && !isPassed) ended?.(state, triples);
+    [state, triples] = [undefined, 0];
+  };
+  for await (const lines of lineBlocks(file)) {
+    for (const text of lines) {
+      if (++line === 1) headerOf(text, file);
+      else if (trailer) throw new BackupError(`${file} has data after its end (line ${line}).`);
+      else if (text.startsWith('{')) trailer = parsed(JSON.parse, text, { file, line });
+      else if (isGraphLine(text)) {
+        end();
+        state = parsed(readGraphLine, text, { file, line });
+        isPassed = wants?.(state) === false;
+      } else {
+        entries++;
+        if (isPassed || beginnings?.some((beginning) => text.startsWith(beginning)) === false) continue;
+        triples++;
+        block.push(parsed(entryOf, text, { file, line }));
       }
     }
+    if (block.length === 0) continue;
+    yield block;
+    block = [];
   }
-  if (block.length > 0) yield block;
+  end();
   if (trailer?.entries !== entries)
     throw new BackupError(
       `${file} is cut off: it has ${entries} entries${trailer ? ` of ${trailer.entries}` : ' and no end'}.`,
     );
+  counted?.(entries);
 }
 
-function parsed(text: string, file: string, line: number): Entry {
+interface Place {
+  readonly file: string;
+  readonly line: number;
+}
+
+function parsed<T>(read: (text: string) => T, text: string, { file, line }: Place): T {
   try {
-    return entryOf(text);
+    return read(text);
   } catch (error) {
     throw new BackupError(`${file} is damaged at line ${line}: ${(error as Error).message}.`);
   }
@@ -97,18 +173,27 @@ function headerOf(line: string, file: string): Header {
   } catch {
     // Told below.
   }
-  if (header?.['quadpod-backup'] !== 1 || typeof header.storage !== 'string')
-    throw new BackupError(`${file} is no state of a Quadpod storage, or one of a later version.`);
+  if (![1, 2].includes(header?.['quadpod-backup'] ?? 0) || typeof header?.storage !== 'string')
+    throw new BackupError(`${file} is no back-up of a Quadpod storage, or one of a later version.`);
   return header as Header;
 }
 
-async function* linesOf(file: string): AsyncGenerator<string> {
-  const source = createReadStream(file);
-  const gunzip = createGunzip();
+/** The lines of a file, some at a time. */
+async function* lineBlocks(file: string): AsyncGenerator<string[]> {
+  const source = createReadStream(file, { highWaterMark: 1 << 18 });
+  const gunzip = createGunzip({ chunkSize: 1 << 17 });
+  gunzip.setEncoding('utf8');
   // Whoever reads the lines is told; this only ties the two together.
   pipeline(source, gunzip).catch(() => {});
+  let begun = '';
   try {
-    yield* createInterface({ input: gunzip, crlfDelay: Number.POSITIVE_INFINITY });
+    for await (const chunk of gunzip as AsyncIterable<string>) {
+      begun += chunk;
+      if (!chunk.includes('\n')) continue;
+      const lines = begun.split('\n');
+      begun = lines.pop()!;
+      yield lines;
+    }
     if (gunzip.errored) throw gunzip.errored;
   } catch (error) {
     throw new BackupError(`${file} cannot be read: ${(error as Error).message}.`);
@@ -116,6 +201,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
     gunzip.destroy();
     source.destroy();
   }
+  if (begun !== '') yield [begun];
 }
 
 /** The SHA-256 of a file (base64). */

@@ -2,55 +2,119 @@
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { CommandContext } from '../../lib/component.js';
-import { iriOfRecordKey, type ResourceRecord, readRecord } from '../../lib/storage/records.js';
+import type { ResourceRecord } from '../../lib/storage/records.js';
 import { isQuad } from '../../lib/storage/rewritten-entries.js';
-import { isOf } from './entries.js';
-import { blobFile, readManifest } from './folder.js';
-import { BackupError, digestOf, readState } from './state-file.js';
+import { BackupError, type GraphState, graphKeys, graphState, isOf, recordOf } from './entries.js';
+import { blobFile, type Manifest, readManifest } from './folder.js';
+import { GraphSet } from './graph-set.js';
+import { digestOf, readState } from './state-file.js';
 
 /** Exit code for a back-up that is damaged. */
 const damaged = 3;
+const maxTold = 1000;
 
 export async function verify({ operands, print, progress }: CommandContext): Promise<number> {
   const folder = resolve(operands[0]!);
   const manifest = readManifest(folder);
-  const file = join(folder, manifest.state);
-  let faults = 0;
-  const fault = (sentence: string): void => {
-    faults++;
-    print(sentence);
-  };
-  let [resources, triples, blobs] = [0, 0, 0];
+  const verification = new Verification(folder, manifest, { print, told: progress('Reading the back-up') });
   try {
-    if (!existsSync(file)) throw new BackupError(`The state ${file} is missing.`);
-    if ((await digestOf(file)) !== manifest.sha256) fault(`${file} does not have the digest that its manifest names.`);
-    const told = progress('Reading the back-up');
-    let done = 0;
-    for await (const block of readState(file)) {
-      for (const [key, value] of block) {
-        if (isQuad(key)) triples++;
-        if (!isOf('R', key)) continue;
-        resources++;
-        const record = readRecord(iriOfRecordKey(key), value);
-        if (record.blob === undefined) continue;
-        blobs++;
-        const wrong = await faultOf(blobFile(folder, record.blob), record);
-        if (wrong) fault(`The content of ${record.iri} (blob ${record.blob}) ${wrong}.`);
-      }
-      done += block.length;
-      told(done, manifest.entries);
-    }
-    if (blobs !== manifest.blobs) fault(`The state has ${blobs} blobs, its manifest says ${manifest.blobs}.`);
-    for (const key of manifest.keys) if (!existsSync(join(folder, key))) fault(`The key ${key} is missing.`);
+    const wanted = await verification.quads();
+    await verification.state(wanted);
   } catch (error) {
     if (!(error instanceof BackupError)) throw error;
-    fault(error.message);
+    verification.fault(error.message);
   }
+  for (const key of manifest.keys) if (!existsSync(join(folder, key))) verification.fault(`The key ${key} is missing.`);
+  const { faults, resources, triples, blobs } = verification;
   const verdict = faults === 0 ? 'all in order' : `${faults} faults`;
   print(
     `${resources} resources of ${manifest.storage}, ${triples} triples, ${blobs} blobs, made ${manifest.made}: ${verdict}.`,
   );
   return faults === 0 ? 0 : damaged;
+}
+
+interface Telling {
+  readonly print: (line: string) => void;
+  readonly told: (done: number, total: number) => void;
+}
+
+class Verification {
+  faults = 0;
+  resources = 0;
+  triples = 0;
+  blobs = 0;
+  private done = 0;
+  private readonly total: number;
+
+  constructor(
+    private readonly folder: string,
+    private readonly manifest: Manifest,
+    private readonly telling: Telling,
+  ) {
+    this.total = manifest.quads.reduce((sum, { triples }) => sum + triples, manifest.entries);
+  }
+
+  fault(sentence: string): void {
+    this.faults++;
+    // A damaged back-up may lack millions; the first ones tell enough.
+    if (this.faults <= maxTold) this.telling.print(sentence);
+  }
+
+  /** Every graph is there that the state speaks of, with as many triples. @returns the graphs; `undefined`: the state has them */
+  async quads(): Promise<GraphSet | undefined> {
+    const { folder, manifest } = this;
+    const files = [{ name: manifest.state, sha256: manifest.sha256 }, ...manifest.quads];
+    for (const { name, sha256 } of files) await this.digest(join(folder, name), sha256);
+    if (manifest.quads.length === 0) return undefined;
+    const wanted = await GraphSet.of(readState(join(folder, manifest.state), { keys: graphKeys }));
+    const graphs = {
+      wants: (state: GraphState): boolean => wanted.see(state) === true,
+      ended: ({ graph, triples }: GraphState, count: number): void => {
+        if (triples !== undefined && triples !== count)
+          this.fault(`${graph} should have ${triples} triples and has ${count}.`);
+      },
+    };
+    for (const { name } of manifest.quads)
+      for await (const block of readState(join(folder, name), graphs)) {
+        this.triples += block.length;
+        this.told(block.length);
+      }
+    return wanted;
+  }
+
+  private async digest(file: string, sha256: string): Promise<void> {
+    if (!existsSync(file)) throw new BackupError(`${file} is missing.`);
+    if ((await digestOf(file)) !== sha256) this.fault(`${file} does not have the digest that its manifest names.`);
+  }
+
+  /** The state can be read, and what it refers to is there. */
+  async state(wanted: GraphSet | undefined): Promise<void> {
+    const { folder, manifest } = this;
+    for await (const block of readState(join(folder, manifest.state))) {
+      for (const entry of block) {
+        if (isQuad(entry[0])) this.triples++;
+        const graph = wanted && wanted.unseen > 0 ? graphState(entry) : undefined;
+        if (graph && !wanted!.hasSeen(graph)) this.fault(`The quads of ${graph.graph} are missing.`);
+        if (isOf('R', entry[0])) await this.resource(recordOf(entry));
+      }
+      this.told(block.length);
+    }
+    if (this.blobs !== manifest.blobs)
+      this.fault(`The state has ${this.blobs} blobs, its manifest says ${manifest.blobs}.`);
+  }
+
+  private async resource(record: ResourceRecord): Promise<void> {
+    this.resources++;
+    if (record.blob === undefined) return;
+    this.blobs++;
+    const wrong = await faultOf(blobFile(this.folder, record.blob), record);
+    if (wrong) this.fault(`The content of ${record.iri} (blob ${record.blob}) ${wrong}.`);
+  }
+
+  private told(count: number): void {
+    this.done += count;
+    this.telling.told(this.done, this.total);
+  }
 }
 
 async function faultOf(file: string, { size, sha256 }: ResourceRecord): Promise<string | undefined> {

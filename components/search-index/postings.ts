@@ -5,7 +5,7 @@
 import { ldp, lws, rdf } from '../../lib/rdf/vocabulary.js';
 import { type ClientLinks, declaredTypes, relationTargets, searchedRelation } from '../../lib/resources/linkset.js';
 import { structuralType } from '../../lib/resources/types.js';
-import { type IriStatement, type KeySource, ownStatements } from '../../lib/storage/own-statements.js';
+import { type IriStatement, type KeySource, ofShortGraph, ownStatements } from '../../lib/storage/own-statements.js';
 import { ownedSpace } from '../../lib/storage/owned-entries.js';
 import { entryKey, type ResourceRecord } from '../../lib/storage/records.js';
 
@@ -49,12 +49,16 @@ export async function entriesOf({ record, keys, links }: IndexedResource): Promi
   const add = (relation: string, value: string): void => {
     entries.set(entryKey(postingSpace, relation, value, iri), '');
   };
-  for await (const statements of ownStatements(iri, keys))
+  const take = (statements: readonly IriStatement[]): void => {
     for (const statement of statements) {
       const relation = relationOf(statement);
       if (relation === typeRelation) types.add(statement[1]);
       else if (relation !== undefined) add(relation, statement[1]);
     }
+  };
+  const short = ofShortGraph(iri, keys);
+  if (short) take(short);
+  else for await (const statements of ownStatements(iri, keys)) take(statements);
   for (const [name, target] of relationTargets(links, iri)) {
     const relation = searchedRelation(name);
     if (!isStructural(relation)) add(relation, target);

@@ -51,6 +51,8 @@ export interface ImportTask {
   readonly rewrite: readonly { readonly from: string; readonly to: string }[];
   readonly cursor?: string | undefined;
   readonly dryRun: boolean;
+  /** The thread writes the batches, or the greater part of each. */
+  readonly writes: boolean;
   /** Makes labels of blank nodes that no other import has, and the same again when it continues. */
   readonly seed: string;
   /** The folder of LevelDB. */

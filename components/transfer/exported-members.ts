@@ -2,27 +2,27 @@
  * The resources of one state of the store as members of an export: those that the caller may read, in the order of their IRIs. It
  * must not know formats or threads.
  */
+import type { Quad } from '@rdfjs/types';
 import { aclKey, readAclDocument } from '../../lib/authorization/acl.js';
 import type { ReadScope } from '../../lib/authorization/authorizer.js';
 import { clientLinks } from '../../lib/resources/metadata.js';
 import type { Blobs } from '../../lib/storage/blobs.js';
-import { entryBlocks, keyBlocks, type Level, type LevelSnapshot } from '../../lib/storage/durable-level.js';
+import { entryBlocks, type Level, type LevelSnapshot } from '../../lib/storage/durable-level.js';
+import { GraphCursor } from '../../lib/storage/graph-cursor.js';
 import { type IriRange, only, subtree, unionOfRanges } from '../../lib/storage/iri-ranges.js';
 import { ownedBy } from '../../lib/storage/owned-entries.js';
 import { decodeGraph } from '../../lib/storage/quad-decoding.js';
-import { graphPrefix } from '../../lib/storage/quad-keys.js';
 import {
   blobFacts,
   entryRange,
   iriOfRecordKey,
   memberRange,
   type ResourceRecord,
-  rangeOf,
   readRecord,
   recordKey,
 } from '../../lib/storage/records.js';
 import type { AskedMode, ExportedState } from './export-messages.js';
-import type { AccessList, ContainerMember, Member } from './member.js';
+import type { AccessList, ContainerMember, GraphMember, Member } from './member.js';
 
 export interface ExportedStore {
   readonly level: Level;
@@ -50,19 +50,28 @@ const maxOwned = 100_000;
 const stateSpaces = ['access-grants', 'access-requests', 'subscriptions'];
 
 export class ExportedMembers {
+  private readonly graphs: GraphCursor;
+
   constructor(
     private readonly state: ExportedStore,
     private readonly question: ExportQuestion,
-  ) {}
+  ) {
+    this.graphs = new GraphCursor(state.level, state.snapshot);
+  }
 
+  /** Once. */
   async *all(): AsyncGenerator<Member> {
     const { of, isController } = this.question;
-    for (const range of await this.ranges()) {
-      const root = this.recordOf(of);
-      if (root && range.from <= of) yield* this.admitted([root]);
-      yield* this.below(of, range);
+    try {
+      for (const range of await this.ranges()) {
+        const root = this.recordOf(of);
+        if (root && range.from <= of) yield* this.admitted([root]);
+        yield* this.below(of, range);
+      }
+      if (isController) yield* this.keptState();
+    } finally {
+      await this.graphs.close();
     }
-    if (isController) yield* this.keptState();
   }
 
   private recordOf(iri: string): ResourceRecord | undefined {
@@ -147,23 +156,18 @@ export class ExportedMembers {
   }
 
   private async *parts({ iri, prefixes = {} }: ResourceRecord, common: Common): AsyncGenerator<Member> {
-    const { level, snapshot } = this.state;
     let waiting: string[] = [];
     const { links, acl, ...others } = common;
-    const part = (hasMore: boolean, extras: Partial<Common>): Member => ({
-      ...{ kind: 'rdf', ...others, ...extras, prefixes },
-      quads: decodeGraph(waiting),
-      ...(hasMore ? { hasMore } : {}),
-    });
-    for await (const keys of keyBlocks(level, rangeOf(graphPrefix(iri)), { snapshot })) {
+    for await (const keys of this.graphs.keys(iri)) {
       if (waiting.length >= quadsAtATime) {
-        yield part(true, {});
+        yield storedGraph(waiting, { ...others, prefixes, hasMore: true });
         waiting = [];
       }
       waiting.push(...keys);
     }
     // With the last part, which is there in any case.
-    yield part(false, { ...(links ? { links } : {}), ...(acl ? { acl } : {}) });
+    const extras = { ...(links ? { links } : {}), ...(acl ? { acl } : {}) };
+    yield storedGraph(waiting, { ...others, ...extras, prefixes });
   }
 
   private async facts(record: ResourceRecord): Promise<Common> {
@@ -198,6 +202,20 @@ export class ExportedMembers {
 const stateOf = ({ iri, revision }: ResourceRecord): ExportedState => ({ iri, revision });
 
 type Common = Omit<ContainerMember, 'kind'>;
+
+/** A graph whose triples are made when a format asks for them. */
+function storedGraph(keys: readonly string[], facts: Omit<GraphMember, 'kind' | 'keys' | 'quads'>): GraphMember {
+  let quads: readonly Quad[] | undefined;
+  return {
+    ...facts,
+    kind: 'rdf',
+    keys,
+    get quads() {
+      quads ??= decodeGraph(keys);
+      return quads;
+    },
+  };
+}
 
 function aclOf(value: string | undefined): AccessList {
   const { keys, prefixes } = readAclDocument(value ?? '{"keys":[],"prefixes":{}}');

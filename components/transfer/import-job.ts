@@ -31,8 +31,16 @@ import {
 } from './import-state.js';
 import { type BlockTaker, ImportStopped, ImportThread } from './import-thread.js';
 
+/** A block that is staged, and when it is stored. */
+interface Taken {
+  readonly staged: Staged;
+  readonly stored: Promise<void>;
+}
+
 export class ImportJob implements BlockTaker {
   private readonly seen = new Set<string>();
+  /** Blocks that are staged, and not known to be on the disk. */
+  private readonly underWay: { readonly block: Block; readonly staged: Staged }[] = [];
   private thread: ImportThread | undefined;
   private isStopped = false;
 
@@ -51,6 +59,7 @@ export class ImportJob implements BlockTaker {
       {
         ...{ source, name, format, mediaType, into, rewrite, dryRun },
         ...(cursor === '' ? {} : { cursor }),
+        writes: !this.isShared,
         seed: id,
         level: join(resolve(platform.dataDir), 'level'),
         blobs: platform.store.blobs.location,
@@ -92,39 +101,58 @@ export class ImportJob implements BlockTaker {
       for (const [, value] of entries) for (const name of value.split(' ')) this.seen.add(name);
   }
 
-  async take(block: Block): Promise<void> {
+  async take(block: Block): Promise<{ readonly stored: Promise<void> }> {
     const kept: number[] = [];
     const { number } = block;
     const items = this.isShared ? await this.complete(number, block.items, graphsOf(block.items)) : block.items;
-    let staged: Staged;
-    try {
-      staged = await this.store(block, items).catch((error: unknown) => {
-        if (!isRefusal(error)) throw error;
-        return this.storeSingly(block, kept);
-      });
-    } catch (error) {
+    const failed = (error: unknown): never => {
       // What is in doubt may be on the disk, and then it refers to all of them.
       this.thread!.drop(number, error instanceof CommitInDoubtError ? [...items.keys()] : kept);
       throw error;
-    }
-    if (this.options.dryRun) this.thread!.drop(number);
-    else if (this.isShared) this.thread!.drop(number, acceptedOf(items, staged));
-    this.count(block, staged);
+    };
+    const { staged, stored } = await this.store(block, items)
+      .catch((error: unknown) => {
+        if (!isRefusal(error)) throw error;
+        return this.storeSingly(block, kept);
+      })
+      .catch(failed);
+    for (const [index, { iri }] of block.items.entries())
+      if (isStored(staged.verdicts[index]!)) this.seen.add(nameOf(iri));
+    this.underWay.push({ block, staged });
+    return {
+      stored: stored.then(() => {
+        if (this.options.dryRun) this.thread!.drop(number);
+        else if (this.isShared) this.thread!.drop(number, acceptedOf(items, staged));
+        Object.assign(this.state, behind(this.state, block, staged));
+        this.underWay.shift();
+      }, failed),
+    };
   }
 
-  /** One transaction. */
-  private async store(block: Block, items: readonly BlockItem[]): Promise<Staged> {
+  /** The state after all blocks that are staged. */
+  private get staged(): ImportState {
+    return this.underWay.reduce((state, { block, staged }) => behind(state, block, staged), this.state);
+  }
+
+  /** One transaction. Comes back when it is staged. */
+  private async store(block: Block, items: readonly BlockItem[]): Promise<Taken> {
     const { platform } = this.options;
+    let staged: Staged | undefined;
     try {
-      return await platform.store.transact(async (tx) => {
-        const staged = await this.stage(tx, items);
-        staged.lost.push(...stageStates(tx, block, platform));
-        if (this.options.dryRun) throw new DryRun(staged);
-        this.enlist(tx, block, staged);
-        return staged;
+      return await new Promise<Taken>((resolve, reject) => {
+        const stored = platform.store.transact(
+          async (tx) => {
+            staged = await this.stage(tx, items);
+            staged.lost.push(...stageStates(tx, block, platform));
+            if (this.options.dryRun) throw new DryRun(staged);
+            this.enlist(tx, block, staged);
+          },
+          { onStaged: () => resolve({ staged: staged!, stored }) },
+        );
+        stored.catch(reject);
       });
     } catch (error) {
-      if (error instanceof DryRun) return error.staged;
+      if (error instanceof DryRun) return { staged: error.staged, stored: Promise.resolve() };
       if (!(error instanceof NeedsKeys)) throw error;
       return this.store(block, await this.complete(block.number, items, error.items));
     }
@@ -134,7 +162,7 @@ export class ImportJob implements BlockTaker {
    * Someone who listens to transactions refused the block: a transaction for each item, so that only what is refused is left out.
    * @param kept the items that are stored
    */
-  private async storeSingly(block: Block, kept: number[]): Promise<Staged> {
+  private async storeSingly(block: Block, kept: number[]): Promise<Taken> {
     const { platform } = this.options;
     const { items, number } = block;
     const complete = await this.complete(number, items, graphsOf(items));
@@ -144,7 +172,7 @@ export class ImportJob implements BlockTaker {
         const { verdict, lost: ofItem } = await platform.store.transact(async (tx) => {
           const staged = await this.stage(tx, [item]);
           const [verdict] = staged.verdicts;
-          const key = entryKey(seenSpace, this.state.id, `${this.state.blocks}-${index}`);
+          const key = entryKey(seenSpace, this.state.id, `${this.staged.blocks}-${index}`);
           if (isStored(verdict!)) tx.putEntry(key, nameOf(item.iri));
           return { verdict: verdict!, lost: staged.lost };
         });
@@ -162,7 +190,7 @@ export class ImportJob implements BlockTaker {
       lost.push(...stageStates(tx, block, platform));
       this.enlist(tx, block, staged);
     });
-    return staged;
+    return { staged, stored: Promise.resolve() };
   }
 
   /** Items with all keys of some of them. */
@@ -187,7 +215,7 @@ export class ImportJob implements BlockTaker {
 
   /** How far it is goes with what was stored; the thread that has the keys writes both. */
   private enlist(tx: Transaction, block: Block, { verdicts, written, lost }: Staged): void {
-    const { state } = this;
+    const state = this.staged;
     const names = block.items.flatMap(({ iri }, index) => (isStored(verdicts[index]!) ? [nameOf(iri)] : []));
     if (names.length > 0) tx.putEntry(entryKey(seenSpace, state.id, String(state.blocks)), names.join(' '));
     tx.putEntry(entryKey(importSpace, state.id), writeState(behind(state, block, { verdicts, lost })));
@@ -202,10 +230,5 @@ export class ImportJob implements BlockTaker {
 
   private get isShared(): boolean {
     return this.options.platform.store.shared !== undefined;
-  }
-
-  private count(block: Block, { verdicts, lost }: Staged): void {
-    for (const [index, { iri }] of block.items.entries()) if (isStored(verdicts[index]!)) this.seen.add(nameOf(iri));
-    Object.assign(this.state, behind(this.state, block, { verdicts, lost }));
   }
 }

@@ -16,8 +16,11 @@ export class ImportStopped extends TransferError {
 export interface BlockTaker {
   /** Bytes of the source, where they are known. */
   expect(total: number | undefined): void;
-  /** Stores a block, and tells the thread what became of it, also before it throws. */
-  take(block: Block): Promise<void>;
+  /**
+   * Stages a block, and tells the thread what became of it, also before it throws. Comes back when the next one may be staged.
+   * @returns a promise for when it is stored
+   */
+  take(block: Block): Promise<{ readonly stored: Promise<void> }>;
 }
 
 type Keys = readonly (readonly string[])[];
@@ -30,7 +33,9 @@ export class ImportThread {
   /** Of the next block. */
   private readonly items: BlockItem[] = [];
   private keys: ((keys: Keys) => void) | undefined;
-  /** The last block that was taken. */
+  /** Settles when the last block has been staged. */
+  private staged: Promise<{ readonly stored: Promise<void> }> = Promise.resolve({ stored: Promise.resolve() });
+  /** Settles when all blocks are stored. */
   private last: Promise<void> = Promise.resolve();
   private readonly exited: Promise<void>;
   /** Settles when all blocks have been taken, and nothing of them is under way. Rejects with TransferError, LwsError. */
@@ -84,13 +89,25 @@ export class ImportThread {
   }
 
   private next(block: Block): void {
-    this.last = this.last.then(
+    const before = this.last;
+    const staged = this.staged.then(
       () => this.taker.take(block),
       (error) => {
         this.drop(block.number);
         throw error;
       },
     );
+    this.staged = staged;
+    this.last = (async () => {
+      try {
+        const { stored } = await staged;
+        // It is awaited below.
+        stored.catch(() => {});
+      } finally {
+        await before;
+      }
+      await (await staged).stored;
+    })();
   }
 
   private settled(number: number): { resolve(): void; reject(error: Error): void } | undefined {

@@ -7,15 +7,15 @@ import { LwsError } from '../../lib/errors.js';
 import { breathe } from '../../lib/storage/batch-filling.js';
 import type { Blobs } from '../../lib/storage/blobs.js';
 import { blobsAt } from '../../lib/storage/blobs-at.js';
-import { type Level, openLevel, writeBatch } from '../../lib/storage/durable-level.js';
+import { type Level, openLevel, PreparedBatch } from '../../lib/storage/durable-level.js';
 import { otherKeys } from '../../lib/storage/quad-keys.js';
 import { BlockBuilder, type BuiltBlock } from './block-builder.js';
 import type { FromReader, ImportTask, Operation, ToReader } from './blocks.js';
 import { openReader } from './formats/index.js';
 import { TransferError } from './member.js';
 
-/** Blocks that wait for their verdict while the next is read. */
-const maxWaiting = 2;
+/** Blocks that wait for their verdict, or for the disk, while the next is read. */
+const maxWaiting = 3;
 const itemsAtATime = 100;
 const quadsAtATime = 2000;
 
@@ -24,6 +24,10 @@ const tell = (message: FromReader): void => parentPort!.postMessage(message);
 const waiting = new Map<number, BuiltBlock>();
 /** Of the next batch. */
 const operations: Operation[] = [];
+/** Batches that have the graphs of their blocks, of which nobody knows yet whether they are written. */
+const prepared = new Map<number, Promise<PreparedBatch>>();
+/** Whether all graphs of the last block were written. */
+let isUsual = true;
 let settled: (() => void) | undefined;
 
 const isEnded = (): boolean => Atomics.load(task.ended, 0) !== 0;
@@ -35,31 +39,57 @@ const room = async (most: number, isEnough = (): boolean => false): Promise<void
     });
 };
 
+/** Puts the quads of some items into a batch. */
+async function filled(level: Level, { keys }: BuiltBlock, items: readonly number[]): Promise<PreparedBatch> {
+  const batch = new PreparedBatch(level);
+  const { writer } = batch;
+  let quads = 0;
+  for (const index of items)
+    for (const key of keys[index]!) {
+      writer.put(key, '');
+      for (const other of otherKeys(key)) writer.put(other, '');
+      if (++quads % quadsAtATime === 0) await breathe();
+    }
+  return batch;
+}
+
+const graphsOf = ({ keys }: BuiltBlock): number[] => [...keys.keys()].filter((index) => keys[index] !== undefined);
+
+/** Mostly all graphs of a block are written: so its batch is filled while that is decided. */
+function prepare(level: Level, built: BuiltBlock): void {
+  if (!task.writes || !isUsual) return;
+  const batch = filled(level, built, graphsOf(built));
+  // Whoever writes it hears of it.
+  batch.catch(() => {});
+  prepared.set(built.block.number, batch);
+}
+
+async function takePrepared(number: number): Promise<PreparedBatch | undefined> {
+  const batch = prepared.get(number);
+  prepared.delete(number);
+  return batch;
+}
+
 async function write(
   level: Level,
-  { keys, blobs }: BuiltBlock,
-  { accepted, written }: Extract<ToReader, { write: number }>,
+  built: BuiltBlock,
+  { write: number, accepted, written }: Extract<ToReader, { write: number }>,
 ): Promise<void> {
   const others = operations.splice(0);
-  const last = others.pop();
-  await writeBatch(
-    level,
-    async (batch) => {
-      for (const [key, value] of others) {
-        if (value === null) batch.del(key);
-        else batch.put(key, value);
-      }
-      let quads = 0;
-      for (const index of written)
-        for (const key of keys[index]!) {
-          batch.put(key, '');
-          for (const other of otherKeys(key)) batch.put(other, '');
-          if (++quads % quadsAtATime === 0) await breathe();
-        }
-    },
-    () => [last![0], last![1] ?? ''],
-  );
-  await abortOthers(blobs, accepted);
+  const last = others.pop()!;
+  let batch = await takePrepared(number);
+  isUsual = written.length === graphsOf(built).length;
+  if (!isUsual) {
+    await batch?.close();
+    batch = undefined;
+  }
+  batch ??= await filled(level, built, written);
+  for (const [key, value] of others) {
+    if (value === null) batch.writer.del(key);
+    else batch.writer.put(key, value);
+  }
+  await batch.write([last[0], last[1] ?? ''], { sync: true });
+  await abortOthers(built.blobs, accepted);
 }
 
 async function abortOthers(blobs: BuiltBlock['blobs'], accepted: readonly number[]): Promise<void> {
@@ -69,6 +99,7 @@ async function abortOthers(blobs: BuiltBlock['blobs'], accepted: readonly number
 
 async function drop(number: number, kept: readonly number[]): Promise<void> {
   try {
+    await (await takePrepared(number))?.close();
     await abortOthers(waiting.get(number)?.blobs ?? [], kept);
   } finally {
     settle(number);
@@ -100,7 +131,7 @@ async function hear(level: Level, message: ToReader): Promise<void> {
   else settled?.();
 }
 
-async function read(blobs: Blobs | undefined): Promise<void> {
+async function read(level: Level | undefined, blobs: Blobs | undefined): Promise<void> {
   const { source, name, format, mediaType, into, rewrite, cursor, seed, bounds } = task;
   const reader = await openReader({ path: source, name, ...(mediaType === undefined ? {} : { mediaType }) }, format);
   try {
@@ -116,6 +147,7 @@ async function read(blobs: Blobs | undefined): Promise<void> {
       const { items, ...rest } = built.block;
       for (let at = 0; at < items.length; at += itemsAtATime) tell({ items: items.slice(at, at + itemsAtATime) });
       tell({ block: rest });
+      if (level) prepare(level, built);
       await room(maxWaiting - 1, isEnded);
     };
     try {
@@ -143,7 +175,7 @@ try {
   parentPort!.on('message', (message: ToReader) => {
     hear(level!, message).catch((error: Error) => tell({ broken: error.stack ?? error.message, isFault: true }));
   });
-  await read(blobs);
+  await read(level, blobs);
 } catch (error) {
   const isFault = !(error instanceof TransferError || error instanceof LwsError);
   tell({ broken: isFault ? ((error as Error).stack ?? String(error)) : (error as Error).message, isFault });

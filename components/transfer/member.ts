@@ -39,6 +39,8 @@ export interface GraphMember extends Common {
   readonly kind: 'rdf';
   /** Triples, whose graph means nothing; IRIs are absolute, resolved against the IRI that the resource will have. */
   readonly quads: readonly Quad[];
+  /** Their GSPO keys, where they come from the store. */
+  readonly keys?: readonly string[];
   readonly prefixes: Readonly<Record<string, string>>;
   /** The next member is another part of the same graph: so that no part has more than some ten thousand triples. */
   readonly hasMore?: boolean;

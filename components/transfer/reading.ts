@@ -58,9 +58,10 @@ export function encodedGraph(
 
 /** The keys that indexes are made of: with the resource or a fragment of it as their subject, and an IRI as their object. */
 export function ownKeys(iri: string, keys: readonly string[]): string[] {
-  const about = graphPrefix(iri) + iri;
+  const from = graphPrefix(iri).length;
+  const end = from + iri.length;
   const isOwn = (key: string): boolean =>
-    key.startsWith(about) && (key[about.length] === '#' || key.startsWith(separator, about.length));
+    (key[end] === '#' || key.startsWith(separator, end)) && key.startsWith(iri, from);
   return keys.filter((key) => isOwn(key) && key[layoutOf(key).suffixAt + 15] === '0');
 }
 

@@ -15,6 +15,9 @@ import { linksetOf } from './names.js';
 /** Where the names of registered relations are IRIs. */
 const registered = 'http://www.iana.org/assignments/relation/';
 
+/** The entries of client-managed links; the value is all that the graph of a linkset is made of. */
+export const allLinks = entryRange('links');
+
 const factory = new DataFactory<Quad>();
 
 /** The GSPO keys of the graph: declared types as `rdf:type`, targets as IRIs, literals as strings. */
@@ -33,7 +36,7 @@ export function linksetGraph(links: ClientLinks, iri: string): string[] {
 
 /** Writes the graphs of linksets that have none: those of servers that did not keep them. It may be broken off and begun again. */
 export async function writeLinksetGraphs(level: Level): Promise<void> {
-  for await (const entries of entryBlocks(level, entryRange('links')))
+  for await (const entries of entryBlocks(level, allLinks))
     for (const [entry, value] of entries) {
       const keys = linksetGraph(JSON.parse(value) as ClientLinks, partsOfEntry(entry)[1]!);
       if (keys.length === 0 || (await level.hasMany(keys)).every(Boolean)) continue;

@@ -4,11 +4,11 @@ import type { Link } from '../fields/link.js';
 import { parseJson } from '../json/json.js';
 import { recordBlocks } from '../storage/all-records.js';
 import { graphPrefix } from '../storage/quad-keys.js';
-import { entryKey, entryRange, partsOfEntry, type ResourceRecord, rangeOf } from '../storage/records.js';
+import { entryKey, partsOfEntry, type ResourceRecord, rangeOf } from '../storage/records.js';
 import type { Store } from '../storage/store.js';
 import type { Transaction } from '../storage/transaction.js';
 import { type ClientLinks, declaredTypes, linksOfHeader, mergeLinks } from './linkset.js';
-import { linksetGraph } from './linkset-graph.js';
+import { allLinks, linksetGraph } from './linkset-graph.js';
 import { linksetOf } from './names.js';
 import type { Storage } from './storage.js';
 
@@ -103,7 +103,7 @@ export const linksetTooLarge = ({ limits }: Storage): LwsError =>
 /** For the check of a storage: every linkset belongs to a resource whose record has its declared types, and back. */
 export async function* linksetFaults(store: Store): AsyncGenerator<string> {
   const described = new Set<string>();
-  for await (const entries of store.entries(entryRange('links')))
+  for await (const entries of store.entries(allLinks))
     for (const [key, value] of entries) {
       const [, iri] = partsOfEntry(key) as [string, string];
       const record = store.record(iri);

@@ -5,6 +5,16 @@ import type { Level } from './durable-level.js';
 import type { CommittedState } from './overlaid-state.js';
 import type { Transaction } from './transaction.js';
 
+/** What a transaction does. */
+export type Work<T> = (transaction: Transaction) => Promise<T> | T;
+
+export interface TransactOptions {
+  /** The work only deletes, which the quota never refuses, and which is let through when the disk is nearly full. */
+  readonly frees?: boolean;
+  /** Called when nothing but the disk can refuse it any more: what begins now sees it. */
+  readonly onStaged?: () => void;
+}
+
 export interface CommitQueueOptions {
   readonly level: Level;
   readonly committed: CommittedState;

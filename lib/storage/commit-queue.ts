@@ -8,11 +8,11 @@ import { breathe, fillBatch, sizeOfBatch } from './batch-filling.js';
 import { writeWithPartner } from './batch-partner.js';
 import { loggedBatch } from './change-log.js';
 import { commitInDoubt } from './commit-in-doubt.js';
-import type { CommitQueueOptions } from './commit-queue-options.js';
+import type { CommitQueueOptions, TransactOptions, Work } from './commit-queue-options.js';
 import { storageFull } from './disk-space.js';
 import { type BatchWriter, writeBatch, writeUnsynced } from './durable-level.js';
 import { OverlaidState } from './overlaid-state.js';
-import type { Doubt, PendingCommit } from './pending-commit.js';
+import { type Doubt, measured, type PendingCommit } from './pending-commit.js';
 import { quotaExceeded } from './quota.js';
 import { metaKey } from './records.js';
 import { Transaction } from './transaction.js';
@@ -50,20 +50,19 @@ export class CommitQueue {
 
   /**
    * Runs `work` alone, then commits what it staged, and returns its result when that is on the disk.
-   * @param frees the work only deletes, which the quota never refuses
    * @throws what `work` throws, and then nothing is written; LwsError `quota-exceeded`, `storage-full` when the disk refuses
    *   the batch
    */
-  async transact<T>(work: (transaction: Transaction) => Promise<T> | T, frees = false): Promise<T> {
+  async transact<T>(work: Work<T>, options: TransactOptions = {}): Promise<T> {
     this.waiting++;
     try {
-      return await this.runAndCommit(work, frees);
+      return await this.runAndCommit(work, options);
     } finally {
       this.waiting--;
     }
   }
 
-  private async runAndCommit<T>(work: (transaction: Transaction) => Promise<T> | T, frees: boolean): Promise<T> {
+  private async runAndCommit<T>(work: Work<T>, { frees = false, onStaged }: TransactOptions): Promise<T> {
     const { result, committed } = await this.alone(async () => {
       if (this.hasFailed) throw this.refusal();
       const admitted = this.admitted();
@@ -76,7 +75,7 @@ export class CommitQueue {
       await this.assertSpace(sizeOfBatch(transaction), frees);
       // The batch before it may have failed meanwhile, and with it the state that this one saw.
       if (this.failure !== undefined) throw this.refusal();
-      return { result, committed: this.stage(transaction) };
+      return { result, committed: this.stage(transaction, onStaged) };
     });
     await committed;
     return result;
@@ -100,20 +99,21 @@ export class CommitQueue {
   }
 
   /** Lays a finished transaction over the state and queues it. Returns when it is durable. */
-  private stage(transaction: Transaction): Promise<void> {
+  private stage(transaction: Transaction, onStaged?: () => void): Promise<void> {
     // What it saw may not be durable yet, and its answer tells of it.
     if (transaction.isEmpty) return this.lastCommit;
     this.options.changes.number(transaction);
     this.options.onStage(transaction);
-    const sequence = ++this.sequence;
+    const commit = measured(transaction, ++this.sequence);
     const committed = new Promise<void>((resolve, reject) => {
-      this.pending.push({ transaction, sequence, bytes: sizeOfBatch(transaction), resolve, reject });
+      this.pending.push({ ...commit, resolve, reject });
     });
-    this.state.lay(transaction, sequence, committed);
+    this.state.lay(transaction, commit.sequence, committed);
     this.lastCommit = committed;
     // Whoever waits for it hears of a failure; when nobody does, it is no unhandled one.
     committed.catch(() => {});
     this.flushSoon();
+    onStaged?.();
     return committed;
   }
 
@@ -144,7 +144,7 @@ export class CommitQueue {
    */
   protected async writeGroup(group: readonly PendingCommit[], position?: string): Promise<boolean> {
     this.writing = group.reduce((sum, { bytes: own }) => sum + own, 0);
-    const [began, bytes, name] = [performance.now(), String(this.bytes), loggedBatch + randomUUID()];
+    const [began, bytes, name] = [performance.now(), String(group.at(-1)!.total), loggedBatch + randomUUID()];
     const forgotten = [...this.options.forgotten];
     const fill = async (batch: BatchWriter): Promise<void> => {
       for (const { transaction } of group) await fillBatch(batch, transaction);

@@ -124,10 +124,15 @@ export interface BatchWriter {
   del(key: string): unknown;
 }
 
+/** Stands for an empty value: classic-level 3.0.0 never frees one, 32 bytes with each key of a quad. */
+const noValue = '\u0000';
+/** A value that LevelDB has, as it was given to a batch. */
+export const givenValue = <T extends string | undefined>(value: T): T => (value === noValue ? '' : value) as T;
+
 /** The checked `put` of abstract-level costs four times what LevelDB's own takes, and our keys are strings by type. */
 function uncheckedWriter(batch: unknown): BatchWriter {
   const raw = batch as { _put(key: string, value: string): void; _del(key: string): void };
-  return { put: (key, value) => raw._put(key, value), del: (key) => raw._del(key) };
+  return { put: (key, value) => raw._put(key, value || noValue), del: (key) => raw._del(key) };
 }
 
 /**
@@ -159,14 +164,39 @@ async function write({
   last: Last;
   sync: boolean;
 }): Promise<void> {
-  const batch = level.batch();
+  const batch = new PreparedBatch(level);
   try {
-    await fill(level instanceof ClassicLevel ? uncheckedWriter(batch) : batch);
-    batch.put(...last());
-    await batch.write({ sync });
+    await fill(batch.writer);
   } catch (error) {
     await batch.close();
     throw error;
+  }
+  await batch.write(last(), { sync });
+}
+
+/** A batch that can be filled before it is known whether it is going to be written; `write` or `close` ends it. */
+export class PreparedBatch {
+  private readonly batch;
+  readonly writer: BatchWriter;
+
+  constructor(level: Level) {
+    this.batch = level.batch();
+    this.writer = level instanceof ClassicLevel ? uncheckedWriter(this.batch) : this.batch;
+  }
+
+  /** @param last see `writeBatch` */
+  async write(last: readonly [key: string, value: string], { sync }: { readonly sync: boolean }): Promise<void> {
+    try {
+      this.batch.put(...last);
+      await this.batch.write({ sync });
+    } catch (error) {
+      await this.batch.close();
+      throw error;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.batch.close();
   }
 }
 
@@ -206,6 +236,7 @@ export async function* entryBlocks(
     for (;;) {
       const entries = await iterator.nextv(entriesAtATime);
       if (entries.length === 0) return;
+      for (const entry of entries as [string, string][]) entry[1] = givenValue(entry[1]);
       yield entries as [string, string][];
     }
   } finally {

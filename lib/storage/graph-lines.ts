@@ -15,8 +15,11 @@ export const largeGraph = 20_000;
 /** Whether a graph of so many triples is large. */
 export const isLargeGraph = (triples: number): boolean => triples > largeGraph;
 
-/** Makes the line of a GSPO key, with its end; blank nodes have the labels that are stored. */
-export function lineWriter(): (key: string) => string {
+/**
+ * Makes the line of a GSPO key; blank nodes have the labels that are stored.
+ * @param end of each line: that of a triple, or with the name of its graph before the full stop
+ */
+export function lineWriter(end = ' .\n'): (key: string) => string {
   // Neighbours share their first terms.
   let [subject, subjectText, predicate, predicateText] = ['', '', '', ''];
   return (key) => {
@@ -31,7 +34,7 @@ export function lineWriter(): (key: string) => string {
       predicate = ownPredicate;
       predicateText = termText(key, p);
     }
-    return `${subjectText} ${predicateText} ${termText(key, o)} .\n`;
+    return `${subjectText} ${predicateText} ${termText(key, o)}${end}`;
   };
 }
 

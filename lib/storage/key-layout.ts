@@ -33,6 +33,11 @@ export interface TermSpan {
 
 const digit = (code: number): number => (code < 58 ? code - 48 : code - 87);
 
+/** The length that four digits of a key say, which begin there. */
+export const lengthAt = (key: string, at: number): number =>
+  ((digit(key.charCodeAt(at)) * 36 + digit(key.charCodeAt(at + 1))) * 36 + digit(key.charCodeAt(at + 2))) * 36 +
+  digit(key.charCodeAt(at + 3));
+
 /** Where the types and lengths of a key begin. */
 export const suffixStart = (key: string): number =>
   key.length - endDigits - (digit(key.charCodeAt(key.length - 2)) * 36 + digit(key.charCodeAt(key.length - 1)));

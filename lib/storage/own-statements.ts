@@ -22,13 +22,21 @@ export async function* ownStatements(iri: string, keys: KeySource): AsyncGenerat
       since = 0;
     }
     since += block.length;
-    const found: IriStatement[] = [];
-    for (const key of block) {
-      const statement = read(key);
-      if (statement) found.push(statement);
-    }
-    yield found;
+    yield statementsOf(block, read);
   }
+}
+
+/** The same at once of a graph that is short, as most are; `undefined` of any other. */
+export const ofShortGraph = (iri: string, keys: KeySource): IriStatement[] | undefined =>
+  isList(keys) && keys.length <= keysAtATime ? statementsOf(keys, statementReader(iri)) : undefined;
+
+function statementsOf(keys: readonly string[], read: ReturnType<typeof statementReader>): IriStatement[] {
+  const found: IriStatement[] = [];
+  for (const key of keys) {
+    const statement = read(key);
+    if (statement) found.push(statement);
+  }
+  return found;
 }
 
 const isList = (keys: KeySource): keys is readonly string[] =>

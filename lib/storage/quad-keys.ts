@@ -10,7 +10,7 @@ import { LwsError } from '../errors.js';
 import { assertIriLength } from '../rdf/bounds.js';
 import { isAbsoluteIri, isWellFormed } from '../rdf/iri.js';
 import { xsd } from '../rdf/vocabulary.js';
-import { separator, firstAt as start } from './key-layout.js';
+import { lengthAt, separator, firstAt as start, suffixStart } from './key-layout.js';
 import { orderOf } from './key-order.js';
 import { encodeNumber } from './number-order.js';
 
@@ -43,13 +43,18 @@ export interface EncodedTerm {
 }
 
 const maximumLength = 1_679_616; // 36^4: what four base-36 digits can say.
+const digitsOf = (length: number): string => length.toString(36).padStart(4, '0');
+/** Of the lengths that nearly all terms have. */
+const usualDigits = Array.from({ length: 500 }, (_, length) => digitsOf(length));
 const digits = (length: number): string => {
+  const usual = usualDigits[length];
+  if (usual !== undefined) return usual;
   if (length >= maximumLength)
     throw new LwsError(
       'unsupported-rdf',
       `A term is ${length} characters long; at most ${maximumLength - 1} are possible.`,
     );
-  return length.toString(36).padStart(4, '0');
+  return digitsOf(length);
 };
 
 /**
@@ -112,7 +117,7 @@ const ordered = (type: string, number: string, datatype: string, value: string):
   value: `${number}${separator}${datatype}${separator}${value}`,
   suffix: `${type}${digits(value.length)}${digits(datatype.length)}${digits(number.length)}`,
 });
-const quadLength = (length: number): string => length.toString(36).padStart(5, '0');
+const quadLength = (length: number): string => `0${digits(length)}`;
 
 /** The beginning that all GSPO keys of a graph share, and nothing else has (names of graphs never contain U+0000). */
 export const graphPrefix = (graph: string): string => `GSPO${separator}${graph}${separator}`;
@@ -133,6 +138,9 @@ export function encodeQuads(graph: string, quads: Iterable<Quad>): EncodedQuad[]
   const found: EncodedQuad[] = [];
   for (const quad of quads) found.push({ key: keyOf(quad), quad });
   const order = orderOf(found.map(({ key }) => key));
+  // Dumps have them in order.
+  const isOrdered = found.every(({ key }, index) => index === 0 || order(found[index - 1]!.key, key) < 0);
+  if (isOrdered) return found;
   found.sort((a, b) => order(a.key, b.key));
   return found.filter(({ key }, index) => index === 0 || key !== found[index - 1]!.key);
 }
@@ -175,11 +183,10 @@ export interface KeyLayout {
 
 /** Where the four values of a key of named-node graphs end; the last value reaches to the suffix. */
 export function layoutOf(key: string): KeyLayout {
-  const suffixAt = key.length - 5 - Number.parseInt(key.slice(-5), 36);
-  const length = (at: number): number => Number.parseInt(key.slice(at, at + 4), 36);
-  const first = start + length(suffixAt + 1);
-  const second = first + separator.length + length(suffixAt + 6);
-  const third = second + separator.length + length(suffixAt + 11);
+  const suffixAt = suffixStart(key);
+  const first = start + lengthAt(key, suffixAt + 1);
+  const second = first + separator.length + lengthAt(key, suffixAt + 6);
+  const third = second + separator.length + lengthAt(key, suffixAt + 11);
   return { suffixAt, ends: [first, second, third] };
 }
 

@@ -12,15 +12,25 @@ export type Entry = readonly [key: string, value: string];
 
 /** `GSPO`, without the name of a graph: the other orders of a quad follow from it. */
 const quads = graphPrefix('').slice(0, 'GSPO\u0000'.length);
-/** In the order of their keys. Blobs that nothing refers to any more are left out with what says so. */
-const spaces = ['B\u0000', 'E\u0000', quads, 'M\u0000', 'R\u0000'];
-const withLog = [...spaces, allChanges().gte].sort();
+/** Blobs that nothing refers to any more are left out with what says so. */
+const spaces = ['B\u0000', 'E\u0000', 'M\u0000', 'R\u0000'];
 /** Of this folder alone. */
 const own = new Set([metaKey('journal'), metaKey('position'), metaKey('batch')]);
 
-/** In blocks, in the order of their keys. @param hasLog the log of changes is a part of it, as it is for what goes on from there */
-export async function* stateBlocks(level: Level, snapshot: LevelSnapshot, hasLog = false): AsyncGenerator<Entry[]> {
-  for (const space of hasLog ? withLog : spaces)
+export interface StateParts {
+  readonly hasQuads: boolean;
+  /** The log of changes is a part of it, as it is for what goes on from there. */
+  readonly hasLog?: boolean;
+}
+
+/** In blocks, in the order of their keys. */
+export async function* stateBlocks(
+  level: Level,
+  snapshot: LevelSnapshot,
+  { hasQuads, hasLog = false }: StateParts,
+): AsyncGenerator<Entry[]> {
+  const wanted = [...spaces, ...(hasQuads ? [quads] : []), ...(hasLog ? [allChanges().gte] : [])];
+  for (const space of wanted.sort())
     for await (const block of entryBlocks(level, rangeOf(space), { snapshot }))
       yield space === 'M\u0000' ? block.filter(([key]) => !own.has(key)) : block;
 }

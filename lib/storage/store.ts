@@ -8,8 +8,9 @@ import { adoptBlobs } from './adopt.js';
 import type { Blobs } from './blobs.js';
 import { ChangeLog } from './change-log.js';
 import type { CommitQueue } from './commit-queue.js';
+import type { TransactOptions, Work } from './commit-queue-options.js';
 import { CommittedGraphs } from './committed-graphs.js';
-import { beingOpened, entryBlocks, keyBlocks, type Level } from './durable-level.js';
+import { beingOpened, entryBlocks, givenValue, keyBlocks, type Level } from './durable-level.js';
 import { migrate } from './format.js';
 import type { GraphKeys } from './graph-keys.js';
 import { HiddenGraphs } from './hidden-graphs.js';
@@ -119,7 +120,7 @@ export class Store extends StoreListeners {
 
   /** The committed value of an entry (see `entryKey`). */
   entry(key: string): string | undefined {
-    return this.level.getSync(key);
+    return givenValue(this.level.getSync(key));
   }
 
   /**
@@ -183,17 +184,13 @@ export class Store extends StoreListeners {
    * Runs `work` alone, then commits what it staged, and returns its result when that is on the disk. When `work` throws,
    * nothing is written. Preconditions, authorization and quota belong inside. It is run again when a graph of the same name is
    * still being written or removed.
-   * @param options.frees the work only deletes, which is let through when the disk is nearly full
    * @throws what `work` throws; LwsError `storage-full` when the disk does not take the batch
    */
-  async transact<T>(
-    work: (transaction: Transaction) => Promise<T> | T,
-    options: { readonly frees?: boolean } = {},
-  ): Promise<T> {
+  async transact<T>(work: Work<T>, options: TransactOptions = {}): Promise<T> {
     for (;;) {
       await this.blobs.space.assertSome(options.frees);
       try {
-        return await this.queue.transact(work, options.frees);
+        return await this.queue.transact(work, options);
       } catch (error) {
         if (!(error instanceof GraphInTheWay)) throw error;
         await this.hidden.gone(error.graph, () => this.entry(hiddenKey(error.graph)));

@@ -28,6 +28,11 @@ function processorSeconds(): number {
   return (Number(fields[11]) + Number(fields[12])) / 100;
 }
 
+/** Waits until the server has nothing to do: after its start it loads a thread for queries. */
+async function untilIdle(): Promise<void> {
+  for (let before = -1; processorSeconds() - before > 0.02; await sleep(500)) before = processorSeconds();
+}
+
 async function writeDump(): Promise<void> {
   const out = createWriteStream(dump);
   const xsd = 'http://www.w3.org/2001/XMLSchema#integer';
@@ -81,34 +86,37 @@ const small = `${root}small`;
 
 await writeDump();
 await put('small', '<> <#p> 1 .');
-await sleep(500);
+await sleep(2000);
+await untilIdle();
 const idle = peakMebibytes();
 let [began, used] = [performance.now(), processorSeconds()];
-const readers = await besides(
-  10,
-  () => fetch(small, { headers: authorization }),
-  async () => {
-    const begun = await fetch(`${root}.lws/import?name=dump.nq`, {
-      method: 'POST',
-      headers: authorization,
-      body: Readable.toWeb(createReadStream(dump)) as never,
-      duplex: 'half',
-    } as RequestInit);
-    [began, used] = [performance.now(), processorSeconds()];
-    const headers = { ...authorization, Accept: 'application/x-ndjson' };
-    const lines = await (await fetch(begun.headers.get('location')!, { headers })).text();
-    print(lines.trim().split('\n').at(-1)!);
-  },
-);
+const readSmall = (): Promise<Response> => fetch(small, { headers: authorization });
+const readersAlone = await besides(10, readSmall, () => sleep(8000));
+const secondsOfReader = (processorSeconds() - used) / readersAlone.length;
+const readers = await besides(10, readSmall, async () => {
+  const begun = await fetch(`${root}.lws/import?name=dump.nq`, {
+    method: 'POST',
+    headers: authorization,
+    body: Readable.toWeb(createReadStream(dump)) as never,
+    duplex: 'half',
+  } as RequestInit);
+  [began, used] = [performance.now(), processorSeconds()];
+  const headers = { ...authorization, Accept: 'application/x-ndjson' };
+  const lines = await (await fetch(begun.headers.get('location')!, { headers })).text();
+  print(lines.trim().split('\n').at(-1)!);
+});
 const seconds = (performance.now() - began) / 1000;
 const quads = graphs * each;
+const spent = processorSeconds() - used;
+const microseconds = (total: number): string => ((total * 1e6) / quads).toFixed(1);
 print(
   `Import: ${quads} quads in ${seconds.toFixed(1)} s, ${Math.round(quads / seconds)} a second; ` +
-    `${(((processorSeconds() - used) * 1e6) / quads).toFixed(1)} microseconds of processor a quad, the readers' included; ` +
+    `${microseconds(spent)} microseconds of processor a quad, ${microseconds(readers.length * secondsOfReader)} of them for the readers; ` +
     `memory ${peakMebibytes()} MiB at most (${idle} before).`,
 );
 print(`Readers meanwhile, 100 a second: ${told(readers)}.`);
 
+await untilIdle();
 began = performance.now();
 let bytes = 0;
 for await (const chunk of (await fetch(`${root}.lws/export?format=nquads`, { headers: authorization })).body ?? [])

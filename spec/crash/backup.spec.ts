@@ -9,6 +9,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -96,6 +97,7 @@ describe('Back-ups', function () {
     for (let i = 0; i < 2; i++) {
       const made = await run(['backup', target], server.dataDir);
       expect([made.code, made.stdout], made.stderr).to.satisfy(([code]: [number]) => code === 0);
+      expect(made.stdout.includes(' that changed since ')).to.equal(i === 1);
     }
     going = false;
     await writes;
@@ -104,6 +106,35 @@ describe('Back-ups', function () {
     const restored = await run(['restore', target], fresh());
     expect(restored.stdout).to.match(/all in order\.\n$/);
     expect(restored.code).to.equal(0);
+  });
+
+  it('go on from what their client has alone, and from nothing that it makes up', async () => {
+    const begin = (headers: Record<string, string>, known: Uint8Array): Promise<Response> =>
+      fetch(`${server.root}.lws/backups`, { method: 'POST', headers, body: known as never });
+    expect((await begin({}, Buffer.alloc(100))).status).to.equal(401);
+    for (const length of [5, 25]) {
+      const begun = await begin(authorization, Buffer.alloc(length, 7));
+      expect(begun.status).to.equal(201);
+      const job = begun.headers.get('location')!;
+      let told = { state: '', failure: '' };
+      while (!/ready|failed/.test(told.state)) told = (await (await get(job)).json()) as typeof told;
+      expect(told).to.deep.include({ state: 'failed', failure: 'The known graphs are cut off, or none.' });
+      expect((await get(`${job}/quads`)).status).to.equal(409);
+      expect((await fetch(job, { method: 'DELETE', headers: authorization })).status).to.equal(204);
+    }
+    expect(existsSync(join(server.dataDir, 'backup'))).to.equal(false);
+    // Whoever goes away while it is sent leaves nothing behind that others wait for.
+    const headers = { ...authorization, 'Content-Length': '1000' };
+    const broken = request(`${server.root}.lws/backups`, { method: 'POST', headers });
+    broken.on('error', () => {});
+    broken.write('some');
+    while (!existsSync(join(server.dataDir, 'backup'))) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect((await begin(authorization, Buffer.alloc(0))).status).to.equal(409);
+    broken.destroy();
+    let next = await begin(authorization, Buffer.alloc(0));
+    while (next.status === 409) next = await begin(authorization, Buffer.alloc(0));
+    expect(next.status).to.equal(201);
+    await fetch(next.headers.get('location')!, { method: 'DELETE', headers: authorization });
   });
 
   it('are restored as they were, tags and keys included', async () => {

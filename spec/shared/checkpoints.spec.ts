@@ -1,7 +1,9 @@
 /** Checkpoints that several servers make at once: the last one is complete, whoever was held up. */
+import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { entryKey } from '../../lib/storage/records.js';
 import { lastCheckpoint, writeCheckpoint } from '../../lib/storage/shared/checkpoint.js';
+import { Checkpoints } from '../../lib/storage/shared/checkpoints.js';
 import { Connection } from '../../lib/storage/shared/connection.js';
 import { Journal } from '../../lib/storage/shared/journal.js';
 import type { Store } from '../../lib/storage/store.js';
@@ -55,6 +57,28 @@ describe('Checkpoints', function () {
     };
     return { held: { query } as unknown as Connection, reached, goOn };
   }
+
+  it('are made when the journal after the last one has become as long as it is, however often that was looked at', async () => {
+    const [a] = stores();
+    const { location: folder } = a.level as unknown as { location: string };
+    await a.transact((tx) => tx.putEntry(entryKey('spec', 'large'), randomBytes(100_000).toString('base64')));
+    const { seq, bytes } = await writeCheckpoint(a.level, connection, 60);
+    const checkpoints = new Checkpoints({ folder, address, keptMinutes: 60, minBytes: 1, lookMs: 0 });
+    const grow = async (part: number): Promise<number> => {
+      await put(a, 'x'.repeat(bytes * part));
+      await checkpoints.review();
+      await checkpoints.review();
+      return (await lastCheckpoint(connection))!.seq;
+    };
+    try {
+      expect(await grow(0.3)).to.equal(seq);
+      expect(await grow(0.3)).to.equal(seq);
+      expect(await grow(1)).to.equal(seq + 3);
+      expect(await grow(0.3)).to.equal(seq + 3);
+    } finally {
+      await checkpoints.stop();
+    }
+  });
 
   const assertUsable = async (value: string): Promise<void> => {
     const last = (await lastCheckpoint(connection))!;

@@ -1,15 +1,15 @@
-/** N-Quads of graphs, as they come. It must not know the store. */
+/** N-Quads of graphs, as they come. It must not know where they are stored. */
 import type { Writable } from 'node:stream';
-import type { Quad, Term } from '@rdfjs/types';
-import { bracketed, quotedLiteral, shortString } from '../../../lib/rdf/turtle-terms.js';
+import { bracketed } from '../../../lib/rdf/turtle-terms.js';
+import { lineWriter } from '../../../lib/storage/graph-lines.js';
+import { encodeGraph } from '../../../lib/storage/quad-keys.js';
 import type { Member, Writer } from '../member.js';
 import { TextOutput } from './text-output.js';
 
-/** Terms whose texts are remembered, of one graph. */
-const maxTexts = 10_000;
+const linesAtATime = 100;
 
 /**
- * Writes each graph as quads in the canonical form of N-Quads, in the order in which they are given, in the graph that its resource
+ * Writes each graph as quads in the canonical form of N-Quads, in the order of their keys, in the graph that its resource
  * names. Labels of blank nodes stay as they are. Only graphs can be in a dump: all other members are passed over.
  */
 export class DumpWriter implements Writer {
@@ -27,35 +27,19 @@ export class DumpWriter implements Writer {
   async write(member: Member): Promise<void> {
     if (member.kind !== 'rdf') return;
     const end = ` ${bracketed(this.of + member.path)} .\n`;
-    const texts = new Map<string, string>();
-    const iri = (value: string): string => {
-      let text = texts.get(value);
-      if (text === undefined) {
-        if (texts.size >= maxTexts) texts.clear();
-        text = bracketed(value);
-        texts.set(value, text);
-      }
-      return text;
-    };
+    const line = lineWriter(end);
+    const keys = member.keys ?? encodeGraph(this.of + member.path, member.quads);
     // A part may have long literals.
-    for (const quads of slices(member.quads)) {
-      let lines = '';
-      for (const { subject, predicate, object } of quads)
-        lines += `${termText(subject, iri)} ${iri(predicate.value)} ${termText(object, iri)}${end}`;
-      await this.output.write(lines);
-    }
+    for (let at = 0; at < keys.length; at += linesAtATime)
+      await this.output.write(
+        keys
+          .slice(at, at + linesAtATime)
+          .map(line)
+          .join(''),
+      );
   }
 
   end(): Promise<void> {
     return this.output.end();
   }
-}
-
-function* slices(quads: readonly Quad[]): Generator<readonly Quad[]> {
-  for (let at = 0; at < quads.length; at += 100) yield quads.slice(at, at + 100);
-}
-
-function termText(term: Term, iri: (value: string) => string): string {
-  if (term.termType === 'NamedNode') return iri(term.value);
-  return term.termType === 'Literal' ? quotedLiteral(term, shortString, iri) : `_:${term.value}`;
 }

@@ -5,6 +5,7 @@ import { Parser } from 'n3';
 import type { DataFactory } from 'rdf-data-factory';
 import type { Piece } from './byte-source.js';
 import { SyntaxFault } from './syntax-fault.js';
+import { UsualStatements } from './usual-statements.js';
 
 export interface Block {
   readonly quads: readonly Quad[];
@@ -23,6 +24,16 @@ export interface Block {
 /** Bytes of a line: the longest literal that can be stored, escaped, fits. */
 const longestLine = 20 << 20;
 const [tab, lineFeed, carriageReturn, space, hash] = [9, 10, 13, 32, 35];
+
+/** Lines of a block that have statements. */
+interface Lines {
+  readonly bytes: Buffer;
+  /** Where the text begins. */
+  readonly first: number;
+  /** How many lines there were before it. */
+  readonly before: number;
+  readonly starts: readonly number[];
+}
 
 interface Start {
   /** For people. */
@@ -66,6 +77,7 @@ export async function* nquadsBlocks(
 
 class BlockReader {
   private readonly parser: Parser;
+  private readonly usual: UsualStatements;
   private offset: number;
   private line: number;
 
@@ -74,12 +86,14 @@ class BlockReader {
     factory: DataFactory<Quad>,
   ) {
     ({ offset: this.offset, line: this.line } = start);
+    this.usual = new UsualStatements(factory);
     // With this prefix labels stay as they are; without the factory n3's own terms work out their parts at every access.
     this.parser = new Parser({ format: 'application/n-quads', blankNodePrefix: '_:', factory: factory as never });
   }
 
   read(bytes: Buffer, read: number): Block {
     const isStart = this.offset === 0 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
+    const before = this.line;
     const starts: number[] = [];
     const ends: number[] = [];
     const lines: number[] = [];
@@ -95,35 +109,30 @@ class BlockReader {
       at = end;
     }
     const end = [this.offset + bytes.length, this.line] as const;
-    const block = { ends, lines, end, read };
-    const quads = this.allAtOnce(bytes.subarray(isStart ? 3 : 0), starts.length);
-    const result = quads ? { ...block, quads } : this.oneByOne(bytes, starts, block);
+    const first = isStart ? 3 : 0;
+    const result = this.statements({ bytes, first, before, starts }, { ends, lines, end, read });
     this.offset += bytes.length;
     return result;
   }
 
-  /** The quads, unless something is wrong with them. */
-  private allAtOnce(bytes: Buffer, count: number): Quad[] | undefined {
-    if (!isUtf8(bytes)) return undefined;
-    try {
-      const quads = this.parser.parse(bytes.toString('utf8')) as Quad[];
-      return quads.length === count ? quads : undefined;
-    } catch {
-      // Which line it is, and what is wrong with it, shows when each is read by itself.
-      return undefined;
-    }
-  }
-
-  private oneByOne(bytes: Buffer, starts: readonly number[], block: Omit<Block, 'quads'>): Block {
+  private statements({ bytes, first, before, starts }: Lines, block: Omit<Block, 'quads'>): Block {
     const quads: Quad[] = [];
+    // What is no UTF-8 is looked for line by line.
+    const text = isUtf8(bytes) ? bytes.toString('utf8', first) : undefined;
+    // The character, and the number of the line, where the next line begins.
+    let [at, next] = [0, before + 1];
     for (const [index, start] of starts.entries()) {
-      const line = bytes.subarray(start, block.ends[index]! - this.offset);
+      const line = block.lines[index]!;
+      if (text !== undefined) for (; next < line; next++) at = text.indexOf('\n', at) + 1;
       try {
-        quads.push(this.oneLine(line));
+        const quad = text === undefined ? undefined : this.usual.read(text, at);
+        quads.push(quad ?? this.oneLine(bytes.subarray(start, block.ends[index]! - this.offset)));
+        at = quad ? this.usual.end : (text?.indexOf('\n', at) ?? 0) + 1;
       } catch (cause) {
         const message = cause instanceof Error ? cause.message.replace(/ on line \d+\.?$/, '').slice(0, 300) : '';
-        return { ...block, quads, fault: this.faultAt(block.lines[index]!, message, cause) };
+        return { ...block, quads, fault: this.faultAt(line, message, cause) };
       }
+      next = line + 1;
     }
     return { ...block, quads };
   }

@@ -94,7 +94,7 @@ async function writeParts(level: Level, connection: Connection, key: number): Pr
       bytes += body.length;
       await connection.query('INSERT INTO checkpoint (seq, part, body) VALUES ($1, $2, $3)', [key, parts++, body]);
     };
-    for await (const block of stateBlocks(level, snapshot, true))
+    for await (const block of stateBlocks(level, snapshot, { hasQuads: true, hasLog: true }))
       for (const entry of block) {
         const line = lineOf(entry);
         lines.push(line);

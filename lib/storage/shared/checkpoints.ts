@@ -5,16 +5,18 @@ import { lastCheckpoint } from './checkpoint.js';
 import type { CheckpointTask } from './checkpoint-worker.js';
 import { Connection } from './connection.js';
 
-const lookMs = 30_000;
-
 export interface CheckpointOptions extends CheckpointTask {
   /** Bytes of the journal after a checkpoint that lead to another one at the earliest. */
   readonly minBytes: number;
+  /** Milliseconds between two looks at the journal. */
+  readonly lookMs?: number;
 }
 
 export class Checkpoints {
-  private lookedAt = -lookMs;
+  private lookedAt = Number.NEGATIVE_INFINITY;
   private worker: Worker | undefined;
+  /** Bytes of the rows after one, up to another. */
+  private measured = { after: -1, to: -1, bytes: 0 };
   /** Its own: a long journal takes long to be measured. */
   private readonly connection: Connection;
 
@@ -24,16 +26,11 @@ export class Checkpoints {
 
   /** Called now and then by the server that leads. @throws the error of the database, or of the thread */
   async review(): Promise<void> {
+    const { minBytes, folder, address, keptMinutes, lookMs = 30_000 } = this.options;
     if (this.worker || performance.now() - this.lookedAt < lookMs) return;
     this.lookedAt = performance.now();
-    const { connection } = this;
-    const { minBytes, folder, address, keptMinutes } = this.options;
-    const last = await lastCheckpoint(connection);
-    const { rows } = await connection.query<{ bytes: string }>(
-      'SELECT coalesce(sum(octet_length(body)), 0) AS bytes FROM journal WHERE seq > $1',
-      [last?.seq ?? 0],
-    );
-    if (Number(rows[0]!.bytes) < Math.max(minBytes, last?.bytes ?? 0)) return;
+    const last = await lastCheckpoint(this.connection);
+    if ((await this.bytesAfter(last?.seq ?? 0)) < Math.max(minBytes, last?.bytes ?? 0)) return;
     const workerData: CheckpointTask = { folder, address, keptMinutes };
     const worker = new Worker(new URL('./checkpoint-worker.js', import.meta.url), { workerData });
     this.worker = worker;
@@ -42,6 +39,20 @@ export class Checkpoints {
     } finally {
       this.worker = undefined;
     }
+  }
+
+  /** Bytes of the journal after a row; those of rows that were measured before are known. */
+  private async bytesAfter(seq: number): Promise<number> {
+    if (this.measured.after !== seq) this.measured = { after: seq, to: seq, bytes: 0 };
+    const { measured } = this;
+    const { rows } = await this.connection.query<{ last: string | null; bytes: string | null }>(
+      'SELECT max(seq) AS last, sum(octet_length(body)) AS bytes FROM journal WHERE seq > $1',
+      [measured.to],
+    );
+    const { last, bytes } = rows[0]!;
+    measured.to = Number(last ?? measured.to);
+    measured.bytes += Number(bytes ?? 0);
+    return measured.bytes;
   }
 
   async stop(): Promise<void> {

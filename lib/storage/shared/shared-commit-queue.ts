@@ -4,10 +4,9 @@
  */
 
 import { LwsError } from '../../errors.js';
-import { sizeOfBatch } from '../batch-filling.js';
 import { CommitQueue } from '../commit-queue.js';
 import type { CommitQueueOptions, TransactionListener } from '../commit-queue-options.js';
-import type { Doubt, PendingCommit } from '../pending-commit.js';
+import { type Doubt, measured, type PendingCommit } from '../pending-commit.js';
 import { metaKey } from '../records.js';
 import { databaseAway } from './connection.js';
 import { AppendInDoubtError, type Journal, type JournalRow } from './journal.js';
@@ -109,9 +108,9 @@ export class SharedCommitQueue extends CommitQueue {
       for (const listener of this.options.foreignListeners) await listener(transaction);
       this.options.changes.number(transaction);
       this.options.onStage(transaction);
-      const sequence = ++this.sequence;
-      this.state.lay(transaction, sequence, Promise.resolve());
-      group.push({ transaction, sequence, bytes: sizeOfBatch(transaction), resolve() {}, reject() {} });
+      const commit = measured(transaction, ++this.sequence);
+      this.state.lay(transaction, commit.sequence, Promise.resolve());
+      group.push({ ...commit, resolve() {}, reject() {} });
     }
   }
 

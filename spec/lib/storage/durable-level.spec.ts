@@ -44,6 +44,28 @@ describe('storage/durable-level', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
+  it('stores no empty value, which classic-level would never free, and gives back what was put', async () => {
+    const keys = ['E\u0000a', 'E\u0000b'];
+    await writeBatch(
+      level,
+      (batch) => {
+        for (const key of keys) batch.put(key, '');
+      },
+      () => ['E\u0000c', 'last'],
+    );
+    expect(await level.get(keys[0]!)).to.equal('\u0000');
+    const found = [];
+    for await (const entries of entryBlocks(level, { gte: 'E\u0000', lt: 'E\u0001' })) found.push(...entries);
+    expect(found).to.deep.equal([
+      [keys[0], ''],
+      [keys[1], ''],
+      ['E\u0000c', 'last'],
+    ]);
+    const store = await Store.open(level, folder, root);
+    expect(store.entry(keys[1]!)).to.equal('');
+    await store.close();
+  });
+
   it('leaves no iterator open after 20 000 reads of a graph (quadstore leaves 20 000)', async function () {
     this.timeout(60_000);
     const store = await Store.open(level, folder, root);

@@ -150,6 +150,31 @@ describe('storage/store', () => {
     expect([changed.added.length, changed.removed.length]).to.deep.equal([1, 1]);
   });
 
+  it('counts with each batch the bytes of what is in it, though more is staged already', async () => {
+    const { store } = memory;
+    const counted: string[] = [];
+    let staged = 0;
+    const onStaged = (): void => void staged++;
+    const write = async (operations: readonly (readonly [string, string | null])[]): Promise<void> => {
+      expect(staged).to.equal(3);
+      counted.push(operations.at(-1)![1]!);
+      const batch = store.level.batch();
+      for (const [key, value] of operations) if (value !== null) batch.put(key, value);
+      await batch.write();
+    };
+    const add = (name: string, triples: number, hasPartner: boolean): Promise<void> =>
+      store.transact(
+        async (tx) => {
+          await put(tx, name, graphOf(root + name, triples));
+          if (hasPartner) tx.partner = { bytes: 0, write };
+        },
+        { onStaged },
+      );
+    await Promise.all([add('a', 5, true), add('b', 7, true), add('c', 9, false)]);
+    expect(counted).to.deep.equal(['5', '12']);
+    expect(store.bytes).to.equal(21);
+  });
+
   it('answers a batch that fails with storage-full, keeps what was acknowledged, and writes nothing behind it', async () => {
     const { store, level } = memory;
     await store.transact((tx) => put(tx, 'f', graphOf(`${root}f`, 3)));

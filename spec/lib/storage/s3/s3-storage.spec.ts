@@ -4,13 +4,8 @@ import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { backUp } from '../../../../components/backup/backup-command.js';
-import { restore } from '../../../../components/backup/restore-command.js';
-import { standardComponents } from '../../../../components/index.js';
-import { commandContext, onStore } from '../../../../lib/server/command-context.js';
-import { coreSettings } from '../../../../lib/server/core-settings.js';
-import { loadSettings } from '../../../../lib/settings.js';
 import { checkStore } from '../../../../lib/storage/check.js';
+import { runBackup } from '../../../support/backups.js';
 import { type Answer, type RequestOptions, request } from '../../../support/http.js';
 import { SpecS3 } from '../../../support/s3-server.js';
 import { type SpecServer, startSpecServer } from '../../../support/server.js';
@@ -154,30 +149,14 @@ describe('A storage with its contents in S3', () => {
   });
 
   it('is backed up beside the running server, and restored into a folder and into another prefix', async () => {
-    /** Runs a command as the command line does. @returns what it would print, or the message of its refusal */
-    async function run(command: 'backup' | 'restore', name: string, prefix?: string): Promise<string> {
+    /** @returns the last line that a command prints */
+    const run = async (command: 'backup' | 'restore', name: string, prefix?: string): Promise<string> => {
       const dataDir = name === '' ? server.dataDir : join(folder, name);
-      const flags = { 'base-uri': server.root.slice(0, -1), 'data-dir': dataDir };
-      const settings = loadSettings([coreSettings, ...standardComponents.map((component) => component.settings)], {
-        flags: { ...flags, ...(prefix === undefined ? {} : s3.settings(prefix)) },
-      });
-      const operands = [join(folder, 'backup')];
-      const made = commandContext({ settings, flags: {}, operands, components: standardComponents }, async () => 0);
-      const lines: string[] = [];
-      const check = (): Promise<number> =>
-        onStore(settings, async (store) => {
-          const { faults, blobs } = await checkStore(store, { content: true });
-          lines.push(...faults, `${blobs} blobs in ${store.blobs.name}`);
-          return 0;
-        });
-      const context = { ...made, check, progress: () => () => {}, print: (line: string) => void lines.push(line) };
-      try {
-        await (command === 'backup' ? backUp : restore)(context);
-      } catch (error) {
-        return (error as Error).message;
-      }
-      return lines.at(-1)!;
-    }
+      const settings = prefix === undefined ? {} : s3.settings(prefix);
+      return (await runBackup(command, { folder: join(folder, 'backup'), dataDir, root: server.root, settings })).at(
+        -1,
+      )!;
+    };
     expect(await run('backup', '', 'one')).to.match(/ 2 blobs \(2 new\)/);
     expect(await run('backup', '', 'one')).to.match(/ 2 blobs \(0 new\)/);
     expect(await run('restore', 'two')).to.equal('2 blobs in blobs/');

@@ -1,0 +1,77 @@
+/** The blobs of a state, copied into the folder of its back-up, each once. It must not know how a state is had. */
+import { createWriteStream, existsSync, statSync } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import type { CommandContext } from '../../lib/component.js';
+import { LwsError } from '../../lib/errors.js';
+import { atOnce } from '../../lib/storage/at-once.js';
+import { type BlobFacts, DamagedBlobError } from '../../lib/storage/blob-integrity.js';
+import type { Blobs } from '../../lib/storage/blobs.js';
+import { blobsAt } from '../../lib/storage/blobs-at.js';
+import { allBlobs, allRecords, blobFacts } from '../../lib/storage/records.js';
+import { BackupError, isOf, recordOf } from './entries.js';
+import { blobFile, copyOnce, makeOnce } from './folder.js';
+import { readState } from './state-file.js';
+
+export interface CopiedBlobs {
+  readonly names: ReadonlySet<string>;
+  readonly copied: number;
+  /** Of the state. */
+  readonly entries: number;
+}
+
+/** @param file the state @throws BackupError when a blob is missing or damaged */
+export async function copyBlobs(context: CommandContext, file: string, folder: string): Promise<CopiedBlobs> {
+  const { blobs: location, progress } = context;
+  const names = new Set<string>();
+  const facts = new Map<string, BlobFacts>();
+  const keys = [allBlobs().gte, ...(location.s3 ? [allRecords().gte] : [])];
+  let entries = 0;
+  const counted = (all: number): void => {
+    entries = all;
+  };
+  for await (const block of readState(file, { keys, counted }))
+    for (const entry of block)
+      if (isOf('B', entry[0])) names.add(entry[0].slice(2));
+      else if (location.s3 && isOf('R', entry[0])) {
+        const record = recordOf(entry);
+        if (record.blob) facts.set(record.blob, blobFacts(record));
+      }
+  const told = progress('Copying blobs');
+  let [copied, done] = [0, 0];
+  const blobs = await blobsAt(location);
+  const copy = async (name: string): Promise<void> => {
+    const to = blobFile(folder, name);
+    const isCopied = location.s3
+      ? await fetchOnce(blobs, facts.get(name), to)
+      : await copyFileOnce(blobFile(location.dataDir, name), to);
+    if (isCopied === undefined)
+      throw new BackupError(
+        `The blob ${name} of the storage is missing. Run "quadpod check" when the server is stopped.`,
+      );
+    if (isCopied) copied++;
+    told(++done, names.size);
+  };
+  try {
+    await atOnce(names, blobs.atOnce, copy);
+  } finally {
+    blobs.close();
+  }
+  return { names, copied, entries };
+}
+
+const copyFileOnce = async (from: string, to: string): Promise<boolean | undefined> =>
+  existsSync(from) ? copyOnce(from, to, statSync(from).size) : undefined;
+
+/** @returns `undefined` when the blob is missing @throws BackupError when it is not what was stored, or cannot be had */
+async function fetchOnce(blobs: Blobs, facts: BlobFacts | undefined, to: string): Promise<boolean | undefined> {
+  if (!facts) return undefined;
+  const write = async (part: string): Promise<void> =>
+    pipeline(await blobs.read(facts), createWriteStream(part, { flags: 'wx', mode: 0o600 }));
+  try {
+    return await makeOnce(to, write, facts.size);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    if (error instanceof LwsError) throw new BackupError(`${blobs.name}: ${error.reason ?? error.message}`);
+    throw error instanceof DamagedBlobError ? new BackupError(error.message) : error;
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * A set of states of graphs in eight bytes for each: their hashes, in order. It is salted, so that nobody can write two states of the
+ * same hash; of ten million graphs a new state is taken for a known one with a probability of 10^-12. It must not know files.
+ */
+import { createHash, randomBytes } from 'node:crypto';
+import type { Entry } from '../../lib/storage/state-blocks.js';
+import { type GraphState, graphState } from './entries.js';
+
+const saltBytes = 16;
+const hashBytes = BigUint64Array.BYTES_PER_ELEMENT;
+/** What a set may take that is sent to a server: 33 million graphs. */
+export const maxSetBytes = saltBytes + hashBytes * (1 << 25);
+
+export class GraphSet {
+  private readonly seen: Uint8Array;
+  private seenCount = 0;
+
+  private constructor(
+    private readonly salt: Uint8Array,
+    private readonly hashes: BigUint64Array,
+  ) {
+    this.seen = new Uint8Array((hashes.length >> 3) + 1);
+  }
+
+  /**
+   * The graphs that entries speak of.
+   * @param told called with the number of entries so far
+   * @throws BackupError as `graphState`
+   */
+  static async of(
+    blocks: AsyncIterable<readonly Entry[]>,
+    told: (entries: number) => void = () => {},
+  ): Promise<GraphSet> {
+    const salt = randomBytes(saltBytes);
+    let [hashes, count, entries] = [new BigUint64Array(1024), 0, 0];
+    for await (const block of blocks) {
+      entries += block.length;
+      told(entries);
+      for (const entry of block) {
+        const state = graphState(entry);
+        if (!state) continue;
+        if (count === hashes.length) {
+          const larger = new BigUint64Array(count * 2);
+          larger.set(hashes);
+          hashes = larger;
+        }
+        hashes[count++] = hashOf(salt, state);
+      }
+    }
+    return new GraphSet(salt, inOrder(hashes.subarray(0, count)));
+  }
+
+  /** What `bytes` gave. @throws RangeError for anything else */
+  static from(bytes: Uint8Array): GraphSet {
+    if (bytes.length < saltBytes || bytes.length > maxSetBytes || (bytes.length - saltBytes) % hashBytes !== 0)
+      throw new RangeError('The known graphs are cut off, or none.');
+    const hashes = new BigUint64Array((bytes.length - saltBytes) / hashBytes);
+    new Uint8Array(hashes.buffer).set(bytes.subarray(saltBytes));
+    return new GraphSet(bytes.slice(0, saltBytes), inOrder(hashes));
+  }
+
+  get bytes(): Uint8Array<ArrayBuffer> {
+    const { buffer, byteOffset, byteLength } = this.hashes;
+    const bytes = new Uint8Array(saltBytes + byteLength);
+    bytes.set(this.salt);
+    bytes.set(new Uint8Array(buffer, byteOffset, byteLength), saltBytes);
+    return bytes;
+  }
+
+  has(state: GraphState): boolean {
+    return this.indexOf(state) !== undefined;
+  }
+
+  /** Notes that a graph was there. @returns `undefined` for one that is not of the set, or whether it was noted for the first time */
+  see(state: GraphState): boolean | undefined {
+    const index = this.indexOf(state);
+    if (index === undefined) return undefined;
+    const bit = 1 << (index & 7);
+    if ((this.seen[index >> 3]! & bit) !== 0) return false;
+    this.seen[index >> 3]! |= bit;
+    this.seenCount++;
+    return true;
+  }
+
+  hasSeen(state: GraphState): boolean {
+    const index = this.indexOf(state);
+    return index !== undefined && (this.seen[index >> 3]! & (1 << (index & 7))) !== 0;
+  }
+
+  /** How many graphs were not seen. */
+  get unseen(): number {
+    return this.hashes.length - this.seenCount;
+  }
+
+  private indexOf(state: GraphState): number | undefined {
+    const { hashes } = this;
+    const hash = hashOf(this.salt, state);
+    let [low, high] = [0, hashes.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (hashes[middle]! < hash) low = middle + 1;
+      else high = middle;
+    }
+    return hashes[low] === hash ? low : undefined;
+  }
+}
+
+function hashOf(salt: Uint8Array, { graph, token, triples }: GraphState): bigint {
+  const text = `${graph}\u0000${token}\u0000${triples ?? ''}`;
+  return createHash('sha256').update(salt).update(text).digest().readBigUInt64LE();
+}
+
+/** Sorts them in their place, each once. */
+function inOrder(hashes: BigUint64Array): BigUint64Array {
+  hashes.sort();
+  let kept = 0;
+  for (const hash of hashes) if (kept === 0 || hashes[kept - 1] !== hash) hashes[kept++] = hash;
+  return hashes.subarray(0, kept);
+}

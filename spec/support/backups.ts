@@ -1,0 +1,59 @@
+/** The commands of back-ups in this process, as the command line runs them, and all entries of a storage. */
+import { backUp } from '../../components/backup/backup-command.js';
+import { restore } from '../../components/backup/restore-command.js';
+import { verify } from '../../components/backup/verify-command.js';
+import { standardComponents } from '../../components/index.js';
+import { commandContext, onStore } from '../../lib/server/command-context.js';
+import { coreSettings } from '../../lib/server/core-settings.js';
+import { loadSettings } from '../../lib/settings.js';
+import { checkStore } from '../../lib/storage/check.js';
+import type { Level } from '../../lib/storage/durable-level.js';
+import { type Entry, stateBlocks } from '../../lib/storage/state-blocks.js';
+
+const commands = { backup: backUp, restore, verify };
+
+export interface BackupRun {
+  /** The folder of the back-up. */
+  readonly folder: string;
+  readonly dataDir: string;
+  readonly root: string;
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly flags?: Readonly<Record<string, string>>;
+}
+
+/** @returns the lines that a command prints, or those before the message of its refusal, and the message; `restore` ends with faults */
+export async function runBackup(
+  command: keyof typeof commands,
+  { folder, dataDir, root, settings: own = {}, flags = {} }: BackupRun,
+): Promise<string[]> {
+  const settings = loadSettings([coreSettings, ...standardComponents.map((component) => component.settings)], {
+    flags: { 'base-uri': root.slice(0, -1), 'data-dir': dataDir, ...own },
+  });
+  const made = commandContext({ settings, flags, operands: [folder], components: standardComponents }, async () => 0);
+  const lines: string[] = [];
+  const check = (): Promise<number> =>
+    onStore(settings, async (store) => {
+      const { faults, blobs } = await checkStore(store, { content: true });
+      lines.push(...faults, `${blobs} blobs in ${store.blobs.name}`);
+      return 0;
+    });
+  const context = { ...made, check, progress: () => () => {}, print: (line: string) => void lines.push(line) };
+  try {
+    await commands[command](context);
+  } catch (error) {
+    lines.push((error as Error).message);
+  }
+  return lines;
+}
+
+/** All entries of a storage, in the order of their keys. */
+export async function entriesOf(level: Level): Promise<Entry[]> {
+  const snapshot = level.snapshot();
+  const found: Entry[] = [];
+  try {
+    for await (const block of stateBlocks(level, snapshot, { hasQuads: true })) found.push(...block);
+  } finally {
+    await snapshot.close();
+  }
+  return found;
+}

@@ -15,7 +15,6 @@ import {
   type ImportOptions,
   isRefusal,
   NeedsKeys,
-  nameOf,
   type Staged,
   stageItems,
 } from './import-staging.js';
@@ -30,6 +29,7 @@ import {
   writeState,
 } from './import-state.js';
 import { type BlockTaker, ImportStopped, ImportThread } from './import-thread.js';
+import { NameSet, nameOf } from './name-set.js';
 
 /** A block that is staged, and when it is stored. */
 interface Taken {
@@ -38,7 +38,7 @@ interface Taken {
 }
 
 export class ImportJob implements BlockTaker {
-  private readonly seen = new Set<string>();
+  private readonly seen = new NameSet();
   /** Blocks that are staged, and not known to be on the disk. */
   private readonly underWay: { readonly block: Block; readonly staged: Staged }[] = [];
   private thread: ImportThread | undefined;

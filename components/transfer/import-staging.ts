@@ -1,5 +1,4 @@
 /** What staging a block comes to, and how it ends early. It must not know threads. */
-import { hash } from 'node:crypto';
 import { attribute } from '../../lib/authorization/audit.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component.js';
@@ -10,6 +9,7 @@ import type { Transaction } from '../../lib/storage/transaction.js';
 import type { BlockItem, Told } from './blocks.js';
 import { type Conflict, isStored, type Verdict, whatIsLost } from './import-state.js';
 import { TransferError } from './member.js';
+import { type NameSet, nameOf } from './name-set.js';
 
 export interface Staged {
   readonly verdicts: readonly Verdict[];
@@ -31,7 +31,7 @@ export interface ImportOptions {
 interface StagingOptions extends ImportOptions {
   readonly conflict: Conflict;
   /** Names of what the import has stored. */
-  readonly seen: ReadonlySet<string>;
+  readonly seen: Pick<NameSet, 'has'>;
 }
 
 const itemsAtATime = 64;
@@ -48,9 +48,6 @@ export class NeedsKeys extends Error {
     super('All keys of some graphs are wanted.');
   }
 }
-
-/** Short, since one is kept for each resource. */
-export const nameOf = (iri: string): string => hash('sha256', iri, 'base64url').slice(0, 12);
 
 const named = (source: string, error: unknown): unknown =>
   error instanceof LwsError ? new TransferError(`${source}: ${error.message}`) : error;

@@ -6,7 +6,6 @@ import { Readable } from 'node:stream';
 import { formatLink } from '../../lib/fields/link.js';
 import type { TreeSink } from './file-tree.js';
 import { TurtleFiles } from './formats/turtle-files.js';
-import { nameOf } from './import-staging.js';
 import { type Conflict, type ImportState, withTold } from './import-state.js';
 import {
   type BytesMember,
@@ -16,6 +15,7 @@ import {
   TransferError,
   type Writer,
 } from './member.js';
+import { NameSet, nameOf } from './name-set.js';
 import { Requests } from './requests.js';
 import { type Answered, isBelow, isMade, refusal, type Sending, type StorageClient } from './storage-client.js';
 import { linkFields } from './storage-links.js';
@@ -39,7 +39,7 @@ export class StorageWriter implements Writer {
   private readonly requests = new Requests(8);
   private readonly graphs: TurtleFiles;
   /** What was sent, by short names: a graph may come again. */
-  private readonly sent = new Set<string>();
+  private readonly sent = new NameSet();
   /** Containers that are there, and why others are not. */
   private readonly containers = new Map<string, string | undefined>();
   /** The graph whose parts come; `undefined` is left out. */

@@ -80,7 +80,7 @@ export class ChangeLog {
     // A version of the server that knew of no log may have written since.
     const isWhole = newest && (await level.get(metaKey('batch')))?.startsWith(loggedBatch) !== false;
     const now = (options.clock ?? Date.now)() * positionsPerMs;
-    const begins = isNew || isWhole ? end : Math.max(end, now);
+    const begins = isNew || isWhole ? end : Math.max(end + 1, now);
     const log = new ChangeLog(level, storage, { ...options, begins });
     if (newest) log.written = writtenBefore(newest[1]) + newest[1].length;
     return log;

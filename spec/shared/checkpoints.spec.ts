@@ -7,7 +7,7 @@ import { Checkpoints } from '../../lib/storage/shared/checkpoints.js';
 import { Connection } from '../../lib/storage/shared/connection.js';
 import { Journal } from '../../lib/storage/shared/journal.js';
 import type { Store } from '../../lib/storage/store.js';
-import { type Postgres, startPostgres } from '../support/postgres.js';
+import { type Postgres, postgresFor } from '../support/postgres.js';
 import { Cluster } from './cluster.js';
 
 const key = entryKey('spec', 'value');
@@ -20,12 +20,7 @@ describe('Checkpoints', function () {
   let connection: Connection;
   let address: { url: string; schema: string; password: string };
   before(async function () {
-    try {
-      postgres = await startPostgres();
-    } catch (error) {
-      console.log(`PostgreSQL cannot be started here (${String(error)}): its specs are skipped.`);
-      this.skip();
-    }
+    postgres = await postgresFor(this);
     const own = postgres.settings('checkpoints');
     address = { url: own['store']!, schema: 'checkpoints', password: own['store.password']! };
     cluster = await Cluster.start(2, own);

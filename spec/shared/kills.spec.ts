@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { freePort } from '../support/free-port.js';
 import { request } from '../support/http.js';
-import { type Postgres, startPostgres } from '../support/postgres.js';
+import { type Postgres, postgresFor } from '../support/postgres.js';
 import { runProcess, type ServerProcess, startProcess } from '../support/process.js';
 
 const kills = Number(process.env['QUADPOD_KILLS'] ?? 2);
@@ -36,12 +36,7 @@ describe('A storage in PostgreSQL and kill -9', function () {
   const faults: string[] = [];
 
   before(async function () {
-    try {
-      postgres = await startPostgres();
-    } catch (error) {
-      console.log(`PostgreSQL cannot be started here (${String(error)}): its specs are skipped.`);
-      this.skip();
-    }
+    postgres = await postgresFor(this);
     const {
       store,
       'store.password': password,

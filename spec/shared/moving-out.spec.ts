@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { type Postgres, startPostgres } from '../support/postgres.js';
+import { type Postgres, postgresFor } from '../support/postgres.js';
 import { Cluster, type ClusterServer } from './cluster.js';
 
 const main = fileURLToPath(new URL('../../components/main.js', import.meta.url));
@@ -18,12 +18,7 @@ describe('A back-up of one of several servers', function () {
   let own: Readonly<Record<string, string>>;
   let early: ClusterServer;
   before(async function () {
-    try {
-      postgres = await startPostgres();
-    } catch (error) {
-      console.log(`PostgreSQL cannot be started here (${String(error)}): its specs are skipped.`);
-      this.skip();
-    }
+    postgres = await postgresFor(this);
     own = postgres.settings('moving');
     cluster = await Cluster.start(2, own);
     const [first, second] = cluster.servers as [ClusterServer, ClusterServer];

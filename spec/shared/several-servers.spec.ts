@@ -12,7 +12,7 @@ import { failNextBatch } from '../crash/failing-level.js';
 import { type EventStream, openStream } from '../support/event-stream.js';
 import { freePort } from '../support/free-port.js';
 import { startInboxHost } from '../support/inbox.js';
-import { type Postgres, startPostgres } from '../support/postgres.js';
+import { type Postgres, postgresFor } from '../support/postgres.js';
 import { startSpecServer } from '../support/server.js';
 import { runs } from '../support/speed.js';
 import { eventually } from '../support/subscriptions.js';
@@ -28,12 +28,7 @@ describe('A storage in PostgreSQL', function () {
   let schemas = 0;
   const settings = (): Readonly<Record<string, string>> => postgres.settings(`spec_${++schemas}`);
   before(async function () {
-    try {
-      postgres = await startPostgres();
-    } catch (error) {
-      console.log(`PostgreSQL cannot be started here (${String(error)}): its specs are skipped.`);
-      this.skip();
-    }
+    postgres = await postgresFor(this);
   });
   after(() => postgres?.dispose());
 

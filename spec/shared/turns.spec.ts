@@ -10,7 +10,7 @@ import { Cluster as Member } from '../../lib/storage/shared/cluster.js';
 import { Connection } from '../../lib/storage/shared/connection.js';
 import { Journal } from '../../lib/storage/shared/journal.js';
 import type { Store } from '../../lib/storage/store.js';
-import { type Postgres, startPostgres } from '../support/postgres.js';
+import { type Postgres, postgresFor } from '../support/postgres.js';
 import { Cluster } from './cluster.js';
 import { startCuttingProxy } from './cutting-proxy.js';
 
@@ -30,12 +30,7 @@ describe('A turn of a server', function () {
   let own: Readonly<Record<string, string>>;
   let database: Connection;
   before(async function () {
-    try {
-      postgres = await startPostgres();
-    } catch (error) {
-      console.log(`PostgreSQL cannot be started here (${String(error)}): its specs are skipped.`);
-      this.skip();
-    }
+    postgres = await postgresFor(this);
     own = postgres.settings('turns');
     cluster = await Cluster.start(2, own);
     database = new Connection({ url: own['store']!, schema: 'turns', password: own['store.password'] });

@@ -20,7 +20,17 @@ const password = 'of specs alone';
 /** Another user's process reads its folder, which the folders of specs let nobody do. */
 const parent = (): string => (existsSync('/dev/shm') ? '/dev/shm' : '/tmp');
 
-export async function startPostgres(): Promise<Postgres> {
+/** One for the specs of a block, which are skipped where there can be none. */
+export async function postgresFor(block: Mocha.Context): Promise<Postgres> {
+  try {
+    return await startPostgres();
+  } catch (error) {
+    console.log(`PostgreSQL cannot be started here (${String(error)}): its specs are skipped.`);
+    return block.skip();
+  }
+}
+
+async function startPostgres(): Promise<Postgres> {
   const folder = mkdtempSync(join(parent(), 'quadpod-postgres-'));
   chmodSync(folder, 0o777);
   const port = await freePort();

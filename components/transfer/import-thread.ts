@@ -97,17 +97,11 @@ export class ImportThread {
         throw error;
       },
     );
+    const stored = staged.then((taken) => taken.stored);
+    // It is awaited when all before it are stored.
+    stored.catch(() => {});
     this.staged = staged;
-    this.last = (async () => {
-      try {
-        const { stored } = await staged;
-        // It is awaited below.
-        stored.catch(() => {});
-      } finally {
-        await before;
-      }
-      await (await staged).stored;
-    })();
+    this.last = before.then(() => stored);
   }
 
   private settled(number: number): { resolve(): void; reject(error: Error): void } | undefined {

@@ -55,5 +55,5 @@ export async function earlierBackup(
   const known = await GraphSet.of(readState(join(folder, state), { keys: graphKeys }), (done) =>
     told(done, Number.POSITIVE_INFINITY),
   );
-  return known.bytes.length <= maxSetBytes ? { made, known, quads } : undefined;
+  return known.length <= maxSetBytes ? { made, known, quads } : undefined;
 }

@@ -67,6 +67,11 @@ export class GraphSet {
     return bytes;
   }
 
+  /** How many `bytes` there are. */
+  get length(): number {
+    return saltBytes + this.hashes.byteLength;
+  }
+
   has(state: GraphState): boolean {
     return this.indexOf(state) !== undefined;
   }

@@ -4,6 +4,7 @@ import type { Blobs, BlobWriter } from '../../lib/storage/blobs.js';
 import { decodeGraph } from '../../lib/storage/quad-decoding.js';
 import { indexNames } from '../../lib/storage/quad-keys.js';
 import type { Block, BlockItem, BlockState, RdfBounds, Told } from './blocks.js';
+import { lengthOf } from './formats/graph-runs.js';
 import type { BytesMember, GraphMember, LeftOut, Member, ReadStep } from './member.js';
 import { encodedGraph, extrasOf, ownKeys, relabelled, storeBytes } from './reading.js';
 
@@ -83,8 +84,7 @@ export class BlockBuilder {
   private addGraph(member: GraphMember): void {
     this.isOpen = member.hasMore === true;
     this.quads += member.quads.length;
-    for (const { subject, predicate, object } of member.quads)
-      this.characters += subject.value.length + predicate.value.length + object.value.length;
+    for (const quad of member.quads) this.characters += lengthOf(quad);
     if (!this.source.isMixed) this.encodeOthers(member.path);
     const known = this.graphs.get(member.path);
     if (known) {

@@ -22,7 +22,7 @@ import {
   recordKey,
 } from '../../lib/storage/records.js';
 import type { AskedMode, ExportedState } from './export-messages.js';
-import type { AccessList, ContainerMember, GraphMember, Member } from './member.js';
+import { type AccessList, type ContainerMember, type GraphMember, type Member, stateSpaces } from './member.js';
 
 export interface ExportedStore {
   readonly level: Level;
@@ -46,8 +46,6 @@ const pageLength = 1000;
 const quadsAtATime = 10_000;
 /** Resources that an owner may have for them to be found by its name. */
 const maxOwned = 100_000;
-/** What components keep and clients have said. */
-const stateSpaces = ['access-grants', 'access-requests', 'subscriptions'];
 
 export class ExportedMembers {
   private readonly graphs: GraphCursor;

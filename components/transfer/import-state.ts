@@ -7,7 +7,7 @@ import type { Store } from '../../lib/storage/store.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
 import { plain } from './answers.js';
 import type { Block, BlockItem, Told } from './blocks.js';
-import type { Rewrite } from './member.js';
+import { type Rewrite, stateSpaces } from './member.js';
 
 export const importSpace = 'import';
 /** Short names of what an import has stored, by block, until it has ended. */
@@ -156,8 +156,6 @@ export const withTold = (
       .map(({ source, why }) => ({ source: cut(source), why: cut(why) })),
   ],
 });
-
-const stateSpaces = ['access-grants', 'access-requests', 'subscriptions'];
 
 /** Stages state of components, of which none is replaced. @returns what is none: nothing else of the store can be written so */
 export function stageStates(tx: Transaction, { states }: Block, { isState }: Pick<Platform, 'isState'>): Told[] {

@@ -78,6 +78,9 @@ export interface StateMember {
   readonly value: string;
 }
 
+/** Where state of components lies that clients have made. */
+export const stateSpaces = ['access-grants', 'access-requests', 'subscriptions'];
+
 export type ResourceMember = ContainerMember | GraphMember | BytesMember;
 export type Member = ResourceMember | StateMember;
 

@@ -48,7 +48,7 @@ export const suffixOfKey = (key: string): string => key.slice(suffixStart(key), 
 /** Of one term: its text, its qualifier and the order of a number, which stand the other way round in the key. */
 function lengthsOf(own: string): number[] {
   const lengths: number[] = [];
-  for (let i = 1; i < own.length; i += lengthDigits) lengths.push(Number.parseInt(own.slice(i, i + lengthDigits), 36));
+  for (let i = 1; i < own.length; i += lengthDigits) lengths.push(lengthAt(own, i));
   return lengths;
 }
 

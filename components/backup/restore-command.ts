@@ -10,10 +10,8 @@ import { atOnce } from '../../lib/storage/at-once.js';
 import type { Blobs } from '../../lib/storage/blobs.js';
 import { blobsAt } from '../../lib/storage/blobs-at.js';
 import { type BatchWriter, type Level, openLevel, writeBatch } from '../../lib/storage/durable-level.js';
-import { otherKeys } from '../../lib/storage/quad-keys.js';
 import { metaKey } from '../../lib/storage/records.js';
-import { isQuad } from '../../lib/storage/rewritten-entries.js';
-import type { Entry } from '../../lib/storage/state-blocks.js';
+import { type Entry, putEntry } from '../../lib/storage/state-blocks.js';
 import { BackupError, type GraphState, graphKeys, isOf } from './entries.js';
 import { blobFile, copyOnce, damagedFile, type Manifest, readManifest } from './folder.js';
 import { GraphSet } from './graph-set.js';
@@ -121,10 +119,7 @@ async function restoreEntries(
     const entries = waiting;
     waiting = [];
     const fill = (batch: BatchWriter): void => {
-      for (const [key, value] of entries) {
-        batch.put(key, value);
-        if (isQuad(key)) for (const other of otherKeys(key)) batch.put(other, '');
-      }
+      for (const entry of entries) putEntry(batch, entry);
     };
     await writeBatch(level, fill, () => [metaKey('restoring'), manifest.made]);
   };

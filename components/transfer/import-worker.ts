@@ -4,11 +4,10 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { LwsError } from '../../lib/errors.js';
-import { breathe } from '../../lib/storage/batch-filling.js';
+import { breathe, putQuad } from '../../lib/storage/batch-filling.js';
 import type { Blobs } from '../../lib/storage/blobs.js';
 import { blobsAt } from '../../lib/storage/blobs-at.js';
 import { type Level, openLevel, PreparedBatch } from '../../lib/storage/durable-level.js';
-import { otherKeys } from '../../lib/storage/quad-keys.js';
 import { BlockBuilder, type BuiltBlock } from './block-builder.js';
 import type { FromReader, ImportTask, Operation, ToReader } from './blocks.js';
 import { openReader } from './formats/index.js';
@@ -46,8 +45,7 @@ async function filled(level: Level, { keys }: BuiltBlock, items: readonly number
   let quads = 0;
   for (const index of items)
     for (const key of keys[index]!) {
-      writer.put(key, '');
-      for (const other of otherKeys(key)) writer.put(other, '');
+      putQuad(writer, key);
       if (++quads % quadsAtATime === 0) await breathe();
     }
   return batch;

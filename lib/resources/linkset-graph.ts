@@ -6,8 +6,9 @@ import type { Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { isAbsoluteIri } from '../rdf/iri.js';
 import { rdf } from '../rdf/vocabulary.js';
+import { putQuad } from '../storage/batch-filling.js';
 import { entryBlocks, type Level, writeBatch } from '../storage/durable-level.js';
-import { encodeGraph, otherKeys } from '../storage/quad-keys.js';
+import { encodeGraph } from '../storage/quad-keys.js';
 import { entryRange, partsOfEntry } from '../storage/records.js';
 import { type ClientLinks, declaredTypes, linkedValues } from './linkset.js';
 import { linksetOf } from './names.js';
@@ -41,7 +42,7 @@ export async function writeLinksetGraphs(level: Level): Promise<void> {
       const keys = linksetGraph(JSON.parse(value) as ClientLinks, partsOfEntry(entry)[1]!);
       if (keys.length === 0 || (await level.hasMany(keys)).every(Boolean)) continue;
       const fill = (batch: { put(key: string, value: string): unknown }): void => {
-        for (const key of keys.flatMap((own) => [own, ...otherKeys(own)])) batch.put(key, '');
+        for (const key of keys) putQuad(batch, key);
       };
       await writeBatch(level, fill, () => [entry, value]);
     }

@@ -8,6 +8,12 @@ const quadsAtATime = 250;
 /** Lets others have the event loop. */
 export const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
+/** Puts a quad in all of its orders. @param key its GSPO key */
+export function putQuad(batch: Pick<BatchWriter, 'put'>, key: string): void {
+  batch.put(key, '');
+  for (const other of otherKeys(key)) batch.put(other, '');
+}
+
 /** Writes a transaction's changes into a batch, in slices that leave the event loop to others. */
 export async function fillBatch(batch: BatchWriter, transaction: Transaction): Promise<void> {
   for (const [iri, record] of transaction.records) {
@@ -29,15 +35,19 @@ export async function fillBatch(batch: BatchWriter, transaction: Transaction): P
   for (const { added, removed, ...change } of [...transaction.graphs.values(), ...transaction.hidden.values()]) {
     if ('isPartners' in change) continue;
     for (const [keys, write] of [
-      [removed, (key: string) => batch.del(key)],
-      [added, (key: string) => batch.put(key, '')],
+      [removed, deleteQuad],
+      [added, putQuad],
     ] as const)
       for (const key of keys) {
-        write(key);
-        for (const other of otherKeys(key)) write(other);
+        write(batch, key);
         if (++quads % quadsAtATime === 0) await breathe();
       }
   }
+}
+
+function deleteQuad(batch: BatchWriter, key: string): void {
+  batch.del(key);
+  for (const other of otherKeys(key)) batch.del(other);
 }
 
 /** What a record takes, about. */

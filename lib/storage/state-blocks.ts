@@ -2,8 +2,9 @@
  * All entries of one state, and each as a line of JSON, and back. Of the four orders of a quad only the first is kept, since the others
  * follow from it. It must not know where they are taken to.
  */
+import { putQuad } from './batch-filling.js';
 import { allChanges } from './change-entry.js';
-import { entryBlocks, type Level, type LevelSnapshot } from './durable-level.js';
+import { type BatchWriter, entryBlocks, type Level, type LevelSnapshot } from './durable-level.js';
 import { graphPrefix } from './quad-keys.js';
 import { metaKey, rangeOf } from './records.js';
 import { isQuad } from './rewritten-entries.js';
@@ -33,6 +34,12 @@ export async function* stateBlocks(
   for (const space of wanted.sort())
     for await (const block of entryBlocks(level, rangeOf(space), { snapshot }))
       yield space === 'M\u0000' ? block.filter(([key]) => !own.has(key)) : block;
+}
+
+/** Puts an entry of a state into a store: a quad in all of its orders. */
+export function putEntry(batch: Pick<BatchWriter, 'put'>, [key, value]: Entry): void {
+  if (isQuad(key)) putQuad(batch, key);
+  else batch.put(key, value);
 }
 
 /** A line without its end. The value of a quad is empty. */

@@ -6,10 +6,8 @@ import { randomInt } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { type Level, writeBatch, writeUnsynced } from '../durable-level.js';
-import { otherKeys } from '../quad-keys.js';
 import { metaKey } from '../records.js';
-import { isQuad } from '../rewritten-entries.js';
-import { entryOf, lineOf, stateBlocks } from '../state-blocks.js';
+import { entryOf, lineOf, putEntry, stateBlocks } from '../state-blocks.js';
 import type { Connection } from './connection.js';
 import { readPlace } from './place.js';
 
@@ -129,10 +127,7 @@ export async function loadCheckpoint(
     await writeUnsynced(
       level,
       (batch) => {
-        for (const [key, value] of [...entries, last!]) {
-          batch.put(key, value);
-          if (isQuad(key)) for (const other of otherKeys(key)) batch.put(other, '');
-        }
+        for (const entry of [...entries, last!]) putEntry(batch, entry);
       },
       () => last!,
     );

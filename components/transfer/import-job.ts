@@ -22,14 +22,13 @@ import {
   behind,
   type ImportState,
   importSpace,
-  isStored,
   seenSpace,
   stageStates,
   type Verdict,
   writeState,
 } from './import-state.js';
 import { type BlockTaker, ImportStopped, ImportThread } from './import-thread.js';
-import { NameSet, nameOf } from './name-set.js';
+import { NameSet } from './name-set.js';
 
 /** A block that is staged, and when it is stored. */
 interface Taken {
@@ -116,8 +115,7 @@ export class ImportJob implements BlockTaker {
         return this.storeSingly(block, kept);
       })
       .catch(failed);
-    for (const [index, { iri }] of block.items.entries())
-      if (isStored(staged.verdicts[index]!)) this.seen.add(nameOf(iri));
+    for (const name of staged.stored) this.seen.add(name);
     this.underWay.push({ block, staged });
     return {
       stored: stored.then(() => {
@@ -167,24 +165,28 @@ export class ImportJob implements BlockTaker {
     const { items, number } = block;
     const complete = await this.complete(number, items, graphsOf(items));
     const [verdicts, lost]: [Verdict[], Told[]] = [[], []];
+    const stored = new Set<string>();
     for (const [index, item] of complete.entries())
       try {
-        const { verdict, lost: ofItem } = await platform.store.transact(async (tx) => {
+        const {
+          verdicts: [verdict],
+          ...ofItem
+        } = await platform.store.transact(async (tx) => {
           const staged = await this.stage(tx, [item]);
-          const [verdict] = staged.verdicts;
           const key = entryKey(seenSpace, this.state.id, `${this.staged.blocks}-${index}`);
-          if (isStored(verdict!)) tx.putEntry(key, nameOf(item.iri));
-          return { verdict: verdict!, lost: staged.lost };
+          for (const name of staged.stored) tx.putEntry(key, name);
+          return staged;
         });
-        verdicts.push(verdict);
-        lost.push(...ofItem);
-        if (isStored(verdict)) kept.push(index);
+        verdicts.push(verdict!);
+        lost.push(...ofItem.lost);
+        for (const name of ofItem.stored) stored.add(name);
+        if (ofItem.stored.size > 0) kept.push(index);
       } catch (error) {
         if (error instanceof CommitInDoubtError) kept.push(index);
         if (!isRefusal(error)) throw error;
         verdicts.push({ source: item.source, why: error.message });
       }
-    const staged = { verdicts, written: [], lost };
+    const staged = { verdicts, stored, written: [], lost };
     await platform.store.transact((tx) => {
       this.assertGoing();
       lost.push(...stageStates(tx, block, platform));
@@ -214,10 +216,9 @@ export class ImportJob implements BlockTaker {
   }
 
   /** How far it is goes with what was stored; the thread that has the keys writes both. */
-  private enlist(tx: Transaction, block: Block, { verdicts, written, lost }: Staged): void {
+  private enlist(tx: Transaction, block: Block, { verdicts, stored, written, lost }: Staged): void {
     const state = this.staged;
-    const names = block.items.flatMap(({ iri }, index) => (isStored(verdicts[index]!) ? [nameOf(iri)] : []));
-    if (names.length > 0) tx.putEntry(entryKey(seenSpace, state.id, String(state.blocks)), names.join(' '));
+    if (stored.size > 0) tx.putEntry(entryKey(seenSpace, state.id, String(state.blocks)), [...stored].join(' '));
     tx.putEntry(entryKey(importSpace, state.id), writeState(behind(state, block, { verdicts, lost })));
     // What other servers have to get to know is written by the queue.
     if (this.isShared) return;

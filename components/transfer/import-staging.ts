@@ -13,6 +13,8 @@ import { type NameSet, nameOf } from './name-set.js';
 
 export interface Staged {
   readonly verdicts: readonly Verdict[];
+  /** Names of what is stored. */
+  readonly stored: ReadonlySet<string>;
   /** Indices of the items that the reading thread writes. */
   readonly written: readonly number[];
   /** What is not taken over of items that are. */
@@ -83,17 +85,17 @@ export async function stageItems(
   const staging = platform.bulk(tx, { access, isOperator });
   const [verdicts, lost]: [Verdict[], Told[]] = [[], []];
   const [incomplete, written]: [number[], number[]] = [[], []];
-  const own = new Set<string>();
+  const stored = new Set<string>();
   for (const [index, item] of items.entries()) {
     // The queue waits, and readers do not.
     if (index % itemsAtATime === itemsAtATime - 1) await breathe();
     const name = nameOf(item.iri);
-    const existing = seen.has(name) || own.has(name) ? 'merge' : conflict;
+    const existing = seen.has(name) || stored.has(name) ? 'merge' : conflict;
     try {
       const isTold = dryRun && seen.has(name);
       const verdict = isTold ? verdictAgain(item) : await staging.stage(item, existing);
       verdicts.push(verdict);
-      if (isStored(verdict)) own.add(name);
+      if (isStored(verdict)) stored.add(name);
       const why = whatIsLost(item, verdict, staging.keepsLists);
       if (why !== undefined) lost.push({ source: item.source, why });
       if (verdict === 'needs-keys') incomplete.push(index);
@@ -107,5 +109,5 @@ export async function stageItems(
     }
   }
   if (incomplete.length > 0) throw new NeedsKeys(incomplete);
-  return { verdicts, written, lost };
+  return { verdicts, stored, written, lost };
 }

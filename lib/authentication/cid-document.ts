@@ -3,9 +3,9 @@
  * (W3C Controlled Identifiers 1.0). Pure; it must not know where the document comes from.
  */
 import type { Quad, Term } from '@rdfjs/types';
+import { type PublicJwk, readMultikey } from '../authorization/multikey.js';
 import { lws, rdf } from '../rdf/vocabulary.js';
 import { privateMembers } from './jwt.js';
-import { type PublicJwk, readMultikey } from './multikey.js';
 import { refusedCredential } from './suite.js';
 
 /** A key that a subject may authenticate with. */

@@ -3,6 +3,8 @@
  * Documents come through the outbound guard and are kept for a while. It must not know tokens.
  */
 import { LRUCache } from 'lru-cache';
+import { didWebUrl, expandDidKey } from '../authorization/did.js';
+import type { PublicJwk } from '../authorization/multikey.js';
 import type { Documents } from '../documents/documents.js';
 import { LwsError } from '../errors.js';
 import { clientOf } from '../fields/client-address.js';
@@ -13,8 +15,6 @@ import { OutboundError } from '../outbound/outbound-error.js';
 import { isRdfFormat, jsonLd } from '../rdf/formats.js';
 import { decodeGraph } from '../storage/quad-decoding.js';
 import { type ControlledIdentifier, documentOfQuads, interpret } from './cid-document.js';
-import { didWebUrl, expandDidKey } from './did.js';
-import type { PublicJwk } from './multikey.js';
 import { assertNotBusy, isBusy, refusedCredential } from './suite.js';
 
 /**

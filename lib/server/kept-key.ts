@@ -2,7 +2,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { PublicJwk } from '../authentication/multikey.js';
+import type { PublicJwk } from '../authorization/multikey.js';
 import { SettingsError } from '../settings.js';
 
 /** A private key as a JWK; the file that holds one has mode 0600. */

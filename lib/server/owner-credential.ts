@@ -1,8 +1,8 @@
 /** Owners that need no identity provider: a did:key identity and bearer credentials of it (rule 5.3). */
 import { randomUUID } from 'node:crypto';
 import { importJWK, SignJWT } from 'jose';
-import { didKeyOf, expandDidKey } from '../authentication/did.js';
-import { algorithmOf } from '../authentication/multikey.js';
+import { didKeyOf, expandDidKey } from '../authorization/did.js';
+import { algorithmOf } from '../authorization/multikey.js';
 import { keptKey, makeKey, type PrivateJwk, readKey } from './kept-key.js';
 
 export interface Identity {

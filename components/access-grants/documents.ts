@@ -2,6 +2,8 @@
  * Access requests and grants as documents (rule 17.2): read strictly where access depends on it, kept as they are
  * otherwise. Pure; it must not know who may do what.
  */
+
+import { isIdentity, noIdentity } from '../../lib/authorization/did.js';
 import { LwsError } from '../../lib/errors.js';
 import { lwsContext } from '../../lib/rdf/contexts.js';
 import { isAbsoluteIri } from '../../lib/rdf/iri.js';
@@ -93,6 +95,7 @@ function assertPolicy(policy: unknown, storage: string): void {
     throw malformed('The action of a policy is read, modify, create or delete, or several of them.');
   if (list(assignee).length === 0 || !list(assignee).every(isIri))
     throw malformed('A policy needs an assignee, which is a URI.');
+  for (const text of list(assignee) as readonly string[]) if (!isIdentity(text)) throw noIdentity(text);
   assertTarget(target, storage);
   for (const entry of list(constraint))
     if (

@@ -1,10 +1,10 @@
 /** Further owners: `{prefix}/owners`, for controllers. The page adds the identity of a browser here; any URI will do. */
 import type { AddedOwner, AddedOwners } from '../../lib/authorization/added-owners.js';
+import { isIdentity } from '../../lib/authorization/did.js';
 import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import type { Reply } from '../../lib/http/reply.js';
 import type { Route, RouteRequest } from '../../lib/http/route.js';
-import { isAbsoluteIri } from '../../lib/rdf/iri.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
 import { jsonReply, readJsonObject } from './json-messages.js';
 
@@ -65,8 +65,8 @@ function assertRoom(owners: AddedOwners, id: string): void {
 
 async function ownerOf(request: RouteRequest, now: number): Promise<AddedOwner> {
   const { id, name } = await readJsonObject(request);
-  if (typeof id !== 'string' || id.length > longestId || !isAbsoluteIri(id))
-    throw new LwsError('bad-request', 'The member id is the URI of whoever becomes an owner, such as a did:key.');
+  if (typeof id !== 'string' || id.length > longestId || !isIdentity(id))
+    throw new LwsError('bad-request', 'The member id is the URI of whoever becomes an owner, such as a whole did:key.');
   if (typeof name !== 'string' || name.trim() === '' || name.length > longestName)
     throw new LwsError('bad-request', `The member name is what people call it, in at most ${longestName} characters.`);
   return { id, name: name.trim(), added: now, by: request.access.principal!.subject };

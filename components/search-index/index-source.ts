@@ -11,15 +11,18 @@ import { makeBindings } from '../../lib/query/bindings.js';
 import { BlockStream } from '../../lib/query/block-stream.js';
 import { wholeOperations } from '../../lib/query/whole-operations.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
+import { structuralType } from '../../lib/resources/types.js';
+import { subjectRange } from '../../lib/storage/committed-graphs.js';
 import type { SortedStream } from '../../lib/storage/entry-cursor.js';
 import { RangeStream } from '../../lib/storage/iri-ranges.js';
-import type { ResourceRecord } from '../../lib/storage/records.js';
+import { ownStatements } from '../../lib/storage/own-statements.js';
+import { entryKey, type ResourceRecord } from '../../lib/storage/records.js';
 import { StoreSnapshot } from '../../lib/storage/snapshot.js';
 import type { Filter } from './filter.js';
 import { filterOfAlgebra, resourceVariable } from './filter-algebra.js';
 import { intersection, union } from './merge.js';
 import type { PostingLists } from './posting-lists.js';
-import { ownedSpace, postingSpace, typeRelation } from './postings.js';
+import { ownedSpace, postingSpace, relationOf, typeRelation } from './postings.js';
 import { readableOf } from './readable.js';
 
 /** The index, and who searches it. */
@@ -33,8 +36,8 @@ export interface SearchedIndex {
 export type ResourceStream = BlockStream<readonly string[], unknown>;
 
 export interface IndexSource extends IQuerySource {
-  /** The records of the state that was asked; `undefined` for those that are not there. */
-  records(iris: readonly string[]): Promise<(ResourceRecord | undefined)[]>;
+  /** The records of the state that was asked, with all of their types (rule 1.2), as far as a page has room for them. */
+  records(iris: readonly string[]): Promise<ResourceRecord[]>;
   close(): Promise<void>;
 }
 
@@ -60,9 +63,35 @@ export function indexSource({ platform, lists, access }: SearchedIndex, scope: R
     queryQuads: bindingsAlone,
     queryVoid: bindingsAlone,
     toString: () => 'index',
-    records: (iris) => snapshot!.records(iris),
+    records: (iris) => typedRecords(snapshot!, iris),
     close: async () => snapshot?.close(),
   };
+}
+
+/** Characters of types that a page shows: a resource may have ten thousand. Those after them show what was declared. */
+const maxCharacters = 1 << 20;
+
+async function typedRecords(snapshot: StoreSnapshot, iris: readonly string[]): Promise<ResourceRecord[]> {
+  const records = (await snapshot.records(iris)).filter((record) => record !== undefined);
+  const owned = await snapshot.values(records.map(({ owner = '', iri }) => entryKey(ownedSpace, owner, iri)));
+  const typed: ResourceRecord[] = [];
+  let characters = 0;
+  for (const [index, record] of records.entries()) {
+    const [structural, known] = [structuralType(record.kind), owned[index]];
+    const types = known === undefined ? await typesWithout(snapshot, record) : (JSON.parse(known) as string[]);
+    characters += types.reduce((sum, { length }) => sum + length, 0);
+    typed.push(characters > maxCharacters ? record : { ...record, types: types.filter((type) => type !== structural) });
+  }
+  return typed;
+}
+
+/** The types of what nobody owns, which has no entry with all of them. */
+async function typesWithout(snapshot: StoreSnapshot, { iri, kind, types }: ResourceRecord): Promise<string[]> {
+  const found = new Set(types);
+  if (kind === 'rdf')
+    for await (const statements of ownStatements(iri, snapshot.keys(subjectRange(iri, iri))))
+      for (const statement of statements) if (relationOf(statement) === typeRelation) found.add(statement[1]);
+  return [...found];
 }
 
 const factory = new DataFactory();

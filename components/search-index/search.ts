@@ -41,8 +41,7 @@ export async function search(
         iris.push(...block.slice(Math.max(0, from - total), from + count - total));
       total += block.length;
     }
-    const records = await source.records(iris);
-    return { items: records.filter((record) => record !== undefined), total };
+    return { items: await source.records(iris), total };
   } finally {
     await source.close();
   }

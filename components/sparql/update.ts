@@ -60,6 +60,11 @@ export async function update(endpoint: SparqlEndpoint, asker: Asker, asked: Spar
 
 /** @throws LwsError `bad-request` */
 function conditionsOf({ req }: Asker): NonNullable<ReturnType<typeof parseStates>> {
+  if (req.headers['if-match'] !== undefined)
+    throw new LwsError(
+      'bad-request',
+      'If-Match is about one resource. Name the states of graphs with LWS-If-Match: <https://...> "tag".',
+    );
   const field = req.headers['lws-if-match'];
   if (field === undefined) return new Map();
   const states = parseStates(String(field), maxStates);

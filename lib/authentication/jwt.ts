@@ -35,10 +35,15 @@ export interface UnverifiedJwt {
   readonly payload: Readonly<Record<string, unknown>>;
 }
 
-/** Header and payload of a compact JWS; `undefined` for any other text, and for members that are given twice. */
+/**
+ * Header and payload of a compact JWS; `undefined` for any other text, for members that are given twice, and for a signature that is not
+ * in its canonical spelling.
+ */
 export function readJwt(text: string): UnverifiedJwt | undefined {
   if (text.length > longestJwt || !/^[\w-]+\.[\w-]+\.[\w-]*$/.test(text)) return undefined;
-  const [first, second] = text.split('.') as [string, string];
+  const [first, second, signature] = text.split('.') as [string, string, string];
+  // RFC 4648 3.5: with other bits at its end the same signature would pass in several spellings.
+  if (Buffer.from(signature, 'base64url').toString('base64url') !== signature) return undefined;
   const header = readObject(first);
   const payload = header && readObject(second);
   return payload && { header, payload };

@@ -6,6 +6,7 @@ import type { Quad } from '@rdfjs/types';
 import { acl, foaf, rdf } from '../rdf/vocabulary.js';
 import { decodeGraph } from '../storage/quad-decoding.js';
 import { entryKey } from '../storage/records.js';
+import { isIdentity } from './did.js';
 import type { Mode } from './mode.js';
 
 /** An authorization of an ACL. */
@@ -62,12 +63,15 @@ export function aclOfGraph(of: string, keys: readonly string[]): Acl {
   return { of, rules: rulesOf(of, quads), isEmpty };
 }
 
-/** Whether anybody may change the ACL itself by its own rules. A group is taken for somebody. */
+/** Whom the graph of an ACL names as agents, whatever the authorizations are about. */
+export const agentsOfGraph = (keys: readonly string[]): string[] =>
+  decodeGraph(keys)
+    .filter(({ predicate, object }) => predicate.value === acl.agent && object.termType === 'NamedNode')
+    .map(({ object }) => object.value);
+
+/** Whether the rules name an agent who may change the ACL itself: groups and classes may come to have no member. */
 export const leavesControl = ({ rules }: Acl): boolean =>
-  rules.some(
-    ({ accessTo, modes, agents, everybody, authenticated, groups }) =>
-      accessTo && modes.has('control') && (agents.size > 0 || everybody || authenticated || groups.length > 0),
-  );
+  rules.some(({ accessTo, modes, agents }) => accessTo && modes.has('control') && [...agents].some(isIdentity));
 
 const granted: Readonly<Record<string, readonly Mode[]>> = {
   [acl.Read]: ['read'],

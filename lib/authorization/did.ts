@@ -1,4 +1,6 @@
 /** DIDs: did:key, which is a public key itself, and where the document of a did:web lies. It must not know tokens. */
+import { LwsError } from '../errors.js';
+import { isAbsoluteIri } from '../rdf/iri.js';
 import { multikeyOf, type PublicJwk, readMultikey } from './multikey.js';
 
 export const didKeyOf = (jwk: PublicJwk): string => `did:key:${multikeyOf(jwk)}`;
@@ -9,6 +11,16 @@ export function expandDidKey(did: string): { readonly key: PublicJwk; readonly m
   const key = multikey === undefined ? undefined : readMultikey(multikey);
   return key && { key, method: `${did}#${multikey}` };
 }
+
+/** Whether an identifier can be somebody's: an absolute IRI, and for a did:key one that decodes to a supported key. */
+export const isIdentity = (text: string): boolean =>
+  isAbsoluteIri(text) && (!text.startsWith('did:key:') || expandDidKey(text) !== undefined);
+
+export const noIdentity = (text: string): LwsError =>
+  new LwsError(
+    'bad-request',
+    `${text} is nobody's identity: it has to be an absolute IRI, and a did:key the text of a supported key (Ed25519, P-256, P-384, P-521).`,
+  );
 
 /** The URL of the document of a did:web (its method specification, "Read"); `undefined` for any other identifier. */
 export function didWebUrl(did: string): string | undefined {

@@ -1,6 +1,6 @@
 /**
  * Web Access Control (rule 3.3): the resource's own ACL, or the inherited rules of the nearest container that has
- * one; the nearest wins entirely, and nobody is above it. It must not know HTTP, nor what widens its decisions.
+ * one; the nearest wins entirely. It must not know HTTP, nor what widens its decisions.
  */
 
 import { below, type IriRange, isWholeStorage, only, unionOfRanges } from '../storage/iri-ranges.js';
@@ -24,6 +24,12 @@ export interface WacOptions {
 
 /** Decisions by ACL, and by mode with the way it was found. */
 type Memo = Map<Acl, Map<string, Decision>>;
+
+/** Which rules of an ACL count: of its resource, of what lies below, or the root's for every ACL, `foaf:Agent` left out. */
+type Part = 'own' | 'inherited' | 'recovery';
+
+const partOf = ({ of }: Acl, { iri }: Question, byRoot: boolean): Part =>
+  byRoot ? 'recovery' : of === iri ? 'own' : 'inherited';
 
 /** Who wants to do what, in which state. */
 type Asked = Pick<Question, 'view' | 'access' | 'mode'>;
@@ -56,23 +62,40 @@ class WacModel implements BaseModel {
       if (!this.aclOf(view, past.of))
         return judge(this.options, question.access, past, past.rules, !view.isTransaction);
     }
-    const acl = this.effective(view, iri);
+    const decision = this.decideNow(question, false);
+    // Whoever controls the root may change every ACL below it, so that a lock-out can be undone (rule 3.12).
+    if (question.mode !== 'control' || iri === this.options.storage) return decision;
+    const orByRoot = (found: Decision): Decision | Promise<Decision> =>
+      found.allowed ? found : this.decideNow(question, true);
+    return decision instanceof Promise ? decision.then(orByRoot) : orByRoot(decision);
+  }
+
+  /** @param byRoot the root's ACL decides, not the effective one */
+  private decideNow(question: Question, byRoot: boolean): Decision | Promise<Decision> {
+    const acl = this.deciding(question, byRoot);
     if (!acl) return noAcl;
-    const decision = this.decideBy(question, acl, acl.of !== iri);
-    return decision instanceof Promise ? this.decideAgain(question, acl, decision) : decision;
+    const decision = this.decideBy(question, acl, partOf(acl, question, byRoot));
+    return decision instanceof Promise ? this.decideAgain(question, byRoot, [acl, decision]) : decision;
   }
 
   /** A group may be long in coming, and what was revoked meanwhile is revoked: the decision is by the ACL that counts afterwards. */
-  private async decideAgain(question: Question, first: Acl, pending: Promise<Decision>): Promise<Decision> {
-    const { view, iri } = question;
+  private async decideAgain(
+    question: Question,
+    byRoot: boolean,
+    [first, pending]: readonly [Acl, Promise<Decision>],
+  ): Promise<Decision> {
     let [before, decision]: [Acl, Decision] = [first, await pending];
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const acl = this.effective(view, iri);
+      const acl = this.deciding(question, byRoot);
       if (acl === before) return decision;
       if (!acl) return noAcl;
-      [before, decision] = [acl, await this.decideBy(question, acl, acl.of !== iri)];
+      [before, decision] = [acl, await this.decideBy(question, acl, partOf(acl, question, byRoot))];
     }
     return restless;
+  }
+
+  private deciding({ view, iri }: Question, byRoot: boolean): Acl | undefined {
+    return byRoot ? this.aclOf(view, this.options.storage) : this.effective(view, iri);
   }
 
   readersOf(view: View, iri: string): string | undefined {
@@ -86,12 +109,12 @@ class WacModel implements BaseModel {
     if (closer.length > maxBelow) return false;
     const asked: Asked = { view, access, mode: 'read' };
     const inherited = this.effective(view, `${container}\u0000`);
-    if (!inherited || !(await this.decideBy(asked, inherited, true)).allowed) return false;
+    if (!inherited || !(await this.decideBy(asked, inherited, 'inherited')).allowed) return false;
     for (const iri of closer) {
       const acl = this.aclOf(view, iri);
       if (!acl) continue;
-      if (!(await this.decideBy(asked, acl, false)).allowed) return false;
-      if (iri.endsWith('/') && !(await this.decideBy(asked, acl, true)).allowed) return false;
+      if (!(await this.decideBy(asked, acl, 'own')).allowed) return false;
+      if (iri.endsWith('/') && !(await this.decideBy(asked, acl, 'inherited')).allowed) return false;
     }
     return true;
   }
@@ -101,8 +124,7 @@ class WacModel implements BaseModel {
     if (index.size > maxRanges) return 'decide';
     const asked: Asked = { view, access, mode: 'read' };
     const current = (): Acl[] => index.sorted.flatMap((iri) => this.aclOf(view, iri) ?? []);
-    const reads = async (acl: Acl, inherited: boolean): Promise<boolean> =>
-      (await this.decideBy(asked, acl, inherited)).allowed;
+    const reads = async (acl: Acl, part: Part): Promise<boolean> => (await this.decideBy(asked, acl, part)).allowed;
     for (let attempt = 0; attempt < maxAttempts; attempt++) {
       const acls = current();
       const ranges = await readableRanges(acls, reads);
@@ -148,12 +170,15 @@ class WacModel implements BaseModel {
   }
 
   /** The decision of one ACL: made once per request, however many resources it is the ACL of. */
-  private decideBy({ view, access, mode }: Asked, acl: Acl, inherited: boolean): Decision | Promise<Decision> {
+  private decideBy({ view, access, mode }: Asked, acl: Acl, part: Part): Decision | Promise<Decision> {
     const decisions = this.decisionsOf(view, access, acl);
-    const key = `${mode}${inherited ? ' inherited' : ''}`;
+    const key = `${mode} ${part}`;
     const found = decisions.get(key);
     if (found) return found;
-    const rules = acl.rules.filter((rule) => (inherited ? rule.inherited : rule.accessTo) && rule.modes.has(mode));
+    const given = acl.rules.filter(
+      (rule) => (part === 'inherited' ? rule.inherited : rule.accessTo) && rule.modes.has(mode),
+    );
+    const rules = part === 'recovery' ? given.map((rule) => ({ ...rule, everybody: false })) : given;
     const decision = judge(this.options, access, acl, rules, !view.isTransaction);
     if (!(decision instanceof Promise)) {
       decisions.set(key, decision);
@@ -181,7 +206,7 @@ class WacModel implements BaseModel {
 /** What each ACL says of its resource and of what lies below, where no nearer one speaks. */
 async function readableRanges(
   acls: readonly Acl[],
-  reads: (acl: Acl, inherited: boolean) => Promise<boolean>,
+  reads: (acl: Acl, part: Part) => Promise<boolean>,
 ): Promise<IriRange[]> {
   const found: IriRange[] = [];
   const open: { readonly to: string; readonly readable: boolean }[] = [];
@@ -200,8 +225,8 @@ async function readableRanges(
   for (const acl of acls) {
     closeUpTo(acl.of);
     advance(acl.of, open.at(-1)?.readable ?? false);
-    advance(only(acl.of).to, await reads(acl, false));
-    if (acl.of.endsWith('/')) open.push({ to: below(acl.of).to, readable: await reads(acl, true) });
+    advance(only(acl.of).to, await reads(acl, 'own'));
+    if (acl.of.endsWith('/')) open.push({ to: below(acl.of).to, readable: await reads(acl, 'inherited') });
   }
   closeUpTo('\uffff');
   return unionOfRanges(found);

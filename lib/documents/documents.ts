@@ -59,9 +59,10 @@ export class Documents {
     return new Documents(this.options, this.pools, sender);
   }
 
-  /** Starts the worker that runs SPARQL updates; call it when the server listens. */
+  /** Loads what the first updates and searches need, a worker and in this thread the query engine; call it when the server listens. */
   warm(): void {
     this.pools.updates.warm();
+    void loadUpdates().then(({ loadQueryEngine }) => loadQueryEngine());
   }
 
   /**

@@ -74,6 +74,6 @@ async function read(exchange: ResourceExchange, iri: string, fixed: Record<strin
     'X-Content-Type-Options': 'nosniff',
     'Content-Security-Policy': "sandbox; default-src 'none'",
   };
-  if (isNotModified(conditions, `${acl.revision}.${variantOf(format)}`, acl.modified)) return { status: 304, fields };
+  if (isNotModified(conditions, `${acl.revision}.${variantOf(format)}`, acl)) return { status: 304, fields };
   return { status: 200, fields, body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
 }

@@ -10,7 +10,7 @@ import { formatEntityTag } from '../fields/etag.js';
 import { linksetBytes, type RelationFilter, relationName } from '../resources/linkset.js';
 import { type LinksetState, linksetState, writeLinkset } from '../resources/linkset-write.js';
 import { jsonPatch, linksetJson, mergePatch } from '../resources/methods.js';
-import { assertPreconditions, isNotModified } from '../resources/preconditions.js';
+import { assertPreconditions, type Dated, isNotModified } from '../resources/preconditions.js';
 import type { ResourceRecord } from '../storage/records.js';
 import { wantContentDigest } from './digests.js';
 import { documentLinks } from './links.js';
@@ -51,18 +51,21 @@ const optionsFields = ({ storage }: ResourceExchange, { iri }: ResourceRecord): 
 const commonFields = (exchange: ResourceExchange, { record, tag }: LinksetState): Record<string, string> => ({
   ...optionsFields(exchange, record),
   ETag: formatEntityTag(tag),
-  'Last-Modified': formatHttpDate(modifiedOf({ record })),
+  'Last-Modified': formatHttpDate(dateOf(record).modified),
 });
 
 /** The server's links are as old as the resource. */
-const modifiedOf = ({ record: { linked, created } }: Pick<LinksetState, 'record'>): number => linked ?? created;
+const dateOf = ({ linked, linkedSharesSecond: sharesSecond, created }: ResourceRecord): Dated => ({
+  modified: linked ?? created,
+  sharesSecond,
+});
 
 function read(exchange: ResourceExchange, state: LinksetState): Reply {
   const { storage, req } = exchange;
   const { record, links } = state;
   const { filter, applied } = wantedRelations(exchange);
   const conditions = preconditions(req);
-  assertPreconditions({ ...conditions, ifNoneMatch: undefined }, { modified: modifiedOf(state) }, state.tag);
+  assertPreconditions({ ...conditions, ifNoneMatch: undefined }, dateOf(record), state.tag);
   const bytes = applied === '' ? state.bytes : linksetBytes(record, links, storage.rootIri, filter);
   // A view of the same state: with a tag of its own, good for If-Match all the same (rules 8.1, 11.9).
   const tag = applied === '' ? state.tag : `${state.tag}.${hashOf(applied)}`;
@@ -74,7 +77,7 @@ function read(exchange: ResourceExchange, state: LinksetState): Reply {
     'X-Content-Type-Options': 'nosniff',
     ...(applied === '' ? {} : { 'Preference-Applied': applied }),
   };
-  if (isNotModified(conditions, tag, modifiedOf(state))) return { status: 304, fields };
+  if (isNotModified(conditions, tag, dateOf(record))) return { status: 304, fields };
   return { status: 200, fields, body: bytes };
 }
 

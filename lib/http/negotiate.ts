@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { chooseMediaType, type MediaRange, parseAccept, qualityOf } from '../fields/accept.js';
 import { without } from '../fields/syntax.js';
 import { lwsContext } from '../rdf/contexts.js';
-import { type RdfFormat, rdfFormats, turtle } from '../rdf/formats.js';
+import { type RdfFormat, rdfFormats, rdfXml, turtle } from '../rdf/formats.js';
 
 export const lwsJson = 'application/lws+json';
 export const lwsCid = 'application/lws+cid';
@@ -48,11 +48,17 @@ const wantsProfile = (accept: string): boolean =>
 
 /** The serialisation of an RDF resource: by q, then specificity, then Turtle first; Turtle when nothing fits. */
 export const chooseRdfFormat = (accept: string | undefined): RdfFormat =>
-  remembered(
-    rdfChoices,
-    accept,
-    (ranges) => ((ranges && chooseMediaType(ranges, rdfFormats)) as RdfFormat | undefined) ?? turtle,
+  remembered(rdfChoices, accept, (ranges) => formatAmong(rdfFormats, ranges));
+
+/** The same where a graph cannot be written as RDF/XML, or is too large to be. */
+export const chooseFormatButXml = (accept: string | undefined): RdfFormat =>
+  formatAmong(
+    rdfFormats.filter((format) => format !== rdfXml),
+    accept === undefined ? undefined : acceptedRanges(accept),
   );
+
+const formatAmong = (formats: readonly RdfFormat[], ranges: readonly MediaRange[] | undefined): RdfFormat =>
+  ((ranges && chooseMediaType(ranges, formats)) as RdfFormat | undefined) ?? turtle;
 
 /**
  * How a container is listed. The two JSON names besides `application/lws+json` are the same document, with the requested

@@ -4,7 +4,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { DigestAlgorithm } from '../fields/digest.js';
 import { formatEntityTag } from '../fields/etag.js';
-import { type RdfFormat, rdfXml, turtle } from '../rdf/formats.js';
+import { type RdfFormat, rdfXml } from '../rdf/formats.js';
 import { hasLines, LargeGraph, lengthOf } from '../resources/large-graph.js';
 import { isNotModified } from '../resources/preconditions.js';
 import { rdfRepresentation } from '../resources/read.js';
@@ -14,7 +14,7 @@ import { variantOf } from '../resources/variants.js';
 import { isLargeGraph } from '../storage/graph-lines.js';
 import type { ResourceRecord } from '../storage/records.js';
 import { digestFields, wantedDigests } from './digests.js';
-import { chooseRdfFormat } from './negotiate.js';
+import { chooseFormatButXml, chooseRdfFormat } from './negotiate.js';
 import type { Reply } from './reply.js';
 import { preconditions } from './request.js';
 import { isConditional, notModified, recordFields, revalidate } from './state-fields.js';
@@ -26,18 +26,19 @@ export async function representRdf(
   record: ResourceRecord,
 ): Promise<Reply | undefined> {
   const format = chooseRdfFormat(req.headers.accept);
-  const representation = hasLines(format, record) ? undefined : await rdfRepresentation(storage, record, format);
+  // RDF/XML may have no way to write it, or only one that takes the whole of it.
+  const fallback = format === rdfXml ? chooseFormatButXml(req.headers.accept) : format;
+  const representation = hasLines(format, record)
+    ? undefined
+    : await rdfRepresentation(storage, record, { format, fallback });
   if (!representation)
-    // RDF/XML has no way to write it, or only one that takes the whole of it.
-    return isLargeGraph(record.triples ?? 0)
-      ? representLines(storage, req, { record, format: format === rdfXml ? turtle : format })
-      : undefined;
+    return isLargeGraph(record.triples ?? 0) ? representLines(storage, req, { record, format: fallback }) : undefined;
   const current = representation.revision === record.revision ? record : (storage.store.record(record.iri) ?? record);
   const reply = wholeReply(storage, current, representation);
   // Nearly every request asks for nothing else, so the answer is made once.
   if (!isConditional(req)) return reply;
   const { tag } = representation;
-  if (!isNotModified(preconditions(req), tag, current.modified)) return reply;
+  if (!isNotModified(preconditions(req), tag, current)) return reply;
   return notModified({ ...(reply.fields as Record<string, string>) });
 }
 
@@ -76,7 +77,7 @@ async function representLines(
 ): Promise<Reply | undefined> {
   const tag = `${record.revision}.${variantOf(format)}`;
   const fields = lineFields(storage, record, format);
-  if (isConditional(req) && isNotModified(preconditions(req), tag, record.modified)) return notModified(fields);
+  if (isConditional(req) && isNotModified(preconditions(req), tag, record)) return notModified(fields);
   const wanted = wantedDigests(req, true);
   const isHead = req.method === 'HEAD' && lengthOf(format, record) !== undefined;
   if (isHead && !wanted.repr && !wanted.content) return { status: 200, fields };

@@ -8,7 +8,7 @@ import { type ByteRange, formatContentRange, parseByteRange } from '../fields/ra
 import { sha512OfBlob } from '../resources/blob-digest.js';
 import { type Listing, wholeAsPage } from '../resources/listing-documents.js';
 import { jsonListing, rdfListing } from '../resources/membership.js';
-import { isNotModified, isStrongDate } from '../resources/preconditions.js';
+import { type Dated, isNotModified, isStrongDate, undated } from '../resources/preconditions.js';
 import { blobStream, isSmall, smallBlob } from '../resources/read.js';
 import type { Representation } from '../resources/representations.js';
 import type { Storage } from '../resources/storage.js';
@@ -38,11 +38,11 @@ export async function representData(
 function selected(
   req: IncomingMessage,
   { tag, bytes }: Pick<Representation, 'tag' | 'bytes'>,
-  modified: number,
+  state: Dated,
   fields: Record<string, string>,
 ): Reply {
   fields['ETag'] = formatEntityTag(tag);
-  if (isConditional(req) && isNotModified(preconditions(req), tag, modified)) return notModified(fields);
+  if (isConditional(req) && isNotModified(preconditions(req), tag, state)) return notModified(fields);
   return { status: 200, fields, body: bytes };
 }
 
@@ -60,7 +60,7 @@ async function representBytes(
     'Accept-Ranges': 'bytes',
   };
   if (executable.test(mediaType.split(';', 1)[0]!.trim().toLowerCase())) fields['Content-Disposition'] = 'attachment';
-  if (isConditional(req) && isNotModified(preconditions(req), revision, record.modified)) return notModified(fields);
+  if (isConditional(req) && isNotModified(preconditions(req), revision, record)) return notModified(fields);
   const range = requestedRange(req, record);
   if (range === 'unsatisfiable')
     throw new LwsError('range-not-satisfiable', `The resource has ${size} bytes.`, {
@@ -155,9 +155,8 @@ export function listingReply(
   // The three JSON names are one document under one tag, but a strong tag belongs to one media type.
   const suffix =
     choice.as === 'json' && choice.contentType !== 'application/lws+json' ? tagSuffix(choice.contentType) : '';
-  // Without a date there is none to compare with.
-  const modified = fields['Last-Modified'] === undefined ? Number.POSITIVE_INFINITY : listing.modified;
-  return selected(req, { tag: listing.tag + suffix, bytes: listing.bytes }, modified, fields);
+  const state = listing.isPartial ? undated : listing;
+  return selected(req, { tag: listing.tag + suffix, bytes: listing.bytes }, state, fields);
 }
 
 const tagSuffix = (contentType: string): string =>

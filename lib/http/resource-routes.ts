@@ -9,8 +9,8 @@ import { turtle } from '../rdf/formats.js';
 import { create } from '../resources/create.js';
 import { remove } from '../resources/delete.js';
 import { jsonListing } from '../resources/membership.js';
-import { acceptedPatches, acceptPost, allowedMethods, sparqlUpdate } from '../resources/methods.js';
-import { controlledBy, describedBy, isReserved } from '../resources/names.js';
+import { acceptedPatches, acceptPost, allowedMethods } from '../resources/methods.js';
+import { controlledBy, describedBy } from '../resources/names.js';
 import { patch } from '../resources/patch.js';
 import { assertPreconditions } from '../resources/preconditions.js';
 import { replace } from '../resources/replace.js';
@@ -18,8 +18,8 @@ import { stateOf } from '../resources/seen-state.js';
 import type { Storage } from '../resources/storage.js';
 import { requestedModel } from '../resources/types.js';
 import { variantOf } from '../resources/variants.js';
-import { reservedName } from '../resources/write.js';
-import { isContainerIri, type ResourceRecord } from '../storage/records.js';
+import { assertUnreserved } from '../resources/write.js';
+import type { ResourceRecord } from '../storage/records.js';
 import { aclReply } from './acl-routes.js';
 import { wantContentDigest } from './digests.js';
 import { resourceLinks } from './links.js';
@@ -30,6 +30,7 @@ import type { Reply } from './reply.js';
 import { representContainer, representData } from './represent.js';
 import { field, preconditions, preferences, requestBody, requestLinks } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
+import { toldHowToCreate } from './state-fields.js';
 import { descriptionReply } from './storage-description.js';
 import { isRun, runReply } from './stored-query.js';
 import { wacAllow } from './wac-allow.js';
@@ -41,7 +42,7 @@ const methods: Readonly<Record<string, (exchange: ResourceExchange) => Promise<R
   PUT: put,
   PATCH: patchResource,
   DELETE: deleteResource,
-  OPTIONS: options,
+  OPTIONS: (exchange) => toldHowToCreate(exchange, () => options(exchange)),
   QUERY: query,
 };
 
@@ -58,7 +59,7 @@ export async function resourceReply(exchange: ResourceExchange): Promise<Reply> 
   const method = Object.hasOwn(methods, req.method ?? '') ? methods[req.method!] : undefined;
   if (!method) throw await unsupportedMethod(storage, access, target.iri);
   // Rule 1.3: before anything that the request may say besides.
-  if (req.method === 'PUT' && isReserved(target.iri, storage.rootIri, storage.systemPrefix)) throw reservedName();
+  if (req.method === 'PUT' || req.method === 'PATCH') assertUnreserved(storage, target.iri);
   if (isWrite && target.query !== undefined)
     throw new LwsError('bad-request', 'A resource is written at its own IRI, without a query.');
   return method(exchange);
@@ -73,13 +74,7 @@ async function unsupportedMethod(storage: Storage, access: Access, iri: string):
 
 /** Answers GET and HEAD. @throws LwsError whatever refuses it */
 export async function read(exchange: Reading): Promise<Reply> {
-  try {
-    return await represent(exchange);
-  } catch (error) {
-    if (!(error instanceof LwsError) || error.code !== 'not-found' || isContainerIri(exchange.target.iri)) throw error;
-    // Clients look here for how to create it. Whether it is hidden or absent, and whoever asks: the same words.
-    throw error.with({ fields: { ...error.fields, 'Accept-Patch': sparqlUpdate, 'Accept-Put': acceptPost } });
-  }
+  return toldHowToCreate(exchange, () => represent(exchange));
 }
 
 type Reading = Pick<ResourceExchange, 'storage' | 'description' | 'req' | 'access' | 'target'>;

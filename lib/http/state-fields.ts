@@ -1,7 +1,8 @@
 /** The fields of an answer that tell of a state, and the conditions on it. It must not know representations. */
 import type { IncomingMessage } from 'node:http';
+import { LwsError } from '../errors.js';
 import { formatHttpDate } from '../fields/date.js';
-import { acceptedPatches, acceptPost, allowedMethods } from '../resources/methods.js';
+import { acceptedPatches, acceptPost, allowedMethods, methodsOfAbsent, sparqlUpdate } from '../resources/methods.js';
 import type { Storage } from '../resources/storage.js';
 import type { ResourceRecord } from '../storage/records.js';
 import { resourceLinks } from './links.js';
@@ -40,4 +41,24 @@ export const isConditional = ({ headers }: IncomingMessage): boolean =>
 export function notModified(fields: Record<string, string>): Reply {
   const { 'Content-Type': _type, 'Content-Length': _length, 'Accept-Ranges': _ranges, ...kept } = fields;
   return { status: 304, fields: kept };
+}
+
+/** Clients look at a 404 for how to create. Whether something is hidden or absent, and whoever asks: the same words (rule 6.18). */
+export async function toldHowToCreate(
+  { storage, target: { iri } }: { readonly storage: Storage; readonly target: { readonly iri: string } },
+  answer: () => Promise<Reply>,
+): Promise<Reply> {
+  try {
+    return await answer();
+  } catch (error) {
+    if (!(error instanceof LwsError) || error.code !== 'not-found') throw error;
+    const methods = methodsOfAbsent(iri, storage);
+    throw error.with({
+      fields: {
+        ...error.fields,
+        Allow: methods.join(', '),
+        ...(methods.includes('PATCH') ? { 'Accept-Patch': sparqlUpdate, 'Accept-Put': acceptPost } : {}),
+      },
+    });
+  }
 }

@@ -12,7 +12,7 @@ import { isRdfFormat, jsonLd, type RdfFormat, rdfFormats } from '../rdf/formats.
 import { ldp, lws } from '../rdf/vocabulary.js';
 import { jsonPatch, linksetJson, mergePatch, sparqlUpdate } from '../resources/methods.js';
 import { aclOf, linksetOf } from '../resources/names.js';
-import { isNotModified } from '../resources/preconditions.js';
+import { isNotModified, undated } from '../resources/preconditions.js';
 import type { Storage } from '../resources/storage.js';
 import { variantOf } from '../resources/variants.js';
 import { acceptedRanges, lwsCid } from './negotiate.js';
@@ -146,7 +146,7 @@ export async function descriptionReply(
     'Cache-Control': 'public, no-cache',
     Link: links(storage),
   };
-  if (isNotModified({ ifNoneMatch: preconditions(req).ifNoneMatch }, opaque, 0)) return { status: 304, fields };
+  if (isNotModified({ ifNoneMatch: preconditions(req).ifNoneMatch }, opaque, undated)) return { status: 304, fields };
   return { status: 200, fields, body: await bytesOf(storage, description, mediaType) };
 }
 

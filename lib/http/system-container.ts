@@ -16,7 +16,7 @@ import {
   wholeAsPage,
 } from '../resources/listing-documents.js';
 import { assertPreconditions, isNotModified } from '../resources/preconditions.js';
-import { latest, viewState } from '../resources/seen-state.js';
+import { viewState } from '../resources/seen-state.js';
 import type { Storage } from '../resources/storage.js';
 import { typeLinks } from '../resources/types.js';
 import { chooseListing, lwsJson } from './negotiate.js';
@@ -62,7 +62,8 @@ export async function systemContainerReply(
     members,
     total: members.length,
     state,
-    modified: latest(store.record(storage)!.created, members),
+    modified: store.record(storage)!.created,
+    isPartial: true,
   };
   const from = ((page ?? 1) - 1) * pageSize;
   const listing =
@@ -107,7 +108,7 @@ export function systemMemberReply(storage: string, req: IncomingMessage, member:
   const conditions = preconditions(req);
   assertMemberState({ ...conditions, ifNoneMatch: undefined }, member);
   const fields = memberFields(storage, member);
-  if (isNotModified(conditions, tagOf(bytes), modified)) return { status: 304, fields };
+  if (isNotModified(conditions, tagOf(bytes), { modified })) return { status: 304, fields };
   return { status: 200, fields, body: bytes };
 }
 

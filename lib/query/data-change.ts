@@ -22,14 +22,20 @@ export function dataChange({ steps, prefixes }: ReadUpdate, graph: string): Data
   for (const { operation } of steps)
     for (const part of partsOf(operation)) {
       if (!isData(part)) return undefined;
-      for (const key of encodeGraph(graph, part.delete ?? [])) last.set(key, false);
+      for (const key of encodeGraph(graph, (part.delete ?? []).filter(isTriple))) last.set(key, false);
       // Blank nodes are new ones, in each operation.
-      for (const key of encodeGraph(graph, relabel(part.insert ?? []))) last.set(key, true);
+      for (const key of encodeGraph(graph, relabel((part.insert ?? []).filter(isTriple)))) last.set(key, true);
     }
   const keysThat = (come: boolean): string[] =>
     sortKeys([...last].flatMap(([key, comes]) => (comes === come ? [key] : [])));
   return { added: keysThat(true), removed: keysThat(false), prefixes };
 }
+
+/** What RDF does not allow is skipped (rule 6.16), and an unbound variable makes no triple (SPARQL 1.1 Update 3.1.3). */
+const isTriple = ({ subject, predicate, object }: Quad): boolean =>
+  (subject.termType === 'NamedNode' || subject.termType === 'BlankNode') &&
+  predicate.termType === 'NamedNode' &&
+  object.termType !== 'Variable';
 
 interface DataOperation extends Algebra.Operation {
   readonly delete?: readonly Quad[];

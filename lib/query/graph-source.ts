@@ -11,7 +11,7 @@ import { sortKeys } from '../storage/key-order.js';
 import { keyLists } from './access/key-lists.js';
 import { wholeKey } from './access/key-reader.js';
 import { quadMatches } from './access/quad-matches.js';
-import { instances, isAllowed, type TripleTokens } from './operators/graph-results.js';
+import { instances, isStorable, type TripleTokens } from './operators/graph-results.js';
 import { startRun } from './operators/run.js';
 import { NotCompiledError } from './plan/compile-scope.js';
 import { type CompiledUpdate, compileUpdate } from './plan/compile-template.js';
@@ -54,7 +54,7 @@ export function graphSource({ graph, keys, assertTime = () => {} }: GraphSourceO
       for (const triple of instances(update.removed, row, noLabels)) removed.add(keyOf(triple));
       // SPARQL 1.1 Update 3.1.3: illegal constructs are not inserted. Those that are there already may be removed.
       for (const triple of instances(update.added, row, labels())) {
-        if (!isAllowed(triple)) continue;
+        if (!isStorable(triple)) continue;
         const key = keyOf(triple);
         made += key.length;
         added.add(key);

@@ -3,7 +3,7 @@ import { LwsError } from '../errors.js';
 import { wholeKey } from './access/key-reader.js';
 import { isIri } from './access/terms.js';
 import type { ChangedGraphs } from './changed-graphs.js';
-import { instances, isAllowed, type TripleTokens } from './operators/graph-results.js';
+import { instances, isStorable, type TripleTokens } from './operators/graph-results.js';
 import type { CompiledGraphsUpdate, GraphTemplate } from './plan/compile-template.js';
 import type { Row } from './plan/plan.js';
 
@@ -29,7 +29,7 @@ export class QuadChange {
       own.set(label, known);
       return known;
     };
-    this.takeInto(added, update.added, { row, labelOf, isWanted: isAllowed });
+    this.takeInto(added, update.added, { row, labelOf, isWanted: isStorable });
   }
 
   async apply(): Promise<void> {

@@ -3,7 +3,8 @@
  * these take 0.02. What it would add is for sources that answer patterns alone, and nothing here evaluates operators but the source:
  * those of Comunica know no bounds. It must not know what sources read.
  */
-import { QueryEngineBase } from '@comunica/actor-init-query';
+// The package's index loads its command line besides: five times as many modules.
+import { QueryEngineBase } from '@comunica/actor-init-query/lib/QueryEngineBase.js';
 import { ActorOptimizeQueryOperationDescribeToConstructsSubject } from '@comunica/actor-optimize-query-operation-describe-to-constructs-subject';
 import { ActorQueryOperationSource } from '@comunica/actor-query-operation-source';
 import { ActorQueryProcessSequential } from '@comunica/actor-query-process-sequential';

@@ -3,10 +3,19 @@
  * X, in the same transactions as everything else. It must not know what a rule means.
  */
 
-import { type AclDocument, aclKey, aclOfGraph, leavesControl, readAcl, readAclDocument } from '../authorization/acl.js';
+import {
+  type AclDocument,
+  aclKey,
+  aclOfGraph,
+  agentsOfGraph,
+  leavesControl,
+  readAcl,
+  readAclDocument,
+} from '../authorization/acl.js';
 import type { AclIndex } from '../authorization/acl-index.js';
 import { attribute } from '../authorization/audit.js';
 import type { View } from '../authorization/authorizer.js';
+import { isIdentity, noIdentity } from '../authorization/did.js';
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
@@ -23,10 +32,21 @@ import type { Storage } from './storage.js';
 /** Longer ones would make every decision slow that they are read for. */
 const longestAcl = 256 << 10;
 
-/** @throws LwsError `too-large` for an ACL that did not come as a text */
-export function assertAclLength(keys: readonly string[]): void {
+/**
+ * What is refused of an ACL whichever way it comes.
+ * @throws LwsError `too-large`, `bad-request` for an agent that is no identity, `conflict` for a root's without control: it is
+ *   the last one that counts (rules 3.9, 3.13)
+ */
+export function assertUsableAcl({ rootIri }: Pick<Storage, 'rootIri'>, iri: string, keys: readonly string[]): void {
   if (keys.reduce((sum, { length }) => sum + length, 0) > 2 * longestAcl)
     throw new LwsError('too-large', `The ACL would become larger than ${longestAcl >> 10} KiB.`);
+  const unknown = agentsOfGraph(keys).find((agent) => !isIdentity(agent));
+  if (unknown !== undefined) throw noIdentity(unknown);
+  if (iri === rootIri && !leavesControl(aclOfGraph(iri, keys)))
+    throw new LwsError(
+      'conflict',
+      'This ACL names no acl:agent with acl:Control by acl:accessTo on the root: nobody might be able to change it any more.',
+    );
 }
 
 export interface AclRequest {
@@ -55,21 +75,17 @@ export async function requireControl(
   return { record, acl: isAcl ? readAclDocument(value) : undefined };
 }
 
-/** What can be said before the body is read, and again inside the transaction. @param required as in `assertPreconditions` */
-async function admitWrite(
-  storage: Storage,
-  view: View,
-  { request, required }: { readonly request: AclRequest; readonly required: boolean },
-): Promise<ControlledResource> {
+/** What can be said before the body is read, and again inside the transaction. */
+async function admitWrite(storage: Storage, view: View, request: AclRequest): Promise<ControlledResource> {
   const found = await requireControl(storage, view, request.access, request.iri);
-  assertState(request, found, required);
+  assertState(request, found, storage.requireConditionalWrites);
   return found;
 }
 
 /**
  * Creates or replaces an ACL.
  * @throws LwsError `precondition-required`, `precondition-failed`, `unsupported-media-type`, `too-large`, `malformed-body`,
- *   `conflict` for one that would leave the storage without anybody who controls it
+ *   and as `assertUsableAcl`
  */
 export async function putAcl(
   storage: Storage,
@@ -77,7 +93,7 @@ export async function putAcl(
   request: AclRequest & { readonly body: RequestBody },
 ): Promise<WrittenAcl> {
   const { iri, access, body } = request;
-  const admit = (view: View): Promise<ControlledResource> => admitWrite(storage, view, { request, required: true });
+  const admit = (view: View): Promise<ControlledResource> => admitWrite(storage, view, request);
   await admit(storage.store);
   if (!isRdfFormat(body.mediaType))
     throw new LwsError(
@@ -86,7 +102,7 @@ export async function putAcl(
     );
   const bytes = await readBody(body, longestAcl);
   const graph = await storage.documents.parse(bytes, body.mediaType, iri);
-  assertLeavesControl(storage, iri, graph);
+  assertUsableAcl(storage, iri, graph.keys);
   return storage.store.transact(async (tx) => {
     attribute(tx, access);
     return stageGraph(storage, index, { tx, found: await admit(tx), graph });
@@ -101,15 +117,6 @@ export interface WrittenAcl {
   readonly created: boolean;
 }
 
-/** The ACL of the root is the last one that counts. @throws LwsError `conflict` */
-function assertLeavesControl({ rootIri: storage }: Storage, iri: string, { keys }: AclGraph): void {
-  if (iri === storage && !leavesControl(aclOfGraph(iri, keys)))
-    throw new LwsError(
-      'conflict',
-      'This ACL leaves no agent acl:Control by acl:accessTo on the root: nobody could change it any more.',
-    );
-}
-
 function stageGraph(
   { clock }: Storage,
   index: AclIndex,
@@ -122,8 +129,8 @@ function stageGraph(
 
 /**
  * Changes an ACL, or creates it with an update that only inserts; references in it are relative to the resource, as in a PUT.
- * @throws LwsError `not-found` for an update of nothing that does more, `unsupported-media-type`, `precondition-failed`,
- *   `too-large`, `malformed-body`, `conflict` as `putAcl`
+ * @throws LwsError `not-found` for an update of nothing that does more, `unsupported-media-type`, `precondition-required`,
+ *   `precondition-failed`, `too-large`, `malformed-body`, `conflict` as `putAcl`
  */
 export async function patchAcl(
   storage: Storage,
@@ -131,7 +138,7 @@ export async function patchAcl(
   request: AclRequest & { readonly body: RequestBody },
 ): Promise<WrittenAcl> {
   const { iri, access, body } = request;
-  const admit = (view: View): Promise<ControlledResource> => admitWrite(storage, view, { request, required: false });
+  const admit = (view: View): Promise<ControlledResource> => admitWrite(storage, view, request);
   await admit(storage.store);
   if (body.mediaType !== sparqlUpdate)
     throw new LwsError('unsupported-media-type', `An ACL is patched with ${sparqlUpdate}.`, {
@@ -141,7 +148,7 @@ export async function patchAcl(
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const { acl: seen } = await admit(storage.store);
     const graph = await updated(storage, text, { iri, acl: seen });
-    assertLeavesControl(storage, iri, graph);
+    assertUsableAcl(storage, iri, graph.keys);
     const written = await storage.store.transact(async (tx) => {
       attribute(tx, access);
       const found = await admit(tx);
@@ -167,7 +174,6 @@ async function updated(
   const graph = content
     ? content.document
     : await storage.documents.update(text, { keys: acl!.keys, graph: iri, prefixes: acl!.prefixes });
-  assertAclLength(graph.keys);
   return { keys: graph.keys, prefixes: graph.prefixes };
 }
 

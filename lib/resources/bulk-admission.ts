@@ -1,29 +1,26 @@
 /** What is refused of an item before anything of it is staged. */
-import { aclOfGraph, leavesControl } from '../authorization/acl.js';
 import { LwsError } from '../errors.js';
 import { isSendableType } from '../fields/media-type.js';
 import { isContainerIri } from '../storage/records.js';
-import { assertAclLength } from './acl.js';
+import { assertUsableAcl } from './acl.js';
 import type { BulkItem } from './bulk-items.js';
 import { readContextObject } from './linkset.js';
 import { keptLinks } from './metadata.js';
-import { isReserved, readTarget } from './names.js';
+import { readTarget } from './names.js';
 import type { Storage } from './storage.js';
+import { assertUnreserved } from './write.js';
 
 /**
  * Asserts that a client may create a resource with that name.
  * @throws LwsError `not-found` outside of the storage, `bad-request`, `iri-too-long`, `reserved-name`
  */
-export function assertName(
-  { rootIri: storage, systemPrefix }: Pick<Storage, 'rootIri' | 'systemPrefix'>,
-  iri: string,
-): void {
+export function assertName(place: Pick<Storage, 'rootIri' | 'systemPrefix'>, iri: string): void {
+  const { rootIri: storage } = place;
   if (!iri.startsWith(storage)) throw new LwsError('not-found', 'It is not below the storage.');
   const path = iri.slice(storage.indexOf('/', storage.indexOf('//') + 2));
   if (/[?#]/.test(iri)) throw new LwsError('bad-request', 'The IRI of a resource has no query and no fragment.');
   readTarget(path, storage);
-  if (iri !== storage && isReserved(iri, storage, systemPrefix))
-    throw new LwsError('reserved-name', 'This name is reserved for the server itself.');
+  assertUnreserved(place, iri);
 }
 
 /** The item as it can be staged without a refusal half-way. @throws LwsError */
@@ -34,7 +31,7 @@ export function usable(storage: Storage, item: BulkItem): BulkItem {
     throw new LwsError('bad-request', 'Names of containers end in a slash, and no others do.');
   if (content && content.kind !== 'rdf' && !isSendableType(content.mediaType))
     throw new LwsError('bad-request', 'Its media type cannot be a field of an answer.');
-  if (list && storage.acls) assertList(storage, iri, list.keys);
+  if (list && storage.acls) assertUsableAcl(storage, iri, list.keys);
   const links = item.links && readContextObject(item.links, iri);
   if (links) keptLinks(storage, iri, links);
   const now = storage.clock();
@@ -46,12 +43,6 @@ export function usable(storage: Storage, item: BulkItem): BulkItem {
     ...(isPast(created, now) ? { created } : {}),
     ...(isPast(modified, now) ? { modified } : {}),
   };
-}
-
-function assertList({ rootIri: storage }: Storage, iri: string, keys: readonly string[]): void {
-  assertAclLength(keys);
-  if (iri === storage && !leavesControl(aclOfGraph(iri, keys)))
-    throw new LwsError('conflict', 'The ACL leaves nobody control of the root.');
 }
 
 /** A date can be told, and whoever asks has not seen it yet. */

@@ -21,7 +21,7 @@ import { stageLinks } from './metadata.js';
 import { counterpart } from './names.js';
 import { dateAfter, datedAnew } from './preconditions.js';
 import type { Storage } from './storage.js';
-import { stageGraphDeletion } from './write.js';
+import { keptFacts, stageGraphDeletion } from './write.js';
 
 type RdfContent = Extract<BulkContent, { kind: 'rdf' }>;
 
@@ -190,21 +190,17 @@ export class BulkStaging {
 
   private async replace(before: ResourceRecord, item: BulkItem, existing: ExistingRule): Promise<void> {
     const { storage, tx } = this;
-    const { iri } = item;
     const isAdded = existing === 'merge';
     const content = isAdded ? await this.add(before, item.content as RdfContent) : item.content;
     if (!isAdded) await this.replaceGraph(before, content);
-    const { created, owner = item.owner, types, linked, acl: hasList } = before;
+    const { created, owner } = item;
     const record: ResourceRecord = {
-      iri,
+      ...(owner === undefined ? {} : { owner }),
+      ...keptFacts(before),
       ...description(content),
       revision: newRevision(),
-      created: item.created ?? created,
+      ...(created === undefined ? {} : { created }),
       ...dateAfter(before, item.modified ?? storage.clock()),
-      ...(owner === undefined ? {} : { owner }),
-      ...(types === undefined ? {} : { types }),
-      ...(linked === undefined ? {} : { linked }),
-      ...(hasList === undefined ? {} : { acl: hasList }),
     };
     tx.putRecord(record);
     tx.changed({ before, after: this.stageExtras(record, item) });

@@ -21,7 +21,15 @@ import { assertPreconditions } from './preconditions.js';
 import { containerState } from './seen-state.js';
 import type { Storage } from './storage.js';
 import { contentKind } from './types.js';
-import { requireFreeName, reservedName, stageNew, type WriteRequest, type WriteResult, withLoaded } from './write.js';
+import {
+  assertUnreserved,
+  requireFreeName,
+  reservedName,
+  stageNew,
+  type WriteRequest,
+  type WriteResult,
+  withLoaded,
+} from './write.js';
 
 export interface CreateRequest extends WriteRequest {
   readonly slug: string | undefined;
@@ -49,7 +57,7 @@ export async function create(storage: Storage, request: CreateRequest): Promise<
   const names = candidateNames(slug, makesContainer);
   const nextName = (): string => freeName(storage, container, names);
   let iri = nextName();
-  if (isReserved(iri, storage.rootIri, storage.systemPrefix)) throw reservedName();
+  assertUnreserved(storage, iri);
   const kind = makesContainer ? undefined : contentKind(model, body.mediaType);
   if (kind === undefined) await assertNoBody(body);
   // RDF is relative to the name, so a name that is taken meanwhile means to parse again.

@@ -57,7 +57,9 @@ export async function stageRemoval(
 ): Promise<void> {
   const parent = tx.record(parentOf(record.iri))!;
   await stageDeletion(storage, tx, access, record);
-  tx.putRecord({ ...datedAnew(parent, storage.clock()), revision: newRevision(), members: (parent.members ?? 1) - 1 });
+  // A listing shows the dates of its members, too: what went with this one is told by a later date.
+  const shown = { ...parent, modified: Math.max(parent.modified, record.modified) };
+  tx.putRecord({ ...datedAnew(shown, storage.clock()), revision: newRevision(), members: (parent.members ?? 1) - 1 });
 }
 
 /** Decides by the ACLs of all descendants once before the transaction, in which no group of another server is asked. */

@@ -7,7 +7,7 @@ import { decodeUtf8, parseJson } from '../json/json.js';
 import type { ResourceRecord } from '../storage/records.js';
 import type { Transaction } from '../storage/transaction.js';
 import { readBody } from './body.js';
-import { type ClientLinks, linksetBytes, linksetTag, readContextObject, readLinkset } from './linkset.js';
+import { type ClientLinks, linksetBytes, linksetTag, readLinkset, readWritten } from './linkset.js';
 import { clientLinks, linksetTooLarge, sameLinks, stageLinks } from './metadata.js';
 import { jsonPatch, linksetJson, mergePatch } from './methods.js';
 import type { PatchRequest } from './patch.js';
@@ -123,7 +123,7 @@ async function patchLinks(storage: Storage, seen: LinksetState, patch: Buffer, m
   const target = ofDocument ? bytes : Buffer.from(JSON.stringify({ type: [], ...links }));
   const patched = await storage.documents.patchJson(target, Uint8Array.from(patch), merge);
   const result = parseJson(decodeUtf8(patched));
-  return ofDocument ? readLinkset(result, record.iri) : readContextObject(result, record.iri);
+  return ofDocument ? readLinkset(result, record.iri) : readWritten(result, record.iri);
 }
 
 /** A document has the member `linkset` alone; beside other relations `linkset` is the link to the linkset itself. */

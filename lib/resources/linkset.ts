@@ -87,7 +87,23 @@ export function readLinkset(document: unknown, iri: string): ClientLinks {
   const linkset = isObject(document) ? document['linkset'] : undefined;
   if (!Array.isArray(linkset)) throw malformed('It is an object with the array "linkset" (RFC 9264 4.2).');
   // An empty linkset has no links.
-  return linkset.length === 0 ? {} : readContextObject(linkset[0], iri);
+  return linkset.length === 0 ? {} : readWritten(linkset[0], iri);
+}
+
+/**
+ * The same of an object that a client has written, where the parent is the one that the resource has: it cannot be moved so.
+ * @throws LwsError as `readContextObject`; `conflict`
+ */
+export function readWritten(object: unknown, iri: string): ClientLinks {
+  const links = readContextObject(object, iri);
+  const isParent = (target: unknown): boolean => {
+    const href = isObject(target) ? target['href'] : target;
+    return typeof href === 'string' && resolve(href, linksetOf(iri)) === parentOf(iri);
+  };
+  for (const [name, value] of Object.entries(object as Readonly<Record<string, unknown>>))
+    if (relationName(name) === 'up' && ![value].flat().every(isParent))
+      throw new LwsError('conflict', 'A linkset does not move its resource: leave "up" out, or as it was.');
+  return links;
 }
 
 /**

@@ -11,14 +11,13 @@ import { dcterms, ldp, lws, rdf, schema, stat, xsd } from '../rdf/vocabulary.js'
 import { sortKeys } from '../storage/key-order.js';
 import { encodeGraph } from '../storage/quad-keys.js';
 import type { ResourceRecord } from '../storage/records.js';
+import type { Dated } from './preconditions.js';
 import type { Representation } from './representations.js';
-import { latest } from './seen-state.js';
 import { structuralType } from './types.js';
 import { variantOf } from './variants.js';
 
-export interface Listing extends Representation {
-  /** Milliseconds; of the container or of the latest of the members shown. */
-  readonly modified: number;
+export interface Listing extends Representation, Dated {
+  readonly isPartial?: true | undefined;
   /** Members in all, in the caller's view. */
   readonly total: number;
   /** Present when the membership exceeds one page. */
@@ -26,15 +25,15 @@ export interface Listing extends Representation {
 }
 
 /** What is listed. */
-export interface Membership {
+export interface Membership extends Dated {
   /** All that are shown: of a page in JSON, of the whole in RDF. */
   readonly members: readonly ListedMember[];
   /** Of all pages, in the caller's view. */
   readonly total: number;
   /** The opaque state of the container in the caller's view. */
   readonly state: string;
-  /** Milliseconds: when the container, as the caller sees it, changed last. */
-  readonly modified: number;
+  /** A part of the members, of which no date can be told: the one of the container's creation stands for it, and is not compared. */
+  readonly isPartial?: true | undefined;
 }
 
 /** What a listing shows of a member. */
@@ -54,7 +53,7 @@ export function lastPage(pageSize: number, total: number, page: number): number 
  */
 export function jsonDocument(
   { iri, revision }: Pick<ResourceRecord, 'iri' | 'revision'>,
-  { members, total, state, modified }: Membership,
+  { members, total, state, ...date }: Membership,
   { page, pageSize }: { readonly page: number | undefined; readonly pageSize: number },
 ): Listing {
   const last = lastPage(pageSize, total, page ?? 1);
@@ -72,7 +71,7 @@ export function jsonDocument(
     mediaType: 'application/lws+json',
     bytes,
     total,
-    modified: latest(modified, members),
+    ...date,
     ...(last > 1 || page !== undefined ? { pages: { page: page ?? 1, last } } : {}),
   };
 }
@@ -80,10 +79,10 @@ export function jsonDocument(
 /** The whole listing in an RDF serialisation; it is never paginated (rule 9.2). */
 export async function rdfDocument(
   { iri, revision }: Pick<ResourceRecord, 'iri' | 'revision'>,
-  { members, total, state, modified }: Membership,
+  { members, total, state, ...date }: Membership,
   { documents, format }: { readonly documents: Documents; readonly format: RdfFormat },
 ): Promise<Listing> {
-  const keys = encodeGraph(iri, containerQuads(iri, total, modified));
+  const keys = encodeGraph(iri, containerQuads(iri, total, date.modified));
   for (let at = 0; at < members.length; at += 500) {
     const quads = members.slice(at, at + 500).flatMap((member) => memberQuads(iri, member));
     for (const key of encodeGraph(iri, quads)) keys.push(key);
@@ -93,7 +92,7 @@ export async function rdfDocument(
   if (!rendered) throw new Error(`The listing of ${iri} cannot be written as ${format}.`);
   const bytes = Buffer.from(rendered.buffer, rendered.byteOffset, rendered.byteLength);
   const tag = `${state}.${variantOf(format)}-${hashOf(bytes)}`;
-  return { revision, tag, mediaType: format, bytes, total, modified: latest(modified, members) };
+  return { revision, tag, mediaType: format, bytes, total, ...date };
 }
 
 /** The whole listing: where a page of it was asked for, under a tag of that page. @throws LwsError `page-not-found` */

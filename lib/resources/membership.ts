@@ -77,7 +77,7 @@ async function collect(
     if (everything && members.length >= count) break;
   }
   if (everything)
-    return { members, total: container.members ?? 0, state: container.revision, modified: container.modified };
-  // The container's own date moves with members that the caller must not know of.
-  return { members, total: visible.length, state: viewState(visible), modified: latest(container.created, members) };
+    return { members, total: container.members ?? 0, state: container.revision, ...latest(container, members) };
+  // The container's own date moves with members that the caller must not know of, and goes back with those that are hidden later.
+  return { members, total: visible.length, state: viewState(visible), modified: container.created, isPartial: true };
 }

@@ -10,6 +10,7 @@ import type { Transaction } from '../storage/transaction.js';
 import { type ClientLinks, declaredTypes, linksOfHeader, mergeLinks } from './linkset.js';
 import { allLinks, linksetGraph } from './linkset-graph.js';
 import { linksetOf } from './names.js';
+import { dateAfter } from './preconditions.js';
 import type { Storage } from './storage.js';
 
 const linksKey = (iri: string): string => entryKey('links', iri);
@@ -52,11 +53,15 @@ export function stageLinks<T extends ResourceRecord>(
   if (value !== '{}') tx.putEntry(linksKey(record.iri), value);
   else if (record.linked !== undefined) tx.deleteEntry(linksKey(record.iri));
   const types = declaredTypes(links);
-  const { types: _before, ...rest } = record;
+  const { types: _before, linkedSharesSecond: _second, ...rest } = record;
+  // Before its first write the linkset is as old as the resource.
+  const previous = record.linked ?? tx.before.record(record.iri)?.created;
+  const date = dateAfter(previous === undefined ? undefined : { modified: previous }, storage.clock());
   return {
     ...rest,
     ...(types.length > 0 ? { types } : {}),
-    linked: Math.max(storage.clock(), (record.linked ?? 0) + 1),
+    linked: date.modified,
+    ...(date.sharesSecond ? { linkedSharesSecond: true } : {}),
   } as T;
 }
 

@@ -1,6 +1,7 @@
 /** Which methods and patch types a resource supports: the values of Allow, Accept-Patch and Accept-Post. */
 import { rdfFormats } from '../rdf/formats.js';
-import type { ResourceRecord } from '../storage/records.js';
+import { isContainerIri, type ResourceRecord } from '../storage/records.js';
+import { isReserved } from './names.js';
 import type { Storage } from './storage.js';
 
 export const sparqlUpdate = 'application/sparql-update';
@@ -25,4 +26,12 @@ export function allowedMethods(
   const reading = ['GET', 'HEAD', 'OPTIONS', ...(queries ? ['QUERY'] : [])];
   if (kind === 'container') return [...reading, 'POST', ...(iri === storage ? [] : ['DELETE'])];
   return [...reading, 'PUT', ...(kind === 'binary' ? [] : ['PATCH']), 'DELETE'];
+}
+
+/** The methods of an IRI with nothing at it, or nothing that the caller may see: PUT and PATCH might create (rules 6.6, 6.18). */
+export function methodsOfAbsent(iri: string, storage: Pick<Storage, 'rootIri' | 'queries' | 'systemPrefix'>): string[] {
+  const isContainer = isContainerIri(iri);
+  const reading = ['GET', 'HEAD', 'OPTIONS', ...(storage.queries && !isContainer ? ['QUERY'] : [])];
+  if (isReserved(iri, storage.rootIri, storage.systemPrefix)) return reading;
+  return [...reading, 'PUT', ...(isContainer ? [] : ['PATCH'])];
 }

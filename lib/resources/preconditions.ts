@@ -25,6 +25,9 @@ export function dateAfter(before: Dated | undefined, now: number): Dated {
   return wholeSeconds(modified) === wholeSeconds(before.modified) ? { modified, sharesSecond: true } : { modified };
 }
 
+/** A state of which no date can be told: none is compared with it. */
+export const undated: Dated = { modified: Number.POSITIVE_INFINITY };
+
 /** The same with the date of a state that replaces it. */
 export function datedAnew<T extends Dated>(before: T, now: number): T {
   const { sharesSecond: _ofBefore, ...others } = before;
@@ -79,10 +82,14 @@ export function assertPreconditions(
 const isUnmodifiedSince = (state: Dated, date: number): boolean =>
   wholeSeconds(state.modified) < date || isStrongDate(state, date);
 
-/** Whether a read is answered with 304; `tag` is the opaque tag of the selected representation. */
-export function isNotModified({ ifNoneMatch, ifModifiedSince }: Preconditions, tag: string, modified: number): boolean {
+/**
+ * Whether a read is answered with 304. A date does not tell whether the state before, which began within the same second, is the
+ * one that was seen.
+ * @param tag the opaque tag of the selected representation
+ */
+export function isNotModified({ ifNoneMatch, ifModifiedSince }: Preconditions, tag: string, state: Dated): boolean {
   if (ifNoneMatch !== undefined) return ifNoneMatch === '*' || ifNoneMatch.some(({ opaque }) => opaque === tag);
-  return ifModifiedSince !== undefined && wholeSeconds(modified) <= ifModifiedSince;
+  return ifModifiedSince !== undefined && isUnmodifiedSince(state, ifModifiedSince);
 }
 
 /** `Last-Modified` has whole seconds (rule 8.5), and dates are compared as they are shown. */

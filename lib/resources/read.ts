@@ -1,6 +1,6 @@
 /** Reading data resources: the rendered graph of an RDF resource, the bytes of any other. It must not know HTTP. */
 import type { Readable } from 'node:stream';
-import { type RdfFormat, rdfXml, turtle } from '../rdf/formats.js';
+import { type RdfFormat, rdfXml } from '../rdf/formats.js';
 import { DamagedBlobError } from '../storage/blob-integrity.js';
 import { isLargeGraph } from '../storage/graph-lines.js';
 import { blobFacts, type ResourceRecord } from '../storage/records.js';
@@ -12,14 +12,14 @@ import { variantOf } from './variants.js';
 const cachedBlobBytes = 1 << 20;
 
 /**
- * An RDF resource in a serialisation; Turtle where RDF/XML has no way to write the graph. `undefined` when it was
+ * An RDF resource in a serialisation; in `fallback` where RDF/XML has no way to write the graph. `undefined` when it was
  * deleted since `record` was read; a newer state is answered when it changed. A large graph, which is written as lines, is
  * `undefined` too, but for RDF/XML where that can be written.
  */
 export async function rdfRepresentation(
   storage: Storage,
   record: ResourceRecord,
-  format: RdfFormat,
+  { format, fallback }: { readonly format: RdfFormat; readonly fallback: RdfFormat },
 ): Promise<Representation | undefined> {
   const built = await storage.representations.obtain(record.iri, format, record.revision, async () => {
     const found = await storage.store.graph(record.iri);
@@ -35,7 +35,7 @@ export async function rdfRepresentation(
       bytes: Buffer.from(rendered.buffer, rendered.byteOffset, rendered.byteLength),
     };
   });
-  return built?.tag === '' ? rdfRepresentation(storage, record, turtle) : built;
+  return built?.tag === '' ? rdfRepresentation(storage, record, { format: fallback, fallback }) : built;
 }
 
 /** Remembers that a format cannot express the graph. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { View } from '../authorization/authorizer.js';
 import type { Access } from '../authorization/principal.js';
 import type { ResourceRecord } from '../storage/records.js';
-import type { Dated } from './preconditions.js';
+import { type Dated, undated, wholeSeconds } from './preconditions.js';
 import type { Storage } from './storage.js';
 
 /** A state of the storage whose members can be listed. */
@@ -30,8 +30,7 @@ export async function containerState(
     for (const member of members)
       if (await storage.authorizer.allows({ view, access, mode: 'read', iri: member.iri, record: member }))
         visible.push(member);
-  // Whether the second was shared is not said: it would tell of members that are hidden.
-  return { state: viewState(visible.map(({ iri }) => iri).sort()), modified: latest(container.created, visible) };
+  return { state: viewState(visible.map(({ iri }) => iri).sort()), ...undated };
 }
 
 const dated = ({ revision, modified, sharesSecond }: ResourceRecord): SeenState => ({
@@ -70,6 +69,14 @@ export const viewState = (iris: readonly string[]): string => {
   return hash.digest('base64url').slice(0, 12);
 };
 
-/** The latest date among a time and members. */
-export const latest = (time: number, members: readonly { readonly modified: number }[]): number =>
-  members.reduce((latestSoFar, { modified }) => Math.max(latestSoFar, modified), time);
+/** The latest date among a container's and its members', which is that of their listing. */
+export function latest(container: Dated, members: readonly Dated[]): Dated {
+  let found: Dated = { modified: container.modified, sharesSecond: container.sharesSecond };
+  for (const { modified, sharesSecond } of members) {
+    const isSameSecond = wholeSeconds(modified) === wholeSeconds(found.modified);
+    const shares = isSameSecond && (sharesSecond || found.sharesSecond || modified !== found.modified);
+    if (shares) found = { modified: Math.max(modified, found.modified), sharesSecond: true };
+    else if (modified > found.modified) found = { modified, sharesSecond };
+  }
+  return found;
+}

@@ -11,7 +11,7 @@ import { isContainerIri, newRevision, parentOf, type ResourceRecord } from '../s
 import type { Transaction } from '../storage/transaction.js';
 import { type Content, roomFor } from './body.js';
 import { stageHeaderLinks } from './metadata.js';
-import { counterpart } from './names.js';
+import { counterpart, isReserved } from './names.js';
 import { dateAfter, datedAnew, type Preconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
 import type { InteractionModel } from './types.js';
@@ -31,9 +31,16 @@ export interface WriteResult {
   readonly created: boolean;
 }
 
-/** @throws LwsError `reserved-name` */
 export const reservedName = (): LwsError =>
   new LwsError('reserved-name', 'This name is reserved for the server itself. Choose another one.');
+
+/** Every way to create asks this, at the latest where the resource is staged (rule 1.3). @throws LwsError `reserved-name` */
+export function assertUnreserved(
+  { rootIri, systemPrefix }: Pick<Storage, 'rootIri' | 'systemPrefix'>,
+  iri: string,
+): void {
+  if (iri !== rootIri && isReserved(iri, rootIri, systemPrefix)) throw reservedName();
+}
 
 /** The parent that a new resource goes into. @throws LwsError as `requireAccess`, `already-exists` */
 export async function requireFreeName(
@@ -59,6 +66,7 @@ export function stageNew(
   iri: string,
   content: Content | undefined,
 ): ResourceRecord {
+  assertUnreserved(storage, iri);
   const now = storage.clock();
   const owner = storage.authorizer.ownerOfNew(access, parent);
   const bare: ResourceRecord = {
@@ -77,6 +85,22 @@ export function stageNew(
   return record;
 }
 
+/** What a record keeps when the content of its resource is replaced. */
+export function keptFacts(
+  record: ResourceRecord,
+): Omit<ResourceRecord, 'kind' | 'revision' | 'mediaType' | 'size' | 'modified'> {
+  const { iri, created, owner, types, linked, linkedSharesSecond, acl } = record;
+  return {
+    iri,
+    created,
+    ...(owner === undefined ? {} : { owner }),
+    ...(types === undefined ? {} : { types }),
+    ...(linked === undefined ? {} : { linked }),
+    ...(linkedSharesSecond === undefined ? {} : { linkedSharesSecond }),
+    ...(acl === undefined ? {} : { acl }),
+  };
+}
+
 /** Stages new content for an existing data resource; its kind may change. */
 export async function stageContent(
   storage: Storage,
@@ -85,17 +109,11 @@ export async function stageContent(
   content: Content,
   links?: { readonly given: readonly Link[] | undefined; readonly partial: boolean },
 ): Promise<ResourceRecord> {
-  const { created, owner, types, linked, acl } = before;
   const replaced: ResourceRecord = {
-    iri: before.iri,
+    ...keptFacts(before),
     ...describe(content),
     revision: newRevision(),
-    created,
     ...dateAfter(before, storage.clock()),
-    ...(owner === undefined ? {} : { owner }),
-    ...(types === undefined ? {} : { types }),
-    ...(linked === undefined ? {} : { linked }),
-    ...(acl === undefined ? {} : { acl }),
   };
   const record = stageHeaderLinks(storage, tx, replaced, links?.given, links?.partial);
   await stageGraph(tx, before, content);

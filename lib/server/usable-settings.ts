@@ -1,4 +1,5 @@
 /** The combinations of settings that the server refuses to start with (rule 5.4). Pure. */
+import { isIdentity } from '../authorization/did.js';
 import { type Settings, SettingsError } from '../settings.js';
 import { assertUsableBlobs } from './blob-settings.js';
 import { type CoreSettings, coreSettings, readBaseUri, servesTls } from './core-settings.js';
@@ -16,7 +17,10 @@ export function assertUsable(all: Settings): void {
   if (!/^\/[A-Za-z0-9._~-]+$/.test(systemPrefix) || /^\/(?:app|callback|\.well-known|\.{1,2})$/i.test(systemPrefix))
     refuse(`lws.system-prefix is ${JSON.stringify(systemPrefix)}; expected one path segment such as /.lws.`);
   for (const owner of owners)
-    if (!/^[a-z][a-z0-9+.-]*:\S+$/i.test(owner)) refuse(`lws.owners has ${JSON.stringify(owner)}; expected URIs.`);
+    if (!isIdentity(owner))
+      refuse(
+        `lws.owners has ${JSON.stringify(owner)}; expected URIs, and a did:key has to be whole: "quadpod owner" prints one.`,
+      );
   if (owners.length === 0 && !devOpen && !loopback)
     refuse(
       'lws.owners is empty, so nobody could use a storage at a public lws.base-uri. Name an owner ' +

@@ -38,6 +38,8 @@ export interface ResourceRecord {
   readonly types?: readonly string[];
   /** When the client-managed links, which lie in an entry of their own, were written last (ms); absent: never. */
   readonly linked?: number;
+  /** The links before these began within the same second. */
+  readonly linkedSharesSecond?: true;
   /** It has an access control list of its own, an entry that goes with it. */
   readonly acl?: true;
 }

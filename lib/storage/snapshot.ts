@@ -23,8 +23,13 @@ export class StoreSnapshot {
 
   /** The records of resources, in the order given; `undefined` for those that are not there. */
   async records(iris: readonly string[]): Promise<(ResourceRecord | undefined)[]> {
-    const values = await this.level.getMany(iris.map(recordKey), { snapshot: this.snapshot });
+    const values = await this.values(iris.map(recordKey));
     return values.map((value, index) => (value === undefined ? undefined : readRecord(iris[index]!, value)));
+  }
+
+  /** The values of keys, in the order given; `undefined` for those that are not there. */
+  values(keys: readonly string[]): Promise<(string | undefined)[]> {
+    return this.level.getMany([...keys], { snapshot: this.snapshot });
   }
 
   /** The entries of a range in blocks. */

@@ -107,6 +107,17 @@ describeStorage(
           expectChallenge(await bearer(s, flipped(token, part)), s, 'invalid_token');
         });
 
+      it(`Rule 15.18: another spelling of the same signature is refused (${kind})`, async () => {
+        const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_';
+        const token = credential(id, { aud: base(s) });
+        const other = token.slice(0, -1) + alphabet[alphabet.indexOf(token.at(-1)!) ^ 1];
+        const bytesOf = (jws: string): Buffer => Buffer.from(jws.split('.')[2]!, 'base64url');
+        expect(bytesOf(other).equals(bytesOf(token))).to.equal(true);
+        for (const spelt of [other, `${token}=`, `${token}==`])
+          expectChallenge(await bearer(s, spelt), s, 'invalid_token');
+        expect((await bearer(s, token)).status).to.equal(200);
+      });
+
       it(`Suites: alg none is refused (${kind})`, async () => {
         const token = unsignedCredential(id, base(s));
         expectChallenge(await bearer(s, token), s, 'invalid_token');

@@ -127,9 +127,9 @@ function results(s: StorageUnderTest): void {
     ['an empty merge patch', mergePatch, {}],
     ['a removal of nothing', mergePatch, { nothing: null }],
     ['a change to what it is', mergePatch, { author: 'Ada' }],
-    ['a managed relation, client form', mergePatch, { up: [{ href: `${e}forged` }] }],
+    ['a managed relation, client form', mergePatch, { linkset: [{ href: `${e}forged` }] }],
     ['a managed relation taken away', mergePatch, { up: null, [`${lws}storage`]: null }],
-    ['a managed relation, document form', jsonPatch, [{ op: 'replace', path: '/linkset/0/up/0/href', value: e }]],
+    ['a managed relation, document form', jsonPatch, [{ op: 'replace', path: '/linkset/0/linkset/0/href', value: e }]],
     ['a managed relation removed', jsonPatch, [{ op: 'remove', path: '/linkset/0/linkset' }]],
     ['the structural type removed', jsonPatch, [{ op: 'remove', path: '/linkset/0/type/0' }]],
     ['a forbidden type', jsonPatch, [{ op: 'add', path: '/linkset/0/type/-', value: { href: `${lws}Container` } }]],
@@ -149,7 +149,7 @@ function results(s: StorageUnderTest): void {
     const read = await linksOfResource(s, iri);
     const forged = [{ href: `${e}forged` }];
     for (const [type, patch] of [
-      [mergePatch, { up: forged, linkset: forged, license }],
+      [mergePatch, { linkset: forged, license }],
       [mergePatch, { up: null, type: [{ href: `${lws}Container` }, ...before.type], author: 'Eve' }],
     ] as const)
       expect((await send(s, iri, type, patch)).status).to.equal(204);

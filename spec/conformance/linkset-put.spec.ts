@@ -39,6 +39,24 @@ function replacement(s: StorageUnderTest): void {
     expect(await clientPart(s, iri)).to.deep.equal({ types: [] });
   });
 
+  it('Rule 11.2: "up" as it was is an echo; another parent is 409, by PUT and by both patches', async () => {
+    const iri = await described(s, before);
+    const part = await clientPart(s, iri);
+    const [up, other] = [s.scratch, s.root].map((href) => [{ href }]);
+    for (const moved of [other, [...up!, ...other!], [{ href: '../other/' }]])
+      expectProblem(await putLinks(s, iri, { ...before, up: moved }), 409, s);
+    for (const [type, change] of [
+      [mergePatch, { up: other }],
+      ['application/json-patch+json', [{ op: 'replace', path: '/linkset/0/up', value: other }]],
+    ] as const) {
+      const headers = { 'If-Match': '*' };
+      expectProblem(await s.patch(metaOf(iri), type, JSON.stringify(change), headers), 409, s);
+    }
+    expect(await clientPart(s, iri)).to.deep.equal(part);
+    expect((await putLinks(s, iri, { ...before, up })).status).to.equal(204);
+    expect(await clientPart(s, iri)).to.deep.equal(part);
+  });
+
   it('Rule 11.4: literals and target attributes round-trip unchanged', async () => {
     const links = {
       title: 'Ünïcode "quotes" \\ 𝔘 and\nlines',
@@ -67,15 +85,14 @@ function replacement(s: StorageUnderTest): void {
     const { iri } = await s.stored('text/plain', 'x');
     const read = await linksOfResource(s, iri);
     const forged = [{ href: `${e}forged` }];
-    const answer = await putLinks(s, iri, { up: forged, linkset: forged, [`${lws}storage`]: forged, author: 'Ada' });
+    const answer = await putLinks(s, iri, { linkset: forged, [`${lws}storage`]: forged, author: 'Ada' });
     expect(answer.status, answer.text).to.equal(204);
     expect(await linksOfResource(s, iri)).to.deep.equal({ ...read, author: 'Ada' });
   });
 
-  it('Rule 11.2: on the root, which has no parent, up is ignored too', async () => {
+  it('Rule 11.2: on the root, which has no parent, any up is 409', async () => {
     const read = await s.get(metaOf(s.root));
-    const answer = await putLinks(s, s.root, { ...linksIn(read), up: [{ href: `${e}forged` }] });
-    expect(answer.status, answer.text).to.equal(204);
+    expectProblem(await putLinks(s, s.root, { ...linksIn(read), up: [{ href: `${e}forged` }] }), 409, s);
     expect(linksIn(await s.get(metaOf(s.root)))).to.deep.equal(linksIn(read));
   });
 

@@ -65,6 +65,21 @@ describeStorage('Content negotiation', (s) => {
       expect([answer.status, mediaType(answer)]).to.deep.equal([200, type]);
     });
 
+  it('Rule 7.1: what RDF/XML has no way to write comes in the next type that the client takes', async () => {
+    const { iri } = await s.stored('text/turtle', '<> <http://e.example/1> "no name of an element" .');
+    const graph = Array.from({ length: 100_001 }, (_, i) => `<#s> <http://e.example/p> ${i} .`).join('\n');
+    const { iri: large } = await s.stored('text/turtle', graph);
+    for (const at of [iri, large])
+      for (const [Accept, type] of [
+        ['application/rdf+xml, application/ld+json;q=0.5', 'application/ld+json'],
+        ['application/rdf+xml, application/n-quads;q=0.2, text/turtle;q=0.1', 'application/n-quads'],
+        ['application/rdf+xml', 'text/turtle'],
+      ] as const) {
+        const answer = await s.head(at, { Accept });
+        expect([answer.status, mediaType(answer)], `${Accept} of ${at}`).to.deep.equal([200, type]);
+      }
+  }).timeout(60_000);
+
   it('Rule 7.1: a more specific range wins over a wildcard of a higher quality', async () => {
     const { iri } = await s.stored('text/turtle', '<> a <#C> .');
     const Accept = 'application/*;q=0.9, application/ld+json;q=0.1, text/turtle;q=0.5';

@@ -9,6 +9,7 @@ import { acl, aclOf, agent, alice, anybody, as, bob, inWac, modesOf, owner, rule
 const update = 'application/sparql-update';
 const patch = (s: StorageUnderTest, iri: string, text: string, sender?: Sender, headers = {}) =>
   s.send('PATCH', iri, { 'Content-Type': update, ...headers }, text, sender);
+const any = { 'If-Match': '*' };
 const insertion = 'INSERT DATA { <#it> <urn:p> "x" }';
 
 describeStorage(
@@ -63,6 +64,22 @@ describeStorage(
       expect(answer.headers['accept-patch']).to.equal(update);
       expect(listOf(answer, 'accept-put')).to.include('text/turtle');
       expect((await s.get(s.fresh('/'))).headers['accept-patch']).to.equal(undefined);
+    });
+
+    it('Rule 6.18: a 404 names the methods that might create, whatever is hidden there and whoever asks', async () => {
+      const { iri: hidden } = await s.stored('text/plain', 'x');
+      for (const method of ['GET', 'HEAD', 'OPTIONS'])
+        for (const [iri, allowed, sender] of [
+          [s.fresh(), 'GET, HEAD, OPTIONS, QUERY, PUT, PATCH', undefined],
+          [s.fresh(), 'GET, HEAD, OPTIONS, QUERY, PUT, PATCH', s.stranger],
+          [hidden, 'GET, HEAD, OPTIONS, QUERY, PUT, PATCH', s.stranger],
+          [s.fresh('/'), 'GET, HEAD, OPTIONS, PUT', undefined],
+          [`${s.fresh()}.acl`, 'GET, HEAD, OPTIONS, QUERY', undefined],
+        ] as const) {
+          const { status, headers } = await s.send(method, iri, {}, undefined, sender);
+          expect([status, headers['allow']], `${method} ${iri}`).to.deep.equal([404, allowed]);
+        }
+      expect((await s.send('GET', s.fresh(), {}, undefined, 'anonymous')).headers['allow']).to.equal(undefined);
     });
 
     for (const [what, text, status] of [
@@ -134,12 +151,12 @@ describeStorage(
       expectChallenge(await patch(s, aclOf(iri), grant, 'anonymous'), s);
       expect(await modesOf(s, iri, as(s, alice))).to.equal('');
       const before = (await s.get(aclOf(iri))).headers['etag'];
-      const answer = await patch(s, aclOf(iri), grant);
+      const answer = await patch(s, aclOf(iri), grant, undefined, { 'If-Match': before! });
       expect(answer.status, answer.text).to.equal(204);
       expect(answer.headers['etag']).to.be.a('string').and.not.equal(before);
       expect(await modesOf(s, iri, as(s, alice))).to.equal('read');
       expectProblem(await patch(s, aclOf(iri), grant, undefined, { 'If-Match': before! }), 412, s);
-      expect((await patch(s, aclOf(iri), `DELETE WHERE { <#a> ?p ?o }`)).status).to.equal(204);
+      expect((await patch(s, aclOf(iri), `DELETE WHERE { <#a> ?p ?o }`, undefined, any)).status).to.equal(204);
       expect(await modesOf(s, iri, as(s, alice))).to.equal('');
       expect(await modesOf(s, iri, as(s, owner))).to.equal('read write delete control');
     });
@@ -158,9 +175,9 @@ describeStorage(
     it('Rules 3.9, 3.11: a patch cannot take the last control of the root, nor be of another type, nor broken', async () => {
       const root = aclOf(s.root);
       const before = await s.get(root);
-      expectProblem(await patch(s, root, 'DELETE WHERE { ?s ?p ?o }'), 409, s);
-      expectProblem(await s.send('PATCH', root, { 'Content-Type': 'text/n3' }, ''), 415, s);
-      expectProblem(await patch(s, root, 'DELETE WHERE {'), 400, s);
+      expectProblem(await patch(s, root, 'DELETE WHERE { ?s ?p ?o }', undefined, any), 409, s);
+      expectProblem(await s.send('PATCH', root, { 'Content-Type': 'text/n3', ...any }, ''), 415, s);
+      expectProblem(await patch(s, root, 'DELETE WHERE {', undefined, any), 400, s);
       expectProblem(await patch(s, `${root}?x`, 'DELETE WHERE { ?s ?p ?o }'), 400, s);
       expect((await s.get(root)).text).to.equal(before.text);
       expect(before.headers['accept-patch']).to.equal(update);

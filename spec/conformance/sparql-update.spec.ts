@@ -37,6 +37,14 @@ describeStorage('SPARQL Update, where it is off', (s) => {
 describeStorage(
   'SPARQL Update',
   (s) => {
+    it('Rule 14.11: a plain If-Match is 400 and names LWS-If-Match', async () => {
+      const iri = s.fresh();
+      const answer = await s.post(endpointOf(s), updateType, inserting(iri, 'a'), { 'If-Match': '"x"' });
+      expectProblem(answer, 400, s);
+      expect(answer.text).to.include('LWS-If-Match');
+      await s.expectAbsent(iri);
+    });
+
     it('is advertised', async () => {
       expect((await s.get(endpointOf(s))).text).to.include('SPARQL11Update');
       expect((await s.options(endpointOf(s))).headers['accept-post']).to.include(updateType);

@@ -28,6 +28,17 @@ function results(s: StorageUnderTest): void {
     expect(linked(answer, `${lws}storage`)).to.deep.equal([s.root]);
   });
 
+  it('Rule 13.3: an item shows every type that rule 1.2 finds: declared ones, and those that its own RDF states', async () => {
+    const [own, fragment, declared, foreign] = [uniqueIri(), uniqueIri(), uniqueIri(), uniqueIri()];
+    const iri = await turtle(s, `<> a <${own}> . <#it> a <${fragment}> . <http://other.example/> a <${foreign}> .`);
+    await putLinks(s, iri, { type: [{ href: declared }] });
+    for (const type of [own, fragment, declared]) {
+      const [item] = pageOf(await s.get(searchFor(s, [['type', type]]))).items as unknown as { type: string[] }[];
+      expect(item!.type[0]).to.equal('DataResource');
+      expect(item!.type.slice(1)).to.have.members([own, fragment, declared]);
+    }
+  });
+
   it('Rule 13.3: an item says of a resource what its container says of it', async () => {
     const type = uniqueIri();
     const container = await s.container();

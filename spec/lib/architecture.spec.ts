@@ -120,6 +120,8 @@ describe('The house', () => {
     };
     const stray = [...imports, ...importsOf(sourceFiles('spec'))].filter(({ file, from, isType }) => {
       if (/^(?:\.|node:)/.test(from)) return false;
+      // The index of this one loads five times as many modules.
+      if (from === '@comunica/actor-init-query/lib/QueryEngineBase.js') return false;
       // The package by its own name, as others import it.
       if (from === 'quadpod') return isIn(file, 'lib/') || isIn(file, 'components/');
       const isRuntime = !isType && !isIn(file, 'spec/');

@@ -177,7 +177,10 @@ async function compare(model: Model, { storage }: SpecStorage): Promise<void> {
     const record = storage.store.record(root + name);
     expect(record, name).not.to.equal(undefined);
     if (values) {
-      const turtle = (await rdfRepresentation(storage, record!, 'text/turtle'))!.bytes.toString();
+      const turtle = (await rdfRepresentation(storage, record!, {
+        format: 'text/turtle',
+        fallback: 'text/turtle',
+      }))!.bytes.toString();
       expect(new Set([...turtle.matchAll(/ (\d)/g)].map(([, digit]) => Number(digit))), name).to.deep.equal(values);
     } else {
       const listing = JSON.parse((await jsonListing(storage, {}, record!, undefined)).bytes.toString());

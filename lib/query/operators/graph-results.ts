@@ -1,5 +1,6 @@
 /** Rows as the triples of CONSTRUCT and DESCRIBE (SPARQL 1.1 16.2, 16.4). It must not know the algebra or formats. */
 import type { Term } from '@rdfjs/types';
+import { assertIriLength } from '../../rdf/bounds.js';
 import { addNew } from '../access/collections.js';
 import type { Terms } from '../access/key-reader.js';
 import { isBlank, isIri, type TermKey, tokenOf } from '../access/terms.js';
@@ -28,6 +29,12 @@ export async function* graphTriples(
 
 /** What RDF does not allow: a literal as subject, a predicate that is no IRI. */
 export const isAllowed = ([subject, predicate]: TripleTokens): boolean => isResource(subject) && isIri(predicate);
+
+/** Whether a triple may be stored. @throws LwsError `malformed-body` for an IRI that is too long (rule 1.13) */
+export function isStorable(triple: TripleTokens): boolean {
+  for (const token of triple) if (isIri(token)) assertIriLength(token);
+  return isAllowed(triple);
+}
 
 /** The triples that a row makes of a template, of which some may be none of RDF. */
 export function instances(template: Template, row: Row, labelOf: (label: string) => string): TripleTokens[] {

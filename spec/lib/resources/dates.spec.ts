@@ -1,13 +1,18 @@
 /** The dates of states: they only go forward, and none guards a write that may be about another state. */
 import { expect } from 'chai';
 import type { LwsError } from '../../../lib/errors.js';
+import { stageLinks } from '../../../lib/resources/metadata.js';
 import {
   assertPreconditions,
   type Dated,
   dateAfter,
   datedAnew,
+  isNotModified,
   isStrongDate,
+  undated,
 } from '../../../lib/resources/preconditions.js';
+import { latest } from '../../../lib/resources/seen-state.js';
+import { specStorage } from '../../support/storage.js';
 
 const second = Date.UTC(2026, 0, 1);
 
@@ -41,5 +46,46 @@ describe('The date of a state', () => {
     expect([first, again, later].map((state) => isStrongDate(state, second))).to.deep.equal([true, false, false]);
     expect(isLetThrough(again, second + 1000)).to.equal(true);
     expect(isLetThrough(later, second + 1000)).to.equal(true);
+  });
+
+  it('Rule 8.3: If-Modified-Since is not 304 where a change shares its second with the date that was seen', () => {
+    const isFresh = (state: Dated, date: number): boolean => isNotModified({ ifModifiedSince: date }, 'tag', state);
+    const first: Dated = { modified: second + 100 };
+    // The clock is an hour behind.
+    const again = dateAfter(first, second - 3_600_000);
+    expect([first, again].map((state) => isFresh(state, second))).to.deep.equal([true, false]);
+    expect(isFresh(again, second + 1000)).to.equal(true);
+    expect(isFresh(undated, second + 1000)).to.equal(false);
+  });
+
+  it('Rule 8.3: a listing is as late as what it shows, and tells when two of them share a second', () => {
+    const container: Dated = { modified: second + 100 };
+    expect(latest(container, [{ modified: second - 5000 }])).to.deep.include({ modified: second + 100 });
+    expect(latest(container, [{ modified: second + 100 }]).sharesSecond).to.equal(undefined);
+    expect(latest(container, [{ modified: second + 700 }])).to.deep.equal({
+      modified: second + 700,
+      sharesSecond: true,
+    });
+    expect(latest(container, [{ modified: second + 5000 }, { modified: second }]).modified).to.equal(second + 5000);
+  });
+
+  it('Rule 8.5: the first write of a linkset is after the resource, also when the clock was set back', async () => {
+    const { storage, memory, dispose } = await specStorage();
+    const iri = `${storage.rootIri}x`;
+    const record = {
+      iri,
+      kind: 'binary',
+      revision: 'r',
+      mediaType: 'text/plain',
+      size: 0,
+      created: second,
+      modified: second,
+    } as const;
+    await memory.store.transact((tx) => tx.putRecord(record));
+    const written = await memory.store.transact((tx) =>
+      stageLinks({ ...storage, clock: () => second - 3_600_000 }, tx, memory.store.record(iri)!, { author: 'Ada' }),
+    );
+    expect([written.linked, written.linkedSharesSecond]).to.deep.equal([second + 1, true]);
+    await dispose();
   });
 });

@@ -26,7 +26,10 @@ describe('PATCH with SPARQL Update', () => {
   const send = (text: string) => patch(spec.storage, { ...common, iri, body: body(text, update) });
   const turtle = async (): Promise<string> => {
     const record = spec.storage.store.record(iri)!;
-    return (await rdfRepresentation(spec.storage, record, 'text/turtle'))!.bytes.toString();
+    return (await rdfRepresentation(spec.storage, record, {
+      format: 'text/turtle',
+      fallback: 'text/turtle',
+    }))!.bytes.toString();
   };
   const refusal = async (work: Promise<unknown>): Promise<LwsError> => {
     const error = await work.then(
@@ -224,7 +227,10 @@ describe('PATCH with SPARQL Update', () => {
     ]) {
       await send(text!);
       const record = spec.storage.store.record(iri)!;
-      const lines = (await rdfRepresentation(spec.storage, record, 'application/n-triples'))!.bytes.toString();
+      const lines = (await rdfRepresentation(spec.storage, record, {
+        format: 'application/n-triples',
+        fallback: 'application/n-triples',
+      }))!.bytes.toString();
       expect(lines.split(' .\n').filter(Boolean), text).to.deep.equal(expected);
       await send('DELETE WHERE { ?s ?p ?o }');
     }
@@ -254,7 +260,10 @@ describe('PATCH with SPARQL Update', () => {
     await send('PREFIX x: <http://x/> INSERT { ?s x:c\\~d 8 } WHERE { ?s x:a\\-b 7 }');
     await send('PREFIX x: <http://x/> DELETE WHERE { ?s x:a\\-b 7 }');
     const record = spec.storage.store.record(iri)!;
-    const lines = (await rdfRepresentation(spec.storage, record, 'application/n-triples'))!.bytes.toString();
+    const lines = (await rdfRepresentation(spec.storage, record, {
+      format: 'application/n-triples',
+      fallback: 'application/n-triples',
+    }))!.bytes.toString();
     expect(lines).to.include('<http://x/c~d> "8"').and.not.to.include('a-b');
   });
 

@@ -1,0 +1,167 @@
+/** Rules 3.12, 3.13: a lock-out by an access control list can be undone, and placeholders are nobody. */
+import { expect } from 'chai';
+import { describeStorage } from '../support/conformance.js';
+import { expectProblem } from '../support/expectations.js';
+import { documentOf, grantsOf, policy, postDocument } from '../support/grants.js';
+import { uniqueIri } from '../support/search.js';
+import {
+  aclOf,
+  agent,
+  alice,
+  anybody,
+  as,
+  bob,
+  inWac,
+  owner,
+  ownerRule,
+  rule,
+  setBareAcl,
+  turtleOf,
+  wacSettings,
+} from '../support/wac.js';
+
+const turtle = 'text/turtle';
+const placeholder = 'did:key:z6Mk...';
+const onlyAlice = rule('Read Write Control', agent(alice));
+
+describeStorage(
+  'ACLs that shut everybody out',
+  (s) => {
+    it('Rule 3.12: who controls the root may read, replace and delete an ACL that names somebody else', async () => {
+      const container = await s.container();
+      const { iri } = await s.stored(turtle, '<> a <#Hidden> .', `${container}hidden`);
+      await setBareAcl(s, container, [onlyAlice]);
+      for (const hidden of [container, iri, `${iri}.meta`]) await s.expectAbsent(hidden);
+      expect(await s.members(s.scratch)).not.to.include(container);
+      const search = `${s.root}.lws/type-search?type=${encodeURIComponent(`${iri}#Hidden`)}`;
+      expect(JSON.parse((await s.get(search)).text).totalItems).to.equal(0);
+      const read = await s.get(aclOf(container));
+      expect(read.status, read.text).to.equal(200);
+      expect(read.text).to.include(alice.did);
+      expect((await s.options(aclOf(container))).status).to.equal(204);
+      await setBareAcl(s, container, [onlyAlice, ownerRule]);
+      expect((await s.get(iri)).status).to.equal(200);
+      await setBareAcl(s, container, [onlyAlice]);
+      expect((await s.delete(aclOf(container))).status).to.equal(204);
+      expect((await s.get(iri)).status).to.equal(200);
+    });
+
+    it('Rule 3.12: that is nobody else: neither who has Control above by another ACL, nor everybody', async () => {
+      const outer = await s.container();
+      await setBareAcl(s, outer, [ownerRule, rule('Read Write Control', agent(bob))]);
+      const inner = await s.container(`${outer}inner/`);
+      await setBareAcl(s, inner, [onlyAlice]);
+      const asked = async (who: Parameters<typeof s.send>[4]): Promise<number[]> =>
+        [
+          await s.send('GET', aclOf(inner), {}, undefined, who),
+          await s.send('PUT', aclOf(inner), { 'Content-Type': turtle, 'If-Match': '*' }, turtleOf(ownerRule), who),
+          await s.send('DELETE', aclOf(inner), {}, undefined, who),
+        ].map(({ status }) => status);
+      const open = [ownerRule, rule('Control', anybody)];
+      const before = await s.get(aclOf(s.root));
+      try {
+        await setBareAcl(s, s.root, open);
+        expect(await asked(as(s, bob))).to.deep.equal([404, 404, 404]);
+        expect(await asked(s.stranger)).to.deep.equal([404, 404, 404]);
+        expect(await asked('anonymous')).to.deep.equal([401, 401, 401]);
+      } finally {
+        await s.put(aclOf(s.root), turtle, before.text, { 'If-Match': '*' });
+      }
+    });
+
+    it('Rule 3.12: a member of a group that the root names may, as long as it is one', async () => {
+      const group = await s.stored(turtle, `<#g> <http://www.w3.org/2006/vcard/ns#hasMember> <${bob.did}> .`);
+      await setBareAcl(s, group.iri, [ownerRule]);
+      const container = await s.container();
+      await setBareAcl(s, container, [onlyAlice]);
+      const before = await s.get(aclOf(s.root));
+      const status = async (): Promise<number> =>
+        (await s.send('GET', aclOf(container), {}, undefined, as(s, bob))).status;
+      try {
+        await setBareAcl(s, s.root, [ownerRule, rule('Control', `acl:agentGroup <${group.iri}#g>`, 'accessTo')]);
+        expect(await status()).to.equal(200);
+        await s.put(group.iri, turtle, '', { 'If-Match': '*' });
+        expect(await status()).to.equal(404);
+      } finally {
+        await s.put(aclOf(s.root), turtle, before.text, { 'If-Match': '*' });
+      }
+    });
+
+    it('Rule 3.9: the ACL of the root names an agent with Control whose identifier is one', async () => {
+      for (const who of [
+        anybody,
+        'acl:agentGroup <https://groups.example/g#g>',
+        'acl:agentClass acl:AuthenticatedAgent',
+      ])
+        expectProblem(
+          await s.put(aclOf(s.root), turtle, turtleOf(rule('Read Write Control', who)), { 'If-Match': '*' }),
+          409,
+          s,
+        );
+    });
+
+    it('Rule 3.13: a did:key that is none is refused as an agent, by PUT and PATCH, whatever it is about', async () => {
+      const { iri } = await s.stored(turtle, '');
+      const text = turtleOf(
+        ownerRule,
+        `[] a acl:Authorization ; acl:agent <${placeholder}> ; acl:accessTo <${uniqueIri()}> .`,
+      );
+      const put = await s.put(aclOf(iri), turtle, text);
+      expectProblem(put, 400, s);
+      expect(put.text).to.include(placeholder);
+      await setBareAcl(s, iri, [ownerRule]);
+      const insert = `INSERT DATA { <#x> <http://www.w3.org/ns/auth/acl#agent> <${placeholder}> }`;
+      expectProblem(await s.patch(aclOf(iri), 'application/sparql-update', insert, { 'If-Match': '*' }), 400, s);
+      expect((await s.get(aclOf(iri))).text).not.to.include('z6Mk...');
+    });
+
+    it('Rule 3.11: a PATCH of an ACL that is there needs a condition, as its PUT does', async () => {
+      const { iri } = await s.stored(turtle, '');
+      const insert = `INSERT DATA { <#x> <#y> <#z> }`;
+      await setBareAcl(s, iri, [ownerRule]);
+      expectProblem(await s.patch(aclOf(iri), 'application/sparql-update', insert), 428, s);
+      const etag = await s.tag(aclOf(iri));
+      expect((await s.patch(aclOf(iri), 'application/sparql-update', insert, { 'If-Match': etag })).status).to.equal(
+        204,
+      );
+    });
+  },
+  inWac(),
+);
+
+describeStorage(
+  'ACLs without conditions',
+  (s) => {
+    it('Rule 6.9: lws.require-conditional-writes=false frees ACLs as it does resources; linksets keep If-Match', async () => {
+      const { iri } = await s.stored(turtle, '');
+      for (const status of [201, 204])
+        expect((await s.put(aclOf(iri), turtle, turtleOf(ownerRule))).status).to.equal(status);
+      const insert = `INSERT DATA { <#x> <#y> <#z> }`;
+      expect((await s.patch(aclOf(iri), 'application/sparql-update', insert)).status).to.equal(204);
+      expectProblem(await s.put(aclOf(iri), turtle, turtleOf(ownerRule), { 'If-Match': '"other"' }), 412, s);
+      expectProblem(await s.put(`${iri}.meta`, 'application/linkset+json', '{"linkset":[]}'), 428, s);
+    });
+  },
+  { settings: { ...wacSettings, 'require-conditional-writes': 'false' }, owner },
+);
+
+describeStorage(
+  'Identities that are none',
+  (s) => {
+    it('Rule 17.2: a did:key that is none is refused as an assignee, of a grant and of a request', async () => {
+      for (const assignee of [placeholder, `${alice.did}x`, 'did:key:z', 'did:key:', `${alice.did}#key`]) {
+        const answer = await postDocument(
+          s,
+          grantsOf(s),
+          documentOf(s, 'AccessGrant', [policy(assignee, 'read', s.root)]),
+        );
+        expectProblem(answer, 400, s);
+        expect(answer.text, assignee).to.include('identity');
+      }
+      expect(
+        (await postDocument(s, grantsOf(s), documentOf(s, 'AccessGrant', [policy(bob, 'read', s.root)]))).status,
+      ).to.equal(201);
+    });
+  },
+  { settings: { owners: owner.did }, owner },
+);

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFile
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { expect } from 'chai';
+import { isIdentity } from '../../lib/authorization/did.js';
 import { packageRoot } from '../../lib/package-root.js';
 import { request } from '../support/http.js';
 import { startProcess } from '../support/process.js';
@@ -41,6 +42,19 @@ describe('Documents', () => {
         statSync(join(packageRoot, folder)).isDirectory() && !existsSync(join(packageRoot, folder, 'README.md')),
     );
     expect(without).to.deep.equal([]);
+  });
+
+  it('rule 3.13: print identities that are whole, or that nobody takes for one', () => {
+    const printed = documentsIn(packageRoot).flatMap((path) =>
+      [...readFileSync(path, 'utf8').matchAll(/did:key:[\w.…-]+/g)].map(([did]) => ({
+        did,
+        path: relative(packageRoot, path),
+      })),
+    );
+    expect(printed.length).to.be.above(5);
+    expect(printed.filter(({ did }) => !/^did:key:(?:YOUR|THEIR)-DID$/.test(did) && !isIdentity(did))).to.deep.equal(
+      [],
+    );
   });
 
   it('number decisions once each, and list them all', () => {

@@ -50,6 +50,13 @@ describe('server/wrong start', function () {
       expect(existsSync('to')).to.equal(false);
     });
 
+  it('rule 5.4: refuses an owner whose did:key is none, before anything is made', async () => {
+    const dataDir = join(folder, 'placeholder');
+    for (const owner of ['did:key:z6Mk...', 'did:key:YOUR-DID', 'somebody', '<YOUR-DID>'])
+      refused(await runProcess([`--owners=${owner}`], { dataDir }), /^quadpod: lws\.owners has .*quadpod owner/);
+    expect(existsSync(dataDir)).to.equal(false);
+  });
+
   it('refuses owner --key with a file that is not there; --new-key makes one, once', async () => {
     const file = join(folder, 'some.key');
     refused(await runProcess(['owner', '--key', file]), /There is no .*some\.key.*--new-key/);

@@ -1,0 +1,35 @@
+/** The engine is loaded in the thread that answers requests: in pieces, and without the command line of Comunica. */
+import { execFileSync } from 'node:child_process';
+import { expect } from 'chai';
+import { packageRoot } from '../../../lib/package-root.js';
+
+const script = `
+  import { createRequire } from 'node:module';
+  const { loadUpdates } = await import('./dist/lib/documents/document-tasks.js');
+  const before = Object.keys(createRequire(import.meta.url).cache).length;
+  let turns = 0;
+  const count = () => { turns++; timer = setImmediate(count); };
+  let timer = setImmediate(count);
+  const engine = await (await loadUpdates()).loadQueryEngine();
+  clearImmediate(timer);
+  const modules = Object.keys(createRequire(import.meta.url).cache);
+  console.log(JSON.stringify({ turns, added: modules.length - before, is: typeof engine.queryBindings,
+    stray: modules.filter((file) => /node_modules.(componentsjs|winston|rdf-parse)./.test(file)) }));
+`;
+
+describe('query/loading of the engine', function () {
+  this.timeout(60_000);
+
+  it('yields to other work between packages, and loads what answers need alone', () => {
+    const output = execFileSync(process.execPath, ['--input-type=module', '-e', script], {
+      cwd: packageRoot,
+      encoding: 'utf8',
+      env: { ...process.env, NODE_OPTIONS: '' },
+    });
+    const { turns, added, is, stray } = JSON.parse(output);
+    expect(is).to.equal('function');
+    expect(stray).to.deep.equal([]);
+    expect(added).to.be.within(50, 300);
+    expect(turns).to.be.above(8);
+  });
+});

@@ -11,6 +11,7 @@ export class AclIndex {
   /** How many times an ACL was staged that is not committed yet. */
   private readonly staged = new Map<string, number>();
   private order: readonly string[] | undefined;
+  private changes = 0;
 
   /** Reads which there are, and follows what is committed. */
   static async open(store: Store): Promise<AclIndex> {
@@ -27,6 +28,11 @@ export class AclIndex {
         if (key.startsWith(prefix)) index.committed(key.slice(prefix.length), value !== null);
     });
     return index;
+  }
+
+  /** Another number after each commit that may change what an ACL says. */
+  get version(): number {
+    return this.changes;
   }
 
   get size(): number {
@@ -66,6 +72,7 @@ export class AclIndex {
 
   /** One that was written again while its deletion was on the way to the disk stays. */
   private committed(iri: string, exists: boolean): void {
+    this.changes++;
     const staged = (this.staged.get(iri) ?? 0) - (exists ? 1 : 0);
     if (staged > 0) this.staged.set(iri, staged);
     else this.staged.delete(iri);

@@ -3,6 +3,7 @@
  * one; the nearest wins entirely. It must not know HTTP, nor what widens its decisions.
  */
 
+import { LRUCache } from 'lru-cache';
 import { below, type IriRange, isWholeStorage, only, unionOfRanges } from '../storage/iri-ranges.js';
 import { type Acl, aclKey, readAcl } from './acl.js';
 import { judge } from './acl-decision.js';
@@ -50,6 +51,9 @@ export const wacModel = (options: WacOptions): BaseModel => new WacModel(options
 class WacModel implements BaseModel {
   // Inside the transaction everything is decided again: a group may have changed since.
   private readonly memos = [new WeakMap<Access, Memo>(), new WeakMap<Access, Memo>()] as const;
+
+  /** What callers may read, as of a version of the ACLs. */
+  private readonly scopes = new LRUCache<string, { readonly version: number; readonly scope: ReadScope }>({ max: 500 });
 
   constructor(private readonly options: WacOptions) {}
 
@@ -122,6 +126,11 @@ class WacModel implements BaseModel {
   async readScope(access: Access): Promise<ReadScope> {
     const { storage, view, index } = this.options;
     if (index.size > maxRanges) return 'decide';
+    const { version } = index;
+    // Looking at every ACL takes as long as there are ACLs, hidden ones among them: once for each state of them.
+    const caller = JSON.stringify([access.principal?.subject, access.origin]);
+    const known = this.scopes.get(caller);
+    if (known?.version === version) return known.scope;
     const asked: Asked = { view, access, mode: 'read' };
     const current = (): Acl[] => index.sorted.flatMap((iri) => this.aclOf(view, iri) ?? []);
     const reads = async (acl: Acl, part: Part): Promise<boolean> => (await this.decideBy(asked, acl, part)).allowed;
@@ -130,7 +139,12 @@ class WacModel implements BaseModel {
       const ranges = await readableRanges(acls, reads);
       // Nothing may have been revoked while a group was fetched.
       const now = current();
-      if (now.length === acls.length && now.every((acl, index) => acl === acls[index])) return scopeOf(ranges, storage);
+      if (now.length !== acls.length || now.some((acl, at) => acl !== acls[at])) continue;
+      const scope = scopeOf(ranges, storage);
+      // Members of groups change without an ACL.
+      if (acls.every(({ rules }) => rules.every(({ groups }) => groups.length === 0)))
+        this.scopes.set(caller, { version, scope });
+      return scope;
     }
     return 'decide';
   }

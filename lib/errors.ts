@@ -87,10 +87,10 @@ export class LwsError extends Error {
     this.fields = details.fields ?? {};
   }
 
-  /** The same refusal, of a credential that came with that scheme, or with other fields. */
-  with(changed: Pick<ErrorDetails, 'scheme' | 'fields'>): LwsError {
+  /** The same refusal, of a credential that came with that scheme, with other fields, or with a hint at its end. */
+  with({ hint = '', ...changed }: Pick<ErrorDetails, 'scheme' | 'fields'> & { readonly hint?: string }): LwsError {
     const { code, message, cause, reason, fields, scheme } = this;
-    return new LwsError(code, message, {
+    return new LwsError(code, message + hint, {
       cause,
       fields,
       ...(scheme === undefined ? {} : { scheme }),

@@ -48,7 +48,9 @@ function group(key: string, values: readonly unknown[]): FilterGroup {
   if (values.length === 0) throw malformed(`A group of "${key.slice(0, 100)}" is empty and could match nothing.`);
   for (const value of values)
     if (typeof value !== 'string' || !isAbsoluteIri(value))
-      throw malformed(`${String(JSON.stringify(value)).slice(0, 100)} is not an absolute IRI.`);
+      throw malformed(
+        `The value ${String(JSON.stringify(value)).slice(0, 100)} of "${key.slice(0, 100)}" is not an absolute IRI.`,
+      );
   return { relation: searchedRelation(key), values: [...new Set(values as string[])] };
 }
 

@@ -59,7 +59,11 @@ const request = (
 
 /** `GET ?query=`; `undefined` without a query. @throws LwsError `bad-request`, `too-large` */
 export function requestOfUrl(parameters: URLSearchParams, maxBytes: number): SparqlRequest | undefined {
-  if (parameters.has('update')) throw new LwsError('bad-request', 'Updates are not possible here. PATCH a resource.');
+  if (parameters.has('update'))
+    throw new LwsError(
+      'bad-request',
+      'Updates are not possible by GET or in a form here. PATCH a resource, or turn on lws.sparql.endpoint.update.',
+    );
   const queries = parameters.getAll('query');
   if (queries.length === 0) return undefined;
   if (queries.length > 1) throw new LwsError('bad-request', 'The parameter query is given twice.');
@@ -87,9 +91,12 @@ export async function requestOfBody(
       parameters,
     );
   if (mediaType !== sparqlQuery && (isQuery || mediaType !== form))
-    throw new LwsError('unsupported-media-type', `A query is sent as ${sparqlQuery}${isQuery ? '' : ` or ${form}`}.`, {
-      fields: { 'Accept-Query': sparqlQuery },
-    });
+    throw new LwsError(
+      'unsupported-media-type',
+      `A query is sent as ${sparqlQuery}${isQuery ? '' : ` or ${form}`}.` +
+        (mediaType === sparqlUpdate && !isQuery ? ' Updates are off here (lws.sparql.endpoint.update).' : ''),
+      { fields: { 'Accept-Query': sparqlQuery } },
+    );
   if (mediaType === sparqlQuery)
     return request(decodeUtf8(await readBody(body, maxBytes, 'lws.sparql.endpoint.max-query-bytes')), parameters);
   // A form is percent-encoded, and three times as long for that.

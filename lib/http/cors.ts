@@ -11,7 +11,7 @@ const requestFields =
   'traceparent, Want-Content-Digest, Want-Repr-Digest, X-Requested-With';
 const exposedFields =
   'Accept-Patch, Accept-Post, Accept-Put, Accept-Query, Accept-Ranges, Allow, Content-Digest, Content-Range, DPoP-Nonce, ETag, ' +
-  'Last-Modified, Link, Location, Preference-Applied, Repr-Digest, Vary, WAC-Allow, Want-Content-Digest, WWW-Authenticate';
+  'Last-Modified, Link, Location, LWS-Hint, Preference-Applied, Repr-Digest, Vary, WAC-Allow, Want-Content-Digest, WWW-Authenticate';
 
 const none: Fields = {};
 

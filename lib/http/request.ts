@@ -29,7 +29,8 @@ export function preconditions(req: IncomingMessage): Preconditions {
     const value = headers[name];
     if (value === undefined) return undefined;
     const parsed = parseEntityTags(value);
-    if (!parsed && !isRead) throw new LwsError('bad-request', `${name} is neither * nor a list of entity tags.`);
+    if (!parsed && !isRead)
+      throw new LwsError('bad-request', `${name} is neither * nor a list of entity tags, which have quotes: "x".`);
     return parsed;
   };
   const date = (value: string | undefined): number | undefined =>

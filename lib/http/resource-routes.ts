@@ -197,6 +197,9 @@ async function shown(storage: Storage, access: Access, record: ResourceRecord): 
 /** `Prefer: set-linkset`: the Link fields are to become metadata (rule 11.10). */
 const setsLinkset = (req: IncomingMessage): boolean => preferences(req).has('set-linkset');
 
+const formType = 'application/x-www-form-urlencoded';
+const formHint = { 'LWS-Hint': `Stored as ${formType}, which curl says where no Content-Type is given.` };
+
 /** What an answer to a write says of the new state: the tag is that of a GET without Accept (rule 8.1). */
 async function writtenFields(
   { storage, req, access }: ResourceExchange,
@@ -215,6 +218,7 @@ async function writtenFields(
     Link: resourceLinks(await shown(storage, access, record), storage),
     'Want-Content-Digest': wantContentDigest,
     ...(setsLinkset(req) ? { 'Preference-Applied': 'set-linkset' } : {}),
+    ...(kind === 'binary' && req.headers['content-type']?.startsWith(formType) ? formHint : {}),
   };
 }
 

@@ -1,12 +1,15 @@
 /** The fields of an answer that tell of a state, and the conditions on it. It must not know representations. */
 import type { IncomingMessage } from 'node:http';
+import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
 import { formatHttpDate } from '../fields/date.js';
 import { acceptedPatches, acceptPost, allowedMethods, methodsOfAbsent, sparqlUpdate } from '../resources/methods.js';
+import { counterpart } from '../resources/names.js';
 import type { Storage } from '../resources/storage.js';
 import type { ResourceRecord } from '../storage/records.js';
 import { resourceLinks } from './links.js';
 import type { Reply } from './reply.js';
+import type { ResourceExchange } from './resource-exchange.js';
 
 /** Private data that changes: caches ask again, with the tag. */
 export const revalidate = 'private, no-cache';
@@ -45,7 +48,7 @@ export function notModified(fields: Record<string, string>): Reply {
 
 /** Clients look at a 404 for how to create. Whether something is hidden or absent, and whoever asks: the same words (rule 6.18). */
 export async function toldHowToCreate(
-  { storage, target: { iri } }: { readonly storage: Storage; readonly target: { readonly iri: string } },
+  { storage, access, target: { iri } }: Pick<ResourceExchange, 'storage' | 'access' | 'target'>,
   answer: () => Promise<Reply>,
 ): Promise<Reply> {
   try {
@@ -54,6 +57,7 @@ export async function toldHowToCreate(
     if (!(error instanceof LwsError) || error.code !== 'not-found') throw error;
     const methods = methodsOfAbsent(iri, storage);
     throw error.with({
+      hint: await hintOf(storage, access, iri),
       fields: {
         ...error.fields,
         Allow: methods.join(', '),
@@ -61,4 +65,12 @@ export async function toldHowToCreate(
       },
     });
   }
+}
+
+/** Who may read what has the name with, or without, a slash at its end is told of it. */
+async function hintOf({ authorizer, store: view }: Storage, access: Access, iri: string): Promise<string> {
+  const other = counterpart(iri);
+  const record = view.record(other);
+  const isTold = record && (await authorizer.allows({ view, access, mode: 'read', iri: other, record }));
+  return isTold ? ` There is ${other}, with another end of its name.` : '';
 }

@@ -144,9 +144,18 @@ async function parseRdfXml(text: string, { base, factory }: Parsing): Promise<Rd
   assertHarmlessEntities(text);
   const { rdfXmlQuads } = await import('./rdfxml-parser.js');
   const quads = await rdfXmlQuads(text, base, factory).catch((error: Error) => {
-    throw error instanceof LwsError ? error : malformed(error.message.slice(0, 300), error);
+    throw error instanceof LwsError ? error : malformed(xmlFault(error.message), error);
   });
   return { quads, prefixes: xmlNamespaces(text) };
+}
+
+/** What the XML parser and the one of RDF/XML say of a fault, in one form. */
+function xmlFault(message: string): string {
+  const [, line, column, fault = message] = /^(?:Line )?(\d+)(?::| column )(\d+): (.*?)\.*$/s.exec(message) ?? [];
+  const what = fault
+    .slice(0, 300)
+    .replace(/^unbound namespace prefix: "(.*)"$/, 'the prefix $1 is not declared: add xmlns:$1="..."');
+  return line === undefined ? what : `${what} (line ${line}, column ${column})`;
 }
 
 /** XML is in UTF-8 or UTF-16 (XML 1.0, 4.3.3 and appendix F). @throws LwsError `malformed-body` */

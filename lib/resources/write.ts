@@ -39,7 +39,12 @@ export function assertUnreserved(
   { rootIri, systemPrefix }: Pick<Storage, 'rootIri' | 'systemPrefix'>,
   iri: string,
 ): void {
-  if (iri !== rootIri && isReserved(iri, rootIri, systemPrefix)) throw reservedName();
+  if (iri === rootIri || !isReserved(iri, rootIri, systemPrefix)) return;
+  if (!/\.acl$/i.test(iri)) throw reservedName();
+  throw new LwsError(
+    'reserved-name',
+    'The name is that of an access control list: those are there with lws.access-control=wac.',
+  );
 }
 
 /** The parent that a new resource goes into. @throws LwsError as `requireAccess`, `already-exists` */

@@ -35,21 +35,31 @@ export function createHttpServer(app: RequestListener, challenge: ChallengePolic
   };
 }
 
+type ClientError = NodeJS.ErrnoException & { readonly rawPacket?: Buffer };
+
+function malformedRequest({ code, rawPacket }: ClientError): readonly [status: string, LwsError] {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return ['431 Request Header Fields Too Large', new LwsError('fields-too-large', 'The header fields are too long.')];
+  // RFC 9110 9.1: a method that nobody knows here; Node reads those that it has a name for, and anything else comes as such a one.
+  if (
+    code === 'HPE_INVALID_METHOD' &&
+    /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/1\.[01]\r\n/.test(rawPacket?.toString('latin1') ?? '')
+  )
+    return ['501 Not Implemented', new LwsError('not-implemented', 'The method of the request is not known here.')];
+  return ['400 Bad Request', new LwsError('bad-request', 'This is not HTTP/1.1.')];
+}
+
 /** Answers requests that are not HTTP/1.1. */
 export function answerMalformed(server: NetServer, challenge: ChallengePolicy): void {
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     // What comes after the answer fails again, before TLS has sent the answer.
     if (socket.writableEnded) return;
     if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-    const tooLong = error.code === 'HPE_HEADER_OVERFLOW';
-    const refusal = tooLong
-      ? new LwsError('fields-too-large', 'The header fields are too long.')
-      : new LwsError('bad-request', 'This is not HTTP/1.1.');
+    const [status, refusal] = malformedRequest(error);
     const { fields, body } = problemReply(refusal, `urn:uuid:${randomUUID()}`, challenge);
     const lines = Object.entries({ ...fields, Link: formatLink(challenge.realm, lws.storage) }).map(
       ([name, value]) => `${name}: ${value}\r\n`,
     );
-    const status = tooLong ? '431 Request Header Fields Too Large' : '400 Bad Request';
     const length = (body as Buffer).length;
     socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}Content-Length: ${length}\r\nConnection: close\r\n\r\n${body}`);
     const impatient = setTimeout(() => socket.destroy(), lingerMs).unref();

@@ -12,6 +12,7 @@ import { bindParameters, type Parameters } from './parameters.js';
 import { assertGraphNames, assertScopes, nameSolutions } from './query-scopes.js';
 import { putServices, type ServiceClause, takeServices } from './service-clauses.js';
 import { prefixesOf, type Syntax, sparqlReader } from './sparql-parser.js';
+import { explainSyntax } from './syntax-errors.js';
 
 export type QueryForm = 'select' | 'ask' | 'construct' | 'describe';
 
@@ -54,7 +55,7 @@ export async function parseQuery(
     if (/graph/i.test(text)) nameGraphs(syntax, parse);
   } catch (error) {
     if (error instanceof LwsError) throw error;
-    throw new LwsError('malformed-query', `The query cannot be read: ${explain(text, error as Error)}`, {
+    throw new LwsError('malformed-query', `The query cannot be read: ${explainSyntax(text, error as Error)}`, {
       cause: error,
     });
   }
@@ -93,16 +94,6 @@ export async function parseQuery(
 }
 
 const oneLine = (message: string): string => message.replace(/\s+/g, ' ').slice(0, 300);
-
-/** Where the fault is, as far as the parser tells: an offset, a token, or the end. */
-function explain(text: string, error: Error): string {
-  if (error instanceof RangeError) return 'it is nested too deeply.';
-  const [, offset] = /at offset: (\d+)/.exec(error.message) ?? [];
-  const [, found] = /but found:? '([^']*)'/.exec(error.message) ?? [];
-  const at = offset !== undefined ? Number(offset) : found ? text.lastIndexOf(found) : text.length;
-  const lines = text.slice(0, Math.max(0, at)).split(/\r\n|\r|\n/);
-  return `${oneLine(error.message)} (near line ${lines.length}, column ${lines.at(-1)!.length + 1})`;
-}
 
 const namesOf = (terms: readonly { readonly value: string }[]): readonly string[] => terms.map(({ value }) => value);
 

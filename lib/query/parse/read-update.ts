@@ -8,6 +8,7 @@ import { resolveIri } from '../../rdf/resolve-iri.js';
 import { decodeEscapes } from './code-point-escapes.js';
 import { assertScopes, nameSolutions } from './query-scopes.js';
 import { prefixesOf, type Syntax, sparqlReader } from './sparql-parser.js';
+import { explainSyntax } from './syntax-errors.js';
 
 /** Operations that have the same base. */
 export interface UpdateStep {
@@ -40,8 +41,8 @@ export async function readSteps(
   prepare: (syntax: Syntax, parse: (text: string) => Syntax) => void,
 ): Promise<ReadUpdate> {
   const { parse, translate } = await sparqlReader(base);
+  const text = decodeEscapes(written);
   try {
-    const text = decodeEscapes(written);
     const syntax = parse(text);
     if (syntax.type !== 'update') throw new Error('this is a query, not an update');
     prepare(syntax, parse);
@@ -52,12 +53,11 @@ export async function readSteps(
     return { prefixes: declaredPrefixes(syntax), steps: stepsOf(syntax, algebra, base) };
   } catch (error) {
     if (error instanceof LwsError && error.code !== 'malformed-query') throw error;
-    throw new LwsError('malformed-body', `The update cannot be read: ${messageOf(error as Error)}`, { cause: error });
+    throw new LwsError('malformed-body', `The update cannot be read: ${explainSyntax(text, error as Error)}`, {
+      cause: error,
+    });
   }
 }
-
-const messageOf = (error: Error): string =>
-  error instanceof RangeError ? 'it is nested too deeply.' : error.message.replace(/\s+/g, ' ').slice(0, 300);
 
 const managing = new Set(['load', 'clear', 'create', 'drop', 'add', 'move', 'copy']);
 

@@ -36,7 +36,8 @@ export async function takeServices(
 ): Promise<readonly ServiceClause[]> {
   const all = [...nodesOf(syntax, isService, () => true)];
   if (all.length === 0) return [];
-  if (allowed.length === 0) throw refused('SERVICE is not possible here: a query is answered from this storage alone.');
+  if (allowed.length === 0)
+    throw refused('SERVICE is not possible here: no host is allowed (lws.sparql.endpoint.allowed-services).');
   if (all.length > maxServices) throw refused(`A query may have ${maxServices} SERVICE clauses.`);
   const tools = await makeTools(syntax, base);
   for (const node of all) assertAllowed(tools.meaningOf(node).endpoint, allowed);

@@ -5,6 +5,7 @@
 import type { Algebra } from '@comunica/utils-algebra';
 import { nodesOf } from './query-scopes.js';
 import { resolveReferences } from './references.js';
+import { onParseErrors } from './syntax-errors.js';
 
 /** A node of the syntax tree. */
 export interface Syntax {
@@ -19,7 +20,7 @@ async function makeParser() {
     import('@traqula/parser-sparql-1-2'),
     import('@traqula/algebra-sparql-1-2'),
   ]);
-  return { parser: new Parser(), toAlgebra };
+  return { parser: new Parser({ errorHandler: onParseErrors } as object), toAlgebra };
 }
 let parser: ReturnType<typeof makeParser> | undefined;
 
@@ -41,7 +42,15 @@ export async function sparqlReader(base: string): Promise<SparqlReader> {
   const { parser, toAlgebra } = await loadParser();
   return {
     parse(text) {
-      const syntax = parser.parse(resolveReferences(text, base), { baseIRI: base }) as unknown as Syntax;
+      let syntax: Syntax;
+      try {
+        syntax = parser.parse(resolveReferences(text, base), { baseIRI: base }) as unknown as Syntax;
+      } catch (error) {
+        if (error instanceof RangeError) throw error;
+        // Places in the text are those that were sent.
+        parser.parse(text, { baseIRI: base });
+        throw error;
+      }
       if (text.includes('\\')) decodeLocalNames(syntax);
       return syntax;
     },

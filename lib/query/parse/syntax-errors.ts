@@ -1,0 +1,123 @@
+/** Syntax errors of the SPARQL parser in words of SPARQL, with line and column. It must not know what is parsed for whom. */
+import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
+
+/** What Chevrotain says of a token that does not fit. */
+interface TokenFault {
+  readonly message: string;
+  readonly token: { readonly image: string; readonly startOffset: number };
+}
+
+/** A token that does not fit, and what might stand there. */
+export class UnexpectedToken extends Error {
+  constructor(readonly fault: TokenFault) {
+    super(fault.message);
+  }
+}
+
+/** For the parser, which would tell of tokens by the names of its own. @throws UnexpectedToken */
+export const onParseErrors = ([first]: readonly unknown[]): never => {
+  throw new UnexpectedToken(first as TokenFault);
+};
+
+const words: readonly (readonly [RegExp, string])[] = [
+  [/^Var\d$/, 'a variable'],
+  [/^IriRef$/, 'an IRI'],
+  [/^PNameLn$/, 'a prefixed name'],
+  [/^PNameNs$/, 'a prefix such as ex:'],
+  [/^StringLiteral/, 'a string'],
+  [/^(?:Integer|Decimal|Double)/, 'a number'],
+  [/^(?:True|False)$/, 'true or false'],
+  [/^(?:BlankNodeLabel|Anon|LSquare)$/, 'a blank node'],
+  [/^BuiltIn/, 'a function'],
+  [/^LCurly$/, '{'],
+  [/^RCurly$/, '}'],
+  [/^L?Paren|^Nil$/, '('],
+  [/^RParen$/, ')'],
+  [/^Dot$/, '.'],
+  [/^Semi$/, ';'],
+  [/^(?:Select|Construct|Describe|Ask|Where|Values|By|As|Limit|Offset|From|Filter|Optional)$/, ''],
+];
+
+/** What might stand there; nothing where that would be a list of the whole grammar. */
+function expected({ message, token: { image } }: TokenFault): string {
+  const [, one] = /--> (.+?) <--/.exec(message) ?? [];
+  const all = one !== undefined ? [one] : [...message.matchAll(/\[(\w+)/g)].map(([, name]) => name!);
+  // Both kinds of names with a prefix are one; and where no variable may be, the parser names it all the same.
+  const names = all.filter(
+    (name) => !(all.length > 1 && name === 'PNameNs') && !(/^[?$]/.test(image) && /^Var/.test(name)),
+  );
+  const said = new Set(
+    names.map((name) => {
+      const word = words.find(([pattern]) => pattern.test(name))?.[1];
+      return word === undefined ? (/^\W+$/.test(name) ? name : undefined) : word || name.toUpperCase();
+    }),
+  );
+  const known = [...said].filter((word) => word !== undefined);
+  if (known.length === 0 || known.length > 7) return '';
+  return `; expected ${known.length === 1 ? '' : `${known.slice(0, -1).join(', ')} or `}${known.at(-1)}`;
+}
+
+const prefixes: Readonly<Record<string, string>> = {
+  dcterms: 'http://purl.org/dc/terms/',
+  foaf: 'http://xmlns.com/foaf/0.1/',
+  ldp: 'http://www.w3.org/ns/ldp#',
+  lws: 'https://www.w3.org/ns/lws#',
+  owl: 'http://www.w3.org/2002/07/owl#',
+  rdf: 'http://www.w3.org/1999/02/22-rdf-syntax-ns#',
+  rdfs: 'http://www.w3.org/2000/01/rdf-schema#',
+  schema: 'http://schema.org/',
+  skos: 'http://www.w3.org/2004/02/skos/core#',
+  xsd: 'http://www.w3.org/2001/XMLSchema#',
+};
+
+/** Where the first name with a prefix is, outside of strings, comments and IRIs. */
+function nameAt(text: string, prefix: string): number | undefined {
+  const skipped = `${stringToken}|${commentToken}|<${referenceToken}>`;
+  for (const found of text.matchAll(new RegExp(`${skipped}|[\\w.-]*:`, 'gs')))
+    if (found[0] === `${prefix}:`) return found.index;
+  return undefined;
+}
+
+interface Explained {
+  readonly what: string;
+  /** Offset in the text, when it is known. */
+  readonly at: number | undefined;
+}
+
+function explained(text: string, error: Error): Explained {
+  if (error instanceof UnexpectedToken) {
+    const { image, startOffset } = error.fault.token;
+    const isEnd = image === '';
+    const found = isEnd ? 'the text ends too early' : `${JSON.stringify(image.slice(0, 60))} does not fit here`;
+    return { what: found + expected(error.fault), at: isEnd ? text.length : startOffset };
+  }
+  const [, offset] = /^unexpected character: .* at offset: (\d+)/s.exec(error.message) ?? [];
+  if (offset !== undefined) {
+    const at = Number(offset);
+    const rest = text.slice(at, at + 200);
+    const [word = ''] = /^[\w-]+|^./su.exec(rest) ?? [];
+    if (/^["']/.test(rest)) return { what: 'a string begins here and does not end on its line', at };
+    if (word.length === 1 && !/\w/.test(word)) return { what: `${JSON.stringify(word)} cannot stand here`, at };
+    const isCalled = rest.slice(word.length).trimStart().startsWith('(');
+    return { what: `${word.slice(0, 60)} is no ${isCalled ? 'function' : 'word'} of SPARQL`, at };
+  }
+  const [, prefix] = /^Unknown prefix: (.*)$/s.exec(error.message) ?? [];
+  if (prefix !== undefined) {
+    const known = Object.hasOwn(prefixes, prefix) ? ` <${prefixes[prefix]}>` : '';
+    const hint = known === '' ? 'declare it with PREFIX' : `add the line PREFIX ${prefix}:${known}`;
+    return { what: `the prefix ${prefix.slice(0, 60)}: is not declared; ${hint}`, at: nameAt(text, prefix) };
+  }
+  return { what: error.message.replace(/\s+/g, ' ').slice(0, 300), at: undefined };
+}
+
+/**
+ * What is wrong with a text, in one sentence.
+ * @param error what the parser threw of the same text
+ */
+export function explainSyntax(text: string, error: Error): string {
+  if (error instanceof RangeError) return 'it is nested too deeply.';
+  const { what, at } = explained(text, error);
+  if (at === undefined) return `${what}.`;
+  const lines = text.slice(0, at).split(/\r\n|\r|\n/);
+  return `${what} (line ${lines.length}, column ${lines.at(-1)!.length + 1}).`;
+}

@@ -55,7 +55,8 @@ export class Deliveries {
 
   constructor(private readonly options: DeliveryOptions) {
     const { maxAtOnce: inAll, maxPerHost: perHost } = options;
-    this.gate = new Gate({ inAll, perHost });
+    // Inboxes that do not answer take places; those of strangers not all.
+    this.gate = new Gate({ inAll, perHost, perClient: Math.max(1, inAll >> 2) });
     // Each delivery under way listens.
     setMaxListeners(0, this.ending.signal);
   }
@@ -186,14 +187,13 @@ export class Deliveries {
   }
 
   /** @param isWanted asked when it is its turn, which may be late */
-  private async send(
-    { inbox, activity, subscription, traceparent }: Delivery,
-    isWanted: () => boolean,
-  ): Promise<Outcome> {
+  private async send(delivery: Delivery, isWanted: () => boolean): Promise<Outcome> {
+    const { inbox, activity, subscription, traceparent } = delivery;
     const { fetch, key, storage, clock, log } = this.options;
     const url = new URL(inbox);
     const body = Buffer.from(JSON.stringify(notificationOf(activity, storage)));
-    const release = await this.gate.enter({ host: url.host }, this.ending.signal).catch(() => undefined);
+    const client = this.options.subscriptions.turnOf(subscription);
+    const release = await this.gate.enter({ host: url.host, client }, this.ending.signal).catch(() => undefined);
     // Its turn has not come, and the server stops.
     if (!release) return 'cancelled';
     try {

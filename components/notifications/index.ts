@@ -78,13 +78,13 @@ const settings = {
   othersPerSecond: setting(
     'lws.webhook.max-per-second-of-others',
     integer(1, 100_000),
-    80,
+    40,
     'Deliveries a second to those who have a grant or own something, and are no controllers; more wait.',
   ),
   strangersPerSecond: setting(
     'lws.webhook.max-per-second-of-strangers',
     integer(1, 100_000),
-    20,
+    10,
     'Deliveries a second to all others together; more wait.',
   ),
   perHost: setting('lws.webhook.max-in-flight-per-host', integer(1, 1000), 4, 'Deliveries to one host at once.'),

@@ -6,7 +6,7 @@ import type { CryptoKey, JWK, JWTPayload } from 'jose';
 import { assertAudience, assertLifetime } from '../../lib/authentication/audience.js';
 import type { AuthenticationMethod } from '../../lib/authentication/cid-document.js';
 import { fits, importPublicKey } from '../../lib/authentication/issuer-keys.js';
-import { boundKey, readJwt, type UnverifiedJwt, verifyJwt } from '../../lib/authentication/jwt.js';
+import { boundKey, readJwt, signInType, type UnverifiedJwt, verifyJwt } from '../../lib/authentication/jwt.js';
 import { refusedCredential, type Suite, type VerifiedCredential } from '../../lib/authentication/suite.js';
 import { defineComponent, type Platform } from '../../lib/component.js';
 import { integer, setting } from '../../lib/settings.js';
@@ -92,8 +92,15 @@ async function verify(
             method.revoked ?? Number.POSITIVE_INFINITY,
           ),
         }),
-    ...boundKey(claims),
+    ...(header['typ'] === signInType ? { boundTo: '', link: linkName(sub!, payload['jti']) } : boundKey(claims)),
   };
+}
+
+/** @throws LwsError `invalid-token` */
+function linkName(subject: string, jti: unknown): string {
+  if (typeof jti !== 'string' || jti.length > 200)
+    throw refusedCredential('The claim jti is missing or too long.', `jti is ${String(jti).slice(0, 200)}`);
+  return `${subject} ${jti}`;
 }
 
 /** The one that `kid` names: by its full id, its fragment, or the JWK's own kid (rule 15.11). */

@@ -7,6 +7,7 @@ import { throttle } from '../../lib/authentication/throttle.js';
 import { defineComponent } from '../../lib/component.js';
 import { flag, integer, setting } from '../../lib/settings.js';
 import { tokenRoutes } from './routes.js';
+import { SignInLinks } from './sign-in-links.js';
 import { SigningKeys } from './signing-keys.js';
 
 const settings = {
@@ -45,7 +46,7 @@ export default defineComponent({
     const { shared } = platform.store;
     if (shared) keys.onUnknown = () => shared.refreshSecrets();
     return {
-      routes: tokenRoutes({ platform, keys, lifetime, requests: throttle(requests) }),
+      routes: tokenRoutes({ platform, keys, lifetime, requests: throttle(requests), links: new SignInLinks() }),
       authorizationServer: { issuer: platform.baseUri, key: (kid, algorithm) => keys.verificationKey(kid, algorithm) },
     };
   },

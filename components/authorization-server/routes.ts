@@ -15,6 +15,7 @@ import type { Route, RouteRequest } from '../../lib/http/route.js';
 import { isAbsoluteIri } from '../../lib/rdf/iri.js';
 import { readBody } from '../../lib/resources/body.js';
 import { OAuthError, oauthErrorReply, uncached } from './oauth-error.js';
+import type { SignInLinks } from './sign-in-links.js';
 import type { SigningKeys } from './signing-keys.js';
 import { accessTokenType, readTokenRequest, tokenExchange } from './token-request.js';
 
@@ -24,6 +25,7 @@ export interface TokenIssuer {
   /** Seconds. */
   readonly lifetime: number;
   readonly requests: Throttle;
+  readonly links: SignInLinks;
 }
 
 /** Bytes: an assertion in base64, percent-encoded, and the rest. */
@@ -93,7 +95,7 @@ function asOAuthError(error: unknown): OAuthError {
   return new OAuthError('invalid_request', error.message, error.reason);
 }
 
-async function exchange({ platform, keys, lifetime }: TokenIssuer, request: RouteRequest): Promise<Reply> {
+async function exchange({ platform, keys, lifetime, links }: TokenIssuer, request: RouteRequest): Promise<Reply> {
   const { subjectToken, subjectTokenType } = readTokenRequest(await readForm(request), platform.rootIri);
   const proof = await proofOf(platform, request.req);
   const credential = await verified(platform, {
@@ -102,12 +104,18 @@ async function exchange({ platform, keys, lifetime }: TokenIssuer, request: Rout
     address: request.address,
   });
   const client = assertUris(credential);
-  if (credential.boundTo !== undefined && credential.boundTo !== proof?.thumbprint)
+  const { link, principal } = credential;
+  if (link === undefined && credential.boundTo !== undefined && credential.boundTo !== proof?.thumbprint)
     throw new OAuthError('invalid_dpop_proof', 'The credential is bound to a key, and needs a proof of that key.');
   const now = Math.floor(Date.now() / 1000);
   const expires = Math.min(now + lifetime, Math.floor(credential.expires / 1000));
   if (expires <= now) throw new OAuthError('invalid_request', 'The credential has expired.');
   await proof?.consume();
+  if (link !== undefined) {
+    const question = { view: platform.store, access: { principal }, mode: 'control', iri: platform.rootIri } as const;
+    const isOwners = await platform.authorizer.allows(question);
+    links.bind({ name: link, isOwners, expires: credential.expires }, proof?.thumbprint);
+  }
   const { kid, key } = keys.signingKey();
   const token = await new SignJWT({
     client_id: client,
@@ -115,7 +123,7 @@ async function exchange({ platform, keys, lifetime }: TokenIssuer, request: Rout
   })
     .setProtectedHeader({ alg: 'ES256', typ: 'at+jwt', kid })
     .setIssuer(platform.baseUri)
-    .setSubject(credential.principal.subject)
+    .setSubject(principal.subject)
     .setAudience(platform.rootIri)
     .setJti(randomUUID())
     .setIssuedAt(now)

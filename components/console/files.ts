@@ -1,8 +1,9 @@
 /** The built pages and their files, read once. It must not know what they do. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import type { Platform } from '../../lib/component.js';
 import type { Fields, Reply } from '../../lib/http/reply.js';
-import type { Route } from '../../lib/http/route.js';
+import type { Route, RouteRequest } from '../../lib/http/route.js';
 import { packageRoot } from '../../lib/package-root.js';
 import { SettingsError } from '../../lib/settings.js';
 
@@ -12,27 +13,38 @@ const mediaTypes: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
 };
 
-/** Nothing inline, nothing of another origin, and no frame around it. */
-const policy = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' blob: data:",
-  "connect-src 'self'",
-  'frame-src blob:',
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-  "require-trusted-types-for 'script'",
-  'trusted-types lit-html',
-].join('; ');
+/**
+ * Nothing inline, nothing of another origin, of this one its own files alone, since others store theirs beside them, and no frame around it.
+ * @param storage the storage's root as sources of such a policy
+ */
+const policyFor = (storage: readonly string[]): string => {
+  const own = storage.map((root) => `${root}app/`).join(' ');
+  return [
+    "default-src 'none'",
+    `script-src ${own}`,
+    `style-src ${own}`,
+    `img-src ${own} blob: data:`,
+    `connect-src ${storage.join(' ')}`,
+    'frame-src blob:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    'trusted-types lit-html',
+  ].join('; ');
+};
+
+/** The storage under its own name, and under the one that it was asked for by; without a scheme it is that of the page. */
+function namesOf(rootIri: string, host = ''): readonly string[] {
+  const { pathname } = new URL(rootIri);
+  return /^[\w.-]+(:\d+)?$/.test(host) ? [...new Set([rootIri, `${host}${pathname}`])] : [rootIri];
+}
 
 const common: Fields = { 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' };
 const pageFields: Fields = {
   ...common,
   'Content-Type': 'text/html; charset=utf-8',
   'Cache-Control': 'no-cache',
-  'Content-Security-Policy': policy,
   'Cross-Origin-Opener-Policy': 'same-origin',
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
@@ -41,17 +53,26 @@ const pageFields: Fields = {
  * Routes of the two pages and what they load.
  * @throws SettingsError when the console was not built
  */
-export function fileRoutes(): readonly Route[] {
+export function fileRoutes({ rootIri }: Pick<Platform, 'rootIri'>): readonly Route[] {
   const folder = join(packageRoot, 'dist/console');
+  const methods = ['GET', 'HEAD'];
   if (!existsSync(join(folder, 'app.html')))
     throw new SettingsError('The console is not built. Run "npm run build", or set lws.console.enabled to false.');
-  const page = (name: string): Reply => ({ status: 200, fields: pageFields, body: readFileSync(join(folder, name)) });
+  const page = (path: string, name: string): Route => {
+    const body = readFileSync(join(folder, name));
+    const policy = (host?: string) => ({ 'Content-Security-Policy': policyFor(namesOf(rootIri, host)) });
+    const handle = ({ req }: RouteRequest): Reply => ({
+      status: 200,
+      fields: { ...pageFields, ...policy(req.headers.host) },
+      body,
+    });
+    return { methods, path, access: 'public', handle };
+  };
   const files = readdirSync(folder).filter((name) => extname(name) in mediaTypes);
-  const methods = ['GET', 'HEAD'];
   const route = (path: string, reply: Reply): Route => ({ methods, path, access: 'public', handle: () => reply });
   return [
-    route('/app', page('app.html')),
-    route('/callback', page('callback.html')),
+    page('/app', 'app.html'),
+    page('/callback', 'callback.html'),
     // What has none of these names is no more there than any other reserved path.
     ...files.map((name) => route(`/app/${name}`, fileReply(folder, name))),
   ];

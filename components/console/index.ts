@@ -46,7 +46,7 @@ export default defineComponent({
         ...ownerRoutes(platform),
         explainRoute(platform),
         statusRoute(platform),
-        ...fileRoutes(),
+        ...fileRoutes(platform),
       ],
     };
   },

@@ -9,11 +9,12 @@ import { Gate } from '../../lib/outbound/gate.js';
 import type { GuardedFetch } from '../../lib/outbound/guarded-fetch.js';
 import { OutboundError } from '../../lib/outbound/outbound-error.js';
 import type { Store } from '../../lib/storage/store.js';
+import { Aftermath } from './aftermath.js';
 import { notificationOf } from './events.js';
 import { type Delivery, inboxOfKey, outboxRange } from './outbox.js';
 import { type SigningKey, signedFields } from './signature.js';
 import type { Subscription } from './subscription.js';
-import { type Subscriptions, subscriptionKey } from './subscriptions.js';
+import type { Subscriptions } from './subscriptions.js';
 
 export interface DeliveryOptions {
   readonly store: Store;
@@ -47,6 +48,7 @@ export class Deliveries {
   private readonly lines = new Map<string, Promise<void>>();
   private readonly again = new Set<string>();
   private readonly gate: Gate;
+  private readonly aftermath: Aftermath;
   private readonly sleeping = new Set<() => void>();
   private readonly ending = new AbortController();
   private stopped = false;
@@ -55,7 +57,9 @@ export class Deliveries {
 
   constructor(private readonly options: DeliveryOptions) {
     const { maxAtOnce: inAll, maxPerHost: perHost } = options;
-    this.gate = new Gate({ inAll, perHost });
+    this.aftermath = new Aftermath(options.store);
+    // Inboxes that do not answer take places; those of strangers not all.
+    this.gate = new Gate({ inAll, perHost, perClient: Math.max(1, inAll >> 2) });
     // Each delivery under way listens.
     setMaxListeners(0, this.ending.signal);
   }
@@ -135,23 +139,9 @@ export class Deliveries {
         if (performance.now() - began > longestUnremembered || [...told.values()].some(({ failures }) => failures > 0))
           break;
       }
-      await this.forget(done, told);
+      await this.aftermath.write(done, told);
       if (this.isOver) return;
     }
-  }
-
-  /** What was delivered or given up leaves the outbox, and its subscriptions remember how it went, in one transaction. */
-  private async forget(keys: readonly string[], told: ReadonlyMap<string, Subscription>): Promise<void> {
-    if (keys.length === 0) return;
-    await this.options.store.transact(
-      (tx) => {
-        for (const key of keys) tx.deleteEntry(key);
-        // One that was cancelled meanwhile stays cancelled.
-        for (const [id, state] of told)
-          if (tx.entry(subscriptionKey(id)) !== undefined) tx.putEntry(subscriptionKey(id), JSON.stringify(state));
-      },
-      { frees: true },
-    );
   }
 
   /** @returns false when it was interrupted and stays in the outbox */
@@ -186,14 +176,13 @@ export class Deliveries {
   }
 
   /** @param isWanted asked when it is its turn, which may be late */
-  private async send(
-    { inbox, activity, subscription, traceparent }: Delivery,
-    isWanted: () => boolean,
-  ): Promise<Outcome> {
+  private async send(delivery: Delivery, isWanted: () => boolean): Promise<Outcome> {
+    const { inbox, activity, subscription, traceparent } = delivery;
     const { fetch, key, storage, clock, log } = this.options;
     const url = new URL(inbox);
     const body = Buffer.from(JSON.stringify(notificationOf(activity, storage)));
-    const release = await this.gate.enter({ host: url.host }, this.ending.signal).catch(() => undefined);
+    const client = this.options.subscriptions.turnOf(subscription);
+    const release = await this.gate.enter({ host: url.host, client }, this.ending.signal).catch(() => undefined);
     // Its turn has not come, and the server stops.
     if (!release) return 'cancelled';
     try {

@@ -1,26 +1,40 @@
 /**
- * Hands what many are owed of one event to the inboxes, after its commit and a part at a time, so that no write waits for all
- * of its subscribers. Until then it lies in the storage, beside what it tells of. It must not know who may be told.
+ * Hands what is owed of an event to the inboxes, after its commit and a part at a time, so that no write waits for its
+ * subscribers; so many a second for those who are no controllers. Until then it lies in the storage, beside what it tells of. It
+ * must not know who may be told.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Standing } from '../../lib/authorization/authorizer.js';
 import type { Log } from '../../lib/log.js';
 import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/records.js';
 import type { Store } from '../../lib/storage/store.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
 import type { Activity } from './events.js';
 
-export const waitingSpace = 'outbox-waiting';
+/** Entries of the events that wait, by whom they are owed to. */
+export const waitingSpaces = {
+  controller: 'outbox-waiting',
+  known: 'outbox-waiting-known',
+  stranger: 'outbox-waiting-stranger',
+} as const satisfies Readonly<Record<Standing, string>>;
 
 /** What is owed of one event, and to whom still. */
 export interface Owed {
   readonly activity: Activity;
-  /** Subscriptions by their ids. */
-  readonly subscriptions: readonly string[];
+  /** Subscriptions by their ids; absent: those to `topics`. */
+  readonly subscriptions?: readonly string[];
+  readonly topics?: readonly string[];
+  /** Those who could read it, of those who subscribed to `topics` (`subscriberOf`); absent: all of them. */
+  readonly readers?: readonly string[];
+  /** Subscriptions to `topics` up to this id have been told. */
+  readonly after?: string;
   /** Inboxes that nobody subscribed. */
   readonly inboxes: readonly string[];
   /** The trace of the request that did it. */
   readonly traceparent?: string;
 }
+
+export type Distributions = Readonly<Record<Standing, Distribution>>;
 
 /** Deliveries that are staged in one transaction. */
 const atOnce = 100;
@@ -29,10 +43,20 @@ const maxImmediate = 25;
 /** After a fault of our own. */
 const interruptedMs = 10_000;
 
+/** Events that are looked at in one transaction. */
+const maxEvents = 100;
+/** Between two parts, where they are bounded by the second. */
+const pauseMs = 250;
+
 export interface DistributionOptions {
   readonly log: Log;
+  readonly standing: Standing;
+  /** Deliveries; absent: any number. */
+  readonly perSecond?: number;
   /** Stages the deliveries of one event. */
   readonly stage: (tx: Transaction, owed: Owed) => void;
+  /** The ids of subscriptions that an event is owed to, in their order. @param sequence that of the event; absent: present */
+  readonly idsOf: (owed: Owed, standing: Standing, sequence?: string) => readonly string[];
 }
 
 export class Distribution {
@@ -43,12 +67,16 @@ export class Distribution {
   private running: Promise<void> | undefined;
   private readonly ending = new AbortController();
 
-  constructor(private readonly options: DistributionOptions) {}
+  private readonly space: string;
+
+  constructor(private readonly options: DistributionOptions) {
+    this.space = waitingSpaces[options.standing];
+  }
 
   /** Takes up what an earlier process left, and follows what is staged. */
   async open(store: Store): Promise<void> {
-    const prefix = entryKey(waitingSpace, '');
-    for await (const entries of store.entries(entryRange(waitingSpace)))
+    const prefix = entryKey(this.space, '');
+    for await (const entries of store.entries(entryRange(this.space)))
       for (const [key] of entries) this.waiting.add(key);
     store.onStage(({ entries }) => {
       for (const [key, value] of entries) {
@@ -71,11 +99,12 @@ export class Distribution {
     store.shared?.onLeading(() => this.run(store));
   }
 
-  /** Whether deliveries are to be staged with their event: there are few in its transaction, and none of before wait. */
-  isImmediate(tx: Transaction, count: number): boolean {
-    const sum = (this.inTransaction.get(tx) ?? 0) + count;
+  /** What is owed, where it is to be staged with its event: there is little in its transaction, and nothing of before waits. */
+  fewOf(tx: Transaction, owed: Owed): Owed | undefined {
+    const subscriptions = this.options.idsOf(owed, this.options.standing);
+    const sum = (this.inTransaction.get(tx) ?? 0) + subscriptions.length + owed.inboxes.length;
     this.inTransaction.set(tx, sum);
-    return sum <= maxImmediate && this.waiting.size === 0;
+    return sum <= maxImmediate && this.waiting.size === 0 ? { ...owed, subscriptions } : undefined;
   }
 
   /** The sequences of the events that wait. */
@@ -85,7 +114,7 @@ export class Distribution {
 
   /** Leaves an event for later. @param sequence that of the event */
   put(tx: Transaction, sequence: string, owed: Owed): void {
-    tx.putEntry(entryKey(waitingSpace, sequence), JSON.stringify(owed));
+    tx.putEntry(entryKey(this.space, sequence), JSON.stringify(owed));
   }
 
   run(store: Store): void {
@@ -103,10 +132,12 @@ export class Distribution {
 
   private async distribute(store: Store): Promise<void> {
     const { signal } = this.ending;
+    const { perSecond } = this.options;
+    const most = perSecond === undefined ? atOnce : Math.ceil((perSecond * pauseMs) / 1000);
     try {
-      for (const key of this.waiting) {
-        if (signal.aborted || store.shared?.leads === false) return;
-        while (this.waiting.has(key)) if (!(await this.part(store, key))) break;
+      while (this.waiting.size > 0 && !signal.aborted && store.shared?.leads !== false) {
+        await store.transact((tx) => this.part(tx, most), { frees: true });
+        if (perSecond !== undefined) await sleep(pauseMs, undefined, { signal }).catch(() => {});
       }
     } catch (error) {
       this.options.log.error({ err: error }, 'what is owed to subscribers could not be distributed, and is again');
@@ -114,20 +145,22 @@ export class Distribution {
     }
   }
 
-  /** @returns whether there is more of this event */
-  private part(store: Store, key: string): Promise<boolean> {
-    return store.transact(
-      (tx) => {
-        const value = tx.entry(key);
-        if (value === undefined) return false;
-        const owed = JSON.parse(value) as Owed;
-        this.options.stage(tx, { ...owed, subscriptions: owed.subscriptions.slice(0, atOnce) });
-        const left: Owed = { ...owed, inboxes: [], subscriptions: owed.subscriptions.slice(atOnce) };
-        if (left.subscriptions.length > 0) tx.putEntry(key, JSON.stringify(left));
-        else tx.deleteEntry(key);
-        return left.subscriptions.length > 0;
-      },
-      { frees: true },
-    );
+  /** Stages so many deliveries at most, of one event after the other. */
+  private part(tx: Transaction, most: number): void {
+    const { stage, idsOf, standing } = this.options;
+    let [left, events] = [most, 0];
+    for (const key of this.waiting) {
+      if (left === 0 || ++events > maxEvents) return;
+      const value = tx.entry(key);
+      if (value === undefined) continue;
+      const owed = JSON.parse(value) as Owed;
+      const ids = idsOf(owed, standing, partsOfEntry(key)[1]);
+      const now = ids.slice(0, left);
+      left -= now.length;
+      stage(tx, { ...owed, subscriptions: now });
+      const rest = owed.topics ? { after: now.at(-1) } : { subscriptions: ids.slice(now.length) };
+      if (now.length === ids.length) tx.deleteEntry(key);
+      else tx.putEntry(key, JSON.stringify({ ...owed, ...rest, inboxes: [] }));
+    }
   }
 }

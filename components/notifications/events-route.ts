@@ -10,8 +10,8 @@ import type { Route, RouteRequest } from '../../lib/http/route.js';
 import { lws } from '../../lib/rdf/vocabulary.js';
 import { positionBefore } from '../../lib/storage/change-log.js';
 import type { Activity } from './events.js';
-import type { Follower } from './outbox.js';
 import { PastEvents } from './past-events.js';
+import type { Follower } from './readers.js';
 import { controls } from './routes.js';
 
 export interface EventsEndpoint {

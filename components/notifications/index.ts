@@ -8,11 +8,12 @@ import { hostList } from '../../lib/outbound/address-policy.js';
 import { createAdmission } from '../../lib/outbound/admission.js';
 import { flag, integer, type SettingsOf, setting } from '../../lib/settings.js';
 import { Deliveries } from './delivery.js';
-import { Distribution } from './distribution.js';
+import { Distribution, type DistributionOptions, type Distributions } from './distribution.js';
 import { eventsRoute } from './events-route.js';
 import { printEvents } from './follow-command.js';
-import { type Follower, Outbox } from './outbox.js';
+import { Outbox } from './outbox.js';
 import { outboxMeasures } from './outbox-measures.js';
+import type { Follower } from './readers.js';
 import { assertInbox, endpointUrl, subscriptionRoutes } from './routes.js';
 import { type InstalledStreams, installStreams, streamSettings } from './streams/streams.js';
 import { isSubscription } from './subscription.js';
@@ -34,7 +35,13 @@ const settings = {
     400,
     'Subscriptions from one address, those of controllers aside.',
   ),
-  inAll: setting('lws.subscriptions.max-of-others', integer(1), 2_000, 'Subscriptions of all who are no controllers.'),
+  ofOthers: setting(
+    'lws.subscriptions.max-of-others',
+    integer(1),
+    2_000,
+    'Subscriptions of all who have a grant or own something, and are no controllers.',
+  ),
+  ofStrangers: setting('lws.subscriptions.max-of-strangers', integer(1), 200, 'Subscriptions of all others together.'),
   purge: setting(
     'lws.subscription.purge-interval-seconds',
     integer(1),
@@ -68,6 +75,18 @@ const settings = {
   ),
   ...streamSettings,
   atOnce: setting('lws.webhook.max-in-flight', integer(1, 10_000), 64, 'Deliveries at once.'),
+  othersPerSecond: setting(
+    'lws.webhook.max-per-second-of-others',
+    integer(1, 100_000),
+    40,
+    'Deliveries a second to those who have a grant or own something, and are no controllers; more wait.',
+  ),
+  strangersPerSecond: setting(
+    'lws.webhook.max-per-second-of-strangers',
+    integer(1, 100_000),
+    10,
+    'Deliveries a second to all others together; more wait.',
+  ),
   perHost: setting('lws.webhook.max-in-flight-per-host', integer(1, 1000), 4, 'Deliveries to one host at once.'),
 };
 
@@ -91,14 +110,18 @@ export default defineComponent({
 
 async function install(platform: Platform, given: Given): Promise<Installation> {
   const { store, rootIri: storage, clock, authorizer } = platform;
-  const subscriptions = await Subscriptions.open(store, storage, clock);
+  const subscriptions = await Subscriptions.open(store, clock);
   const followers = new Set<Follower>();
   const streams = installStreams(platform, given, endpointUrl(platform));
   const { channels } = streams;
-  const distribution = new Distribution({ log: platform.log, stage: (tx, owed) => outbox.deliver(tx, owed) });
+  const distributions = distributionsOf(given, {
+    log: platform.log,
+    stage: (tx, owed) => outbox.deliver(tx, owed),
+    idsOf: (...owed) => subscriptions.idsOf(...owed),
+  });
   const outbox: Outbox = new Outbox({
     storage,
-    distribution,
+    distributions,
     authorizer,
     subscriptions,
     clock,
@@ -134,7 +157,7 @@ async function install(platform: Platform, given: Given): Promise<Installation> 
     capabilities: [{ type: 'https://w3c.github.io/lws-protocol/lws10-notifications-webhook/' }],
     ...(streams.upgrade ? { upgrade: streams.upgrade } : {}),
     isState: (space, id, value) => space === subscriptionSpace && isSubscription(value, id),
-    ...background(platform, given, { subscriptions, distribution, streams }),
+    ...background(platform, given, { subscriptions, distributions, streams }),
     // A stream of events ends when the server does; it would hold it up for as long as somebody listens.
     drain() {
       for (const { end } of followers) end();
@@ -149,11 +172,11 @@ function background(
   given: Given,
   {
     subscriptions,
-    distribution,
+    distributions,
     streams,
   }: {
     readonly subscriptions: Subscriptions;
-    readonly distribution: Distribution;
+    readonly distributions: Distributions;
     readonly streams: InstalledStreams;
   },
 ): Pick<Installation, 'start' | 'stop' | 'measures'> {
@@ -182,16 +205,25 @@ function background(
     measures: async () => [...(await outboxMeasures(store, deliveries.outcomes, clock())), ...streams.measures()],
     async start() {
       await deliveries.start();
-      distribution.run(store);
+      for (const each of Object.values(distributions)) each.run(store);
       tidy();
       timer = setInterval(tidy, given.purge * 1000).unref();
     },
     async stop() {
       clearInterval(timer);
-      await distribution.stop();
+      await Promise.all(Object.values(distributions).map((each) => each.stop()));
       await deliveries.stop();
     },
   };
 }
+
+const distributionsOf = (
+  { othersPerSecond, strangersPerSecond }: Given,
+  means: Omit<DistributionOptions, 'standing' | 'perSecond'>,
+): Distributions => ({
+  controller: new Distribution({ ...means, standing: 'controller' }),
+  known: new Distribution({ ...means, standing: 'known', perSecond: othersPerSecond }),
+  stranger: new Distribution({ ...means, standing: 'stranger', perSecond: strangersPerSecond }),
+});
 
 const guardOf = ({ block, allowed }: Given) => ({ blockPrivateAddresses: block, allowedHosts: allowed });

@@ -3,16 +3,17 @@
  * An event that was committed is delivered, after a crash too. It must not know how.
  */
 import { createHash } from 'node:crypto';
-import type { Authorizer, View } from '../../lib/authorization/authorizer.js';
+import { type Authorizer, ancestorsOf, type Standing, type View } from '../../lib/authorization/authorizer.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import { formatTraceparent } from '../../lib/fields/traceparent.js';
 import type { EventStamp, ResourceChange } from '../../lib/storage/changes.js';
 import { entryKey, entryRange, partsOfEntry, type ResourceRecord } from '../../lib/storage/records.js';
 import type { Store } from '../../lib/storage/store.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
-import { type Distribution, type Owed, waitingSpace } from './distribution.js';
+import { type Distributions, type Owed, waitingSpaces } from './distribution.js';
 import { type Activity, activityOf, announcementOf, type EventContext } from './events.js';
-import type { Subscription } from './subscription.js';
+import { type Follower, type Reader, Subscribers } from './readers.js';
+import { standings } from './subscription.js';
 import type { Subscriptions } from './subscriptions.js';
 
 const space = 'outbox';
@@ -38,55 +39,17 @@ export const inboxOfKey = (key: string): string | undefined => {
 /** When a delivery was staged, in milliseconds since the epoch; about (see `Outbox.next`). */
 export const stagedAt = (key: string): number => Number.parseInt(partsOfEntry(key)[2] ?? '0', 36) / sequencesPerMs;
 
-/** Somebody who is notified of committed events that it could read at their time. */
-export interface Reader {
-  readonly access: Access;
-  /** The same for those about whom decisions are the same. */
-  readonly who: string;
-  /** @param position of the event in the log of changes */
-  readonly tell: (activity: Activity, position: number) => void;
-}
-
-/** Somebody who reads the stream of all committed events. */
-export interface Follower extends Reader {
-  /** Notified of every commit; `undefined` where it may not know of what. */
-  readonly tell: (activity: Activity | undefined, position: number) => void;
-  readonly end: () => void;
-}
-
 export interface OutboxOptions {
   readonly storage: string;
   readonly authorizer: Authorizer;
   readonly subscriptions: Subscriptions;
-  readonly distribution: Distribution;
+  readonly distributions: Distributions;
   readonly clock: () => number;
   readonly includeActor: boolean;
   /** Those who follow now: controllers, who are notified of what they may read. */
   readonly followers: ReadonlySet<Follower>;
   /** Those who listen to some topics now. */
   readonly channels: { covering(iri: string): Iterable<Reader> };
-}
-
-/** Those who subscribed, each one object, to which its decisions on one state are memoised. */
-class Subscribers {
-  private readonly known = new Map<string, Access>();
-
-  of({ subscriber: subject, client }: Subscription): Access {
-    return this.one(JSON.stringify([subject, client]), {
-      principal: { subject, ...(client === undefined ? {} : { client }) },
-    });
-  }
-
-  ofReader({ who, access }: Reader): Access {
-    return this.one(`reader ${who}`, access);
-  }
-
-  /** Never the object of a request, with which decisions are remembered as well. */
-  private one(name: string, access: Access): Access {
-    const known = this.known.get(name) ?? { ...access };
-    this.known.set(name, known);
-    return known;
-  }
 }
 
 export class Outbox {
@@ -96,15 +59,19 @@ export class Outbox {
   /** The followers and channels that could read what changed, at that time. */
   private readonly readers = new WeakMap<ResourceChange, readonly Reader[]>();
 
-  constructor(private readonly options: OutboxOptions) {}
+  constructor(private readonly options: OutboxOptions) {
+    // What is owed already is not owed to those who come after it.
+    options.subscriptions.sequence = () => this.last;
+  }
 
   /** Goes on after what an earlier process staged, and follows commits. */
   async open(store: Store): Promise<void> {
     for await (const entries of store.entries(outboxRange()))
       for (const [key] of entries) this.pass(partsOfEntry(key)[2]);
-    const { distribution } = this.options;
-    await distribution.open(store);
-    for (const sequence of distribution.sequences) this.pass(sequence);
+    for (const distribution of Object.values(this.options.distributions)) {
+      await distribution.open(store);
+      for (const sequence of distribution.sequences) this.pass(sequence);
+    }
     store.onTransaction((tx) => this.stage(tx));
     store.onForeign((tx) => this.meet(tx));
     store.onCommit((tx) => {
@@ -160,7 +127,7 @@ export class Outbox {
     for (const [key, value] of tx.entries) {
       const [first, one, two] = partsOfEntry(key);
       if (value !== null && first === space) this.pass(two);
-      if (value !== null && first === waitingSpace) this.pass(one);
+      if (value !== null && Object.values<string | undefined>(waitingSpaces).includes(first)) this.pass(one);
     }
     await this.eachChange(tx, async () => {});
   }
@@ -169,22 +136,24 @@ export class Outbox {
     const { subscriptions } = this.options;
     const context = this.contextOf(tx);
     const traced = tx.trace && { traceparent: formatTraceparent(tx.trace) };
-    await this.eachChange(tx, async (change, record, mayRead) => {
-      const told: string[] = [];
-      for (const subscription of subscriptions.covering(record.iri))
-        if (await mayRead((accessOf) => accessOf.of(subscription))) told.push(subscription.id);
-      if (told.length > 0)
-        this.owe(tx, {
-          activity: this.activity(change, () => activityOf(change, context)),
-          subscriptions: told,
-          inboxes: [],
-          ...traced,
-        });
+    await this.eachChange(tx, async (change, { iri }, mayRead) => {
+      const covering = [iri, ...ancestorsOf(iri, this.options.storage)];
+      for (const standing of standings) {
+        const topics = subscriptions.topicsAmong(covering, standing);
+        if (topics.length === 0) continue;
+        const isForAll = standing !== 'controller' && (await mayRead((of) => of.anybody()));
+        const readers: string[] = [];
+        if (!isForAll)
+          for (const name of subscriptions.subscribersOf(topics, standing))
+            if (await mayRead((accessOf) => accessOf.of(name))) readers.push(name);
+        if (!isForAll && readers.length === 0) continue;
+        const activity = this.activity(change, () => activityOf(change, context));
+        this.owe(tx, { activity, topics, ...(isForAll ? {} : { readers }), inboxes: [], ...traced }, standing);
+      }
     });
     for (const told of tx.announcements)
       this.owe(tx, {
         activity: this.activity(told, () => announcementOf(told, context)),
-        subscriptions: [],
         inboxes: told.inboxes,
         ...traced,
       });
@@ -223,15 +192,20 @@ export class Outbox {
     }
   }
 
-  /** Staged at once where few are told, else later: the events of one inbox stay in order. */
-  private owe(tx: Transaction, owed: Owed): void {
-    const { distribution } = this.options;
-    if (distribution.isImmediate(tx, owed.subscriptions.length + owed.inboxes.length)) this.deliver(tx, owed);
+  /**
+   * To controllers it is staged at once where few are told, else later: the events of one inbox stay in order. What others
+   * subscribed to is one entry, whatever their number.
+   */
+  private owe(tx: Transaction, owed: Owed, standing: Standing = 'controller'): void {
+    const distribution = this.options.distributions[standing];
+    const few = standing === 'controller' ? distribution.fewOf(tx, owed) : undefined;
+    if (few) this.deliver(tx, few);
     else distribution.put(tx, this.next(), owed);
   }
 
   /** Stages the deliveries of an event. */
-  deliver(tx: Transaction, { subscriptions, inboxes, ...told }: Owed): void {
+  deliver(tx: Transaction, { activity, inboxes, subscriptions = [], traceparent }: Owed): void {
+    const told = { activity, ...(traceparent === undefined ? {} : { traceparent }) };
     for (const inbox of new Set(inboxes)) this.put(tx, { inbox, ...told });
     for (const id of subscriptions) {
       // One that was cancelled meanwhile waits for nothing.

@@ -20,7 +20,7 @@ import type { Admission } from '../../lib/outbound/admission.js';
 import { OutboundError } from '../../lib/outbound/outbound-error.js';
 import { readBody } from '../../lib/resources/body.js';
 import type { ListedMember } from '../../lib/resources/listing-documents.js';
-import { readSubscription, type Subscription, subscriptionDocument } from './subscription.js';
+import { readSubscription, type Subscription, standingOf, subscriptionDocument } from './subscription.js';
 import { type Subscriptions, subscriptionKey } from './subscriptions.js';
 
 export interface SubscriptionEndpoint {
@@ -29,7 +29,7 @@ export interface SubscriptionEndpoint {
   /** Whether an inbox may be delivered to. */
   readonly admit: Admission;
   readonly longestMs: number;
-  readonly limits: { readonly perSubscriber: number; readonly perAddress: number; readonly inAll: number };
+  readonly limits: Readonly<Record<'perSubscriber' | 'perAddress' | 'ofOthers' | 'ofStrangers', number>>;
 }
 
 const path = '{prefix}/subscriptions';
@@ -109,11 +109,13 @@ async function subscribe(
   const wish = readSubscription(sent, now, longestMs);
   await assertInbox(endpoint, wish.inbox);
   const { subject, client } = access.principal!;
+  const standing = await platform.authorizer.standing(platform.store, access);
   const subscription: Subscription = {
     id: randomUUID(),
     subscriber: subject,
     ...(client === undefined ? {} : { client }),
-    ...((await controls(platform, access)) ? {} : { from: digestOfClient(address) }),
+    ...(standing === 'controller' ? {} : { from: digestOfClient(address) }),
+    ...(standing === 'stranger' ? { isStranger: true } : {}),
     ...wish,
     created: now,
     active: true,
@@ -134,21 +136,28 @@ async function subscribe(
 }
 
 /** Identities are free, and so a stranger's address and all strangers together have bounds as well. */
-function assertRoom({ subscriptions, limits }: SubscriptionEndpoint, { subscriber, from }: Subscription): void {
-  const refuse = (whose: string, count: number, setting: string): never => {
+function assertRoom({ subscriptions, limits }: SubscriptionEndpoint, wanted: Subscription): void {
+  const standing = standingOf(wanted);
+  const assertBelow = (
+    most: number,
+    counts: (each: Subscription) => boolean,
+    said: readonly [string, string],
+  ): void => {
+    const count = subscriptions.count(counts);
+    if (count < most) return;
     throw new LwsError(
       'too-many-requests',
-      `${whose} ${count} subscriptions already (lws.subscriptions.${setting}). Cancel some first.`,
+      `${said[0]} ${count} subscriptions already (lws.subscriptions.${said[1]}). Cancel some first.`,
       { fields: { 'Retry-After': '3600' } },
     );
   };
-  const own = subscriptions.count((each) => each.subscriber === subscriber);
-  if (own >= limits.perSubscriber) refuse('You have', own, 'max-per-subscriber');
-  if (from === undefined) return;
-  const ofAddress = subscriptions.count((each) => each.from === from);
-  if (ofAddress >= limits.perAddress) refuse('Your address has', ofAddress, 'max-per-address');
-  const all = subscriptions.count((each) => each.from !== undefined);
-  if (all >= limits.inAll) refuse('There are', all, 'max-of-others');
+  const isOwn = ({ subscriber }: Subscription): boolean => subscriber === wanted.subscriber;
+  assertBelow(limits.perSubscriber, isOwn, ['You have', 'max-per-subscriber']);
+  if (standing === 'controller') return;
+  assertBelow(limits.perAddress, ({ from }) => from === wanted.from, ['Your address has', 'max-per-address']);
+  const isLike = (each: Subscription): boolean => standingOf(each) === standing;
+  if (standing === 'stranger') assertBelow(limits.ofStrangers, isLike, ['Strangers have', 'max-of-strangers']);
+  else assertBelow(limits.ofOthers, isLike, ['There are', 'max-of-others']);
 }
 
 /** Said at once, and checked again at every delivery. @throws LwsError `malformed-body` */

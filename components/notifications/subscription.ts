@@ -2,6 +2,7 @@
  * Subscriptions as documents (rules 16.1, 16.2): read strictly, kept with how their deliveries went. Pure; it must not know who
  * may read what, nor how anything is delivered.
  */
+import type { Standing } from '../../lib/authorization/authorizer.js';
 import { LwsError } from '../../lib/errors.js';
 import { isTime, parseDateTime } from '../../lib/fields/date.js';
 import { isObject } from '../../lib/json/exact-json.js';
@@ -16,6 +17,8 @@ export interface Subscription {
   readonly client?: string;
   /** A digest of the address that a stranger's came from; absent for those of controllers. */
   readonly from?: string;
+  /** Nobody had given the subscriber anything, and it owned nothing, when it subscribed. */
+  readonly isStranger?: boolean;
   readonly topics: readonly string[];
   readonly inbox: string;
   /** Milliseconds since the epoch. */
@@ -29,6 +32,12 @@ export interface Subscription {
   readonly failures: number;
 }
 
+export const standings = ['controller', 'known', 'stranger'] as const satisfies readonly Standing[];
+
+/** What its subscriber was when it subscribed. */
+export const standingOf = ({ from, isStranger }: Subscription): Standing =>
+  from === undefined ? 'controller' : isStranger ? 'stranger' : 'known';
+
 /** Whether a value from elsewhere could be one with that name. */
 export function isSubscription(value: unknown, id: string): boolean {
   if (!isObject(value) || value['id'] !== id || !isWebUrl(value['inbox'])) return false;
@@ -36,8 +45,9 @@ export function isSubscription(value: unknown, id: string): boolean {
   const isTold =
     Array.isArray(topics) && topics.length <= maxTopics && topics.every((topic) => typeof topic === 'string');
   const isDated = [created, expires, failures, value['lastSuccess'] ?? 0, value['lastFailure'] ?? 0].every(isTime);
+  const isPlaced = typeof (value['isStranger'] ?? false) === 'boolean';
   const isNamed = [subscriber, value['client'] ?? '', value['from'] ?? ''].every((name) => typeof name === 'string');
-  return isTold && isDated && isNamed && typeof active === 'boolean';
+  return isTold && isDated && isNamed && isPlaced && typeof active === 'boolean';
 }
 
 const isWebUrl = (value: unknown): value is string =>

@@ -2,27 +2,41 @@
  * The subscriptions in force, by topic, so that an event finds those that cover it without a look at the others. They follow
  * every commit. It must not know HTTP nor deliveries.
  */
-import { ancestorsOf } from '../../lib/authorization/authorizer.js';
+import type { Standing } from '../../lib/authorization/authorizer.js';
 import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/records.js';
 import type { Store } from '../../lib/storage/store.js';
-import type { Subscription } from './subscription.js';
+import type { Owed } from './distribution.js';
+import { type Subscription, standingOf } from './subscription.js';
 
 export const subscriptionSpace = 'subscriptions';
 export const subscriptionKey = (id: string): string => entryKey(subscriptionSpace, id);
 
+/** Who subscribed, as a name: a subject and maybe its client. */
+export const subscriberOf = Object.assign(
+  ({ subscriber, client }: Subscription): string =>
+    JSON.stringify(client === undefined ? [subscriber] : [subscriber, client]),
+  { read: (name: string) => JSON.parse(name) as [string, string?] },
+);
+
 export class Subscriptions {
   private readonly byId = new Map<string, Subscription>();
-  private readonly byTopic = new Map<string, Set<string>>();
+  /** Ids of subscriptions, by the standing of those who subscribed, their topics, and who they are. */
+  private readonly byTopic: Readonly<Record<Standing, Map<string, Map<string, Set<string>>>>> = {
+    controller: new Map(),
+    known: new Map(),
+    stranger: new Map(),
+  };
+  /** The number of the last event before a subscription; none for those of an earlier process. */
+  private readonly begun = new Map<string, number>();
+  /** The number of the last event. */
+  sequence = (): number => 0;
   /** What is on its way to the disk; `undefined`: its deletion. */
   private readonly staged = new Map<string, Subscription | undefined>();
 
-  private constructor(
-    private readonly storage: string,
-    private readonly clock: () => number,
-  ) {}
+  private constructor(private readonly clock: () => number) {}
 
-  static async open(store: Store, storage: string, clock: () => number): Promise<Subscriptions> {
-    const subscriptions = new Subscriptions(storage, clock);
+  static async open(store: Store, clock: () => number): Promise<Subscriptions> {
+    const subscriptions = new Subscriptions(clock);
     for await (const entries of store.entries(entryRange(subscriptionSpace)))
       for (const [key, value] of entries) subscriptions.set(partsOfEntry(key)[1]!, value);
     const prefix = subscriptionKey('');
@@ -48,6 +62,12 @@ export class Subscriptions {
     return found && found.expires > this.clock() ? found : undefined;
   }
 
+  /** With whom deliveries of a subscription take turns; nobody with controllers. */
+  turnOf(id = ''): Standing | undefined {
+    const standing = this.byId.has(id) ? standingOf(this.byId.get(id)!) : 'controller';
+    return standing === 'controller' ? undefined : standing;
+  }
+
   all(): Subscription[] {
     const now = this.clock();
     return [...this.byId.values()].filter(({ expires }) => expires > now);
@@ -65,14 +85,29 @@ export class Subscriptions {
     return this.byId.size;
   }
 
-  /** Those whose topic is the resource or a container above it, each once. */
-  covering(iri: string): Subscription[] {
-    if (this.byId.size === 0) return [];
+  /** Which of some IRIs are topics of somebody. */
+  topicsAmong(iris: readonly string[], standing: Standing): string[] {
+    return iris.filter((iri) => this.byTopic[standing].has(iri));
+  }
+
+  /** Who subscribed to some topics, each once (`subscriberOf`). */
+  subscribersOf(topics: readonly string[], standing: Standing): ReadonlySet<string> {
+    return new Set(topics.flatMap((topic) => [...(this.byTopic[standing].get(topic)?.keys() ?? [])]));
+  }
+
+  /** The ids of those that an event is owed to still, in their order. @param sequence that of the event */
+  idsOf(owed: Owed, standing: Standing, sequence?: string): readonly string[] {
+    const { subscriptions, topics = [], readers, after = '' } = owed;
+    if (subscriptions) return subscriptions;
     const ids = new Set<string>();
-    const now = this.clock();
-    for (const topic of [iri, ...ancestorsOf(iri, this.storage)])
-      for (const id of this.byTopic.get(topic) ?? []) ids.add(id);
-    return [...ids].map((id) => this.byId.get(id)!).filter(({ active, expires }) => active && expires > now);
+    const number = sequence === undefined ? Number.POSITIVE_INFINITY : Number.parseInt(sequence, 36);
+    for (const topic of topics) {
+      const byWho = this.byTopic[standing].get(topic);
+      for (const who of readers ?? byWho?.keys() ?? [])
+        for (const id of byWho?.get(who) ?? [])
+          if (id > after && this.get(id)?.active && (this.begun.get(id) ?? 0) < number) ids.add(id);
+    }
+    return [...ids].sort();
   }
 
   /** Those that have expired leave the storage. */
@@ -87,15 +122,27 @@ export class Subscriptions {
 
   private set(id: string, value: string | null): void {
     this.staged.delete(id);
-    for (const topic of this.byId.get(id)?.topics ?? []) {
-      const ids = this.byTopic.get(topic);
-      ids?.delete(id);
-      if (ids?.size === 0) this.byTopic.delete(topic);
+    const [before, after] = [this.byId.get(id), value === null ? undefined : (JSON.parse(value) as Subscription)];
+    if (before) this.index(before, (ids) => ids.delete(id));
+    else this.begun.set(id, this.sequence());
+    if (!after) {
+      this.byId.delete(id);
+      this.begun.delete(id);
+      return;
     }
-    this.byId.delete(id);
-    if (value === null) return;
-    const subscription = JSON.parse(value) as Subscription;
-    this.byId.set(id, subscription);
-    for (const topic of subscription.topics) this.byTopic.set(topic, (this.byTopic.get(topic) ?? new Set()).add(id));
+    this.byId.set(id, after);
+    this.index(after, (ids) => ids.add(id));
+  }
+
+  private index(subscription: Subscription, change: (ids: Set<string>) => void): void {
+    const byTopic = this.byTopic[standingOf(subscription)];
+    const who = subscriberOf(subscription);
+    for (const topic of subscription.topics) {
+      const byWho = byTopic.get(topic) ?? new Map<string, Set<string>>();
+      const ids = byWho.get(who) ?? new Set<string>();
+      change(ids);
+      if (ids.size > 0) byTopic.set(topic, byWho.set(who, ids));
+      else if (byWho.delete(who) && byWho.size === 0) byTopic.delete(topic);
+    }
   }
 }

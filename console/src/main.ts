@@ -2,6 +2,7 @@
 import './shell.js';
 import { messageOf } from './api.js';
 import { confirmed } from './confirm.js';
+import { shortName } from './names.js';
 import { notify } from './notice.js';
 import { claimsOf, resume, signIn, who } from './session.js';
 
@@ -36,9 +37,10 @@ async function takeCredential(): Promise<void> {
     const session = who();
     const subject = String(claimsOf(given)['sub']);
     // Anybody can make a link that signs in as themselves, and would own what is uploaded then.
-    const text = `You are ${session.kind === 'subject' ? session.subject : 'nobody'}. The link signs you in as ${subject}.`;
     const isOther = session.kind === 'subject' && session.subject !== subject;
-    if (isOther && !(await confirmed({ title: 'Sign in as somebody else', text, proceed: 'Sign in' }))) return;
+    const title = isOther ? 'Sign in as somebody else?' : `Sign in as ${shortName(subject)}?`;
+    const text = `You are ${session.kind === 'subject' ? session.subject : 'nobody'}. The link signs you in as ${subject}: what you upload is theirs.`;
+    if (!(await confirmed({ title, text, proceed: 'Sign in' }))) return;
     await signIn(given);
   } catch (error) {
     notify(messageOf(error), 'bad');

@@ -4,7 +4,7 @@
  */
 import * as DPoP from 'dpop';
 import { type BrowserSource, makeIdentity, signedBy } from './browser-identity.js';
-import { forget, forgetAll, recall, remember } from './vault.js';
+import { forget, forgetAll, keptKey, recall, remember } from './vault.js';
 
 /** The storage's URI, with a slash: the console lies at `app` below it. */
 export const storageUri = new URL('./', location.href.replace(/[?#].*$/, '')).href;
@@ -102,15 +102,27 @@ export async function browserIdentity(): Promise<string | undefined> {
   return (await recall<BrowserSource>('browser'))?.did;
 }
 
-/** Forgets everything, the identity of this browser included. */
+/** Forgets everything, the identity of this browser included, in all tabs. */
 export async function signOut(): Promise<void> {
+  leave();
+  tabs.postMessage('signed out');
+  await forgetAll();
+  changed();
+}
+
+function leave(): void {
   source = undefined;
   token = undefined;
   proofKey = undefined;
   renewal = undefined;
-  await forgetAll();
-  changed();
 }
+
+/** The other tabs of this storage's console. */
+const tabs = new BroadcastChannel(keptKey('session'));
+tabs.onmessage = () => {
+  leave();
+  changed();
+};
 
 async function become(next: Source): Promise<void> {
   const before = [source, token] as const;

@@ -7,6 +7,9 @@ import { clockSkew } from './audience.js';
 import { hasDuplicateMembers } from './json-members.js';
 import { refusedCredential } from './suite.js';
 
+/** The `typ` of the credential in a sign-in link. */
+export const signInType = 'sign-in+jwt';
+
 /** The ten algorithms of the challenge (rule 15.9); never `none`, never a shared secret. */
 export const signatureAlgorithms = [
   'ES256',

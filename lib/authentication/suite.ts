@@ -12,6 +12,8 @@ export interface VerifiedCredential {
   readonly verifyAgain?: number;
   /** The thumbprint of the key that a presenter must prove to have (RFC 9449 6.1). */
   readonly boundTo?: string;
+  /** The name of a sign-in link, which is good at the token endpoint alone and for one key. `boundTo` is empty then. */
+  readonly link?: string;
 }
 
 export interface Suite {

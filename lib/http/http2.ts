@@ -36,6 +36,18 @@ export function breakOff(res: ServerResponse): void {
   else res.socket?.resetAndDestroy();
 }
 
+/**
+ * Ends an answer of which the client reads nothing for so long: it would hold its connection, which a client keeps open with other
+ * requests, and all that is made for it.
+ */
+export function endUnread(res: ServerResponse, idleMs: number): void {
+  const stream = streamOf(res);
+  // Nothing is sent either while nothing is there to be sent, which is no fault of the client.
+  stream?.setTimeout(idleMs, () => {
+    if (stream.writableLength > 0) stream.close(constants.NGHTTP2_CANCEL);
+  });
+}
+
 /** Calls back when a request's connection, or its stream, closes. @returns what ends that */
 export function onClosed(req: IncomingMessage, listener: () => void): () => void {
   const end = isHttp2(req) ? streamOf(req) : req.socket;

@@ -57,10 +57,11 @@ function logRequest(appContext: Logged, req: IncomingMessage, exchange: Exchange
   const { id, startedAt, access, failure, reply, route, trace } = exchange;
   const took = performance.now() - startedAt;
   const ms = Math.round(took * 100) / 100;
-  // RFC 6750 2.3 is not supported, and people send their tokens that way all the same; tickets of downloads are good for a minute.
+  // RFC 6750 2.3 is not supported, and people send their tokens that way all the same; tickets of downloads and addresses of
+  // channels are good for a minute.
   const path = (req.url ?? '')
     .slice(0, 2000)
-    .replace(/([?&](?:access_token|ticket)=)[^&]*/gi, '$1...')
+    .replace(/([?&](?:access_token|ticket)=|\/WebSocketChannel2023\/)[^&]*/gi, '$1...')
     .slice(0, 500);
   const { subject, client } = access.principal ?? {};
   // The audit: every write, granted or refused, with the rule that decided.

@@ -6,12 +6,12 @@ import { formatLink } from '../fields/link.js';
 import { lws } from '../rdf/vocabulary.js';
 import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
-import { breakOff, hangUp, hasBody, isHttp2 } from './http2.js';
+import { breakOff, endUnread, hangUp, hasBody, isHttp2 } from './http2.js';
 import type { Fields, Reply } from './reply.js';
 import { ClientGone, expectsContinue } from './request.js';
 
 /** Writes the answer that the later steps came to, with the fields of every answer. koa writes nothing. */
-export function answered({ storage: { rootIri: storage }, hstsSeconds }: AppContext): Step {
+export function answered({ storage: { rootIri: storage }, hstsSeconds, idleMs }: AppContext): Step {
   const fixed = {
     // rule 10.2: every answer says which storage it is of; those of resources say more in their own Link.
     Link: formatLink(storage, lws.storage),
@@ -23,6 +23,7 @@ export function answered({ storage: { rootIri: storage }, hstsSeconds }: AppCont
     ctx.respond = false;
     await next();
     if (exchange.failure instanceof ClientGone) return void res.destroy();
+    endUnread(res, idleMs);
     try {
       await respond(req, res, exchange.reply!, exchange.cors ? { ...fixed, ...exchange.cors } : fixed);
     } catch (error) {

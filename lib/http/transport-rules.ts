@@ -33,6 +33,9 @@ function assertFields({ headers, httpVersion, rawHeaders }: IncomingMessage): vo
       throw new LwsError('bad-request', 'The Host field is not what :authority says.');
     headers.host = String(authority);
   }
+  // It would see every request that a page of this origin makes, for as long as the browser keeps it, and anybody may store a script.
+  if (headers['service-worker'] !== undefined)
+    throw new LwsError('forbidden', 'Nothing of this storage can be the script of a service worker.');
   if (headers.host === undefined && httpVersion !== '1.0')
     throw new LwsError('bad-request', 'The request has no Host field.');
   for (const name of ['host', 'authorization'])

@@ -1,6 +1,6 @@
 /** What the server prints when it listens: where it is, and where to go next. */
 import type { CoreSettings } from './core-settings.js';
-import { readIdentity, signCredential } from './owner-credential.js';
+import { readIdentity, signCredential, signLinkCredential } from './owner-credential.js';
 import type { Server } from './server.js';
 import { signInLink } from './sign-in-link.js';
 
@@ -24,10 +24,14 @@ export async function banner(
     lines.push(
       '',
       ...(page
-        ? ['Open it in a browser, signed in as its owner for an hour:', `  ${signInLink(page, credential)}`, '']
+        ? [
+            'Open it in a browser, signed in as its owner for an hour; the link is good for one browser:',
+            `  ${signInLink(page, await signLinkCredential(identity, baseUri, validSeconds))}`,
+            '',
+          ]
         : []),
       `The storage is closed to everybody but its owner, ${identity.did}`,
-      `(key in ${mintedOwner}). A credential of the owner, valid for an hour; another one: ${asTyped()} owner --key ${mintedOwner}`,
+      `(key in ${mintedOwner}). A credential of the owner, valid for an hour; another one, and another link: ${asTyped()} owner --key ${mintedOwner}`,
       '',
       `export TOKEN=${credential}`,
       '',

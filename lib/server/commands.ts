@@ -15,7 +15,14 @@ import { type CoreSettings, coreSettings, readBaseUri } from './core-settings.js
 import { explain } from './explain.js';
 import { listenRefusal } from './listen-refusal.js';
 import { assertStorage } from './open-store.js';
-import { type Identity, keptIdentity, makeIdentity, readIdentity, signCredential } from './owner-credential.js';
+import {
+  type Identity,
+  keptIdentity,
+  makeIdentity,
+  readIdentity,
+  signCredential,
+  signLinkCredential,
+} from './owner-credential.js';
 import { createServer, prepareServer, type Server } from './server.js';
 import { pageOf, signInLink } from './sign-in-link.js';
 import { rotateKey } from './verification-method.js';
@@ -118,7 +125,10 @@ async function owner({ settings, flags, components }: Context): Promise<number> 
   const credential = await signCredential(identity, audience, ttl);
   const page = pageOf(audience.replace(/\/$/, ''), components, settings);
   const lines = [`Owner:      ${identity.did}`, `Credential: ${credential}`, `Valid for:  ${ttl} seconds`];
-  if (page) lines.push(`Sign in at: ${signInLink(page, credential)}`);
+  if (page) {
+    const link = signInLink(page, await signLinkCredential(identity, audience, ttl));
+    lines.push(`Sign in at: ${link}`, 'The link is good for one browser.');
+  }
   if (flags['key'] === undefined && flags['new-key'] === undefined)
     lines.push(`Key (keep it secret; --key FILE reads it again): ${JSON.stringify(identity.key)}`);
   process.stdout.write(`${lines.join('\n')}\n`);

@@ -137,7 +137,7 @@ export const coreSettings = {
     'lws.request-idle-seconds',
     integer(1, 3600),
     30,
-    'Seconds that a client may pause within a body.',
+    'Seconds that a client may pause within a body; over HTTP/2, also before it reads on in an answer.',
   ),
   updateTimeout: setting(
     'lws.sparql-update.timeout-seconds',

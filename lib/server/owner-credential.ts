@@ -1,6 +1,7 @@
 /** Owners that need no identity provider: a did:key identity and bearer credentials of it (rule 5.3). */
 import { randomUUID } from 'node:crypto';
 import { importJWK, SignJWT } from 'jose';
+import { signInType } from '../authentication/jwt.js';
 import { didKeyOf, expandDidKey } from '../authorization/did.js';
 import { algorithmOf } from '../authorization/multikey.js';
 import { keptKey, makeKey, type PrivateJwk, readKey } from './kept-key.js';
@@ -25,7 +26,18 @@ export const readIdentity = (file: string): Identity => identityOf(readKey(file)
  * @param audience the base URI of the storage that it is for
  * @param ttlSeconds how long it is valid
  */
-export async function signCredential({ did, key }: Identity, audience: string, ttlSeconds: number): Promise<string> {
+export const signCredential = (identity: Identity, audience: string, ttlSeconds: number): Promise<string> =>
+  signed('JWT', identity, { audience, ttlSeconds });
+
+/** The same for a sign-in link: no bearer token, it belongs to the first browser that exchanges it. */
+export const signLinkCredential = (identity: Identity, audience: string, ttlSeconds: number): Promise<string> =>
+  signed(signInType, identity, { audience, ttlSeconds });
+
+async function signed(
+  typ: string,
+  { did, key }: Identity,
+  { audience, ttlSeconds }: { readonly audience: string; readonly ttlSeconds: number },
+): Promise<string> {
   const now = Math.floor(Date.now() / 1000);
   const { method } = expandDidKey(did)!;
   return new SignJWT({
@@ -37,6 +49,6 @@ export async function signCredential({ did, key }: Identity, audience: string, t
     exp: now + ttlSeconds,
     jti: randomUUID(),
   })
-    .setProtectedHeader({ alg: algorithmOf(key), kid: method, typ: 'JWT' })
+    .setProtectedHeader({ alg: algorithmOf(key), kid: method, typ })
     .sign(await importJWK({ ...key }, algorithmOf(key)));
 }

@@ -16,6 +16,17 @@ const raw = (s: StorageUnderTest, method: string, iri: string, fields: Record<st
 const junk = ['', ',', ';', '=', '"', '"open', '\\', 'a'.repeat(5000), ';;;=,,"', '\u00e9\u00ff', '%', '<', '()', '\t'];
 
 describeStorage('Bad input: header fields', (s) => {
+  it('Rule 10.9: nothing that is stored, and nothing else, is the script of a service worker', async () => {
+    const { iri } = await s.stored('text/javascript', 'onfetch = () => {};');
+    const fields = { 'Service-Worker': 'script', 'Sec-Fetch-Dest': 'serviceworker' };
+    for (const asked of [iri, s.root, `${s.root}app`, `${s.root}nothing.js`]) {
+      const answer = await s.get(asked, fields);
+      expectProblem(answer, 403, s);
+      expect(answer.text).not.to.contain('onfetch');
+    }
+    expect((await s.get(iri)).text).to.equal('onfetch = () => {};');
+  });
+
   for (const Accept of [
     ...junk,
     'text',

@@ -1,4 +1,4 @@
-/** Rule 1.3: the console at /app, its files, and its being switched off. */
+/** Rules 1.3, 10.9: the console at /app, its files, and its being switched off. */
 import { expect } from 'chai';
 import { describeStorage } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
@@ -6,7 +6,7 @@ import { request } from '../support/http.js';
 
 describeStorage('The pages of the console', (s) => {
   for (const page of ['app', 'callback'])
-    it(`/${page} is a page that runs nothing but its own files`, async () => {
+    it(`/${page} is a page that runs nothing but its own files, and not what lies beside them (rule 10.9)`, async () => {
       const answer = await s.send(
         'GET',
         s.root + page,
@@ -19,16 +19,16 @@ describeStorage('The pages of the console', (s) => {
       const policy = String(answer.headers['content-security-policy']);
       for (const part of [
         "default-src 'none'",
-        "script-src 'self'",
-        "style-src 'self'",
-        "connect-src 'self'",
+        `script-src ${s.root}app/`,
+        `style-src ${s.root}app/`,
+        `connect-src ${s.root}`,
         "frame-ancestors 'none'",
         "form-action 'none'",
         "base-uri 'none'",
         "require-trusted-types-for 'script'",
       ])
         expect(policy).to.contain(part);
-      expect(policy).not.to.contain('unsafe');
+      expect(policy).not.to.contain('unsafe').and.not.to.contain("'self'");
       expect(answer.headers['x-content-type-options']).to.equal('nosniff');
       expect(answer.headers['referrer-policy']).to.equal('no-referrer');
       expect(answer.headers['cross-origin-opener-policy']).to.equal('same-origin');

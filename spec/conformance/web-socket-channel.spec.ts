@@ -171,6 +171,17 @@ describeStorage(
       expect((await exchange(address, [head(address, 'GET', fields)]))?.status).to.equal(400);
     });
 
+    it('Rule 16.10: an address that is good stands in no line of the log, whoever asks for it and how', async () => {
+      const container = await s.container();
+      const address = addressIn(await ask(s, container)).replace('ws:', 'http:');
+      const name = address.split('/').at(-1)!;
+      for (const method of ['GET', 'POST', 'PUT'])
+        await s.send(method, `${address}?x=${name}`, {}, undefined, 'anonymous');
+      const lines = s.server!.log.filter(({ path }) => String(path).includes('/WebSocketChannel2023/.'));
+      expect(lines.map(({ path }) => path)).to.deep.equal(Array(3).fill(`${new URL(at(s)).pathname}/...`));
+      expect(JSON.stringify(s.server!.log)).not.to.contain(name);
+    });
+
     it('unused addresses and connections count as streams, and the server stops with them open', async () => {
       const container = await s.container();
       await setAcl(s, container, rule('Read', agent(bob)));

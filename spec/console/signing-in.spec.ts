@@ -1,6 +1,6 @@
-/** The console: signing in, in a browser (rules 1.3, 5.1). */
+/** The console: signing in, in a browser (rules 1.3, 5.1, 5.5). */
 import { expect } from 'chai';
-import { readIdentity, signCredential } from '../../lib/server/owner-credential.js';
+import { readIdentity, signCredential, signLinkCredential } from '../../lib/server/owner-credential.js';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
 import { credential, ed25519Identity } from '../support/identity.js';
 
@@ -63,6 +63,7 @@ for (const path of ['', '/some/path'])
       const identity = readIdentity(console.server.server.mintedOwner!);
       const short = await signCredential(identity, console.server.root.slice(0, -1), 5);
       await page.goto(`${console.server.root}app#token=${short}`);
+      await console.agree(page);
       await page.locator('.who >> text=did:key').waitFor();
       await console.go(page, 'owners');
       await page.fill('input[name=name]', 'Another laptop');
@@ -82,7 +83,7 @@ for (const path of ['', '/some/path'])
       await page.goto(console.at('signin'));
       await page.locator('h1 >> text=Sign in').waitFor();
       await page.goto(console.ownerLink);
-      await page.locator('.who >> text=did:key').waitFor();
+      await console.agree(page);
       expect(page.url()).not.to.contain('token');
       const before = await page.locator('.who span').getAttribute('title');
       const other = credential(ed25519Identity(), { aud: console.server.root.slice(0, -1) });
@@ -91,6 +92,64 @@ for (const path of ['', '/some/path'])
       expect(page.url()).not.to.contain('token');
       await page.click('dialog[open] >> text=Cancel');
       expect(await page.locator('.who span').getAttribute('title')).to.equal(before);
+    });
+
+    it('asks before a link signs in somebody who was nobody', async () => {
+      const page = await console.person();
+      await page.goto(console.ownerLink);
+      await page.locator('dialog[open] >> text=Sign in as').waitFor();
+      expect(page.url()).not.to.contain('token');
+      await page.click('dialog[open] >> text=Cancel');
+      await page.locator('.who >> text=Nobody').waitFor();
+      await page.reload();
+      await page.locator('.who >> text=Nobody').waitFor();
+    });
+
+    it('Rule 5.5: a link is good for one browser, which alone can use what it keeps of it', async () => {
+      const base = console.server.root.slice(0, -1);
+      const link = await signLinkCredential(readIdentity(console.server.server.mintedOwner!), base, 600);
+      const page = await console.person();
+      await page.goto(`${console.server.root}app#token=${link}`);
+      await console.agree(page);
+      await page.reload();
+      await page.locator('.who >> text=did:key').waitFor();
+      await page.locator('button >> text=New').waitFor();
+      const bearer = await fetch(console.server.root, { headers: { Authorization: `Bearer ${link}` } });
+      expect(bearer.status).to.equal(401);
+      const exchanged = await fetch(`${console.server.root}.lws/token`, {
+        method: 'POST',
+        body: new URLSearchParams({
+          grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+          resource: console.server.root,
+          subject_token: link,
+          subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
+        }),
+      });
+      expect(exchanged.status).to.equal(400);
+      expect(((await exchanged.json()) as { error: string }).error).to.equal('invalid_dpop_proof');
+      const other = await console.person();
+      await other.goto(`${console.server.root}app#token=${link}`);
+      await other.click('dialog[open] button >> text=Sign in');
+      await other.locator('.notice.bad >> text=used in another browser').waitFor();
+      expect(await other.locator('.notice.bad').textContent()).to.contain('owner --key');
+      await other.locator('.who >> text=Nobody').waitFor();
+    });
+
+    it('signs out in all tabs, which can do nothing as who was signed in', async () => {
+      const page = await console.owner();
+      const other = await page.context().newPage();
+      await other.goto(`${console.server.root}app`);
+      await other.locator('.who >> text=did:key').waitFor();
+      await other.locator('button >> text=New').waitFor();
+      const credentials: (string | undefined)[] = [];
+      await page.click('text=Sign out');
+      await other.locator('.who >> text=Nobody').waitFor();
+      other.on('request', (request) => credentials.push(request.headers()['authorization']));
+      await console.go(other, 'search');
+      await console.go(other, 'browse');
+      await other.locator('main [role=alert]').waitFor();
+      expect(credentials.length).to.be.above(0);
+      expect(credentials.filter((each) => each !== undefined)).to.deep.equal([]);
     });
 
     it('forgets everything on signing out', async () => {

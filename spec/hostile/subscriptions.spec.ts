@@ -1,11 +1,11 @@
-/** Rules 10.3, 16.1: subscriptions of strangers do not make the writes of others slow, nor the server tell itself. */
+/** Rules 10.3, 16.1, 16.12: subscriptions of strangers do not make the writes of others slow, nor the server tell itself. */
 import { expect } from 'chai';
 import { by, expectUnnoticed, notice, startOwned } from '../support/attack.js';
 import { type Answer, request } from '../support/http.js';
 import { ed25519Identity } from '../support/identity.js';
 import { notificationOf, startInboxHost } from '../support/inbox.js';
 import type { ServerProcess } from '../support/process.js';
-import { lwsJson } from '../support/search.js';
+import { lwsContext, lwsJson } from '../support/search.js';
 
 const owner = ed25519Identity();
 const perAddress = 400;
@@ -39,10 +39,11 @@ describe('Subscriptions under attack', function () {
     return all.sort((a, b) => a - b)[4]!;
   };
   const host = startInboxHost();
+  let settings: Readonly<Record<string, string>> = { LWS_SUBSCRIPTIONS_MAX_OF_STRANGERS: '1000' };
 
   beforeEach(async () => {
     const { authority } = await host;
-    server = await startOwned(owner, { LWS_WEBHOOK_ALLOWED_HOSTS: authority });
+    server = await startOwned(owner, { LWS_WEBHOOK_ALLOWED_HOSTS: authority, ...settings });
   });
   afterEach(() => server?.kill());
   after(async () => (await host).close());
@@ -65,6 +66,11 @@ describe('Subscriptions under attack', function () {
   });
 
   it('Rule 16.8: what many are told of a few writes, each is told once and in order', async () => {
+    await server.kill();
+    server = await startOwned(owner, {
+      LWS_WEBHOOK_ALLOWED_HOSTS: (await host).authority,
+      LWS_WEBHOOK_MAX_PER_SECOND_OF_STRANGERS: '1000',
+    });
     const inboxes = await Promise.all(Array.from({ length: 130 }, async () => (await host).inbox()));
     for (const inbox of inboxes) expect((await subscribe(inbox)).status).to.equal(201);
     const made = [await put(), await put(), await put()];
@@ -74,6 +80,52 @@ describe('Subscriptions under attack', function () {
       );
       expect(told).to.deep.equal(made);
     }
+  });
+
+  describe('Rule 16.12: strangers', () => {
+    before(() => {
+      settings = { LWS_SUBSCRIPTIONS_MAX_PER_ADDRESS: '1000' };
+    });
+
+    it('have 200 together, and who owns something has room beside them', async () => {
+      const inbox = (await host).inbox();
+      const friend = ed25519Identity();
+      const policies = [
+        {
+          type: ['AccessPolicy'],
+          action: ['create'],
+          assignee: friend.did,
+          target: { type: 'StorageResource', value: [server.root] },
+        },
+      ];
+      const grant = { '@context': lwsContext, type: ['AccessGrant'], storage: server.root, access: policies };
+      const granted = await request(`${server.root}.lws/access-grants`, {
+        method: 'POST',
+        headers: { ...by(server, owner), 'Content-Type': lwsJson },
+        body: JSON.stringify(grant),
+      });
+      expect(granted.status, granted.text).to.equal(201);
+      const who = [ed25519Identity(), ed25519Identity(), ed25519Identity()];
+      for (let at = 0; at < 200; at++) expect((await subscribe(inbox, who[at % 3])).status).to.equal(201);
+      const refused = await subscribe(inbox);
+      expect(refused.status).to.equal(429);
+      expect(refused.text).to.include('lws.subscriptions.max-of-strangers');
+      expect((await subscribe(inbox, friend)).status).to.equal(201);
+    });
+
+    it('are told so many times a second, and controllers meanwhile', async () => {
+      const [theirs, own] = [(await host).inbox(), (await host).inbox()];
+      const who = [ed25519Identity(), ed25519Identity()];
+      for (let at = 0; at < 150; at++) expect((await subscribe(theirs, who[at % 2])).status).to.equal(201);
+      expect((await subscribe(own, owner)).status).to.equal(201);
+      const made: string[] = [];
+      for (let at = 0; at < 6; at++) made.push(await put());
+      const told = await (await host).received(own, made.length);
+      expect(told.map((delivery) => notificationOf(delivery).activity.object.id)).to.deep.equal(made);
+      // 900 are owed to the strangers, which is a minute and a half.
+      expect((await host).at(theirs).length).to.be.below(600);
+      await (await host).received(theirs, 10);
+    });
   });
 
   it('Rule 16.2: an inbox on the storage itself is 400', async () => {

@@ -79,8 +79,16 @@ export class Console {
   async owner(options: BrowserContextOptions = {}): Promise<Page> {
     const page = await this.person(options);
     await page.goto(this.ownerLink);
+    await this.agree(page);
     await page.locator('main h1').waitFor();
     return page;
+  }
+
+  /** Says yes to the question that a link asks. */
+  async agree(page: Page): Promise<void> {
+    await page.click('dialog[open] button >> text=Sign in');
+    await page.locator('dialog[open]').waitFor({ state: 'detached' });
+    await page.locator('.who >> text=did:key').waitFor();
   }
 
   /** Goes to a place within the console that is open already. */

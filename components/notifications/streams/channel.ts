@@ -1,7 +1,7 @@
 /** A channel: what callers with the same rights hear of the same topics. It must not know how it goes over the wire. */
 import type { Access } from '../../../lib/authorization/principal.js';
 import type { Activity } from '../events.js';
-import type { Reader } from '../outbox.js';
+import type { Reader } from '../readers.js';
 
 /** One connection. */
 export interface Listener {

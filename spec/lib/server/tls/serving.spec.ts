@@ -13,7 +13,7 @@ import { freePort, type SpecServer, startSpecServer } from '../../../support/ser
 import { eventually } from '../../../support/subscriptions.js';
 import { connectTls, makePair, openSession, shownCertificate, writePair } from '../../../support/tls.js';
 
-const open = { 'dev.open': 'true', 'max-connections-per-address': '200' };
+const open = { 'dev.open': 'true', 'max-connections-per-address': '200', 'request-idle-seconds': '1' };
 
 const get = (session: ClientHttp2Session, root: string, target = '/') =>
   requestHttp2(new URL(root).origin, { method: 'GET', target, headers: {}, body: undefined }, session);
@@ -108,6 +108,23 @@ describe('TLS', () => {
       );
       expect(answer.status).to.be.within(400, 499);
       expect((await get(session, s.root)).status).to.equal(200);
+    });
+
+    it('ends an answer that nobody reads, after the idle time, and not its session', async () => {
+      const big = { 'content-type': 'application/octet-stream' };
+      const stored = await requestHttp2(
+        new URL(s.root).origin,
+        { method: 'PUT', target: '/big', headers: big, body: Buffer.alloc(4 << 20) },
+        session,
+      );
+      expect(stored.status).to.equal(201);
+      const unread = session.request({ ':path': '/big' });
+      // It has said how much it takes, and takes no more.
+      await new Promise((resolve) => unread.once('response', resolve));
+      await closed(unread.on('error', () => {}));
+      expect(unread.rstCode).to.equal(constants.NGHTTP2_CANCEL);
+      expect((await get(session, s.root)).status).to.equal(200);
+      expect((await get(session, s.root, '/big')).bytes).to.have.length(4 << 20);
     });
 
     it('takes 100 requests at once, and hangs up on a client that goes on cancelling', async () => {

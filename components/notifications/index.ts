@@ -15,7 +15,7 @@ import { type Follower, Outbox } from './outbox.js';
 import { outboxMeasures } from './outbox-measures.js';
 import { assertInbox, endpointUrl, subscriptionRoutes } from './routes.js';
 import { type InstalledStreams, installStreams, streamSettings } from './streams/streams.js';
-import { isSubscription } from './subscription.js';
+import { foreignSubscription } from './subscription.js';
 import { Subscriptions, subscriptionSpace } from './subscriptions.js';
 
 const settings = {
@@ -133,7 +133,7 @@ async function install(platform: Platform, given: Given): Promise<Installation> 
     ],
     capabilities: [{ type: 'https://w3c.github.io/lws-protocol/lws10-notifications-webhook/' }],
     ...(streams.upgrade ? { upgrade: streams.upgrade } : {}),
-    isState: (space, id, value) => space === subscriptionSpace && isSubscription(value, id),
+    readState: (space, id, value) => (space === subscriptionSpace ? foreignSubscription(value, id) : undefined),
     ...background(platform, given, { subscriptions, distribution, streams }),
     // A stream of events ends when the server does; it would hold it up for as long as somebody listens.
     drain() {

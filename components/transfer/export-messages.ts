@@ -24,6 +24,9 @@ export interface ExportedState {
   readonly revision: string;
 }
 
+/** State of a component. */
+export type KeptEntry = readonly [key: string, value: string];
+
 export type ToExport =
   /** A chunk has been read. */
   | { readonly taken: true }
@@ -34,6 +37,8 @@ export type ToExport =
 export type FromExport =
   | { readonly chunk: Uint8Array }
   | { readonly question: number; readonly mode: AskedMode; readonly states: readonly ExportedState[] }
+  /** Which of these are about what is exported alone? */
+  | { readonly question: number; readonly kept: readonly KeptEntry[] }
   | { readonly done: true }
   /** The message is for people, unless it is a fault. */
   | { readonly broken: string; readonly isFault: boolean };

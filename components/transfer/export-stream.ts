@@ -4,7 +4,8 @@ import { PassThrough, Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component.js';
-import type { AskedMode, ExportedState, ExportTask, FromExport, ToExport } from './export-messages.js';
+import { partsOfEntry } from '../../lib/storage/records.js';
+import type { AskedMode, ExportedState, ExportTask, FromExport, KeptEntry, ToExport } from './export-messages.js';
 import { openWriter } from './formats/index.js';
 import { TransferError } from './member.js';
 
@@ -42,6 +43,10 @@ export async function exportStream(platform: Platform, request: ExportRequest, o
     const now = store.record(iri);
     return isOperator || now?.revision === revision || now?.kind === 'container';
   };
+  const concerns = ([key, value]: KeptEntry): boolean => {
+    const [space = '', id = ''] = partsOfEntry(key);
+    return platform.readState(space, id, JSON.parse(value))?.targets.every((target) => target.startsWith(of)) === true;
+  };
   const task: ExportTask = {
     ...{ dataDir: resolve(platform.dataDir), blobs: store.blobs.location, storage, of, format, isGzip },
     ended: new Int32Array(new SharedArrayBuffer(4)),
@@ -50,7 +55,7 @@ export async function exportStream(platform: Platform, request: ExportRequest, o
   };
   const release = store.blobs.hold();
   const onFault = (fault: string): void => platform.log.error({ reason: fault }, 'an export failed');
-  const stream = new ThreadOutput(task, { decide, onFault, idleMs });
+  const stream = new ThreadOutput(task, { decide, concerns, onFault, idleMs });
   const tooLong = (): void => void stream.destroy(new TransferError('The export took too long. Export a part.'));
   const timer = maxMs === undefined ? undefined : setTimeout(tooLong, maxMs);
   stream.worker.once('exit', () => {
@@ -71,6 +76,7 @@ async function emptyExport({ of, format, isGzip }: ExportRequest, storage: strin
 
 interface OutputOptions {
   readonly decide: (mode: AskedMode, state: ExportedState) => Promise<boolean>;
+  readonly concerns: (kept: KeptEntry) => boolean;
   readonly onFault: (fault: string) => void;
   readonly idleMs: number | undefined;
 }
@@ -105,7 +111,7 @@ class ThreadOutput extends Readable {
 
   private hear(message: FromExport): void {
     if ('chunk' in message) this.waiting.push(message.chunk);
-    else if ('question' in message) void this.answer(message.question, message.mode, message.states);
+    else if ('question' in message) void this.answer(message);
     else if ('done' in message) this.isDone = true;
     else {
       if (message.isFault) this.options.onFault(message.broken);
@@ -114,10 +120,14 @@ class ThreadOutput extends Readable {
     this.give();
   }
 
-  private async answer(question: number, mode: AskedMode, states: readonly ExportedState[]): Promise<void> {
-    const { decide } = this.options;
+  private async answer(message: Extract<FromExport, { question: number }>): Promise<void> {
+    const { decide, concerns } = this.options;
     try {
-      this.tell({ answer: question, allowed: await Promise.all(states.map((state) => decide(mode, state))) });
+      const allowed =
+        'kept' in message
+          ? message.kept.map(concerns)
+          : await Promise.all(message.states.map((state) => decide(message.mode, state)));
+      this.tell({ answer: message.question, allowed });
     } catch (error) {
       this.destroy(error as Error);
     }

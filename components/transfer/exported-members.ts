@@ -21,7 +21,7 @@ import {
   readRecord,
   recordKey,
 } from '../../lib/storage/records.js';
-import type { AskedMode, ExportedState } from './export-messages.js';
+import type { AskedMode, ExportedState, KeptEntry } from './export-messages.js';
 import { type AccessList, type ContainerMember, type GraphMember, type Member, stateSpaces } from './member.js';
 
 export interface ExportedStore {
@@ -38,6 +38,8 @@ export interface ExportQuestion {
   readonly isController: boolean;
   /** Asks whether the caller has a mode on resources. */
   readonly decide: (mode: AskedMode, states: readonly ExportedState[]) => Promise<readonly boolean[]>;
+  /** Asks whether state of components is about what is exported alone. */
+  readonly concerns: (kept: readonly KeptEntry[]) => Promise<readonly boolean[]>;
 }
 
 /** Members of a container that are read at a time. */
@@ -193,7 +195,10 @@ export class ExportedMembers {
     const { level, snapshot } = this.state;
     for (const space of stateSpaces)
       for await (const entries of entryBlocks(level, entryRange(space), { snapshot }))
-        for (const [key, value] of entries) yield { kind: 'state', source: space, key, value };
+        for (const [index, isWanted] of (await this.question.concerns(entries)).entries()) {
+          const [key, value] = entries[index]!;
+          if (isWanted) yield { kind: 'state', source: space, key, value };
+        }
   }
 }
 

@@ -17,7 +17,10 @@ import { TransferError } from './member.js';
 /** Imports that are notified of; older ones are forgotten with their files. */
 const maxKept = 50;
 
-export type ImportRequest = Pick<ImportState, 'name' | 'format' | 'mediaType' | 'into' | 'rewrite' | 'conflict'> & {
+export type ImportRequest = Pick<
+  ImportState,
+  'name' | 'format' | 'mediaType' | 'into' | 'rewrite' | 'conflict' | 'grants' | 'acls'
+> & {
   readonly dryRun: boolean;
 };
 

@@ -99,17 +99,26 @@ function importRequest(
     conflict: conflict as Conflict,
     rewrite: query.getAll('rewrite').map(readRewrite),
     dryRun: query.has('dry-run'),
+    grants: isAsked(query, 'grants'),
+    acls: isAsked(query, 'acls'),
     mediaType,
     ...(format === null ? {} : { format }),
   };
 }
 
+/** @throws LwsError `bad-request` */
+function isAsked(query: URLSearchParams, name: string): boolean {
+  const given = query.get(name) ?? 'no';
+  if (given !== 'yes' && given !== 'no') throw new LwsError('bad-request', `"${name}" is yes or no.`);
+  return given === 'yes';
+}
+
 /** What is notified of an import; paths of the server are not. */
 export function report(
-  { source: _source, cursor: _cursor, blocks: _blocks, told: list, ...state }: ImportState,
+  { source: _source, cursor: _cursor, blocks: _blocks, told: list, access, ...state }: ImportState,
   whole: boolean,
 ) {
-  return { ...state, began: new Date(state.began).toISOString(), ...(whole ? { report: list } : {}) };
+  return { ...state, began: new Date(state.began).toISOString(), ...(whole ? { report: list, access } : {}) };
 }
 
 const json = (value: unknown, base: Reply): Reply => ({

@@ -12,7 +12,8 @@ import { type ImportState, withTold } from './import-state.js';
 import { TransferError } from './member.js';
 
 /** As the server tells it. */
-type Told = Omit<ImportState, 'source' | 'cursor' | 'blocks' | 'told' | 'began'> & {
+type Told = Omit<ImportState, 'source' | 'cursor' | 'blocks' | 'told' | 'access' | 'began'> & {
+  readonly access?: ImportState['access'];
   readonly report?: ImportState['told'];
 };
 
@@ -61,13 +62,20 @@ export async function sendImport(
   }
   if (!last || last.status === 'running')
     throw new TransferError('The server ended before the import did. --resume goes on with it.');
-  return { ...last, began: 0, ...withTold({ leftOut: last.leftOut, told: last.report ?? [] }, unsent) };
+  return {
+    ...last,
+    access: last.access ?? [],
+    began: 0,
+    ...withTold({ leftOut: last.leftOut, told: last.report ?? [] }, unsent),
+  };
 }
 
-function queryOf({ source, format, into, rewrite, conflict, dryRun }: Wanted): URLSearchParams {
+function queryOf(wanted: Wanted): URLSearchParams {
+  const { source, format, into, rewrite, conflict, dryRun } = wanted;
   const query = new URLSearchParams({ into, 'on-conflict': conflict, name: basename(source) });
   if (format !== undefined) query.set('format', format);
   for (const { from, to } of rewrite) query.append('rewrite', `${from}=${to}`);
+  for (const name of ['grants', 'acls'] as const) if (wanted[name]) query.set(name, 'yes');
   if (dryRun) query.set('dry-run', '');
   return query;
 }

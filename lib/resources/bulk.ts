@@ -121,7 +121,7 @@ export class BulkStaging {
     const { storage, tx, options } = this;
     const { iri, content, created, modified } = item;
     const now = storage.clock();
-    const owner = item.owner ?? storage.authorizer.ownerOfNew(options.access, parent);
+    const owner = storage.authorizer.ownerOfNew(options.access, parent);
     const bare: ResourceRecord = {
       iri,
       ...description(content),
@@ -194,7 +194,7 @@ export class BulkStaging {
     const isAdded = existing === 'merge';
     const content = isAdded ? await this.add(before, item.content as RdfContent) : item.content;
     if (!isAdded) await this.replaceGraph(before, content);
-    const { created, owner = item.owner, types, linked, acl: hasList } = before;
+    const { created, owner, types, linked, acl: hasList } = before;
     const record: ResourceRecord = {
       iri,
       ...description(content),

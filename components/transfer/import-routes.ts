@@ -10,6 +10,7 @@ import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import type { Reply } from '../../lib/http/reply.js';
 import type { Route, RouteRequest } from '../../lib/http/route.js';
+import { checkedChunks } from '../../lib/resources/body.js';
 import { assertName } from '../../lib/resources/bulk-admission.js';
 import { isContainerIri } from '../../lib/storage/records.js';
 import { readFormats } from './formats/index.js';
@@ -43,7 +44,7 @@ export function importRoutes(platform: Platform, jobs: ImportJobs): readonly Rou
       const body = request.body();
       const wanted = importRequest(platform, request, body.mediaType);
       await requireAccess(platform, platform.store, request.access, 'append', nearest(platform, wanted.into));
-      return begun(await jobs.begin(wanted, request.access, body.chunks()));
+      return begun(await jobs.begin(wanted, request.access, checkedChunks(body)));
     }),
     route('GET', importsPath, () => json({ imports: jobs.all().map((state) => report(state, false)) }, okay)),
     route('GET', `${importsPath}/:id`, (request) => {

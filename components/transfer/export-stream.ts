@@ -4,6 +4,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component.js';
+import { LwsError } from '../../lib/errors.js';
 import { partsOfEntry } from '../../lib/storage/records.js';
 import type { AskedMode, ExportedState, ExportTask, FromExport, KeptEntry, ToExport } from './export-messages.js';
 import { openWriter } from './formats/index.js';
@@ -56,7 +57,7 @@ export async function exportStream(platform: Platform, request: ExportRequest, o
   const release = store.blobs.hold();
   const onFault = (fault: string): void => platform.log.error({ reason: fault }, 'an export failed');
   const stream = new ThreadOutput(task, { decide, concerns, onFault, idleMs });
-  const tooLong = (): void => void stream.destroy(new TransferError('The export took too long. Export a part.'));
+  const tooLong = (): void => void stream.destroy(tooSlow('The export took too long. Export a part.'));
   const timer = maxMs === undefined ? undefined : setTimeout(tooLong, maxMs);
   stream.worker.once('exit', () => {
     clearTimeout(timer);
@@ -65,6 +66,8 @@ export async function exportStream(platform: Platform, request: ExportRequest, o
   });
   return stream;
 }
+
+const tooSlow = (message: string): LwsError => new LwsError('too-busy', message, { fields: { 'Retry-After': '60' } });
 
 /** Who may read nothing needs no thread, which anybody could ask for again and again. */
 async function emptyExport({ of, format, isGzip }: ExportRequest, storage: string): Promise<Readable> {
@@ -141,7 +144,7 @@ class ThreadOutput extends Readable {
     const { idleMs } = this.options;
     // It keeps a state of the store, and the blobs that it has.
     if (!this.wantsMore && idleMs !== undefined)
-      this.idle ??= setTimeout(() => this.destroy(new TransferError('Nobody takes anything of the export.')), idleMs);
+      this.idle ??= setTimeout(() => this.destroy(tooSlow('Nobody takes anything of the export.')), idleMs);
     if (this.isDone && this.waiting.length === 0) this.push(null);
   }
 

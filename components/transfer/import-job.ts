@@ -49,7 +49,8 @@ export class ImportJob implements BlockTaker {
     const { source, name, format, mediaType, into, rewrite, cursor, id, acls = false } = this.state;
     this.thread = new ImportThread(
       {
-        ...{ source, name, format, mediaType, into, rewrite, dryRun, acls },
+        source: resolve(platform.dataDir, source),
+        ...{ name, format, mediaType, into, rewrite, dryRun, acls },
         ...(cursor === '' ? {} : { cursor }),
         writes: !this.isShared,
         seed: id,

@@ -16,7 +16,7 @@ export const conflicts: readonly Conflict[] = ['fail', 'skip', 'replace'];
 
 export interface ImportState {
   readonly id: string;
-  /** The file or folder on this machine. */
+  /** The file or folder on this machine; below `lws.data-dir`, which may be moved, it is relative to that. */
   readonly source: string;
   /** What people call it. */
   readonly name: string;

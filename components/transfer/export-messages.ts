@@ -12,6 +12,8 @@ export interface ExportTask {
   readonly isGzip: boolean;
   readonly scope: ReadScope;
   readonly isController: boolean;
+  /** The state of components that is about what is exported alone; absent: all of it. */
+  readonly kept: ReadonlySet<string> | undefined;
   /** Not zero: to end. */
   readonly ended: Int32Array;
 }
@@ -24,9 +26,6 @@ export interface ExportedState {
   readonly revision: string;
 }
 
-/** State of a component. */
-export type KeptEntry = readonly [key: string, value: string];
-
 export type ToExport =
   /** A chunk has been read. */
   | { readonly taken: true }
@@ -37,8 +36,6 @@ export type ToExport =
 export type FromExport =
   | { readonly chunk: Uint8Array }
   | { readonly question: number; readonly mode: AskedMode; readonly states: readonly ExportedState[] }
-  /** Which of these are about what is exported alone? */
-  | { readonly question: number; readonly kept: readonly KeptEntry[] }
   | { readonly done: true }
   /** The message is for people, unless it is a fault. */
   | { readonly broken: string; readonly isFault: boolean };

@@ -5,10 +5,10 @@ import { Worker } from 'node:worker_threads';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
-import { partsOfEntry } from '../../lib/storage/records.js';
-import type { AskedMode, ExportedState, ExportTask, FromExport, KeptEntry, ToExport } from './export-messages.js';
+import { entryRange, partsOfEntry } from '../../lib/storage/records.js';
+import type { AskedMode, ExportedState, ExportTask, FromExport, ToExport } from './export-messages.js';
 import { openWriter } from './formats/index.js';
-import { TransferError } from './member.js';
+import { stateSpaces, TransferError } from './member.js';
 
 export interface ExportRequest {
   /** The container that is exported. */
@@ -44,19 +44,17 @@ export async function exportStream(platform: Platform, request: ExportRequest, o
     const now = store.record(iri);
     return isOperator || now?.revision === revision || now?.kind === 'container';
   };
-  const concerns = ([key, value]: KeptEntry): boolean => {
-    const [space = '', id = ''] = partsOfEntry(key);
-    return platform.readState(space, id, JSON.parse(value))?.targets.every((target) => target.startsWith(of)) === true;
-  };
+  const isController = await allows('control', storage);
   const task: ExportTask = {
     ...{ dataDir: resolve(platform.dataDir), blobs: store.blobs.location, storage, of, format, isGzip },
     ended: new Int32Array(new SharedArrayBuffer(4)),
     scope,
-    isController: await allows('control', storage),
+    isController,
+    kept: isController && of !== storage ? await keptState(platform, of) : undefined,
   };
   const release = store.blobs.hold();
   const onFault = (fault: string): void => platform.log.error({ reason: fault }, 'an export failed');
-  const stream = new ThreadOutput(task, { decide, concerns, onFault, idleMs });
+  const stream = new ThreadOutput(task, { decide, onFault, idleMs });
   const tooLong = (): void => void stream.destroy(tooSlow('The export took too long. Export a part.'));
   const timer = maxMs === undefined ? undefined : setTimeout(tooLong, maxMs);
   stream.worker.once('exit', () => {
@@ -65,6 +63,18 @@ export async function exportStream(platform: Platform, request: ExportRequest, o
     onEnd();
   });
   return stream;
+}
+
+/** Keys of the state of components all of whose targets lie in a container. */
+async function keptState({ store, readState }: Platform, of: string): Promise<ReadonlySet<string>> {
+  const kept = new Set<string>();
+  for (const space of stateSpaces)
+    for await (const entries of store.entries(entryRange(space)))
+      for (const [key, value] of entries) {
+        const found = readState(space, partsOfEntry(key)[1]!, JSON.parse(value));
+        if (found?.targets.every((target) => target.startsWith(of))) kept.add(key);
+      }
+  return kept;
 }
 
 const tooSlow = (message: string): LwsError => new LwsError('too-busy', message, { fields: { 'Retry-After': '60' } });
@@ -79,7 +89,6 @@ async function emptyExport({ of, format, isGzip }: ExportRequest, storage: strin
 
 interface OutputOptions {
   readonly decide: (mode: AskedMode, state: ExportedState) => Promise<boolean>;
-  readonly concerns: (kept: KeptEntry) => boolean;
   readonly onFault: (fault: string) => void;
   readonly idleMs: number | undefined;
 }
@@ -114,7 +123,7 @@ class ThreadOutput extends Readable {
 
   private hear(message: FromExport): void {
     if ('chunk' in message) this.waiting.push(message.chunk);
-    else if ('question' in message) void this.answer(message);
+    else if ('question' in message) void this.answer(message.question, message.mode, message.states);
     else if ('done' in message) this.isDone = true;
     else {
       if (message.isFault) this.options.onFault(message.broken);
@@ -123,14 +132,10 @@ class ThreadOutput extends Readable {
     this.give();
   }
 
-  private async answer(message: Extract<FromExport, { question: number }>): Promise<void> {
-    const { decide, concerns } = this.options;
+  private async answer(question: number, mode: AskedMode, states: readonly ExportedState[]): Promise<void> {
+    const { decide } = this.options;
     try {
-      const allowed =
-        'kept' in message
-          ? message.kept.map(concerns)
-          : await Promise.all(message.states.map((state) => decide(message.mode, state)));
-      this.tell({ answer: message.question, allowed });
+      this.tell({ answer: question, allowed: await Promise.all(states.map((state) => decide(mode, state))) });
     } catch (error) {
       this.destroy(error as Error);
     }

@@ -4,12 +4,10 @@ import { Writable } from 'node:stream';
 import { parentPort, workerData } from 'node:worker_threads';
 import { blobsAt } from '../../lib/storage/blobs-at.js';
 import { openLevel } from '../../lib/storage/durable-level.js';
-import type { AskedMode, ExportedState, ExportTask, FromExport, KeptEntry, ToExport } from './export-messages.js';
+import type { AskedMode, ExportedState, ExportTask, FromExport, ToExport } from './export-messages.js';
 import { ExportedMembers } from './exported-members.js';
 import { openWriter } from './formats/index.js';
 import { TransferError } from './member.js';
-
-type Asked = { mode: AskedMode; states: readonly ExportedState[] } | { kept: readonly KeptEntry[] };
 
 /** Chunks on their way to who reads them. */
 const maxWaiting = 8;
@@ -60,16 +58,14 @@ const output = new Writable({
 const level = await openLevel(join(task.dataDir, 'level'));
 const snapshot = level.snapshot();
 try {
-  const { of, storage, scope, isController, format, isGzip } = task;
+  const { of, storage, scope, isController, kept, format, isGzip } = task;
   const blobs = await blobsAt(task.blobs);
-  const ask = (about: Asked): Promise<readonly boolean[]> =>
+  const decide = (mode: AskedMode, states: readonly ExportedState[]): Promise<readonly boolean[]> =>
     new Promise((resolve) => {
       answers.set(++questions, resolve);
-      tell({ question: questions, ...about });
+      tell({ question: questions, mode, states });
     });
-  const decide = (mode: AskedMode, states: readonly ExportedState[]) => ask({ mode, states });
-  const concerns = async (kept: readonly KeptEntry[]) => (of === storage ? kept.map(() => true) : ask({ kept }));
-  const members = new ExportedMembers({ level, snapshot, blobs }, { of, scope, isController, decide, concerns });
+  const members = new ExportedMembers({ level, snapshot, blobs }, { of, scope, isController, kept, decide });
   const ended = new Promise<void>((done, fail) => output.once('finish', done).once('error', fail));
   ended.catch(() => {});
   const writer = await openWriter(format, { stream: output }, { of, isGzip, storage });

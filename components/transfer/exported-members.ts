@@ -21,7 +21,7 @@ import {
   readRecord,
   recordKey,
 } from '../../lib/storage/records.js';
-import type { AskedMode, ExportedState, KeptEntry } from './export-messages.js';
+import type { AskedMode, ExportedState } from './export-messages.js';
 import { type AccessList, type ContainerMember, type GraphMember, type Member, stateSpaces } from './member.js';
 
 export interface ExportedStore {
@@ -38,8 +38,8 @@ export interface ExportQuestion {
   readonly isController: boolean;
   /** Asks whether the caller has a mode on resources. */
   readonly decide: (mode: AskedMode, states: readonly ExportedState[]) => Promise<readonly boolean[]>;
-  /** Asks whether state of components is about what is exported alone. */
-  readonly concerns: (kept: readonly KeptEntry[]) => Promise<readonly boolean[]>;
+  /** The state of components that is wanted; absent: all of it. */
+  readonly kept: ReadonlySet<string> | undefined;
 }
 
 /** Members of a container that are read at a time. */
@@ -195,10 +195,8 @@ export class ExportedMembers {
     const { level, snapshot } = this.state;
     for (const space of stateSpaces)
       for await (const entries of entryBlocks(level, entryRange(space), { snapshot }))
-        for (const [index, isWanted] of (await this.question.concerns(entries)).entries()) {
-          const [key, value] = entries[index]!;
-          if (isWanted) yield { kind: 'state', source: space, key, value };
-        }
+        for (const [key, value] of entries)
+          if (this.question.kept?.has(key) ?? true) yield { kind: 'state', source: space, key, value };
   }
 }
 

@@ -29,9 +29,6 @@ interface Running {
   readonly ended: Promise<void>;
 }
 
-/** As it is kept. */
-const sourceOf = ({ id }: Pick<ImportState, 'id'>): string => join('import', id);
-
 export class ImportJobs {
   private readonly states = new Map<string, ImportState>();
   private running: Running | undefined;
@@ -46,11 +43,7 @@ export class ImportJobs {
   /** Reads what there was, and removes files that no import continues with. */
   static async open(platform: Platform): Promise<ImportJobs> {
     const jobs = new ImportJobs(platform);
-    for (const state of await keptStates(platform.store)) {
-      // Earlier versions kept the whole path.
-      const source = existsSync(jobs.fileOf(state)) ? sourceOf(state) : state.source;
-      jobs.states.set(state.id, { ...state, source });
-    }
+    for (const state of await keptStates(platform.store)) jobs.states.set(state.id, state);
     mkdirSync(jobs.folder, { recursive: true, mode: 0o700 });
     for (const name of readdirSync(jobs.folder))
       if ((jobs.states.get(name)?.status ?? 'done') === 'done') rmSync(join(jobs.folder, name), { force: true });
@@ -70,16 +63,11 @@ export class ImportJobs {
       }
     });
     for (const state of this.states.values())
-      if (state.status === 'interrupted' && this.hasSource(state)) await keepState(store, state);
+      if (state.status === 'interrupted' && existsSync(this.pathOf(state))) await keepState(store, state);
   }
 
-  /** What was sent of it. */
-  private fileOf({ id }: Pick<ImportState, 'id'>): string {
-    return join(this.folder, id);
-  }
-
-  private hasSource({ source }: ImportState): boolean {
-    return existsSync(resolve(this.platform.dataDir, source));
+  private pathOf({ source }: Pick<ImportState, 'source'>): string {
+    return resolve(this.platform.dataDir, source);
   }
 
   find(id: string): ImportState | undefined {
@@ -112,16 +100,16 @@ export class ImportJobs {
     this.assertIdle();
     this.isReceiving = true;
     const id = randomBytes(9).toString('hex');
-    const file = this.fileOf({ id });
+    const source = join('import', id);
     try {
-      await this.receive(file, body);
+      await this.receive(this.pathOf({ source }), body);
       const { dryRun, ...facts } = request;
-      const state = newState({ ...facts, id, source: sourceOf({ id }), began: this.platform.clock() });
+      const state = newState({ ...facts, id, source, began: this.platform.clock() });
       // Whoever is told of it finds it after a crash, too.
       if (!dryRun) await keepState(this.platform.store, state);
       return this.start(state, access, dryRun);
     } catch (error) {
-      rmSync(file, { force: true });
+      rmSync(this.pathOf({ source }), { force: true });
       throw error;
     } finally {
       this.isReceiving = false;
@@ -160,7 +148,7 @@ export class ImportJobs {
     } catch (error) {
       this.platform.log.error({ err: error }, 'the state of an import could not be kept');
     }
-    if (dryRun || state.status === 'done') rmSync(this.fileOf(state), { force: true });
+    if (dryRun || state.status === 'done') rmSync(join(this.folder, state.id), { force: true });
     this.running = undefined;
   }
 
@@ -171,9 +159,8 @@ export class ImportJobs {
     } catch (error) {
       const isTold = error instanceof TransferError || error instanceof LwsError;
       if (!isTold) this.platform.log.error({ err: error }, 'an import failed');
-      const path = resolve(this.platform.dataDir, job.state.source);
       // Whoever sent it knows it by its name.
-      const told = (error as Error).message.replaceAll(path, job.state.name);
+      const told = (error as Error).message.replaceAll(this.pathOf(job.state), job.state.name);
       const failure = isTold ? told : 'The server failed; its log says why.';
       return { ...job.state, status: error instanceof ImportStopped ? 'interrupted' : 'failed', failure };
     }
@@ -191,7 +178,7 @@ export class ImportJobs {
     if (state.status === 'done') throw new LwsError('conflict', 'This import has ended.');
     if (state.status === 'running')
       throw new LwsError('conflict', 'This import runs on another server of the storage.');
-    if (!this.hasSource(state))
+    if (!existsSync(this.pathOf(state)))
       throw new LwsError('conflict', 'What was sent is not on this server, or gone. Send it again.');
     const { failure: _failure, ...rest } = state;
     return this.start({ ...rest, status: 'running' }, access, false);
@@ -212,7 +199,7 @@ export class ImportJobs {
   private async forget(id: string): Promise<void> {
     this.states.delete(id);
     await forgetState(this.platform.store, id);
-    rmSync(this.fileOf({ id }), { force: true });
+    rmSync(join(this.folder, id), { force: true });
   }
 
   /** Lets go of LevelDB; what was under way can continue. */

@@ -87,12 +87,9 @@ function aclOf(iri: string, { quads, prefixes }: AccessList, seed: string): NonN
 /** Each agent that a list gives anything, with what it is: sentences for people. */
 export const namedIn = ({ rules }: Acl): string[] =>
   rules.flatMap(({ agents, groups, everybody, authenticated, modes }) =>
-    [
-      ...(everybody ? ['everybody'] : []),
-      ...(authenticated ? ['everybody who signs in'] : []),
-      ...groups.map((group) => `the group ${group}`),
-      ...agents,
-    ].map((name) => `${name}: ${[...modes].sort().join(', ')}.`),
+    [everybody && 'everybody', authenticated && 'everybody who signs in', ...groups, ...agents]
+      .filter((name) => name !== false)
+      .map((name) => `${name}: ${[...modes].sort().join(', ')}.`),
   );
 
 /** Bytes in their blob, which is to be finished before anything refers to it. */

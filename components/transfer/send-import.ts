@@ -62,20 +62,16 @@ export async function sendImport(
   }
   if (!last || last.status === 'running')
     throw new TransferError('The server ended before the import did. --resume goes on with it.');
-  return {
-    ...last,
-    access: last.access ?? [],
-    began: 0,
-    ...withTold({ leftOut: last.leftOut, told: last.report ?? [] }, unsent),
-  };
+  const { report = [], access = [], leftOut } = last;
+  return { ...last, access, began: 0, ...withTold({ leftOut, told: report }, unsent) };
 }
 
-function queryOf(wanted: Wanted): URLSearchParams {
-  const { source, format, into, rewrite, conflict, dryRun } = wanted;
+function queryOf({ source, format, into, rewrite, conflict, dryRun, grants, acls }: Wanted): URLSearchParams {
   const query = new URLSearchParams({ into, 'on-conflict': conflict, name: basename(source) });
   if (format !== undefined) query.set('format', format);
   for (const { from, to } of rewrite) query.append('rewrite', `${from}=${to}`);
-  for (const name of ['grants', 'acls'] as const) if (wanted[name]) query.set(name, 'yes');
+  if (grants) query.set('grants', 'yes');
+  if (acls) query.set('acls', 'yes');
   if (dryRun) query.set('dry-run', '');
   return query;
 }

@@ -7,7 +7,7 @@ import { metadataQuads } from './css-metadata.js';
 import { anyType, cssFileName, cssNameOf, FolderNames } from './css-names.js';
 import { TurtleFiles } from './turtle-files.js';
 
-/** Resources left out that are listed; more are counted. */
+/** Resources left out that are listed. */
 const maxTold = 500;
 
 /**
@@ -22,7 +22,6 @@ export class CssWriter implements Writer {
   private isLeftOut = false;
   private leftContainer: string | undefined;
   private readonly leftOut: string[] = [];
-  private unlisted = 0;
 
   /** @param of the IRI of the container that is exported */
   constructor(
@@ -73,8 +72,8 @@ export class CssWriter implements Writer {
     const why = this.faultOf(path);
     if (why === undefined) return false;
     if (path.endsWith('/')) this.leftContainer = path;
-    if (this.leftOut.length < maxTold) this.leftOut.push(`${this.of}${path}: ${why}\n`);
-    else this.unlisted++;
+    const { length } = this.leftOut;
+    if (length <= maxTold) this.leftOut.push(length < maxTold ? `${this.of}${path}: ${why}\n` : 'There is more.\n');
     return true;
   }
 
@@ -97,7 +96,6 @@ export class CssWriter implements Writer {
   }
 
   async end(): Promise<void> {
-    if (this.unlisted > 0) this.leftOut.push(`${this.unlisted} more.\n`);
     // That server keeps this folder from everybody.
     if (this.leftOut.length > 0) await this.sink.add('.internal/left-out.txt', Buffer.from(this.leftOut.join('')));
     return this.sink.end();

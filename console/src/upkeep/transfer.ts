@@ -60,8 +60,6 @@ const conflicts: Readonly<Record<string, string>> = {
   replace: 'replace what is there',
 };
 
-/** So many are listed. */
-const maxListed = 500;
 const pollMs = 700;
 
 @customElement('upkeep-transfer')
@@ -232,7 +230,7 @@ function renderReport(shown: Import): TemplateResult {
     ${failure ? html`<p class="problem">${failure}</p>` : nothing}
     ${leftOut === 0 && status === 'done' ? html`<p>Everything was taken over.</p>` : nothing}
     ${lines('Left out', report, leftOut)}
-    ${lines(access.length < maxListed ? 'Whom its lists and grants name' : 'Some of those whom its lists and grants name', access)}
+    ${lines(access.length < 500 ? 'Whom its lists and grants name' : 'The first whom its lists and grants name', access)}
   </div>`;
 }
 

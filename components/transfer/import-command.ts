@@ -26,6 +26,9 @@ import { TransferError } from './member.js';
 import { sendImport } from './send-import.js';
 import { sendTo, targetOf } from './send-to.js';
 
+/** Exit code of an import that came to its end without some of the source. */
+const incomplete = 3;
+
 export async function runImport(context: CommandContext): Promise<number> {
   const wanted = wantedOf(context);
   const show = shown(context, wanted);
@@ -151,8 +154,14 @@ function ended({ print, flags }: CommandContext, state: Omit<ImportState, 'sourc
   print(
     `${into}: ${created} resources created, ${replaced} replaced, ${merged} added to, ${skipped} skipped, ${leftOut} left out; ${quads} quads.`,
   );
-  if (status === 'done') return 0;
-  const then = flags['to'] === undefined ? 'What was imported before is stored. --resume goes on behind it.\n' : '';
-  process.stderr.write(`quadpod: ${failure ?? 'The import was interrupted.'}\n${then}`);
+  if (status === 'done') {
+    if (leftOut > 0)
+      process.stderr.write(`quadpod: Not all of it was imported: ${leftOut} left out, as named above.\n`);
+    return leftOut > 0 ? incomplete : 0;
+  }
+  const isStored = !flags['dry-run'] && created + replaced + merged > 0;
+  const then = isStored ? 'What was imported before is stored.' : 'Nothing was imported.';
+  const further = flags['to'] === undefined && isStored ? ' --resume goes on behind it.' : '';
+  process.stderr.write(`quadpod: ${failure ?? 'The import was interrupted.'}\n${then}${further}\n`);
   return 1;
 }

@@ -25,6 +25,8 @@ export interface ProcessOptions {
   readonly stdout?: number;
   /** How long a command may take (20 s). */
   readonly seconds?: number;
+  /** The folder that it works in. */
+  readonly cwd?: string;
 }
 
 export interface ServerProcess {
@@ -66,13 +68,14 @@ const storeOf = (dataDir: string): Record<string, string> =>
     ]),
   );
 
-function launch(words: readonly string[], { environment = {}, nodeOptions, stdout }: ProcessOptions): Launched {
+function launch(words: readonly string[], { environment = {}, nodeOptions, stdout, cwd }: ProcessOptions): Launched {
   const { LWS_DATA_DIR: dataDir } = environment;
   const store = dataDir === undefined ? {} : storeOf(dataDir);
   const inherited = Object.entries(process.env).filter(([name]) => !/^(?:LWS_|NODE_)/.test(name));
   const child = spawn(process.execPath, ['--enable-source-maps', ...(nodeOptions ?? []), script, ...words], {
     env: { ...Object.fromEntries(inherited), ...store, ...environment },
     stdio: ['ignore', stdout ?? 'pipe', 'pipe'],
+    ...(cwd === undefined ? {} : { cwd }),
   });
   alive.add(child);
   const output = { stdout: '', stderr: '' };

@@ -67,7 +67,7 @@ export class CssLists {
     return found instanceof SyntaxFault ? found : readMetadata(found.quads, this.place.into + resource);
   }
 
-  private async graphIn(file: TreeFile, path: string): Promise<RdfPart | SyntaxFault> {
+  private async graphIn(file: TreeFile, path: string): Promise<Pick<RdfPart, 'quads' | 'prefixes'> | SyntaxFault> {
     const { base, rewrite } = this.place;
     const type = rdfTypeOf(cssTypeOf(file.path));
     if (type === undefined) return new SyntaxFault(`${file.path}: It is in no syntax of RDF that can be read.`);
@@ -78,7 +78,7 @@ export class CssLists {
       if (error instanceof SyntaxFault) return error;
       throw error;
     }
-    return { quads: [], prefixes: {}, hasMore: false, count: 0, known: '' };
+    return { quads: [], prefixes: {} };
   }
 }
 

@@ -1,9 +1,13 @@
-/** Files of a folder or a ZIP, as resources of the same names: RDF by its extension, and everything else as it is. */
+/**
+ * Files of a folder or a ZIP, as resources of the same names: RDF by its extension, and everything else as it is. A file with several
+ * graphs is a container of that name, with a resource for each; what graphs were called stays as a link.
+ */
 import { LwsError } from '../../../lib/errors.js';
 import { readContextObject } from '../../../lib/resources/linkset.js';
 import type { FileTree, TreeFile } from '../file-tree.js';
 import {
   type ContainerMember,
+  type GraphMember,
   type LeftOut,
   type Member,
   type Reader,
@@ -14,7 +18,7 @@ import {
 import { isAuxiliary, isClutter, lastSegment, segmentOf } from './file-names.js';
 import { type FolderIndex, indexName, readIndex } from './folder-index.js';
 import { documentTypeOf, isPage, mediaTypeOf, rdfTypeOf } from './media-types.js';
-import { rdfParts } from './rdf-files.js';
+import { type RdfPart, rdfParts } from './rdf-files.js';
 import { rewriteLinks } from './rewriting.js';
 import { SyntaxFault } from './syntax-fault.js';
 
@@ -95,17 +99,22 @@ class FolderReading {
       return;
     }
     const { into, rewrite } = this.options;
-    const parts = rdfParts({ file, type, base: into + common.path, rewrite }, known);
+    const parts = rdfParts({ file, type, base: into + common.path, rewrite, takesGraphs: true }, known);
     let isBegun = known !== '';
     try {
-      for await (const { quads, prefixes, hasMore, count, known: soFar } of parts) {
+      for await (const part of parts) {
+        const { hasMore, count, place, known: soFar } = part;
         if (!hasMore) this.bytes += file.size;
         if (count === 0 && isPage(type)) {
           yield this.step(bytes, file.path);
           return;
         }
-        const part = { kind: 'rdf', ...common, quads, prefixes, ...(hasMore ? { hasMore } : {}) } as const;
-        yield this.step(part, file.path, hasMore ? soFar : undefined);
+        const member = graphMember(common, part);
+        if (!isBegun && place?.name !== undefined) {
+          const { path, source } = common;
+          yield this.step({ kind: 'container', ...common, path: `${path}/`, source }, file.path, '0:-');
+        }
+        yield this.step(member, file.path, hasMore ? soFar : undefined);
         isBegun = true;
       }
     } catch (error) {
@@ -154,4 +163,19 @@ class FolderReading {
   private leftOut(path: string, why: string): ReadStep {
     return this.step({ kind: 'left-out', source: path, why }, path);
   }
+}
+
+/** A graph of a file, or a part of one. */
+function graphMember(common: Omit<GraphMember, 'kind' | 'quads' | 'prefixes'>, part: RdfPart): GraphMember {
+  const { quads, prefixes, isOpen, place } = part;
+  const { name, oldNames = [] } = place ?? {};
+  const old = oldNames.length === 0 ? {} : { via: oldNames.map((href) => ({ href })) };
+  const { links, ...rest } = common;
+  const path = name === undefined ? common.path : `${common.path}/${name}`;
+  const all = { ...old, ...(name === undefined ? links : {}) };
+  return {
+    ...{ kind: 'rdf', ...rest, path, quads, prefixes },
+    ...(Object.keys(all).length > 0 ? { links: all } : {}),
+    ...(isOpen ? { hasMore: true } : {}),
+  };
 }

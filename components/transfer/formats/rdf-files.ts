@@ -1,5 +1,6 @@
 /**
- * Files of RDF as parts of one graph. It must not know where files lie, nor what they are called in the storage.
+ * Files of RDF as parts of graphs: of one, but for datasets (N-Quads, TriG). It must not know where files lie, nor what they are called
+ * in the storage.
  *
  * Which parser reads what: n3 itself Turtle, TriG and N3 (rdf-parse wraps it, without what bounds its memory and tells the line) and the
  * lines of N-Triples and N-Quads; the parsers of the storage JSON-LD and RDF/XML, which refuse more; rdf-parse everything else.
@@ -14,6 +15,7 @@ import type { TreeFile } from '../file-tree.js';
 import type { Rewrite } from '../member.js';
 import { type Piece, withStart } from './byte-source.js';
 import { DocumentFault, documentQuads } from './documents.js';
+import { type GraphPlace, GraphPlaces } from './graph-places.js';
 import { lengthOf } from './graph-runs.js';
 import { KnownQuads } from './known-part.js';
 import { documentTypeOf } from './media-types.js';
@@ -35,6 +37,8 @@ export interface RdfFile {
   /** The IRI that the resource will have: relative references are relative to it. */
   readonly base: string;
   readonly rewrite: readonly Rewrite[];
+  /** Each graph of N-Quads and TriG is taken; else files with named graphs are refused. */
+  readonly takesGraphs?: boolean;
 }
 
 /** Quads as they come from a parser, with the prefixes so far. */
@@ -44,7 +48,12 @@ interface Found {
 }
 
 export interface RdfPart extends Found {
+  /** In the file. */
   readonly hasMore: boolean;
+  /** The next part is of the same graph. */
+  readonly isOpen: boolean;
+  /** What its graph becomes, in files of a syntax that has named graphs. */
+  readonly place: GraphPlace | undefined;
   /** Triples of this part and those before it. */
   readonly count: number;
   /** What `rdfParts` is given to continue after this part, where there is more. */
@@ -59,19 +68,28 @@ export interface RdfPart extends Found {
 export async function* rdfParts(file: RdfFile, known = ''): AsyncGenerator<RdfPart> {
   const [skipped = 0, digest = ''] = known === '' ? [] : [Number.parseInt(known, 10), known.replace(/^\d+:/, '')];
   const before = new KnownQuads();
+  // Whether it has several graphs has to be known before the first of them.
+  const places = isDataset(file) ? await placesOf(file) : undefined;
   let [quads, prefixes, count, characters]: [Quad[], Found['prefixes'], number, number] = [[], {}, 0, 0];
-  const part = (hasMore: boolean): RdfPart => {
-    const kept = rewritePrefixes(boundedPrefixes(prefixes), file.rewrite);
-    if (hasMore) for (const quad of quads) before.add(quad);
-    const whole = { quads, prefixes: kept, hasMore, count, known: hasMore ? `${count}:${before.digest()}` : '' };
+  let kept: Found['prefixes'] | undefined;
+  const part = (next?: Quad): RdfPart => {
+    // Once for all graphs that end in the same piece of the text.
+    kept ??= rewritePrefixes(boundedPrefixes(prefixes), file.rewrite);
+    if (next) for (const quad of quads) before.add(quad);
+    const isOpen = next !== undefined && (!places || next.graph.equals(quads[0]!.graph));
+    const place = quads[0] && places?.of(quads[0].graph);
+    const rest = { hasMore: next !== undefined, isOpen, count, known: next ? `${count}:${before.digest()}` : '' };
+    const whole = { quads, prefixes: kept, place, ...rest };
     [quads, characters] = [[], 0];
     return whole;
   };
   for await (const found of quadsOf(file)) {
     ({ prefixes } = found);
+    kept = undefined;
     for (const quad of found.quads) {
-      if (quads.length >= maxQuads || characters > maxCharacters) yield part(true);
-      assertPlain(quad, file.file.path);
+      const isOther = places && quads[0]?.graph.equals(quad.graph) === false;
+      if (isOther || quads.length >= maxQuads || characters > maxCharacters) yield part(quad);
+      assertPlain(quad, file);
       count++;
       if (count <= skipped) before.add(quad);
       if (count === skipped) before.assert(digest, file.file.path);
@@ -81,21 +99,23 @@ export async function* rdfParts(file: RdfFile, known = ''): AsyncGenerator<RdfPa
     }
   }
   if (count < skipped) before.assert('', file.file.path);
-  if (quads.length > 0 || skipped === 0) yield part(false);
+  if (quads.length > 0 || skipped === 0) yield part();
 }
 
-/** @throws SyntaxFault for what only N3 has, and for quads of other graphs */
-function assertPlain({ subject, predicate, object, graph }: Quad, path: string): void {
+const isDataset = ({ type }: RdfFile): boolean => type === 'application/n-quads' || type === 'application/trig';
+
+/** @throws SyntaxFault for what only N3 has, and for named graphs that are not taken */
+function assertPlain({ subject, predicate, object, graph }: Quad, file: RdfFile): void {
   const isPlain =
-    graph.termType === 'DefaultGraph' &&
+    (graph.termType === 'DefaultGraph' || (file.takesGraphs === true && isDataset(file))) &&
     predicate.termType === 'NamedNode' &&
     (subject as Term).termType !== 'Variable' &&
     (object as Term).termType !== 'Variable';
   if (isPlain) return;
   throw new SyntaxFault(
     graph.termType === 'NamedNode'
-      ? `${path}: It has named graphs, and a resource is a single graph. As a dump its graphs can be imported.`
-      : `${path}: It has rules, variables or formulas of N3; what can be stored is plain RDF.`,
+      ? `${file.file.path}: It has named graphs, and a resource is a single graph. As a dump its graphs can be imported.`
+      : `${file.file.path}: It has rules, variables or formulas of N3; what can be stored is plain RDF.`,
   );
 }
 
@@ -108,38 +128,36 @@ async function* piecesOf({ file }: RdfFile): AsyncGenerator<Piece> {
 }
 
 async function* quadsOf(rdf: RdfFile): AsyncGenerator<Found> {
+  const { type, rewrite } = rdf;
+  if (documentTypeOf(type)) yield await parsedDocument(rdf);
+  else if (type === 'application/ld+json' || type === 'application/rdf+xml') yield await wholeDocument(rdf, type);
+  else yield* streamed(rdf, rewrite);
+}
+
+async function* streamed(rdf: RdfFile, rewrites: readonly Rewrite[]): AsyncGenerator<Found> {
   const { type, base, rewrite } = rdf;
   const name = rdf.file.path;
-  if (documentTypeOf(type)) {
-    yield await parsedDocument(rdf);
-    return;
-  }
-  if (type === 'application/ld+json' || type === 'application/rdf+xml') {
-    yield await wholeDocument(rdf, type);
-    return;
-  }
-  // Parts that came before a named graph could not be taken back.
-  if (type === 'application/n-quads' || type === 'application/trig') await assertSingleGraph(rdf);
   const [start, pieces] = await withStart(piecesOf(rdf));
   const key = documentKey(start, base, JSON.stringify(rewrite));
   if (type === 'application/n-triples' || type === 'application/n-quads') {
-    const factory = new RewritingFactory(rewrite, key);
+    const factory = new RewritingFactory(rewrites, key);
     for await (const { quads, fault } of nquadsBlocks(pieces, { name, offset: 0, line: 0 }, factory)) {
       yield { quads, prefixes: {} };
       if (fault) throw fault;
     }
-  } else yield* streamedQuads(pieces, { format: type, base, name }, new DocumentFactory(rewrite, key));
+  } else yield* streamedQuads(pieces, { format: type, base, name }, new DocumentFactory(rewrites, key));
 }
 
-/** @throws SyntaxFault for a file with named graphs, or one that cannot be read */
-async function assertSingleGraph(rdf: RdfFile): Promise<void> {
-  const [name, path] = [rdf.file.path, rdf.file.path];
-  const factory = (): DocumentFactory => new DocumentFactory([], '0'.repeat(24));
-  const found =
-    rdf.type === 'application/trig'
-      ? streamedQuads(piecesOf(rdf), { format: rdf.type, base: rdf.base, name }, factory())
-      : nquadsBlocks(piecesOf(rdf), { name, offset: 0, line: 0 }, factory());
-  for await (const { quads } of found) for (const quad of quads) assertPlain(quad, path);
+/** @throws SyntaxFault for a file that cannot be read, or has too many graphs */
+async function placesOf(rdf: RdfFile): Promise<GraphPlaces> {
+  const places = new GraphPlaces(rdf.file.path, rdf.rewrite);
+  // Graphs by their names in the file.
+  for await (const { quads } of streamed(rdf, []))
+    for (const quad of quads) {
+      assertPlain(quad, rdf);
+      places.add(quad.graph);
+    }
+  return places;
 }
 
 /** JSON-LD and RDF/XML: what stands at the end of these may change what stands before. */

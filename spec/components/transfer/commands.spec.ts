@@ -1,7 +1,18 @@
 /** Imports and exports on the command line, without a server: what an operator is told. */
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { runProcess, startProcess } from '../../support/process.js';
 import { freePort } from '../../support/server.js';
@@ -29,7 +40,7 @@ describe('The commands import and export', function () {
       ]),
     );
     const { code, stdout } = await run('import', file);
-    expect(code).to.equal(0);
+    expect(code).to.equal(3);
     expect(stdout).to.include('Left out: a [2J .acl: ').and.include('1 resources created');
   });
 
@@ -47,9 +58,49 @@ describe('The commands import and export', function () {
     rmSync(dataDir, { recursive: true });
     rmSync(source, { recursive: true });
     for (const { code, stdout, stderr } of [alone, beside]) {
-      expect(code, stderr).to.equal(0);
+      expect(code, stderr).to.equal(3);
+      expect(stderr).to.match(/^quadpod: Not all of it was imported: 1 left out, as named above\.$/m);
       expect(stdout).to.match(/^Left out: link: It is a symbolic link.*\n.*: 1 resources created.* 1 left out;/);
     }
+  });
+
+  it('take the example of the README, vocabularies as npm has them, with nothing left out (rule 17.10)', async () => {
+    const readme = readFileSync(fileURLToPath(new URL('../../../../README.md', import.meta.url)), 'utf8');
+    const [, words = ''] = /^ {4}npx quadpod (import vocabularies\/ .*?) +#/m.exec(readme) ?? [];
+    const [, count, triples = ''] =
+      /The (\d+) vocabularies of npm's `@vocabulary\/\*` \(([\d ]+) triples\)/.exec(readme) ?? [];
+    const source = join(folder, 'vocabularies');
+    mkdirSync(source);
+    const packages = dirname(dirname(createRequire(import.meta.url).resolve('@vocabulary/prov/package.json')));
+    for (const name of readdirSync(packages))
+      copyFileSync(join(packages, name, `${name}.nq`), join(source, `${name}.nq`));
+    const dataDir = join(folder, 'vocabularies-data');
+    const { code, stdout, stderr } = await runProcess(words.split(/ +/), { dataDir, root, cwd: folder, seconds: 60 });
+    expect(code, stderr).to.equal(0);
+    expect(stdout).to.equal(
+      `${root}vocabularies/: ${count} resources created, 0 replaced, 0 added to, 0 skipped, 0 left out; ${triples.replace(/ /g, '')} quads.\n`,
+    );
+    const linked = await runProcess(['export', 'vocabularies/', '-o', join(folder, 'out')], { dataDir, root });
+    expect(linked.code, linked.stderr).to.equal(0);
+    const index = readFileSync(join(folder, 'out', '.quadpod.json'), 'utf8');
+    expect(index).to.include('"via":[{"href":"http://www.w3.org/ns/prov#"}]');
+    for (const name of ['vocabularies', 'vocabularies-data', 'out']) rmSync(join(folder, name), { recursive: true });
+  });
+
+  it('say that nothing was imported when nothing was, and what is stored when something is', async () => {
+    const bad = join(folder, 'bad.nq');
+    writeFileSync(bad, 'x');
+    const nothing = await run('import', bad);
+    expect(nothing.code).to.equal(1);
+    expect(nothing.stderr).to.match(/(?:^|\n)quadpod: bad\.nq:1: .*\nNothing was imported\.\n$/);
+    writeFileSync(bad, `<urn:s> <urn:p> <urn:o> <${root}bad> .\nx\n`);
+    const some = await run('import', bad);
+    expect(some.code).to.equal(1);
+    expect(some.stdout).to.include('1 resources created');
+    expect(some.stderr).to.match(
+      /(?:^|\n)quadpod: bad\.nq:2: .*\nWhat was imported before is stored\. --resume goes on behind it\.\n$/,
+    );
+    rmSync(bad);
   });
 
   it('tell in a sentence what cannot be done', async () => {

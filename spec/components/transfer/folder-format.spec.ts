@@ -124,25 +124,92 @@ describe('A folder of files', () => {
       'Thumbs.db': 'x',
       'a.ttl.acl': '',
       'a/.meta': '',
-      'b.trig': '<> <#p> "1" . <#g> { <> <#p> "2" }',
       'c.n3': '{ ?x <#p> ?y } => { ?y <#q> ?x } .',
       'd.ttl': '<> <#p>\n\n "1" ; ] .',
       'e.jsonld': '{"@context": "https://remote.example/context", "p": 1}',
     });
     const names = 'Names that end in .acl or .meta are those of lists of access and of metadata.';
     const shown = pathsOf(await read(path));
-    expect(shown.slice(0, 4)).to.deep.equal([
-      'a.ttl.acl: '.concat(names),
-      'a/ container',
-      'a/.meta: '.concat(names),
-      'b.trig: It cannot be read. b.trig: It has named graphs, and a resource is a single graph. As a dump its graphs can be imported.',
-    ]);
-    expect(shown[4]).to.match(/^c\.n3: It cannot be read\. c\.n3: It has rules, variables or formulas of N3/);
-    expect(shown[5]).to.match(/^d\.ttl: It cannot be read\. d\.ttl:3: /);
-    expect(shown[6]).to.match(/^e\.jsonld: .* The JSON-LD context https:\/\/remote\.example\/context is not one/);
-    expect(shown.slice(7)).to.deep.equal([
+    expect(shown.slice(0, 3)).to.deep.equal(['a.ttl.acl: '.concat(names), 'a/ container', 'a/.meta: '.concat(names)]);
+    expect(shown[3]).to.match(/^c\.n3: It cannot be read\. c\.n3: It has rules, variables or formulas of N3/);
+    expect(shown[4]).to.match(/^d\.ttl: It cannot be read\. d\.ttl:3: /);
+    expect(shown[5]).to.match(/^e\.jsonld: .* The JSON-LD context https:\/\/remote\.example\/context is not one/);
+    expect(shown.slice(6)).to.deep.equal([
       'The folder: 5 files of systems and programs, such as .DS_Store, Thumbs.db, __MACOSX/ and .git/.',
     ]);
+  });
+
+  /** Members with what they link to, and the values of their triples. */
+  const graphsOf = (steps: readonly ReadStep[]): unknown[] =>
+    steps.map(({ member }) => {
+      if (member.kind !== 'rdf') return pathsOf([{ member } as ReadStep])[0];
+      const values = member.quads.map(({ object }) => object.value).join();
+      return [member.path, values, ...(member.links ? [member.links] : []), ...(member.hasMore ? ['more'] : [])];
+    });
+  const via = (...names: readonly string[]) => ({ via: names.map((href) => ({ href })) });
+
+  it('has the graph of an .nq or a .trig as the resource of its name, and several as a container; old names are links (rule 17.10)', async () => {
+    const line = (graph: string, value: string): string => `<urn:s> <urn:p> "${value}" ${graph}.\n`;
+    const prov = '<http://www.w3.org/ns/prov#> ';
+    const path = await put({
+      'a.nq': line(prov, '1') + line(prov, '2'),
+      'b.nq': [
+        line(prov, '1'),
+        line('', '2'),
+        line('<http://x.example/prov/> ', '3'),
+        line(prov, '4'),
+        line('_:g ', '5'),
+        line('<http://x.example/..> ', '6'),
+        line('<http://x.example/a%20b.acl> ', '7'),
+        line('<http://old.example/c> ', '8'),
+      ].join(''),
+      'c.trig': '@prefix : <http://e.example/> . :g { <> <#p> "1" } :h { <> <#p> "2" } :g { <> <#p> "3" }',
+      'd.nq': '',
+      'e.nq': line('', '1'),
+    });
+    const rewrite = [{ from: 'http://old.example/c', to: 'http://new.example/in/c' }];
+    const steps = await read(path, { rewrite });
+    expect(graphsOf(steps)).to.deep.equal([
+      ['a.nq', '1,2', via('http://www.w3.org/ns/prov#')],
+      'b.nq/ container',
+      ['b.nq/prov', '1', via('http://www.w3.org/ns/prov#')],
+      ['b.nq/default', '2'],
+      ['b.nq/prov-2', '3', via('http://x.example/prov/')],
+      ['b.nq/prov', '4', via('http://www.w3.org/ns/prov#')],
+      ['b.nq/graph', '5'],
+      ['b.nq/graph..', '6', via('http://x.example/..')],
+      ['b.nq/grapha%20b.acl', '7', via('http://x.example/a%20b.acl')],
+      ['b.nq/c', '8', via('http://old.example/c')],
+      'c.trig/ container',
+      ['c.trig/g', '1', via('http://e.example/g')],
+      ['c.trig/h', '2', via('http://e.example/h')],
+      ['c.trig/g', '3', via('http://e.example/g')],
+      ['d.nq', ''],
+      ['e.nq', '1'],
+    ]);
+    for (const [index, { cursor }] of steps.entries())
+      expect(graphsOf(await read(path, { rewrite, cursor }))).to.deep.equal(graphsOf(steps.slice(index + 1)));
+  });
+
+  it('has a graph of many triples in parts, and two names that become one as one resource (rule 17.10)', async () => {
+    const lines = (graph: string, count: number): string =>
+      Array.from({ length: count }, (_, index) => `<urn:s> <urn:p> "${index}" <${graph}> .\n`).join('');
+    const path = await put({
+      'a.nq': lines('http://old.example/g', 10_001) + lines('http://e.example/h', 1),
+      'b.nq': lines('http://old.example/g', 1) + lines('http://new.example/g', 1),
+    });
+    const steps = await read(path, { rewrite: [{ from: 'http://old.example/', to: 'http://new.example/' }] });
+    const shown = steps.map(({ member }) =>
+      member.kind === 'rdf' ? [member.path, member.quads.length, member.hasMore ?? false] : member.kind,
+    );
+    expect(shown).to.deep.equal([
+      'container',
+      ['a.nq/g', 10_000, true],
+      ['a.nq/g', 1, false],
+      ['a.nq/h', 1, false],
+      ['b.nq', 2, false],
+    ]);
+    expect(graphsOf(steps).at(-1)).to.deep.include(via('http://old.example/g', 'http://new.example/g'));
   });
 
   it('moves: relative references follow, and absolute ones are rewritten once', async () => {

@@ -6,8 +6,9 @@ import { randomUUID } from 'node:crypto';
 import { constants, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { copyFile, open, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncPath } from '../../lib/storage/synced-files.js';
 import { BackupError } from './entries.js';
-import { digestOf, readState, type StateReader, syncFolder } from './state-file.js';
+import { digestOf, readState, type StateReader } from './state-file.js';
 
 /** A file, and its SHA-256 (base64). */
 interface Digested {
@@ -83,7 +84,14 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
     await handle.close();
   }
   await rename(part, join(folder, manifestName));
-  await syncFolder(folder);
+  await syncPath(folder);
+}
+
+/** Returns when the names of what `copyOnce` and `makeOnce` have made in a folder are on the disk. */
+export async function syncNames(folder: string): Promise<void> {
+  const blobs = join(folder, 'blobs');
+  const parts = existsSync(blobs) ? [...readdirSync(blobs).map((part) => join(blobs, part)), blobs] : [];
+  for (const made of [...parts, folder]) await syncPath(made);
 }
 
 /** Removes what the manifest does not name: earlier states, their blobs, and rests of what was broken off. */

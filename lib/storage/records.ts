@@ -129,7 +129,17 @@ export const partsOfEntry = (key: string): string[] => key.split(separator).slic
 
 /** Facts of the whole store, and the fate of blobs (see blobs.ts). */
 export const metaKey = (
-  name: 'version' | 'storage' | 'bytes' | 'counted' | 'lines' | 'restoring' | 'batch' | 'journal' | 'position',
+  name:
+    | 'version'
+    | 'storage'
+    | 'bytes'
+    | 'counted'
+    | 'lines'
+    | 'restoring'
+    | 'batch'
+    | 'journal'
+    | 'position'
+    | 'opened',
 ): string => `M${separator}${name}`;
 /** `B`: this blob belongs to that resource. `G`: nothing refers to this blob any more, its file is to be removed. */
 export const blobKey = (blob: string): string => `B${separator}${blob}`;

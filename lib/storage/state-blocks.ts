@@ -16,7 +16,7 @@ const quads = graphPrefix('').slice(0, 'GSPO\u0000'.length);
 /** Blobs that nothing refers to any more are left out with what says so. */
 const spaces = ['B\u0000', 'E\u0000', 'M\u0000', 'R\u0000'];
 /** Of this folder alone. */
-const own = new Set([metaKey('journal'), metaKey('position'), metaKey('batch')]);
+const own = new Set([metaKey('journal'), metaKey('position'), metaKey('batch'), metaKey('opened')]);
 
 export interface StateParts {
   readonly hasQuads: boolean;

@@ -31,10 +31,11 @@ export class BlobSweeper {
 
   constructor(private readonly options: SweeperOptions) {}
 
-  async begin(): Promise<void> {
+  /** @param everywhere blobs without a mark may be of uploads that never committed, or removed ones that are back */
+  async begin(everywhere: boolean): Promise<void> {
     const { level, blobs, hasOthers } = this.options;
     if (blobs.isShared || hasOthers) this.running = this.goOn();
-    else await sweepBlobs(level, blobs);
+    else await sweepBlobs(level, blobs, everywhere);
   }
 
   private async goOn(): Promise<void> {
@@ -78,7 +79,9 @@ async function settle(level: Level, blobs: Blobs, blob: string): Promise<void> {
 }
 
 /** Removes files of uploads that never committed, and of blobs that nothing refers to any more. */
-async function sweepBlobs(level: Level, blobs: Blobs): Promise<void> {
+async function sweepBlobs(level: Level, blobs: Blobs, everywhere: boolean): Promise<void> {
+  if (everywhere && !blobs.isNew)
+    for await (const blob of blobs.all()) if (level.getSync(blobKey(blob)) === undefined) await blobs.remove(blob);
   for (const blob of await blobs.inDoubt(0)) await settle(level, blobs, blob);
   for await (const keys of keyBlocks(level, allGarbage()))
     for (const key of keys) {

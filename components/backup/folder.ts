@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { constants, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { copyFile, open, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncPath } from '../../lib/storage/synced-files.js';
+import { syncPath, writeWhole } from '../../lib/storage/synced-files.js';
 import { BackupError } from './entries.js';
 import { digestOf, readState, type StateReader } from './state-file.js';
 
@@ -74,17 +74,8 @@ export function readManifest(folder: string): Manifest {
 }
 
 /** The new manifest takes the place of the old one at once: until then the earlier back-up is whole. */
-export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
-  const part = join(folder, `${manifestName}.part`);
-  const handle = await open(part, 'w', 0o600);
-  try {
-    await handle.writeFile(`${JSON.stringify(manifest, undefined, 2)}\n`);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(part, join(folder, manifestName));
-  await syncPath(folder);
+export function writeManifest(folder: string, manifest: Manifest): void {
+  writeWhole(join(folder, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`);
 }
 
 /** Returns when the names of what `copyOnce` and `makeOnce` have made in a folder are on the disk. */

@@ -9,7 +9,7 @@ import { LwsError } from '../../lib/errors.js';
 import { atOnce } from '../../lib/storage/at-once.js';
 import type { Blobs } from '../../lib/storage/blobs.js';
 import { blobsAt } from '../../lib/storage/blobs-at.js';
-import { type BatchWriter, type Level, openLevel, writeBatch } from '../../lib/storage/durable-level.js';
+import { type BatchWriter, type Level, openLevel, putSynced, writeBatch } from '../../lib/storage/durable-level.js';
 import { metaKey } from '../../lib/storage/records.js';
 import { type Entry, putEntry } from '../../lib/storage/state-blocks.js';
 import { makeFolder } from '../../lib/storage/synced-files.js';
@@ -35,11 +35,7 @@ export async function restore(context: CommandContext): Promise<number> {
   await makeFolder(target);
   const level = await openLevel(join(target, 'level'));
   try {
-    await writeBatch(
-      level,
-      () => {},
-      () => [metaKey('restoring'), manifest.made],
-    );
+    await putSynced(level, metaKey('restoring'), manifest.made);
     if (place.isShared) await place.open(`${context.baseUri}/`);
     const { blobs, facts } = await restoreEntries(context, { level, folder, manifest, rewriting });
     await restoreBlobs(context, { place, folder, blobs });

@@ -155,6 +155,14 @@ export function writeUnsynced(level: Level, fill: Fill, last: Last): Promise<voi
   return write(level, { fill, last, sync: false });
 }
 
+/** The same of one entry. */
+export const putSynced = (level: Level, key: string, value: string): Promise<void> =>
+  writeBatch(
+    level,
+    () => {},
+    () => [key, value],
+  );
+
 type Fill = (batch: BatchWriter) => unknown;
 type Last = () => readonly [key: string, value: string];
 

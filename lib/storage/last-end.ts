@@ -3,7 +3,7 @@
  * not know what was.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { type Level, syncLevel, writeBatch } from './durable-level.js';
+import { type Level, putSynced, syncLevel } from './durable-level.js';
 import { metaKey } from './records.js';
 
 const closed = 'closed';
@@ -22,18 +22,11 @@ export async function lastEnd(level: Level): Promise<'whole' | 'cut' | 'unsaid'>
   return opened !== closed && (opened === unknown || opened !== bootId()) ? 'cut' : 'whole';
 }
 
-const write = (level: Level, value: string): Promise<void> =>
-  writeBatch(
-    level,
-    () => {},
-    () => [metaKey('opened'), value],
-  );
-
 /** Notes that it is open from here on. */
-export const noteOpened = (level: Level): Promise<void> => write(level, bootId());
+export const noteOpened = (level: Level): Promise<void> => putSynced(level, metaKey('opened'), bootId());
 
 /** Notes that everything is on the disk, as soon as it is. */
 export async function noteClosed(level: Level): Promise<void> {
   await syncLevel(level);
-  await write(level, closed);
+  await putSynced(level, metaKey('opened'), closed);
 }

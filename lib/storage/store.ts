@@ -76,7 +76,7 @@ export class Store extends StoreListeners {
       onDrop: (transaction, mayBeStored) => this.drop(transaction, mayBeStored),
       onFailure: (error) => this.recovery.begin(error),
       onBatch: (batch) => this.tellOfBatch(batch),
-      foreignListeners: this.fromOthers,
+      ...{ foreignListeners: this.fromOthers, onTrouble },
     });
     [this.queue, this.shared, this.changes] = [queue, shared, changes];
     this.recovery = new Recovery({ level, blobs, queue: this.queue, onTrouble, onRecovery });

@@ -152,12 +152,12 @@ describe('A power cut', function () {
     expect(faults.join('\n')).to.equal('');
   }
 
-  it(`loses and tears nothing in ${cuts} states of what was recorded once`, async () => {
+  it(`Rule 6.22: loses and tears nothing in ${cuts} states of what was recorded once`, async () => {
     const log = brotliDecompressSync(readFileSync(recorded));
     await expectAll(log, rootIn(log));
   });
 
-  it(`loses and tears nothing in ${cuts} states of what this machine does (skipped without a C compiler)`, async function () {
+  it(`Rule 6.22: loses and tears nothing in ${cuts} states of what this machine does (skipped without a C compiler)`, async function () {
     const found = await record();
     if (!found) return this.skip();
     if (process.env['QUADPOD_WRITE']) writeFileSync(recorded, packed(found.log));

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { constants, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { copyFile, open, rename, stat } from 'node:fs/promises';
+import { chmod, copyFile, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncPath, writeWhole } from '../../lib/storage/synced-files.js';
 import { BackupError } from './entries.js';
@@ -116,13 +116,8 @@ export async function makeOnce(to: string, write: (part: string) => Promise<void
   const part = `${to}.${randomUUID()}.part`;
   try {
     await write(part);
-    const handle = await open(part, 'r+');
-    try {
-      await handle.chmod(0o600);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await chmod(part, 0o600);
+    await syncPath(part);
     await rename(part, to);
   } catch (error) {
     rmSync(part, { force: true });

@@ -7,7 +7,7 @@ import { type Level, putSynced, StoreUnavailableError, syncLevel, writeBatch } f
 import { storeFormat } from '../format.js';
 import { metaKey } from '../records.js';
 import { lastCheckpoint, loadCheckpoint, writeCheckpoint } from './checkpoint.js';
-import { beginCopy, isWhole } from './copied-rows.js';
+import { isWhole } from './copied-rows.js';
 import type { Journal } from './journal.js';
 import { contradict, readPlace } from './place.js';
 
@@ -46,11 +46,6 @@ export async function assertNoCopy(level: Level): Promise<void> {
  * @throws StoreUnavailableError when there is something else in the folder, or the database has less than the copy
  */
 export async function openCopy(options: CopyOptions): Promise<void> {
-  await findCopy(options);
-  await beginCopy(options.level);
-}
-
-async function findCopy(options: CopyOptions): Promise<void> {
   const { level, journal, name, told } = options;
   await assertRestored(level);
   const known = await level.get(metaKey('journal'));

@@ -56,7 +56,7 @@ export async function backUp(context: CommandContext): Promise<number> {
       ...{ entries: blobs.entries, blobs: blobs.names.size, keys },
     };
     await syncNames(folder);
-    writeManifest(folder, manifest);
+    await writeManifest(folder, manifest);
     prune(folder, manifest, blobs.names);
     const secret = keys.length > 0 ? `, and the keys ${keys.join(', ')}: keep it secret` : '';
     print(

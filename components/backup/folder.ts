@@ -4,9 +4,9 @@
  */
 import { randomUUID } from 'node:crypto';
 import { constants, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { chmod, copyFile, rename, stat } from 'node:fs/promises';
+import { chmod, copyFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncPath, writeWhole } from '../../lib/storage/synced-files.js';
+import { syncPath } from '../../lib/storage/synced-files.js';
 import { BackupError } from './entries.js';
 import { digestOf, readState, type StateReader } from './state-file.js';
 
@@ -74,8 +74,11 @@ export function readManifest(folder: string): Manifest {
 }
 
 /** The new manifest takes the place of the old one at once: until then the earlier back-up is whole. */
-export function writeManifest(folder: string, manifest: Manifest): void {
-  writeWhole(join(folder, manifestName), `${JSON.stringify(manifest, undefined, 2)}\n`);
+export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
+  const part = join(folder, `${manifestName}.part`);
+  await writeFile(part, `${JSON.stringify(manifest, undefined, 2)}\n`, { mode: 0o600, flush: true });
+  await rename(part, join(folder, manifestName));
+  await syncPath(folder);
 }
 
 /** Returns when the names of what `copyOnce` and `makeOnce` have made in a folder are on the disk. */

@@ -74,8 +74,8 @@ export interface Platform {
   readonly suites: () => readonly Suite[];
   /** Asks whoever delivers whether an inbox may be told anything. @throws LwsError `malformed-body` */
   readonly admitInbox: (inbox: string) => Promise<void>;
-  /** Asks whoever keeps state of that space whether a value from elsewhere could be some. @param id its name in the space */
-  readonly isState: (space: string, id: string, value: unknown) => boolean;
+  /** Asks whoever keeps state of that space what a value from elsewhere would be. @param id its name in the space */
+  readonly readState: (space: string, id: string, value: unknown) => ForeignState | undefined;
   /** Where tokens are exchanged, whether or not there is such an endpoint. */
   readonly tokenEndpoint: string;
   /** Milliseconds since the epoch. */
@@ -97,6 +97,16 @@ export interface Platform {
   readonly describeSettings: () => readonly DescribedSetting[];
 }
 
+/** State of a component, such as a grant, that somebody wrote elsewhere. */
+export interface ForeignState {
+  /** The IRIs that it is about. */
+  readonly targets: readonly string[];
+  /** What it gives, and to whom: sentences for people. */
+  readonly gives: readonly string[];
+  /** The value that is kept of it as that subject's own. */
+  keptBy(subject: string): object;
+}
+
 /** What an installed component adds. */
 export interface Installation {
   readonly routes?: readonly Route[];
@@ -113,8 +123,8 @@ export interface Installation {
   readonly authorizationServer?: TrustedIssuer;
   /** Whether what the storage tells may go to an inbox. @throws LwsError `malformed-body` where it may not */
   admitInbox?(inbox: string): Promise<void>;
-  /** Whether a value could be state that the component keeps in that space of entries: what is imported need not be. */
-  isState?(space: string, id: string, value: unknown): boolean;
+  /** What a value would be as state that the component keeps in that space of entries; `undefined`: what is imported is none. */
+  readState?(space: string, id: string, value: unknown): ForeignState | undefined;
   /** Numbers of the component, as they are now. */
   measures?(): Promise<readonly Measure[]> | readonly Measure[];
   /** Notified of every request that was answered. */

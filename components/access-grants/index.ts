@@ -4,7 +4,7 @@ import { defineComponent } from '../../lib/component.js';
 import { flag, integer, optional, setting, text } from '../../lib/settings.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
 import { GrantIndex } from './grant-index.js';
-import { allKept, isKept, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';
+import { allKept, foreignDocument, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';
 import { KeptIndex } from './kept-index.js';
 import { documentRoutes, type Endpoint, endpointUrl } from './routes.js';
 
@@ -53,8 +53,11 @@ export default defineComponent({
         { type: 'AccessGrantService', serviceEndpoint: endpointUrl(grants), conformsTo },
       ],
       permissions: [await indexGrants(platform)],
-      isState: (space, _id, value) =>
-        [requests, grants].some((each) => each.space === space && isKept(value, each.type, platform.rootIri)),
+      readState(space, name, value) {
+        const endpoint = [requests, grants].find((each) => each.space === space);
+        const here = endpoint && { id: `${endpointUrl(endpoint)}/${name}`, storage: platform.rootIri };
+        return here && foreignDocument(value, endpoint.type, here);
+      },
     };
   },
 });

@@ -1,10 +1,11 @@
 /** Requests and grants as they are kept: entries of the store, of one space each. It must not know who may see them. */
+import type { ForeignState } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import { isTime } from '../../lib/fields/date.js';
 import { isObject } from '../../lib/json/exact-json.js';
 import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/records.js';
 import type { Store } from '../../lib/storage/store.js';
-import { type AccessDocument, acceptDocument, type DocumentType } from './documents.js';
+import { type AccessDocument, acceptDocument, type DocumentType, policiesOf } from './documents.js';
 
 export interface KeptDocument {
   readonly document: AccessDocument;
@@ -24,17 +25,27 @@ export const readKept = (value: string): KeptDocument => JSON.parse(value) as Ke
 
 export const bytesOf = ({ document }: KeptDocument): Buffer => Buffer.from(JSON.stringify(document));
 
-/** Whether a value from elsewhere could be kept. @param storage the storage's URI */
-export function isKept(value: unknown, type: DocumentType, storage: string): boolean {
-  const { document, creator, created, from } = isObject(value) ? value : {};
-  const { id } = isObject(document) ? document : {};
-  const isOurs = typeof creator === 'string' && isTime(created) && (from === undefined || typeof from === 'string');
-  if (!isOurs || typeof id !== 'string') return false;
+/** What a value from elsewhere would be here; `undefined` where it cannot be kept. @param here the IRI and the storage it would have */
+export function foreignDocument(
+  value: unknown,
+  type: DocumentType,
+  { id, storage }: { readonly id: string; readonly storage: string },
+): ForeignState | undefined {
+  const { document: given, created } = isObject(value) ? value : {};
+  if (!isObject(given) || !isTime(created)) return undefined;
   try {
-    acceptDocument(document, type, id, storage);
-    return true;
+    const document = acceptDocument({ ...given, storage }, type, id, storage);
+    const policies = policiesOf(document, storage);
+    return {
+      targets: policies.flatMap(({ targets }) => targets),
+      gives: policies.flatMap(({ assignees, actions }) =>
+        assignees.map((assignee) => `${assignee}: ${type} of ${actions.join(', ')}.`),
+      ),
+      // A controller imports, who has seen them: they wait for nobody.
+      keptBy: (creator): KeptDocument => ({ document, creator, created, isSeen: true }),
+    };
   } catch (error) {
-    if (error instanceof LwsError) return false;
+    if (error instanceof LwsError) return undefined;
     throw error;
   }
 }

@@ -6,10 +6,12 @@ import { createReadStream, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { CommandContext } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
+import { writeLinksetGraphs } from '../../lib/resources/linkset-graph.js';
 import { atOnce } from '../../lib/storage/at-once.js';
 import type { Blobs } from '../../lib/storage/blobs.js';
 import { blobsAt } from '../../lib/storage/blobs-at.js';
 import { type BatchWriter, type Level, openLevel, putSynced, writeBatch } from '../../lib/storage/durable-level.js';
+import { migrate } from '../../lib/storage/format.js';
 import { metaKey } from '../../lib/storage/records.js';
 import { type Entry, putEntry } from '../../lib/storage/state-blocks.js';
 import { makeFolder } from '../../lib/storage/synced-files.js';
@@ -49,6 +51,8 @@ export async function restore(context: CommandContext): Promise<number> {
       },
       () => facts.at(-1)!,
     );
+    // What has another address is counted anew as earlier formats are, which is nobody's concern.
+    if (rewriting) await migrate(level, { deriveGraphs: writeLinksetGraphs });
     if (place.isShared) await confirmAll(place, blobs, print);
   } finally {
     await level.close();

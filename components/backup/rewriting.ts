@@ -96,7 +96,7 @@ export class Rewriting {
     return [recordKey(record.iri), writeRecord(record)];
   }
 
-  /** The facts of the whole storage, in the format of which sizes and counters are counted by the next start. */
+  /** The facts of the whole storage, in the format of which `migrate` counts sizes and counters. */
   facts(): Entry[] {
     return [
       [metaKey('version'), '1'],

@@ -9,6 +9,7 @@ import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import type { Reply } from '../../lib/http/reply.js';
 import type { Route } from '../../lib/http/route.js';
+import { checkedChunks } from '../../lib/resources/body.js';
 import type { BackupJob, BackupJobs } from './jobs.js';
 
 export const backupPath = '{prefix}/backups';
@@ -31,7 +32,7 @@ export function backupRoutes(
   };
   return [
     route('POST', '', async (request) => {
-      const job = await jobs.begin(request.body().chunks());
+      const job = await jobs.begin(checkedChunks(request.body()));
       if (!job)
         throw new LwsError(
           'conflict',

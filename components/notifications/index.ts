@@ -16,7 +16,7 @@ import { outboxMeasures } from './outbox-measures.js';
 import type { Follower } from './readers.js';
 import { assertInbox, endpointUrl, subscriptionRoutes } from './routes.js';
 import { type InstalledStreams, installStreams, streamSettings } from './streams/streams.js';
-import { isSubscription } from './subscription.js';
+import { foreignSubscription } from './subscription.js';
 import { Subscriptions, subscriptionSpace } from './subscriptions.js';
 
 const settings = {
@@ -157,7 +157,7 @@ async function install(platform: Platform, given: Given): Promise<Installation> 
     capabilities: [{ type: 'https://w3c.github.io/lws-protocol/lws10-notifications-webhook/' }],
     ...(streams.upgrade ? { upgrade: streams.upgrade } : {}),
     ...(streams.links ? { links: streams.links } : {}),
-    isState: (space, id, value) => space === subscriptionSpace && isSubscription(value, id),
+    readState: (space, id, value) => (space === subscriptionSpace ? foreignSubscription(value, id) : undefined),
     ...background(platform, given, { subscriptions, distributions, streams }),
     // A stream of events ends when the server does; it would hold it up for as long as somebody listens.
     drain() {

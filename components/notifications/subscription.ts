@@ -3,6 +3,7 @@
  * may read what, nor how anything is delivered.
  */
 import type { Standing } from '../../lib/authorization/authorizer.js';
+import type { ForeignState } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import { isTime, parseDateTime } from '../../lib/fields/date.js';
 import { isObject } from '../../lib/json/exact-json.js';
@@ -38,16 +39,20 @@ export const standings = ['controller', 'known', 'stranger'] as const satisfies 
 export const standingOf = ({ from, isStranger }: Subscription): Standing =>
   from === undefined ? 'controller' : isStranger ? 'stranger' : 'known';
 
-/** Whether a value from elsewhere could be one with that name. */
-export function isSubscription(value: unknown, id: string): boolean {
-  if (!isObject(value) || value['id'] !== id || !isWebUrl(value['inbox'])) return false;
-  const { topics, subscriber, active, created, expires, failures } = value;
+/** What a value from elsewhere would be with that name; `undefined` where it is none. */
+export function foreignSubscription(value: unknown, id: string): ForeignState | undefined {
+  if (!isObject(value) || value['id'] !== id || !isWebUrl(value['inbox'])) return undefined;
+  const { client: _client, from: _from, isStranger: _standing, ...kept } = value;
+  const { topics, subscriber, active, created, expires, failures } = kept;
   const isTold =
     Array.isArray(topics) && topics.length <= maxTopics && topics.every((topic) => typeof topic === 'string');
   const isDated = [created, expires, failures, value['lastSuccess'] ?? 0, value['lastFailure'] ?? 0].every(isTime);
-  const isPlaced = typeof (value['isStranger'] ?? false) === 'boolean';
-  const isNamed = [subscriber, value['client'] ?? '', value['from'] ?? ''].every((name) => typeof name === 'string');
-  return isTold && isDated && isNamed && isPlaced && typeof active === 'boolean';
+  if (!isTold || !isDated || typeof subscriber !== 'string' || typeof active !== 'boolean') return undefined;
+  return {
+    targets: topics,
+    gives: [`${value['inbox']}: is told of changes.`],
+    keptBy: (subject) => ({ ...kept, subscriber: subject }),
+  };
 }
 
 const isWebUrl = (value: unknown): value is string =>

@@ -3,7 +3,7 @@
  * to their variables. It must not know how a query runs.
  */
 
-import type { Quad, Term } from '@rdfjs/types';
+import type { Quad, Source, Term } from '@rdfjs/types';
 import { Parser } from 'n3';
 import { DataFactory } from 'rdf-data-factory';
 import type { Platform } from '../../lib/component.js';
@@ -12,6 +12,7 @@ import type { StoredQuestion } from '../../lib/http/route.js';
 import { decodeUtf8 } from '../../lib/json/json.js';
 import type { Parameters, ParameterTerm } from '../../lib/query/parse/parameters.js';
 import { isAbsoluteIri } from '../../lib/rdf/iri.js';
+import { quadsOf } from '../../lib/storage/quads.js';
 import { sparqlQuery } from './protocol.js';
 
 const sh = 'http://www.w3.org/ns/shacl#';
@@ -35,7 +36,7 @@ export async function queryOf(
   if (!isText && kind !== 'rdf') throw noQuery();
   if (isText && size > maxBytes) throw tooLong(maxBytes);
   const read = isText ? await bytes() : undefined;
-  const text = isText ? read && decodeUtf8(read) : await executableOf(platform, iri);
+  const text = isText ? read && decodeUtf8(read) : await executableAt(platform, iri);
   if (text === undefined) throw noQuery();
   if (Buffer.byteLength(text) > maxBytes) throw tooLong(maxBytes);
   return text;
@@ -45,8 +46,18 @@ const noQuery = (): LwsError =>
   new LwsError('bad-request', `There is no query to run here: neither ${sparqlQuery} nor a sh:SPARQLExecutable.`);
 const tooLong = (maxBytes: number): LwsError => new LwsError('too-complex', `A query may be ${maxBytes} bytes long.`);
 
+/** Its text and its prefixes are of one state. */
+async function executableAt({ store: { level } }: Platform, iri: string): Promise<string | undefined> {
+  const snapshot = level.snapshot();
+  try {
+    return await executableOf(quadsOf(level, snapshot), iri);
+  } finally {
+    await snapshot.close();
+  }
+}
+
 /** The executable that the resource is, or the only one that it describes. */
-async function executableOf({ quads }: Platform, iri: string): Promise<string | undefined> {
+async function executableOf(quads: Source, iri: string): Promise<string | undefined> {
   const graph = factory.namedNode(iri);
   const match = async (subject: Term | null, name: string): Promise<Quad[]> => {
     const found: Quad[] = [];

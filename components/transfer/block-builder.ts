@@ -1,12 +1,14 @@
 /** Gathers members into blocks, each of which is one transaction. It must not know threads or formats. */
+import { aclOfGraph } from '../../lib/authorization/acl.js';
 import { LwsError } from '../../lib/errors.js';
 import type { Blobs, BlobWriter } from '../../lib/storage/blobs.js';
 import { decodeGraph } from '../../lib/storage/quad-decoding.js';
 import { indexNames } from '../../lib/storage/quad-keys.js';
 import type { Block, BlockItem, BlockState, RdfBounds, Told } from './blocks.js';
 import { lengthOf } from './formats/graph-runs.js';
+import { maxTold } from './import-state.js';
 import type { BytesMember, GraphMember, LeftOut, Member, ReadStep } from './member.js';
-import { encodedGraph, extrasOf, ownKeys, relabelled, storeBytes } from './reading.js';
+import { encodedGraph, extrasOf, namedIn, ownKeys, relabelled, storeBytes } from './reading.js';
 
 /** Larger transactions keep others waiting, and outlive the collector's young generation; smaller ones are written more slowly. */
 const maxQuads = 4_000;
@@ -20,6 +22,7 @@ const maxJoined = 20_000;
 export interface BuilderOptions {
   readonly into: string;
   readonly seed: string;
+  readonly acls: boolean;
   /** Absent: nothing is stored. */
   readonly blobs: Blobs | undefined;
   readonly bounds: RdfBounds;
@@ -34,6 +37,8 @@ export interface BuiltBlock {
   readonly blobs: readonly (BlobWriter | undefined)[];
 }
 
+const notAsked = 'Its list of access: only an import that asks for these by name takes it (acls=yes, --acls).';
+
 type Item = { item: BlockItem; keys: readonly string[] | undefined; blob: BlobWriter | undefined };
 
 export class BlockBuilder {
@@ -43,6 +48,7 @@ export class BlockBuilder {
   private readonly graphs = new Map<string, { member: GraphMember; quads: GraphMember['quads'][] }>();
   private readonly states: BlockState[] = [];
   private readonly leftOut: Told[] = [];
+  private readonly access: Told[] = [];
   private readonly finishing: Promise<void>[] = [];
   private quads = 0;
   private characters = 0;
@@ -55,7 +61,7 @@ export class BlockBuilder {
   /** @param source what is known of it, for all its blocks */
   constructor(
     private readonly options: BuilderOptions,
-    private readonly source: { isMixed: boolean },
+    private readonly source: { isMixed: boolean; listed: string },
   ) {}
 
   get isEmpty(): boolean {
@@ -151,8 +157,20 @@ export class BlockBuilder {
     { keys, blob }: { keys?: readonly string[]; blob?: BlobWriter | undefined } = {},
   ): void {
     const { into, seed } = this.options;
-    const extras = extrasOf(into + member.path, member, seed);
+    const { acl, ...others } = extrasOf(into + member.path, member, seed);
+    if (acl) this.tellOf(others.iri, acl.keys);
+    const extras = acl && this.options.acls ? { ...others, acl } : others;
     this.items.push({ item: content ? { ...extras, content } : extras, keys, blob });
+  }
+
+  /** Whom a list of access names; once, though every part of a graph has it. */
+  private tellOf(iri: string, keys: readonly string[]): void {
+    const named = namedIn(aclOfGraph(iri, keys)).slice(0, maxTold);
+    const listed = [iri, ...named].join('\n');
+    if (this.source.listed === listed) return;
+    this.source.listed = listed;
+    this.access.push(...named.map((why) => ({ source: iri, why })));
+    if (!this.options.acls) this.leftOut.push({ source: iri, why: notAsked });
   }
 
   /** What cannot be stored is left out, and the rest continues. */
@@ -182,7 +200,7 @@ export class BlockBuilder {
   /** The block, when its blobs are in their places. @throws LwsError `storage-full` */
   async build(number: number): Promise<BuiltBlock> {
     for (const [path, graph] of this.graphs) this.encode(path, graph);
-    const { states, leftOut, quads } = this;
+    const { states, leftOut, access, quads } = this;
     const { cursor, bytes } = this.at;
     const items = this.items.filter((item) => item !== undefined);
     const finished = await Promise.allSettled(this.finishing);
@@ -192,7 +210,7 @@ export class BlockBuilder {
       throw failed.reason;
     }
     const block: Block = {
-      ...{ number, states, leftOut, quads, cursor, bytes },
+      ...{ number, states, leftOut, access, quads, cursor, bytes },
       items: items.map(({ item }) => item),
       batchBytes: this.keyBytes * indexNames.length,
     };

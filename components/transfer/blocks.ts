@@ -13,6 +13,8 @@ export interface Block {
   readonly items: readonly BlockItem[];
   readonly states: readonly BlockState[];
   readonly leftOut: readonly Told[];
+  /** Each agent that lists of access name. */
+  readonly access: readonly Told[];
   /** Where reading continues after this block. */
   readonly cursor: string;
   /** Of the source, so far. */
@@ -51,6 +53,8 @@ export interface ImportTask {
   readonly rewrite: readonly { readonly from: string; readonly to: string }[];
   readonly cursor?: string | undefined;
   readonly dryRun: boolean;
+  /** Lists of access are taken. */
+  readonly acls: boolean;
   /** The thread writes the batches, or the greater part of each. */
   readonly writes: boolean;
   /** Makes labels of blank nodes that no other import has, and the same again when it continues. */

@@ -12,6 +12,8 @@ export interface ExportTask {
   readonly isGzip: boolean;
   readonly scope: ReadScope;
   readonly isController: boolean;
+  /** The state of components that is about what is exported alone; absent: all of it. */
+  readonly kept: ReadonlySet<string> | undefined;
   /** Not zero: to end. */
   readonly ended: Int32Array;
 }

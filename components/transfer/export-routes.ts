@@ -1,4 +1,6 @@
 /** Exports over HTTP, for everybody: what the caller may read. It must not know how an export is made. */
+import { once } from 'node:events';
+import { type Client, clientFor } from '../../lib/authorization/client.js';
 import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import type { Reply } from '../../lib/http/reply.js';
@@ -9,15 +11,18 @@ import { mediaTypeOfFormat, textExtensionOf, writeFormats } from './formats/inde
 
 export const exportPath = '{prefix}/export';
 
-/** Threads for each standing: nobody waits for those who come after it. */
-const most = { controller: 2, known: 1, stranger: 1 } as const;
-/** Others than controllers get so much time (ms). */
-const maxMs = { controller: undefined, known: 10 * 60_000, stranger: 30_000 } as const;
+/** Threads for one subject, or for the address of strangers, and for all of a standing: identities are free. */
+const perClient = { controller: 2, known: 1, stranger: 1 } as const;
+const inAll = { controller: 8, known: 4, stranger: 2 } as const;
 /** A client that takes nothing for so long (ms) is let go, and with it the state of the store. */
 const idleMs = 10 * 60_000;
-export function exportRoutes(platform: Platform): readonly Route[] {
-  const running = { controller: 0, known: 0, stranger: 0 };
-  const answer = async ({ query, access }: RouteRequest): Promise<Reply> => {
+
+/** @param strangersMs the time that strangers get */
+export function exportRoutes(platform: Platform, strangersMs = 30_000): readonly Route[] {
+  /** Others than controllers get so much time (ms). */
+  const maxMs = { controller: undefined, known: 10 * 60_000, stranger: strangersMs } as const;
+  const running = new Set<Client>();
+  const answer = async ({ query, access, address }: RouteRequest): Promise<Reply> => {
     const of = query.get('of') ?? platform.rootIri;
     if (!of.startsWith(platform.rootIri) || !isContainerIri(of))
       throw new LwsError(
@@ -26,22 +31,28 @@ export function exportRoutes(platform: Platform): readonly Route[] {
       );
     const [format, isGzip] = formatOf(query);
     const fields = fieldsOf(of, format, isGzip);
-    const standing = await platform.authorizer.standing(platform.store, access);
-    if (running[standing] >= most[standing])
+    const place = await clientFor(platform, access, address);
+    const { standing, client } = place;
+    const others = [...running].filter((each) => each.standing === standing);
+    const own = others.filter((each) => each.client === client);
+    if (others.length >= inAll[standing] || own.length >= perClient[standing])
       throw new LwsError('too-busy', 'Other exports are under way. Try again in a minute.', {
         fields: { 'Retry-After': '60' },
       });
     if (standing === 'controller' && !platform.store.record(of))
       throw new LwsError('not-found', `There is no container ${of}.`);
-    running[standing]++;
-    const ended = (): void => void running[standing]--;
-    try {
-      const asked = { of, format, isGzip, access, isOperator: false, maxMs: maxMs[standing], idleMs };
-      return { status: 200, fields, body: await exportStream(platform, asked, ended) };
-    } catch (error) {
+    running.add(place);
+    const ended = (): void => void running.delete(place);
+    const asked = { of, format, isGzip, access, isOperator: false, maxMs: maxMs[standing], idleMs };
+    const body = await exportStream(platform, asked, ended).catch((error: unknown) => {
       ended();
       throw error;
-    }
+    });
+    // Whoever sends it hears of an error as well, and may not listen yet.
+    body.on('error', () => {}).once('end', ended);
+    // While nothing of it is sent the answer can say that it failed.
+    if (body.readableLength === 0) await once(body, 'readable');
+    return { status: 200, fields, body };
   };
   return [{ methods: ['GET'], path: exportPath, access: 'filtered', handle: answer }];
 }

@@ -4,9 +4,11 @@ import { PassThrough, Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component.js';
+import { LwsError } from '../../lib/errors.js';
+import { entryRange, partsOfEntry } from '../../lib/storage/records.js';
 import type { AskedMode, ExportedState, ExportTask, FromExport, ToExport } from './export-messages.js';
 import { openWriter } from './formats/index.js';
-import { TransferError } from './member.js';
+import { stateSpaces, TransferError } from './member.js';
 
 export interface ExportRequest {
   /** The container that is exported. */
@@ -42,16 +44,18 @@ export async function exportStream(platform: Platform, request: ExportRequest, o
     const now = store.record(iri);
     return isOperator || now?.revision === revision || now?.kind === 'container';
   };
+  const isController = await allows('control', storage);
   const task: ExportTask = {
     ...{ dataDir: resolve(platform.dataDir), blobs: store.blobs.location, storage, of, format, isGzip },
     ended: new Int32Array(new SharedArrayBuffer(4)),
     scope,
-    isController: await allows('control', storage),
+    isController,
+    kept: isController && of !== storage ? await keptState(platform, of) : undefined,
   };
   const release = store.blobs.hold();
   const onFault = (fault: string): void => platform.log.error({ reason: fault }, 'an export failed');
   const stream = new ThreadOutput(task, { decide, onFault, idleMs });
-  const tooLong = (): void => void stream.destroy(new TransferError('The export took too long. Export a part.'));
+  const tooLong = (): void => void stream.destroy(tooSlow('The export took too long. Export a part.'));
   const timer = maxMs === undefined ? undefined : setTimeout(tooLong, maxMs);
   stream.worker.once('exit', () => {
     clearTimeout(timer);
@@ -60,6 +64,20 @@ export async function exportStream(platform: Platform, request: ExportRequest, o
   });
   return stream;
 }
+
+/** Keys of the state of components all of whose targets lie in a container. */
+async function keptState({ store, readState }: Platform, of: string): Promise<ReadonlySet<string>> {
+  const kept = new Set<string>();
+  for (const space of stateSpaces)
+    for await (const entries of store.entries(entryRange(space)))
+      for (const [key, value] of entries) {
+        const found = readState(space, partsOfEntry(key)[1]!, JSON.parse(value));
+        if (found?.targets.every((target) => target.startsWith(of))) kept.add(key);
+      }
+  return kept;
+}
+
+const tooSlow = (message: string): LwsError => new LwsError('too-busy', message, { fields: { 'Retry-After': '60' } });
 
 /** Who may read nothing needs no thread, which anybody could ask for again and again. */
 async function emptyExport({ of, format, isGzip }: ExportRequest, storage: string): Promise<Readable> {
@@ -131,7 +149,7 @@ class ThreadOutput extends Readable {
     const { idleMs } = this.options;
     // It keeps a state of the store, and the blobs that it has.
     if (!this.wantsMore && idleMs !== undefined)
-      this.idle ??= setTimeout(() => this.destroy(new TransferError('Nobody takes anything of the export.')), idleMs);
+      this.idle ??= setTimeout(() => this.destroy(tooSlow('Nobody takes anything of the export.')), idleMs);
     if (this.isDone && this.waiting.length === 0) this.push(null);
   }
 

@@ -58,14 +58,14 @@ const output = new Writable({
 const level = await openLevel(join(task.dataDir, 'level'));
 const snapshot = level.snapshot();
 try {
-  const { of, storage, scope, isController, format, isGzip } = task;
+  const { of, storage, scope, isController, kept, format, isGzip } = task;
   const blobs = await blobsAt(task.blobs);
   const decide = (mode: AskedMode, states: readonly ExportedState[]): Promise<readonly boolean[]> =>
     new Promise((resolve) => {
       answers.set(++questions, resolve);
       tell({ question: questions, mode, states });
     });
-  const members = new ExportedMembers({ level, snapshot, blobs }, { of, scope, isController, decide });
+  const members = new ExportedMembers({ level, snapshot, blobs }, { of, scope, isController, kept, decide });
   const ended = new Promise<void>((done, fail) => output.once('finish', done).once('error', fail));
   ended.catch(() => {});
   const writer = await openWriter(format, { stream: output }, { of, isGzip, storage });

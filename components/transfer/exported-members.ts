@@ -38,6 +38,8 @@ export interface ExportQuestion {
   readonly isController: boolean;
   /** Asks whether the caller has a mode on resources. */
   readonly decide: (mode: AskedMode, states: readonly ExportedState[]) => Promise<readonly boolean[]>;
+  /** The state of components that is wanted; absent: all of it. */
+  readonly kept: ReadonlySet<string> | undefined;
 }
 
 /** Members of a container that are read at a time. */
@@ -193,7 +195,8 @@ export class ExportedMembers {
     const { level, snapshot } = this.state;
     for (const space of stateSpaces)
       for await (const entries of entryBlocks(level, entryRange(space), { snapshot }))
-        for (const [key, value] of entries) yield { kind: 'state', source: space, key, value };
+        for (const [key, value] of entries)
+          if (this.question.kept?.has(key) ?? true) yield { kind: 'state', source: space, key, value };
   }
 }
 

@@ -18,6 +18,7 @@ import {
   type ImportState,
   keepState,
   keptStates,
+  maxTold,
   newState,
 } from './import-state.js';
 import { ImportStopped } from './import-thread.js';
@@ -51,6 +52,8 @@ function wantedOf({ operands, flags, baseUri }: CommandContext): Wanted {
     ...{ source, format, into, conflict: conflict as Conflict },
     rewrite: rewrite === undefined ? [] : [readRewrite(rewrite)],
     dryRun: flags['dry-run'] === 'true',
+    grants: flags['grants'] === 'true',
+    acls: flags['acls'] === 'true',
     resume: flags['resume'] === 'true',
   };
 }
@@ -113,7 +116,7 @@ async function importHere(
 
 async function stateFor(
   { store, clock }: Platform,
-  { source, format, into, rewrite, conflict, resume }: Wanted,
+  { source, format, into, rewrite, conflict, grants, acls, resume }: Wanted,
 ): Promise<ImportState> {
   const before = (await keptStates(store)).find(
     (state) => state.source === source && state.into === into && state.status !== 'done',
@@ -131,6 +134,8 @@ async function stateFor(
     into,
     rewrite,
     conflict,
+    grants,
+    acls,
     began: clock(),
     ...(format === undefined ? {} : { format }),
   });
@@ -138,7 +143,9 @@ async function stateFor(
 
 /** Says what came of it. @returns the exit code */
 function ended({ print, flags }: CommandContext, state: Omit<ImportState, 'source' | 'cursor' | 'blocks'>): number {
-  const { created, replaced, merged, skipped, quads, leftOut, told, status, failure, into } = state;
+  const { created, replaced, merged, skipped, quads, leftOut, told, access, status, failure, into } = state;
+  for (const { source, why } of access) print(`Named in it: ${source}: ${why}`);
+  if (access.length >= maxTold) print('Named in it: There may be more.');
   for (const { source, why } of told) print(`Left out: ${source}: ${why}`);
   if (leftOut > told.length) print(`Left out: ${leftOut - told.length} more.`);
   print(

@@ -17,16 +17,9 @@ import {
   NeedsKeys,
   type Staged,
   stageItems,
-} from './import-staging.js';
-import {
-  behind,
-  type ImportState,
-  importSpace,
-  seenSpace,
   stageStates,
-  type Verdict,
-  writeState,
-} from './import-state.js';
+} from './import-staging.js';
+import { behind, type ImportState, importSpace, seenSpace, type Verdict, writeState } from './import-state.js';
 import { type BlockTaker, ImportStopped, ImportThread } from './import-thread.js';
 import { NameSet } from './name-set.js';
 
@@ -53,10 +46,11 @@ export class ImportJob implements BlockTaker {
     const { platform, dryRun } = this.options;
     await this.recall();
     this.assertGoing();
-    const { source, name, format, mediaType, into, rewrite, cursor, id } = this.state;
+    const { source, name, format, mediaType, into, rewrite, cursor, id, acls = false } = this.state;
     this.thread = new ImportThread(
       {
-        ...{ source, name, format, mediaType, into, rewrite, dryRun },
+        source: resolve(platform.dataDir, source),
+        ...{ name, format, mediaType, into, rewrite, dryRun, acls },
         ...(cursor === '' ? {} : { cursor }),
         writes: !this.isShared,
         seed: id,
@@ -141,7 +135,7 @@ export class ImportJob implements BlockTaker {
         const stored = platform.store.transact(
           async (tx) => {
             staged = await this.stage(tx, items);
-            staged.lost.push(...stageStates(tx, block, platform));
+            stageStates(tx, block, { ...this.options, state: this.state, staged });
             if (this.options.dryRun) throw new DryRun(staged);
             this.enlist(tx, block, staged);
           },
@@ -186,10 +180,10 @@ export class ImportJob implements BlockTaker {
         if (!isRefusal(error)) throw error;
         verdicts.push({ source: item.source, why: error.message });
       }
-    const staged = { verdicts, stored, written: [], lost };
+    const staged = { verdicts, stored, written: [], lost, access: [] };
     await platform.store.transact((tx) => {
       this.assertGoing();
-      lost.push(...stageStates(tx, block, platform));
+      stageStates(tx, block, { ...this.options, state: this.state, staged });
       this.enlist(tx, block, staged);
     });
     return { staged, stored: Promise.resolve() };
@@ -212,14 +206,15 @@ export class ImportJob implements BlockTaker {
 
   private stage(tx: Transaction, items: readonly BlockItem[]): Promise<Staged> {
     this.assertGoing();
-    return stageItems(tx, items, { ...this.options, conflict: this.state.conflict, seen: this.seen });
+    return stageItems(tx, items, { ...this.options, state: this.state, seen: this.seen });
   }
 
   /** How far it is goes with what was stored; the thread that has the keys writes both. */
-  private enlist(tx: Transaction, block: Block, { verdicts, stored, written, lost }: Staged): void {
+  private enlist(tx: Transaction, block: Block, staged: Staged): void {
+    const { verdicts, stored, written } = staged;
     const state = this.staged;
     if (stored.size > 0) tx.putEntry(entryKey(seenSpace, state.id, String(state.blocks)), [...stored].join(' '));
-    tx.putEntry(entryKey(importSpace, state.id), writeState(behind(state, block, { verdicts, lost })));
+    tx.putEntry(entryKey(importSpace, state.id), writeState(behind(state, block, staged)));
     // What other servers have to get to know is written by the queue.
     if (this.isShared) return;
     const accepted = acceptedOf(block.items, { verdicts });

@@ -17,7 +17,10 @@ import { TransferError } from './member.js';
 /** Imports that are notified of; older ones are forgotten with their files. */
 const maxKept = 50;
 
-export type ImportRequest = Pick<ImportState, 'name' | 'format' | 'mediaType' | 'into' | 'rewrite' | 'conflict'> & {
+export type ImportRequest = Pick<
+  ImportState,
+  'name' | 'format' | 'mediaType' | 'into' | 'rewrite' | 'conflict' | 'grants' | 'acls'
+> & {
   readonly dryRun: boolean;
 };
 
@@ -60,7 +63,11 @@ export class ImportJobs {
       }
     });
     for (const state of this.states.values())
-      if (state.status === 'interrupted' && existsSync(state.source)) await keepState(store, state);
+      if (state.status === 'interrupted' && existsSync(this.pathOf(state))) await keepState(store, state);
+  }
+
+  private pathOf({ source }: Pick<ImportState, 'source'>): string {
+    return resolve(this.platform.dataDir, source);
   }
 
   find(id: string): ImportState | undefined {
@@ -93,16 +100,16 @@ export class ImportJobs {
     this.assertIdle();
     this.isReceiving = true;
     const id = randomBytes(9).toString('hex');
-    const source = join(this.folder, id);
+    const source = join('import', id);
     try {
-      await this.receive(source, body);
+      await this.receive(this.pathOf({ source }), body);
       const { dryRun, ...facts } = request;
       const state = newState({ ...facts, id, source, began: this.platform.clock() });
       // Whoever is told of it finds it after a crash, too.
       if (!dryRun) await keepState(this.platform.store, state);
       return this.start(state, access, dryRun);
     } catch (error) {
-      rmSync(source, { force: true });
+      rmSync(this.pathOf({ source }), { force: true });
       throw error;
     } finally {
       this.isReceiving = false;
@@ -141,7 +148,7 @@ export class ImportJobs {
     } catch (error) {
       this.platform.log.error({ err: error }, 'the state of an import could not be kept');
     }
-    if (dryRun || state.status === 'done') rmSync(state.source, { force: true });
+    if (dryRun || state.status === 'done') rmSync(join(this.folder, state.id), { force: true });
     this.running = undefined;
   }
 
@@ -152,7 +159,9 @@ export class ImportJobs {
     } catch (error) {
       const isTold = error instanceof TransferError || error instanceof LwsError;
       if (!isTold) this.platform.log.error({ err: error }, 'an import failed');
-      const failure = isTold ? (error as Error).message : 'The server failed; its log says why.';
+      // Whoever sent it knows it by its name.
+      const told = (error as Error).message.replaceAll(this.pathOf(job.state), job.state.name);
+      const failure = isTold ? told : 'The server failed; its log says why.';
       return { ...job.state, status: error instanceof ImportStopped ? 'interrupted' : 'failed', failure };
     }
   }
@@ -169,7 +178,7 @@ export class ImportJobs {
     if (state.status === 'done') throw new LwsError('conflict', 'This import has ended.');
     if (state.status === 'running')
       throw new LwsError('conflict', 'This import runs on another server of the storage.');
-    if (!existsSync(state.source))
+    if (!existsSync(this.pathOf(state)))
       throw new LwsError('conflict', 'What was sent is not on this server, or gone. Send it again.');
     const { failure: _failure, ...rest } = state;
     return this.start({ ...rest, status: 'running' }, access, false);

@@ -22,6 +22,8 @@ export interface Wanted {
   readonly rewrite: ImportState['rewrite'];
   readonly conflict: Conflict;
   readonly dryRun: boolean;
+  readonly grants: boolean;
+  readonly acls: boolean;
   readonly resume: boolean;
 }
 

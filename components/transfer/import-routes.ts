@@ -10,6 +10,7 @@ import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import type { Reply } from '../../lib/http/reply.js';
 import type { Route, RouteRequest } from '../../lib/http/route.js';
+import { checkedChunks } from '../../lib/resources/body.js';
 import { assertName } from '../../lib/resources/bulk-admission.js';
 import { isContainerIri } from '../../lib/storage/records.js';
 import { readFormats } from './formats/index.js';
@@ -43,7 +44,7 @@ export function importRoutes(platform: Platform, jobs: ImportJobs): readonly Rou
       const body = request.body();
       const wanted = importRequest(platform, request, body.mediaType);
       await requireAccess(platform, platform.store, request.access, 'append', nearest(platform, wanted.into));
-      return begun(await jobs.begin(wanted, request.access, body.chunks()));
+      return begun(await jobs.begin(wanted, request.access, checkedChunks(body)));
     }),
     route('GET', importsPath, () => json({ imports: jobs.all().map((state) => report(state, false)) }, okay)),
     route('GET', `${importsPath}/:id`, (request) => {
@@ -99,17 +100,26 @@ function importRequest(
     conflict: conflict as Conflict,
     rewrite: query.getAll('rewrite').map(readRewrite),
     dryRun: query.has('dry-run'),
+    grants: isAsked(query, 'grants'),
+    acls: isAsked(query, 'acls'),
     mediaType,
     ...(format === null ? {} : { format }),
   };
 }
 
+/** @throws LwsError `bad-request` */
+function isAsked(query: URLSearchParams, name: string): boolean {
+  const given = query.get(name) ?? 'no';
+  if (given !== 'yes' && given !== 'no') throw new LwsError('bad-request', `"${name}" is yes or no.`);
+  return given === 'yes';
+}
+
 /** What is notified of an import; paths of the server are not. */
 export function report(
-  { source: _source, cursor: _cursor, blocks: _blocks, told: list, ...state }: ImportState,
+  { source: _source, cursor: _cursor, blocks: _blocks, told: list, access, ...state }: ImportState,
   whole: boolean,
 ) {
-  return { ...state, began: new Date(state.began).toISOString(), ...(whole ? { report: list } : {}) };
+  return { ...state, began: new Date(state.began).toISOString(), ...(whole ? { report: list, access } : {}) };
 }
 
 const json = (value: unknown, base: Reply): Reply => ({

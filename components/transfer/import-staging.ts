@@ -5,20 +5,18 @@ import type { Platform } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import type { BulkVerdict } from '../../lib/resources/bulk-items.js';
 import { breathe } from '../../lib/storage/batch-filling.js';
+import { entryKey, partsOfEntry } from '../../lib/storage/records.js';
 import type { Transaction } from '../../lib/storage/transaction.js';
-import type { BlockItem, Told } from './blocks.js';
-import { type Conflict, isStored, type Verdict, whatIsLost } from './import-state.js';
-import { TransferError } from './member.js';
+import type { Block, BlockItem, Told } from './blocks.js';
+import { type ImportState, isStored, type Outcome, type Verdict, whatIsLost } from './import-state.js';
+import { stateSpaces, TransferError } from './member.js';
 import { type NameSet, nameOf } from './name-set.js';
 
-export interface Staged {
-  readonly verdicts: readonly Verdict[];
+export interface Staged extends Outcome {
   /** Names of what is stored. */
   readonly stored: ReadonlySet<string>;
   /** Indices of the items that the reading thread writes. */
   readonly written: readonly number[];
-  /** What is not taken over of items that are. */
-  readonly lost: Told[];
 }
 
 export interface ImportOptions {
@@ -31,7 +29,7 @@ export interface ImportOptions {
 }
 
 interface StagingOptions extends ImportOptions {
-  readonly conflict: Conflict;
+  readonly state: Pick<ImportState, 'conflict' | 'into' | 'grants'>;
   /** Names of what the import has stored. */
   readonly seen: Pick<NameSet, 'has'>;
 }
@@ -77,7 +75,7 @@ export const isRefusal = (error: unknown): error is LwsError =>
 export async function stageItems(
   tx: Transaction,
   items: readonly BlockItem[],
-  { platform, isOperator, dryRun, conflict, seen, ...options }: StagingOptions,
+  { platform, isOperator, dryRun, state: { conflict }, seen, ...options }: StagingOptions,
 ): Promise<Staged> {
   // Decisions are remembered with it, and may be others by now.
   const access = { ...options.access };
@@ -109,5 +107,38 @@ export async function stageItems(
     }
   }
   if (incomplete.length > 0) throw new NeedsKeys(incomplete);
-  return { verdicts, stored, written, lost };
+  return { verdicts, stored, written, lost, access: [] };
+}
+
+/** Stages state of components, of which none is replaced, as that of whoever imports. Nothing else of the store can be written so. */
+export function stageStates(
+  tx: Transaction,
+  { states }: Block,
+  { platform, access, state: { into, grants }, staged }: Omit<StagingOptions, 'seen'> & { readonly staged: Outcome },
+): void {
+  const { subject } = access.principal ?? {};
+  for (const { source, key, value } of states) {
+    const [space = '', id = ''] = partsOfEntry(key);
+    const isKnown = stateSpaces.includes(space) && /^[\w-]{1,100}$/.test(id) && key === entryKey(space, id);
+    const found = isKnown ? platform.readState(space, id, readObject(value)) : undefined;
+    const leaveOut = (why: string): unknown =>
+      staged.lost.push({ source: `${source}: ${space}/${id}`, why: [why, ...(found?.gives ?? [])].join(' ') });
+    if (!found) leaveOut('It is no state that components of this server keep.');
+    else if (!grants) leaveOut('Only an import that asks for grants by name takes it (grants=yes, --grants).');
+    else if (found.targets.length === 0 || !found.targets.every((target) => target.startsWith(into)))
+      leaveOut('Something that it is about lies outside of what it is imported into.');
+    else if (subject === undefined) leaveOut('Nobody controls the storage, whose it could be.');
+    else if (tx.entry(key) === undefined) {
+      tx.putEntry(key, JSON.stringify(found.keptBy(subject)));
+      staged.access.push(...found.gives.map((why) => ({ source: found.targets.join(' '), why })));
+    }
+  }
+}
+
+function readObject(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
 }

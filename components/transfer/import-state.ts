@@ -1,13 +1,11 @@
 /** How far an import is, as it is kept in the store and told to people. */
 
-import type { Platform } from '../../lib/component.js';
 import type { BulkVerdict } from '../../lib/resources/bulk-items.js';
-import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/records.js';
+import { entryKey, entryRange } from '../../lib/storage/records.js';
 import type { Store } from '../../lib/storage/store.js';
-import type { Transaction } from '../../lib/storage/transaction.js';
 import { plain } from './answers.js';
 import type { Block, BlockItem, Told } from './blocks.js';
-import { type Rewrite, stateSpaces } from './member.js';
+import type { Rewrite } from './member.js';
 
 export const importSpace = 'import';
 /** Short names of what an import has stored, by block, until it has ended. */
@@ -18,7 +16,7 @@ export const conflicts: readonly Conflict[] = ['fail', 'skip', 'replace'];
 
 export interface ImportState {
   readonly id: string;
-  /** The file or folder on this machine. */
+  /** The file or folder on this machine; below `lws.data-dir`, which may be moved, it is relative to that. */
   readonly source: string;
   /** What people call it. */
   readonly name: string;
@@ -27,6 +25,9 @@ export interface ImportState {
   readonly into: string;
   readonly rewrite: readonly Rewrite[];
   readonly conflict: Conflict;
+  /** Grants, requests and subscriptions are taken, and lists of access: absent in states of earlier versions. */
+  readonly grants?: boolean;
+  readonly acls?: boolean;
   /** Milliseconds since the epoch. */
   readonly began: number;
   /** Behind the last block that was stored; empty before the first. */
@@ -43,6 +44,8 @@ export interface ImportState {
   leftOut: number;
   /** The first of what was left out, and why. */
   told: readonly Told[];
+  /** The first of whom the source gives access, whether that is taken or not. */
+  access: readonly Told[];
   /** `interrupted`: it can continue. */
   status: 'running' | 'done' | 'failed' | 'interrupted';
   failure?: string;
@@ -51,7 +54,7 @@ export interface ImportState {
 export const newState = (
   facts: Pick<
     ImportState,
-    'id' | 'source' | 'name' | 'format' | 'mediaType' | 'into' | 'rewrite' | 'conflict' | 'began'
+    'id' | 'source' | 'name' | 'format' | 'mediaType' | 'into' | 'rewrite' | 'conflict' | 'grants' | 'acls' | 'began'
   >,
 ): ImportState => ({
   ...facts,
@@ -66,6 +69,7 @@ export const newState = (
     skipped: 0,
     leftOut: 0,
     told: [],
+    access: [],
   },
   status: 'running',
 });
@@ -116,17 +120,22 @@ export const isStored = (verdict: Verdict): boolean =>
   verdict === 'created' || verdict === 'replaced' || verdict === 'merged';
 
 /** Sentences of a report that are kept, and their characters; more are counted. All are written with each block. */
-const maxTold = 500;
+export const maxTold = 500;
 const longestTold = 500;
 
 const cut = (text: string): string => plain(text.length > longestTold ? `${text.slice(0, longestTold)}…` : text);
 
+/** What became of a block. */
+export interface Outcome {
+  readonly verdicts: readonly Verdict[];
+  /** What is not taken over of items that are, and what state is not. */
+  readonly lost: Told[];
+  /** Whom state that is taken gives access. */
+  readonly access: Told[];
+}
+
 /** The state after a block. */
-export function behind(
-  state: ImportState,
-  block: Block,
-  { verdicts, lost }: { readonly verdicts: readonly Verdict[]; readonly lost: readonly Told[] },
-): ImportState {
+export function behind(state: ImportState, block: Block, { verdicts, lost, access }: Outcome): ImportState {
   const count = (wanted: BulkVerdict): number => verdicts.filter((verdict) => verdict === wanted).length;
   const told = [...block.leftOut, ...verdicts.filter((verdict) => typeof verdict === 'object'), ...lost];
   return {
@@ -140,8 +149,15 @@ export function behind(
     merged: state.merged + count('merged'),
     skipped: state.skipped + count('skipped'),
     ...withTold(state, told),
+    access: longer(state.access ?? [], [...block.access, ...access]),
   };
 }
+
+/** A list that is kept, with more of it as far as there is room. */
+const longer = (known: readonly Told[], more: readonly Told[]): readonly Told[] => [
+  ...known,
+  ...more.slice(0, maxTold - known.length).map(({ source, why }) => ({ source: cut(source), why: cut(why) })),
+];
 
 /** The report with more sentences. */
 export const withTold = (
@@ -149,34 +165,8 @@ export const withTold = (
   told: readonly Told[],
 ): Pick<ImportState, 'leftOut' | 'told'> => ({
   leftOut: state.leftOut + told.length,
-  told: [
-    ...state.told,
-    ...told
-      .slice(0, Math.max(0, maxTold - state.told.length))
-      .map(({ source, why }) => ({ source: cut(source), why: cut(why) })),
-  ],
+  told: longer(state.told, told),
 });
-
-/** Stages state of components, of which none is replaced. @returns what is none: nothing else of the store can be written so */
-export function stageStates(tx: Transaction, { states }: Block, { isState }: Pick<Platform, 'isState'>): Told[] {
-  const told: Told[] = [];
-  for (const { source, key, value } of states) {
-    const [space = '', id = ''] = partsOfEntry(key);
-    const isKnown = stateSpaces.includes(space) && id !== '' && key === entryKey(space, id);
-    if (!isKnown || !isState(space, id, readObject(value)))
-      told.push({ source, why: 'It is no state that components of this server keep.' });
-    else if (tx.entry(key) === undefined) tx.putEntry(key, value);
-  }
-  return told;
-}
-
-function readObject(json: string): unknown {
-  try {
-    return JSON.parse(json);
-  } catch {
-    return undefined;
-  }
-}
 
 /** What of an item is not taken over though the item is: a sentence for people. */
 export function whatIsLost({ acl, links }: BlockItem, verdict: BulkVerdict, keepsLists: boolean): string | undefined {

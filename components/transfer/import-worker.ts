@@ -130,13 +130,13 @@ async function hear(level: Level, message: ToReader): Promise<void> {
 }
 
 async function read(level: Level | undefined, blobs: Blobs | undefined): Promise<void> {
-  const { source, name, format, mediaType, into, rewrite, cursor, seed, bounds } = task;
+  const { source, name, format, mediaType, into, rewrite, cursor, seed, acls, bounds } = task;
   const reader = await openReader({ path: source, name, ...(mediaType === undefined ? {} : { mediaType }) }, format);
   try {
     tell({ total: reader.total });
     let number = 0;
-    const isMixed = { isMixed: false };
-    const fresh = (): BlockBuilder => new BlockBuilder({ into, seed, blobs, bounds }, isMixed);
+    const known = { isMixed: false, listed: '' };
+    const fresh = (): BlockBuilder => new BlockBuilder({ into, seed, acls, blobs, bounds }, known);
     let builder = fresh();
     const send = async (): Promise<void> => {
       const built = await builder.build(number++);

@@ -67,6 +67,8 @@ export default defineComponent({
       },
       switches: {
         'dry-run': 'tell what would come, and write nothing',
+        grants: 'take its grants, access requests and subscriptions, where all that they are about lies below --into',
+        acls: 'take its access control lists',
         resume: 'go on where an earlier import of the same source stopped',
       },
       example: 'import dump.nq.gz --into http://localhost:8080/data/',

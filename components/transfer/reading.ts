@@ -2,6 +2,7 @@
 import { createHash, hash } from 'node:crypto';
 import type { Quad, Quad_Object, Quad_Subject, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
+import type { Acl } from '../../lib/authorization/acl.js';
 import { LwsError } from '../../lib/errors.js';
 import { decodeUtf8, parseJson } from '../../lib/json/json.js';
 import { boundedPrefixes } from '../../lib/rdf/prefixes.js';
@@ -67,7 +68,7 @@ export function ownKeys(iri: string, keys: readonly string[]): string[] {
 
 /** What an item has beside its content. */
 export function extrasOf(iri: string, member: ResourceMember, seed: string): Omit<BlockItem, 'content'> {
-  const { source, links, acl, created, modified, owner } = member;
+  const { source, links, acl, created, modified } = member;
   return {
     iri,
     source,
@@ -75,7 +76,6 @@ export function extrasOf(iri: string, member: ResourceMember, seed: string): Omi
     ...(acl ? { acl: aclOf(iri, acl, seed) } : {}),
     ...(created === undefined ? {} : { created }),
     ...(modified === undefined ? {} : { modified }),
-    ...(owner === undefined ? {} : { owner }),
   };
 }
 
@@ -83,6 +83,14 @@ function aclOf(iri: string, { quads, prefixes }: AccessList, seed: string): NonN
   const keys = encodeQuads(iri, relabelled(quads, seed, `${iri}.acl`)).map(({ key }) => key);
   return { keys, prefixes: boundedPrefixes(prefixes) };
 }
+
+/** Each agent that a list gives anything, with what it is: sentences for people. */
+export const namedIn = ({ rules }: Acl): string[] =>
+  rules.flatMap(({ agents, groups, everybody, authenticated, modes }) =>
+    [everybody && 'everybody', authenticated && 'everybody who signs in', ...groups, ...agents]
+      .filter((name) => name !== false)
+      .map((name) => `${name}: ${[...modes].sort().join(', ')}.`),
+  );
 
 /** Bytes in their blob, which is to be finished before anything refers to it. */
 export interface StoredBytes {

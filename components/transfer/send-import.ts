@@ -12,7 +12,8 @@ import { type ImportState, withTold } from './import-state.js';
 import { TransferError } from './member.js';
 
 /** As the server tells it. */
-type Told = Omit<ImportState, 'source' | 'cursor' | 'blocks' | 'told' | 'began'> & {
+type Told = Omit<ImportState, 'source' | 'cursor' | 'blocks' | 'told' | 'access' | 'began'> & {
+  readonly access?: ImportState['access'];
   readonly report?: ImportState['told'];
 };
 
@@ -61,13 +62,16 @@ export async function sendImport(
   }
   if (!last || last.status === 'running')
     throw new TransferError('The server ended before the import did. --resume goes on with it.');
-  return { ...last, began: 0, ...withTold({ leftOut: last.leftOut, told: last.report ?? [] }, unsent) };
+  const { report = [], access = [], leftOut } = last;
+  return { ...last, access, began: 0, ...withTold({ leftOut, told: report }, unsent) };
 }
 
-function queryOf({ source, format, into, rewrite, conflict, dryRun }: Wanted): URLSearchParams {
+function queryOf({ source, format, into, rewrite, conflict, dryRun, grants, acls }: Wanted): URLSearchParams {
   const query = new URLSearchParams({ into, 'on-conflict': conflict, name: basename(source) });
   if (format !== undefined) query.set('format', format);
   for (const { from, to } of rewrite) query.append('rewrite', `${from}=${to}`);
+  if (grants) query.set('grants', 'yes');
+  if (acls) query.set('acls', 'yes');
   if (dryRun) query.set('dry-run', '');
   return query;
 }

@@ -83,6 +83,7 @@ function logRequest(appContext: Logged, req: IncomingMessage, exchange: Exchange
     // A storage that takes nothing more is for the operator to mend.
     appContext.log[line.status === 507 ? 'warn' : 'info']({
       ...line,
+      status,
       code: failure.code,
       reason: failure.reason ?? failure.message,
       address: addressOf(appContext, req),
@@ -92,7 +93,9 @@ function logRequest(appContext: Logged, req: IncomingMessage, exchange: Exchange
 }
 
 function statusAnswered({ failure, reply }: Exchange): number {
-  if (failure === undefined || failure instanceof LwsError) return reply?.status ?? 500;
+  // One that is broken off failed, whatever it began with.
+  if (failure === undefined || (failure instanceof LwsError && (reply?.status ?? 0) >= 400))
+    return reply?.status ?? 500;
   return failure instanceof ClientGone ? 499 : statusOf(failure);
 }
 

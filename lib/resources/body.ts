@@ -162,11 +162,16 @@ export async function assertNoBody(body: RequestBody): Promise<void> {
 
 /** Reads a body that nobody wants, for its digests. @throws LwsError `digest-mismatch`, and what `onChunk` throws */
 export async function assertDigests(body: RequestBody, onChunk: () => void = () => {}): Promise<void> {
+  for await (const _ of checkedChunks(body)) onChunk();
+}
+
+/** The bytes as they come. @throws LwsError `digest-mismatch` behind the last of them */
+export async function* checkedChunks(body: RequestBody): AsyncGenerator<Uint8Array> {
   const digests = new DigestCheck(body);
   if (body.length !== 0)
     for await (const chunk of body.chunks()) {
-      onChunk();
       digests.update(chunk);
+      yield chunk;
     }
   digests.assert();
 }

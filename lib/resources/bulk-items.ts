@@ -33,7 +33,6 @@ export interface BulkItem {
   /** Milliseconds since the epoch. */
   readonly created?: number;
   readonly modified?: number;
-  readonly owner?: string;
 }
 
 /** What becomes of an item whose resource is there already; `merge`: triples are added, and nothing else can be. */

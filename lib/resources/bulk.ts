@@ -121,7 +121,7 @@ export class BulkStaging {
     const { storage, tx, options } = this;
     const { iri, content, created, modified } = item;
     const now = storage.clock();
-    const owner = item.owner ?? storage.authorizer.ownerOfNew(options.access, parent);
+    const owner = storage.authorizer.ownerOfNew(options.access, parent);
     const bare: ResourceRecord = {
       iri,
       ...description(content),
@@ -193,9 +193,8 @@ export class BulkStaging {
     const isAdded = existing === 'merge';
     const content = isAdded ? await this.add(before, item.content as RdfContent) : item.content;
     if (!isAdded) await this.replaceGraph(before, content);
-    const { created, owner } = item;
+    const { created } = item;
     const record: ResourceRecord = {
-      ...(owner === undefined ? {} : { owner }),
       ...keptFacts(before),
       ...description(content),
       revision: newRevision(),

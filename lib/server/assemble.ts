@@ -153,7 +153,7 @@ export function assemblePlatform(
     admitInbox: async (inbox) => {
       for (const installation of installations) await installation.admitInbox?.(inbox);
     },
-    isState: (...asked) => installations.some(({ isState }) => isState?.(...asked) === true),
+    readState: (...asked) => installations.map(({ readState }) => readState?.(...asked)).find(Boolean),
     ...{ tokenEndpoint, progress },
     audience: { accepted, required: core.audienceRequired },
     bulk: (tx, options) => new BulkStaging(assembled, tx, options),

@@ -20,7 +20,10 @@ export const quadstoreIndexes: TermName[][] = indexNames.map((name) => [...name]
 
 /** Quads of one snapshot each time; written only by the storage's transactions. */
 export class QuadReader extends Quadstore implements Source<Quad> {
-  constructor(private readonly level: Level) {
+  constructor(
+    private readonly level: Level,
+    private readonly given?: LevelSnapshot,
+  ) {
     super({
       backend: viewOf(level, {}) as never,
       dataFactory: new DataFactory<Quad>() as never,
@@ -40,7 +43,7 @@ export class QuadReader extends Quadstore implements Source<Quad> {
 
   private async *matches(wanted: readonly (Term | undefined)[]): AsyncGenerator<Quad> {
     if (wanted[0]?.termType === 'Literal' || wanted[1]?.termType === 'Literal') return;
-    const snapshot = this.level.snapshot();
+    const snapshot = this.given ?? this.level.snapshot();
     const backend = watched(this.level, snapshot);
     const own = new Quadstore({
       backend: backend.level as never,
@@ -57,7 +60,7 @@ export class QuadReader extends Quadstore implements Source<Quad> {
       if (backend.failure) throw backend.failure;
     } finally {
       await backend.close();
-      await snapshot.close();
+      if (!this.given) await snapshot.close();
     }
   }
 

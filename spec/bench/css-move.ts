@@ -50,7 +50,7 @@ async function importInto(
   css: CommunityServer,
   environment: Record<string, string>,
 ) {
-  const words = ['import', css.data, '--format', 'css', '--rewrite', `${css.root}=${server.root}`];
+  const words = ['import', css.data, '--format', 'css', '--acls', '--rewrite', `${css.root}=${server.root}`];
   const began = performance.now();
   const { code, stdout, stderr } = await runProcess(words, { ...server, environment, seconds: 300 });
   print(

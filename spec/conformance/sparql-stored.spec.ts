@@ -50,6 +50,26 @@ describeStorage(
       expect((await s.delete(`${iri}?run`)).status).to.equal(400);
     });
 
+    it('is of one state, its text and its prefixes, while it is replaced', async () => {
+      const iri = s.fresh();
+      const version = (name: string): string => `@prefix sh: <http://www.w3.org/ns/shacl#> .
+        <> sh:select "SELECT (ex:${name} AS ?x) {}" ; sh:prefixes <#p> .
+        <#p> sh:declare [ sh:prefix "ex" ; sh:namespace "https://${name}.example/" ] .`;
+      await s.stored('text/turtle', version('a'), iri);
+      let isDone = false;
+      const replacing = (async () => {
+        for (let count = 0; !isDone; count++)
+          await s.put(iri, 'text/turtle', version(count % 2 === 0 ? 'b' : 'a'), { 'If-Match': '*' });
+      })();
+      try {
+        for (let count = 0; count < 150; count++)
+          expect(rowsOf(await run(s, iri))[0]).to.be.oneOf(['https://a.example/a', 'https://b.example/b']);
+      } finally {
+        isDone = true;
+        await replacing;
+      }
+    });
+
     it('takes values of variables by name: IRIs, literals and plain texts', async () => {
       const byName = 'SELECT ?age ?name { ?s ex:name ?name ; ex:age ?age }';
       await wants(byName, [['name', 'Ada']], ['36 Ada']);

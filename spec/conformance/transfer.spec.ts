@@ -1,4 +1,5 @@
 /** Imports and exports over HTTP, as owners and others use them. The spec must not know how they are done. */
+import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -45,6 +46,23 @@ describeStorage(
       expect(await rows(s, `SELECT ?o { GRAPH <${into}c> { <urn:s> <urn:p> ?o } }`)).to.deep.equal(['x']);
       const patched = await s.patch(`${into}c`, 'application/sparql-update', 'INSERT DATA { <urn:s> <urn:p> "y" }');
       expect(patched.status, patched.text).to.be.oneOf([200, 204]);
+    });
+
+    it('Rule 10.6: stores nothing of a body that contradicts its Content-Digest, and keeps no file of it', async () => {
+      const into = target(s);
+      const content = `<urn:s> <urn:p> "x" <${into}a> .\n`;
+      const send = (text: string) => {
+        const digest = createHash('sha256').update(text).digest('base64');
+        const fields = { 'Content-Type': nquads, 'Content-Digest': `sha-256=:${digest}:` };
+        return s.send('POST', `${s.root}.lws/import?into=${into}`, fields, content);
+      };
+      const before = (await s.get(`${s.root}.lws/imports`)).text;
+      const refused = await send('another');
+      expect(refused.status, refused.text).to.equal(400);
+      expect(refused.text).to.include('digest-mismatch');
+      expect((await s.get(`${s.root}.lws/imports`)).text).to.equal(before);
+      await s.expectAbsent(into);
+      expect(await outcome(s, await send(content))).to.include({ status: 'done', created: 1 });
     });
 
     it('stores a single Turtle file and a ZIP', async () => {

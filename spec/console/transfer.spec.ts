@@ -2,8 +2,13 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import type { Member } from '../../components/transfer/member.js';
+import { entryKey } from '../../lib/storage/records.js';
 import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
+import { documentOf, policy } from '../support/grants.js';
 import { request } from '../support/http.js';
+import { ed25519Identity } from '../support/identity.js';
+import { archiveOf } from '../support/imports.js';
 
 const path = '/some/path';
 describeInBrowser('The console, in and out', () => {
@@ -35,6 +40,35 @@ describeInBrowser('The console, in and out', () => {
     await row.getByText('2 created').waitFor();
     await page.getByText('would take them').waitFor();
     expect((await get('in/b')).status).to.equal(200);
+    expect(await axeFindings(page)).to.deep.equal([]);
+  });
+
+  it('Rule 17.9: names whom an archive would let in, and takes its grants when the box is ticked', async () => {
+    const { root } = console.server;
+    const grants = async (): Promise<unknown[]> =>
+      JSON.parse((await get('.lws/access-grants')).text).items as unknown[];
+    const somebody = ed25519Identity().did;
+    const document = documentOf({ root } as never, 'AccessGrant', [policy(somebody, 'read', `${root}in/`)]);
+    const value = JSON.stringify({ document: { id: 'x', ...document }, creator: somebody, created: 1 });
+    const member: Member = { kind: 'state', source: '', key: entryKey('access-grants', 'gift'), value };
+    const name = 'gift.zip';
+    const row = page.getByRole('region', { name: 'Imports' }).getByRole('row', { name });
+    const send = async (): Promise<void> => {
+      const buffer = await archiveOf(`${root}in/`, [member]);
+      await page.getByLabel('File or ZIP').setInputFiles({ name, mimeType: 'application/zip', buffer });
+      await page.getByRole('button', { name: 'Import', exact: true }).click();
+      await row.getByText('Done').waitFor();
+    };
+    await send();
+    await page.getByText('--grants').waitFor();
+    expect(await grants()).to.deep.equal([]);
+    await row.getByRole('button', { name: 'Forget' }).click();
+    await row.waitFor({ state: 'detached' });
+    await page.getByLabel('Take its grants').check();
+    await send();
+    await page.getByText('Whom its lists and grants name').waitFor();
+    await page.getByText(`${somebody}: AccessGrant of read.`).waitFor();
+    expect(await grants()).to.have.length(1);
     expect(await axeFindings(page)).to.deep.equal([]);
   });
 

@@ -22,6 +22,8 @@ export interface Told {
   readonly quads: number;
   readonly failure?: string;
   readonly report: readonly { readonly source: string; readonly why: string }[];
+  /** Whom it gives access, whether that is taken or not. */
+  readonly access: readonly { readonly source: string; readonly why: string }[];
 }
 
 export interface Sent {

@@ -214,7 +214,7 @@ class CssReading {
   }
 }
 
-const nobody = ' Nobody but owners has access to what it was about.';
+const nobody = ' Nobody but owners has access to what it was about, where lists of access are taken.';
 
 const isList = (path: string): boolean => withoutMark(path).endsWith('.acl');
 

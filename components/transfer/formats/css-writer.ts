@@ -7,6 +7,9 @@ import { metadataQuads } from './css-metadata.js';
 import { anyType, cssFileName, cssNameOf, FolderNames } from './css-names.js';
 import { TurtleFiles } from './turtle-files.js';
 
+/** Resources left out that are listed. */
+const maxTold = 500;
+
 /**
  * Writes such a folder. References to what is below the same container are relative, so that they hold at any base URL; others are
  * as they were. Links become triples of descriptions; owners, attributes of links and the state of components have no place there.
@@ -14,8 +17,11 @@ import { TurtleFiles } from './turtle-files.js';
 export class CssWriter implements Writer {
   private readonly graphs: TurtleFiles;
   private readonly names = new FolderNames();
-  /** The graph whose parts come. */
+  /** The graph whose parts come, and whether it is left out. */
   private graph: ResourceMember | undefined;
+  private isLeftOut = false;
+  private leftContainer: string | undefined;
+  private readonly leftOut: string[] = [];
 
   /** @param of the IRI of the container that is exported */
   constructor(
@@ -25,9 +31,11 @@ export class CssWriter implements Writer {
     this.graphs = new TurtleFiles(sink, of);
   }
 
-  /** @throws TransferError for a name that such a server cannot have */
   async write(member: Member): Promise<void> {
     if (member.kind === 'state') return;
+    if (this.graph === undefined) this.isLeftOut = this.leavesOut(member.path);
+    if (this.isLeftOut) this.graph = member.kind === 'rdf' && member.hasMore ? member : undefined;
+    if (this.isLeftOut) return;
     if (member.kind === 'rdf') {
       await this.graphs.write(member, ({ path }) => cssFileName(fileOf(path), 'text/turtle').name);
       // Any part may have what belongs to the graph.
@@ -51,11 +59,6 @@ export class CssWriter implements Writer {
   /** @param mediaType where only the description says it */
   private async writeLists({ path, links = {}, acl }: ResourceMember, mediaType?: string): Promise<void> {
     const file = fileOf(path);
-    const plain = file.replace(/\/$/, '');
-    // Only folders may be named as files are, with a slash after it.
-    if (path !== '' && !this.names.add(file.endsWith('/') ? `${plain}//` : plain))
-      throw new TransferError(`${this.of}${path} is the same resource as another one to a Community Solid Server.`);
-    assertFree(plain);
     const iri = this.of + path;
     const quads = metadataQuads(iri, links, mediaType);
     if (quads.length > 0)
@@ -65,16 +68,39 @@ export class CssWriter implements Writer {
     await this.sink.add(`${file}.acl`, Buffer.from(text));
   }
 
-  end(): Promise<void> {
+  private leavesOut(path: string): boolean {
+    const why = this.faultOf(path);
+    if (why === undefined) return false;
+    if (path.endsWith('/')) this.leftContainer = path;
+    const { length } = this.leftOut;
+    if (length <= maxTold) this.leftOut.push(length < maxTold ? `${this.of}${path}: ${why}\n` : 'There is more.\n');
+    return true;
+  }
+
+  /** Why such a server cannot have it. */
+  private faultOf(path: string): string | undefined {
+    if (path === '') return undefined;
+    if (this.leftContainer !== undefined && path.startsWith(this.leftContainer)) return 'Its container is left out.';
+    try {
+      const file = fileOf(path);
+      const plain = file.replace(/\/$/, '');
+      if (/^\.internal(?:\/|$)|\.(?:acl|acr|meta)(?:\/|$)/.test(plain))
+        return 'It has a name that a Community Solid Server keeps for itself.';
+      // Folders may be named as files are; no name has a backslash.
+      const isNew = this.names.add(file.endsWith('/') ? `${plain}\\` : plain);
+      return isNew ? undefined : 'It is the same resource as another one to a Community Solid Server.';
+    } catch (error) {
+      if (error instanceof TransferError) return error.message;
+      throw error;
+    }
+  }
+
+  async end(): Promise<void> {
+    // That server keeps this folder from everybody.
+    if (this.leftOut.length > 0) await this.sink.add('.internal/left-out.txt', Buffer.from(this.leftOut.join('')));
     return this.sink.end();
   }
 }
 
 /** The path of the file, without a mark. */
 const fileOf = (path: string): string => path.split('/').map(cssNameOf).join('/');
-
-/** @throws TransferError for a name that is the server's own */
-function assertFree(plain: string): void {
-  if (plain === '.internal' || /\.(?:acl|acr|meta)$/.test(plain))
-    throw new TransferError(`${plain} is a name that a Community Solid Server keeps for itself.`);
-}

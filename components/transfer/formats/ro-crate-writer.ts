@@ -1,10 +1,11 @@
 /** Writes research object crates (RO-Crate 1.1): a folder of files, and metadata which say their types and links. */
+import { createHash } from 'node:crypto';
 import { isObject } from '../../../lib/json/exact-json.js';
 import { type ClientLinks, declaredTypes, linkedValues } from '../../../lib/resources/linkset.js';
 import type { TreeSink } from '../file-tree.js';
 import { type BytesMember, type Member, type ResourceMember, TransferError, type Writer } from '../member.js';
 import { FolderWriter } from './folder-writer.js';
-import { type Entity, longestMetadata, metadataFile, readMetadata } from './ro-crate-reader.js';
+import { type Entity, longestMetadata, metadataFile, readMetadata, sealed } from './ro-crate-reader.js';
 import { crateName } from './ro-crate-terms.js';
 
 const registered = 'http://www.iana.org/assignments/relation/';
@@ -94,24 +95,32 @@ export class CrateWriter implements Writer {
   }
 
   private async *text(): AsyncGenerator<Uint8Array> {
+    const digest = createHash('sha256');
+    for (const piece of this.pieces()) {
+      digest.update(piece);
+      yield Buffer.from(piece);
+    }
+    yield Buffer.from(this.before ? ']}\n' : sealed(digest.digest('hex')));
+  }
+
+  private *pieces(): Generator<string> {
     const context = this.before?.context ?? 'https://w3id.org/ro/crate/1.1/context';
     const before = new Map<string, Entity>();
     for (const entity of this.before?.graph ?? [])
       if (isObject(entity) && typeof entity['@id'] === 'string') before.set(entity['@id'], entity);
     if (!this.described.has(''))
       this.described.set('', { entity: { '@id': './', '@type': 'Dataset' }, parts: topParts(this.described) });
-    yield Buffer.from(`{"@context":${JSON.stringify(context)},"@graph":[`);
-    yield Buffer.from(JSON.stringify({ ...itself, ...before.get(metadataFile) }));
-    before.delete(metadataFile);
+    yield `{"@context":${JSON.stringify(context)},"@graph":[`;
+    yield JSON.stringify({ ...itself, ...before.get(metadataFile) });
+    for (const id of [metadataFile, '#export']) before.delete(id);
     for (const { entity, parts } of this.described.values()) {
       const id = entity['@id'] as string;
       const own = id === './' ? { name: this.of, datePublished: this.made.toISOString(), ...entity } : entity;
       const hasPart = parts.length > 0 ? { hasPart: parts.map((file) => ({ '@id': idOf(file) })) } : {};
-      yield Buffer.from(`,\n${JSON.stringify(together(before.get(id), { ...own, ...hasPart }))}`);
+      yield `,\n${JSON.stringify(together(before.get(id), { ...own, ...hasPart }))}`;
       before.delete(id);
     }
-    for (const entity of before.values()) yield Buffer.from(`,\n${JSON.stringify(entity)}`);
-    yield Buffer.from(']}\n');
+    for (const entity of before.values()) yield `,\n${JSON.stringify(entity)}`;
   }
 }
 

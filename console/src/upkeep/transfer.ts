@@ -8,6 +8,11 @@ import { Page } from '../page.js';
 import { storageUri } from '../session.js';
 import { systemUrl } from '../system.js';
 
+interface Line {
+  readonly source: string;
+  readonly why: string;
+}
+
 /** An import, as the server tells it. */
 interface Import {
   readonly id: string;
@@ -24,7 +29,9 @@ interface Import {
   readonly skipped: number;
   readonly leftOut: number;
   readonly failure?: string;
-  readonly report?: readonly { readonly source: string; readonly why: string }[];
+  readonly report?: readonly Line[];
+  /** Whom it names in lists of access and grants, taken or not. */
+  readonly access?: readonly Line[];
 }
 
 const importFormats: Readonly<Record<string, string>> = {
@@ -114,6 +121,8 @@ export class UpkeepTransfer extends Page {
         <label>Format <select name="format">${options(importFormats)}</select></label>
         <label>Where a resource is there already <select name="conflict">${options(conflicts)}</select></label>
         <label>Replace the beginning of IRIs (OLD=NEW; may be empty) <input name="rewrite" spellcheck="false" placeholder="https://old.example/=${storageUri}"></label>
+        <label class="inline"><input type="checkbox" name="acls"> Take its access control lists, which let in whom they name</label>
+        <label class="inline"><input type="checkbox" name="grants"> Take its grants, requests and subscriptions for what lies below the container</label>
         <label class="inline"><input type="checkbox" name="dry"> Only say what would happen</label>
         <button class="primary" ?disabled=${this.busy !== ''}>${this.busy === 'sending' ? 'Sending …' : 'Import'}</button>
       </form>`;
@@ -171,6 +180,7 @@ export class UpkeepTransfer extends Page {
     const query = new URLSearchParams({ name: file.name, into: text('into'), 'on-conflict': text('conflict') });
     if (text('format')) query.set('format', text('format'));
     if (text('rewrite')) query.set('rewrite', text('rewrite'));
+    for (const name of ['acls', 'grants']) if (data.has(name)) query.set(name, 'yes');
     if (data.has('dry')) query.set('dry-run', '');
     this.busy = 'sending';
     await this.attempt(async () => {
@@ -207,17 +217,20 @@ function timeLeft({ began, bytes, total }: Import): string {
   return seconds < 90 ? `, ${seconds} s left` : `, ${Math.ceil(seconds / 60)} min left`;
 }
 
-function renderReport({ name, status, failure, leftOut, report = [] }: Import): TemplateResult {
+const lines = (what: string, shown: readonly Line[], count = shown.length): TemplateResult | typeof nothing =>
+  shown.length === 0
+    ? nothing
+    : html`<p>${what}${count > shown.length ? html` (the first ${shown.length} of ${count})` : nothing}:</p>
+        <dl class="facts">${shown.map(({ source, why }) => html`<dt>${source}</dt><dd>${why}</dd>`)}</dl>`;
+
+function renderReport(shown: Import): TemplateResult {
+  const { name, status, failure, leftOut, report = [], access = [] } = shown;
   return html`<div class="card">
     <h3>${name}</h3>
     ${failure ? html`<p class="problem">${failure}</p>` : nothing}
     ${leftOut === 0 && status === 'done' ? html`<p>Everything was taken over.</p>` : nothing}
-    ${
-      report.length > 0
-        ? html`<p>Left out${leftOut > report.length ? html` (the first ${report.length} of ${leftOut})` : nothing}:</p>
-            <dl class="facts">${report.map(({ source, why }) => html`<dt>${source}</dt><dd>${why}</dd>`)}</dl>`
-        : nothing
-    }
+    ${lines('Left out', report, leftOut)}
+    ${lines(access.length < 500 ? 'Whom its lists and grants name' : 'The first whom its lists and grants name', access)}
   </div>`;
 }
 

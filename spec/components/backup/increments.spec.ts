@@ -322,6 +322,16 @@ describe('Back-ups in a folder that has one', () => {
     expect(await restored(folder)).to.deep.equal(entries);
   });
 
+  it('are restored under another address without a word of an earlier format', async () => {
+    const folder = fresh();
+    const other = 'http://localhost:1/other/';
+    await run('backup', folder);
+    const words = ['restore', folder, '--rewrite', `${server.root}=${other}`];
+    const { code, stderr } = await runProcess(words, { dataDir: fresh(), root: other });
+    expect(code, stderr).to.equal(0);
+    expect(stderr).to.not.match(/earlier format/);
+  });
+
   it('of a store of an earlier format are whole, and so is the first one after it was brought to that of today', async () => {
     const [folder, dataDir] = [fresh(), fresh()];
     mkdirSync(dataDir);

@@ -5,7 +5,10 @@ import type { GraphMember } from '../../../components/transfer/member.js';
 import { base, factory, node } from '../../support/members.js';
 
 const builderOf = (): BlockBuilder =>
-  new BlockBuilder({ into: base, seed: 'seed', blobs: undefined, bounds: { jsonBytes: 1000 } }, { isMixed: false });
+  new BlockBuilder(
+    { into: base, seed: 'seed', acls: false, blobs: undefined, bounds: { jsonBytes: 1000 } },
+    { isMixed: false, listed: '' },
+  );
 
 const graph = (path: string, count: number, length: number, hasMore = false): GraphMember => ({
   ...{ kind: 'rdf', path, source: path, prefixes: {} },

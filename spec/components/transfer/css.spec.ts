@@ -299,16 +299,39 @@ describe('A folder that is written for a Community Solid Server', () => {
       .and.contain('relation/license> <http://pod.example/c/l>');
   });
 
-  it('is not written where that server has no name for a resource', async () => {
-    const faults: [path: string, message: RegExp][] = [
-      ['%FF', /^%FF is no name .* UTF-8/],
-      ['x.acr', /^x\.acr is a name .* keeps/],
-      ['.internal', /^\.internal is a name/],
-      ['%61', /c\/%61 is the same resource as another one/],
+  it('leaves out what that server has no name for, with all below it, and says so in a file of its own', async () => {
+    const faults: [path: string, line: RegExp][] = [
+      ['%61', /c\/%61: It is the same resource as another one/],
+      ['%FF', /c\/%FF: %FF is no name .* UTF-8/],
+      ['%FF/a', /c\/%FF\/a: %FF is no name .* UTF-8/],
+      ['.internal', /c\/\.internal: .* keeps/],
+      ['.internal/a', /c\/\.internal\/a: .* keeps/],
+      ['b%2Cc/', /c\/b%2Cc\/: It is the same resource as another one/],
+      ['b%2Cc/d', /c\/b%2Cc\/d: Its container is left out/],
+      ['x.acr', /c\/x\.acr: .* keeps/],
+      ['x.acr/a', /c\/x\.acr\/a: .* keeps/],
     ];
-    for (const [path, message] of faults) {
-      const writing = folderOf([bytesMember('a', 'a/b', ''), bytesMember(path, 'a/b', '')]);
-      expect(await writing.then(String, (error: Error) => error.message)).to.match(message);
-    }
+    const memberOf = (path: string): Member =>
+      path.endsWith('/') ? { kind: 'container', path, source: '' } : bytesMember(path, 'image/png', '');
+    const graph = { kind: 'rdf', path: 'y.meta', source: '', prefixes: {}, quads: [] } as const;
+    const files = await folderOf([
+      ...['a', 'b,c/', 'b,c/d', ...faults.map(([path]) => path), 'z'].map(memberOf),
+      ...[{ ...graph, hasMore: true }, graph, { ...graph, path: 'y' }],
+    ]);
+    const report = '.internal/left-out.txt';
+    expect([...files.keys()]).to.deep.equal(['a$.png', 'b,c/', 'b,c/d$.png', 'z$.png', 'y$.ttl', report]);
+    const lines = String(files.get(report)).trim().split('\n');
+    expect(lines).to.have.length(faults.length + 1);
+    for (const [index, [, line]] of faults.entries()) expect(lines[index]).to.match(line);
+    const found = await readAll(cssReader(memoryTree(files)));
+    expect(found.error).to.equal(undefined);
+    expect(found.members.filter(({ kind }) => kind === 'bytes')).to.have.length(3);
+  });
+
+  it('lists some hundreds of what it leaves out', async () => {
+    const files = await folderOf(Array.from({ length: 600 }, (_, index) => bytesMember(`${index}.acr`, 'a/b', '')));
+    const lines = String(files.get('.internal/left-out.txt')).trim().split('\n');
+    expect(lines).to.have.length(501);
+    expect(lines[500]).to.equal('There is more.');
   });
 });

@@ -1,8 +1,16 @@
 /** An export while the storage changes, and while nobody reads it. */
 import { randomBytes } from 'node:crypto';
+import type { Readable } from 'node:stream';
 import { expect } from 'chai';
+import { exportRoutes } from '../../../components/transfer/export-routes.js';
 import { type ExportRequest, exportStream } from '../../../components/transfer/export-stream.js';
 import type { Question } from '../../../lib/authorization/authorizer.js';
+import type { Access } from '../../../lib/authorization/principal.js';
+import { LwsError } from '../../../lib/errors.js';
+import type { Exchange } from '../../../lib/http/exchange.js';
+import type { Reply } from '../../../lib/http/reply.js';
+import { logged } from '../../../lib/http/request-log.js';
+import { Traffic } from '../../../lib/http/traffic.js';
 import { describeStorage, type StorageUnderTest } from '../../support/conformance.js';
 
 /** Begins an export for somebody for whom each resource has to be decided. @returns its text, or why it failed */
@@ -30,6 +38,80 @@ async function exported(
   stream.read(1);
   return { text: new Promise((resolve) => stream.once('error', ({ message }) => resolve(message))), ended };
 }
+
+/** An export over HTTP of somebody of that standing, from an address. */
+function asked(s: StorageUnderTest, maxMs?: number) {
+  const { store } = s.server!.server;
+  const standings: Readonly<Record<string, string>> = { o: 'controller', a: 'known', b: 'known' };
+  const authorizer = {
+    readScope: () => 'everything',
+    allows: async () => true,
+    standing: async (_: unknown, { principal }: Access) => standings[principal!.subject] ?? 'stranger',
+  };
+  const platform = { authorizer, store, rootIri: s.root, dataDir: s.server!.dataDir, log: { error: () => {} } };
+  const [route] = exportRoutes(platform as never, maxMs);
+  return async (subject: string, address: string): Promise<Readable> => {
+    const query = new URLSearchParams({ of: s.scratch, format: 'zip' });
+    const { body } = (await route!.handle({ query, access: { principal: { subject } }, address } as never)) as Reply;
+    return body as Readable;
+  };
+}
+
+const codeOf = (work: Promise<unknown>): Promise<string> =>
+  work.then(
+    () => 'none',
+    ({ code }: LwsError) => code,
+  );
+
+describeStorage(
+  'An export over HTTP',
+  (s) => {
+    it('has its place by subject, and strangers have few together, so that nobody keeps others from theirs', async () => {
+      await s.put(s.fresh(), 'application/octet-stream', randomBytes(6 << 20));
+      const ask = asked(s);
+      const held = [await ask('a', '10.0.0.1'), await ask('b', '10.0.0.1'), await ask('o', '10.0.0.1')];
+      expect(await codeOf(ask('a', '10.0.0.2'))).to.equal('too-busy');
+      held.push(await ask('x', '10.0.0.1'));
+      // Another name is free, an address is not.
+      expect(await codeOf(ask('y', '10.0.0.1'))).to.equal('too-busy');
+      held.push(await ask('y', '10.0.0.2'));
+      expect(await codeOf(ask('z', '10.0.0.3'))).to.equal('too-busy');
+      held.push(await ask('o', '10.0.0.1'));
+      for (const stream of held) stream.destroy();
+    });
+
+    it('has given its place back when its last byte is read', async () => {
+      await s.put(s.fresh(), 'text/turtle', '');
+      const ask = asked(s);
+      for (let count = 0; count < 5; count++) {
+        const stream = await ask('a', '10.0.0.1');
+        for await (const _ of stream);
+      }
+    });
+
+    it('is 503 when it takes too long before there is anything of it', async () => {
+      expect(await codeOf(asked(s, 0)('x', '10.0.0.1'))).to.equal('too-busy');
+    });
+
+    it('is 503 in the log when it is broken off since it is slow, and has no stack there', async () => {
+      const lines: Record<string, unknown>[] = [];
+      const log = { info: (line: object) => lines.push({ ...line }), error: () => lines.push({ stack: true }) };
+      const step = logged({ log, behindProxy: false, onAnswered: [] } as never, new Traffic());
+      const ctx = {
+        req: { url: '/x', headers: {}, socket: {} },
+        originalUrl: '/x',
+        state: {} as { exchange: Exchange },
+      };
+      await step(ctx as never, async () => {
+        ctx.state.exchange.reply = { status: 200, fields: {} };
+        ctx.state.exchange.failure = new LwsError('too-busy', 'slow');
+      });
+      expect(lines).to.have.length(1);
+      expect(lines[0]).to.include({ status: 503, code: 'too-busy' });
+    });
+  },
+  { settings: {}, isOncePlaced: true },
+);
 
 describeStorage(
   'An export',

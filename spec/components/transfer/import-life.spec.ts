@@ -1,4 +1,5 @@
 /** Imports from their beginning to their end: what is told of them, and what is left when they are ended from outside. */
+import { renameSync } from 'node:fs';
 import { expect } from 'chai';
 import { keptStates } from '../../../components/transfer/import-state.js';
 import { describeStorage } from '../../support/conformance.js';
@@ -22,6 +23,20 @@ describeStorage(
       expect(facts(await imported(s, dump, { query: { into } }))).to.deep.equal(facts(dry));
     });
 
+    it('names the file as its sender does, and no path of the server, where it cannot be read', async () => {
+      const query = { name: 'gift.zip', format: 'zip' };
+      const wrongs: [object, RegExp][] = [
+        [{ query }, /gift\.zip cannot be read as a ZIP/],
+        [{ query: { ...query, format: 'archive' } }, /gift\.zip/],
+        [{ query: { name: 'gift.nq.gz' }, type: 'application/gzip' }, /gift\.nq\.gz/],
+      ];
+      for (const [sent, message] of wrongs) {
+        const told = await imported(s, 'PK\u0003\u0004 none', sent);
+        expect(told.failure).to.match(message);
+        expect(JSON.stringify(told)).to.not.contain(s.server!.dataDir);
+      }
+    });
+
     it('makes way for the next when it says that it has ended', async () => {
       const lines: string[] = [];
       for (let count = 0; count < 1_000; count++) lines.push(`<urn:s> <urn:p> "x" <${s.fresh()}> .`);
@@ -38,6 +53,35 @@ describeStorage(
   },
   { settings: {}, isOncePlaced: true },
 );
+
+describe('A data folder that is moved', () => {
+  it('has the imports that can go on with it', async () => {
+    const first = await startSpecServer();
+    const ask = (server: SpecServer, iri: string, init: RequestInit = {}): Promise<Response> =>
+      fetch(iri, {
+        ...init,
+        headers: { Authorization: `Bearer ${server.ownerToken}`, Accept: 'application/x-ndjson' },
+      });
+    const lines: string[] = [];
+    for (let count = 0; count < 20_000; count++)
+      lines.push(`<urn:s> <urn:p> "${count}" <${first.root}c/g${count >> 1}> .`);
+    const begun = await ask(first, `${first.root}.lws/import?name=a.nq`, { method: 'POST', body: lines.join('\n') });
+    const job = begun.headers.get('location')!;
+    const followed = await ask(first, job);
+    await first.stop(true);
+    expect(await followed.text()).to.contain('"interrupted"');
+    const dataDir = `${first.dataDir}-moved`;
+    renameSync(first.dataDir, dataDir);
+    const second = await startSpecServer({ again: { ...first, dataDir } });
+    const resumed = await ask(second, job, { method: 'POST' });
+    expect(resumed.status, await resumed.text()).to.equal(202);
+    const last = JSON.parse((await (await ask(second, job)).text()).trim().split('\n').at(-1)!) as Told;
+    const kept = await keptStates(second.server.store);
+    await second.stop();
+    expect(last).to.include({ status: 'done', quads: 20_000, created: 10_000, merged: 0 });
+    expect(JSON.stringify(kept)).to.not.contain(first.dataDir);
+  });
+});
 
 describe('A server that is told to stop', () => {
   it('ends the import under way, says so to whoever follows it, and goes on with it later', async () => {

@@ -1,10 +1,15 @@
 /** Grants, requests and subscriptions in archives: what comes back, and what must not come in. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
+import { openReader } from '../../../components/transfer/formats/index.js';
 import type { Member } from '../../../components/transfer/member.js';
 import { entryKey } from '../../../lib/storage/records.js';
 import { describeStorage } from '../../support/conformance.js';
 import { file, grant, policy, revoke } from '../../support/grants.js';
 import { archiveOf, askedExport, imported } from '../../support/imports.js';
+import { readAll } from '../../support/members.js';
 import { cancel, readSubscription, subscribe } from '../../support/subscriptions.js';
 import { bob } from '../../support/wac.js';
 
@@ -14,7 +19,7 @@ const inbox = 'http://127.0.0.1:9/inbox';
 describeStorage(
   'The state of components in an archive',
   (s) => {
-    const replaced = () => ({ query: { into: s.root, 'on-conflict': 'replace' }, type: zip });
+    const replaced = () => ({ query: { into: s.root, 'on-conflict': 'replace', grants: 'yes' }, type: zip });
 
     it('comes back as it was', async () => {
       const { id, topic } = await subscribe(s, s.scratch, inbox);
@@ -26,6 +31,28 @@ describeStorage(
       expect(told, JSON.stringify(told)).to.include({ status: 'done', leftOut: 0 });
       expect((await readSubscription(s, id)).topic).to.deep.equal(topic);
       for (const document of documents) expect((await s.get(document)).status).to.equal(200);
+    });
+
+    it('is in the archive of a container as far as it is about that one alone (rule 17.9)', async () => {
+      const [part, other] = [await s.container(), await s.container()];
+      const topics = [part, other].map((topic) => subscribe(s, topic, inbox));
+      const [{ id: inside }, { id: outside }] = [await topics[0]!, await topics[1]!];
+      const targets = [[part], [other], [part, other], [s.root], [`${part}x`]];
+      const grants: string[] = [];
+      for (const values of targets) grants.push(await grant(s, policy(bob, 'read', values)));
+      const requests = [await file(s, policy(bob, 'read', part)), await file(s, policy(bob, 'read', other))];
+      const { bytes } = await askedExport(s, `?format=archive&of=${part}`);
+      const path = join(mkdtempSync(join(tmpdir(), 'quadpod-spec-')), 'a.zip');
+      writeFileSync(path, bytes);
+      const reader = await openReader({ path }, 'archive');
+      const { members } = await readAll(reader, { into: part });
+      await reader.close();
+      rmSync(dirname(path), { recursive: true });
+      const kept = members.flatMap((member) => (member.kind === 'state' ? [member.key.split('\u0000').at(-1)] : []));
+      const nameOf = (iri: string): string => iri.split('/').at(-1)!;
+      expect(kept).to.have.members([grants[0]!, grants[4]!, requests[0]!, inside].map(nameOf));
+      for (const document of [...grants, ...requests]) await revoke(s, document);
+      for (const id of [inside, outside]) await cancel(s, id);
     });
 
     it('is left out where it is none, and the server goes on', async () => {

@@ -1,5 +1,5 @@
 /** Lines of N-Quads: those that are read by a short way are what n3 reads, and all others are left to it. */
-import type { Quad } from '@rdfjs/types';
+import type { NamedNode, Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { Parser } from 'n3';
@@ -111,5 +111,20 @@ describe('The lines of N-Quads', () => {
     );
     expect(read).to.be.above(enough(4_000));
     expect(refusals).to.be.above(enough(1_000));
+  });
+
+  it('are read no further than the second statement in one of them, however many it has', async () => {
+    class Counting extends DataFactory<Quad> {
+      made = 0;
+      override namedNode<T extends string>(value: T): NamedNode<T> {
+        this.made++;
+        return super.namedNode(value);
+      }
+    }
+    const factory = new Counting();
+    const statement = '<urn:s> <urn:p> <urn:o> .';
+    const bytes = Buffer.from(`${statement}\n${`${statement} `.repeat(10_000)}\n`);
+    expect(await found(bytes, factory, bytes.length)).to.deep.include({ refused: 2, places: [1] });
+    expect(factory.made).to.be.below(40);
   });
 });

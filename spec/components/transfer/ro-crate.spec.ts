@@ -134,18 +134,30 @@ describe('A research object crate', () => {
     }
   });
 
-  it('gives back what was written', async () => {
+  it('gives back what was written, and nothing else', async () => {
     await fc.assert(
       fc.asyncProperty(arbitraryResources({ blank: false, acl: false }), async (members) => {
         const found = await readAll(crateReader(memoryTree(await crateOf(members))));
         expect(found.error).to.equal(undefined);
-        const others = found.members.filter(
-          (member) => member.kind !== 'state' && !['', metadata].includes(member.path),
-        );
-        expect(comparable(others, found.contents)).to.deep.equal(comparable(members, await contentsOf(members)));
+        expect(comparable(found.members, found.contents)).to.deep.equal(comparable(members, await contentsOf(members)));
       }),
       { numRuns: runs(40) },
     );
+  });
+
+  it('has its metadata as a resource where somebody has changed them, or where they were one', async () => {
+    const files = await crateOf([bytesMember('a', 'text/csv', 'x')]);
+    const isThere = async (text: string): Promise<boolean> => {
+      const all = await readAll(crateReader(memoryTree(new Map([...files, [metadata, Buffer.from(text)]]))));
+      expect(all.error).to.equal(undefined);
+      return at(all, metadata) !== undefined;
+    };
+    const text = String(files.get(metadata));
+    expect(await isThere(text)).to.equal(false);
+    expect(await isThere(text.replace('"Dataset"', '"Dataset","author":"Ann"'))).to.equal(true);
+    expect(await isThere(`${text} `)).to.equal(true);
+    const again = await crateOf([bytesMember('a', 'text/csv', 'x'), bytesMember(metadata, 'application/json', text)]);
+    expect(await isThere(String(again.get(metadata)))).to.equal(true);
   });
 
   it('is written with the entities of its files, and keeps metadata that were there', async () => {

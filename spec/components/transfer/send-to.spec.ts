@@ -34,7 +34,10 @@ function fileWith(name: string, content: string): string {
 
 const send = (source: string, into: string, token?: string, options: Partial<Wanted> = {}): Promise<ImportState> =>
   sendTo(
-    { source, format: undefined, into, rewrite: [], conflict: 'fail', dryRun: false, resume: false, ...options },
+    {
+      ...{ source, format: undefined, into, rewrite: [], conflict: 'fail', dryRun: false, resume: false },
+      ...{ grants: false, acls: false, ...options },
+    },
     () => {},
     token,
   );

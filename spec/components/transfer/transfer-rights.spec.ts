@@ -26,7 +26,7 @@ describeStorage(
       await setBareAcl(s, theirs, [ownerRule, rule('Read Write', agent(alice))]);
       const members = [item('new'), item('old'), bytesMember('plain', 'text/plain', 'x')];
       const sent = {
-        query: { into: theirs, 'on-conflict': 'replace' },
+        query: { into: theirs, 'on-conflict': 'replace', acls: 'yes' },
         type: zip,
         sender: as(s, alice),
       };

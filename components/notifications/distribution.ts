@@ -119,13 +119,13 @@ export class Distribution {
   /** Leaves an event for later; where too many wait of others than controllers, it is not owed. @param sequence that of the event */
   put(tx: Transaction, sequence: string, owed: Owed): void {
     const isFull = this.options.perSecond !== undefined && this.waiting.size >= maxWaiting;
-    if (!isFull) return tx.putEntry(entryKey(this.space, sequence), JSON.stringify(owed));
-    if (!this.isFull)
+    if (!isFull) tx.putEntry(entryKey(this.space, sequence), JSON.stringify(owed));
+    else if (!this.isFull)
       this.options.log.warn(
         { standing: this.options.standing, maxWaiting },
         'events are not told any more: too many wait',
       );
-    this.isFull = true;
+    this.isFull ||= isFull;
   }
 
   run(store: Store): void {

@@ -24,6 +24,7 @@ import type { GuardedFetch } from './outbound/guarded-fetch.js';
 import type { BulkStaging } from './resources/bulk.js';
 import type { BulkOptions } from './resources/bulk-items.js';
 import type { ExplainedRequest, Explanation } from './resources/explanation.js';
+import type { Storage } from './resources/storage.js';
 import type { GraphsRequest, UpdatedGraph } from './resources/update-graphs.js';
 import type { DescribedSetting, SettingsOf, SettingsTable } from './settings.js';
 import type { BlobLocation } from './storage/blobs.js';
@@ -112,6 +113,8 @@ export interface Installation {
   readonly services?: readonly ServiceEntry[];
   readonly capabilities?: readonly CapabilityEntry[];
   readonly suites?: readonly Suite[];
+  /** Links that every resource of the storage has. */
+  readonly links?: Storage['links'];
   /** Answers QUERY on resources. */
   readonly resourceQuery?: ResourceQuery;
   /** What allows more than the base model does. */

@@ -3,20 +3,10 @@
  * kept in one file of mode 0600. It must not know tokens.
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jose';
 import { SettingsError } from '../../lib/settings.js';
+import { writeWhole } from '../../lib/storage/synced-files.js';
 
 /** A private key, and when it stopped signing (seconds since the epoch). */
 interface KeptKey {
@@ -63,7 +53,7 @@ export class SigningKeys {
     const old = this.keys
       .map((key) => ({ ...key, retired: key.retired ?? now }))
       .filter(({ retired }) => retired + this.retention > now);
-    writeSynced(this.file, JSON.stringify({ keys: [{ kid, jwk }, ...old] }));
+    writeWhole(this.file, `${JSON.stringify({ keys: [{ kid, jwk }, ...old] })}\n`);
     this.read();
     return kid;
   }
@@ -143,23 +133,4 @@ function publicOf({ kid, jwk }: KeptKey): PublicKey {
     string
   >;
   return { kty: kty!, crv: crv!, alg: algorithm, use: 'sig', kid, x: x!, y: y! };
-}
-
-/** Whoever reads the file finds the old keys or the new ones, after a power cut too. */
-function writeSynced(file: string, text: string): void {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  const handle = openSync(`${file}.new`, 'w', 0o600);
-  try {
-    writeSync(handle, `${text}\n`);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-  renameSync(`${file}.new`, file);
-  const folder = openSync(dirname(file), 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
 }

@@ -2,7 +2,7 @@
  * `quadpod backup DIR`: the state of the storage, its blobs and its keys, in a folder. The state of a running server is had over HTTP,
  * since LevelDB has one owner. In a folder that has a back-up already the quads of graphs that are as they were are not written again.
  */
-import { createWriteStream, existsSync, mkdirSync } from 'node:fs';
+import { createWriteStream, existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
@@ -10,13 +10,23 @@ import type { CommandContext } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
 import { type Level, openLevel, StoreUnavailableError } from '../../lib/storage/durable-level.js';
 import { copyIn } from '../../lib/storage/shared/copy.js';
+import { makeFolder } from '../../lib/storage/synced-files.js';
 import { copyBlobs } from './blob-copies.js';
 import { type EarlierBackup, earlierBackup } from './earlier-backup.js';
 import { BackupError } from './entries.js';
-import { copyOnce, keyFiles, type Manifest, prune, type QuadsFile, quadsFile, writeManifest } from './folder.js';
+import {
+  copyOnce,
+  keyFiles,
+  type Manifest,
+  prune,
+  type QuadsFile,
+  quadsFile,
+  syncNames,
+  writeManifest,
+} from './folder.js';
 import type { GraphSet } from './graph-set.js';
 import { RunningServer } from './running-server.js';
-import { digestOf, readHeader, type StateFiles, syncFolder, writeState } from './state-file.js';
+import { digestOf, readHeader, type StateFiles, writeState } from './state-file.js';
 
 export async function backUp(context: CommandContext): Promise<number> {
   const { dataDir, operands, print } = context;
@@ -25,7 +35,7 @@ export async function backUp(context: CommandContext): Promise<number> {
   context.assertStorage();
   if (`${folder}/`.startsWith(`${source}/`))
     throw new BackupError(`A back-up does not go into the storage's own folder ${source}.`);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder);
   let earlier = await earlierBackup(context, folder);
   const time = new Date().toISOString().replace(/[:.]/g, '-');
   const [name, quads] = ['state', 'quads'].map((part) => `${part}-${time}.gz`) as [string, string];
@@ -45,7 +55,7 @@ export async function backUp(context: CommandContext): Promise<number> {
       quads: written ? withFile(earlier?.quads ?? [], written) : [],
       ...{ entries: blobs.entries, blobs: blobs.names.size, keys },
     };
-    await syncFolder(folder);
+    await syncNames(folder);
     await writeManifest(folder, manifest);
     prune(folder, manifest, blobs.names);
     const secret = keys.length > 0 ? `, and the keys ${keys.join(', ')}: keep it secret` : '';

@@ -54,7 +54,7 @@ export async function copyBlobs(context: CommandContext, file: string, folder: s
   try {
     await atOnce(names, blobs.atOnce, copy);
   } finally {
-    blobs.close();
+    await blobs.close();
   }
   return { names, copied, entries };
 }

@@ -4,10 +4,11 @@
  */
 import { randomUUID } from 'node:crypto';
 import { constants, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { copyFile, open, rename, stat } from 'node:fs/promises';
+import { chmod, copyFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { syncPath } from '../../lib/storage/synced-files.js';
 import { BackupError } from './entries.js';
-import { digestOf, readState, type StateReader, syncFolder } from './state-file.js';
+import { digestOf, readState, type StateReader } from './state-file.js';
 
 /** A file, and its SHA-256 (base64). */
 interface Digested {
@@ -75,15 +76,16 @@ export function readManifest(folder: string): Manifest {
 /** The new manifest takes the place of the old one at once: until then the earlier back-up is whole. */
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   const part = join(folder, `${manifestName}.part`);
-  const handle = await open(part, 'w', 0o600);
-  try {
-    await handle.writeFile(`${JSON.stringify(manifest, undefined, 2)}\n`);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await writeFile(part, `${JSON.stringify(manifest, undefined, 2)}\n`, { mode: 0o600, flush: true });
   await rename(part, join(folder, manifestName));
-  await syncFolder(folder);
+  await syncPath(folder);
+}
+
+/** Returns when the names of what `copyOnce` and `makeOnce` have made in a folder are on the disk. */
+export async function syncNames(folder: string): Promise<void> {
+  const blobs = join(folder, 'blobs');
+  const parts = existsSync(blobs) ? [...readdirSync(blobs).map((part) => join(blobs, part)), blobs] : [];
+  for (const made of [...parts, folder]) await syncPath(made);
 }
 
 /** Removes what the manifest does not name: earlier states, their blobs, and rests of what was broken off. */
@@ -117,13 +119,8 @@ export async function makeOnce(to: string, write: (part: string) => Promise<void
   const part = `${to}.${randomUUID()}.part`;
   try {
     await write(part);
-    const handle = await open(part, 'r+');
-    try {
-      await handle.chmod(0o600);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
+    await chmod(part, 0o600);
+    await syncPath(part);
     await rename(part, to);
   } catch (error) {
     rmSync(part, { force: true });

@@ -2,7 +2,7 @@
  * `quadpod restore DIR`: a back-up into an empty data directory, under the same address or, with --rewrite, another. It must not know
  * how a back-up is made.
  */
-import { createReadStream, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { createReadStream, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { CommandContext } from '../../lib/component.js';
 import { LwsError } from '../../lib/errors.js';
@@ -10,12 +10,13 @@ import { writeLinksetGraphs } from '../../lib/resources/linkset-graph.js';
 import { atOnce } from '../../lib/storage/at-once.js';
 import type { Blobs } from '../../lib/storage/blobs.js';
 import { blobsAt } from '../../lib/storage/blobs-at.js';
-import { type BatchWriter, type Level, openLevel, writeBatch } from '../../lib/storage/durable-level.js';
+import { type BatchWriter, type Level, openLevel, putSynced, writeBatch } from '../../lib/storage/durable-level.js';
 import { migrate } from '../../lib/storage/format.js';
 import { metaKey } from '../../lib/storage/records.js';
 import { type Entry, putEntry } from '../../lib/storage/state-blocks.js';
+import { makeFolder } from '../../lib/storage/synced-files.js';
 import { BackupError, type GraphState, graphKeys, isOf } from './entries.js';
-import { blobFile, copyOnce, damagedFile, type Manifest, readManifest } from './folder.js';
+import { blobFile, copyOnce, damagedFile, type Manifest, readManifest, syncNames } from './folder.js';
 import { GraphSet } from './graph-set.js';
 import { Rewriting } from './rewriting.js';
 import { readState } from './state-file.js';
@@ -33,18 +34,15 @@ export async function restore(context: CommandContext): Promise<number> {
   if (damaged) throw new BackupError(`${damaged} is missing or damaged. "quadpod verify ${folder}" says more.`);
   const place = await blobsAt(context.blobs);
   await assertEmpty(target, place);
-  mkdirSync(target, { recursive: true, mode: 0o700 });
+  await makeFolder(target);
   const level = await openLevel(join(target, 'level'));
   try {
-    await writeBatch(
-      level,
-      () => {},
-      () => [metaKey('restoring'), manifest.made],
-    );
+    await putSynced(level, metaKey('restoring'), manifest.made);
     if (place.isShared) await place.open(`${context.baseUri}/`);
     const { blobs, facts } = await restoreEntries(context, { level, folder, manifest, rewriting });
     await restoreBlobs(context, { place, folder, blobs });
     for (const key of manifest.keys) await copyOnce(join(folder, key), join(target, key));
+    await syncNames(target);
     await writeBatch(
       level,
       (batch) => {
@@ -58,7 +56,7 @@ export async function restore(context: CommandContext): Promise<number> {
     if (place.isShared) await confirmAll(place, blobs, print);
   } finally {
     await level.close();
-    place.close();
+    await place.close();
   }
   print(`${target} has the state of ${manifest.made}${rewriting ? `, now of ${rewriting.to}` : ''}.`);
   return check();
@@ -88,7 +86,7 @@ async function assertEmpty(target: string, blobs: Blobs): Promise<void> {
   const names = existsSync(target) ? readdirSync(target) : [];
   if (names.length === 0) {
     if (!(await blobs.exists())) return;
-    blobs.close();
+    await blobs.close();
     throw new BackupError(`${blobs.name} has blobs already. Choose another lws.blobs.`);
   }
   if (names.includes('level')) {

@@ -4,7 +4,6 @@
  */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { finished, pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import type { Level } from '../../lib/storage/durable-level.js';
@@ -211,14 +210,4 @@ export async function digestOf(file: string): Promise<string> {
   source.on('data', (chunk) => hash.update(chunk));
   await finished(source);
   return hash.digest('base64');
-}
-
-/** Makes sure that the names in a folder are on the disk. */
-export async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }

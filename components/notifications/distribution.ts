@@ -43,6 +43,8 @@ const maxImmediate = 25;
 /** After a fault of our own. */
 const interruptedMs = 10_000;
 
+/** Events that wait for others than controllers: writes may be quicker than their subscribers, who must not fill the disk. */
+export const maxWaiting = 20_000;
 /** Events that are looked at in one transaction. */
 const maxEvents = 100;
 /** Between two parts, where they are bounded by the second. */
@@ -68,6 +70,8 @@ export class Distribution {
   private readonly ending = new AbortController();
 
   private readonly space: string;
+  /** Said once, until nothing waits. */
+  private isFull = false;
 
   constructor(private readonly options: DistributionOptions) {
     this.space = waitingSpaces[options.standing];
@@ -112,9 +116,16 @@ export class Distribution {
     return [...this.waiting].map((key) => partsOfEntry(key)[1]!);
   }
 
-  /** Leaves an event for later. @param sequence that of the event */
+  /** Leaves an event for later; where too many wait of others than controllers, it is not owed. @param sequence that of the event */
   put(tx: Transaction, sequence: string, owed: Owed): void {
-    tx.putEntry(entryKey(this.space, sequence), JSON.stringify(owed));
+    const isFull = this.options.perSecond !== undefined && this.waiting.size >= maxWaiting;
+    if (!isFull) tx.putEntry(entryKey(this.space, sequence), JSON.stringify(owed));
+    else if (!this.isFull)
+      this.options.log.warn(
+        { standing: this.options.standing, maxWaiting },
+        'events are not told any more: too many wait',
+      );
+    this.isFull ||= isFull;
   }
 
   run(store: Store): void {
@@ -137,6 +148,7 @@ export class Distribution {
     try {
       while (this.waiting.size > 0 && !signal.aborted && store.shared?.leads !== false) {
         await store.transact((tx) => this.part(tx, most), { frees: true });
+        this.isFull &&= this.waiting.size > 0;
         if (perSecond !== undefined) await sleep(pauseMs, undefined, { signal }).catch(() => {});
       }
     } catch (error) {

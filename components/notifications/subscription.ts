@@ -42,7 +42,7 @@ export const standingOf = ({ from, isStranger }: Subscription): Standing =>
 /** What a value from elsewhere would be with that name; `undefined` where it is none. */
 export function foreignSubscription(value: unknown, id: string): ForeignState | undefined {
   if (!isObject(value) || value['id'] !== id || !isWebUrl(value['inbox'])) return undefined;
-  const { client: _client, from: _from, isStranger: _isStranger, ...kept } = value;
+  const { client: _client, from: _from, isStranger: _standing, ...kept } = value;
   const { topics, subscriber, active, created, expires, failures } = kept;
   const isTold =
     Array.isArray(topics) && topics.length <= maxTopics && topics.every((topic) => typeof topic === 'string');

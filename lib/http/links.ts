@@ -15,12 +15,13 @@ export const documentLinks = (
 /** The value of `Link` on a resource: its types, the storage, its parent, its linkset, and its ACL where there are any. */
 export function resourceLinks(
   record: ResourceRecord,
-  { rootIri: storage, acls }: Pick<Storage, 'rootIri' | 'acls'>,
+  { rootIri: storage, acls, links: others = [] }: Pick<Storage, 'rootIri' | 'acls' | 'links'>,
 ): string {
   const links = [...typeLinks[record.kind], ...(record.types ?? [])].map((type) => formatLink(type, 'type'));
   links.push(formatLink(storage, lws.storage));
   if (record.iri !== storage) links.push(formatLink(parentOf(record.iri), 'up'));
   links.push(formatLink(linksetOf(record.iri), 'linkset', { type: 'application/linkset+json' }));
   if (acls) links.push(formatLink(aclOf(record.iri), 'acl'));
+  for (const { target, relation } of others) links.push(formatLink(target, relation));
   return links.join(', ');
 }

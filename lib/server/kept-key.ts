@@ -1,9 +1,9 @@
 /** Private keys that the server makes at its first start and keeps in files of mode 0600. It must not know what they sign. */
 import { generateKeyPairSync } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
 import type { PublicJwk } from '../authorization/multikey.js';
 import { SettingsError } from '../settings.js';
+import { writeWhole } from '../storage/synced-files.js';
 
 /** A private key as a JWK; the file that holds one has mode 0600. */
 export type PrivateJwk = PublicJwk & { readonly d: string };
@@ -21,26 +21,9 @@ export function makeKey(): PrivateJwk {
 export function keptKey(file: string): PrivateJwk {
   if (existsSync(file)) return readKey(file);
   const key = makeKey();
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  // `wx`: never over a key that appeared meanwhile. Synced: what the owner creates is lost without it.
-  writeSynced(file, 'wx', `${JSON.stringify(key)}\n`);
+  // What the owner creates is lost without it, and half of it keeps the server from starting.
+  writeWhole(file, `${JSON.stringify(key)}\n`);
   return key;
-}
-
-function writeSynced(file: string, flags: string, text: string): void {
-  const handle = openSync(file, flags, 0o600);
-  try {
-    writeSync(handle, text);
-    fsyncSync(handle);
-  } finally {
-    closeSync(handle);
-  }
-  const folder = openSync(dirname(file), 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
 }
 
 /** @throws SettingsError when the file does not hold a private Ed25519 or P-256 JWK */

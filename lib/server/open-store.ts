@@ -1,5 +1,5 @@
 /** Opening the storage of a data directory, with messages that an operator can act on. */
-import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { existsSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { writeLinksetGraphs } from '../resources/linkset-graph.js';
 import { SettingsError } from '../settings.js';
@@ -9,6 +9,7 @@ import type { DatabaseAddress } from '../storage/shared/connection.js';
 import { assertNoCopy } from '../storage/shared/copy.js';
 import { Store } from '../storage/store.js';
 import type { StoreOptions } from '../storage/store-options.js';
+import { makeFolder } from '../storage/synced-files.js';
 
 /** Node's recursive mkdir says ENOENT on a disk that is mounted read-only. */
 const whyNotMade = (error: unknown): string =>
@@ -47,7 +48,7 @@ const secrets = ['owner.key', 'webhook.key', 'webhook-old.key', 'oauth-keys.json
 export async function openStore(dataDir: string, storage: string, options: OpeningOptions): Promise<Store> {
   const folder = resolve(dataDir);
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder);
   } catch (error) {
     throw new StoreUnavailableError(
       `The data directory ${folder} cannot be made (${whyNotMade(error)}). Choose another lws.data-dir.`,

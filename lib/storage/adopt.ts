@@ -17,7 +17,7 @@ export async function adoptBlobs(level: Level, location: BlobLocation, storage: 
     await adopt(level, storage, blobs);
     return blobs;
   } catch (error) {
-    blobs.close();
+    await blobs.close();
     throw error;
   }
 }

@@ -89,7 +89,7 @@ export interface Blobs {
   /** The size of a blob in bytes, `undefined` when it is missing; for `check`. */
   size(blob: string): Promise<number | undefined>;
   /** Lets go of connections. */
-  close(): void;
+  close(): void | Promise<void>;
 }
 
 /** Removal that waits for those who copy. */

@@ -10,7 +10,7 @@ import { loggedBatch } from './change-log.js';
 import { commitInDoubt } from './commit-in-doubt.js';
 import type { CommitQueueOptions, TransactOptions, Work } from './commit-queue-options.js';
 import { storageFull } from './disk-space.js';
-import { type BatchWriter, writeBatch, writeUnsynced } from './durable-level.js';
+import { type BatchWriter, putSynced, writeBatch, writeUnsynced } from './durable-level.js';
 import { OverlaidState } from './overlaid-state.js';
 import { type Doubt, measured, type PendingCommit } from './pending-commit.js';
 import { quotaExceeded } from './quota.js';
@@ -139,10 +139,13 @@ export class CommitQueue {
 
   /**
    * Writes transactions in one batch, which settles them.
-   * @param position the place of their row in the journal that servers share; absent: there is none, and the batch is synced
+   * @param fillPlace notes their row in the journal that servers share; absent: there is none, and the batch is synced
    * @returns false when it failed, which was dealt with
    */
-  protected async writeGroup(group: readonly PendingCommit[], position?: string): Promise<boolean> {
+  protected async writeGroup(
+    group: readonly PendingCommit[],
+    fillPlace?: (batch: BatchWriter) => void,
+  ): Promise<boolean> {
     this.writing = group.reduce((sum, { bytes: own }) => sum + own, 0);
     const [began, bytes, name] = [performance.now(), String(group.at(-1)!.total), loggedBatch + randomUUID()];
     const forgotten = [...this.options.forgotten];
@@ -152,13 +155,13 @@ export class CommitQueue {
       for (const key of forgotten) batch.del(key);
       // Says later whether this batch is on the disk.
       batch.put(metaKey('batch'), name);
-      if (position !== undefined) batch.put(metaKey('position'), position);
+      fillPlace?.(batch);
     };
     try {
       const { partner } = group.at(-1)!.transaction;
       const last = [metaKey('bytes'), bytes] as const;
       // What is lost of a copy is in the journal.
-      const write = position === undefined ? writeBatch : writeUnsynced;
+      const write = fillPlace === undefined ? writeBatch : writeUnsynced;
       await (partner ? writeWithPartner(partner, fill, last) : write(this.options.level, fill, () => last));
     } catch (error) {
       this.fail(error, { batch: name, group, behind: this.pending });
@@ -216,11 +219,7 @@ export class CommitQueue {
       const bytes = level.getSync(metaKey('bytes')) ?? '0';
       const wasStored = this.settleDoubt(this.doubt!);
       await this.options.changes.recover();
-      await writeBatch(
-        level,
-        () => {},
-        () => [metaKey('bytes'), bytes],
-      );
+      await putSynced(level, metaKey('bytes'), bytes);
       this.state.bytes = Number(bytes);
       this.lastCommit = Promise.resolve();
       this.failure = undefined;

@@ -2,14 +2,15 @@
  * LevelDB as this house uses it: opened with clear messages, written in synced batches, read through iterators that are
  * always closed. It must not know what the keys mean.
  */
-import { existsSync, readdirSync, statSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AbstractLevel, AbstractSnapshot } from 'abstract-level';
 import { ClassicLevel } from 'classic-level';
 import { LwsError } from '../errors.js';
+import { beginNew, endNew, isLocked, openNew } from './new-level.js';
 import { maxFiles } from './open-files.js';
 import type { KeyRange } from './records.js';
+import { NewestLog, syncLogs } from './synced-files.js';
 
 export type Level = AbstractLevel<string | Buffer | Uint8Array, string, string>;
 export type LevelSnapshot = AbstractSnapshot;
@@ -23,16 +24,18 @@ export class StoreUnavailableError extends Error {
 
   /** Another process has it open. */
   get isLocked(): boolean {
-    return (this.cause as { cause?: { code?: string } } | undefined)?.cause?.code === 'LEVEL_LOCKED';
+    return isLocked(this.cause);
   }
 }
 
+/** Of those that this thread has open. */
+const newestLogs = new WeakMap<object, NewestLog>();
+
 /**
- * Opens (or creates) the LevelDB in a folder.
+ * Opens (or creates) the LevelDB in a folder. Its files have their names on the disk when this returns.
  * @throws StoreUnavailableError when another process holds it, it cannot be written, or it is damaged
  */
 export async function openLevel(folder: string): Promise<Level> {
-  assertNotMaimed(folder);
   // A larger write buffer than LevelDB's 4 MiB makes compactions rarer (a sixth less work per write at 32 than at 16);
   // up to twice this may be in memory.
   const level = new ClassicLevel<string, string>(folder, {
@@ -45,8 +48,15 @@ export async function openLevel(folder: string): Promise<Level> {
     multithreading: true,
   });
   try {
-    await level.open();
+    const state = await beginNew(folder);
+    if (state === 'maimed') throw new Error('it has lost its file CURRENT');
+    await (state === 'new' ? openNew(level, folder) : level.open());
+    const log = new NewestLog(folder);
+    newestLogs.set(level, log);
+    await log.settle();
+    if (state === 'new') await endNew(folder);
   } catch (error) {
+    if (level.status === 'open') await level.close();
     throw new StoreUnavailableError(explain(folder, error), error);
   }
   return level as unknown as Level;
@@ -65,6 +75,11 @@ export async function reopenLevel(level: Level): Promise<void> {
   await level.open();
   if (before !== undefined && (await readCurrent()) === before)
     throw new Error('The database was not opened again, because a thread has not let go of it.');
+}
+
+/** Returns when everything is on the disk that was written before, synced or not. @throws the file system's error */
+export async function syncLevel(level: Level): Promise<void> {
+  if (level instanceof ClassicLevel) await syncLogs(level.location);
 }
 
 /** Bytes of its log, which it copies when it opens. */
@@ -94,16 +109,6 @@ export function isDamage(error: unknown): boolean {
   return code === 'LEVEL_CORRUPTION' || /^Corruption: /.test(message ?? '') || (cause !== undefined && isDamage(cause));
 }
 
-/** LevelDB makes a new database where its CURRENT file is missing, and removes the tables of the old one. */
-function assertNotMaimed(folder: string): void {
-  if (!existsSync(folder) || !statSync(folder).isDirectory()) return;
-  const files = readdirSync(folder);
-  if (!files.includes('CURRENT') && files.some((file) => /\.(?:ldb|sst|log)$/.test(file)))
-    throw new StoreUnavailableError(
-      `The storage in ${folder} has lost its file CURRENT. Nothing was changed; restore the folder from a backup.`,
-    );
-}
-
 const notWritable = (folder: string, text: string): string =>
   `The storage in ${folder} cannot be written (${text}). ` +
   "Give the server's user write permission, or choose another lws.data-dir.";
@@ -112,7 +117,7 @@ function explain(folder: string, error: unknown): string {
   const cause = (error as { cause?: { code?: string; message?: string } }).cause ?? {};
   const text = cause.message ?? (error as Error).message;
   if (/permission denied|read-only/i.test(text)) return notWritable(folder, text);
-  if (cause.code === 'LEVEL_LOCKED')
+  if (isLocked(error))
     return `The storage in ${folder} is in use by another process. Stop that server first, or choose another lws.data-dir.`;
   if (/no space/i.test(text)) return `The disk that holds ${folder} is full. Free some space and start again.`;
   return `The storage in ${folder} cannot be opened: ${text}. Nothing was changed; restore it from a backup if it is damaged.`;
@@ -142,28 +147,26 @@ function uncheckedWriter(batch: unknown): BatchWriter {
  *   such an operation for empty and would not write it
  */
 export function writeBatch(level: Level, fill: Fill, last: Last): Promise<void> {
-  return write({ level, fill, last, sync: true });
+  return write(level, { fill, last, sync: true });
 }
 
-/** The same without waiting for the disk, of what can be had again: a power cut may take the last of such batches, and those alone. */
+/** The same without waiting for the disk, of what can be had again: a power cut may take any of such batches. */
 export function writeUnsynced(level: Level, fill: Fill, last: Last): Promise<void> {
-  return write({ level, fill, last, sync: false });
+  return write(level, { fill, last, sync: false });
 }
+
+/** The same of one entry. */
+export const putSynced = (level: Level, key: string, value: string): Promise<void> =>
+  writeBatch(
+    level,
+    () => {},
+    () => [key, value],
+  );
 
 type Fill = (batch: BatchWriter) => unknown;
 type Last = () => readonly [key: string, value: string];
 
-async function write({
-  level,
-  fill,
-  last,
-  sync,
-}: {
-  level: Level;
-  fill: Fill;
-  last: Last;
-  sync: boolean;
-}): Promise<void> {
+async function write(level: Level, { fill, last, sync }: { fill: Fill; last: Last; sync: boolean }): Promise<void> {
   const batch = new PreparedBatch(level);
   try {
     await fill(batch.writer);
@@ -179,7 +182,7 @@ export class PreparedBatch {
   private readonly batch;
   readonly writer: BatchWriter;
 
-  constructor(level: Level) {
+  constructor(private readonly level: Level) {
     this.batch = level.batch();
     this.writer = level instanceof ClassicLevel ? uncheckedWriter(this.batch) : this.batch;
   }
@@ -189,6 +192,7 @@ export class PreparedBatch {
     try {
       this.batch.put(...last);
       await this.batch.write({ sync });
+      if (sync) await newestLogs.get(this.level)?.settle();
     } catch (error) {
       await this.batch.close();
       throw error;

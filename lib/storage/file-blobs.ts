@@ -14,6 +14,7 @@ import type { Readable } from 'node:stream';
 import { assertDigest, type BlobFacts, DamagedBlobError, verified } from './blob-integrity.js';
 import { type BlobLocation, type Blobs, type BlobWriter, HeldBlobs } from './blobs.js';
 import { DiskSpace, storageFull } from './disk-space.js';
+import { syncPath } from './synced-files.js';
 
 const coalescedBytes = 256 << 10;
 /** By the first two digits of a blob's name. */
@@ -26,6 +27,8 @@ export class FileBlobs extends HeldBlobs implements Blobs {
   isNew = false;
   readonly space: DiskSpace;
   private readonly folder: string;
+  /** Folders that blobs were removed from. */
+  private readonly thinned = new Set<string>();
 
   constructor(readonly location: BlobLocation) {
     super();
@@ -43,7 +46,8 @@ export class FileBlobs extends HeldBlobs implements Blobs {
     const there = new Set(await readdir(this.folder));
     const missing = subfolders.filter((name) => !there.has(name));
     await Promise.all(missing.map((name) => mkdir(join(this.folder, name), { mode: 0o700 })));
-    if (missing.length > 0) await syncFolder(this.folder);
+    // They may be there since a moment ago.
+    for (const folder of [this.folder, this.location.dataDir]) await syncPath(folder);
     this.isNew = missing.length === subfolders.length;
   }
 
@@ -90,6 +94,7 @@ export class FileBlobs extends HeldBlobs implements Blobs {
   /** Removes a blob that nothing refers to. Readers that have it open keep it until they are done. */
   async remove(blob: string): Promise<void> {
     await this.held;
+    this.thinned.add(join(this.place(blob), '..'));
     await unlinkIfThere(this.place(blob));
     await unlinkIfThere(this.mark(blob));
   }
@@ -154,8 +159,10 @@ export class FileBlobs extends HeldBlobs implements Blobs {
     }
   }
 
-  /** Nothing is open between calls. */
-  close(): void {}
+  /** Returns when no blob that was removed can come back. Nothing is open between calls. */
+  async close(): Promise<void> {
+    for (const folder of this.thinned) await syncPath(folder);
+  }
 }
 
 class OpenBlob implements BlobWriter {
@@ -197,7 +204,7 @@ class OpenBlob implements BlobWriter {
       await this.file.datasync();
       await this.close();
       await link(this.mark, this.place);
-      await syncFolder(join(this.place, '..'));
+      await syncPath(join(this.place, '..'));
     } catch (error) {
       throw outOfSpace(error);
     }
@@ -222,15 +229,6 @@ const outOfSpace = (error: unknown): unknown => {
     ? storageFull(`writing a blob: ${code}`, error)
     : error;
 };
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, constants.O_RDONLY);
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-}
 
 async function isOlder(path: string, ms: number): Promise<boolean> {
   const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));

@@ -129,10 +129,11 @@ export const entryRange = (space: string, ...parts: readonly string[]): KeyRange
 /** The parts of an entry's key, the space first. */
 export const partsOfEntry = (key: string): string[] => key.split(separator).slice(1);
 
+type FactOfStorage = 'version' | 'storage' | 'bytes' | 'counted' | 'lines' | 'restoring';
+/** What is of no other folder with the same storage. */
+type FactOfFolder = 'batch' | 'journal' | 'position' | 'row' | 'opened';
 /** Facts of the whole store, and the fate of blobs (see blobs.ts). */
-export const metaKey = (
-  name: 'version' | 'storage' | 'bytes' | 'counted' | 'lines' | 'restoring' | 'batch' | 'journal' | 'position',
-): string => `M${separator}${name}`;
+export const metaKey = (name: FactOfStorage | FactOfFolder): string => `M${separator}${name}`;
 /** `B`: this blob belongs to that resource. `G`: nothing refers to this blob any more, its file is to be removed. */
 export const blobKey = (blob: string): string => `B${separator}${blob}`;
 export const garbageKey = (blob: string): string => `G${separator}${blob}`;

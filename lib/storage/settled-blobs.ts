@@ -22,16 +22,16 @@ export class SettledBlobs {
     this.sweeper = new BlobSweeper({ ...options, forgotten: this.forgotten });
   }
 
-  /** Settles what earlier processes left. @throws the error of the disk */
-  begin(): Promise<void> {
-    return this.sweeper.begin();
+  /** Settles what earlier processes left; `everywhere` when the power may have been cut. @throws the error of the disk */
+  begin(everywhere: boolean): Promise<void> {
+    return this.sweeper.begin(everywhere);
   }
 
   /** Returns when everything is settled, as far as it can be, and lets go of the blobs. */
   async close(): Promise<void> {
     await this.sweeper.stop();
     await Promise.all(this.working);
-    this.options.blobs.close();
+    await this.options.blobs.close();
   }
 
   /** Its batch is on the disk. */

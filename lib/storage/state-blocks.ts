@@ -6,7 +6,7 @@ import { putQuad } from './batch-filling.js';
 import { allChanges } from './change-entry.js';
 import { type BatchWriter, entryBlocks, type Level, type LevelSnapshot } from './durable-level.js';
 import { graphPrefix } from './quad-keys.js';
-import { metaKey, rangeOf } from './records.js';
+import { rangeOf } from './records.js';
 import { isQuad } from './rewritten-entries.js';
 
 export type Entry = readonly [key: string, value: string];
@@ -16,7 +16,7 @@ const quads = graphPrefix('').slice(0, 'GSPO\u0000'.length);
 /** Blobs that nothing refers to any more are left out with what says so. */
 const spaces = ['B\u0000', 'E\u0000', 'M\u0000', 'R\u0000'];
 /** Of this folder alone. */
-const own = new Set([metaKey('journal'), metaKey('position'), metaKey('batch')]);
+const own = new Set(['journal', 'position', 'row', 'batch', 'opened']);
 
 export interface StateParts {
   readonly hasQuads: boolean;
@@ -33,7 +33,7 @@ export async function* stateBlocks(
   const wanted = [...spaces, ...(hasQuads ? [quads] : []), ...(hasLog ? [allChanges().gte] : [])];
   for (const space of wanted.sort())
     for await (const block of entryBlocks(level, rangeOf(space), { snapshot }))
-      yield space === 'M\u0000' ? block.filter(([key]) => !own.has(key)) : block;
+      yield space === 'M\u0000' ? block.filter(([key]) => !own.has(key.split('\u0000')[1]!)) : block;
 }
 
 /** Puts an entry of a state into a store: a quad in all of its orders. */

@@ -15,6 +15,7 @@ import { migrate } from './format.js';
 import type { GraphKeys } from './graph-keys.js';
 import { HiddenGraphs } from './hidden-graphs.js';
 import { GraphInTheWay, hiddenKey } from './hidden-keys.js';
+import { lastEnd, noteClosed, noteOpened } from './last-end.js';
 import { readCounter } from './quota.js';
 import { iriOfRecordKey, type KeyRange, memberRange, type ResourceRecord, readRecord, recordKey } from './records.js';
 import { type Pause, Recovery } from './recovery.js';
@@ -75,7 +76,7 @@ export class Store extends StoreListeners {
       onDrop: (transaction, mayBeStored) => this.drop(transaction, mayBeStored),
       onFailure: (error) => this.recovery.begin(error),
       onBatch: (batch) => this.tellOfBatch(batch),
-      foreignListeners: this.fromOthers,
+      ...{ foreignListeners: this.fromOthers, onTrouble },
     });
     [this.queue, this.shared, this.changes] = [queue, shared, changes];
     this.recovery = new Recovery({ level, blobs, queue: this.queue, onTrouble, onRecovery });
@@ -92,8 +93,9 @@ export class Store extends StoreListeners {
     const changes = await ChangeLog.open(level, storage, options);
     const store = new Store(level, blobs, options, { bytes: await readCounter(level), changes });
     await store.shared?.freshen();
-    await store.settled.begin();
+    await store.settled.begin((await lastEnd(level)) !== 'whole');
     await store.hidden.open();
+    await noteOpened(level);
     return store;
   }
 
@@ -240,6 +242,7 @@ export class Store extends StoreListeners {
     await this.queue.idle();
     await this.shared?.close();
     await Promise.all([this.settled.close(), this.changes.close()]);
+    if (!this.queue.hasFailed) await noteClosed(this.level);
     await this.level.close();
     this.options.onClose?.();
   }

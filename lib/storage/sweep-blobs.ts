@@ -31,10 +31,17 @@ export class BlobSweeper {
 
   constructor(private readonly options: SweeperOptions) {}
 
-  async begin(): Promise<void> {
-    const { level, blobs, hasOthers } = this.options;
+  /** @param everywhere blobs without a mark may be of uploads that never committed, or removed ones that are back */
+  async begin(everywhere: boolean): Promise<void> {
+    const { level, blobs, hasOthers, forgotten } = this.options;
     if (blobs.isShared || hasOthers) this.running = this.goOn();
-    else await sweepBlobs(level, blobs);
+    else {
+      if (everywhere && !blobs.isNew)
+        for await (const blob of blobs.all()) if (level.getSync(blobKey(blob)) === undefined) await blobs.remove(blob);
+      await this.sweep();
+      for (const key of forgotten) await level.del(key);
+      forgotten.clear();
+    }
   }
 
   private async goOn(): Promise<void> {
@@ -75,14 +82,4 @@ const blobOf = (garbage: string): string => garbage.slice(garbageKey('').length)
 async function settle(level: Level, blobs: Blobs, blob: string): Promise<void> {
   if ((await level.get(blobKey(blob))) === undefined) await blobs.remove(blob);
   else await blobs.confirm(blob);
-}
-
-/** Removes files of uploads that never committed, and of blobs that nothing refers to any more. */
-async function sweepBlobs(level: Level, blobs: Blobs): Promise<void> {
-  for (const blob of await blobs.inDoubt(0)) await settle(level, blobs, blob);
-  for await (const keys of keyBlocks(level, allGarbage()))
-    for (const key of keys) {
-      await blobs.remove(blobOf(key));
-      await level.del(key);
-    }
 }

@@ -187,6 +187,10 @@ describe('Clients of others', function () {
 
 What these clients were taken through, against a storage with Web Access Control, each step with what must fail. \`spec/clients\` makes this table.
 
+The settings of that storage, which are not those by default: \`lws.access-control=wac\` (access control lists), \`lws.cors.allowed-origins\` with the origin of
+the page (a client in a browser) and, for clients that overwrite what is there without a condition (SolidOS, LDO; by default that is 428),
+\`lws.require-conditional-writes=false\`.
+
 ${table}
 
 Every client that speaks plain HTTP works: see [the HTTP interface](http.md). SPARQL clients (Comunica, fetch-sparql-endpoint, rdflib for Python with SPARQLStore,

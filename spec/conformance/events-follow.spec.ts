@@ -151,7 +151,7 @@ describe('quadpod events --follow', function () {
       });
     const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
     const lines = (): string[] => printed.stdout.split('\n').slice(0, -1);
-    const token = /\beyJ[\w-]+\.[\w-]+\.[\w-]+/.exec(output.stderr)?.[0];
+    const token = /\bTOKEN=(eyJ[\w-]+\.[\w-]+\.[\w-]+)/.exec(output.stderr)?.[1];
     expect(token, 'a credential among what the server prints').to.be.a('string');
     let count = 0;
     const write = async (method: string, iri: string): Promise<string> => {

@@ -141,7 +141,7 @@ describeStorage(
         'twice',
       );
       await refusals('SELECT ?s { ?s ex:name ?n }', [['default-graph-uri', 'a']], 'name of a variable');
-      await refusals('SELECT ?s { ?s ex:name', [], 'near line 1');
+      await refusals('SELECT ?s { ?s ex:name', [], 'line 1');
       await refusals('INSERT DATA { <urn:a> <urn:b> 1 }', [], 'update');
     });
 

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
+import { linked } from '../support/expectations.js';
 import { type Answer, exchange, head } from '../support/http.js';
 import { eventually } from '../support/subscriptions.js';
 import { agent, alice, anybody, as, bob, inWac, rule, setAcl } from '../support/wac.js';
@@ -87,6 +88,27 @@ describeStorage(
       });
     });
 
+    it('Rule 16.10: is found from every resource, and asked for and answered in Turtle as well', async () => {
+      const { iri } = await s.stored('text/plain', 'x');
+      for (const method of ['GET', 'HEAD', 'OPTIONS'])
+        for (const at of [iri, s.scratch])
+          expect(linked(await s.send(method, at), 'http://www.w3.org/ns/solid/terms#storageDescription')).to.deep.equal(
+            [`${s.root}.well-known/solid`],
+          );
+      const notify = 'http://www.w3.org/ns/solid/notifications#';
+      const asTurtle = { 'Content-Type': 'text/turtle', Accept: 'text/turtle' };
+      const wish = `[] a <${notify}WebSocketChannel2023> ; <${notify}topic> <${iri}> .`;
+      const answer = await s.send('POST', at(s), asTurtle, wish);
+      expect([answer.status, answer.headers['content-type']], answer.text).to.deep.equal([200, 'text/turtle']);
+      const address = new RegExp(`<${notify}receiveFrom>|notify:receiveFrom <([^>]+)>`).exec(answer.text)?.[1];
+      const client = await opened(address!);
+      await s.put(iri, 'text/plain', 'y', { 'If-Match': '*' });
+      await eventually(async () => client.told.length === 1, 'the change is told');
+      client.socket.close();
+      for (const bad of [`[] <${notify}topic> <${iri}> .`, `[] a <${notify}WebSocketChannel2023> .`, 'no Turtle'])
+        expect((await s.send('POST', at(s), asTurtle, bad)).status, bad).to.equal(400);
+    });
+
     it('tells of the topic, and of the members of a container that they come and go', async () => {
       const container = await s.container();
       const { iri } = await s.stored('text/plain', 'x');
@@ -122,7 +144,7 @@ describeStorage(
         [hidden, { endAt: 'soon' }],
       ] as const)
         expect((await ask(s, topic, undefined, changes)).status).to.equal(400);
-      expect((await s.post(at(s), 'text/turtle', '')).status).to.equal(415);
+      expect((await s.post(at(s), 'text/plain', '')).status).to.equal(415);
       expect((await s.post(at(s), 'application/ld+json', 'x'.repeat(20_000))).status).to.equal(413);
     });
 

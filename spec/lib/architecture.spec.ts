@@ -131,7 +131,7 @@ describe('The house', () => {
   });
 
   it('has no file above 400 lines', () => {
-    const long = files.filter((file) => readFileSync(file, 'utf8').split('\n').length > 251);
+    const long = files.filter((file) => readFileSync(file, 'utf8').split('\n').length > 401);
     expect(long.map(pathOf)).to.deep.equal([]);
   });
 

@@ -1,7 +1,9 @@
 /** What the Solid Notifications Protocol says and asks, as documents. Pure. */
+import type { Quad } from '@rdfjs/types';
 import { LwsError } from '../../../lib/errors.js';
 import { parseDateTime } from '../../../lib/fields/date.js';
 import { isAbsoluteIri } from '../../../lib/rdf/iri.js';
+import { rdf, xsd } from '../../../lib/rdf/vocabulary.js';
 import type { Activity } from '../events.js';
 
 export const notify = 'http://www.w3.org/ns/solid/notifications#';
@@ -36,6 +38,24 @@ export function readChannel(document: unknown, now: number): ChannelWish {
   if (!(time > now)) throw malformed('The member endAt is no date and time with a zone, or lies in the past.');
   return { topic: iri, endAt: time };
 }
+
+/** The same of the triples of a document: the members of the one that is a channel. */
+export function channelOfGraph(quads: readonly Quad[]): object {
+  const channel = quads.find(({ predicate, object }) => predicate.value === rdf.type && types.includes(object.value));
+  const members: Record<string, string[]> = {};
+  for (const { subject, predicate, object } of quads)
+    if (subject.equals(channel?.subject)) {
+      const name = predicate.value === rdf.type ? 'type' : predicate.value.replace(notify, '');
+      members[name] = [...(members[name] ?? []), object.value];
+    }
+  const { endAt, ...others } = members;
+  return { ...others, ...(endAt ? { endAt: endAt.length === 1 ? endAt[0] : endAt } : {}) };
+}
+
+export const channelTurtle = ({ topic, endAt }: ChannelWish, id: string, receiveFrom: string): string =>
+  `@prefix notify: <${notify}> .\n<${id}> a notify:WebSocketChannel2023 ; notify:topic <${topic}> ; notify:receiveFrom <${receiveFrom}>${
+    endAt === undefined ? '' : ` ; notify:endAt "${new Date(endAt).toISOString()}"^^<${xsd.namespace}dateTime>`
+  } .\n`;
 
 /** A channel as its subscriber is notified of it. */
 export const channelDocument = ({ topic, endAt }: ChannelWish, id: string, receiveFrom: string): object => ({

@@ -27,7 +27,7 @@ export const streamSettings = {
 
 export interface InstalledStreams
   extends Pick<Required<Installation>, 'routes' | 'services' | 'drain'>,
-    Pick<Installation, 'upgrade'> {
+    Pick<Installation, 'links' | 'upgrade'> {
   readonly channels: Channels;
   readonly measures: () => readonly Measure[];
 }
@@ -59,6 +59,7 @@ export function installStreams(
       ...sockets.services,
     ],
     measures: () => [measure('gauge', 'streams_open', help, places.size)],
+    links: sockets.links,
     upgrade: (req, socket, head) => sockets.upgrade(req, socket, head),
     drain() {
       sockets.drain();

@@ -10,8 +10,9 @@ import { requireAccess } from '../../../lib/authorization/guard.js';
 import type { Access } from '../../../lib/authorization/principal.js';
 import type { Installation } from '../../../lib/component.js';
 import { LwsError } from '../../../lib/errors.js';
+import { chooseMediaType } from '../../../lib/fields/accept.js';
 import { formatLink } from '../../../lib/fields/link.js';
-import { chooseRdfFormat } from '../../../lib/http/negotiate.js';
+import { acceptedRanges, chooseRdfFormat } from '../../../lib/http/negotiate.js';
 import { statusOf } from '../../../lib/http/problem.js';
 import type { Reply } from '../../../lib/http/reply.js';
 import type { RouteRequest } from '../../../lib/http/route.js';
@@ -20,11 +21,14 @@ import { decodeUtf8, parseJson } from '../../../lib/json/json.js';
 import { turtle } from '../../../lib/rdf/formats.js';
 import { lws } from '../../../lib/rdf/vocabulary.js';
 import { readBody } from '../../../lib/resources/body.js';
+import { decodeGraph } from '../../../lib/storage/quad-decoding.js';
 import type { Channel, Listener } from './channel.js';
 import { type Streams, whenExpired } from './event-stream.js';
 import {
   type ChannelWish,
   channelDocument,
+  channelOfGraph,
+  channelTurtle,
   channelType,
   messageOf,
   readChannel,
@@ -41,7 +45,7 @@ interface Ticket {
 }
 
 const path = '{prefix}/notifications/WebSocketChannel2023';
-const accepted = ['application/ld+json', 'application/json'];
+const accepted = ['application/ld+json', 'application/json', turtle];
 const longestDocument = 16 << 10;
 /** Milliseconds until an address that nobody used is none. */
 const validMs = 60_000;
@@ -53,7 +57,7 @@ const maxReceived = 1024;
 const goodByeMs = 1_000;
 const never = Number.POSITIVE_INFINITY;
 
-export class WebSockets implements Pick<Required<Installation>, 'routes' | 'services' | 'upgrade'> {
+export class WebSockets implements Pick<Required<Installation>, 'links' | 'routes' | 'services' | 'upgrade'> {
   private readonly tickets = new Map<string, Ticket>();
   private readonly wire = new WebSocketServer({
     noServer: true,
@@ -69,6 +73,16 @@ export class WebSockets implements Pick<Required<Installation>, 'routes' | 'serv
     const { baseUri, systemPrefix } = streams.platform;
     this.endpoint = `${baseUri}${path.replace('{prefix}', systemPrefix)}`;
     this.addresses = `${new URL(this.endpoint).pathname}/`;
+  }
+
+  /** Clients of Solid find channels by this (Solid Protocol 4.1). */
+  get links(): Installation['links'] & object {
+    return [
+      {
+        target: `${this.streams.platform.baseUri}/.well-known/solid`,
+        relation: 'http://www.w3.org/ns/solid/terms#storageDescription',
+      },
+    ];
   }
 
   get services(): Installation['services'] & object {
@@ -113,14 +127,19 @@ export class WebSockets implements Pick<Required<Installation>, 'routes' | 'serv
     this.tickets.clear();
   }
 
-  private async subscribe({ access, address, body: open }: RouteRequest): Promise<Reply> {
+  private async subscribe({ req, access, address, body: open }: RouteRequest): Promise<Reply> {
     const { platform, places } = this.streams;
     const body = open();
     if (!accepted.includes(body.mediaType))
       throw new LwsError('unsupported-media-type', `A channel is asked for as ${accepted.join(' or ')}.`, {
         fields: { 'Accept-Post': accepted.join(', ') },
       });
-    const wish = readChannel(parseJson(decodeUtf8(await readBody(body, longestDocument))), platform.clock());
+    const sent = await readBody(body, longestDocument);
+    const document =
+      body.mediaType === turtle
+        ? channelOfGraph(decodeGraph((await platform.documents.parse(sent, turtle, platform.rootIri)).keys))
+        : parseJson(decodeUtf8(sent));
+    const wish = readChannel(document, platform.clock());
     await requireAccess(platform, platform.store, access, 'read', wish.topic);
     const release = await places.take(access, address);
     const name = randomBytes(32).toString('base64url');
@@ -130,14 +149,17 @@ export class WebSockets implements Pick<Required<Installation>, 'routes' | 'serv
     }, validMs).unref();
     this.tickets.set(name, { access, wish, release, timer });
     const receiveFrom = `${this.endpoint.replace(/^http/, 'ws')}/${name}`;
+    const made = [wish, `urn:uuid:${randomUUID()}`, receiveFrom] as const;
+    const isTurtle = chooseMediaType(acceptedRanges(req.headers.accept ?? '') ?? [], accepted) === turtle;
     return {
       status: 200,
       fields: {
-        'Content-Type': 'application/ld+json',
+        'Content-Type': isTurtle ? turtle : 'application/ld+json',
         'Cache-Control': 'private, no-store',
+        Vary: 'Accept',
         Link: formatLink(platform.rootIri, lws.storage),
       },
-      body: Buffer.from(JSON.stringify(channelDocument(wish, `urn:uuid:${randomUUID()}`, receiveFrom))),
+      body: Buffer.from(isTurtle ? channelTurtle(...made) : JSON.stringify(channelDocument(...made))),
     };
   }
 

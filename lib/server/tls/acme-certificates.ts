@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdir, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log } from '../../log.js';
+import { writeWhole } from '../../storage/synced-files.js';
 import { type Authority, newAccountKey, orderCertificate } from './acme-order.js';
 import type { CertificateSource } from './certificate-source.js';
 import type { Challenges } from './challenges.js';
@@ -114,7 +114,7 @@ class AcmeCertificates implements CertificateSource {
       this.failures = 0;
       this.plan();
       if (!this.isStopped) this.use(pair);
-      await this.keep(pair);
+      this.keep(pair);
       log.info(
         { domains, until: new Date(pair.notAfter), renewal: new Date(this.due) },
         'a TLS certificate was issued',
@@ -157,9 +157,9 @@ class AcmeCertificates implements CertificateSource {
   }
 
   /** A certificate that cannot be kept serves until the next start. */
-  private async keep({ key, certificate }: KeyPair): Promise<void> {
+  private keep({ key, certificate }: KeyPair): void {
     try {
-      await this.write('certificate.pem', `${key.trimEnd()}\n${certificate}`);
+      writeWhole(join(this.folder, 'certificate.pem'), `${key.trimEnd()}\n${certificate}`);
     } catch (error) {
       this.options.log.error({ folder: this.folder, err: error }, 'the new TLS certificate cannot be kept');
     }
@@ -169,21 +169,7 @@ class AcmeCertificates implements CertificateSource {
     const file = join(this.folder, 'account.key');
     if (existsSync(file)) return readFileSync(file, 'utf8');
     const key = await newAccountKey(this.options);
-    await this.write('account.key', key);
+    writeWhole(file, key);
     return key;
-  }
-
-  /** Whole or not at all, whatever happens meanwhile. */
-  private async write(name: string, text: string): Promise<void> {
-    await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    const file = join(this.folder, name);
-    const handle = await open(`${file}.new`, 'w', 0o600);
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(`${file}.new`, file);
   }
 }

@@ -5,7 +5,7 @@
 import { randomInt } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import { type Level, writeBatch, writeUnsynced } from '../durable-level.js';
+import { type Level, writeUnsynced } from '../durable-level.js';
 import { metaKey } from '../records.js';
 import { entryOf, lineOf, putEntry, stateBlocks } from '../state-blocks.js';
 import type { Connection } from './connection.js';
@@ -133,10 +133,5 @@ export async function loadCheckpoint(
     );
     told(part + 1, parts);
   }
-  await writeBatch(
-    level,
-    () => {},
-    () => [metaKey('position'), String(seq)],
-  );
   return seq;
 }

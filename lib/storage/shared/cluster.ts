@@ -4,6 +4,7 @@ import type { BlobLocation } from '../blobs.js';
 import { type Level, StoreUnavailableError } from '../durable-level.js';
 import { Checkpoints } from './checkpoints.js';
 import { Connection, type DatabaseAddress } from './connection.js';
+import { beginCopy } from './copied-rows.js';
 import { openCopy } from './copy.js';
 import { Journal } from './journal.js';
 import { Membership } from './membership.js';
@@ -78,6 +79,7 @@ export class Cluster {
       await assertSharedBlobs(cluster.journal.others, blobs);
       await cluster.secrets.synchronize();
       await openCopy({ level, journal: cluster.journal, name, storage, told, onProgress });
+      await beginCopy(level);
       return cluster;
     } catch (error) {
       await cluster.close();

@@ -3,10 +3,11 @@
  * again from the last checkpoint and the rows after it.
  */
 import { assertRestored } from '../adopt.js';
-import { type Level, StoreUnavailableError, writeBatch } from '../durable-level.js';
+import { type Level, putSynced, StoreUnavailableError, syncLevel, writeBatch } from '../durable-level.js';
 import { storeFormat } from '../format.js';
 import { metaKey } from '../records.js';
 import { lastCheckpoint, loadCheckpoint, writeCheckpoint } from './checkpoint.js';
+import { isWhole } from './copied-rows.js';
 import type { Journal } from './journal.js';
 import { contradict, readPlace } from './place.js';
 
@@ -24,11 +25,11 @@ export interface CopyOptions {
 /** It is being made. */
 const unfinished = 'unfinished ';
 
-/** Whether a folder is the copy of a journal; `whole` when it has one state of it, maybe an early one. */
+/** Whether a folder is the copy of a journal; `whole` when it has one state of it, maybe an early one, and no part of that is lost. */
 export async function copyIn(level: Level): Promise<'none' | 'whole' | 'unfinished'> {
   const journal = await level.get(metaKey('journal'));
   if (journal === undefined) return 'none';
-  return journal.startsWith(unfinished) ? 'unfinished' : 'whole';
+  return journal.startsWith(unfinished) || !(await isWhole(level)) ? 'unfinished' : 'whole';
 }
 
 /** @throws StoreUnavailableError for a folder that is the copy of a journal, when the server is started without one */
@@ -58,6 +59,12 @@ export async function openCopy(options: CopyOptions): Promise<void> {
       'The data directory is the copy of another database. Choose another lws.data-dir, or remove its folder level/: it is made again from ' +
         'the database that lws.store names.',
     );
+  if (!(await isWhole(level))) {
+    told(
+      'This server has lost a part of its copy of the storage, or may have when its machine ended: it is made anew.',
+    );
+    return makeCopy(options);
+  }
   const place = readPlace(await level.get(metaKey('position')));
   const found = await journal.find(place.seq);
   if (place.seq > (await journal.head()).seq || contradict(place, found))
@@ -71,10 +78,12 @@ export async function openCopy(options: CopyOptions): Promise<void> {
 }
 
 async function makeCopy({ level, journal, name, storage, onProgress }: CopyOptions): Promise<void> {
-  await level.put(metaKey('journal'), unfinished + name);
+  await putSynced(level, metaKey('journal'), unfinished + name);
   await level.clear({ lt: metaKey('journal') });
   await level.clear({ gt: metaKey('journal') });
   const position = await loadCheckpoint(level, journal.others, onProgress);
+  // A synced batch is on the disk with what is before it in the same log, and there may be several.
+  await syncLevel(level);
   await writeBatch(
     level,
     (batch) => {

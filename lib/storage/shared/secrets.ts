@@ -2,8 +2,9 @@
  * The secrets that all servers of a storage need, which each keeps in files of its folder: as the database has them. It must not know
  * what they are for.
  */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { writeWhole } from '../synced-files.js';
 import type { Connection } from './connection.js';
 
 export class SharedSecrets {
@@ -33,9 +34,7 @@ export class SharedSecrets {
   }
 
   private take(file: string, name: string, value: string): void {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    writeFileSync(`${file}.new`, value, { mode: 0o600, flush: true });
-    renameSync(`${file}.new`, file);
+    writeWhole(file, value);
     this.known.set(name, value);
   }
 

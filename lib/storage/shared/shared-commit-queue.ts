@@ -9,8 +9,9 @@ import type { CommitQueueOptions, TransactionListener } from '../commit-queue-op
 import { type Doubt, measured, type PendingCommit } from '../pending-commit.js';
 import { metaKey } from '../records.js';
 import { databaseAway } from './connection.js';
+import { CopiedRows } from './copied-rows.js';
 import { AppendInDoubtError, type Journal, type JournalRow } from './journal.js';
-import { type Place, readPlace, writePlace } from './place.js';
+import { type Place, readPlace } from './place.js';
 import { readChanges, writeChanges } from './shared-change.js';
 import { SharedLog } from './shared-log.js';
 
@@ -20,11 +21,13 @@ const maxTurnBytes = 32 << 20;
 export interface SharedCommitQueueOptions extends CommitQueueOptions {
   /** Called for each transaction of another server, before it can be seen here. */
   readonly foreignListeners: readonly TransactionListener[];
+  readonly onTrouble: (message: string, error: unknown) => void;
 }
 
 export class SharedCommitQueue extends CommitQueue {
   readonly log: SharedLog;
   private isTurn = false;
+  private readonly rows: CopiedRows;
 
   constructor(
     protected override readonly options: SharedCommitQueueOptions,
@@ -33,6 +36,7 @@ export class SharedCommitQueue extends CommitQueue {
     super(options);
     this.log = new SharedLog(journal, (rows) => this.take(rows));
     this.log.place = this.storedPlace();
+    this.rows = new CopiedRows(options.level, this.log.place.seq, options.onTrouble);
   }
 
   protected override admitted(): Promise<void> | undefined {
@@ -66,7 +70,7 @@ export class SharedCommitQueue extends CommitQueue {
   }
 
   private async settleAt(place: Place, group: readonly PendingCommit[]): Promise<void> {
-    if (!(await this.writeGroup(group, writePlace(place)))) throw copyBehind(this.failure);
+    if (!(await this.writeGroup(group, (batch) => this.rows.fill(batch, place)))) throw copyBehind(this.failure);
     this.log.place = place;
   }
 

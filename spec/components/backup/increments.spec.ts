@@ -39,7 +39,7 @@ interface Moment {
 const manifest = 'quadpod-backup.json';
 const moments: readonly Moment[] = [
   { name: 'createWriteStream', path: 'quads-', isMade: false },
-  { name: 'open', path: `${manifest}.part`, isMade: false },
+  { name: 'writeFile', path: `${manifest}.part`, isMade: false },
   { name: 'rename', path: manifest, isMade: false },
   { name: 'rmSync', path: 'state-', isMade: true },
 ];

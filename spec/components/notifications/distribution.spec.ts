@@ -1,0 +1,39 @@
+/** Rule 16.12: what waits for those who are no controllers is bounded. */
+import { expect } from 'chai';
+import { Distribution, maxWaiting, waitingSpaces } from '../../../components/notifications/distribution.js';
+import { entryRange } from '../../../lib/storage/records.js';
+import { memoryStore } from '../../support/memory-store.js';
+
+describe('notifications/distribution', () => {
+  for (const [standing, perSecond, isBounded] of [
+    ['stranger', 10, true],
+    ['known', 40, true],
+    ['controller', undefined, false],
+  ] as const)
+    it(`Rule 16.12: ${isBounded ? 'no more than so many events wait' : 'any number of events waits'} for a ${standing}`, async () => {
+      const { store, dispose } = await memoryStore();
+      const warnings: unknown[] = [];
+      const log = { warn: (facts: unknown) => warnings.push(facts) } as never;
+      const rate = perSecond === undefined ? {} : { perSecond };
+      const distribution = new Distribution({ log, standing, ...rate, stage: () => {}, idsOf: () => [] });
+      const waiting = async (): Promise<number> => {
+        let count = 0;
+        for await (const entries of store.entries(entryRange(waitingSpaces[standing]))) count += entries.length;
+        return count;
+      };
+      const put = (from: number, count: number): Promise<void> =>
+        store.transact((tx) => {
+          for (let at = from; at < from + count; at++)
+            distribution.put(tx, at.toString(36).padStart(12, '0'), { activity: {} as never, inboxes: [] });
+        });
+      await distribution.open(store);
+      // Nothing is handed out meanwhile.
+      await distribution.stop();
+      await put(0, maxWaiting);
+      expect(await waiting()).to.equal(maxWaiting);
+      for (const at of [1, 2]) await put(maxWaiting + at, 1);
+      expect(await waiting()).to.equal(isBounded ? maxWaiting : maxWaiting + 2);
+      expect(warnings).to.have.length(isBounded ? 1 : 0);
+      await dispose();
+    });
+});

@@ -1,0 +1,102 @@
+/** Refusals that say what to do: the setting, the key, the place in the text (rule 10.1). */
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect } from 'chai';
+import { describeStorage } from '../support/conformance.js';
+import { expectProblem } from '../support/expectations.js';
+import { endpointOf } from '../support/sparql.js';
+
+const turtle = 'text/turtle';
+
+describeStorage(
+  'Refusals',
+  (s) => {
+    const detailOf = async (...args: Parameters<typeof s.send>): Promise<string> =>
+      (JSON.parse((await s.send(...args)).text) as { detail: string }).detail;
+    const query = (text: string): Promise<string> =>
+      detailOf('POST', endpointOf(s), { 'Content-Type': 'application/sparql-query' }, text);
+
+    it('Rule 10.1: name the setting that would allow it', async () => {
+      expect(await detailOf('PUT', `${s.fresh()}.acl`, { 'Content-Type': turtle }, '')).to.include(
+        'lws.access-control=wac',
+      );
+      expect(await query('SELECT * { SERVICE <https://other.example/> { ?s ?p ?o } }')).to.include(
+        'lws.sparql.endpoint.allowed-services',
+      );
+      const update = { 'Content-Type': 'application/sparql-update' };
+      expect(await detailOf('POST', endpointOf(s), update, 'CLEAR ALL')).to.include('lws.sparql.endpoint.update');
+    });
+
+    it('Rule 10.1: name the key at fault, and the quotes of a tag', async () => {
+      expect(await detailOf('GET', `${s.root}.lws/type-search?typ=x`))
+        .to.include('"typ"')
+        .and.to.include('"x"');
+      const { iri } = await s.stored(turtle, '');
+      expect(await detailOf('PUT', iri, { 'Content-Type': turtle, 'If-Match': 'abc' }, '')).to.include('quotes');
+    });
+
+    for (const [text, what, place] of [
+      ['SELECT * {\n ?s foaf:name ?o }', 'PREFIX foaf: <http://xmlns.com/foaf/0.1/>', 'line 2, column 5'],
+      ['SELECT * { ?s my:name "foaf:x" }', 'prefix my: is not declared', 'line 1, column 15'],
+      ['SELEC * {}', 'SELEC is no word of SPARQL', 'line 1, column 1'],
+      ['SELECT * { FILTER(foo(1)) }', 'foo is no function of SPARQL', 'line 1, column 19'],
+      ['SELECT * { ?s ?p ?o', 'ends too early; expected }', 'line 1, column 20'],
+      ['SELECT * { ?s ?p "o }', 'a string begins here', 'line 1, column 18'],
+      ['BASE <http://a.example/long/> SELECT * { <x> ?p }', 'does not fit here', 'line 1, column 49'],
+      ['SELECT * { ?s ?p ?o } LIMIT -1', 'expected a number', 'line 1, column 29'],
+    ] as const)
+      it(`Rule 14.5: ${JSON.stringify(text)} is told in words of SPARQL, where it was sent`, async () => {
+        const detail = await query(text);
+        expect(detail).to.include(what).and.to.include(place);
+        expect(detail).not.to.match(/Token|-->|skipped|PName/);
+      });
+
+    it('Rules 1.6, 6.15: so are updates, and RDF/XML in those of XML', async () => {
+      const { iri } = await s.stored(turtle, '');
+      const update = { 'Content-Type': 'application/sparql-update' };
+      expect(await detailOf('PATCH', iri, update, 'INSERT DATA { <> foaf:name 1 }'))
+        .to.include('prefix foaf')
+        .and.to.include('line 1, column 18');
+      const xml = { 'Content-Type': 'application/rdf+xml' };
+      expect(await detailOf('PUT', s.fresh(), xml, '<rdf:RDF>'))
+        .to.include('xmlns:rdf')
+        .and.to.include('line 1, column 9');
+    });
+
+    it('Rule 4.1: a name with another end is hinted at to those alone who may read it', async () => {
+      const container = await s.container();
+      const name = container.slice(0, -1);
+      expect(await detailOf('GET', name)).to.include(container);
+      expect(await detailOf('GET', name, {}, undefined, s.stranger)).not.to.include(container);
+      const { iri } = await s.stored(turtle, '');
+      expect(await detailOf('GET', `${iri}/`)).to.include(iri);
+      expect(await detailOf('GET', s.fresh())).not.to.include('There is http');
+    });
+
+    it('a form that curl sends is stored, with a hint; others have none', async () => {
+      const form = 'application/x-www-form-urlencoded';
+      expect((await s.put(s.fresh(), form, 'a=b')).headers['lws-hint']).to.include(form);
+      expect((await s.post(s.scratch, `${form}; charset=utf-8`, 'a=b')).headers['lws-hint']).to.include(form);
+      expect((await s.put(s.fresh(), 'text/plain', 'a=b')).headers['lws-hint']).to.equal(undefined);
+    });
+
+    for (const [line, status] of [
+      ['BREW / HTTP/1.1', 501],
+      ['\u0016\u0003\u0001 hello', 400],
+      ['hello', 400],
+    ] as const)
+      it(`RFC 9110 9.1: ${JSON.stringify(line)} is ${status}`, async () => {
+        const { hostname, port } = new URL(s.root);
+        const socket = connect(Number(port), hostname);
+        socket.write(`${line}\r\nHost: ${hostname}\r\n\r\n`);
+        const [answer] = (await once(socket, 'data')) as [Buffer];
+        expect(String(answer)).to.match(new RegExp(`^HTTP/1\\.1 ${status} `));
+        socket.destroy();
+      });
+
+    it('Rule 10.1: an unknown method of a hidden resource is no more than a refused one', async () => {
+      expectProblem(await s.send('PROPFIND', s.fresh()), 404, s);
+    });
+  },
+  { settings: {} },
+);

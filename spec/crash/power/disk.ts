@@ -1,0 +1,205 @@
+/**
+ * A folder as a log of operations made it, and what a power cut may leave of it by two models. It must not know what is in the files.
+ *
+ * Strict POSIX: of a file what it had when a sync of it began; of a folder the names that it had when a sync of it began.
+ * ext4 (data=ordered): names change in their order, up to any point after the last change that a sync wrote down; of what was written
+ * and not synced, each page of 4 KiB may be there or not, and the file may end before it.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export type Model = 'posix' | 'ext4';
+/** A number from 0 up to another. */
+export type Random = (below: number) => number;
+
+export interface Operation {
+  readonly type: string;
+  readonly file: number;
+  readonly position: number;
+  readonly one: Buffer;
+  readonly two: Buffer;
+}
+
+/** The records that `operations.c` writes; one that is cut off is left out. */
+export function* operationsIn(log: Buffer): Generator<Operation> {
+  for (let at = 0; at + 21 <= log.length; ) {
+    const [first, second] = [log.readUInt32LE(at + 13), log.readUInt32LE(at + 17)];
+    const [text, end] = [at + 21, at + 21 + first + second];
+    if (end > log.length) return;
+    yield {
+      type: String.fromCharCode(log[at]!),
+      file: log.readUInt32LE(at + 1),
+      position: Number(log.readBigUInt64LE(at + 5)),
+      one: log.subarray(text, text + first),
+      two: log.subarray(text + first, end),
+    };
+    at = end;
+  }
+}
+
+const pageSize = 4096;
+
+interface Write {
+  readonly at: number;
+  /** Absent: the file is cut to `at`. */
+  readonly bytes?: Buffer;
+}
+
+class File {
+  readonly writes: Write[] = [];
+  /** So many of them are synced. */
+  synced = 0;
+  /** The number of the last change of a name of it. */
+  named = 0;
+
+  content(count: number): Buffer {
+    const writes = this.writes.slice(0, count);
+    let size = 0;
+    for (const { at, bytes } of writes) size = bytes ? Math.max(size, at + bytes.length) : at;
+    const content = Buffer.alloc(Math.max(0, ...writes.map(({ at, bytes }) => at + (bytes?.length ?? 0))));
+    for (const { at, bytes } of writes)
+      if (bytes) bytes.copy(content, at);
+      else content.fill(0, at);
+    return content.subarray(0, size);
+  }
+
+  /** Pages of what is not synced may be there or not. */
+  maybe(random: Random): Buffer {
+    const [synced, all] = [this.content(this.synced), this.content(this.writes.length)];
+    const isCut = random(3) === 0;
+    const size = isCut ? synced.length + random(Math.max(1, all.length - synced.length)) : all.length;
+    const found = Buffer.alloc(Math.max(0, size));
+    synced.copy(found);
+    const kept = random(4);
+    for (let at = 0; at < size; at += pageSize)
+      if (kept === 3 || random(4) < kept) all.copy(found, at, at, Math.min(at + pageSize, size));
+    // What was synced stays, also where its page was lost.
+    if (all.subarray(0, synced.length).equals(synced)) synced.copy(found);
+    return found;
+  }
+}
+
+class Folder {
+  readonly names = new Map<string, File | Folder>();
+  synced: ReadonlyMap<string, File | Folder> = new Map();
+  named = 0;
+}
+
+/** A change of names, which can be made again on another tree. */
+type Change = (root: Folder) => void;
+
+/** The folder that has a path, and its name there. */
+function place(root: Folder, path: string): readonly [folder: Folder, name: string] {
+  const parts = path.split('/');
+  const name = parts.pop()!;
+  return [parts.reduce((folder, part) => folder.names.get(part) as Folder, root), name];
+}
+
+export class Disk {
+  private readonly root = new Folder();
+  private readonly changes: Change[] = [];
+  /** By the numbers of what is open. */
+  private readonly open = new Map<number, File | Folder>();
+  private readonly syncs = new Map<number, () => void>();
+  /** So many changes of names are on the disk for certain, as ext4 has it. */
+  private written = 0;
+
+  apply({ type, file, position, one, two }: Operation): void {
+    const [from, to] = [one.toString(), two.toString()];
+    if (type === 'P') this.open.clear();
+    else if (type === 'O') this.opened(from, file, position);
+    else if (type === 'W') (this.open.get(file) as File).writes.push({ at: position, bytes: one });
+    else if (type === 'T') (this.open.get(file) as File).writes.push({ at: position });
+    else if (type === 'B') this.syncs.set(position, this.sync(this.open.get(file)!));
+    else if (type === 'S') this.syncs.get(position)!();
+    else if (type === 'M') this.make(from, new Folder());
+    else if (type === 'U' || type === 'D') this.change(this.at(from)!, (root) => remove(root, from));
+    else if (type === 'L' || type === 'R') {
+      const found = this.at(from)!;
+      this.change(found, (root) => {
+        const [folder, name] = place(root, to);
+        const moved = existing(root, from);
+        if (type === 'R') remove(root, from);
+        folder.names.set(name, moved);
+      });
+    } else if (type !== 'A') throw new Error(`an operation ${type}`);
+  }
+
+  private at(path: string): File | Folder | undefined {
+    if (path === '') return this.root;
+    const [folder, name] = place(this.root, path);
+    return folder.names.get(name);
+  }
+
+  private make(path: string, made: File | Folder): void {
+    this.change(made, (root) => {
+      const [folder, name] = place(root, path);
+      // A tree that is made again has folders of its own.
+      folder.names.set(name, root === this.root || made instanceof File ? made : new Folder());
+    });
+  }
+
+  private change(changed: File | Folder, change: Change): void {
+    change(this.root);
+    changed.named = this.changes.push(change);
+  }
+
+  private opened(path: string, number: number, flags: number): void {
+    if (this.at(path) === undefined && (flags & 1) > 0) this.make(path, new File());
+    const found = this.at(path)!;
+    this.open.set(number, found);
+    if ((flags & 2) > 0 && (found as File).writes.length > 0) (found as File).writes.push({ at: 0 });
+  }
+
+  /** A sync begins. @returns what is done at its end */
+  private sync(synced: File | Folder): () => void {
+    const count = synced instanceof File ? synced.writes.length : 0;
+    const names = synced instanceof Folder ? new Map(synced.names) : undefined;
+    const written = names ? this.changes.length : synced.named;
+    return () => {
+      if (synced instanceof File) synced.synced = Math.max(synced.synced, count);
+      else synced.synced = names!;
+      this.written = Math.max(this.written, written);
+    };
+  }
+
+  /** Writes what a cut at this moment may leave into an empty folder. */
+  leave(folder: string, model: Model, random: Random): void {
+    if (model === 'posix') {
+      const content = (file: File): Buffer => file.content(file.synced);
+      write(folder, this.root, ({ synced }) => synced, content);
+      return;
+    }
+    const root = new Folder();
+    const some = this.written + random(this.changes.length - this.written + 1);
+    for (const change of this.changes.slice(0, some)) change(root);
+    write(
+      folder,
+      root,
+      ({ names }) => names,
+      (file) => file.maybe(random),
+    );
+  }
+}
+
+function existing(root: Folder, path: string): File | Folder {
+  const [folder, name] = place(root, path);
+  return folder.names.get(name)!;
+}
+
+function remove(root: Folder, path: string): void {
+  const [folder, name] = place(root, path);
+  folder.names.delete(name);
+}
+
+function write(
+  path: string,
+  folder: Folder,
+  names: (folder: Folder) => ReadonlyMap<string, File | Folder>,
+  content: (file: File) => Buffer,
+): void {
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  for (const [name, found] of names(folder))
+    if (found instanceof File) writeFileSync(join(path, name), content(found), { mode: 0o600 });
+    else write(join(path, name), found, names, content);
+}

@@ -1,0 +1,94 @@
+/** A server whose operations on its folder are written down while clients write, and what they write. It must not know what is made of them. */
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { packageRoot } from '../../../lib/package-root.js';
+import { freePort } from '../../support/free-port.js';
+import { request } from '../../support/http.js';
+import { startProcess } from '../../support/process.js';
+
+/** What was recorded once, for machines without a compiler. */
+export const recorded = join(packageRoot, 'spec/crash/power/recorded.br');
+const source = join(packageRoot, 'spec/crash/power/operations.c');
+
+export interface Version {
+  readonly type: string;
+  readonly body: string;
+  /** How it is asked for. */
+  readonly accept: string;
+}
+
+/** A state of a resource, which its name and a number say: `rdf-0`, `large-0`, `json-0`, `text-0`. */
+export function versionOf(iri: string, version: number): Version {
+  const [kind] = iri.slice(iri.lastIndexOf('/') + 1).split('-');
+  if (kind === 'json') return json(`{"version":${version},"filler":"${'j'.repeat(500)}"}`);
+  if (kind === 'text') return { ...plain, body: `version ${version} ${'t'.repeat(20_000)}` };
+  const filler = kind === 'large' ? 'x'.repeat(200_000) : 'r'.repeat(100);
+  const lines = [0, 1, 2].map((at) => `<${iri}> <urn:version:${version}> "${at}${filler}" .\n`);
+  return { type: 'text/turtle', accept: 'application/n-triples', body: lines.join('') };
+}
+
+const plain = { type: 'text/plain', accept: 'text/plain' };
+const json = (body: string): Version => ({ type: 'application/json', accept: 'application/json', body });
+
+/** The number that a state says. */
+export const numberIn = (body: string): number => Number(/version\D{1,2}(\d+)/.exec(body)?.[1]);
+
+/** @returns the shared object; `undefined` without a compiler */
+function compiled(folder: string): string | undefined {
+  const object = join(folder, 'operations.so');
+  try {
+    execFileSync('cc', ['-O1', '-shared', '-fPIC', '-o', object, source, '-ldl', '-lpthread'], { stdio: 'pipe' });
+    return object;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Runs a server twice on one folder, the first time until it is killed. @returns the log; `undefined` without a compiler */
+export async function record(): Promise<{ log: Buffer; root: string } | undefined> {
+  const folder = mkdtempSync(join(tmpdir(), 'quadpod-power-'));
+  try {
+    const object = compiled(folder);
+    if (!object) return undefined;
+    const [dataDir, log, boot] = ['data', 'operations', 'boot'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    mkdirSync(dataDir);
+    writeFileSync(boot, '00000000-0000-4000-8000-000000000000\n');
+    const environment = {
+      ...{ LD_PRELOAD: object, POWER_FOLDER: dataDir, POWER_LOG: log, POWER_BOOT_ID: boot },
+      LWS_REQUIRE_CONDITIONAL_WRITES: 'false',
+    };
+    const root = `http://localhost:${await freePort()}/`;
+    const clients = ['rdf', 'json', 'text', 'large'].map((kind) => new Client(`${root}${kind}-`));
+    for (const end of ['kill', 'stop'] as const) {
+      const server = await startProcess({ dataDir, root, environment });
+      await Promise.all(clients.map((client) => client.run(end === 'kill' ? 16 : 10)));
+      await server[end]();
+    }
+    return { log: readFileSync(log), root };
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Writes one version after the other. */
+class Client {
+  private written = 0;
+  constructor(private readonly prefix: string) {}
+
+  async run(rounds: number): Promise<void> {
+    const isLarge = this.prefix.endsWith('large-');
+    for (let at = 0; at < rounds * (isLarge ? 1 : 4); at++) {
+      const iri = `${this.prefix}${this.written % 4}`;
+      const { type, body } = versionOf(iri, 1 + Math.floor(this.written++ / 4));
+      const { status } = await request(iri, { method: 'PUT', headers: { 'Content-Type': type }, body });
+      if (status !== 201 && status !== 204) throw new Error(`PUT ${iri}: ${status}`);
+    }
+  }
+}

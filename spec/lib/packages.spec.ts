@@ -1,0 +1,72 @@
+/** The packages that an installation gets, by package-lock.json: each takes every Node that `engines` names. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { packageRoot } from '../../lib/package-root.js';
+
+interface Locked {
+  readonly dev?: boolean;
+  readonly engines?: { readonly node?: string };
+}
+type Version = readonly [major: number, minor: number, patch: number];
+
+const fileOf = (name: string): unknown => JSON.parse(readFileSync(join(packageRoot, name), 'utf8'));
+
+/** The versions of Node that `engines` begins with. */
+const { engines } = fileOf('package.json') as { engines: { node: string } };
+const supported = engines.node.split('||').map((range) => versionOf(range));
+
+function versionOf(text: string): Version {
+  const [, major, minor = '0', patch = '0'] = /(\d+)(?:\.(\d+))?(?:\.(\d+))?/.exec(text) ?? [];
+  if (major === undefined) throw new Error(`${text} names no version.`);
+  return [Number(major), Number(minor), Number(patch)];
+}
+
+const compare = (a: Version, b: Version): number => a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
+
+function fits(version: Version, comparator: string): boolean {
+  if (comparator === '*') return true;
+  const [, operator = '', text = ''] = /^(>=|<=|<|>|\^|~|=?)\s*v?(.*)$/.exec(comparator) ?? [];
+  const bound = versionOf(text);
+  const order = compare(version, bound);
+  const parts = text.split('.').filter((part) => /^\d+$/.test(part)).length;
+  if (operator === '>=') return order >= 0;
+  if (operator === '>') return order > 0;
+  if (operator === '<') return order < 0;
+  if (operator === '<=') return order <= 0;
+  const isSame = version[0] === bound[0];
+  if (operator === '^') return isSame && order >= 0;
+  if (operator === '~') return isSame && order >= 0 && (parts < 2 || version[1] === bound[1]);
+  return isSame && (parts < 2 || version[1] === bound[1]) && (parts < 3 || order === 0);
+}
+
+const admits = (range: string, version: Version): boolean =>
+  range.split('||').some((alternative) =>
+    (alternative.trim() || '*')
+      .replace(/(>=|<=|<|>|\^|~|=)\s+/g, '$1')
+      .split(/\s+/)
+      .every((each) => fits(version, each)),
+  );
+
+describe('The packages that are installed', () => {
+  const { packages } = fileOf('package-lock.json') as { packages: Readonly<Record<string, Locked>> };
+  const refusing = (isChecked: (locked: Locked) => boolean): string[] =>
+    Object.entries(packages).flatMap(([path, locked]) => {
+      const range = locked.engines?.node;
+      if (path === '' || range === undefined || !isChecked(locked)) return [];
+      const refused = supported.filter((version) => !admits(range, version));
+      return refused.length === 0 ? [] : [`${path}: ${range} has no ${refused.map((each) => each.join('.')).join()}`];
+    });
+
+  it('take every Node that the engines of this package name', () => {
+    expect(supported).to.have.length(3);
+    expect(refusing(({ dev }) => dev !== true)).to.deep.equal([]);
+  });
+
+  it('take it for specs and builds, too, but for one that says nothing of Node 24 and works there', () => {
+    expect(refusing(({ dev }) => dev === true).map((line) => line.replace(/:.*/, ''))).to.deep.equal([
+      'node_modules/@inrupt/solid-client',
+      'node_modules/@inrupt/solid-client-errors',
+    ]);
+  });
+});

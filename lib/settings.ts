@@ -109,6 +109,12 @@ export class Settings {
     return Object.fromEntries(entries) as SettingsOf<T>;
   }
 
+  /** The same, with another value of a setting that is there. */
+  with(name: string, value: unknown, source: string): Settings {
+    const { setting } = this.values.get(name)!;
+    return new Settings(new Map([...this.values, [name, { setting, value, source }]]));
+  }
+
   all(): readonly EffectiveSetting[] {
     return [...this.values.values()];
   }
@@ -203,14 +209,18 @@ export function unknownVariables(
     .filter((name) => name.startsWith('LWS_') && !known.includes(name))
     .map((name) => {
       const nearest = nearestName(name, known);
-      return `${name} in the environment is no setting, and is left alone${nearest ? `; did you mean ${nearest}?` : '.'}`;
+      return `${name} in the environment is no setting, and is left alone${meant(nearest)}`;
     });
 }
 
 function unknownKey(key: string, source: string, known: readonly string[]): string {
   const nearest = known.find((name) => name === `lws.${key}`) ?? nearestName(key, known);
-  return `Unknown setting ${key} (from ${source})${nearest ? `; did you mean ${nearest}?` : '.'}`;
+  return `Unknown setting ${key} (from ${source})${meant(nearest)}`;
 }
+
+/** What somebody may have meant, as the end of a sentence. */
+export const meant = (nearest: string | undefined): string =>
+  nearest === undefined ? '.' : `; did you mean ${nearest}?`;
 
 /** The known name with the smallest edit distance, when it is near enough to be a slip of the finger. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {

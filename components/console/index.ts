@@ -2,10 +2,11 @@
 import { defineComponent } from '../../lib/component.js';
 import { flag, optional, type SettingParser, setting, text } from '../../lib/settings.js';
 
-const url = (expectation: string): SettingParser<string> => ({
-  expectation,
-  parse: (raw) => (typeof raw === 'string' && /^https?:\/\/[^\s#]+$/i.test(raw) && URL.canParse(raw) ? raw : undefined),
-});
+const secure = /^(?:https:\/\/|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])[:/])[^\s#]+$/i;
+const configuration: SettingParser<string> = {
+  expectation: 'the https URL of an OpenID configuration (http on this machine alone)',
+  parse: (raw) => (typeof raw === 'string' && secure.test(raw) && URL.canParse(raw) ? raw : undefined),
+};
 const uri: SettingParser<string> = {
   expectation: 'a URI',
   parse: (raw) => (typeof raw === 'string' && /^[a-z][a-z0-9+.-]*:[^\s<>"]+$/i.test(raw) ? raw : undefined),
@@ -17,7 +18,7 @@ export default defineComponent({
     enabled: setting('lws.console.enabled', flag, true, 'Serve the console for browsers, at /app.'),
     discoveryUri: setting(
       'lws.oidc.discovery-uri',
-      optional(url('the https URL of an OpenID configuration')),
+      optional(configuration),
       null,
       'Where the identity provider of the console describes itself (.../.well-known/openid-configuration).',
     ),

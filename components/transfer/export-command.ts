@@ -57,6 +57,13 @@ function wantedOf({ operands, flags, baseUri }: CommandContext): Wanted {
   const format =
     flags['format'] ??
     (output === undefined ? 'nquads' : (textFormatOf(output) ?? (/\.zip$/i.test(output) ? 'zip' : 'folder')));
+  if (output !== undefined && !existsSync(dirname(output)))
+    throw new TransferError(`There is no folder ${dirname(output)}. Make it first.`);
+  const [extension] = /\.[a-z][a-z\d]{0,4}$/i.exec(output ?? '') ?? [];
+  if (format === 'folder' && flags['format'] === undefined && extension && !existsSync(output!))
+    throw new TransferError(
+      `Nothing is known of files in ${extension}; there are .nq, .trig (also .gz) and .zip. A folder of that name: --format folder.`,
+    );
   if (!writeFormats.includes(format)) throw new TransferError(`--format is one of ${writeFormats.join(', ')}.`);
   const isTree = textExtensionOf(format) === undefined;
   if (output !== undefined && existsSync(output) && !(isTree && statSync(output).isDirectory()))

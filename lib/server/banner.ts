@@ -1,5 +1,5 @@
 /** What the server prints when it listens: where it is, and where to go next. */
-import type { CoreSettings } from './core-settings.js';
+import { type CoreSettings, coreSettings } from './core-settings.js';
 import { readIdentity, signCredential, signLinkCredential } from './owner-credential.js';
 import type { Server } from './server.js';
 import { signInLink } from './sign-in-link.js';
@@ -17,6 +17,7 @@ export async function banner(
   core: CoreSettings,
   page: string | undefined,
 ): Promise<string> {
+  const place = core.dataDir === coreSettings.dataDir.default ? '' : ` --data-dir ${core.dataDir}`;
   const lines = ['', `Quadpod serves ${baseUri}/ from ${core.dataDir}`];
   if (mintedOwner) {
     const identity = readIdentity(mintedOwner);
@@ -31,7 +32,7 @@ export async function banner(
           ]
         : []),
       `The storage is closed to everybody but its owner, ${identity.did}`,
-      `(key in ${mintedOwner}). A credential of the owner, valid for an hour; another one, and another link: ${asTyped()} owner --key ${mintedOwner}`,
+      `(key in ${mintedOwner}). A credential of the owner, valid for an hour; another one, and another link: ${asTyped()} owner --key ${mintedOwner}${place}`,
       '',
       `export TOKEN=${credential}`,
       '',

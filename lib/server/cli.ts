@@ -2,11 +2,12 @@
 import { join } from 'node:path';
 import type { Command, CommandHelp, Component } from '../component.js';
 import { packageRoot, packageVersion } from '../package-root.js';
-import { readSettingsFile, type Settings, SettingsError, unknownVariables } from '../settings.js';
+import { meant, nearestName, readSettingsFile, type Settings, SettingsError, unknownVariables } from '../settings.js';
 import { StoreUnavailableError } from '../storage/durable-level.js';
 import { commandContext } from './command-context.js';
 import { check, commands } from './commands.js';
 import { effectiveSettings } from './effective-settings.js';
+import { withRemembered } from './remembered-address.js';
 import { sourcesOf } from './usable-settings.js';
 import { type HelpOfCommands, usage, usageOf } from './usage.js';
 
@@ -15,6 +16,8 @@ export interface CommandLine {
   /** What the command is about, such as an IRI. */
   readonly operands: readonly string[];
   readonly flags: Readonly<Record<string, string>>;
+  /** The flags that stand without a value: `true` is what is meant, where that can be. */
+  readonly bare: readonly string[];
 }
 
 /** Exit codes: 2 for a mistake of the operator, 1 for a fault. */
@@ -32,6 +35,7 @@ const switchesOfAll = ['help', 'version'];
 export function readCommandLine(words: readonly string[], switches: ReadonlySet<string> = new Set()): CommandLine {
   const flags: Record<string, string> = {};
   const commands: string[] = [];
+  const bare: string[] = [];
   for (let i = 0; i < words.length; i++) {
     const word = shortNames[words[i]!] ?? words[i]!;
     if (!word.startsWith('--')) commands.push(word);
@@ -43,10 +47,13 @@ export function readCommandLine(words: readonly string[], switches: ReadonlySet<
       !words[i + 1]!.startsWith('--')
     )
       flags[word.slice(2)] = words[++i]!;
-    else flags[word.slice(2)] = 'true';
+    else {
+      flags[word.slice(2)] = 'true';
+      bare.push(word.slice(2));
+    }
   }
   const [command = 'help' in flags ? 'help' : 'serve', ...operands] = commands;
-  return { command, operands, flags };
+  return { command, operands, flags, bare };
 }
 
 /** @throws SettingsError for more or less than the command takes */
@@ -56,6 +63,15 @@ function assertOperands({ command, operands }: CommandLine, { operand }: Command
   const least = operand?.startsWith('[') ? 0 : 1;
   if (operand !== undefined && (operands.length < least || operands.length > 1))
     throw new SettingsError(`${command} takes one ${operand}: quadpod ${command} ${operand}.`);
+}
+
+/** @throws SettingsError for a flag without the value that it has to have */
+function assertValues({ bare }: CommandLine, { flags = {} }: Partial<CommandHelp>, settings: Settings): void {
+  for (const name of bare) {
+    const { setting } = settings.all().find((each) => [name, `lws.${name}`].includes(each.setting.name)) ?? {};
+    const wanted = flags[name] ?? (setting && setting.parser.parse('true') !== true && setting.parser.expectation);
+    if (wanted) throw new SettingsError(`--${name} has no value; expected --${name}=VALUE, ${wanted}.`);
+  }
 }
 
 /** What people are used to from other servers. */
@@ -98,9 +114,11 @@ export async function main(words: readonly string[], standard: readonly Componen
     const own = Object.hasOwn(known, command) ? { ...known[command]!.flags, ...known[command]!.switches } : {};
     const isOwn = ([name]: [string, string]): boolean => Object.hasOwn(own, name);
     const { config, ...given } = Object.fromEntries(Object.entries(flags).filter((flag) => !isOwn(flag)));
-    const file = readSettingsFile(config ?? join(packageRoot, 'config.json'));
+    const usual = join(packageRoot, 'config.json');
+    const file = readSettingsFile(config ?? usual);
     const effective = await effectiveSettings({ file, environment: process.env, flags: given }, standard);
-    settings = effective.settings;
+    assertValues(line, known[command] ?? {}, effective.settings);
+    settings = withRemembered(effective.settings, usual, (sentence) => process.stderr.write(`quadpod: ${sentence}\n`));
     for (const sentence of unknownVariables(settings, process.env)) process.stderr.write(`quadpod: ${sentence}\n`);
     const { components } = effective;
     const context = {
@@ -113,7 +131,9 @@ export async function main(words: readonly string[], standard: readonly Componen
     }
     const added = commandsOf(components);
     if (!Object.hasOwn(added, command))
-      throw new SettingsError(`Unknown command ${command}. ${explained('', components)}`);
+      throw new SettingsError(
+        `Unknown command ${command}${meant(nearestName(command, [...Object.keys({ ...commands, ...added }), 'help']))} "quadpod help" lists all.`,
+      );
     assertOperands(line, added[command]!);
     return await added[command]!.run(commandContext(context, check));
   } catch (error) {

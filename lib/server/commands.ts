@@ -7,7 +7,7 @@ import { createLog, type Log } from '../log.js';
 import { linksetFaults } from '../resources/metadata.js';
 import { describeSettings, SettingsError } from '../settings.js';
 import { checkStore } from '../storage/check.js';
-import { isDamage } from '../storage/durable-level.js';
+import { isDamage, StoreUnavailableError } from '../storage/durable-level.js';
 import type { Store } from '../storage/store.js';
 import { banner } from './banner.js';
 import { type Context, onStore, print, progress } from './command-context.js';
@@ -118,9 +118,15 @@ async function listening(server: Server, core: CoreSettings): Promise<void> {
 
 async function owner({ settings, flags, components }: Context): Promise<number> {
   const { storage } = readBaseUri(settings.of(coreSettings));
+  const longest = settings.all().find(({ setting: { name } }) => name === 'lws.token.max-lifetime-seconds')?.value;
   const audience = flags['audience'] ?? storage.slice(0, -1);
   const ttl = Number(flags['ttl'] ?? 3600);
   if (!Number.isSafeInteger(ttl) || ttl < 1) throw new SettingsError(`--ttl is ${flags['ttl']}; expected seconds.`);
+  // What another storage takes is for that to say.
+  if (flags['audience'] === undefined && ttl > Number(longest ?? ttl))
+    throw new SettingsError(
+      `--ttl is ${ttl}, and this storage takes credentials of at most ${longest} seconds (lws.token.max-lifetime-seconds).`,
+    );
   const identity = identityOf(flags);
   const credential = await signCredential(identity, audience, ttl);
   const page = pageOf(audience.replace(/\/$/, ''), components, settings);
@@ -194,7 +200,11 @@ async function explainRequest({ settings, flags, operands, components }: Context
     ...(purpose === undefined ? {} : { purpose }),
   };
   assertStorage(settings.of(coreSettings).dataDir);
-  const { storage, close } = await prepareServer(settings, { components, log: createLog('warn'), progress });
+  const { storage, close } = await prepareServer(settings, { components, log: createLog('warn'), progress }).catch(
+    (error: unknown) => {
+      throw isInUse(error) ? new SettingsError(whereExplained(settings, components)) : error;
+    },
+  );
   try {
     for (const line of await explain(storage, { access, method: (flags['method'] ?? 'GET').toUpperCase(), iri }))
       print(line);
@@ -202,6 +212,19 @@ async function explainRequest({ settings, flags, operands, components }: Context
   } finally {
     await close();
   }
+}
+
+const isInUse = (error: unknown): boolean => error instanceof StoreUnavailableError && error.isLocked;
+
+/** Who has the storage open can say it, too. */
+function whereExplained(settings: Context['settings'], components: Context['components']): string {
+  const core = settings.of(coreSettings);
+  const baseUri = readBaseUri(core).storage.slice(0, -1);
+  const page = pageOf(baseUri, components, settings);
+  const where = page
+    ? ` It explains in the console, at ${page}#/upkeep?tab=explain, and to controllers at ${baseUri}${core.systemPrefix}/explain?as=URI&method=GET&iri=IRI.`
+    : '';
+  return `A server has the storage open.${where} To ask here, stop it first.`;
 }
 
 async function rotateWebhookKey({ settings }: Context): Promise<number> {

@@ -10,6 +10,7 @@ import { assertNoCopy } from '../storage/shared/copy.js';
 import { Store } from '../storage/store.js';
 import type { StoreOptions } from '../storage/store-options.js';
 import { makeFolder } from '../storage/synced-files.js';
+import { rememberAddress } from './remembered-address.js';
 
 /** Node's recursive mkdir says ENOENT on a disk that is mounted read-only. */
 const whyNotMade = (error: unknown): string =>
@@ -69,12 +70,14 @@ export async function openStore(dataDir: string, storage: string, options: Openi
   let cluster: Cluster | undefined;
   try {
     cluster = await joined(level, { folder, storage, address: options.database }, options);
-    return await Store.open(level, folder, storage, {
+    const store = await Store.open(level, folder, storage, {
       ...options,
       cluster,
       deriveGraphs: writeLinksetGraphs,
       onClose: release,
     });
+    rememberAddress(folder, storage);
+    return store;
   } catch (error) {
     await cluster?.close();
     await level.close();

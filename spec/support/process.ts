@@ -17,8 +17,8 @@ export interface ProcessOptions {
   readonly dataDir?: string;
   /** The root IRI of an earlier process, to serve it again. */
   readonly root?: string;
-  /** Further settings as environment variables: `{LWS_LOG_LEVEL: 'info'}`. */
-  readonly environment?: Readonly<Record<string, string>>;
+  /** Further settings as environment variables: `{LWS_LOG_LEVEL: 'info'}`; `undefined` leaves one out. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
   /** Options of Node itself, such as `--import=FILE`. */
   readonly nodeOptions?: readonly string[];
   /** A descriptor for its standard output, which is not read then. */

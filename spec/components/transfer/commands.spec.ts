@@ -111,7 +111,11 @@ describe('The commands import and export', function () {
         ['export', 'none/', '-o', join(folder, 'x.nq')],
         /^quadpod: There is no container http:\/\/localhost:\d+\/none\/\.$/,
       ],
-      [['export', '-o', output], /^quadpod: ENOENT: .*none/],
+      [
+        ['export', '-o', join(folder, 'x.rar')],
+        /^quadpod: Nothing is known of files in \.rar; there are \.nq, \.trig \(also \.gz\) and \.zip\. A folder/,
+      ],
+      [['export', '-o', output], /^quadpod: There is no folder .*none\. Make it first\.$/],
     ];
     for (const [words, sentence] of cases) {
       const { code, stderr } = await run(...words);

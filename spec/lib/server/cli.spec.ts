@@ -17,6 +17,7 @@ describe('server/cli', () => {
       command: 'check',
       operands: [],
       flags: { a: 'b', c: 'd', e: 'true' },
+      bare: ['e'],
     });
     expect(readCommandLine([]).command).to.equal('serve');
     expect(readCommandLine(['--help']).command).to.equal('help');

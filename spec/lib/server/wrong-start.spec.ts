@@ -197,6 +197,30 @@ describe('server/wrong start', function () {
     );
   });
 
+  it('says in a sentence which value is missing, and what an unknown command may mean', async () => {
+    refused(await runProcess(['--base-uri']), /^quadpod: --base-uri has no value; expected --base-uri=VALUE, an http/);
+    refused(await runProcess(['--data-dir', '--dev.open']), /^quadpod: --data-dir has no value/);
+    refused(await runProcess(['owner', '--key']), /^quadpod: --key has no value; expected --key=VALUE, FILE use/);
+    refused(await runProcess(['imprt', 'x']), /^quadpod: Unknown command imprt; did you mean import\? "quadpod help"/);
+    refused(await runProcess(['frobnicate']), /^quadpod: Unknown command frobnicate\. "quadpod help" lists all\.$/m);
+  });
+
+  it('refuses a lifetime that the storage would not take, and http for a provider elsewhere', async () => {
+    const file = join(folder, 'lifetime.key');
+    refused(
+      await runProcess(['owner', '--new-key', file, '--ttl', '3601']),
+      /^quadpod: --ttl is 3601, .* at most 3600 seconds \(lws\.token\.max-lifetime-seconds\)/,
+    );
+    expect(existsSync(file)).to.equal(false);
+    const further = ['owner', '--new-key', file, '--ttl', '7200'];
+    const environment = { LWS_TOKEN_MAX_LIFETIME_SECONDS: '7200' };
+    expect((await runProcess(further, { environment })).code).to.equal(0);
+    refused(
+      await runProcess(['--oidc.discovery-uri=http://id.example/.well-known/openid-configuration']),
+      /^quadpod: lws\.oidc\.discovery-uri is "http:.*expected the https URL/,
+    );
+  });
+
   it('has the flags and an example of every command in its help, and its version', async () => {
     const all = { ...commands, ...Object.assign({}, ...standardComponents.map((component) => component.commands)) };
     expect(Object.keys(all)).to.include.members(['serve', 'owner', 'check', 'import', 'export', 'restore', 'events']);

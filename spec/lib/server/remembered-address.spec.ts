@@ -1,0 +1,93 @@
+/** Commands beside a server, which are told the data directory alone (rule 18.3). */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { decodeJwt } from 'jose';
+import { type Ended, runProcess, type ServerProcess, startProcess } from '../../support/process.js';
+
+describe('The base URI of a data directory', function () {
+  this.timeout(60_000);
+  let server: ServerProcess;
+  let folder: string;
+  let base: string;
+  before(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'quadpod-spec-'));
+    server = await startProcess({ environment: { LWS_DEV_OPEN: undefined } });
+    base = server.root.slice(0, -1);
+  });
+  after(async () => {
+    await server.stop();
+    for (const path of [folder, server.dataDir]) rmSync(path, { recursive: true });
+  });
+
+  const run = (words: readonly string[], environment = {}): Promise<Ended> =>
+    runProcess(words, {
+      dataDir: server.dataDir,
+      environment: { LWS_BASE_URI: undefined, LWS_DEV_OPEN: undefined, ...environment },
+    });
+  const audienceOf = ({ stdout, stderr }: Ended): unknown =>
+    decodeJwt(/^Credential: (\S+)/m.exec(stdout)?.[1] ?? stderr).aud;
+
+  it('is what the command that the banner prints makes a credential for, which the server takes (rule 18.3)', async () => {
+    const [, hint = ''] = /another link: .*?(owner .*)/.exec(server.output.stderr) ?? [];
+    const ended = await runProcess(hint.split(' '), {
+      environment: { LWS_BASE_URI: undefined, LWS_DEV_OPEN: undefined, LWS_DATA_DIR: undefined },
+    });
+    expect(audienceOf(ended), ended.stderr).to.equal(base);
+    const [, credential] = /^Credential: (\S+)/m.exec(ended.stdout)!;
+    const answer = await fetch(server.root, { headers: { Authorization: `Bearer ${credential}` } });
+    expect(answer.status).to.equal(200);
+    expect(ended.stdout).to.include(`Sign in at: ${base}/app#`);
+  });
+
+  it('is where import and export find the server (rule 18.3)', async () => {
+    const file = join(folder, 'a.ttl');
+    writeFileSync(file, '<> a <urn:x> .');
+    const imported = await run(['import', file, '--into', 'in/']);
+    expect(imported.code, imported.stderr).to.equal(0);
+    expect(imported.stdout).to.include(`${base}/in/: 1 resources created`);
+    const exported = await run(['export', 'in/']);
+    expect(exported.stdout).to.equal(
+      `<${base}/in/a.ttl> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <urn:x> <${base}/in/a.ttl> .\n`,
+    );
+    expect((await run(['settings'])).stdout).to.include(
+      `lws.base-uri = ${JSON.stringify(base)}  (the data directory ${server.dataDir})`,
+    );
+  });
+
+  it('gives way to one that is given, and that is said (rule 18.3)', async () => {
+    const words = ['owner', '--key', join(server.dataDir, 'owner.key')];
+    const sentence = (from: string): string =>
+      `quadpod: lws.base-uri is http://localhost:1 (from ${from}); the storage in ${server.dataDir} was made for ${base}/\n`;
+    const config = join(folder, 'config.json');
+    writeFileSync(config, '{"lws.base-uri": "http://localhost:1"}');
+    const given: [Ended, string][] = [
+      [await run([...words, '--base-uri=http://localhost:1']), 'flag --base-uri'],
+      [await run(words, { LWS_BASE_URI: 'http://localhost:1' }), 'environment LWS_BASE_URI'],
+      [await run([...words, '--config', config]), config],
+    ];
+    for (const [ended, from] of given) {
+      expect(audienceOf(ended)).to.equal('http://localhost:1');
+      expect(ended.stderr).to.equal(sentence(from));
+    }
+    // What says the same needs no sentence.
+    expect((await run(words, { LWS_BASE_URI: `${base}/` })).stderr).to.equal('');
+  });
+
+  it('is in what explain says beside a server: its console and its endpoint', async () => {
+    const { code, stderr } = await run(['explain', `${base}/a`]);
+    expect(code).to.equal(2);
+    expect(stderr).to.equal(
+      `quadpod: A server has the storage open. It explains in the console, at ${base}/app#/upkeep?tab=explain, and to controllers at ` +
+        `${base}/.lws/explain?as=URI&method=GET&iri=IRI. To ask here, stop it first.\n`,
+    );
+    expect((await run(['explain', `${base}/a`, '--console.enabled=false'])).stderr).to.equal(
+      'quadpod: A server has the storage open. To ask here, stop it first.\n',
+    );
+  });
+
+  it('is a file of one line, which a start with the same address leaves as it is', () => {
+    expect(readFileSync(join(server.dataDir, 'base-uri'), 'utf8')).to.equal(`${base}/\n`);
+  });
+});

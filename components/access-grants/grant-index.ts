@@ -6,13 +6,13 @@ import type { BaseModel, Decision, PermissionSource, Question } from '../../lib/
 import { ancestorsOf } from '../../lib/authorization/authorizer.js';
 import type { Mode } from '../../lib/authorization/mode.js';
 import type { Access } from '../../lib/authorization/principal.js';
-import type { Platform } from '../../lib/component.js';
+import type { Platform } from '../../lib/component/contract.js';
 import { parseMediaType } from '../../lib/fields/media-type.js';
 import { foaf, rdf } from '../../lib/rdf/vocabulary.js';
 import { structuralType } from '../../lib/resources/types.js';
-import { type IriRange, only, subtree } from '../../lib/storage/iri-ranges.js';
-import { ownStatements } from '../../lib/storage/own-statements.js';
-import type { ResourceRecord } from '../../lib/storage/records.js';
+import { type IriRange, only, subtree } from '../../lib/storage/engine/iri-ranges.js';
+import { ownStatements } from '../../lib/storage/graphs/own-statements.js';
+import type { ResourceRecord } from '../../lib/storage/state/records.js';
 import { isOfRequest, type ResourceFacts, requestFulfils, resourceFulfils } from './constraints.js';
 import { type Action, type Policy, policiesOf } from './documents.js';
 import type { KeptDocument } from './kept-documents.js';

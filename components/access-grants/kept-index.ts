@@ -3,12 +3,12 @@
  * documents. It follows every commit. It must not know HTTP.
  */
 import type { Access } from '../../lib/authorization/principal.js';
-import type { Platform } from '../../lib/component.js';
+import type { Platform } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
 import { lwsJson } from '../../lib/http/negotiate.js';
 import { foaf } from '../../lib/rdf/vocabulary.js';
 import type { ListedMember } from '../../lib/resources/listing-documents.js';
-import type { Transaction } from '../../lib/storage/transaction.js';
+import type { Transaction } from '../../lib/storage/engine/transaction.js';
 import { requestFulfils } from './constraints.js';
 import { policiesOf } from './documents.js';
 import { allKept, bytesOf, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { View } from '../../lib/authorization/authorizer.js';
 import type { Access } from '../../lib/authorization/principal.js';
-import type { Platform } from '../../lib/component.js';
+import type { Platform } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
 import { digestOfClient } from '../../lib/fields/client-address.js';
 import { lwsJson } from '../../lib/http/negotiate.js';
@@ -17,7 +17,7 @@ import {
 } from '../../lib/http/system-container.js';
 import { decodeUtf8, parseJson } from '../../lib/json/json.js';
 import { readBody } from '../../lib/resources/body.js';
-import type { Transaction } from '../../lib/storage/transaction.js';
+import type { Transaction } from '../../lib/storage/engine/transaction.js';
 import { type AccessDocument, acceptDocument, type DocumentType } from './documents.js';
 import { bytesOf, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';
 import { type KeptIndex, partyOf, type RequestLimits } from './kept-index.js';

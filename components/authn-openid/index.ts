@@ -8,7 +8,7 @@ import { assertAudience, clockSkew } from '../../lib/authentication/audience.js'
 import { type IssuerKeys, issuerKeys } from '../../lib/authentication/issuer-keys.js';
 import { boundKey, readJwt, type UnverifiedJwt, verifyJwt } from '../../lib/authentication/jwt.js';
 import { refusedCredential, type Suite, type VerifiedCredential } from '../../lib/authentication/suite.js';
-import { defineComponent, type Platform } from '../../lib/component.js';
+import { defineComponent, type Platform } from '../../lib/component/contract.js';
 
 export default defineComponent({
   name: 'authn-openid',

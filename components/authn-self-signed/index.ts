@@ -8,7 +8,7 @@ import type { AuthenticationMethod } from '../../lib/authentication/cid-document
 import { fits, importPublicKey } from '../../lib/authentication/issuer-keys.js';
 import { boundKey, readJwt, signInType, type UnverifiedJwt, verifyJwt } from '../../lib/authentication/jwt.js';
 import { refusedCredential, type Suite, type VerifiedCredential } from '../../lib/authentication/suite.js';
-import { defineComponent, type Platform } from '../../lib/component.js';
+import { defineComponent, type Platform } from '../../lib/component/contract.js';
 import { integer, setting } from '../../lib/settings.js';
 
 const settings = {

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { throttle } from '../../lib/authentication/throttle.js';
-import { defineComponent } from '../../lib/component.js';
+import { defineComponent } from '../../lib/component/contract.js';
 import { flag, integer, setting } from '../../lib/settings.js';
 import { tokenRoutes } from './routes.js';
 import { SignInLinks } from './sign-in-links.js';

@@ -7,7 +7,7 @@ import { wellKnownOf } from '../../lib/authentication/issuer-keys.js';
 import { signatureAlgorithms } from '../../lib/authentication/jwt.js';
 import type { VerifiedCredential } from '../../lib/authentication/suite.js';
 import type { Throttle } from '../../lib/authentication/throttle.js';
-import type { Platform } from '../../lib/component.js';
+import type { Platform } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
 import type { Reply } from '../../lib/http/reply.js';
 import { field } from '../../lib/http/request.js';

@@ -6,7 +6,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject 
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jose';
 import { SettingsError } from '../../lib/settings.js';
-import { writeWhole } from '../../lib/storage/synced-files.js';
+import { writeWhole } from '../../lib/storage/engine/synced-files.js';
 
 /** A private key, and when it stopped signing (seconds since the epoch). */
 interface KeptKey {

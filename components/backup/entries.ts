@@ -8,8 +8,8 @@ import {
   partsOfEntry,
   type ResourceRecord,
   readRecord,
-} from '../../lib/storage/records.js';
-import type { Entry } from '../../lib/storage/state-blocks.js';
+} from '../../lib/storage/state/records.js';
+import type { Entry } from '../../lib/storage/state/state-blocks.js';
 
 /** A back-up is cut off, changed, or none; the message is for people. */
 export class BackupError extends Error {}

@@ -3,9 +3,9 @@
  * are not read at all, and neither is a graph that nothing speaks of (it is being written or removed). It must not know files.
  */
 import { allLinks } from '../../lib/resources/linkset-graph.js';
-import { entryBlocks, type Level, type LevelSnapshot } from '../../lib/storage/durable-level.js';
-import { GraphCursor } from '../../lib/storage/graph-cursor.js';
-import { allRecords } from '../../lib/storage/records.js';
+import { entryBlocks, type Level, type LevelSnapshot } from '../../lib/storage/engine/durable-level.js';
+import { GraphCursor } from '../../lib/storage/graphs/graph-cursor.js';
+import { allRecords } from '../../lib/storage/state/records.js';
 import { graphState, lineOfGraph } from './entries.js';
 import type { GraphSet } from './graph-set.js';
 

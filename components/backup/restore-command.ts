@@ -4,17 +4,23 @@
  */
 import { createReadStream, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { CommandContext } from '../../lib/component.js';
+import type { CommandContext } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
 import { writeLinksetGraphs } from '../../lib/resources/linkset-graph.js';
-import { atOnce } from '../../lib/storage/at-once.js';
-import type { Blobs } from '../../lib/storage/blobs.js';
-import { blobsAt } from '../../lib/storage/blobs-at.js';
-import { type BatchWriter, type Level, openLevel, putSynced, writeBatch } from '../../lib/storage/durable-level.js';
-import { migrate } from '../../lib/storage/format.js';
-import { metaKey } from '../../lib/storage/records.js';
-import { type Entry, putEntry } from '../../lib/storage/state-blocks.js';
-import { makeFolder } from '../../lib/storage/synced-files.js';
+import type { Blobs } from '../../lib/storage/blobs/blobs.js';
+import { blobsAt } from '../../lib/storage/blobs/blobs-at.js';
+import { atOnce } from '../../lib/storage/engine/at-once.js';
+import {
+  type BatchWriter,
+  type Level,
+  openLevel,
+  putSynced,
+  writeBatch,
+} from '../../lib/storage/engine/durable-level.js';
+import { migrate } from '../../lib/storage/engine/format.js';
+import { makeFolder } from '../../lib/storage/engine/synced-files.js';
+import { metaKey } from '../../lib/storage/state/records.js';
+import { type Entry, putEntry } from '../../lib/storage/state/state-blocks.js';
 import { BackupError, type GraphState, graphKeys, isOf } from './entries.js';
 import { blobFile, copyOnce, damagedFile, type Manifest, readManifest, syncNames } from './folder.js';
 import { GraphSet } from './graph-set.js';

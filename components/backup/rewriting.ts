@@ -3,9 +3,9 @@
  * control lists, grants, requests and subscriptions. It must not know files.
  */
 import { tasks } from '../../lib/documents/document-tasks.js';
-import { keyBlocks, type Level } from '../../lib/storage/durable-level.js';
-import { indexStateKey, ownedSpace } from '../../lib/storage/owned-entries.js';
-import { graphPrefix } from '../../lib/storage/quad-keys.js';
+import { keyBlocks, type Level } from '../../lib/storage/engine/durable-level.js';
+import { graphPrefix } from '../../lib/storage/graphs/quad-keys.js';
+import { indexStateKey, ownedSpace } from '../../lib/storage/state/owned-entries.js';
 import {
   iriOfRecordKey,
   metaKey,
@@ -15,9 +15,9 @@ import {
   readRecord,
   recordKey,
   writeRecord,
-} from '../../lib/storage/records.js';
-import { EntryRewriting, isQuad } from '../../lib/storage/rewritten-entries.js';
-import type { Entry } from '../../lib/storage/state-blocks.js';
+} from '../../lib/storage/state/records.js';
+import { EntryRewriting, isQuad } from '../../lib/storage/state/rewritten-entries.js';
+import type { Entry } from '../../lib/storage/state/state-blocks.js';
 import { isOf } from './entries.js';
 
 /** Where entries are written to. */

@@ -4,7 +4,7 @@
  */
 import { decodeJwt } from 'jose';
 import { type Throttle, throttle } from '../../lib/authentication/throttle.js';
-import type { Platform } from '../../lib/component.js';
+import type { Platform } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
 import type { Reply } from '../../lib/http/reply.js';
 import type { Route, RouteRequest } from '../../lib/http/route.js';

@@ -1,11 +1,11 @@
 /** Further owners: `{prefix}/owners`, for controllers. The page adds the identity of a browser here; any URI will do. */
 import type { AddedOwner, AddedOwners } from '../../lib/authorization/added-owners.js';
 import { isIdentity } from '../../lib/authorization/did.js';
-import type { Platform } from '../../lib/component.js';
+import type { Platform } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
 import type { Reply } from '../../lib/http/reply.js';
 import type { Route, RouteRequest } from '../../lib/http/route.js';
-import type { Transaction } from '../../lib/storage/transaction.js';
+import type { Transaction } from '../../lib/storage/engine/transaction.js';
 import { jsonReply, readJsonObject } from './json-messages.js';
 
 const maxOwners = 100;

@@ -6,11 +6,11 @@ import { createPublicKey, randomUUID } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { requireAccess } from '../../lib/authorization/guard.js';
 import type { Access } from '../../lib/authorization/principal.js';
-import type { Platform } from '../../lib/component.js';
+import type { Platform } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
 import type { Reply } from '../../lib/http/reply.js';
 import type { Route, RouteRequest } from '../../lib/http/route.js';
-import { nameOf } from '../../lib/storage/records.js';
+import { nameOf } from '../../lib/storage/state/records.js';
 import { jsonReply, readJsonObject } from './json-messages.js';
 
 const validSeconds = 60;

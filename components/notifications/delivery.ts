@@ -8,7 +8,7 @@ import type { Log } from '../../lib/log.js';
 import { Gate } from '../../lib/outbound/gate.js';
 import type { GuardedFetch } from '../../lib/outbound/guarded-fetch.js';
 import { OutboundError } from '../../lib/outbound/outbound-error.js';
-import type { Store } from '../../lib/storage/store.js';
+import type { Store } from '../../lib/storage/engine/store.js';
 import { Aftermath } from './aftermath.js';
 import { notificationOf } from './events.js';
 import { type Delivery, inboxOfKey, outboxRange } from './outbox.js';

@@ -6,9 +6,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Standing } from '../../lib/authorization/authorizer.js';
 import type { Log } from '../../lib/log.js';
-import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/records.js';
-import type { Store } from '../../lib/storage/store.js';
-import type { Transaction } from '../../lib/storage/transaction.js';
+import type { Store } from '../../lib/storage/engine/store.js';
+import type { Transaction } from '../../lib/storage/engine/transaction.js';
+import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/state/records.js';
 import type { Activity } from './events.js';
 
 /** Entries of the events that wait, by whom they are owed to. */

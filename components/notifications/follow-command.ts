@@ -1,5 +1,5 @@
 /** `quadpod events`: the running server's events on the standard output, for a pipe. */
-import type { CommandContext } from '../../lib/component.js';
+import type { CommandContext } from '../../lib/component/contract.js';
 import { SettingsError } from '../../lib/settings.js';
 
 /**

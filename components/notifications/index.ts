@@ -3,7 +3,7 @@
  * must not know who makes changes, nor how.
  */
 
-import { defineComponent, type Installation, type Platform } from '../../lib/component.js';
+import { defineComponent, type Installation, type Platform } from '../../lib/component/contract.js';
 import { hostList } from '../../lib/outbound/address-policy.js';
 import { createAdmission } from '../../lib/outbound/admission.js';
 import { flag, integer, type SettingsOf, setting } from '../../lib/settings.js';

@@ -4,9 +4,9 @@
  */
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Access } from '../../lib/authorization/principal.js';
-import type { Platform } from '../../lib/component.js';
+import type { Platform } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
-import type { LoggedEvent } from '../../lib/storage/change-entry.js';
+import type { LoggedEvent } from '../../lib/storage/log/change-entry.js';
 import { type Activity, activityOf, announcementOf } from './events.js';
 
 export interface PastOptions {

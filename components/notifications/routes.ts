@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { requireAccess } from '../../lib/authorization/guard.js';
 import type { Access } from '../../lib/authorization/principal.js';
-import type { Platform } from '../../lib/component.js';
+import type { Platform } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
 import { digestOfClient } from '../../lib/fields/client-address.js';
 import { lwsJson } from '../../lib/http/negotiate.js';

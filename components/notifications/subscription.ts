@@ -3,7 +3,7 @@
  * may read what, nor how anything is delivered.
  */
 import type { Standing } from '../../lib/authorization/authorizer.js';
-import type { ForeignState } from '../../lib/component.js';
+import type { ForeignState } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
 import { isTime, parseDateTime } from '../../lib/fields/date.js';
 import { isObject } from '../../lib/json/exact-json.js';

@@ -3,8 +3,8 @@
  * every commit. It must not know HTTP nor deliveries.
  */
 import type { Standing } from '../../lib/authorization/authorizer.js';
-import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/records.js';
-import type { Store } from '../../lib/storage/store.js';
+import type { Store } from '../../lib/storage/engine/store.js';
+import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/state/records.js';
 import type { Owed } from './distribution.js';
 import { type Subscription, standingOf } from './subscription.js';
 

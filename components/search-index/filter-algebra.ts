@@ -4,7 +4,7 @@
  */
 import type { NamedNode, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import type { Platform } from '../../lib/component.js';
+import type { Platform } from '../../lib/component/contract.js';
 import type { Algebra, AlgebraFactory } from '../../lib/query/algebra.js';
 import { rdf } from '../../lib/rdf/vocabulary.js';
 import type { Filter, FilterGroup } from './filter.js';

@@ -4,16 +4,16 @@
  */
 import { LwsError } from '../../lib/errors.js';
 import { changesLinks, clientLinks } from '../../lib/resources/metadata.js';
-import { countRecords, recordBlocks } from '../../lib/storage/all-records.js';
-import { breathe } from '../../lib/storage/batch-filling.js';
-import { subjectRange } from '../../lib/storage/committed-graphs.js';
-import { type GraphChange, laidOver } from '../../lib/storage/graph-changes.js';
-import { PackedKeys } from '../../lib/storage/graph-keys.js';
-import { isLargeGraph } from '../../lib/storage/graph-lines.js';
-import { type KeySource, ownStatements } from '../../lib/storage/own-statements.js';
-import { entryKey, entryRange, type ResourceRecord } from '../../lib/storage/records.js';
-import type { Store } from '../../lib/storage/store.js';
-import type { Transaction } from '../../lib/storage/transaction.js';
+import { breathe } from '../../lib/storage/engine/batch-filling.js';
+import type { Store } from '../../lib/storage/engine/store.js';
+import type { Transaction } from '../../lib/storage/engine/transaction.js';
+import { subjectRange } from '../../lib/storage/graphs/committed-graphs.js';
+import { type GraphChange, laidOver } from '../../lib/storage/graphs/graph-changes.js';
+import { PackedKeys } from '../../lib/storage/graphs/graph-keys.js';
+import { isLargeGraph } from '../../lib/storage/graphs/graph-lines.js';
+import { type KeySource, ownStatements } from '../../lib/storage/graphs/own-statements.js';
+import { countRecords, recordBlocks } from '../../lib/storage/state/all-records.js';
+import { entryKey, entryRange, type ResourceRecord } from '../../lib/storage/state/records.js';
 import { indexPart } from './part-indexer.js';
 import { currentState, entriesOf, ownedSpace, postingSpace, stateKey, typeRelation } from './postings.js';
 

@@ -3,9 +3,9 @@
  * only where one of them may say the same. It must not know how the index is asked.
  */
 import { changesLinks, clientLinks } from '../../lib/resources/metadata.js';
-import { type IriStatement, statementReader } from '../../lib/storage/own-statements.js';
-import { entryKey, type ResourceRecord } from '../../lib/storage/records.js';
-import type { Transaction } from '../../lib/storage/transaction.js';
+import type { Transaction } from '../../lib/storage/engine/transaction.js';
+import { type IriStatement, statementReader } from '../../lib/storage/graphs/own-statements.js';
+import { entryKey, type ResourceRecord } from '../../lib/storage/state/records.js';
 import { entriesOf, postingSpace, relationOf, typeRelation } from './postings.js';
 
 /** A posting, and a statement that it comes of. */

@@ -5,9 +5,14 @@
 import { ldp, lws, rdf } from '../../lib/rdf/vocabulary.js';
 import { type ClientLinks, declaredTypes, relationTargets, searchedRelation } from '../../lib/resources/linkset.js';
 import { structuralType } from '../../lib/resources/types.js';
-import { type IriStatement, type KeySource, ofShortGraph, ownStatements } from '../../lib/storage/own-statements.js';
-import { ownedSpace } from '../../lib/storage/owned-entries.js';
-import { entryKey, type ResourceRecord } from '../../lib/storage/records.js';
+import {
+  type IriStatement,
+  type KeySource,
+  ofShortGraph,
+  ownStatements,
+} from '../../lib/storage/graphs/own-statements.js';
+import { ownedSpace } from '../../lib/storage/state/owned-entries.js';
+import { entryKey, type ResourceRecord } from '../../lib/storage/state/records.js';
 
 /** `index`, relation, value, resource. */
 export const postingSpace = 'index';
@@ -16,7 +21,7 @@ export {
   completeIndex as currentState,
   indexStateKey as stateKey,
   ownedSpace,
-} from '../../lib/storage/owned-entries.js';
+} from '../../lib/storage/state/owned-entries.js';
 
 /** The relation of types; no relation name of a link can be it, as `type` is the types' own. */
 export const typeRelation = 'type';

@@ -1,5 +1,5 @@
 /** The endpoints of the type index and the type search (rules 13.1, 13.3). */
-import type { Platform } from '../../lib/component.js';
+import type { Platform } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
 import { parseAccept, qualityOf } from '../../lib/fields/accept.js';
 import { formatLink } from '../../lib/fields/link.js';

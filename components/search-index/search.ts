@@ -3,7 +3,7 @@
  */
 import { loadAlgebraFactory } from '../../lib/query/algebra.js';
 import { contextOf, loadQueryEngine } from '../../lib/query/query-engine.js';
-import type { ResourceRecord } from '../../lib/storage/records.js';
+import type { ResourceRecord } from '../../lib/storage/state/records.js';
 import type { Filter } from './filter.js';
 import { algebraOfFilter, indexGraph } from './filter-algebra.js';
 import { indexSource, type ResourceStream, type SearchedIndex } from './index-source.js';

@@ -1,11 +1,11 @@
 /** Which types there are, over what the caller may read now. It must not know HTTP. */
 import type { ReadScope } from '../../lib/authorization/authorizer.js';
 import type { Access } from '../../lib/authorization/principal.js';
-import type { Platform } from '../../lib/component.js';
-import type { SortedStream } from '../../lib/storage/entry-cursor.js';
-import { RangeStream } from '../../lib/storage/iri-ranges.js';
-import { entryRange } from '../../lib/storage/records.js';
-import { StoreSnapshot } from '../../lib/storage/snapshot.js';
+import type { Platform } from '../../lib/component/contract.js';
+import type { SortedStream } from '../../lib/storage/engine/entry-cursor.js';
+import { RangeStream } from '../../lib/storage/engine/iri-ranges.js';
+import { StoreSnapshot } from '../../lib/storage/engine/snapshot.js';
+import { entryRange } from '../../lib/storage/state/records.js';
 import { intersection } from './merge.js';
 import { ownedSpace, postingSpace, typeRelation } from './postings.js';
 import { readableOf } from './readable.js';

@@ -4,7 +4,7 @@ import { clientFor } from '../../lib/authorization/client.js';
 import type { Mode } from '../../lib/authorization/mode.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import { whenGone } from '../../lib/http/request.js';
-import { parentOf } from '../../lib/storage/records.js';
+import { parentOf } from '../../lib/storage/state/records.js';
 import type { SparqlEndpoint } from './endpoint.js';
 import type { Purpose, QueryTask } from './pool/messages.js';
 import type { QueryAnswer } from './pool/worker-channel.js';

@@ -6,13 +6,13 @@
 import type { Quad, Source, Term } from '@rdfjs/types';
 import { Parser } from 'n3';
 import { DataFactory } from 'rdf-data-factory';
-import type { Platform } from '../../lib/component.js';
+import type { Platform } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
 import type { StoredQuestion } from '../../lib/http/route.js';
 import { decodeUtf8 } from '../../lib/json/json.js';
 import type { Parameters, ParameterTerm } from '../../lib/query/parse/parameters.js';
 import { isAbsoluteIri } from '../../lib/rdf/iri.js';
-import { quadsOf } from '../../lib/storage/quads.js';
+import { quadsOf } from '../../lib/storage/graphs/quads.js';
 import { sparqlQuery } from './protocol.js';
 
 const sh = 'http://www.w3.org/ns/shacl#';

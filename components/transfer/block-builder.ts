@@ -1,9 +1,9 @@
 /** Gathers members into blocks, each of which is one transaction. It must not know threads or formats. */
 import { aclOfGraph } from '../../lib/authorization/acl.js';
 import { LwsError } from '../../lib/errors.js';
-import type { Blobs, BlobWriter } from '../../lib/storage/blobs.js';
-import { decodeGraph } from '../../lib/storage/quad-decoding.js';
-import { indexNames } from '../../lib/storage/quad-keys.js';
+import type { Blobs, BlobWriter } from '../../lib/storage/blobs/blobs.js';
+import { decodeGraph } from '../../lib/storage/graphs/quad-decoding.js';
+import { indexNames } from '../../lib/storage/graphs/quad-keys.js';
 import type { Block, BlockItem, BlockState, RdfBounds, Told } from './blocks.js';
 import { lengthOf } from './formats/graph-runs.js';
 import { maxTold } from './import-state.js';

@@ -6,12 +6,12 @@ import type { Quad } from '@rdfjs/types';
 import { aclKey, readAclDocument } from '../../lib/authorization/acl.js';
 import type { ReadScope } from '../../lib/authorization/authorizer.js';
 import { clientLinks } from '../../lib/resources/metadata.js';
-import type { Blobs } from '../../lib/storage/blobs.js';
-import { entryBlocks, type Level, type LevelSnapshot } from '../../lib/storage/durable-level.js';
-import { GraphCursor } from '../../lib/storage/graph-cursor.js';
-import { type IriRange, only, subtree, unionOfRanges } from '../../lib/storage/iri-ranges.js';
-import { ownedBy } from '../../lib/storage/owned-entries.js';
-import { decodeGraph } from '../../lib/storage/quad-decoding.js';
+import type { Blobs } from '../../lib/storage/blobs/blobs.js';
+import { entryBlocks, type Level, type LevelSnapshot } from '../../lib/storage/engine/durable-level.js';
+import { type IriRange, only, subtree, unionOfRanges } from '../../lib/storage/engine/iri-ranges.js';
+import { GraphCursor } from '../../lib/storage/graphs/graph-cursor.js';
+import { decodeGraph } from '../../lib/storage/graphs/quad-decoding.js';
+import { ownedBy } from '../../lib/storage/state/owned-entries.js';
 import {
   blobFacts,
   entryRange,
@@ -20,7 +20,7 @@ import {
   type ResourceRecord,
   readRecord,
   recordKey,
-} from '../../lib/storage/records.js';
+} from '../../lib/storage/state/records.js';
 import type { AskedMode, ExportedState } from './export-messages.js';
 import { type AccessList, type ContainerMember, type GraphMember, type Member, stateSpaces } from './member.js';
 

@@ -1,12 +1,12 @@
 /** What staging a block comes to, and how it ends early. It must not know threads. */
 import { attribute } from '../../lib/authorization/audit.js';
 import type { Access } from '../../lib/authorization/principal.js';
-import type { Platform } from '../../lib/component.js';
+import type { Platform } from '../../lib/component/contract.js';
 import { LwsError } from '../../lib/errors.js';
 import type { BulkVerdict } from '../../lib/resources/bulk-items.js';
-import { breathe } from '../../lib/storage/batch-filling.js';
-import { entryKey, partsOfEntry } from '../../lib/storage/records.js';
-import type { Transaction } from '../../lib/storage/transaction.js';
+import { breathe } from '../../lib/storage/engine/batch-filling.js';
+import type { Transaction } from '../../lib/storage/engine/transaction.js';
+import { entryKey, partsOfEntry } from '../../lib/storage/state/records.js';
 import type { Block, BlockItem, Told } from './blocks.js';
 import { type ImportState, isStored, type Outcome, type Verdict, whatIsLost } from './import-state.js';
 import { stateSpaces, TransferError } from './member.js';

@@ -4,10 +4,10 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { LwsError } from '../../lib/errors.js';
-import { breathe, putQuad } from '../../lib/storage/batch-filling.js';
-import type { Blobs } from '../../lib/storage/blobs.js';
-import { blobsAt } from '../../lib/storage/blobs-at.js';
-import { type Level, openLevel, PreparedBatch } from '../../lib/storage/durable-level.js';
+import type { Blobs } from '../../lib/storage/blobs/blobs.js';
+import { blobsAt } from '../../lib/storage/blobs/blobs-at.js';
+import { breathe, putQuad } from '../../lib/storage/engine/batch-filling.js';
+import { type Level, openLevel, PreparedBatch } from '../../lib/storage/engine/durable-level.js';
 import { BlockBuilder, type BuiltBlock } from './block-builder.js';
 import type { FromReader, ImportTask, Operation, ToReader } from './blocks.js';
 import { openReader } from './formats/index.js';

@@ -7,9 +7,9 @@ import { LwsError } from '../../lib/errors.js';
 import { decodeUtf8, parseJson } from '../../lib/json/json.js';
 import { boundedPrefixes } from '../../lib/rdf/prefixes.js';
 import { contentKind } from '../../lib/resources/types.js';
-import type { Blobs, BlobWriter } from '../../lib/storage/blobs.js';
-import { defaultTurtle } from '../../lib/storage/graph-lines.js';
-import { encodeQuads, graphPrefix, layoutOf, separator } from '../../lib/storage/quad-keys.js';
+import type { Blobs, BlobWriter } from '../../lib/storage/blobs/blobs.js';
+import { defaultTurtle } from '../../lib/storage/graphs/graph-lines.js';
+import { encodeQuads, graphPrefix, layoutOf, separator } from '../../lib/storage/graphs/quad-keys.js';
 import type { BlockItem, RdfBounds } from './blocks.js';
 import type { AccessList, BytesMember, GraphMember, ResourceMember } from './member.js';
 

@@ -4,9 +4,9 @@
  * client, only to the log.
  */
 
-import { type IriRange, isWholeStorage, unionOfRanges } from '../storage/iri-ranges.js';
-import { parentOf, type ResourceRecord } from '../storage/records.js';
-import type { Transaction } from '../storage/transaction.js';
+import { type IriRange, isWholeStorage, unionOfRanges } from '../storage/engine/iri-ranges.js';
+import type { Transaction } from '../storage/engine/transaction.js';
+import { parentOf, type ResourceRecord } from '../storage/state/records.js';
 import type { Mode } from './mode.js';
 import type { Access } from './principal.js';
 

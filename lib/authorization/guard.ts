@@ -3,7 +3,7 @@
  * It must not know HTTP; it throws codes.
  */
 import { LwsError } from '../errors.js';
-import { parentOf, type ResourceRecord } from '../storage/records.js';
+import { parentOf, type ResourceRecord } from '../storage/state/records.js';
 import { recordDecision } from './audit.js';
 import type { Authorizer, Decision, Question, View } from './authorizer.js';
 import type { Mode } from './mode.js';

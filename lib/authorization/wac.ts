@@ -4,7 +4,7 @@
  */
 
 import { LRUCache } from 'lru-cache';
-import { below, type IriRange, isWholeStorage, only, unionOfRanges } from '../storage/iri-ranges.js';
+import { below, type IriRange, isWholeStorage, only, unionOfRanges } from '../storage/engine/iri-ranges.js';
 import { type Acl, aclKey, readAcl } from './acl.js';
 import { judge } from './acl-decision.js';
 import type { AclIndex } from './acl-index.js';

@@ -10,7 +10,7 @@ import { sparqlUpdate } from '../resources/methods.js';
 import { isReserved, readTarget } from '../resources/names.js';
 import { patch } from '../resources/patch.js';
 import type { Storage } from '../resources/storage.js';
-import { isContainerIri } from '../storage/records.js';
+import { isContainerIri } from '../storage/state/records.js';
 import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
 import type { Reply } from './reply.js';

@@ -7,7 +7,7 @@ import type { IQuerySource } from '@comunica/types';
 import type { Algebra } from '@comunica/utils-algebra';
 import { LwsError } from '../errors.js';
 import { freshLabels } from '../rdf/blank-nodes.js';
-import { sortKeys } from '../storage/key-order.js';
+import { sortKeys } from '../storage/graphs/key-order.js';
 import { keyLists } from './access/key-lists.js';
 import { wholeKey } from './access/key-reader.js';
 import { quadMatches } from './access/quad-matches.js';

@@ -7,7 +7,7 @@ import { LwsError } from '../errors.js';
 import type { Link } from '../fields/link.js';
 import { isAbsoluteIri, isWellFormed } from '../rdf/iri.js';
 import { ldp, lws, rdf } from '../rdf/vocabulary.js';
-import { parentOf, type ResourceRecord } from '../storage/records.js';
+import { parentOf, type ResourceRecord } from '../storage/state/records.js';
 import { targetAttributes } from './link-attributes.js';
 import { linksetOf } from './names.js';
 import { structuralType } from './types.js';

@@ -3,7 +3,7 @@
  * before it. It must not know what a page holds.
  */
 import { LRUCache } from 'lru-cache';
-import type { ResourceRecord } from '../storage/records.js';
+import type { ResourceRecord } from '../storage/state/records.js';
 import type { Storage } from './storage.js';
 
 interface Known {

@@ -3,8 +3,8 @@
  * nor how anything is rendered.
  */
 import { LRUCache } from 'lru-cache';
-import { parentOf } from '../storage/records.js';
-import type { Store } from '../storage/store.js';
+import type { Store } from '../storage/engine/store.js';
+import { parentOf } from '../storage/state/records.js';
 
 export interface Representation {
   /** The state that this is a rendering of. */

@@ -4,7 +4,7 @@
  */
 import type { Server, Socket } from 'node:net';
 import { clientOf } from '../fields/client-address.js';
-import { maxFiles } from '../storage/open-files.js';
+import { maxFiles } from '../storage/engine/open-files.js';
 
 export interface ConnectionLimits {
   /** Nothing: half of the files that may be open; the other half is for the store and for requests to others. */

@@ -5,7 +5,7 @@
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Installation } from '../component.js';
+import type { Installation } from '../component/contract.js';
 import { endUpgrade } from '../http/upgrade.js';
 
 type Upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer) => void;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { expect } from 'chai';
 import { isIdentity } from '../../lib/authorization/did.js';
-import { packageRoot } from '../../lib/package-root.js';
+import { packageRoot } from '../../lib/threads/package-root.js';
 import { request } from '../support/http.js';
 import { startProcess } from '../support/process.js';
 

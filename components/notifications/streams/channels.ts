@@ -6,7 +6,7 @@ import { setImmediate as breathe } from 'node:timers/promises';
 import { ancestorsOf } from '../../../lib/authorization/authorizer.js';
 import { requireAccess } from '../../../lib/authorization/guard.js';
 import type { Access } from '../../../lib/authorization/principal.js';
-import type { Platform } from '../../../lib/component.js';
+import type { Platform } from '../../../lib/component/contract.js';
 import { LwsError } from '../../../lib/errors.js';
 import { Channel, type Listener } from './channel.js';
 

@@ -1,6 +1,6 @@
 /** Live updates as `text/event-stream` (WHATWG HTML 9.2). It must not know how events come about. */
 import { PassThrough } from 'node:stream';
-import type { Platform } from '../../../lib/component.js';
+import type { Platform } from '../../../lib/component/contract.js';
 import { LwsError } from '../../../lib/errors.js';
 import { qualityOf } from '../../../lib/fields/accept.js';
 import { formatLink } from '../../../lib/fields/link.js';

@@ -1,7 +1,7 @@
 /** How many streams there may be, of whom: identities are free, and so addresses and strangers have bounds as well. */
 import { type Client, clientFor } from '../../../lib/authorization/client.js';
 import type { Access } from '../../../lib/authorization/principal.js';
-import type { Platform } from '../../../lib/component.js';
+import type { Platform } from '../../../lib/component/contract.js';
 import { LwsError } from '../../../lib/errors.js';
 import { clientOf } from '../../../lib/fields/client-address.js';
 

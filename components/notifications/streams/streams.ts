@@ -1,5 +1,5 @@
 /** Live updates as a part of the component: its settings, its routes, and what the storage description says of them. */
-import type { Installation, Platform } from '../../../lib/component.js';
+import type { Installation, Platform } from '../../../lib/component/contract.js';
 import { type Measure, measure } from '../../../lib/measures.js';
 import { lws } from '../../../lib/rdf/vocabulary.js';
 import { integer, type SettingsOf, setting } from '../../../lib/settings.js';

@@ -8,7 +8,7 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { requireAccess } from '../../../lib/authorization/guard.js';
 import type { Access } from '../../../lib/authorization/principal.js';
-import type { Installation } from '../../../lib/component.js';
+import type { Installation } from '../../../lib/component/contract.js';
 import { LwsError } from '../../../lib/errors.js';
 import { chooseMediaType } from '../../../lib/fields/accept.js';
 import { formatLink } from '../../../lib/fields/link.js';
@@ -21,7 +21,7 @@ import { decodeUtf8, parseJson } from '../../../lib/json/json.js';
 import { turtle } from '../../../lib/rdf/formats.js';
 import { lws } from '../../../lib/rdf/vocabulary.js';
 import { readBody } from '../../../lib/resources/body.js';
-import { decodeGraph } from '../../../lib/storage/quad-decoding.js';
+import { decodeGraph } from '../../../lib/storage/graphs/quad-decoding.js';
 import type { Channel, Listener } from './channel.js';
 import { type Streams, whenExpired } from './event-stream.js';
 import {

@@ -9,9 +9,9 @@ import { readGraphsUpdate } from '../../../lib/query/parse/read-graphs-update.js
 import { boundedPrefixes } from '../../../lib/rdf/prefixes.js';
 import { assertName } from '../../../lib/resources/bulk-admission.js';
 import type { GraphUpdate } from '../../../lib/resources/update-graphs.js';
-import { defaultTurtle, isLargeGraph } from '../../../lib/storage/graph-lines.js';
-import { sortKeys } from '../../../lib/storage/key-order.js';
-import { isContainerIri } from '../../../lib/storage/records.js';
+import { defaultTurtle, isLargeGraph } from '../../../lib/storage/graphs/graph-lines.js';
+import { sortKeys } from '../../../lib/storage/graphs/key-order.js';
+import { isContainerIri } from '../../../lib/storage/state/records.js';
 import type { Purpose, QueryTask } from './messages.js';
 import { interrupted } from './query-errors.js';
 import type { QueryRun } from './query-execution.js';

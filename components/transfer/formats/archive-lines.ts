@@ -5,7 +5,7 @@ import { parseMediaType } from '../../../lib/fields/media-type.js';
 import { isObject } from '../../../lib/json/exact-json.js';
 import { boundedPrefixes } from '../../../lib/rdf/prefixes.js';
 import { readContextObject } from '../../../lib/resources/linkset.js';
-import { EntryRewriting } from '../../../lib/storage/rewritten-entries.js';
+import { EntryRewriting } from '../../../lib/storage/state/rewritten-entries.js';
 import type {
   AccessList,
   BytesMember,

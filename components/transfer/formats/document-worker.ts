@@ -5,7 +5,7 @@ import type { Quad } from '@rdfjs/types';
 import { type ParseOptions, rdfParser } from 'rdf-parse';
 import { Expansion, usualBounds } from '../../../lib/rdf/bounds.js';
 import { contextLoader } from '../../../lib/rdf/contexts.js';
-import { type FromWorker, linesAtATime, type ToWorker } from '../../../lib/worker-task.js';
+import { type FromWorker, linesAtATime, type ToWorker } from '../../../lib/threads/worker-task.js';
 import { quadLine } from './quad-lines.js';
 
 /** What `documentQuads` asks for. */

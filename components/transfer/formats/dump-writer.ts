@@ -1,8 +1,8 @@
 /** N-Quads of graphs, as they come. It must not know where they are stored. */
 import type { Writable } from 'node:stream';
 import { bracketed } from '../../../lib/rdf/turtle-terms.js';
-import { lineWriter } from '../../../lib/storage/graph-lines.js';
-import { encodeGraph } from '../../../lib/storage/quad-keys.js';
+import { lineWriter } from '../../../lib/storage/graphs/graph-lines.js';
+import { encodeGraph } from '../../../lib/storage/graphs/quad-keys.js';
 import type { Member, Writer } from '../member.js';
 import { TextOutput } from './text-output.js';
 

@@ -3,9 +3,9 @@
  * is asked. Each is decided once per query, and only when a query meets it. It must not know queries.
  */
 
-import type { Level, LevelSnapshot } from '../../storage/durable-level.js';
-import { type IriRange, only, subtree, unionOfRanges } from '../../storage/iri-ranges.js';
-import { readRecord, recordKey } from '../../storage/records.js';
+import type { Level, LevelSnapshot } from '../../storage/engine/durable-level.js';
+import { type IriRange, only, subtree, unionOfRanges } from '../../storage/engine/iri-ranges.js';
+import { readRecord, recordKey } from '../../storage/state/records.js';
 import { clipped, isInRanges, linksetEnd, rememberedGraphRanges } from './graph-ranges.js';
 
 /** Which graphs the caller may read, as far as it can be said at once. */

@@ -4,8 +4,8 @@
  */
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import { separator, suffixLengths } from '../../storage/key-layout.js';
-import { encodeTerm } from '../../storage/quad-keys.js';
+import { separator, suffixLengths } from '../../storage/graphs/key-layout.js';
+import { encodeTerm } from '../../storage/graphs/quad-keys.js';
 
 /**
  * An IRI as it is; any other term as U+0001, its types and lengths as they stand at the end of a key, and its text as it

@@ -3,7 +3,7 @@
  * made, and ends. It must not know what has changed since.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { openLevel } from '../../storage/durable-level.js';
+import { openLevel } from '../../storage/engine/durable-level.js';
 import { type IndexData, indexOf, type ReadQuads, readQuads } from './index-data.js';
 
 export interface BuilderData {

@@ -5,7 +5,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../log.js';
-import type { Store } from '../../storage/store.js';
+import type { Store } from '../../storage/engine/store.js';
 import { ChangedGraphs } from './changed-graphs.js';
 import { bytesOf } from './index-data.js';
 import type { BuilderData, FromBuilder } from './memory-index-builder.js';

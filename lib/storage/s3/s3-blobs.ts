@@ -7,10 +7,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { LwsError } from '../../errors.js';
-import { assertDigest, type BlobFacts, DamagedBlobError, verified } from '../blob-integrity.js';
-import { type BlobLocation, type Blobs, type BlobWriter, HeldBlobs, type S3Address } from '../blobs.js';
-import { DiskSpace } from '../disk-space.js';
-import { StoreUnavailableError } from '../durable-level.js';
+import { assertDigest, type BlobFacts, DamagedBlobError, verified } from '../blobs/blob-integrity.js';
+import { type BlobLocation, type Blobs, type BlobWriter, HeldBlobs, type S3Address } from '../blobs/blobs.js';
+import { DiskSpace } from '../engine/disk-space.js';
+import { StoreUnavailableError } from '../engine/durable-level.js';
 import { type ListingOptions, objects, openUploads, timeOf } from './listing.js';
 import { PartBuffers } from './part-buffers.js';
 import { isMissing, S3Client, S3Refusal } from './s3-client.js';

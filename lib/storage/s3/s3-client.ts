@@ -4,7 +4,7 @@ import { AwsV4Signer } from 'aws4fetch';
 import { LwsError } from '../../errors.js';
 import { Endpoint, type EndpointAnswer } from '../../outbound/endpoint.js';
 import { OutboundError } from '../../outbound/outbound-error.js';
-import type { S3Address } from '../blobs.js';
+import type { S3Address } from '../blobs/blobs.js';
 import { firstValue } from './xml.js';
 
 export interface S3Request {

@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { LwsError } from '../../errors.js';
-import type { BlobWriter } from '../blobs.js';
+import type { BlobWriter } from '../blobs/blobs.js';
 import type { PartBuffer, PartBuffers } from './part-buffers.js';
 import { away, isMissing, type S3Client, S3Refusal, type S3Request } from './s3-client.js';
 import { firstValue } from './xml.js';

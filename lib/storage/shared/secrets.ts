@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeWhole } from '../synced-files.js';
+import { writeWhole } from '../engine/synced-files.js';
 import type { Connection } from './connection.js';
 
 export class SharedSecrets {

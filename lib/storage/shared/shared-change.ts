@@ -3,8 +3,8 @@
  * left out, since they follow from it. It must not know how the bytes travel.
  */
 import type { Trace } from '../../fields/traceparent.js';
-import type { ResourceRecord } from '../records.js';
-import { Transaction, type TransactionBase } from '../transaction.js';
+import { Transaction, type TransactionBase } from '../engine/transaction.js';
+import type { ResourceRecord } from '../state/records.js';
 
 interface SharedGraph {
   readonly iri: string;

@@ -4,7 +4,7 @@
  */
 import { type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { SettingsError } from '../../lib/settings.js';
+import { SettingsError } from '../../lib/component/basics.js';
 
 export interface TrustedCertificate {
   /** The file that it came from. */

@@ -1,13 +1,10 @@
 /** The blobs of a state, copied into the folder of its back-up, each once. It must not know how a state is had. */
 import { createWriteStream, existsSync, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import type { CommandContext } from '../../lib/component/contract.js';
-import { LwsError } from '../../lib/errors.js';
-import { type BlobFacts, DamagedBlobError } from '../../lib/storage/blobs/blob-integrity.js';
-import type { Blobs } from '../../lib/storage/blobs/blobs.js';
-import { blobsAt } from '../../lib/storage/blobs/blobs-at.js';
-import { atOnce } from '../../lib/storage/engine/at-once.js';
-import { allBlobs, allRecords, blobFacts } from '../../lib/storage/state/records.js';
+import { type CommandContext, LwsError } from '../../lib/component/basics.js';
+import { type BlobFacts, type Blobs, blobsAt, DamagedBlobError } from '../../lib/component/blobs.js';
+import { allBlobs, allRecords, blobFacts } from '../../lib/component/entries.js';
+import { atOnce } from '../../lib/component/level.js';
 import { BackupError, isOf, recordOf } from './entries.js';
 import { blobFile, copyOnce, makeOnce } from './folder.js';
 import { readState } from './state-file.js';

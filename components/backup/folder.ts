@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { constants, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { chmod, copyFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncPath } from '../../lib/storage/engine/synced-files.js';
+import { syncPath } from '../../lib/component/level.js';
 import { BackupError } from './entries.js';
 import { digestOf, readState, type StateReader } from './state-file.js';
 

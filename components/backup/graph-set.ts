@@ -3,7 +3,7 @@
  * same hash; of ten million graphs a new state is taken for a known one with a probability of 10^-12. It must not know files.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import type { Entry } from '../../lib/storage/state/state-blocks.js';
+import type { Entry } from '../../lib/component/level.js';
 import { type GraphState, graphState } from './entries.js';
 
 const saltBytes = 16;

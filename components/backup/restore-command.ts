@@ -4,23 +4,22 @@
  */
 import { createReadStream, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { CommandContext } from '../../lib/component/contract.js';
-import { LwsError } from '../../lib/errors.js';
-import { writeLinksetGraphs } from '../../lib/resources/linkset-graph.js';
-import type { Blobs } from '../../lib/storage/blobs/blobs.js';
-import { blobsAt } from '../../lib/storage/blobs/blobs-at.js';
-import { atOnce } from '../../lib/storage/engine/at-once.js';
+import { type CommandContext, LwsError } from '../../lib/component/basics.js';
+import { type Blobs, blobsAt } from '../../lib/component/blobs.js';
+import { metaKey } from '../../lib/component/entries.js';
 import {
+  atOnce,
   type BatchWriter,
+  type Entry,
   type Level,
+  makeFolder,
   openLevel,
+  putEntry,
   putSynced,
   writeBatch,
-} from '../../lib/storage/engine/durable-level.js';
-import { migrate } from '../../lib/storage/engine/format.js';
-import { makeFolder } from '../../lib/storage/engine/synced-files.js';
-import { metaKey } from '../../lib/storage/state/records.js';
-import { type Entry, putEntry } from '../../lib/storage/state/state-blocks.js';
+} from '../../lib/component/level.js';
+import { writeLinksetGraphs } from '../../lib/component/resources.js';
+import { migrate } from '../../lib/component/store.js';
 import { BackupError, type GraphState, graphKeys, isOf } from './entries.js';
 import { blobFile, copyOnce, damagedFile, type Manifest, readManifest, syncNames } from './folder.js';
 import { GraphSet } from './graph-set.js';

@@ -2,10 +2,7 @@
  * The entries of a storage under another address: every IRI below the old one, in graphs, names of graphs, records, linksets, access
  * control lists, grants, requests and subscriptions. It must not know files.
  */
-import { tasks } from '../../lib/documents/document-tasks.js';
-import { keyBlocks, type Level } from '../../lib/storage/engine/durable-level.js';
-import { graphPrefix } from '../../lib/storage/graphs/quad-keys.js';
-import { indexStateKey, ownedSpace } from '../../lib/storage/state/owned-entries.js';
+import { tasks } from '../../lib/component/documents.js';
 import {
   iriOfRecordKey,
   metaKey,
@@ -15,9 +12,17 @@ import {
   readRecord,
   recordKey,
   writeRecord,
-} from '../../lib/storage/state/records.js';
-import { EntryRewriting, isQuad } from '../../lib/storage/state/rewritten-entries.js';
-import type { Entry } from '../../lib/storage/state/state-blocks.js';
+} from '../../lib/component/entries.js';
+import { graphPrefix } from '../../lib/component/graphs.js';
+import {
+  type Entry,
+  EntryRewriting,
+  indexStateKey,
+  isQuad,
+  keyBlocks,
+  type Level,
+  ownedSpace,
+} from '../../lib/component/level.js';
 import { isOf } from './entries.js';
 
 /** Where entries are written to. */

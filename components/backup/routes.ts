@@ -5,11 +5,8 @@
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { Platform } from '../../lib/component/contract.js';
-import { LwsError } from '../../lib/errors.js';
-import type { Reply } from '../../lib/http/reply.js';
-import type { Route } from '../../lib/http/route.js';
-import { checkedChunks } from '../../lib/resources/body.js';
+import { LwsError, type Platform } from '../../lib/component/basics.js';
+import { checkedChunks, type Reply, type Route } from '../../lib/component/http.js';
 import type { BackupJob, BackupJobs } from './jobs.js';
 
 export const backupPath = '{prefix}/backups';

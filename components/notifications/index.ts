@@ -3,10 +3,16 @@
  * must not know who makes changes, nor how.
  */
 
-import { defineComponent, type Installation, type Platform } from '../../lib/component/contract.js';
-import { hostList } from '../../lib/outbound/address-policy.js';
-import { createAdmission } from '../../lib/outbound/admission.js';
-import { flag, integer, type SettingsOf, setting } from '../../lib/settings.js';
+import {
+  defineComponent,
+  flag,
+  type Installation,
+  integer,
+  type Platform,
+  type SettingsOf,
+  setting,
+} from '../../lib/component/basics.js';
+import { createAdmission, hostList } from '../../lib/component/outbound.js';
 import { Deliveries } from './delivery.js';
 import { Distribution, type DistributionOptions, type Distributions } from './distribution.js';
 import { eventsRoute } from './events-route.js';

@@ -4,9 +4,9 @@
  */
 import type { NamedNode, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import type { Platform } from '../../lib/component/contract.js';
-import type { Algebra, AlgebraFactory } from '../../lib/query/algebra.js';
-import { rdf } from '../../lib/rdf/vocabulary.js';
+import type { Platform } from '../../lib/component/basics.js';
+import type { Algebra, AlgebraFactory } from '../../lib/component/query.js';
+import { rdf } from '../../lib/component/vocabulary.js';
 import type { Filter, FilterGroup } from './filter.js';
 import { typeRelation } from './postings.js';
 

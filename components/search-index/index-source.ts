@@ -3,21 +3,15 @@
  * may read. It must not know HTTP or pages.
  */
 import { DataFactory } from 'rdf-data-factory';
-import type { ReadScope } from '../../lib/authorization/authorizer.js';
-import type { Access } from '../../lib/authorization/principal.js';
-import type { Platform } from '../../lib/component/contract.js';
-import type { IQuerySource } from '../../lib/query/algebra.js';
-import { makeBindings } from '../../lib/query/bindings.js';
-import { BlockStream } from '../../lib/query/block-stream.js';
-import { wholeOperations } from '../../lib/query/whole-operations.js';
-import { lws } from '../../lib/rdf/vocabulary.js';
-import { structuralType } from '../../lib/resources/types.js';
-import type { SortedStream } from '../../lib/storage/engine/entry-cursor.js';
-import { RangeStream } from '../../lib/storage/engine/iri-ranges.js';
-import { StoreSnapshot } from '../../lib/storage/engine/snapshot.js';
-import { subjectRange } from '../../lib/storage/graphs/committed-graphs.js';
-import { ownStatements } from '../../lib/storage/graphs/own-statements.js';
-import { entryKey, type ResourceRecord } from '../../lib/storage/state/records.js';
+import type { Access, ReadScope } from '../../lib/component/access.js';
+import type { Platform } from '../../lib/component/basics.js';
+import { entryKey, type ResourceRecord } from '../../lib/component/entries.js';
+import { ownStatements, subjectRange } from '../../lib/component/graphs.js';
+import { RangeStream, type SortedStream } from '../../lib/component/level.js';
+import { BlockStream, type IQuerySource, makeBindings, wholeOperations } from '../../lib/component/query.js';
+import { structuralType } from '../../lib/component/resources.js';
+import { StoreSnapshot } from '../../lib/component/store.js';
+import { lws } from '../../lib/component/vocabulary.js';
 import type { Filter } from './filter.js';
 import { filterOfAlgebra, resourceVariable } from './filter-algebra.js';
 import { intersection, union } from './merge.js';

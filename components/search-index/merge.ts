@@ -2,7 +2,7 @@
  * The filter tree as a merge of ordered postings: AND is an intersection that leaps, OR a union. It must not know where
  * the postings lie.
  */
-import type { SortedStream } from '../../lib/storage/engine/entry-cursor.js';
+import type { SortedStream } from '../../lib/component/level.js';
 
 /** All texts that are in every stream, in order, in blocks of at most so many. */
 export async function* intersection(

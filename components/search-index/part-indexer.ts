@@ -2,10 +2,11 @@
  * Keeps the index where a part of a large graph changes: what its own statements say is put and removed, and the others are looked for
  * only where one of them may say the same. It must not know how the index is asked.
  */
-import { changesLinks, clientLinks } from '../../lib/resources/metadata.js';
-import type { Transaction } from '../../lib/storage/engine/transaction.js';
-import { type IriStatement, statementReader } from '../../lib/storage/graphs/own-statements.js';
-import { entryKey, type ResourceRecord } from '../../lib/storage/state/records.js';
+
+import { entryKey, type ResourceRecord } from '../../lib/component/entries.js';
+import { type IriStatement, statementReader } from '../../lib/component/graphs.js';
+import { changesLinks, clientLinks } from '../../lib/component/resources.js';
+import type { Transaction } from '../../lib/component/store.js';
 import { entriesOf, postingSpace, relationOf, typeRelation } from './postings.js';
 
 /** A posting, and a statement that it comes of. */

@@ -2,10 +2,9 @@
 import { resolve } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
-import type { Access } from '../../lib/authorization/principal.js';
-import type { Platform } from '../../lib/component/contract.js';
-import { LwsError } from '../../lib/errors.js';
-import { entryRange, partsOfEntry } from '../../lib/storage/state/records.js';
+import type { Access } from '../../lib/component/access.js';
+import { LwsError, type Platform } from '../../lib/component/basics.js';
+import { entryRange, partsOfEntry } from '../../lib/component/entries.js';
 import type { AskedMode, ExportedState, ExportTask, FromExport, ToExport } from './export-messages.js';
 import { openWriter } from './formats/index.js';
 import { stateSpaces, TransferError } from './member.js';

@@ -3,15 +3,8 @@
  * must not know formats or threads.
  */
 import type { Quad } from '@rdfjs/types';
-import { aclKey, readAclDocument } from '../../lib/authorization/acl.js';
-import type { ReadScope } from '../../lib/authorization/authorizer.js';
-import { clientLinks } from '../../lib/resources/metadata.js';
-import type { Blobs } from '../../lib/storage/blobs/blobs.js';
-import { entryBlocks, type Level, type LevelSnapshot } from '../../lib/storage/engine/durable-level.js';
-import { type IriRange, only, subtree, unionOfRanges } from '../../lib/storage/engine/iri-ranges.js';
-import { GraphCursor } from '../../lib/storage/graphs/graph-cursor.js';
-import { decodeGraph } from '../../lib/storage/graphs/quad-decoding.js';
-import { ownedBy } from '../../lib/storage/state/owned-entries.js';
+import { aclKey, type ReadScope, readAclDocument } from '../../lib/component/access.js';
+import type { Blobs } from '../../lib/component/blobs.js';
 import {
   blobFacts,
   entryRange,
@@ -20,7 +13,19 @@ import {
   type ResourceRecord,
   readRecord,
   recordKey,
-} from '../../lib/storage/state/records.js';
+} from '../../lib/component/entries.js';
+import { decodeGraph, GraphCursor } from '../../lib/component/graphs.js';
+import {
+  entryBlocks,
+  type IriRange,
+  type Level,
+  type LevelSnapshot,
+  only,
+  ownedBy,
+  subtree,
+  unionOfRanges,
+} from '../../lib/component/level.js';
+import { clientLinks } from '../../lib/component/resources.js';
 import type { AskedMode, ExportedState } from './export-messages.js';
 import { type AccessList, type ContainerMember, type GraphMember, type Member, stateSpaces } from './member.js';
 

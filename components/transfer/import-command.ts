@@ -5,9 +5,9 @@
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import type { CommandContext, Platform } from '../../lib/component/contract.js';
-import { StoreUnavailableError } from '../../lib/storage/engine/durable-level.js';
-import { isContainerIri } from '../../lib/storage/state/records.js';
+import type { CommandContext, Platform } from '../../lib/component/basics.js';
+import { isContainerIri } from '../../lib/component/entries.js';
+import { StoreUnavailableError } from '../../lib/component/level.js';
 import { readFormats } from './formats/index.js';
 import { ImportJob } from './import-job.js';
 import { readRewrite, type Show, type Wanted } from './import-request.js';

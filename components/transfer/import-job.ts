@@ -4,9 +4,9 @@
  */
 
 import { join, resolve } from 'node:path';
-import { CommitInDoubtError } from '../../lib/storage/engine/commit-in-doubt.js';
-import type { Transaction } from '../../lib/storage/engine/transaction.js';
-import { entryKey, entryRange } from '../../lib/storage/state/records.js';
+import { entryKey, entryRange } from '../../lib/component/entries.js';
+import { CommitInDoubtError } from '../../lib/component/level.js';
+import type { Transaction } from '../../lib/component/store.js';
 import type { Block, BlockItem, Told } from './blocks.js';
 import {
   acceptedOf,

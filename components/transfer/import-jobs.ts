@@ -4,11 +4,9 @@ import { createWriteStream, existsSync, mkdirSync, readdirSync, rmSync } from 'n
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Access } from '../../lib/authorization/principal.js';
-import type { Platform } from '../../lib/component/contract.js';
-import { LwsError } from '../../lib/errors.js';
-import { type Measure, measure } from '../../lib/measures.js';
-import { entryKey } from '../../lib/storage/state/records.js';
+import type { Access } from '../../lib/component/access.js';
+import { LwsError, type Measure, measure, type Platform } from '../../lib/component/basics.js';
+import { entryKey } from '../../lib/component/entries.js';
 import { ImportJob } from './import-job.js';
 import { forgetState, type ImportState, importSpace, keepState, keptStates, newState } from './import-state.js';
 import { ImportStopped } from './import-thread.js';

@@ -5,14 +5,11 @@
 
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { requireAccess } from '../../lib/authorization/guard.js';
-import type { Platform } from '../../lib/component/contract.js';
-import { LwsError } from '../../lib/errors.js';
-import type { Reply } from '../../lib/http/reply.js';
-import type { Route, RouteRequest } from '../../lib/http/route.js';
-import { checkedChunks } from '../../lib/resources/body.js';
-import { assertName } from '../../lib/resources/bulk-admission.js';
-import { isContainerIri } from '../../lib/storage/state/records.js';
+import { requireAccess } from '../../lib/component/access.js';
+import { LwsError, type Platform } from '../../lib/component/basics.js';
+import { isContainerIri } from '../../lib/component/entries.js';
+import { checkedChunks, type Reply, type Route, type RouteRequest } from '../../lib/component/http.js';
+import { assertName } from '../../lib/component/resources.js';
 import { readFormats } from './formats/index.js';
 import type { ImportJobs, ImportRequest } from './import-jobs.js';
 import { readRewrite } from './import-request.js';

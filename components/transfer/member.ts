@@ -3,7 +3,7 @@
  * any format, nor the store.
  */
 import type { Quad } from '@rdfjs/types';
-import type { ClientLinks } from '../../lib/resources/linkset.js';
+import type { ClientLinks } from '../../lib/component/resources.js';
 
 interface Common {
   /**

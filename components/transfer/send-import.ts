@@ -3,7 +3,7 @@ import { createReadStream, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough, Readable } from 'node:stream';
-import type { CommandContext } from '../../lib/component/contract.js';
+import type { CommandContext } from '../../lib/component/basics.js';
 import { detailOf, reasonOf } from './answers.js';
 import { zipFolder } from './copy-tree.js';
 import type { RefusedFile } from './file-tree.js';

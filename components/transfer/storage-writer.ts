@@ -3,7 +3,7 @@
  * once. It must not know formats, nor how requests are sent.
  */
 import { Readable } from 'node:stream';
-import { formatLink } from '../../lib/fields/link.js';
+import { formatLink } from '../../lib/component/fields.js';
 import type { TreeSink } from './file-tree.js';
 import { TurtleFiles } from './formats/turtle-files.js';
 import { type Conflict, type ImportState, withTold } from './import-state.js';

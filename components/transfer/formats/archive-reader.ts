@@ -3,8 +3,7 @@
  * that is cut off nothing is imported. It must not know where the files are.
  */
 import { createHash, hash } from 'node:crypto';
-import { isObject } from '../../../lib/json/exact-json.js';
-import { parseJson } from '../../../lib/json/json.js';
+import { isObject, parseJson } from '../../../lib/component/fields.js';
 import type { FileTree } from '../file-tree.js';
 import { type Member, type Reader, type ReadOptions, type ReadStep, TransferError } from '../member.js';
 import {

@@ -2,7 +2,7 @@
 import type { Quad, Term } from '@rdfjs/types';
 import { Parser } from 'n3';
 import type { DataFactory } from 'rdf-data-factory';
-import { bracketed, quotedLiteral, shortString } from '../../../lib/rdf/turtle-terms.js';
+import { bracketed, quotedLiteral, shortString } from '../../../lib/component/writers.js';
 
 /** A triple with the end of its line; its graph is not written. */
 export const quadLine = ({ subject, predicate, object }: Quad): string =>

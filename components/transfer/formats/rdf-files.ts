@@ -6,10 +6,10 @@
  */
 import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import { LwsError } from '../../../lib/errors.js';
-import type { RdfFormat } from '../../../lib/rdf/formats.js';
-import { parseRdf } from '../../../lib/rdf/parse.js';
-import { boundedPrefixes } from '../../../lib/rdf/prefixes.js';
+import { LwsError } from '../../../lib/component/basics.js';
+import { parseRdf } from '../../../lib/component/rdf.js';
+import type { RdfFormat } from '../../../lib/component/vocabulary.js';
+import { boundedPrefixes } from '../../../lib/component/writers.js';
 import type { TreeFile } from '../file-tree.js';
 import type { Rewrite } from '../member.js';
 import { type Piece, withStart } from './byte-source.js';

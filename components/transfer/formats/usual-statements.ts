@@ -4,7 +4,7 @@
  */
 import type { Quad, Quad_Graph, Quad_Object, Quad_Subject } from '@rdfjs/types';
 import type { DataFactory } from 'rdf-data-factory';
-import { rdf } from '../../../lib/rdf/vocabulary.js';
+import { rdf } from '../../../lib/component/vocabulary.js';
 
 /** To the end of its line. Groups: the subject, the predicate, the object, the text with its language or datatype, and the graph. */
 const usual =

@@ -8,7 +8,7 @@ import { effectiveSettings } from '../lib/server/effective-settings.js';
 import { createServer as createStorageServer, type Server } from '../lib/server/server.js';
 import { standardComponents } from './index.js';
 
-export type { Component, Installation, Platform as House } from '../lib/component/contract.js';
+export type { Component, Installation, Platform } from '../lib/component/contract.js';
 export { defineComponent } from '../lib/component/contract.js';
 export { SettingsError } from '../lib/settings.js';
 export { StoreUnavailableError } from '../lib/storage/engine/durable-level.js';

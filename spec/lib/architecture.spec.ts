@@ -66,6 +66,22 @@ describe('The house', () => {
     expect(across).to.deep.equal([]);
   });
 
+  it('has components that reach the floors through the doors of lib/component alone', () => {
+    const around = offences(({ file, from }) => {
+      const isFeature = /^components[/\\][^/\\]+[/\\]/.test(relative(packageRoot, file));
+      const there = relative(packageRoot, resolve(dirname(file), from));
+      return (
+        isFeature &&
+        from.startsWith('.') &&
+        /^lib[/\\]/.test(there) &&
+        !/^lib[/\\]component[/\\](?!contract)/.test(there)
+      );
+    });
+    expect(around).to.deep.equal([]);
+    const doors = files.filter((file) => isIn(file, 'lib/component/')).length;
+    expect(doors).to.be.within(15, 25);
+  });
+
   it('keeps LevelDB and quadstore in storage, and Comunica in query', () => {
     const stray = offences(
       ({ file, from }) =>

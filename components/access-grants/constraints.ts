@@ -1,7 +1,4 @@
-/**
- * Constraints of policies (rule 17.5): all must hold, and whatever is not understood or cannot be compared does not.
- * Pure; it must not know where a resource's types come from.
- */
+/** Constraints of policies (rule 17.5): all must hold, and whatever is not understood or cannot be compared does not. Pure. */
 import type { Access } from '../../lib/component/access.js';
 import { parseDateTime } from '../../lib/component/fields.js';
 import type { Constraint } from './documents.js';

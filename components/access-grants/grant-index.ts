@@ -1,6 +1,6 @@
 /**
- * The grants in force, by assignee and target, so that a decision looks only at those that could match however many there
- * are; and what they allow beyond the base model (rule 17.4). It must not know HTTP.
+ * The grants in force, by assignee and target, so that a decision looks only at those that could match however many there are; and what
+ * they allow beyond the base model (rule 17.4).
  */
 import {
   type Access,

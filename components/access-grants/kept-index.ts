@@ -1,6 +1,6 @@
 /**
- * What is kept of a space, in memory: enough for listings and for the bounds on strangers, so that neither reads the
- * documents. It follows every commit. It must not know HTTP.
+ * What is kept of a space, in memory: enough for listings and for the bounds on strangers, so that neither reads the documents. It follows
+ * every commit.
  */
 import type { Access } from '../../lib/component/access.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';

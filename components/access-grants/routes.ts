@@ -1,4 +1,4 @@
-/** The endpoints of access requests and access grants (rule 17.1). It must not know how grants are used. */
+/** The endpoints of access requests and access grants (rule 17.1). */
 import { randomUUID } from 'node:crypto';
 import type { Access, View } from '../../lib/component/access.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';

@@ -1,6 +1,6 @@
 /**
- * The keys that access tokens are signed with: one signs, retired ones verify until no token of them can be left. They are
- * kept in one file of mode 0600. It must not know tokens.
+ * The keys that access tokens are signed with: one signs, retired ones verify until no token of them can be left. They are kept in one file
+ * of mode 0600.
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** The blobs of a state, copied into the folder of its back-up, each once. It must not know how a state is had. */
+/** The blobs of a state, copied into the folder of its back-up, each once. */
 import { createWriteStream, existsSync, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { type CommandContext, LwsError } from '../../lib/component/basics.js';

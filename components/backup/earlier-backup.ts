@@ -1,4 +1,4 @@
-/** The back-up that a folder has already, as far as a new one can go on from it. It must not know how a state is had. */
+/** The back-up that a folder has already, as far as a new one can go on from it. */
 import { join } from 'node:path';
 import type { CommandContext } from '../../lib/component/basics.js';
 import { storeFormat } from '../../lib/component/store.js';

@@ -1,4 +1,4 @@
-/** What stands around the entries of a back-up, and which of them are of what kind. It must not know files or HTTP. */
+/** What stands around the entries of a back-up, and which of them are of what kind. */
 import { createHash } from 'node:crypto';
 import {
   allRecords,

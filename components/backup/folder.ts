@@ -1,6 +1,6 @@
 /**
  * The folder of a back-up: a manifest, the state that it names with the quads of all graphs, in one file or several of which later ones
- * have what changed, blobs by name, and keys of the server. It must not know LevelDB.
+ * have what changed, blobs by name, and keys of the server.
  */
 import { randomUUID } from 'node:crypto';
 import { constants, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';

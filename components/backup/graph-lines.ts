@@ -1,6 +1,6 @@
 /**
  * The quads of a storage as lines, graph by graph in the order of what speaks of them: linksets, then records. Graphs whose state is known
- * are not read at all, and neither is a graph that nothing speaks of (it is being written or removed). It must not know files.
+ * are not read at all, and neither is a graph that nothing speaks of (it is being written or removed).
  */
 
 import { allRecords } from '../../lib/component/entries.js';

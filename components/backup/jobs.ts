@@ -1,4 +1,4 @@
-/** Back-ups under way of a running server: one at a time, each with files that go with it. It must not know HTTP. */
+/** Back-ups under way of a running server: one at a time, each with files that go with it. */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';

@@ -1,7 +1,4 @@
-/**
- * `quadpod restore DIR`: a back-up into an empty data directory, under the same address or, with --rewrite, another. It must not know
- * how a back-up is made.
- */
+/** `quadpod restore DIR`: a back-up into an empty data directory, under the same address or, with --rewrite, another. */
 import { createReadStream, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type CommandContext, LwsError } from '../../lib/component/basics.js';

@@ -1,6 +1,6 @@
 /**
  * The entries of a storage under another address: every IRI below the old one, in graphs, names of graphs, records, linksets, access
- * control lists, grants, requests and subscriptions. It must not know files.
+ * control lists, grants, requests and subscriptions.
  */
 import { tasks } from '../../lib/component/documents.js';
 import {

@@ -1,7 +1,6 @@
 /**
- * Back-ups over HTTP, for controllers: POST begins one, GET tells how far it is, its state and its
- * quads are had then, DELETE releases it. The body of the POST names graphs that are left out. It
- * must not know how a state is written.
+ * Back-ups over HTTP, for controllers: POST begins one, GET tells how far it is, its state and its quads are had then, DELETE releases it.
+ * The body of the POST names graphs that are left out.
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** The server that has the storage open, asked for its state. It must not know what is in it. */
+/** The server that has the storage open, asked for its state. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CommandContext } from '../../lib/component/basics.js';
 import { BackupError } from './entries.js';

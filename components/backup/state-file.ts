@@ -1,7 +1,4 @@
-/**
- * The files of a back-up: gzipped lines between a header and a trailer, of entries, or of quads under the graphs that they belong to. It
- * must not know blobs.
- */
+/** The files of a back-up: gzipped lines between a header and a trailer, of entries, or of quads under the graphs that they belong to. */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { finished, pipeline } from 'node:stream/promises';

@@ -1,4 +1,4 @@
-/** `quadpod verify DIR`: whether a back-up is whole, without restoring it. It must not know how one is made. */
+/** `quadpod verify DIR`: whether a back-up is whole, without restoring it. */
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { CommandContext } from '../../lib/component/basics.js';

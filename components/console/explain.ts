@@ -1,4 +1,4 @@
-/** Why somebody may do something, or may not: the command `explain`, for the console. It must not know how access is decided. */
+/** Why somebody may do something, or may not: the command `explain`, for the console. */
 import { LwsError, type Platform } from '../../lib/component/basics.js';
 import type { Route } from '../../lib/component/http.js';
 import { jsonReply } from './json-messages.js';

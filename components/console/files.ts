@@ -1,4 +1,4 @@
-/** The built pages and their files, read once. It must not know what they do. */
+/** The built pages and their files, read once. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { type Platform, packageRoot, SettingsError } from '../../lib/component/basics.js';

@@ -1,4 +1,4 @@
-/** JSON in and out of the console's own endpoints. It must not know what it says. */
+/** JSON in and out of the console's own endpoints. */
 import { LwsError } from '../../lib/component/basics.js';
 import { decodeUtf8, parseJson } from '../../lib/component/fields.js';
 import { type Reply, type RouteRequest, readBody } from '../../lib/component/http.js';

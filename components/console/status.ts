@@ -1,4 +1,4 @@
-/** How the storage is: versions, room, and the settings in force. It must not know what any setting does, but for the quota. */
+/** How the storage is: versions, room, and the settings in force. */
 import { type Platform, packageVersion } from '../../lib/component/basics.js';
 import type { Route } from '../../lib/component/http.js';
 import { jsonReply } from './json-messages.js';

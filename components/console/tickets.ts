@@ -1,6 +1,6 @@
 /**
  * Downloads by a link: a ticket is a JWT of one resource, one subject and one minute (`POST /app/tickets`), and what it stands for is
- * authorized again when it is used. It must not know how a resource is read.
+ * authorized again when it is used.
  */
 import { createPublicKey, randomUUID } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';

@@ -1,6 +1,6 @@
 /**
- * Delivers the outbox: one line of deliveries for each inbox, in order, each tried again until it succeeds or is given up. A
- * slow inbox holds up nobody else. It must not know how events come about.
+ * Delivers the outbox: one line of deliveries for each inbox, in order, each tried again until it succeeds or is given up. A slow inbox
+ * holds up nobody else.
  */
 import { setMaxListeners } from 'node:events';
 import type { Log } from '../../lib/component/basics.js';

@@ -1,7 +1,4 @@
-/**
- * Telling others: subscriptions, a durable outbox, signed webhooks, and a stream of events for people (rule 16.8). It
- * must not know who makes changes, nor how.
- */
+/** Telling others: subscriptions, a durable outbox, signed webhooks, and a stream of events for people (rule 16.8). */
 
 import {
   defineComponent,

@@ -1,4 +1,4 @@
-/** Numbers of the outbox for those who watch the server. It must not know how deliveries are made. */
+/** Numbers of the outbox for those who watch the server. */
 import { type Measure, measure, measureBy } from '../../lib/component/basics.js';
 import type { Store } from '../../lib/component/store.js';
 import { outboxRange, stagedAt } from './outbox.js';

@@ -1,6 +1,6 @@
 /**
- * The outbox: what has to be told to whom, staged in the transaction of what it tells of, in the order of the transactions.
- * An event that was committed is delivered, after a crash too. It must not know how.
+ * The outbox: what has to be told to whom, staged in the transaction of what it tells of, in the order of the transactions. An event that
+ * was committed is delivered, after a crash too.
  */
 import { createHash } from 'node:crypto';
 import { type Access, type Authorizer, ancestorsOf, type Standing, type View } from '../../lib/component/access.js';

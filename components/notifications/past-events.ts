@@ -1,6 +1,6 @@
 /**
- * What was committed before somebody began to listen, from the log of changes, up to the moment from which on they hear of everything as
- * it happens. It must not know how it is told.
+ * What was committed before somebody began to listen, from the log of changes, up to the moment from which on they hear of everything as it
+ * happens.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
 import type { Access } from '../../lib/component/access.js';

@@ -1,4 +1,4 @@
-/** Those who are told of events, as decisions know them. It must not know how they are told. */
+/** Those who are told of events, as decisions know them. */
 import type { Access } from '../../lib/component/access.js';
 import type { Activity } from './events.js';
 import { subscriberOf } from './subscriptions.js';

@@ -1,4 +1,4 @@
-/** The endpoints of subscriptions (rules 16.1, 16.3). It must not know deliveries. */
+/** The endpoints of subscriptions (rules 16.1, 16.3). */
 import { randomUUID } from 'node:crypto';
 import { type Access, requireAccess } from '../../lib/component/access.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';

@@ -1,6 +1,5 @@
 /**
- * The subscriptions in force, by topic, so that an event finds those that cover it without a look at the others. They follow
- * every commit. It must not know HTTP nor deliveries.
+ * The subscriptions in force, by topic, so that an event finds those that cover it without a look at the others. They follow every commit.
  */
 import type { Standing } from '../../lib/component/access.js';
 import { entryKey, entryRange, partsOfEntry } from '../../lib/component/entries.js';

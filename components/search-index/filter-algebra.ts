@@ -1,7 +1,4 @@
-/**
- * The filter of a search as SPARQL algebra over the index graph, and back: AND is a join, OR a union of patterns (rule 13.4).
- * Pure; it must not know how the algebra is answered.
- */
+/** The filter of a search as SPARQL algebra over the index graph, and back: AND is a join, OR a union of patterns (rule 13.4). Pure. */
 import type { NamedNode, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import type { Platform } from '../../lib/component/basics.js';

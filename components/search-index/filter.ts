@@ -1,7 +1,4 @@
-/**
- * Filters of the type search: AND over groups, OR within a group, as query parameters and as a document (rule 13.4).
- * Pure; it must not know how a filter is answered.
- */
+/** Filters of the type search: AND over groups, OR within a group, as query parameters and as a document (rule 13.4). Pure. */
 import { LwsError } from '../../lib/component/basics.js';
 import { searchedRelation } from '../../lib/component/resources.js';
 import { isAbsoluteIri } from '../../lib/component/vocabulary.js';

@@ -1,6 +1,6 @@
 /**
- * The index as a query source of Comunica's: it answers the algebra of a filter as a merge of ordered postings, over what the caller
- * may read. It must not know HTTP or pages.
+ * The index as a query source of Comunica's: it answers the algebra of a filter as a merge of ordered postings, over what the caller may
+ * read.
  */
 import { DataFactory } from 'rdf-data-factory';
 import type { Access, ReadScope } from '../../lib/component/access.js';

@@ -1,7 +1,4 @@
-/**
- * Keeps the index: in every transaction for what it changes, and anew from all records and graphs. It must not know how
- * the index is asked.
- */
+/** Keeps the index: in every transaction for what it changes, and anew from all records and graphs. */
 import { LwsError } from '../../lib/component/basics.js';
 import { entryKey, entryRange, type ResourceRecord } from '../../lib/component/entries.js';
 import {

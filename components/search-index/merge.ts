@@ -1,7 +1,4 @@
-/**
- * The filter tree as a merge of ordered postings: AND is an intersection that leaps, OR a union. It must not know where
- * the postings lie.
- */
+/** The filter tree as a merge of ordered postings: AND is an intersection that leaps, OR a union. */
 import type { SortedStream } from '../../lib/component/level.js';
 
 /** All texts that are in every stream, in order, in blocks of at most so many. */

@@ -1,6 +1,6 @@
 /**
- * Keeps the index where a part of a large graph changes: what its own statements say is put and removed, and the others are looked for
- * only where one of them may say the same. It must not know how the index is asked.
+ * Keeps the index where a part of a large graph changes: what its own statements say is put and removed, and the others are looked for only
+ * where one of them may say the same.
  */
 
 import { entryKey, type ResourceRecord } from '../../lib/component/entries.js';

@@ -1,6 +1,6 @@
 /**
- * What the index says of a resource: for each type and relation target one entry (a posting) that ends in the resource's
- * IRI, and one below its owner that lists its types. Pure; it must not know how entries are written.
+ * What the index says of a resource: for each type and relation target one entry (a posting) that ends in the resource's IRI, and one below
+ * its owner that lists its types. Pure.
  */
 
 import { entryKey, type ResourceRecord } from '../../lib/component/entries.js';

@@ -1,4 +1,4 @@
-/** Resources by what a caller may read. It must not know the index. */
+/** Resources by what a caller may read. */
 import type { Access } from '../../lib/component/access.js';
 import type { Platform } from '../../lib/component/basics.js';
 

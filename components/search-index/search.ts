@@ -1,6 +1,4 @@
-/**
- * Searches in the index, over what the caller may read now, through the query engine. It must not know HTTP.
- */
+/** Searches in the index, over what the caller may read now, through the query engine. */
 
 import type { ResourceRecord } from '../../lib/component/entries.js';
 import { contextOf, loadAlgebraFactory, loadQueryEngine } from '../../lib/component/query.js';

@@ -1,4 +1,4 @@
-/** Which types there are, over what the caller may read now. It must not know HTTP. */
+/** Which types there are, over what the caller may read now. */
 import type { Access, ReadScope } from '../../lib/component/access.js';
 import type { Platform } from '../../lib/component/basics.js';
 import { entryRange } from '../../lib/component/entries.js';

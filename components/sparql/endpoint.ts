@@ -1,4 +1,4 @@
-/** What answers at the endpoint, and where it is. It must not know requests. */
+/** What answers at the endpoint, and where it is. */
 import type { Platform } from '../../lib/component/basics.js';
 import type { QueryPool } from './pool/query-pool.js';
 import type { ServiceCallsOptions } from './services/service-calls.js';

@@ -1,7 +1,4 @@
-/**
- * The request forms of the SPARQL 1.1 Protocol and of the QUERY method (rule 14.1): what is asked, of which graphs, in
- * which formats. It must not know how a query is answered.
- */
+/** The request forms of the SPARQL 1.1 Protocol and of the QUERY method (rule 14.1): what is asked, of which graphs, in which formats. */
 import { LwsError } from '../../lib/component/basics.js';
 import { chooseMediaType, decodeUtf8, type MediaRange } from '../../lib/component/fields.js';
 import { acceptedRanges, type RequestBody, readBody } from '../../lib/component/http.js';

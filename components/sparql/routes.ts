@@ -1,4 +1,4 @@
-/** The SPARQL Query Service over HTTP (rule 14.1). It must not know how a query runs. */
+/** The SPARQL Query Service over HTTP (rule 14.1). */
 
 import { clientFor } from '../../lib/component/access.js';
 import { formatLink } from '../../lib/component/fields.js';

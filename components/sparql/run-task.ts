@@ -1,4 +1,4 @@
-/** A task for the query threads, with the rights of who asks. It must not know requests' forms or answers. */
+/** A task for the query threads, with the rights of who asks. */
 import type { IncomingMessage } from 'node:http';
 import { type Access, clientFor, type Mode } from '../../lib/component/access.js';
 import { parentOf } from '../../lib/component/entries.js';

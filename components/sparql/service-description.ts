@@ -1,4 +1,4 @@
-/** The SPARQL 1.1 Service Description of the endpoint. It must not know queries. */
+/** The SPARQL 1.1 Service Description of the endpoint. */
 import { chooseRdfFormat, type Reply } from '../../lib/component/http.js';
 import { type RdfFormat, rdfFormats, turtle } from '../../lib/component/vocabulary.js';
 import { endpointUrl, type SparqlEndpoint } from './endpoint.js';

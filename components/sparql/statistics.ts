@@ -1,6 +1,6 @@
 /**
- * How much there is in what a caller may read: triples, classes and predicates, counted by a query of that caller's, so that no
- * count tells of anything else. Nobody waits for it for long. It must not know HTTP.
+ * How much there is in what a caller may read: triples, classes and predicates, counted by a query of that caller's, so that no count tells
+ * of anything else. Nobody waits for it for long.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,6 +1,6 @@
 /**
- * Queries that are resources: bytes of `application/sparql-query`, or a SHACL executable in RDF, and the values that a request gives
- * to their variables. It must not know how a query runs.
+ * Queries that are resources: bytes of `application/sparql-query`, or a SHACL executable in RDF, and the values that a request gives to
+ * their variables.
  */
 
 import type { Quad, Source, Term } from '@rdfjs/types';

@@ -1,6 +1,6 @@
 /**
- * SPARQL Update at the endpoint: computed in a query thread over a snapshot, written in one transaction, and computed again where a
- * graph has changed in between. It must not know how an update runs, nor how a graph is stored.
+ * SPARQL Update at the endpoint: computed in a query thread over a snapshot, written in one transaction, and computed again where a graph
+ * has changed in between.
  */
 import { LwsError } from '../../lib/component/basics.js';
 import { formatEntityTag, formatLink, parseStates } from '../../lib/component/fields.js';

@@ -1,4 +1,4 @@
-/** Gathers members into blocks, each of which is one transaction. It must not know threads or formats. */
+/** Gathers members into blocks, each of which is one transaction. */
 import { aclOfGraph } from '../../lib/component/access.js';
 import { LwsError } from '../../lib/component/basics.js';
 import type { Blobs, BlobWriter } from '../../lib/component/blobs.js';

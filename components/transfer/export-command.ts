@@ -1,6 +1,6 @@
 /**
- * `quadpod export [IRI]`: a container, or all of the storage, as a file, a folder or on the standard output. Of a running server it is
- * had over HTTP, since LevelDB has one owner. It must not know formats.
+ * `quadpod export [IRI]`: a container, or all of the storage, as a file, a folder or on the standard output. Of a running server it is had
+ * over HTTP, since LevelDB has one owner.
  */
 import { createWriteStream, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { rename } from 'node:fs/promises';

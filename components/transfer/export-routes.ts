@@ -1,4 +1,4 @@
-/** Exports over HTTP, for everybody: what the caller may read. It must not know how an export is made. */
+/** Exports over HTTP, for everybody: what the caller may read. */
 import { once } from 'node:events';
 import { type Client, clientFor } from '../../lib/component/access.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';

@@ -1,4 +1,4 @@
-/** An export as a stream of bytes: a thread writes it, and what the caller may read is decided here. It must not know HTTP. */
+/** An export as a stream of bytes: a thread writes it, and what the caller may read is decided here. */
 import { resolve } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';

@@ -1,7 +1,4 @@
-/**
- * The resources of one state of the store as members of an export: those that the caller may read, in the order of their IRIs. It
- * must not know formats or threads.
- */
+/** The resources of one state of the store as members of an export: those that the caller may read, in the order of their IRIs. */
 import type { Quad } from '@rdfjs/types';
 import { aclKey, type ReadScope, readAclDocument } from '../../lib/component/access.js';
 import type { Blobs } from '../../lib/component/blobs.js';

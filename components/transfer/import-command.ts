@@ -1,6 +1,6 @@
 /**
- * `quadpod import SOURCE`: a file or a folder into the storage. While a server has it open the source is sent to that server, since
- * LevelDB has one owner. It must not know formats.
+ * `quadpod import SOURCE`: a file or a folder into the storage. While a server has it open the source is sent to that server, since LevelDB
+ * has one owner.
  */
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * One import: a thread reads, and what it read is decided and staged here, a block a transaction, together with how far the import
- * has come. It must not know HTTP or formats.
+ * One import: a thread reads, and what it read is decided and staged here, a block a transaction, together with how far the import has
+ * come.
  */
 
 import { join, resolve } from 'node:path';

@@ -1,4 +1,4 @@
-/** The imports of a server: one at a time, each with the file that was sent, which is kept until it has ended. It must not know HTTP. */
+/** The imports of a server: one at a time, each with the file that was sent, which is kept until it has ended. */
 import { randomBytes } from 'node:crypto';
 import { createWriteStream, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';

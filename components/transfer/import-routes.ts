@@ -1,6 +1,6 @@
 /**
- * Imports over HTTP, for controllers: POST of a file begins one, GET tells how far it is, once or as lines while it continues, POST to
- * it continues with one that was interrupted, DELETE stops or forgets it. It must not know how an import is done.
+ * Imports over HTTP, for controllers: POST of a file begins one, GET tells how far it is, once or as lines while it continues, POST to it
+ * continues with one that was interrupted, DELETE stops or forgets it.
  */
 
 import { Readable } from 'node:stream';

@@ -1,4 +1,4 @@
-/** What staging a block comes to, and how it ends early. It must not know threads. */
+/** What staging a block comes to, and how it ends early. */
 import { type Access, attribute } from '../../lib/component/access.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
 import { entryKey, partsOfEntry } from '../../lib/component/entries.js';

@@ -1,7 +1,4 @@
-/**
- * What travels between the readers of formats and the import, and between the export and the writers of formats. It must not know
- * any format, nor the store.
- */
+/** What travels between the readers of formats and the import, and between the export and the writers of formats. */
 import type { Quad } from '@rdfjs/types';
 import type { ClientLinks } from '../../lib/component/resources.js';
 

@@ -1,4 +1,4 @@
-/** From the members of a format to items that can be stored: keys, sizes, blobs. It must not know LevelDB. */
+/** From the members of a format to items that can be stored: keys, sizes, blobs. */
 import { createHash, hash } from 'node:crypto';
 import type { Quad, Quad_Object, Quad_Subject, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';

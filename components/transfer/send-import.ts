@@ -1,4 +1,4 @@
-/** An import that is sent to the server which has the storage open. It must not know formats. */
+/** An import that is sent to the server which has the storage open. */
 import { createReadStream, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { createInterface } from 'node:readline';

@@ -1,6 +1,5 @@
 /**
- * Writes members into a storage of the Linked Web Storage protocol, whatever server it is: containers first, then resources, some at
- * once. It must not know formats, nor how requests are sent.
+ * Writes members into a storage of the Linked Web Storage protocol, whatever server it is: containers first, then resources, some at once.
  */
 import { Readable } from 'node:stream';
 import { formatLink } from '../../lib/component/fields.js';

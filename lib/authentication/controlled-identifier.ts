@@ -1,6 +1,6 @@
 /**
- * Controlled identifiers: what a subject's own document says of its keys and identity providers (rules 15.11, 15.13).
- * Documents come through the outbound guard and are kept for a while. It must not know tokens.
+ * Controlled identifiers: what a subject's own document says of its keys and identity providers (rules 15.11, 15.13). Documents come
+ * through the outbound guard and are kept for a while.
  */
 import { LRUCache } from 'lru-cache';
 import { didWebUrl, expandDidKey } from '../authorization/did.js';

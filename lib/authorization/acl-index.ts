@@ -1,6 +1,6 @@
 /**
- * Which resources have an ACL of their own, in memory, so that the nearest one is found without looking for one in every
- * ancestor. It may name one that is gone, never miss one. It must not know what an ACL says.
+ * Which resources have an ACL of their own, in memory, so that the nearest one is found without looking for one in every ancestor. It may
+ * name one that is gone, never miss one.
  */
 
 import type { Store } from '../storage/engine/store.js';

@@ -1,7 +1,6 @@
 /**
- * May they? One authorizer decides for every operation; it is asked before a body is read and again inside the
- * transaction. A base model decides, and permission sources may only widen. It must not know HTTP; it never says why to a
- * client, only to the log.
+ * May they? One authorizer decides for every operation; it is asked before a body is read and again inside the transaction. A base model
+ * decides, and permission sources may only widen. It never says why to a client, only to the log.
  */
 
 import { type IriRange, isWholeStorage, unionOfRanges } from '../storage/engine/iri-ranges.js';

@@ -1,6 +1,6 @@
 /**
- * Groups of agents (`vcard:hasMember`): documents of this storage, read as they are, and remote ones through the outbound
- * guard, kept for a while (rule 3.6). A group that cannot be had matches nobody. It must not know ACLs.
+ * Groups of agents (`vcard:hasMember`): documents of this storage, read as they are, and remote ones through the outbound guard, kept for a
+ * while (rule 3.6). A group that cannot be had matches nobody.
  */
 
 import type { Quad } from '@rdfjs/types';

@@ -1,6 +1,6 @@
 /**
- * Web Access Control (rule 3.3): the resource's own ACL, or the inherited rules of the nearest container that has
- * one; the nearest wins entirely. It must not know HTTP, nor what widens its decisions.
+ * Web Access Control (rule 3.3): the resource's own ACL, or the inherited rules of the nearest container that has one; the nearest wins
+ * entirely.
  */
 
 import { LRUCache } from 'lru-cache';

@@ -1,4 +1,4 @@
-/** The threads that documents are worked on in, and who gets one. It must not know what is done there. */
+/** The threads that documents are worked on in, and who gets one. */
 import { WorkerPool } from '../threads/worker-pool.js';
 
 export interface Pools {

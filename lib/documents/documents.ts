@@ -1,6 +1,6 @@
 /**
- * RDF documents and JSON documents as work: parsing, rendering, updating. Small ones are done at once, large ones and
- * all full SPARQL updates in worker threads, so that the HTTP thread never stalls. It must not know HTTP or records.
+ * RDF documents and JSON documents as work: parsing, rendering, updating. Small ones are done at once, large ones and all full SPARQL
+ * updates in worker threads, so that the HTTP thread never stalls.
  */
 import { type ErrorCode, LwsError } from '../errors.js';
 import { type DataChange, dataChange } from '../query/data-change.js';

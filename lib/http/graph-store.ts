@@ -1,6 +1,6 @@
 /**
- * The SPARQL 1.1 Graph Store HTTP Protocol: the RDF resources of the storage by another address, `{prefix}/graphs?graph=IRI`, under
- * the rules of their own (rule 14.10). It must not know what their methods do.
+ * The SPARQL 1.1 Graph Store HTTP Protocol: the RDF resources of the storage by another address, `{prefix}/graphs?graph=IRI`, under the
+ * rules of their own (rule 14.10).
  */
 import { refusalOfAbsent } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';

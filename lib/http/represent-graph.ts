@@ -1,6 +1,4 @@
-/**
- * Answers of reads of RDF resources: the rendered graph, or a stream of a large one. It must not know how they are made.
- */
+/** Answers of reads of RDF resources: the rendered graph, or a stream of a large one. */
 import type { IncomingMessage } from 'node:http';
 import type { DigestAlgorithm } from '../fields/digest.js';
 import { formatEntityTag } from '../fields/etag.js';

@@ -1,4 +1,4 @@
-/** The fields of an answer that tell of a state, and the conditions on it. It must not know representations. */
+/** The fields of an answer that tell of a state, and the conditions on it. */
 import type { IncomingMessage } from 'node:http';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';

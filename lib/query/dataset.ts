@@ -1,4 +1,4 @@
-/** The caller's dataset over one snapshot, and what reads it: the index in memory, or LevelDB. It must not know the query. */
+/** The caller's dataset over one snapshot, and what reads it: the index in memory, or LevelDB. */
 import type { Level, LevelSnapshot } from '../storage/engine/durable-level.js';
 import type { DatasetGraphs } from './access/graph-gate.js';
 import { keyIterators } from './access/key-iterators.js';

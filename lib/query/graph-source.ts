@@ -1,6 +1,6 @@
 /**
- * One graph as a query source of Comunica's that updates change: its keys in memory, WHERE by the plan over them, two templates, and
- * the difference taken in. It must not know where the graph is kept.
+ * One graph as a query source of Comunica's that updates change: its keys in memory, WHERE by the plan over them, two templates, and the
+ * difference taken in.
  */
 import { KeysInitQuery } from '@comunica/context-entries';
 import type { IQuerySource } from '@comunica/types';

@@ -1,6 +1,6 @@
 /**
- * The operations on access control resources, `X.acl` (rules 3.1, 3.7): read, replaced and deleted by whoever has control of
- * X, in the same transactions as everything else. It must not know what a rule means.
+ * The operations on access control resources, `X.acl` (rules 3.1, 3.7): read, replaced and deleted by whoever has control of X, in the same
+ * transactions as everything else.
  */
 
 import {

@@ -1,4 +1,4 @@
-/** The SHA-512 of large blobs, which nobody keeps: computed from the bytes, once for each blob. It must not know HTTP. */
+/** The SHA-512 of large blobs, which nobody keeps: computed from the bytes, once for each blob. */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { ResourceRecord } from '../storage/state/records.js';

@@ -1,6 +1,6 @@
 /**
- * Receiving a body: streamed, measured, hashed and checked, before any lock is taken. RDF and JSON are read whole within
- * a limit; binary bodies go to the blob directory as they come. It must not know koa.
+ * Receiving a body: streamed, measured, hashed and checked, before any lock is taken. RDF and JSON are read whole within a limit; binary
+ * bodies go to the blob directory as they come.
  */
 import { createHash, type Hash } from 'node:crypto';
 import type { EncodedDocument } from '../documents/document-tasks.js';

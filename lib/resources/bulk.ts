@@ -1,6 +1,5 @@
 /**
- * Many resources in one transaction: each is admitted and staged as a PUT of it would be, with its content, links, ACL and dates at
- * once. It must not know where they come from.
+ * Many resources in one transaction: each is admitted and staged as a PUT of it would be, with its content, links, ACL and dates at once.
  */
 import type { NamedNode, Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';

@@ -1,4 +1,4 @@
-/** Reading large graphs: streams of lines from one state of the store, in slices that leave the event loop to others. It must not know HTTP. */
+/** Reading large graphs: streams of lines from one state of the store, in slices that leave the event loop to others. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { DigestAlgorithm } from '../fields/digest.js';

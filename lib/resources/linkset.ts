@@ -1,6 +1,6 @@
 /**
- * Linksets as documents (RFC 9264; rules 11.1, 11.2): the links that the server manages are
- * made anew on every read, the clients' are kept as they were given. Pure; it must not know requests or transactions.
+ * Linksets as documents (RFC 9264; rules 11.1, 11.2): the links that the server manages are made anew on every read, the clients' are kept
+ * as they were given. Pure.
  */
 import { createHash } from 'node:crypto';
 import { LwsError } from '../errors.js';

@@ -1,4 +1,4 @@
-/** Reading data resources: the rendered graph of an RDF resource, the bytes of any other. It must not know HTTP. */
+/** Reading data resources: the rendered graph of an RDF resource, the bytes of any other. */
 import type { Readable } from 'node:stream';
 import { type RdfFormat, rdfXml } from '../rdf/formats.js';
 import { DamagedBlobError } from '../storage/blobs/blob-integrity.js';

@@ -1,7 +1,4 @@
-/**
- * Several RDF resources changed in one transaction, each as its own write would be: authorized, guarded, staged. It must not know what
- * the changes come from.
- */
+/** Several RDF resources changed in one transaction, each as its own write would be: authorized, guarded, staged. */
 import { attribute } from '../authorization/audit.js';
 import type { View } from '../authorization/authorizer.js';
 import { requireAccess, requirePut } from '../authorization/guard.js';

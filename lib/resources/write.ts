@@ -1,4 +1,4 @@
-/** What the writing operations share: admission before the body, staging records, answering. It must not know koa. */
+/** What the writing operations share: admission before the body, staging records, answering. */
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';

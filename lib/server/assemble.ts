@@ -1,4 +1,4 @@
-/** Puts the floors and the components together from the settings. It must not know any component. */
+/** Puts the floors and the components together from the settings. */
 import { createHmac } from 'node:crypto';
 import { accessTokenSuite, type TrustedIssuer } from '../authentication/access-token.js';
 import { createAuthenticator } from '../authentication/authenticate.js';

@@ -1,4 +1,4 @@
-/** The settings in force and the components that they name. It must not know where the settings come from. */
+/** The settings in force and the components that they name. */
 import type { Component } from '../component/contract.js';
 import { loadSettings, type SettingSources, type Settings, SettingsError } from '../settings.js';
 import { coreSettings } from './core-settings.js';

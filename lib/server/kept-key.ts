@@ -1,4 +1,4 @@
-/** Private keys that the server makes at its first start and keeps in files of mode 0600. It must not know what they sign. */
+/** Private keys that the server makes at its first start and keeps in files of mode 0600. */
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import type { PublicJwk } from '../authorization/multikey.js';

@@ -1,4 +1,4 @@
-/** The link that opens the storage in a browser, signed in. It must not know the page behind it. */
+/** The link that opens the storage in a browser, signed in. */
 import type { Component } from '../component/contract.js';
 import type { Settings } from '../settings.js';
 

@@ -1,4 +1,4 @@
-/** What `quadpod help` and `quadpod COMMAND --help` print. It must not know what commands do. */
+/** What `quadpod help` and `quadpod COMMAND --help` print. */
 import type { CommandHelp } from '../component/contract.js';
 
 export type HelpOfCommands = Readonly<Record<string, CommandHelp>>;

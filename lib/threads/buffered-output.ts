@@ -1,4 +1,4 @@
-/** Standard output for lines that nobody has to wait for. It must not know what they say. */
+/** Standard output for lines that nobody has to wait for. */
 import { constants, fstatSync, openSync, write, writeSync } from 'node:fs';
 
 /** How many characters are written at once, unless a second passes. */

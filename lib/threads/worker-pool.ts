@@ -1,6 +1,6 @@
 /**
- * Worker threads for what could hold up the HTTP thread: bounded in number and memory, shared fairly between clients, and killed if
- * they must be. It must not know what is done in them.
+ * Worker threads for what could hold up the HTTP thread: bounded in number and memory, shared fairly between clients, and killed if they
+ * must be.
  */
 import { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';

@@ -1,6 +1,6 @@
 /**
  * Tasks in worker threads: one message with what is to be done, one with what came out. Long lists of strings travel in parts, because
- * receiving one message blocks the receiver. It must not know what the tasks do.
+ * receiving one message blocks the receiver.
  */
 import type { TransferListItem, Worker } from 'node:worker_threads';
 import { NotBegun } from './worker-job.js';

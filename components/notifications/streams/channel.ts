@@ -1,4 +1,4 @@
-/** A channel: what callers with the same rights hear of the same topics. It must not know how it goes over the wire. */
+/** A channel: what callers with the same rights hear of the same topics. */
 import type { Access } from '../../../lib/component/access.js';
 import type { Activity } from '../events.js';
 import type { Reader } from '../readers.js';

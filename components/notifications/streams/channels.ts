@@ -1,6 +1,6 @@
 /**
- * The channels that somebody listens to, by topic. Each event is authorized in its own transaction; a
- * channel ends when one of its topics can no longer be read. It must not know how a channel is read.
+ * The channels that somebody listens to, by topic. Each event is authorized in its own transaction; a channel ends when one of its topics
+ * can no longer be read.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { type Access, ancestorsOf, requireAccess } from '../../../lib/component/access.js';

@@ -1,4 +1,4 @@
-/** Live updates as `text/event-stream` (WHATWG HTML 9.2). It must not know how events come about. */
+/** Live updates as `text/event-stream` (WHATWG HTML 9.2). */
 import { PassThrough } from 'node:stream';
 import { LwsError, type Platform } from '../../../lib/component/basics.js';
 import { formatLink, qualityOf } from '../../../lib/component/fields.js';

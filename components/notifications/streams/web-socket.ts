@@ -1,6 +1,6 @@
 /**
- * `WebSocketChannel2023` of the Solid Notifications Protocol: whoever may read a topic is given an address that nobody can
- * guess, good for one connection within a minute. It must not know how events come about.
+ * `WebSocketChannel2023` of the Solid Notifications Protocol: whoever may read a topic is given an address that nobody can guess, good for
+ * one connection within a minute.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';

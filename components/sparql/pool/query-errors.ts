@@ -1,4 +1,4 @@
-/** Why a query got no answer. It must not know the pool. */
+/** Why a query got no answer. */
 import { LwsError } from '../../../lib/component/basics.js';
 import type { FromQueryWorker } from './messages.js';
 

@@ -1,4 +1,4 @@
-/** Queries in worker threads that are shared between clients. It must not know what a query means. */
+/** Queries in worker threads that are shared between clients. */
 import type { Worker } from 'node:worker_threads';
 import { rankOf } from '../../../lib/component/access.js';
 import { type Measure, measure } from '../../../lib/component/basics.js';

@@ -1,7 +1,4 @@
-/**
- * One query in one thread, from its task to the end of its answer: limits, what the thread asks for, and how fast its answer is
- * taken. It must not know who else waits.
- */
+/** One query in one thread, from its task to the end of its answer: limits, what the thread asks for, and how fast its answer is taken. */
 import { Readable } from 'node:stream';
 import type { Worker } from 'node:worker_threads';
 import type { Standing } from '../../../lib/component/access.js';

@@ -1,6 +1,6 @@
 /**
- * The triples of an answer as chunks of a document: grouped and abbreviated while they are few enough to be held, line by line
- * when they are more. It must not know queries.
+ * The triples of an answer as chunks of a document: grouped and abbreviated while they are few enough to be held, line by line when they
+ * are more.
  */
 import type { Quad } from '@rdfjs/types';
 import { LwsError } from '../../../lib/component/basics.js';

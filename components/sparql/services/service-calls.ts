@@ -1,6 +1,6 @@
 /**
- * Other endpoints asked for the worker threads, which open no sockets: through the outbound guard, within bounds, and with
- * nothing of the client but the text of its query. It must not know what is asked, nor what the answer means.
+ * Other endpoints asked for the worker threads, which open no sockets: through the outbound guard, within bounds, and with nothing of the
+ * client but the text of its query.
  */
 import type { Log } from '../../../lib/component/basics.js';
 import { assertAllowed, maxServices, type ServiceAnswer, type ServiceCall } from '../../../lib/component/memory.js';

@@ -1,6 +1,6 @@
 /**
- * What our own archives consist of: a head, members as lines of JSON in parts, longer contents as files of their own, and a trailer,
- * which names the parts and their digests. It must not know what members mean.
+ * What our own archives consist of: a head, members as lines of JSON in parts, longer contents as files of their own, and a trailer, which
+ * names the parts and their digests.
  */
 import { isObject, parseJson } from '../../../lib/component/fields.js';
 import { isAbsoluteIri } from '../../../lib/component/vocabulary.js';

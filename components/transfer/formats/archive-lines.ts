@@ -1,4 +1,4 @@
-/** Members as lines of an archive, which are objects, and back. It must not know files. */
+/** Members as lines of an archive, which are objects, and back. */
 import type { Quad } from '@rdfjs/types';
 import type { DataFactory } from 'rdf-data-factory';
 import { isObject, parseMediaType } from '../../../lib/component/fields.js';

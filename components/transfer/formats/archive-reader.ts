@@ -1,6 +1,6 @@
 /**
- * Reads our own archive. Its head and its end are looked at first, and every part before anything of it is given away: of an archive
- * that is cut off nothing is imported. It must not know where the files are.
+ * Reads our own archive. Its head and its end are looked at first, and every part before anything of it is given away: of an archive that
+ * is cut off nothing is imported.
  */
 import { createHash, hash } from 'node:crypto';
 import { isObject, parseJson } from '../../../lib/component/fields.js';

@@ -1,7 +1,4 @@
-/**
- * The description of a resource in the data folder of a Community Solid Server 7, `X.meta`: links, declared types and the media type.
- * It must not know where the file lies.
- */
+/** The description of a resource in the data folder of a Community Solid Server 7, `X.meta`: links, declared types and the media type. */
 import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../../../lib/component/basics.js';

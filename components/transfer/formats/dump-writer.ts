@@ -1,4 +1,4 @@
-/** N-Quads of graphs, as they come. It must not know where they are stored. */
+/** N-Quads of graphs, as they come. */
 import type { Writable } from 'node:stream';
 import { encodeGraph, lineWriter } from '../../../lib/component/graphs.js';
 import { bracketed } from '../../../lib/component/writers.js';

@@ -1,4 +1,4 @@
-/** Triples as N-Triples whose blank nodes keep their labels, and back. It must not know files. */
+/** Triples as N-Triples whose blank nodes keep their labels, and back. */
 import type { Quad, Term } from '@rdfjs/types';
 import { Parser } from 'n3';
 import type { DataFactory } from 'rdf-data-factory';

@@ -1,5 +1,5 @@
 /**
- * Files of RDF as parts of one graph. It must not know where files lie, nor what they are called in the storage.
+ * Files of RDF as parts of one graph.
  *
  * Which parser reads what: n3 itself Turtle, TriG and N3 (rdf-parse wraps it, without what bounds its memory and tells the line) and the
  * lines of N-Triples and N-Quads; the parsers of the storage JSON-LD and RDF/XML, which refuse more; rdf-parse everything else.

@@ -1,4 +1,4 @@
-/** Turtle, TriG and N3 as a stream of quads, in bounded memory. It must not know what graphs mean. */
+/** Turtle, TriG and N3 as a stream of quads, in bounded memory. */
 import { EventEmitter } from 'node:events';
 import type { Quad } from '@rdfjs/types';
 import { Parser } from 'n3';

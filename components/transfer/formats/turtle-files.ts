@@ -1,4 +1,4 @@
-/** Graphs as files of Turtle: readable where they are small, and else with a triple a line, as they come. It must not know names. */
+/** Graphs as files of Turtle: readable where they are small, and else with a triple a line, as they come. */
 import { PassThrough } from 'node:stream';
 import type { Quad } from '@rdfjs/types';
 import { nTriplesWriter, writeTurtle } from '../../../lib/component/writers.js';

@@ -1,7 +1,4 @@
-/**
- * Keys of the store with changes that are not written: what earlier operations of an update did, for its later ones. It must not know
- * what keys mean, beyond the orders that they come in.
- */
+/** Keys of the store with changes that are not written: what earlier operations of an update did, for its later ones. */
 import { compareKeys, sortKeys } from '../../storage/graphs/key-order.js';
 import { type IndexName, indexNames, otherKeys } from '../../storage/graphs/quad-keys.js';
 import { rangeOf } from '../../storage/state/records.js';

@@ -1,6 +1,6 @@
 /**
- * The keys of all graphs that are open, when they are few: a query that has read much in vain continues with these instead, so that
- * what it may not read costs it no more than what it may. It must not know queries, or how scans are run.
+ * The keys of all graphs that are open, when they are few: a query that has read much in vain continues with these instead, so that what it
+ * may not read costs it no more than what it may.
  */
 
 import type { IriRange } from '../../storage/engine/iri-ranges.js';

@@ -1,6 +1,6 @@
 /**
- * Which graphs of the store exist for the caller: those of resources it may read, of one part of the storage when only that
- * is asked. Each is decided once per query, and only when a query meets it. It must not know queries.
+ * Which graphs of the store exist for the caller: those of resources it may read, of one part of the storage when only that is asked. Each
+ * is decided once per query, and only when a query meets it.
  */
 
 import type { Level, LevelSnapshot } from '../../storage/engine/durable-level.js';

@@ -1,7 +1,4 @@
-/**
- * Terms as the engine moves them: one text per term, equal exactly when the terms are, and a slice away from the text in a
- * key. It must not know keys, values or queries.
- */
+/** Terms as the engine moves them: one text per term, equal exactly when the terms are, and a slice away from the text in a key. */
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { separator, suffixLengths } from '../../storage/graphs/key-layout.js';

@@ -1,6 +1,6 @@
 /**
- * Equality and order of values: SPARQL's operators, whose type errors are `undefined`, and the order of ORDER BY, which has
- * none. Texts compare by code points. It must not know rows or queries.
+ * Equality and order of values: SPARQL's operators, whose type errors are `undefined`, and the order of ORDER BY, which has none. Texts
+ * compare by code points.
  */
 
 import { xsd } from '../../rdf/vocabulary.js';

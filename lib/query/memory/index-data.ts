@@ -1,7 +1,4 @@
-/**
- * The quads of a snapshot read into memory and sorted: for all of a store, to be shared between threads, and for some graphs. It
- * must not know queries or graphs' readers.
- */
+/** The quads of a snapshot read into memory and sorted: for all of a store, to be shared between threads, and for some graphs. */
 import { keyBlocks, type Level, type LevelSnapshot } from '../../storage/engine/durable-level.js';
 import { graphPrefix, separator } from '../../storage/graphs/quad-keys.js';
 import { rangeOf } from '../../storage/state/records.js';

@@ -1,6 +1,6 @@
 /**
- * The thread that builds the index in memory: it opens the server's LevelDB for itself, reads one snapshot, hands over what it
- * made, and ends. It must not know what has changed since.
+ * The thread that builds the index in memory: it opens the server's LevelDB for itself, reads one snapshot, hands over what it made, and
+ * ends.
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { openLevel } from '../../storage/engine/durable-level.js';

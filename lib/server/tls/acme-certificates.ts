@@ -1,6 +1,6 @@
 /**
- * A certificate that an ACME authority issues, kept in a folder and renewed before its end. While a new one cannot be had the
- * one before serves. It must not know the protocol.
+ * A certificate that an ACME authority issues, kept in a folder and renewed before its end. While a new one cannot be had the one before
+ * serves.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Whether the bytes of a blob are those that were stored. It must not know where blobs lie. */
+/** Whether the bytes of a blob are those that were stored. */
 import { createHash, hash } from 'node:crypto';
 import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
 

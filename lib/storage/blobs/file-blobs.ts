@@ -1,10 +1,9 @@
 /**
- * The blob directory: the bytes of JSON and binary resources, one immutable file each. It must not know resources;
- * the store says which blobs are referred to.
+ * The blob directory: the bytes of JSON and binary resources, one immutable file each. The store says which blobs are referred to.
  *
- * A blob is written to `tmp/`, synced, and linked to its place, where it is synced again, before the batch that refers
- * to it is written; the `tmp/` name goes after the commit. So a name left in `tmp/` marks exactly the blobs whose commit
- * is in doubt, and start-up looks at those alone. A crash leaves a file too many, never a reference into nothing.
+ * A blob is written to `tmp/`, synced, and linked to its place, where it is synced again, before the batch that refers to it is written;
+ * the `tmp/` name goes after the commit. So a name left in `tmp/` marks exactly the blobs whose commit is in doubt, and start-up looks at
+ * those alone. A crash leaves a file too many, never a reference into nothing.
  */
 import { randomUUID } from 'node:crypto';
 import { constants, createReadStream, existsSync } from 'node:fs';

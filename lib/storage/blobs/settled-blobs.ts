@@ -1,4 +1,4 @@
-/** What becomes of blobs when the fate of their transaction is known. It must not know resources. */
+/** What becomes of blobs when the fate of their transaction is known. */
 import { atOnce } from '../engine/at-once.js';
 import type { Transaction } from '../engine/transaction.js';
 import { garbageKey } from '../state/records.js';

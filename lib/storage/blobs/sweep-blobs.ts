@@ -1,4 +1,4 @@
-/** What a crash may have left of blobs. It must not know resources. */
+/** What a crash may have left of blobs. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atOnce } from '../engine/at-once.js';
 import { keyBlocks, type Level } from '../engine/durable-level.js';

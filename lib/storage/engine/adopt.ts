@@ -1,4 +1,4 @@
-/** Whose a store is: the format and the storage IRI that it was made for. It must not know what it holds. */
+/** Whose a store is: the format and the storage IRI that it was made for. */
 import type { BlobLocation, Blobs } from '../blobs/blobs.js';
 import { blobsAt } from '../blobs/blobs-at.js';
 import { allBlobs, metaKey } from '../state/records.js';

@@ -1,4 +1,4 @@
-/** Works on many things, some of them at once. It must not know what they are. */
+/** Works on many things, some of them at once. */
 
 /** @throws the first error; what is under way then ends first, and nothing else begins */
 export async function atOnce<T>(items: Iterable<T>, count: number, work: (item: T) => Promise<void>): Promise<void> {

@@ -1,4 +1,4 @@
-/** From the changes of a transaction to the operations of a batch. It must not know when it is written. */
+/** From the changes of a transaction to the operations of a batch. */
 
 import { indexNames, otherKeys } from '../graphs/quad-keys.js';
 import { blobKey, garbageKey, recordKey, writeRecord } from '../state/records.js';

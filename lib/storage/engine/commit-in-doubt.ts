@@ -1,4 +1,4 @@
-/** What somebody is told whose write may be on the disk or not. It must not know what was written. */
+/** What somebody is told whose write may be on the disk or not. */
 import { LwsError } from '../../errors.js';
 
 /**

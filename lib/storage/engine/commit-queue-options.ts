@@ -1,4 +1,4 @@
-/** What the commit queue needs of the store, and whom it tells. It must not know how it works. */
+/** What the commit queue needs of the store, and whom it tells. */
 import type { WrittenBatch } from '../../measures.js';
 import type { ChangeLog } from '../log/change-log.js';
 import type { Level } from './durable-level.js';

@@ -1,7 +1,7 @@
 /**
- * The commit queue: one transaction runs at a time, on the state that all earlier ones leave, also those whose batch is
- * still being written. Whatever has run while one batch was on its way to the disk goes into the next (group commit);
- * each keeps its own verdict, and none is acknowledged before its batch is synced. It must not know what is cached.
+ * The commit queue: one transaction runs at a time, on the state that all earlier ones leave, also those whose batch is still being
+ * written. Whatever has run while one batch was on its way to the disk goes into the next (group commit); each keeps its own verdict, and
+ * none is acknowledged before its batch is synced.
  */
 import { randomUUID } from 'node:crypto';
 import { loggedBatch } from '../log/change-log.js';

@@ -1,7 +1,4 @@
-/**
- * LevelDB as this house uses it: opened with clear messages, written in synced batches, read through iterators that are
- * always closed. It must not know what the keys mean.
- */
+/** LevelDB as this house uses it: opened with clear messages, written in synced batches, read through iterators that are always closed. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AbstractLevel, AbstractSnapshot } from 'abstract-level';

@@ -1,6 +1,6 @@
 /**
- * A cursor over entries in the order of their keys, which can leap ahead. It reads in blocks, and answers from a block
- * without waiting, so that a merge of many thousand entries is not as many promises. It must not know what they mean.
+ * A cursor over entries in the order of their keys, which can leap ahead. It reads in blocks, and answers from a block without waiting, so
+ * that a merge of many thousand entries is not as many promises.
  */
 
 import type { KeyRange } from '../state/records.js';

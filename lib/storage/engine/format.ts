@@ -1,6 +1,6 @@
 /**
- * The format of a store, and the ways from earlier ones. A migration may be killed at any time: what it did stays done, and the next
- * start continues. It must not know whose the store is.
+ * The format of a store, and the ways from earlier ones. A migration may be killed at any time: what it did stays done, and the next start
+ * continues.
  */
 
 import { countLines } from '../graphs/line-sizes.js';

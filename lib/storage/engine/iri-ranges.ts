@@ -1,4 +1,4 @@
-/** Ranges of IRIs in their order: a container and all below it is one. Pure; it must not know why a range matters. */
+/** Ranges of IRIs in their order: a container and all below it is one. Pure. */
 
 /** From an IRI on, up to but without another one. */
 export interface IriRange {

@@ -1,4 +1,4 @@
-/** The folder of a LevelDB while that is made, which a power cut may leave half made: nothing in it was acknowledged. It must not know LevelDB's keys. */
+/** The folder of a LevelDB while that is made, which a power cut may leave half made: nothing in it was acknowledged. */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncPath } from './synced-files.js';

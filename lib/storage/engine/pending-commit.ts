@@ -1,4 +1,4 @@
-/** Transactions that were staged and are not on the disk yet. It must not know how they get there. */
+/** Transactions that were staged and are not on the disk yet. */
 import { sizeOfBatch } from './batch-filling.js';
 import type { Transaction } from './transaction.js';
 

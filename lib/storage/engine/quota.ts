@@ -1,7 +1,4 @@
-/**
- * What counts against the quota (rule 10.3): the content of resources, and what clients send beside it, which is kept
- * in entries. It must not know what is in these.
- */
+/** What counts against the quota (rule 10.3): the content of resources, and what clients send beside it, which is kept in entries. */
 import { LwsError } from '../../errors.js';
 import { entryKey, entryRange, metaKey } from '../state/records.js';
 import { entryBlocks, type Level, type LevelSnapshot, writeBatch } from './durable-level.js';

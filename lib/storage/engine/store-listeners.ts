@@ -1,4 +1,4 @@
-/** Who is notified of transactions, and when. It must not know what they do with it. */
+/** Who is notified of transactions, and when. */
 import type { WrittenBatch } from '../../measures.js';
 import type { TransactionListener } from './commit-queue-options.js';
 import type { Transaction } from './transaction.js';

@@ -1,6 +1,6 @@
 /**
- * The store: one LevelDB with the graphs and the records, and the blobs. `transact` is the only way to write; readers see committed
- * states alone. It must not know HTTP, authorization or syntaxes.
+ * The store: one LevelDB with the graphs and the records, and the blobs. `transact` is the only way to write; readers see committed states
+ * alone.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';

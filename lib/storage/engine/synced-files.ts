@@ -1,4 +1,4 @@
-/** Names of files on the disk: a sync of a file says nothing of its name, which a sync of its folder writes down. It must not know LevelDB. */
+/** Names of files on the disk: a sync of a file says nothing of its name, which a sync of its folder writes down. */
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readlinkSync, renameSync, writeSync } from 'node:fs';
 import { open, readdir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

@@ -1,6 +1,6 @@
 /**
- * One transaction: what it sees, and what it stages. It sees its own changes, over those of transactions that are
- * committed or about to be, over the disk. It must not know HTTP; whether a change is allowed is its caller's business.
+ * One transaction: what it sees, and what it stages. It sees its own changes, over those of transactions that are committed or about to be,
+ * over the disk. Whether a change is allowed is its caller's business.
  */
 import type { Trace } from '../../fields/traceparent.js';
 import { blockDifference, difference, type GraphChange, type KeyDifference } from '../graphs/graph-changes.js';

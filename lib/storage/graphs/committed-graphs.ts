@@ -1,4 +1,4 @@
-/** The graphs on the disk, small ones of them in memory. It must not know transactions. */
+/** The graphs on the disk, small ones of them in memory. */
 import { LRUCache } from 'lru-cache';
 import { keyBlocks, type Level, type LevelSnapshot } from '../engine/durable-level.js';
 import { type KeyRange, type ResourceRecord, rangeOf, readRecord, recordKey } from '../state/records.js';

@@ -1,4 +1,4 @@
-/** What a transaction changes of graphs, and graphs with such changes laid over them. It must not know where graphs lie. */
+/** What a transaction changes of graphs, and graphs with such changes laid over them. */
 import { type GraphKeys, hasKey, PackedKeys } from './graph-keys.js';
 import { compareKeys } from './key-order.js';
 

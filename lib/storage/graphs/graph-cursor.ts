@@ -1,6 +1,6 @@
 /**
  * Graphs one after the other through one iterator, which reads on where the next graph follows the last one: to open an iterator takes as
- * long as to read a small graph. It must not know what the keys mean.
+ * long as to read a small graph.
  */
 import { block as blockOptions, type Level, type LevelSnapshot } from '../engine/durable-level.js';
 import { rangeOf } from '../state/records.js';

@@ -1,6 +1,6 @@
 /**
- * The GSPO keys of a graph, in order: as an array, or of a large one as bytes, which travel between threads without being copied and
- * take a fraction of the memory. It must not know what the keys mean.
+ * The GSPO keys of a graph, in order: as an array, or of a large one as bytes, which travel between threads without being copied and take a
+ * fraction of the memory.
  */
 import { compareKeys } from './key-order.js';
 

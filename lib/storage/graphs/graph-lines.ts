@@ -1,7 +1,6 @@
 /**
- * Large graphs as text: one triple a line, in the order of the GSPO keys, as N-Triples, which are Turtle, TriG and N-Quads as well. A
- * line depends on its own key alone, so the length of the text is a sum that a change of some triples adjusts. It must not know
- * where the keys come from.
+ * Large graphs as text: one triple a line, in the order of the GSPO keys, as N-Triples, which are Turtle, TriG and N-Quads as well. A line
+ * depends on its own key alone, so the length of the text is a sum that a change of some triples adjusts.
  */
 import type { Quad } from '@rdfjs/types';
 import { serializeRdf } from '../../rdf/serialize.js';

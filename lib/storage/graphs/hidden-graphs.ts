@@ -1,7 +1,7 @@
 /**
- * Graphs that are no part of the state although quads of them lie in the store: large ones that are being written, before their record
- * is, and large ones whose record is deleted. An entry says which; readers of quads leave them out, as of the snapshot that they read.
- * So neither a large PUT nor a large DELETE is one huge batch, and both are all or nothing. It must not know resources.
+ * Graphs that are no part of the state although quads of them lie in the store: large ones that are being written, before their record is,
+ * and large ones whose record is deleted. An entry says which; readers of quads leave them out, as of the snapshot that they read. So
+ * neither a large PUT nor a large DELETE is one huge batch, and both are all or nothing.
  */
 import { LwsError } from '../../errors.js';
 import { entryBlocks, keyBlocks, type Level } from '../engine/durable-level.js';

@@ -1,6 +1,6 @@
 /**
- * Where what stands in the key of a quad: `<index>\0\0<a>\0\0<b>\0\0<c>\0\0<d>\0\0<types and lengths><length of that>`, as quadstore
- * has it. It must not know terms beyond their types.
+ * Where what stands in the key of a quad: `<index>\0\0<a>\0\0<b>\0\0<c>\0\0<d>\0\0<types and lengths><length of that>`, as quadstore has
+ * it.
  */
 
 export const separator = '\u0000\u0000';

@@ -1,4 +1,4 @@
-/** The order of LevelDB's keys, which is that of their UTF-8 bytes. Pure; it must not know what keys mean. */
+/** The order of LevelDB's keys, which is that of their UTF-8 bytes. Pure. */
 
 const isBeyondBmp = /[\ud800-\udfff]/;
 /** JavaScript's own order, by UTF-16 units. */

@@ -1,6 +1,6 @@
 /**
  * Sorts the keys of a large graph that come in any order, without holding them all as strings: sorted runs, packed, which are merged at the
- * end. It must not know where the keys come from.
+ * end.
  */
 import { type KeyChunk, PackedKeys, packChunk, packKeys } from './graph-keys.js';
 import { compareKeys, orderOf, sortKeys } from './key-order.js';

@@ -1,4 +1,4 @@
-/** Sizes of large graphs in stores of an earlier version, whose Turtle was grouped: counted again, once. It must not know HTTP. */
+/** Sizes of large graphs in stores of an earlier version, whose Turtle was grouped: counted again, once. */
 import { entryBlocks, keyBlocks, type Level, writeBatch } from '../engine/durable-level.js';
 import {
   allRecords,

@@ -1,6 +1,6 @@
 /**
- * Numbers as strings in quadstore's format, whose order is nearly that of the numbers: a case for the sign, three digits of exponent and
- * a mantissa. Pure. It must not know terms; the format is quadstore's and must not be improved, or its stores could not be read.
+ * Numbers as strings in quadstore's format, whose order is nearly that of the numbers: a case for the sign, three digits of exponent and a
+ * mantissa. Pure. The format is quadstore's and must not be improved, or its stores could not be read.
  */
 
 /** Sign and size: negative infinity, below -1, below 0, 0, below 1, above, infinity, not a number. */

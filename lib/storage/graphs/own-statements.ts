@@ -1,4 +1,4 @@
-/** What a graph says of its own resource, read off its keys without decoding them. It must not know what it is for. */
+/** What a graph says of its own resource, read off its keys without decoding them. */
 import { graphPrefix, layoutOf, separator } from './quad-keys.js';
 
 /** A predicate and an object that is an IRI. */

@@ -1,4 +1,4 @@
-/** Quads from the ordered keys that `quad-keys` writes. It must not know LevelDB, resources or syntaxes. */
+/** Quads from the ordered keys that `quad-keys` writes. */
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { spansOf, suffixOfKey, type TermSpan } from './key-layout.js';

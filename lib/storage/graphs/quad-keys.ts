@@ -1,9 +1,9 @@
 /**
  * Quads as the ordered keys of quadstore; `quad-decoding` is the way back. A graph travels through the house as the array of its GSPO keys:
- * they compare, diff and persist without being decoded. It must not know LevelDB, resources or syntaxes.
+ * they compare, diff and persist without being decoded.
  *
- * The layout is quadstore's own (`<index>\0\0<a>\0\0<b>\0\0<c>\0\0<d>\0\0<types and lengths><length of that>`), so a store can be
- * opened by quadstore itself; `quad-keys.spec.ts` holds the two against each other (the README of this floor says why).
+ * The layout is quadstore's own (`<index>\0\0<a>\0\0<b>\0\0<c>\0\0<d>\0\0<types and lengths><length of that>`), so a store can be opened by
+ * quadstore itself; `quad-keys.spec.ts` holds the two against each other (the README of this floor says why).
  */
 import type { Literal, Quad, Term } from '@rdfjs/types';
 import { LwsError } from '../../errors.js';

@@ -1,7 +1,4 @@
-/**
- * The events of a batch as the log of changes keeps them: JSON of arrays, since each write adds one. Pure; it must not know where
- * they are kept.
- */
+/** The events of a batch as the log of changes keeps them: JSON of arrays, since each write adds one. Pure. */
 
 import { type ResourceKind, rangeOf } from '../state/records.js';
 import type { Announcement, EventStamp, StagedChange } from './changes.js';

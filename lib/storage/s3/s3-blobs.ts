@@ -1,8 +1,8 @@
 /**
- * Blobs in an S3 store: `blobs/` NAME for each, below the prefix, and one object that says whose they are. It must not know resources.
+ * Blobs in an S3 store: `blobs/` NAME for each, below the prefix, and one object that says whose they are.
  *
- * Before a blob an empty object `pending/` NAME is written, and removed after the commit. So whatever crashed, each blob that may not
- * be referred to has such a mark. Several servers may share the place: a mark that is younger than a day may be of an upload under way.
+ * Before a blob an empty object `pending/` NAME is written, and removed after the commit. So whatever crashed, each blob that may not be
+ * referred to has such a mark. Several servers may share the place: a mark that is younger than a day may be of an upload under way.
  */
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';

@@ -1,4 +1,4 @@
-/** Signed requests to an S3 store, tried again while that helps. It must not know what the objects are. */
+/** Signed requests to an S3 store, tried again while that helps. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
 import { LwsError } from '../../errors.js';

@@ -1,7 +1,4 @@
-/**
- * One upload to an S3 store: one PUT for a small blob, parts for a larger one, at most two of them on their way. It must not know
- * where blobs are named.
- */
+/** One upload to an S3 store: one PUT for a small blob, parts for a larger one, at most two of them on their way. */
 import { createHash } from 'node:crypto';
 import { LwsError } from '../../errors.js';
 import type { BlobWriter } from '../blobs/blobs.js';

@@ -1,4 +1,4 @@
-/** One server as a member of those that serve a storage together: from its start to its end. It must not know what is stored. */
+/** One server as a member of those that serve a storage together: from its start to its end. */
 import { join } from 'node:path';
 import type { BlobLocation } from '../blobs/blobs.js';
 import { type Level, StoreUnavailableError } from '../engine/durable-level.js';

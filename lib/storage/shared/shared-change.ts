@@ -1,6 +1,6 @@
 /**
- * What a transaction changes, as bytes that travel to the other servers of a storage, and back. The orders of a quad but the first are
- * left out, since they follow from it. It must not know how the bytes travel.
+ * What a transaction changes, as bytes that travel to the other servers of a storage, and back. The orders of a quad but the first are left
+ * out, since they follow from it.
  */
 import type { Trace } from '../../fields/traceparent.js';
 import { Transaction, type TransactionBase } from '../engine/transaction.js';

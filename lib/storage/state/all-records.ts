@@ -1,4 +1,4 @@
-/** Walks over everything that is stored, for work on the whole storage. It must not know what the work is. */
+/** Walks over everything that is stored, for work on the whole storage. */
 import { entryBlocks, keyBlocks, type Level } from '../engine/durable-level.js';
 import { allRecords, iriOfRecordKey, type ResourceRecord, readRecord } from './records.js';
 

@@ -1,7 +1,4 @@
-/**
- * Who owns which resources, as the index of searches keeps it in entries: read by those who may not ask that feature, which may be
- * off. It must not know why it is asked, or what else the index has.
- */
+/** Who owns which resources, as the index of searches keeps it in entries: read by those who may not ask that feature, which may be off. */
 import { keyBlocks, type Level, type LevelSnapshot } from '../engine/durable-level.js';
 import { entryKey, entryRange, partsOfEntry } from './records.js';
 

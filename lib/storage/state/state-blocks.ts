@@ -1,6 +1,6 @@
 /**
  * All entries of one state, and each as a line of JSON, and back. Of the four orders of a quad only the first is kept, since the others
- * follow from it. It must not know where they are taken to.
+ * follow from it.
  */
 import { putQuad } from '../engine/batch-filling.js';
 import { type BatchWriter, entryBlocks, type Level, type LevelSnapshot } from '../engine/durable-level.js';

@@ -1,5 +1,5 @@
 /** The components that every installation has; `lws.components` adds others. */
-import type { Component } from '../lib/component.js';
+import type { Component } from '../lib/component/contract.js';
 import accessGrants from './access-grants/index.js';
 import authnOpenId from './authn-openid/index.js';
 import authnSaml from './authn-saml/index.js';

@@ -8,10 +8,10 @@ import { effectiveSettings } from '../lib/server/effective-settings.js';
 import { createServer as createStorageServer, type Server } from '../lib/server/server.js';
 import { standardComponents } from './index.js';
 
-export type { Component, Installation, Platform as House } from '../lib/component.js';
-export { defineComponent } from '../lib/component.js';
+export type { Component, Installation, Platform } from '../lib/component/contract.js';
+export { defineComponent } from '../lib/component/contract.js';
 export { SettingsError } from '../lib/settings.js';
-export { StoreUnavailableError } from '../lib/storage/durable-level.js';
+export { StoreUnavailableError } from '../lib/storage/engine/durable-level.js';
 
 export type StorageServer = Omit<Server, 'store'>;
 

@@ -1,7 +1,4 @@
-/**
- * The one error class of the house. It knows stable codes and texts for people; it must not know HTTP
- * (`http/problem.ts` owns the only table from code to status).
- */
+/** The one error class of the house. It knows stable codes and texts for people. */
 
 /** Every way in which the storage refuses. The code is stable: clients and specs may rely on it. */
 export type ErrorCode =

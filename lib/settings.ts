@@ -1,6 +1,6 @@
 /**
- * Settings: one entry a setting {name, parser, default, one-line doc}, and how four sources are laid over one another.
- * It must not know any particular setting; the floors and components bring their own tables.
+ * Settings: one entry a setting {name, parser, default, one-line doc}, and how four sources are laid over one another. The floors and
+ * components bring their own tables.
  */
 import { readFileSync } from 'node:fs';
 

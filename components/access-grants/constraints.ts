@@ -1,9 +1,6 @@
-/**
- * Constraints of policies (rule 17.5): all must hold, and whatever is not understood or cannot be compared does not.
- * Pure; it must not know where a resource's types come from.
- */
-import type { Access } from '../../lib/authorization/principal.js';
-import { parseDateTime } from '../../lib/fields/date.js';
+/** Constraints of policies (rule 17.5): all must hold, and whatever is not understood or cannot be compared does not. Pure. */
+import type { Access } from '../../lib/component/access.js';
+import { parseDateTime } from '../../lib/component/fields.js';
 import type { Constraint } from './documents.js';
 
 /** Those that depend on the request alone are known before any resource is. */

@@ -3,10 +3,9 @@
  * otherwise. Pure; it must not know who may do what.
  */
 
-import { isIdentity, noIdentity } from '../../lib/authorization/did.js';
-import { LwsError } from '../../lib/errors.js';
-import { lwsContext } from '../../lib/rdf/contexts.js';
-import { isAbsoluteIri } from '../../lib/rdf/iri.js';
+import { isIdentity, noIdentity } from '../../lib/component/access.js';
+import { LwsError } from '../../lib/component/basics.js';
+import { isAbsoluteIri, lwsContext } from '../../lib/component/vocabulary.js';
 
 export type DocumentType = 'AccessRequest' | 'AccessGrant';
 export type Action = 'read' | 'modify' | 'create' | 'delete';

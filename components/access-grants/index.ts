@@ -1,8 +1,6 @@
 /** Access requests, and grants that widen what the base model allows (rule 17.4). */
-import type { Platform } from '../../lib/component.js';
-import { defineComponent } from '../../lib/component.js';
-import { flag, integer, optional, setting, text } from '../../lib/settings.js';
-import type { Transaction } from '../../lib/storage/transaction.js';
+import { defineComponent, flag, integer, optional, type Platform, setting, text } from '../../lib/component/basics.js';
+import type { Transaction } from '../../lib/component/store.js';
 import { GrantIndex } from './grant-index.js';
 import { allKept, foreignDocument, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';
 import { KeptIndex } from './kept-index.js';

@@ -1,10 +1,8 @@
 /** Requests and grants as they are kept: entries of the store, of one space each. It must not know who may see them. */
-import type { ForeignState } from '../../lib/component.js';
-import { LwsError } from '../../lib/errors.js';
-import { isTime } from '../../lib/fields/date.js';
-import { isObject } from '../../lib/json/exact-json.js';
-import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/records.js';
-import type { Store } from '../../lib/storage/store.js';
+import { type ForeignState, LwsError } from '../../lib/component/basics.js';
+import { entryKey, entryRange, partsOfEntry } from '../../lib/component/entries.js';
+import { isObject, isTime } from '../../lib/component/fields.js';
+import type { Store } from '../../lib/component/store.js';
 import { type AccessDocument, acceptDocument, type DocumentType, policiesOf } from './documents.js';
 
 export interface KeptDocument {

@@ -1,14 +1,12 @@
 /**
- * What is kept of a space, in memory: enough for listings and for the bounds on strangers, so that neither reads the
- * documents. It follows every commit. It must not know HTTP.
+ * What is kept of a space, in memory: enough for listings and for the bounds on strangers, so that neither reads the documents. It follows
+ * every commit.
  */
-import type { Access } from '../../lib/authorization/principal.js';
-import type { Platform } from '../../lib/component.js';
-import { LwsError } from '../../lib/errors.js';
-import { lwsJson } from '../../lib/http/negotiate.js';
-import { foaf } from '../../lib/rdf/vocabulary.js';
-import type { ListedMember } from '../../lib/resources/listing-documents.js';
-import type { Transaction } from '../../lib/storage/transaction.js';
+import type { Access } from '../../lib/component/access.js';
+import { LwsError, type Platform } from '../../lib/component/basics.js';
+import { type ListedMember, lwsJson } from '../../lib/component/http.js';
+import type { Transaction } from '../../lib/component/store.js';
+import { foaf } from '../../lib/component/vocabulary.js';
 import { requestFulfils } from './constraints.js';
 import { policiesOf } from './documents.js';
 import { allKept, bytesOf, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';

@@ -1,23 +1,21 @@
-/** The endpoints of access requests and access grants (rule 17.1). It must not know how grants are used. */
+/** The endpoints of access requests and access grants (rule 17.1). */
 import { randomUUID } from 'node:crypto';
-import type { View } from '../../lib/authorization/authorizer.js';
-import type { Access } from '../../lib/authorization/principal.js';
-import type { Platform } from '../../lib/component.js';
-import { LwsError } from '../../lib/errors.js';
-import { digestOfClient } from '../../lib/fields/client-address.js';
-import { lwsJson } from '../../lib/http/negotiate.js';
-import type { Reply } from '../../lib/http/reply.js';
-import { preconditions } from '../../lib/http/request.js';
-import type { Route, RouteRequest } from '../../lib/http/route.js';
+import type { Access, View } from '../../lib/component/access.js';
+import { LwsError, type Platform } from '../../lib/component/basics.js';
+import { decodeUtf8, digestOfClient, parseJson } from '../../lib/component/fields.js';
 import {
   assertMemberState,
+  lwsJson,
   memberFields,
+  preconditions,
+  type Reply,
+  type Route,
+  type RouteRequest,
+  readBody,
   type SystemMember,
   systemMemberReply,
-} from '../../lib/http/system-container.js';
-import { decodeUtf8, parseJson } from '../../lib/json/json.js';
-import { readBody } from '../../lib/resources/body.js';
-import type { Transaction } from '../../lib/storage/transaction.js';
+} from '../../lib/component/http.js';
+import type { Transaction } from '../../lib/component/store.js';
 import { type AccessDocument, acceptDocument, type DocumentType } from './documents.js';
 import { bytesOf, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';
 import { type KeptIndex, partyOf, type RequestLimits } from './kept-index.js';

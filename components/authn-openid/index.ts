@@ -4,11 +4,20 @@
  */
 
 import { LRUCache } from 'lru-cache';
-import { assertAudience, clockSkew } from '../../lib/authentication/audience.js';
-import { type IssuerKeys, issuerKeys } from '../../lib/authentication/issuer-keys.js';
-import { boundKey, readJwt, type UnverifiedJwt, verifyJwt } from '../../lib/authentication/jwt.js';
-import { refusedCredential, type Suite, type VerifiedCredential } from '../../lib/authentication/suite.js';
-import { defineComponent, type Platform } from '../../lib/component.js';
+import {
+  assertAudience,
+  boundKey,
+  clockSkew,
+  type IssuerKeys,
+  issuerKeys,
+  readJwt,
+  refusedCredential,
+  type Suite,
+  type UnverifiedJwt,
+  type VerifiedCredential,
+  verifyJwt,
+} from '../../lib/component/authentication.js';
+import { defineComponent, type Platform } from '../../lib/component/basics.js';
 
 export default defineComponent({
   name: 'authn-openid',

@@ -1,5 +1,5 @@
 /**
- * The algorithms that a signature may name: an allow-list, each bound to one kind of key. It must not know XML.
+ * The algorithms that a signature may name: an allow-list, each bound to one kind of key.
  *
  * Never HMAC: with it a public key would be the secret (RFC 6931 2.2). SHA-1 only where it is asked for.
  */

@@ -1,8 +1,8 @@
 /**
- * The characters that may stand in an assertion, and what its references mean. It must not know markup.
+ * The characters that may stand in an assertion, and what its references mean.
  *
- * Narrower than XML 1.0: without the C1 controls, and without U+0085 and U+2028, which the parser takes for line ends as
- * XML 1.1 does while a signer under XML 1.0 does not.
+ * Narrower than XML 1.0: without the C1 controls, and without U+0085 and U+2028, which the parser takes for line ends as XML 1.1 does while
+ * a signer under XML 1.0 does not.
  */
 import { refuseXml } from './refusal.js';
 

@@ -2,7 +2,7 @@
  * The claims of an assertion, read from the direct children of what was signed (SAML 2.0 Core 2.3 to 2.7). It must not
  * know signatures, nor what this server accepts.
  */
-import { isAbsoluteIri } from '../../lib/rdf/iri.js';
+import { isAbsoluteIri } from '../../lib/component/vocabulary.js';
 import { attributeOf, childrenOf, isNamed, onlyChild, textOf, type XmlElement } from './document.js';
 import { readInstant } from './instant.js';
 import { assertionNamespace as saml } from './names.js';

@@ -1,5 +1,5 @@
 /** Whether an assertion is meant for this server and for now (rule 15.12). Pure checks. */
-import { type AudiencePolicy, assertAudience, clockSkew } from '../../lib/authentication/audience.js';
+import { type AudiencePolicy, assertAudience, clockSkew } from '../../lib/component/authentication.js';
 import type { Bound, Claims } from './claims.js';
 import { refuse, shown } from './refusal.js';
 

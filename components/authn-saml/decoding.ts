@@ -1,7 +1,4 @@
-/**
- * From the text of a credential to the text of an XML document: raw, base64 or base64url, padded or not (rule 15.12).
- * It must not know XML beyond its first character.
- */
+/** From the text of a credential to the text of an XML document: raw, base64 or base64url, padded or not (rule 15.12). */
 import { refuse } from './refusal.js';
 
 /** The largest assertion considered, in bytes of UTF-8. One of an identity provider takes 3 to 10 KiB. */

@@ -1,7 +1,4 @@
-/**
- * XML documents as trees: parsed by xmldom with every complaint fatal, and only believed when the strict reader saw the
- * same. It must not know SAML.
- */
+/** XML documents as trees: parsed by xmldom with every complaint fatal, and only believed when the strict reader saw the same. */
 import { createRequire } from 'node:module';
 import { type Markup, type ReadAttribute, readMarkup } from './markup.js';
 import { refuse, refuseXml, shown } from './refusal.js';

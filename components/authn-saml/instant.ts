@@ -1,4 +1,4 @@
-/** Points in time as SAML writes them (SAML 2.0 Core 1.3.3): xs:dateTime in UTC. It must not know what they bound. */
+/** Points in time as SAML writes them (SAML 2.0 Core 1.3.3): xs:dateTime in UTC. */
 import { refuse, shown } from './refusal.js';
 
 const form = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d{1,9})?Z$/;

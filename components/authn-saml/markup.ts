@@ -1,6 +1,6 @@
 /**
- * A strict reader of the small part of XML that assertions are written in: elements, attributes, text. It runs before the
- * parser, so that nothing reaches a lenient parser that could be read in two ways. It must not know SAML.
+ * A strict reader of the small part of XML that assertions are written in: elements, attributes, text. It runs before the parser, so that
+ * nothing reaches a lenient parser that could be read in two ways.
  */
 import { assertCharacters, expandReferences } from './characters.js';
 import { xmlNamespace } from './names.js';

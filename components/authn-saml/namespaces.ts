@@ -1,7 +1,4 @@
-/**
- * Namespaces in XML 1.0, without what makes two readers see two names: it resolves the names of one tag. It must not know
- * SAML, nor how tags nest.
- */
+/** Namespaces in XML 1.0, without what makes two readers see two names: it resolves the names of one tag. */
 import { htmlNamespace, xmlNamespace, xmlnsNamespace } from './names.js';
 import { refuseXml, shown } from './refusal.js';
 

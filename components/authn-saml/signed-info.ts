@@ -1,7 +1,4 @@
-/**
- * `SignedInfo`: what a signature says that it signs, and how (XML Signature 4.4). It is read twice, as sent and as
- * verified. It must not know keys.
- */
+/** `SignedInfo`: what a signature says that it signs, and how (XML Signature 4.4). It is read twice, as sent and as verified. */
 import type { Algorithms, SignatureMethod } from './algorithms.js';
 import { attributeOf, childrenOf, isNamed, textOf, type XmlElement } from './document.js';
 import { envelopedSignature, exclusiveCanonicalization, signatureNamespace, xmlnsNamespace } from './names.js';

@@ -1,6 +1,6 @@
 /**
- * How a signed assertion is built, and nothing else is accepted: one assertion as the root, one signature as its child, no
- * identifier twice. This is what signature wrapping needs otherwise. It must not know keys, nor read a claim.
+ * How a signed assertion is built, and nothing else is accepted: one assertion as the root, one signature as its child, no identifier
+ * twice. This is what signature wrapping needs otherwise.
  */
 import { attributeOf, childrenOf, elementsOf, isNamed, type XmlElement } from './document.js';
 import { assertionNamespace, protocolNamespace, signatureNamespace } from './names.js';

@@ -1,8 +1,5 @@
-/**
- * The SAML 2.0 suite: from a credential to a principal, step by step, each in a file of its own (rule 15.12).
- * It must not know HTTP, nor the token endpoint.
- */
-import type { Suite, VerifiedCredential } from '../../lib/authentication/suite.js';
+/** The SAML 2.0 suite: from a credential to a principal, step by step, each in a file of its own (rule 15.12). */
+import type { Suite, VerifiedCredential } from '../../lib/component/authentication.js';
 import type { Algorithms } from './algorithms.js';
 import { isValidAt, type TrustedCertificate } from './certificates.js';
 import { readClaims } from './claims.js';

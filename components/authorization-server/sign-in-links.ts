@@ -1,4 +1,4 @@
-/** Which browser each sign-in link was opened in. It must not know how a link is made, nor verify it. */
+/** Which browser each sign-in link was opened in. */
 import { OAuthError } from './oauth-error.js';
 
 /** Links that are remembered; of owners and of others apart, since everybody may sign links of their own. */

@@ -1,12 +1,12 @@
 /**
- * The keys that access tokens are signed with: one signs, retired ones verify until no token of them can be left. They are
- * kept in one file of mode 0600. It must not know tokens.
+ * The keys that access tokens are signed with: one signs, retired ones verify until no token of them can be left. They are kept in one file
+ * of mode 0600.
  */
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { type CryptoKey, calculateJwkThumbprint, importJWK, type JWK } from 'jose';
-import { SettingsError } from '../../lib/settings.js';
-import { writeWhole } from '../../lib/storage/synced-files.js';
+import { SettingsError } from '../../lib/component/basics.js';
+import { writeWhole } from '../../lib/component/level.js';
 
 /** A private key, and when it stopped signing (seconds since the epoch). */
 interface KeptKey {

@@ -1,13 +1,10 @@
-/** The blobs of a state, copied into the folder of its back-up, each once. It must not know how a state is had. */
+/** The blobs of a state, copied into the folder of its back-up, each once. */
 import { createWriteStream, existsSync, statSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
-import type { CommandContext } from '../../lib/component.js';
-import { LwsError } from '../../lib/errors.js';
-import { atOnce } from '../../lib/storage/at-once.js';
-import { type BlobFacts, DamagedBlobError } from '../../lib/storage/blob-integrity.js';
-import type { Blobs } from '../../lib/storage/blobs.js';
-import { blobsAt } from '../../lib/storage/blobs-at.js';
-import { allBlobs, allRecords, blobFacts } from '../../lib/storage/records.js';
+import { type CommandContext, LwsError } from '../../lib/component/basics.js';
+import { type BlobFacts, type Blobs, blobsAt, DamagedBlobError } from '../../lib/component/blobs.js';
+import { allBlobs, allRecords, blobFacts } from '../../lib/component/entries.js';
+import { atOnce } from '../../lib/component/level.js';
 import { BackupError, isOf, recordOf } from './entries.js';
 import { blobFile, copyOnce, makeOnce } from './folder.js';
 import { readState } from './state-file.js';

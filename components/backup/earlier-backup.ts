@@ -1,7 +1,7 @@
-/** The back-up that a folder has already, as far as a new one can go on from it. It must not know how a state is had. */
+/** The back-up that a folder has already, as far as a new one can go on from it. */
 import { join } from 'node:path';
-import type { CommandContext } from '../../lib/component.js';
-import { storeFormat } from '../../lib/storage/format.js';
+import type { CommandContext } from '../../lib/component/basics.js';
+import { storeFormat } from '../../lib/component/store.js';
 import { graphKeys } from './entries.js';
 import { damagedFile, hasManifest, type Manifest, type QuadsFile, readManifest } from './folder.js';
 import { GraphSet, maxSetBytes } from './graph-set.js';

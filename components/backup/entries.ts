@@ -1,15 +1,14 @@
-/** What stands around the entries of a back-up, and which of them are of what kind. It must not know files or HTTP. */
+/** What stands around the entries of a back-up, and which of them are of what kind. */
 import { createHash } from 'node:crypto';
-import { allLinks } from '../../lib/resources/linkset-graph.js';
-import { linksetOf } from '../../lib/resources/names.js';
 import {
   allRecords,
   iriOfRecordKey,
   partsOfEntry,
   type ResourceRecord,
   readRecord,
-} from '../../lib/storage/records.js';
-import type { Entry } from '../../lib/storage/state-blocks.js';
+} from '../../lib/component/entries.js';
+import type { Entry } from '../../lib/component/level.js';
+import { allLinks, linksetOf } from '../../lib/component/resources.js';
 
 /** A back-up is cut off, changed, or none; the message is for people. */
 export class BackupError extends Error {}

@@ -1,12 +1,12 @@
 /**
  * The folder of a back-up: a manifest, the state that it names with the quads of all graphs, in one file or several of which later ones
- * have what changed, blobs by name, and keys of the server. It must not know LevelDB.
+ * have what changed, blobs by name, and keys of the server.
  */
 import { randomUUID } from 'node:crypto';
 import { constants, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { chmod, copyFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncPath } from '../../lib/storage/synced-files.js';
+import { syncPath } from '../../lib/component/level.js';
 import { BackupError } from './entries.js';
 import { digestOf, readState, type StateReader } from './state-file.js';
 

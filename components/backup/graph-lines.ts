@@ -1,11 +1,12 @@
 /**
  * The quads of a storage as lines, graph by graph in the order of what speaks of them: linksets, then records. Graphs whose state is known
- * are not read at all, and neither is a graph that nothing speaks of (it is being written or removed). It must not know files.
+ * are not read at all, and neither is a graph that nothing speaks of (it is being written or removed).
  */
-import { allLinks } from '../../lib/resources/linkset-graph.js';
-import { entryBlocks, type Level, type LevelSnapshot } from '../../lib/storage/durable-level.js';
-import { GraphCursor } from '../../lib/storage/graph-cursor.js';
-import { allRecords } from '../../lib/storage/records.js';
+
+import { allRecords } from '../../lib/component/entries.js';
+import { GraphCursor } from '../../lib/component/graphs.js';
+import { entryBlocks, type Level, type LevelSnapshot } from '../../lib/component/level.js';
+import { allLinks } from '../../lib/component/resources.js';
 import { graphState, lineOfGraph } from './entries.js';
 import type { GraphSet } from './graph-set.js';
 

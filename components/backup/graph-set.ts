@@ -1,9 +1,9 @@
 /**
- * A set of states of graphs in eight bytes for each: their hashes, in order. It is salted, so that nobody can write two states of the
- * same hash; of ten million graphs a new state is taken for a known one with a probability of 10^-12. It must not know files.
+ * A set of states of graphs in eight bytes for each: their hashes, in order. It is salted, so that nobody can write two states of the same
+ * hash; of ten million graphs a new state is taken for a known one with a probability of 10^-12.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import type { Entry } from '../../lib/storage/state-blocks.js';
+import type { Entry } from '../../lib/component/level.js';
 import { type GraphState, graphState } from './entries.js';
 
 const saltBytes = 16;

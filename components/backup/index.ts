@@ -1,6 +1,5 @@
 /** Back-ups: of a running server as well as of one that is stopped, verified and restored. */
-import { type Command, type CommandContext, defineComponent } from '../../lib/component.js';
-import { flag, setting } from '../../lib/settings.js';
+import { type Command, type CommandContext, defineComponent, flag, setting } from '../../lib/component/basics.js';
 import { BackupError } from './entries.js';
 
 const settings = {

@@ -1,11 +1,10 @@
-/** Back-ups under way of a running server: one at a time, each with files that go with it. It must not know HTTP. */
+/** Back-ups under way of a running server: one at a time, each with files that go with it. */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Platform } from '../../lib/component.js';
-import { LwsError } from '../../lib/errors.js';
+import { LwsError, type Platform } from '../../lib/component/basics.js';
 import { maxSetBytes } from './graph-set.js';
 import type { StateFiles } from './state-file.js';
 import type { StateMessage, StateTask } from './state-worker.js';

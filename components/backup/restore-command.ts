@@ -1,20 +1,22 @@
-/**
- * `quadpod restore DIR`: a back-up into an empty data directory, under the same address or, with --rewrite, another. It must not know
- * how a back-up is made.
- */
+/** `quadpod restore DIR`: a back-up into an empty data directory, under the same address or, with --rewrite, another. */
 import { createReadStream, existsSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { CommandContext } from '../../lib/component.js';
-import { LwsError } from '../../lib/errors.js';
-import { writeLinksetGraphs } from '../../lib/resources/linkset-graph.js';
-import { atOnce } from '../../lib/storage/at-once.js';
-import type { Blobs } from '../../lib/storage/blobs.js';
-import { blobsAt } from '../../lib/storage/blobs-at.js';
-import { type BatchWriter, type Level, openLevel, putSynced, writeBatch } from '../../lib/storage/durable-level.js';
-import { migrate } from '../../lib/storage/format.js';
-import { metaKey } from '../../lib/storage/records.js';
-import { type Entry, putEntry } from '../../lib/storage/state-blocks.js';
-import { makeFolder } from '../../lib/storage/synced-files.js';
+import { type CommandContext, LwsError } from '../../lib/component/basics.js';
+import { type Blobs, blobsAt } from '../../lib/component/blobs.js';
+import { metaKey } from '../../lib/component/entries.js';
+import {
+  atOnce,
+  type BatchWriter,
+  type Entry,
+  type Level,
+  makeFolder,
+  openLevel,
+  putEntry,
+  putSynced,
+  writeBatch,
+} from '../../lib/component/level.js';
+import { writeLinksetGraphs } from '../../lib/component/resources.js';
+import { migrate } from '../../lib/component/store.js';
 import { BackupError, type GraphState, graphKeys, isOf } from './entries.js';
 import { blobFile, copyOnce, damagedFile, type Manifest, readManifest, syncNames } from './folder.js';
 import { GraphSet } from './graph-set.js';

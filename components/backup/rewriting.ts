@@ -1,11 +1,8 @@
 /**
  * The entries of a storage under another address: every IRI below the old one, in graphs, names of graphs, records, linksets, access
- * control lists, grants, requests and subscriptions. It must not know files.
+ * control lists, grants, requests and subscriptions.
  */
-import { tasks } from '../../lib/documents/document-tasks.js';
-import { keyBlocks, type Level } from '../../lib/storage/durable-level.js';
-import { indexStateKey, ownedSpace } from '../../lib/storage/owned-entries.js';
-import { graphPrefix } from '../../lib/storage/quad-keys.js';
+import { tasks } from '../../lib/component/documents.js';
 import {
   iriOfRecordKey,
   metaKey,
@@ -15,9 +12,17 @@ import {
   readRecord,
   recordKey,
   writeRecord,
-} from '../../lib/storage/records.js';
-import { EntryRewriting, isQuad } from '../../lib/storage/rewritten-entries.js';
-import type { Entry } from '../../lib/storage/state-blocks.js';
+} from '../../lib/component/entries.js';
+import { graphPrefix } from '../../lib/component/graphs.js';
+import {
+  type Entry,
+  EntryRewriting,
+  indexStateKey,
+  isQuad,
+  keyBlocks,
+  type Level,
+  ownedSpace,
+} from '../../lib/component/level.js';
 import { isOf } from './entries.js';
 
 /** Where entries are written to. */

@@ -1,15 +1,11 @@
 /**
- * Back-ups over HTTP, for controllers: POST begins one, GET tells how far it is, its state and its
- * quads are had then, DELETE releases it. The body of the POST names graphs that are left out. It
- * must not know how a state is written.
+ * Back-ups over HTTP, for controllers: POST begins one, GET tells how far it is, its state and its quads are had then, DELETE releases it.
+ * The body of the POST names graphs that are left out.
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import type { Platform } from '../../lib/component.js';
-import { LwsError } from '../../lib/errors.js';
-import type { Reply } from '../../lib/http/reply.js';
-import type { Route } from '../../lib/http/route.js';
-import { checkedChunks } from '../../lib/resources/body.js';
+import { LwsError, type Platform } from '../../lib/component/basics.js';
+import { checkedChunks, type Reply, type Route } from '../../lib/component/http.js';
 import type { BackupJob, BackupJobs } from './jobs.js';
 
 export const backupPath = '{prefix}/backups';

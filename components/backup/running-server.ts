@@ -1,6 +1,6 @@
-/** The server that has the storage open, asked for its state. It must not know what is in it. */
+/** The server that has the storage open, asked for its state. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CommandContext } from '../../lib/component.js';
+import type { CommandContext } from '../../lib/component/basics.js';
 import { BackupError } from './entries.js';
 import type { GraphSet } from './graph-set.js';
 

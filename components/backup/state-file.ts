@@ -1,15 +1,11 @@
-/**
- * The files of a back-up: gzipped lines between a header and a trailer, of entries, or of quads under the graphs that they belong to. It
- * must not know blobs.
- */
+/** The files of a back-up: gzipped lines between a header and a trailer, of entries, or of quads under the graphs that they belong to. */
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { finished, pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import type { Level } from '../../lib/storage/durable-level.js';
-import { storeFormat } from '../../lib/storage/format.js';
-import { metaKey } from '../../lib/storage/records.js';
-import { type Entry, entryOf, lineOf, stateBlocks } from '../../lib/storage/state-blocks.js';
+import { metaKey } from '../../lib/component/entries.js';
+import { type Entry, entryOf, type Level, lineOf, stateBlocks } from '../../lib/component/level.js';
+import { storeFormat } from '../../lib/component/store.js';
 import { BackupError, type GraphState, type Header, isGraphLine, readGraphLine, type Trailer } from './entries.js';
 import { graphLines } from './graph-lines.js';
 import type { GraphSet } from './graph-set.js';

@@ -1,7 +1,7 @@
 /** The thread that writes the state of a running server: it reads through the same LevelDB, and the HTTP thread answers meanwhile. */
 import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import { openLevel } from '../../lib/storage/durable-level.js';
+import { openLevel } from '../../lib/component/level.js';
 import { GraphSet } from './graph-set.js';
 import { type StateFiles, writeState } from './state-file.js';
 

@@ -1,9 +1,9 @@
-/** `quadpod verify DIR`: whether a back-up is whole, without restoring it. It must not know how one is made. */
+/** `quadpod verify DIR`: whether a back-up is whole, without restoring it. */
 import { existsSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { CommandContext } from '../../lib/component.js';
-import type { ResourceRecord } from '../../lib/storage/records.js';
-import { isQuad } from '../../lib/storage/rewritten-entries.js';
+import type { CommandContext } from '../../lib/component/basics.js';
+import type { ResourceRecord } from '../../lib/component/entries.js';
+import { isQuad } from '../../lib/component/level.js';
 import { BackupError, type GraphState, graphKeys, graphState, isOf, recordOf } from './entries.js';
 import { blobFile, type Manifest, readManifest } from './folder.js';
 import { GraphSet } from './graph-set.js';

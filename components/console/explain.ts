@@ -1,7 +1,6 @@
-/** Why somebody may do something, or may not: the command `explain`, for the console. It must not know how access is decided. */
-import type { Platform } from '../../lib/component.js';
-import { LwsError } from '../../lib/errors.js';
-import type { Route } from '../../lib/http/route.js';
+/** Why somebody may do something, or may not: the command `explain`, for the console. */
+import { LwsError, type Platform } from '../../lib/component/basics.js';
+import type { Route } from '../../lib/component/http.js';
 import { jsonReply } from './json-messages.js';
 
 export const explainRoute = ({ explain }: Platform): Route => ({

@@ -1,11 +1,8 @@
-/** The built pages and their files, read once. It must not know what they do. */
+/** The built pages and their files, read once. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import type { Platform } from '../../lib/component.js';
-import type { Fields, Reply } from '../../lib/http/reply.js';
-import type { Route, RouteRequest } from '../../lib/http/route.js';
-import { packageRoot } from '../../lib/package-root.js';
-import { SettingsError } from '../../lib/settings.js';
+import { type Platform, packageRoot, SettingsError } from '../../lib/component/basics.js';
+import type { Fields, Reply, Route, RouteRequest } from '../../lib/component/http.js';
 
 const mediaTypes: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',

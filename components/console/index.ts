@@ -1,6 +1,5 @@
 /** The console: the storage for people, in a browser (rule 1.3; `lws.console.*`, `lws.oidc.*`). */
-import { defineComponent } from '../../lib/component.js';
-import { flag, optional, type SettingParser, setting, text } from '../../lib/settings.js';
+import { defineComponent, flag, optional, type SettingParser, setting, text } from '../../lib/component/basics.js';
 
 const secure = /^(?:https:\/\/|http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])[:/])[^\s#]+$/i;
 const configuration: SettingParser<string> = {

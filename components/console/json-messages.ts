@@ -1,9 +1,7 @@
-/** JSON in and out of the console's own endpoints. It must not know what it says. */
-import { LwsError } from '../../lib/errors.js';
-import type { Reply } from '../../lib/http/reply.js';
-import type { RouteRequest } from '../../lib/http/route.js';
-import { decodeUtf8, parseJson } from '../../lib/json/json.js';
-import { readBody } from '../../lib/resources/body.js';
+/** JSON in and out of the console's own endpoints. */
+import { LwsError } from '../../lib/component/basics.js';
+import { decodeUtf8, parseJson } from '../../lib/component/fields.js';
+import { type Reply, type RouteRequest, readBody } from '../../lib/component/http.js';
 
 const longestBody = 16 << 10;
 

@@ -3,13 +3,10 @@
  * redeemed for an ID token, which the page then exchanges as any client would. It must not decide who somebody is.
  */
 import { decodeJwt } from 'jose';
-import { type Throttle, throttle } from '../../lib/authentication/throttle.js';
-import type { Platform } from '../../lib/component.js';
-import { LwsError } from '../../lib/errors.js';
-import type { Reply } from '../../lib/http/reply.js';
-import type { Route, RouteRequest } from '../../lib/http/route.js';
-import type { GuardedFetch, OutboundResponse } from '../../lib/outbound/guarded-fetch.js';
-import { OutboundError } from '../../lib/outbound/outbound-error.js';
+import { type Throttle, throttle } from '../../lib/component/authentication.js';
+import { LwsError, type Platform } from '../../lib/component/basics.js';
+import type { Reply, Route, RouteRequest } from '../../lib/component/http.js';
+import { type GuardedFetch, OutboundError, type OutboundResponse } from '../../lib/component/outbound.js';
 import { jsonReply, readJsonObject } from './json-messages.js';
 
 export interface OpenIdSettings {

@@ -1,11 +1,8 @@
 /** Further owners: `{prefix}/owners`, for controllers. The page adds the identity of a browser here; any URI will do. */
-import type { AddedOwner, AddedOwners } from '../../lib/authorization/added-owners.js';
-import { isIdentity } from '../../lib/authorization/did.js';
-import type { Platform } from '../../lib/component.js';
-import { LwsError } from '../../lib/errors.js';
-import type { Reply } from '../../lib/http/reply.js';
-import type { Route, RouteRequest } from '../../lib/http/route.js';
-import type { Transaction } from '../../lib/storage/transaction.js';
+import { type AddedOwner, type AddedOwners, isIdentity } from '../../lib/component/access.js';
+import { LwsError, type Platform } from '../../lib/component/basics.js';
+import type { Reply, Route, RouteRequest } from '../../lib/component/http.js';
+import type { Transaction } from '../../lib/component/store.js';
 import { jsonReply, readJsonObject } from './json-messages.js';
 
 const maxOwners = 100;

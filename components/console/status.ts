@@ -1,7 +1,6 @@
-/** How the storage is: versions, room, and the settings in force. It must not know what any setting does, but for the quota. */
-import type { Platform } from '../../lib/component.js';
-import type { Route } from '../../lib/http/route.js';
-import { packageVersion } from '../../lib/package-root.js';
+/** How the storage is: versions, room, and the settings in force. */
+import { type Platform, packageVersion } from '../../lib/component/basics.js';
+import type { Route } from '../../lib/component/http.js';
 import { jsonReply } from './json-messages.js';
 
 export function statusRoute({ store, clock, describeSettings }: Platform): Route {

@@ -1,16 +1,13 @@
 /**
  * Downloads by a link: a ticket is a JWT of one resource, one subject and one minute (`POST /app/tickets`), and what it stands for is
- * authorized again when it is used. It must not know how a resource is read.
+ * authorized again when it is used.
  */
 import { createPublicKey, randomUUID } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
-import { requireAccess } from '../../lib/authorization/guard.js';
-import type { Access } from '../../lib/authorization/principal.js';
-import type { Platform } from '../../lib/component.js';
-import { LwsError } from '../../lib/errors.js';
-import type { Reply } from '../../lib/http/reply.js';
-import type { Route, RouteRequest } from '../../lib/http/route.js';
-import { nameOf } from '../../lib/storage/records.js';
+import { type Access, requireAccess } from '../../lib/component/access.js';
+import { LwsError, type Platform } from '../../lib/component/basics.js';
+import { nameOf } from '../../lib/component/entries.js';
+import type { Reply, Route, RouteRequest } from '../../lib/component/http.js';
 import { jsonReply, readJsonObject } from './json-messages.js';
 
 const validSeconds = 60;

@@ -1,7 +1,6 @@
 /** Metrics for Prometheus: to controllers at `{prefix}/metrics`, and without a credential on a port of loopback. */
 import type { Server } from 'node:http';
-import { defineComponent } from '../../lib/component.js';
-import { flag, integer, optional, setting } from '../../lib/settings.js';
+import { defineComponent, flag, integer, optional, setting } from '../../lib/component/basics.js';
 
 const settings = {
   enabled: setting(

@@ -1,6 +1,6 @@
 /** The registry of prom-client: what is observed as it happens, and the numbers that the house and its components tell when asked. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Answered, Measure, WrittenBatch } from '../../lib/measures.js';
+import type { Answered, Measure, WrittenBatch } from '../../lib/component/basics.js';
 
 const prefix = 'quadpod_';
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10, 30];

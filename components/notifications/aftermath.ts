@@ -1,5 +1,5 @@
-/** What is written after deliveries: one transaction for all inboxes that wait for one. It must not know how they are delivered. */
-import type { Store } from '../../lib/storage/store.js';
+/** What is written after deliveries: one transaction for all inboxes that wait for one. */
+import type { Store } from '../../lib/component/store.js';
 import type { Subscription } from './subscription.js';
 import { subscriptionKey } from './subscriptions.js';
 

@@ -1,14 +1,12 @@
 /**
- * Delivers the outbox: one line of deliveries for each inbox, in order, each tried again until it succeeds or is given up. A
- * slow inbox holds up nobody else. It must not know how events come about.
+ * Delivers the outbox: one line of deliveries for each inbox, in order, each tried again until it succeeds or is given up. A slow inbox
+ * holds up nobody else.
  */
 import { setMaxListeners } from 'node:events';
-import { lwsJson } from '../../lib/http/negotiate.js';
-import type { Log } from '../../lib/log.js';
-import { Gate } from '../../lib/outbound/gate.js';
-import type { GuardedFetch } from '../../lib/outbound/guarded-fetch.js';
-import { OutboundError } from '../../lib/outbound/outbound-error.js';
-import type { Store } from '../../lib/storage/store.js';
+import type { Log } from '../../lib/component/basics.js';
+import { lwsJson } from '../../lib/component/http.js';
+import { Gate, type GuardedFetch, OutboundError } from '../../lib/component/outbound.js';
+import type { Store } from '../../lib/component/store.js';
 import { Aftermath } from './aftermath.js';
 import { notificationOf } from './events.js';
 import { type Delivery, inboxOfKey, outboxRange } from './outbox.js';

@@ -4,11 +4,10 @@
  * must not know who may be told.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Standing } from '../../lib/authorization/authorizer.js';
-import type { Log } from '../../lib/log.js';
-import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/records.js';
-import type { Store } from '../../lib/storage/store.js';
-import type { Transaction } from '../../lib/storage/transaction.js';
+import type { Standing } from '../../lib/component/access.js';
+import type { Log } from '../../lib/component/basics.js';
+import { entryKey, entryRange, partsOfEntry } from '../../lib/component/entries.js';
+import type { Store, Transaction } from '../../lib/component/store.js';
 import type { Activity } from './events.js';
 
 /** Entries of the events that wait, by whom they are owed to. */

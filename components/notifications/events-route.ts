@@ -1,14 +1,11 @@
 /** The stream of events for those who control the storage (rule 16.11): what was committed after a position, then what is. */
 import { randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
-import type { Platform } from '../../lib/component.js';
-import { LwsError } from '../../lib/errors.js';
-import { parseDateTime } from '../../lib/fields/date.js';
-import { formatLink } from '../../lib/fields/link.js';
-import type { Reply } from '../../lib/http/reply.js';
-import type { Route, RouteRequest } from '../../lib/http/route.js';
-import { lws } from '../../lib/rdf/vocabulary.js';
-import { positionBefore } from '../../lib/storage/change-log.js';
+import { LwsError, type Platform } from '../../lib/component/basics.js';
+import { formatLink, parseDateTime } from '../../lib/component/fields.js';
+import type { Reply, Route, RouteRequest } from '../../lib/component/http.js';
+import { positionBefore } from '../../lib/component/store.js';
+import { lws } from '../../lib/component/vocabulary.js';
 import type { Activity } from './events.js';
 import { PastEvents } from './past-events.js';
 import type { Follower } from './readers.js';

@@ -1,8 +1,8 @@
 /** What happened, as it is told (rule 16.5; Activity Streams 2.0). Pure; it must not know who is told. */
-import { lwsContext } from '../../lib/rdf/contexts.js';
-import type { ChangedResource, LoggedChange } from '../../lib/storage/change-entry.js';
-import type { Announcement, EventStamp } from '../../lib/storage/changes.js';
-import { parentOf } from '../../lib/storage/records.js';
+
+import { parentOf } from '../../lib/component/entries.js';
+import type { Announcement, ChangedResource, EventStamp, LoggedChange } from '../../lib/component/store.js';
+import { lwsContext } from '../../lib/component/vocabulary.js';
 
 export type ActivityType = 'Create' | 'Update' | 'Delete';
 

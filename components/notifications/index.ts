@@ -1,12 +1,15 @@
-/**
- * Telling others: subscriptions, a durable outbox, signed webhooks, and a stream of events for people (rule 16.8). It
- * must not know who makes changes, nor how.
- */
+/** Telling others: subscriptions, a durable outbox, signed webhooks, and a stream of events for people (rule 16.8). */
 
-import { defineComponent, type Installation, type Platform } from '../../lib/component.js';
-import { hostList } from '../../lib/outbound/address-policy.js';
-import { createAdmission } from '../../lib/outbound/admission.js';
-import { flag, integer, type SettingsOf, setting } from '../../lib/settings.js';
+import {
+  defineComponent,
+  flag,
+  type Installation,
+  integer,
+  type Platform,
+  type SettingsOf,
+  setting,
+} from '../../lib/component/basics.js';
+import { createAdmission, hostList } from '../../lib/component/outbound.js';
 import { Deliveries } from './delivery.js';
 import { Distribution, type DistributionOptions, type Distributions } from './distribution.js';
 import { eventsRoute } from './events-route.js';

@@ -1,6 +1,6 @@
-/** Numbers of the outbox for those who watch the server. It must not know how deliveries are made. */
-import { type Measure, measure, measureBy } from '../../lib/measures.js';
-import type { Store } from '../../lib/storage/store.js';
+/** Numbers of the outbox for those who watch the server. */
+import { type Measure, measure, measureBy } from '../../lib/component/basics.js';
+import type { Store } from '../../lib/component/store.js';
 import { outboxRange, stagedAt } from './outbox.js';
 
 /** A long outbox is not read through each time. */

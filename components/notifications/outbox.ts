@@ -1,15 +1,12 @@
 /**
- * The outbox: what has to be told to whom, staged in the transaction of what it tells of, in the order of the transactions.
- * An event that was committed is delivered, after a crash too. It must not know how.
+ * The outbox: what has to be told to whom, staged in the transaction of what it tells of, in the order of the transactions. An event that
+ * was committed is delivered, after a crash too.
  */
 import { createHash } from 'node:crypto';
-import { type Authorizer, ancestorsOf, type Standing, type View } from '../../lib/authorization/authorizer.js';
-import type { Access } from '../../lib/authorization/principal.js';
-import { formatTraceparent } from '../../lib/fields/traceparent.js';
-import type { EventStamp, ResourceChange } from '../../lib/storage/changes.js';
-import { entryKey, entryRange, partsOfEntry, type ResourceRecord } from '../../lib/storage/records.js';
-import type { Store } from '../../lib/storage/store.js';
-import type { Transaction } from '../../lib/storage/transaction.js';
+import { type Access, type Authorizer, ancestorsOf, type Standing, type View } from '../../lib/component/access.js';
+import { entryKey, entryRange, partsOfEntry, type ResourceRecord } from '../../lib/component/entries.js';
+import { formatTraceparent } from '../../lib/component/fields.js';
+import type { EventStamp, ResourceChange, Store, Transaction } from '../../lib/component/store.js';
 import { type Distributions, type Owed, waitingSpaces } from './distribution.js';
 import { type Activity, activityOf, announcementOf, type EventContext } from './events.js';
 import { type Follower, type Reader, Subscribers } from './readers.js';

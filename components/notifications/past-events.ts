@@ -1,12 +1,11 @@
 /**
- * What was committed before somebody began to listen, from the log of changes, up to the moment from which on they hear of everything as
- * it happens. It must not know how it is told.
+ * What was committed before somebody began to listen, from the log of changes, up to the moment from which on they hear of everything as it
+ * happens.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
-import type { Access } from '../../lib/authorization/principal.js';
-import type { Platform } from '../../lib/component.js';
-import { LwsError } from '../../lib/errors.js';
-import type { LoggedEvent } from '../../lib/storage/change-entry.js';
+import type { Access } from '../../lib/component/access.js';
+import { LwsError, type Platform } from '../../lib/component/basics.js';
+import type { LoggedEvent } from '../../lib/component/store.js';
 import { type Activity, activityOf, announcementOf } from './events.js';
 
 export interface PastOptions {

@@ -1,4 +1,4 @@
-/** Signatures of deliveries: RFC 9421 with Ed25519 over RFC 9530 digests (rule 16.7). Pure; it must not know events. */
+/** Signatures of deliveries: RFC 9421 with Ed25519 over RFC 9530 digests (rule 16.7). Pure. */
 import { createHash, type KeyObject, sign } from 'node:crypto';
 
 export interface SigningKey {

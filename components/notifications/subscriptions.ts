@@ -1,10 +1,9 @@
 /**
- * The subscriptions in force, by topic, so that an event finds those that cover it without a look at the others. They follow
- * every commit. It must not know HTTP nor deliveries.
+ * The subscriptions in force, by topic, so that an event finds those that cover it without a look at the others. They follow every commit.
  */
-import type { Standing } from '../../lib/authorization/authorizer.js';
-import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/records.js';
-import type { Store } from '../../lib/storage/store.js';
+import type { Standing } from '../../lib/component/access.js';
+import { entryKey, entryRange, partsOfEntry } from '../../lib/component/entries.js';
+import type { Store } from '../../lib/component/store.js';
 import type { Owed } from './distribution.js';
 import { type Subscription, standingOf } from './subscription.js';
 

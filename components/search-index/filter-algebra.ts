@@ -1,12 +1,9 @@
-/**
- * The filter of a search as SPARQL algebra over the index graph, and back: AND is a join, OR a union of patterns (rule 13.4).
- * Pure; it must not know how the algebra is answered.
- */
+/** The filter of a search as SPARQL algebra over the index graph, and back: AND is a join, OR a union of patterns (rule 13.4). Pure. */
 import type { NamedNode, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import type { Platform } from '../../lib/component.js';
-import type { Algebra, AlgebraFactory } from '../../lib/query/algebra.js';
-import { rdf } from '../../lib/rdf/vocabulary.js';
+import type { Platform } from '../../lib/component/basics.js';
+import type { Algebra, AlgebraFactory } from '../../lib/component/query.js';
+import { rdf } from '../../lib/component/vocabulary.js';
 import type { Filter, FilterGroup } from './filter.js';
 import { typeRelation } from './postings.js';
 

@@ -1,10 +1,7 @@
-/**
- * Filters of the type search: AND over groups, OR within a group, as query parameters and as a document (rule 13.4).
- * Pure; it must not know how a filter is answered.
- */
-import { LwsError } from '../../lib/errors.js';
-import { isAbsoluteIri } from '../../lib/rdf/iri.js';
-import { searchedRelation } from '../../lib/resources/linkset.js';
+/** Filters of the type search: AND over groups, OR within a group, as query parameters and as a document (rule 13.4). Pure. */
+import { LwsError } from '../../lib/component/basics.js';
+import { searchedRelation } from '../../lib/component/resources.js';
+import { isAbsoluteIri } from '../../lib/component/vocabulary.js';
 
 /** Resources that have the relation to any of the values. */
 export interface FilterGroup {

@@ -1,23 +1,17 @@
 /**
- * The index as a query source of Comunica's: it answers the algebra of a filter as a merge of ordered postings, over what the caller
- * may read. It must not know HTTP or pages.
+ * The index as a query source of Comunica's: it answers the algebra of a filter as a merge of ordered postings, over what the caller may
+ * read.
  */
 import { DataFactory } from 'rdf-data-factory';
-import type { ReadScope } from '../../lib/authorization/authorizer.js';
-import type { Access } from '../../lib/authorization/principal.js';
-import type { Platform } from '../../lib/component.js';
-import type { IQuerySource } from '../../lib/query/algebra.js';
-import { makeBindings } from '../../lib/query/bindings.js';
-import { BlockStream } from '../../lib/query/block-stream.js';
-import { wholeOperations } from '../../lib/query/whole-operations.js';
-import { lws } from '../../lib/rdf/vocabulary.js';
-import { structuralType } from '../../lib/resources/types.js';
-import { subjectRange } from '../../lib/storage/committed-graphs.js';
-import type { SortedStream } from '../../lib/storage/entry-cursor.js';
-import { RangeStream } from '../../lib/storage/iri-ranges.js';
-import { ownStatements } from '../../lib/storage/own-statements.js';
-import { entryKey, type ResourceRecord } from '../../lib/storage/records.js';
-import { StoreSnapshot } from '../../lib/storage/snapshot.js';
+import type { Access, ReadScope } from '../../lib/component/access.js';
+import type { Platform } from '../../lib/component/basics.js';
+import { entryKey, type ResourceRecord } from '../../lib/component/entries.js';
+import { ownStatements, subjectRange } from '../../lib/component/graphs.js';
+import { RangeStream, type SortedStream } from '../../lib/component/level.js';
+import { BlockStream, type IQuerySource, makeBindings, wholeOperations } from '../../lib/component/query.js';
+import { structuralType } from '../../lib/component/resources.js';
+import { StoreSnapshot } from '../../lib/component/store.js';
+import { lws } from '../../lib/component/vocabulary.js';
 import type { Filter } from './filter.js';
 import { filterOfAlgebra, resourceVariable } from './filter-algebra.js';
 import { intersection, union } from './merge.js';

@@ -1,6 +1,5 @@
 /** The search index: which types there are, and which resources have them, over what the asking client may read. */
-import { defineComponent } from '../../lib/component.js';
-import { flag, integer, setting } from '../../lib/settings.js';
+import { defineComponent, flag, integer, setting } from '../../lib/component/basics.js';
 import { abandon, faultsOf, indexChanges, isComplete, rebuild } from './indexer.js';
 import { PostingLists } from './posting-lists.js';
 import { indexEndpoint, searchEndpoint, searchRoutes } from './routes.js';

@@ -1,19 +1,18 @@
-/**
- * Keeps the index: in every transaction for what it changes, and anew from all records and graphs. It must not know how
- * the index is asked.
- */
-import { LwsError } from '../../lib/errors.js';
-import { changesLinks, clientLinks } from '../../lib/resources/metadata.js';
-import { countRecords, recordBlocks } from '../../lib/storage/all-records.js';
-import { breathe } from '../../lib/storage/batch-filling.js';
-import { subjectRange } from '../../lib/storage/committed-graphs.js';
-import { type GraphChange, laidOver } from '../../lib/storage/graph-changes.js';
-import { PackedKeys } from '../../lib/storage/graph-keys.js';
-import { isLargeGraph } from '../../lib/storage/graph-lines.js';
-import { type KeySource, ownStatements } from '../../lib/storage/own-statements.js';
-import { entryKey, entryRange, type ResourceRecord } from '../../lib/storage/records.js';
-import type { Store } from '../../lib/storage/store.js';
-import type { Transaction } from '../../lib/storage/transaction.js';
+/** Keeps the index: in every transaction for what it changes, and anew from all records and graphs. */
+import { LwsError } from '../../lib/component/basics.js';
+import { entryKey, entryRange, type ResourceRecord } from '../../lib/component/entries.js';
+import {
+  type GraphChange,
+  isLargeGraph,
+  type KeySource,
+  laidOver,
+  ownStatements,
+  PackedKeys,
+  subjectRange,
+} from '../../lib/component/graphs.js';
+import { breathe, countRecords, recordBlocks } from '../../lib/component/level.js';
+import { changesLinks, clientLinks } from '../../lib/component/resources.js';
+import type { Store, Transaction } from '../../lib/component/store.js';
 import { indexPart } from './part-indexer.js';
 import { currentState, entriesOf, ownedSpace, postingSpace, stateKey, typeRelation } from './postings.js';
 

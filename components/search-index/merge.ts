@@ -1,8 +1,5 @@
-/**
- * The filter tree as a merge of ordered postings: AND is an intersection that leaps, OR a union. It must not know where
- * the postings lie.
- */
-import type { SortedStream } from '../../lib/storage/entry-cursor.js';
+/** The filter tree as a merge of ordered postings: AND is an intersection that leaps, OR a union. */
+import type { SortedStream } from '../../lib/component/level.js';
 
 /** All texts that are in every stream, in order, in blocks of at most so many. */
 export async function* intersection(

@@ -1,11 +1,12 @@
 /**
- * Keeps the index where a part of a large graph changes: what its own statements say is put and removed, and the others are looked for
- * only where one of them may say the same. It must not know how the index is asked.
+ * Keeps the index where a part of a large graph changes: what its own statements say is put and removed, and the others are looked for only
+ * where one of them may say the same.
  */
-import { changesLinks, clientLinks } from '../../lib/resources/metadata.js';
-import { type IriStatement, statementReader } from '../../lib/storage/own-statements.js';
-import { entryKey, type ResourceRecord } from '../../lib/storage/records.js';
-import type { Transaction } from '../../lib/storage/transaction.js';
+
+import { entryKey, type ResourceRecord } from '../../lib/component/entries.js';
+import { type IriStatement, statementReader } from '../../lib/component/graphs.js';
+import { changesLinks, clientLinks } from '../../lib/component/resources.js';
+import type { Transaction } from '../../lib/component/store.js';
 import { entriesOf, postingSpace, relationOf, typeRelation } from './postings.js';
 
 /** A posting, and a statement that it comes of. */

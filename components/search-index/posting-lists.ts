@@ -3,11 +3,9 @@
  * current with every commit, so that they are never older than what was acknowledged. It must not know who asks.
  */
 import { LRUCache } from 'lru-cache';
-import { ListStream, type SortedStream } from '../../lib/storage/entry-cursor.js';
-import { entryKey, entryRange } from '../../lib/storage/records.js';
-import type { StoreSnapshot } from '../../lib/storage/snapshot.js';
-import type { Store } from '../../lib/storage/store.js';
-import type { Transaction } from '../../lib/storage/transaction.js';
+import { entryKey, entryRange } from '../../lib/component/entries.js';
+import { ListStream, type SortedStream } from '../../lib/component/level.js';
+import type { Store, StoreSnapshot, Transaction } from '../../lib/component/store.js';
 import { postingSpace } from './postings.js';
 
 /** A longer list stays on the disk and is walked there. */

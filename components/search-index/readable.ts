@@ -1,6 +1,6 @@
-/** Resources by what a caller may read. It must not know the index. */
-import type { Access } from '../../lib/authorization/principal.js';
-import type { Platform } from '../../lib/component.js';
+/** Resources by what a caller may read. */
+import type { Access } from '../../lib/component/access.js';
+import type { Platform } from '../../lib/component/basics.js';
 
 /** Those of the resources that the caller may read. */
 export async function readableOf(

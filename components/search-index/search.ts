@@ -1,9 +1,7 @@
-/**
- * Searches in the index, over what the caller may read now, through the query engine. It must not know HTTP.
- */
-import { loadAlgebraFactory } from '../../lib/query/algebra.js';
-import { contextOf, loadQueryEngine } from '../../lib/query/query-engine.js';
-import type { ResourceRecord } from '../../lib/storage/records.js';
+/** Searches in the index, over what the caller may read now, through the query engine. */
+
+import type { ResourceRecord } from '../../lib/component/entries.js';
+import { contextOf, loadAlgebraFactory, loadQueryEngine } from '../../lib/component/query.js';
 import type { Filter } from './filter.js';
 import { algebraOfFilter, indexGraph } from './filter-algebra.js';
 import { indexSource, type ResourceStream, type SearchedIndex } from './index-source.js';

@@ -1,11 +1,9 @@
-/** Which types there are, over what the caller may read now. It must not know HTTP. */
-import type { ReadScope } from '../../lib/authorization/authorizer.js';
-import type { Access } from '../../lib/authorization/principal.js';
-import type { Platform } from '../../lib/component.js';
-import type { SortedStream } from '../../lib/storage/entry-cursor.js';
-import { RangeStream } from '../../lib/storage/iri-ranges.js';
-import { entryRange } from '../../lib/storage/records.js';
-import { StoreSnapshot } from '../../lib/storage/snapshot.js';
+/** Which types there are, over what the caller may read now. */
+import type { Access, ReadScope } from '../../lib/component/access.js';
+import type { Platform } from '../../lib/component/basics.js';
+import { entryRange } from '../../lib/component/entries.js';
+import { RangeStream, type SortedStream } from '../../lib/component/level.js';
+import { StoreSnapshot } from '../../lib/component/store.js';
 import { intersection } from './merge.js';
 import { ownedSpace, postingSpace, typeRelation } from './postings.js';
 import { readableOf } from './readable.js';

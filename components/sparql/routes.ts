@@ -1,12 +1,16 @@
-/** The SPARQL Query Service over HTTP (rule 14.1). It must not know how a query runs. */
+/** The SPARQL Query Service over HTTP (rule 14.1). */
 
-import { clientFor } from '../../lib/authorization/client.js';
-import { formatLink } from '../../lib/fields/link.js';
-import type { Reply } from '../../lib/http/reply.js';
-import { whenGone } from '../../lib/http/request.js';
-import type { Route, RouteRequest, StoredQuestion } from '../../lib/http/route.js';
-import { lws } from '../../lib/rdf/vocabulary.js';
-import type { RequestBody } from '../../lib/resources/body.js';
+import { clientFor } from '../../lib/component/access.js';
+import { formatLink } from '../../lib/component/fields.js';
+import {
+  type Reply,
+  type RequestBody,
+  type Route,
+  type RouteRequest,
+  type StoredQuestion,
+  whenGone,
+} from '../../lib/component/http.js';
+import { lws } from '../../lib/component/vocabulary.js';
 import { endpointUrl, type SparqlEndpoint } from './endpoint.js';
 import type { QueryTask } from './pool/messages.js';
 import {

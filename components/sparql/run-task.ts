@@ -1,10 +1,8 @@
-/** A task for the query threads, with the rights of who asks. It must not know requests' forms or answers. */
+/** A task for the query threads, with the rights of who asks. */
 import type { IncomingMessage } from 'node:http';
-import { clientFor } from '../../lib/authorization/client.js';
-import type { Mode } from '../../lib/authorization/mode.js';
-import type { Access } from '../../lib/authorization/principal.js';
-import { whenGone } from '../../lib/http/request.js';
-import { parentOf } from '../../lib/storage/records.js';
+import { type Access, clientFor, type Mode } from '../../lib/component/access.js';
+import { parentOf } from '../../lib/component/entries.js';
+import { whenGone } from '../../lib/component/http.js';
 import type { SparqlEndpoint } from './endpoint.js';
 import type { Purpose, QueryTask } from './pool/messages.js';
 import type { QueryAnswer } from './pool/worker-channel.js';

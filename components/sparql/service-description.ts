@@ -1,7 +1,6 @@
-/** The SPARQL 1.1 Service Description of the endpoint. It must not know queries. */
-import { chooseRdfFormat } from '../../lib/http/negotiate.js';
-import type { Reply } from '../../lib/http/reply.js';
-import { type RdfFormat, rdfFormats, turtle } from '../../lib/rdf/formats.js';
+/** The SPARQL 1.1 Service Description of the endpoint. */
+import { chooseRdfFormat, type Reply } from '../../lib/component/http.js';
+import { type RdfFormat, rdfFormats, turtle } from '../../lib/component/vocabulary.js';
 import { endpointUrl, type SparqlEndpoint } from './endpoint.js';
 import { resultFormats } from './protocol.js';
 import type { Statistics } from './statistics.js';

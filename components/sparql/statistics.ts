@@ -1,15 +1,13 @@
 /**
- * How much there is in what a caller may read: triples, classes and predicates, counted by a query of that caller's, so that no
- * count tells of anything else. Nobody waits for it for long. It must not know HTTP.
+ * How much there is in what a caller may read: triples, classes and predicates, counted by a query of that caller's, so that no count tells
+ * of anything else. Nobody waits for it for long.
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { Client } from '../../lib/authorization/client.js';
-import type { Access } from '../../lib/authorization/principal.js';
-import type { Platform } from '../../lib/component.js';
-import { LwsError } from '../../lib/errors.js';
-import { isAbsoluteIri } from '../../lib/rdf/iri.js';
+import type { Access, Client } from '../../lib/component/access.js';
+import { LwsError, type Platform } from '../../lib/component/basics.js';
+import { isAbsoluteIri } from '../../lib/component/vocabulary.js';
 import type { QueryPool } from './pool/query-pool.js';
 import { resultFormats } from './protocol.js';
 

@@ -1,18 +1,17 @@
 /**
- * Queries that are resources: bytes of `application/sparql-query`, or a SHACL executable in RDF, and the values that a request gives
- * to their variables. It must not know how a query runs.
+ * Queries that are resources: bytes of `application/sparql-query`, or a SHACL executable in RDF, and the values that a request gives to
+ * their variables.
  */
 
 import type { Quad, Source, Term } from '@rdfjs/types';
 import { Parser } from 'n3';
 import { DataFactory } from 'rdf-data-factory';
-import type { Platform } from '../../lib/component.js';
-import { LwsError } from '../../lib/errors.js';
-import type { StoredQuestion } from '../../lib/http/route.js';
-import { decodeUtf8 } from '../../lib/json/json.js';
-import type { Parameters, ParameterTerm } from '../../lib/query/parse/parameters.js';
-import { isAbsoluteIri } from '../../lib/rdf/iri.js';
-import { quadsOf } from '../../lib/storage/quads.js';
+import { LwsError, type Platform } from '../../lib/component/basics.js';
+import { decodeUtf8 } from '../../lib/component/fields.js';
+import { quadsOf } from '../../lib/component/graphs.js';
+import type { StoredQuestion } from '../../lib/component/http.js';
+import type { Parameters, ParameterTerm } from '../../lib/component/query.js';
+import { isAbsoluteIri } from '../../lib/component/vocabulary.js';
 import { sparqlQuery } from './protocol.js';
 
 const sh = 'http://www.w3.org/ns/shacl#';

@@ -1,17 +1,18 @@
 /**
- * SPARQL Update at the endpoint: computed in a query thread over a snapshot, written in one transaction, and computed again where a
- * graph has changed in between. It must not know how an update runs, nor how a graph is stored.
+ * SPARQL Update at the endpoint: computed in a query thread over a snapshot, written in one transaction, and computed again where a graph
+ * has changed in between.
  */
-import { LwsError } from '../../lib/errors.js';
-import { formatEntityTag } from '../../lib/fields/etag.js';
-import { formatLink } from '../../lib/fields/link.js';
-import { parseStates } from '../../lib/fields/states.js';
-import type { Reply } from '../../lib/http/reply.js';
-import { turtle } from '../../lib/rdf/formats.js';
-import { lws } from '../../lib/rdf/vocabulary.js';
-import { alternately } from '../../lib/resources/turns.js';
-import { type GraphUpdate, OutdatedGraph, type UpdatedGraph } from '../../lib/resources/update-graphs.js';
-import { variantOf } from '../../lib/resources/variants.js';
+import { LwsError } from '../../lib/component/basics.js';
+import { formatEntityTag, formatLink, parseStates } from '../../lib/component/fields.js';
+import type { Reply } from '../../lib/component/http.js';
+import {
+  alternately,
+  type GraphUpdate,
+  OutdatedGraph,
+  type UpdatedGraph,
+  variantOf,
+} from '../../lib/component/resources.js';
+import { lws, turtle } from '../../lib/component/vocabulary.js';
 import { endpointUrl, type SparqlEndpoint } from './endpoint.js';
 import type { QueryTask } from './pool/messages.js';
 import type { UpdateLine } from './pool/run-update.js';

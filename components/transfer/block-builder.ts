@@ -1,9 +1,8 @@
-/** Gathers members into blocks, each of which is one transaction. It must not know threads or formats. */
-import { aclOfGraph } from '../../lib/authorization/acl.js';
-import { LwsError } from '../../lib/errors.js';
-import type { Blobs, BlobWriter } from '../../lib/storage/blobs.js';
-import { decodeGraph } from '../../lib/storage/quad-decoding.js';
-import { indexNames } from '../../lib/storage/quad-keys.js';
+/** Gathers members into blocks, each of which is one transaction. */
+import { aclOfGraph } from '../../lib/component/access.js';
+import { LwsError } from '../../lib/component/basics.js';
+import type { Blobs, BlobWriter } from '../../lib/component/blobs.js';
+import { decodeGraph, indexNames } from '../../lib/component/graphs.js';
 import type { Block, BlockItem, BlockState, RdfBounds, Told } from './blocks.js';
 import { lengthOf } from './formats/graph-runs.js';
 import { maxTold } from './import-state.js';

@@ -1,6 +1,7 @@
 /** What the thread that reads an import and the one that decides about it tell each other. */
-import type { BulkItem } from '../../lib/resources/bulk-items.js';
-import type { BlobLocation } from '../../lib/storage/blobs.js';
+
+import type { BlobLocation } from '../../lib/component/blobs.js';
+import type { BulkItem } from '../../lib/component/resources.js';
 
 export interface RdfBounds {
   /** Bytes of a JSON document; longer ones are kept as bytes that nobody reads. */

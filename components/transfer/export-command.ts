@@ -1,15 +1,15 @@
 /**
- * `quadpod export [IRI]`: a container, or all of the storage, as a file, a folder or on the standard output. Of a running server it is
- * had over HTTP, since LevelDB has one owner. It must not know formats.
+ * `quadpod export [IRI]`: a container, or all of the storage, as a file, a folder or on the standard output. Of a running server it is had
+ * over HTTP, since LevelDB has one owner.
  */
 import { createWriteStream, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { CommandContext } from '../../lib/component.js';
-import { StoreUnavailableError } from '../../lib/storage/durable-level.js';
-import { isContainerIri } from '../../lib/storage/records.js';
+import type { CommandContext } from '../../lib/component/basics.js';
+import { isContainerIri } from '../../lib/component/entries.js';
+import { StoreUnavailableError } from '../../lib/component/level.js';
 import { detailOf, reasonOf } from './answers.js';
 import { unzipInto } from './copy-tree.js';
 import { exportStream } from './export-stream.js';

@@ -1,6 +1,6 @@
 /** What the thread that writes an export and the one that answers requests tell each other. */
-import type { ReadScope } from '../../lib/authorization/authorizer.js';
-import type { BlobLocation } from '../../lib/storage/blobs.js';
+import type { ReadScope } from '../../lib/component/access.js';
+import type { BlobLocation } from '../../lib/component/blobs.js';
 
 export interface ExportTask {
   readonly dataDir: string;

@@ -1,11 +1,9 @@
-/** Exports over HTTP, for everybody: what the caller may read. It must not know how an export is made. */
+/** Exports over HTTP, for everybody: what the caller may read. */
 import { once } from 'node:events';
-import { type Client, clientFor } from '../../lib/authorization/client.js';
-import type { Platform } from '../../lib/component.js';
-import { LwsError } from '../../lib/errors.js';
-import type { Reply } from '../../lib/http/reply.js';
-import type { Route, RouteRequest } from '../../lib/http/route.js';
-import { isContainerIri } from '../../lib/storage/records.js';
+import { type Client, clientFor } from '../../lib/component/access.js';
+import { LwsError, type Platform } from '../../lib/component/basics.js';
+import { isContainerIri } from '../../lib/component/entries.js';
+import type { Reply, Route, RouteRequest } from '../../lib/component/http.js';
 import { exportStream } from './export-stream.js';
 import { mediaTypeOfFormat, textExtensionOf, writeFormats } from './formats/index.js';
 

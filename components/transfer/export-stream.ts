@@ -1,11 +1,10 @@
-/** An export as a stream of bytes: a thread writes it, and what the caller may read is decided here. It must not know HTTP. */
+/** An export as a stream of bytes: a thread writes it, and what the caller may read is decided here. */
 import { resolve } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { Worker } from 'node:worker_threads';
-import type { Access } from '../../lib/authorization/principal.js';
-import type { Platform } from '../../lib/component.js';
-import { LwsError } from '../../lib/errors.js';
-import { entryRange, partsOfEntry } from '../../lib/storage/records.js';
+import type { Access } from '../../lib/component/access.js';
+import { LwsError, type Platform } from '../../lib/component/basics.js';
+import { entryRange, partsOfEntry } from '../../lib/component/entries.js';
 import type { AskedMode, ExportedState, ExportTask, FromExport, ToExport } from './export-messages.js';
 import { openWriter } from './formats/index.js';
 import { stateSpaces, TransferError } from './member.js';

@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { parentPort, workerData } from 'node:worker_threads';
-import { blobsAt } from '../../lib/storage/blobs-at.js';
-import { openLevel } from '../../lib/storage/durable-level.js';
+import { blobsAt } from '../../lib/component/blobs.js';
+import { openLevel } from '../../lib/component/level.js';
 import type { AskedMode, ExportedState, ExportTask, FromExport, ToExport } from './export-messages.js';
 import { ExportedMembers } from './exported-members.js';
 import { openWriter } from './formats/index.js';

@@ -1,17 +1,7 @@
-/**
- * The resources of one state of the store as members of an export: those that the caller may read, in the order of their IRIs. It
- * must not know formats or threads.
- */
+/** The resources of one state of the store as members of an export: those that the caller may read, in the order of their IRIs. */
 import type { Quad } from '@rdfjs/types';
-import { aclKey, readAclDocument } from '../../lib/authorization/acl.js';
-import type { ReadScope } from '../../lib/authorization/authorizer.js';
-import { clientLinks } from '../../lib/resources/metadata.js';
-import type { Blobs } from '../../lib/storage/blobs.js';
-import { entryBlocks, type Level, type LevelSnapshot } from '../../lib/storage/durable-level.js';
-import { GraphCursor } from '../../lib/storage/graph-cursor.js';
-import { type IriRange, only, subtree, unionOfRanges } from '../../lib/storage/iri-ranges.js';
-import { ownedBy } from '../../lib/storage/owned-entries.js';
-import { decodeGraph } from '../../lib/storage/quad-decoding.js';
+import { aclKey, type ReadScope, readAclDocument } from '../../lib/component/access.js';
+import type { Blobs } from '../../lib/component/blobs.js';
 import {
   blobFacts,
   entryRange,
@@ -20,7 +10,19 @@ import {
   type ResourceRecord,
   readRecord,
   recordKey,
-} from '../../lib/storage/records.js';
+} from '../../lib/component/entries.js';
+import { decodeGraph, GraphCursor } from '../../lib/component/graphs.js';
+import {
+  entryBlocks,
+  type IriRange,
+  type Level,
+  type LevelSnapshot,
+  only,
+  ownedBy,
+  subtree,
+  unionOfRanges,
+} from '../../lib/component/level.js';
+import { clientLinks } from '../../lib/component/resources.js';
 import type { AskedMode, ExportedState } from './export-messages.js';
 import { type AccessList, type ContainerMember, type GraphMember, type Member, stateSpaces } from './member.js';
 

@@ -1,4 +1,4 @@
-/** Trees of files, wherever they lie: in a folder or in a ZIP. It must not know what the files mean. */
+/** Trees of files, wherever they lie: in a folder or in a ZIP. */
 
 export interface TreeFile {
   /** The segments as they are named there, decoded, with slashes between them: `a/b c.ttl`. Folders end with a slash. */

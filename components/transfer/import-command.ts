@@ -1,13 +1,13 @@
 /**
- * `quadpod import SOURCE`: a file or a folder into the storage. While a server has it open the source is sent to that server, since
- * LevelDB has one owner. It must not know formats.
+ * `quadpod import SOURCE`: a file or a folder into the storage. While a server has it open the source is sent to that server, since LevelDB
+ * has one owner.
  */
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
-import type { CommandContext, Platform } from '../../lib/component.js';
-import { StoreUnavailableError } from '../../lib/storage/durable-level.js';
-import { isContainerIri } from '../../lib/storage/records.js';
+import type { CommandContext, Platform } from '../../lib/component/basics.js';
+import { isContainerIri } from '../../lib/component/entries.js';
+import { StoreUnavailableError } from '../../lib/component/level.js';
 import { readFormats } from './formats/index.js';
 import { ImportJob } from './import-job.js';
 import { readRewrite, type Show, type Wanted } from './import-request.js';

@@ -1,12 +1,12 @@
 /**
- * One import: a thread reads, and what it read is decided and staged here, a block a transaction, together with how far the import
- * has come. It must not know HTTP or formats.
+ * One import: a thread reads, and what it read is decided and staged here, a block a transaction, together with how far the import has
+ * come.
  */
 
 import { join, resolve } from 'node:path';
-import { CommitInDoubtError } from '../../lib/storage/commit-in-doubt.js';
-import { entryKey, entryRange } from '../../lib/storage/records.js';
-import type { Transaction } from '../../lib/storage/transaction.js';
+import { entryKey, entryRange } from '../../lib/component/entries.js';
+import { CommitInDoubtError } from '../../lib/component/level.js';
+import type { Transaction } from '../../lib/component/store.js';
 import type { Block, BlockItem, Told } from './blocks.js';
 import {
   acceptedOf,

@@ -1,14 +1,12 @@
-/** The imports of a server: one at a time, each with the file that was sent, which is kept until it has ended. It must not know HTTP. */
+/** The imports of a server: one at a time, each with the file that was sent, which is kept until it has ended. */
 import { randomBytes } from 'node:crypto';
 import { createWriteStream, existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Access } from '../../lib/authorization/principal.js';
-import type { Platform } from '../../lib/component.js';
-import { LwsError } from '../../lib/errors.js';
-import { type Measure, measure } from '../../lib/measures.js';
-import { entryKey } from '../../lib/storage/records.js';
+import type { Access } from '../../lib/component/access.js';
+import { LwsError, type Measure, measure, type Platform } from '../../lib/component/basics.js';
+import { entryKey } from '../../lib/component/entries.js';
 import { ImportJob } from './import-job.js';
 import { forgetState, type ImportState, importSpace, keepState, keptStates, newState } from './import-state.js';
 import { ImportStopped } from './import-thread.js';

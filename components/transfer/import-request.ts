@@ -1,5 +1,5 @@
 /** What clients and operators say of an import. */
-import { LwsError } from '../../lib/errors.js';
+import { LwsError } from '../../lib/component/basics.js';
 import type { Conflict, ImportState } from './import-state.js';
 import type { Rewrite } from './member.js';
 

@@ -1,18 +1,15 @@
 /**
- * Imports over HTTP, for controllers: POST of a file begins one, GET tells how far it is, once or as lines while it continues, POST to
- * it continues with one that was interrupted, DELETE stops or forgets it. It must not know how an import is done.
+ * Imports over HTTP, for controllers: POST of a file begins one, GET tells how far it is, once or as lines while it continues, POST to it
+ * continues with one that was interrupted, DELETE stops or forgets it.
  */
 
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { requireAccess } from '../../lib/authorization/guard.js';
-import type { Platform } from '../../lib/component.js';
-import { LwsError } from '../../lib/errors.js';
-import type { Reply } from '../../lib/http/reply.js';
-import type { Route, RouteRequest } from '../../lib/http/route.js';
-import { checkedChunks } from '../../lib/resources/body.js';
-import { assertName } from '../../lib/resources/bulk-admission.js';
-import { isContainerIri } from '../../lib/storage/records.js';
+import { requireAccess } from '../../lib/component/access.js';
+import { LwsError, type Platform } from '../../lib/component/basics.js';
+import { isContainerIri } from '../../lib/component/entries.js';
+import { checkedChunks, type Reply, type Route, type RouteRequest } from '../../lib/component/http.js';
+import { assertName } from '../../lib/component/resources.js';
 import { readFormats } from './formats/index.js';
 import type { ImportJobs, ImportRequest } from './import-jobs.js';
 import { readRewrite } from './import-request.js';

@@ -1,12 +1,10 @@
-/** What staging a block comes to, and how it ends early. It must not know threads. */
-import { attribute } from '../../lib/authorization/audit.js';
-import type { Access } from '../../lib/authorization/principal.js';
-import type { Platform } from '../../lib/component.js';
-import { LwsError } from '../../lib/errors.js';
-import type { BulkVerdict } from '../../lib/resources/bulk-items.js';
-import { breathe } from '../../lib/storage/batch-filling.js';
-import { entryKey, partsOfEntry } from '../../lib/storage/records.js';
-import type { Transaction } from '../../lib/storage/transaction.js';
+/** What staging a block comes to, and how it ends early. */
+import { type Access, attribute } from '../../lib/component/access.js';
+import { LwsError, type Platform } from '../../lib/component/basics.js';
+import { entryKey, partsOfEntry } from '../../lib/component/entries.js';
+import { breathe } from '../../lib/component/level.js';
+import type { BulkVerdict } from '../../lib/component/resources.js';
+import type { Transaction } from '../../lib/component/store.js';
 import type { Block, BlockItem, Told } from './blocks.js';
 import { type ImportState, isStored, type Outcome, type Verdict, whatIsLost } from './import-state.js';
 import { stateSpaces, TransferError } from './member.js';

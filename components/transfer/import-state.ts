@@ -1,8 +1,8 @@
 /** How far an import is, as it is kept in the store and told to people. */
 
-import type { BulkVerdict } from '../../lib/resources/bulk-items.js';
-import { entryKey, entryRange } from '../../lib/storage/records.js';
-import type { Store } from '../../lib/storage/store.js';
+import { entryKey, entryRange } from '../../lib/component/entries.js';
+import type { BulkVerdict } from '../../lib/component/resources.js';
+import type { Store } from '../../lib/component/store.js';
 import { plain } from './answers.js';
 import type { Block, BlockItem, Told } from './blocks.js';
 import type { Rewrite } from './member.js';

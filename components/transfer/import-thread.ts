@@ -1,6 +1,6 @@
-/** The thread that reads an import and writes its batches, as the thread that decides sees it. It must not know what is decided. */
+/** The thread that reads an import and writes its batches, as the thread that decides sees it. */
 import { Worker } from 'node:worker_threads';
-import { breathe } from '../../lib/storage/batch-filling.js';
+import { breathe } from '../../lib/component/level.js';
 import type { Block, BlockItem, FromReader, ImportTask, Operation, ToReader } from './blocks.js';
 import { TransferError } from './member.js';
 

@@ -3,11 +3,9 @@
  * by the thread that answers requests.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { LwsError } from '../../lib/errors.js';
-import { breathe, putQuad } from '../../lib/storage/batch-filling.js';
-import type { Blobs } from '../../lib/storage/blobs.js';
-import { blobsAt } from '../../lib/storage/blobs-at.js';
-import { type Level, openLevel, PreparedBatch } from '../../lib/storage/durable-level.js';
+import { LwsError } from '../../lib/component/basics.js';
+import { type Blobs, blobsAt } from '../../lib/component/blobs.js';
+import { breathe, type Level, openLevel, PreparedBatch, putQuad } from '../../lib/component/level.js';
 import { BlockBuilder, type BuiltBlock } from './block-builder.js';
 import type { FromReader, ImportTask, Operation, ToReader } from './blocks.js';
 import { openReader } from './formats/index.js';

@@ -1,7 +1,12 @@
 /** Import and export: of a running server over HTTP, and of one that is stopped. */
-import { type Command, type CommandContext, defineComponent } from '../../lib/component.js';
-import { LwsError } from '../../lib/errors.js';
-import { flag, setting } from '../../lib/settings.js';
+import {
+  type Command,
+  type CommandContext,
+  defineComponent,
+  flag,
+  LwsError,
+  setting,
+} from '../../lib/component/basics.js';
 import { TransferError } from './member.js';
 
 const settings = {

@@ -1,9 +1,6 @@
-/**
- * What travels between the readers of formats and the import, and between the export and the writers of formats. It must not know
- * any format, nor the store.
- */
+/** What travels between the readers of formats and the import, and between the export and the writers of formats. */
 import type { Quad } from '@rdfjs/types';
-import type { ClientLinks } from '../../lib/resources/linkset.js';
+import type { ClientLinks } from '../../lib/component/resources.js';
 
 interface Common {
   /**

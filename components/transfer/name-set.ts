@@ -1,4 +1,4 @@
-/** Names of resources, of which an import may have many millions: eight bytes each, and a half more. It must not know resources. */
+/** Names of resources, of which an import may have many millions: eight bytes each, and a half more. */
 import { hash } from 'node:crypto';
 
 /** Short, since one is kept for each resource. */

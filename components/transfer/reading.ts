@@ -1,15 +1,14 @@
-/** From the members of a format to items that can be stored: keys, sizes, blobs. It must not know LevelDB. */
+/** From the members of a format to items that can be stored: keys, sizes, blobs. */
 import { createHash, hash } from 'node:crypto';
 import type { Quad, Quad_Object, Quad_Subject, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import type { Acl } from '../../lib/authorization/acl.js';
-import { LwsError } from '../../lib/errors.js';
-import { decodeUtf8, parseJson } from '../../lib/json/json.js';
-import { boundedPrefixes } from '../../lib/rdf/prefixes.js';
-import { contentKind } from '../../lib/resources/types.js';
-import type { Blobs, BlobWriter } from '../../lib/storage/blobs.js';
-import { defaultTurtle } from '../../lib/storage/graph-lines.js';
-import { encodeQuads, graphPrefix, layoutOf, separator } from '../../lib/storage/quad-keys.js';
+import type { Acl } from '../../lib/component/access.js';
+import { LwsError } from '../../lib/component/basics.js';
+import type { Blobs, BlobWriter } from '../../lib/component/blobs.js';
+import { decodeUtf8, parseJson } from '../../lib/component/fields.js';
+import { defaultTurtle, encodeQuads, graphPrefix, layoutOf, separator } from '../../lib/component/graphs.js';
+import { contentKind } from '../../lib/component/resources.js';
+import { boundedPrefixes } from '../../lib/component/writers.js';
 import type { BlockItem, RdfBounds } from './blocks.js';
 import type { AccessList, BytesMember, GraphMember, ResourceMember } from './member.js';
 

@@ -1,4 +1,4 @@
-/** Work that is under way at the same time, up to a number. It must not know what it is. */
+/** Work that is under way at the same time, up to a number. */
 export class Requests {
   private readonly under = new Set<Promise<void>>();
   private failure: { readonly error: unknown } | undefined;

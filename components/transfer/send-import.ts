@@ -1,9 +1,9 @@
-/** An import that is sent to the server which has the storage open. It must not know formats. */
+/** An import that is sent to the server which has the storage open. */
 import { createReadStream, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough, Readable } from 'node:stream';
-import type { CommandContext } from '../../lib/component.js';
+import type { CommandContext } from '../../lib/component/basics.js';
 import { detailOf, reasonOf } from './answers.js';
 import { zipFolder } from './copy-tree.js';
 import type { RefusedFile } from './file-tree.js';

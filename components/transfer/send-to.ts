@@ -1,7 +1,4 @@
-/**
- * `quadpod import SOURCE --to URL`: a file or a folder into a storage that may be anybody's, over the plain protocol. It must not know
- * formats.
- */
+/** `quadpod import SOURCE --to URL`: a file or a folder into a storage that may be anybody's, over the plain protocol. */
 import { openReader } from './formats/index.js';
 import type { Show, Wanted } from './import-request.js';
 import { type ImportState, newState, withTold } from './import-state.js';

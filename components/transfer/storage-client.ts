@@ -1,4 +1,4 @@
-/** Requests to a storage that may be anybody's, as a careful client sends them. It must not know members. */
+/** Requests to a storage that may be anybody's, as a careful client sends them. */
 import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { detailOf, reasonOf, shown } from './answers.js';

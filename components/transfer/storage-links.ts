@@ -1,6 +1,6 @@
 /** Links of a member as fields of the request that stores it, as LWS has it (`Prefer: set-linkset`). Pure. */
-import { formatLink } from '../../lib/fields/link.js';
-import { type ClientLinks, declaredTypes, linkedValues } from '../../lib/resources/linkset.js';
+import { formatLink } from '../../lib/component/fields.js';
+import { type ClientLinks, declaredTypes, linkedValues } from '../../lib/component/resources.js';
 
 /** Characters of links in the fields of a request. */
 const longest = 6 << 10;

@@ -1,9 +1,8 @@
 /**
- * Writes members into a storage of the Linked Web Storage protocol, whatever server it is: containers first, then resources, some at
- * once. It must not know formats, nor how requests are sent.
+ * Writes members into a storage of the Linked Web Storage protocol, whatever server it is: containers first, then resources, some at once.
  */
 import { Readable } from 'node:stream';
-import { formatLink } from '../../lib/fields/link.js';
+import { formatLink } from '../../lib/component/fields.js';
 import type { TreeSink } from './file-tree.js';
 import { TurtleFiles } from './formats/turtle-files.js';
 import { type Conflict, type ImportState, withTold } from './import-state.js';

@@ -1,4 +1,4 @@
-/** Requests to the storage as whoever is signed in. It must not know pages. */
+/** Requests to the storage as whoever is signed in. */
 import { authorizationFor, storageUri, takeNonce } from './session.js';
 
 /** A refusal, in the server's own words. */

@@ -1,4 +1,4 @@
-/** Downloads: a link cannot carry a token, so the server gives a ticket for one resource and a minute. It must not know pages. */
+/** Downloads: a link cannot carry a token, so the server gives a ticket for one resource and a minute. */
 import { succeed } from './api.js';
 import { storageUri } from './session.js';
 

@@ -1,4 +1,4 @@
-/** OpenID Connect with PKCE: away to the provider, and back through `/callback`. It must not know pages. */
+/** OpenID Connect with PKCE: away to the provider, and back through `/callback`. */
 
 import { refusalOf } from './api.js';
 import { base64url } from './base64url.js';

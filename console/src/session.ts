@@ -1,6 +1,6 @@
 /**
- * Who this browser is: a credential, a DPoP key that cannot leave it, and tokens that are renewed while the credential lives.
- * Everything is kept in IndexedDB and forgotten on signing out. It must not know pages.
+ * Who this browser is: a credential, a DPoP key that cannot leave it, and tokens that are renewed while the credential lives. Everything is
+ * kept in IndexedDB and forgotten on signing out.
  */
 import * as DPoP from 'dpop';
 import { type BrowserSource, makeIdentity, signedBy } from './browser-identity.js';

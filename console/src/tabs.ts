@@ -1,4 +1,4 @@
-/** Tabs as the ARIA practices have them: one stop in the focus order, arrow keys between them. It must not know what is in them. */
+/** Tabs as the ARIA practices have them: one stop in the focus order, arrow keys between them. */
 import { html, type TemplateResult } from 'lit';
 
 /** The tab that a key leads to; `undefined` for other keys. */

@@ -1,7 +1,4 @@
-/**
- * Access tokens of RFC 9068: of the embedded authorization server, and of those that are trusted (rule 15.7).
- * It must not know how keys are found.
- */
+/** Access tokens of RFC 9068: of the embedded authorization server, and of those that are trusted (rule 15.7). */
 import type { CryptoKey, JWTPayload } from 'jose';
 import { boundKey, readJwt, verifyJwt } from './jwt.js';
 import { refusedCredential, type Suite, type VerifiedCredential } from './suite.js';

@@ -1,6 +1,6 @@
 /**
- * The meaning of a controlled identifier document, from JSON by the names of its context or from RDF by their IRIs
- * (W3C Controlled Identifiers 1.0). Pure; it must not know where the document comes from.
+ * The meaning of a controlled identifier document, from JSON by the names of its context or from RDF by their IRIs (W3C Controlled
+ * Identifiers 1.0). Pure.
  */
 import type { Quad, Term } from '@rdfjs/types';
 import { type PublicJwk, readMultikey } from '../authorization/multikey.js';

@@ -1,6 +1,6 @@
 /**
- * Controlled identifiers: what a subject's own document says of its keys and identity providers (rules 15.11, 15.13).
- * Documents come through the outbound guard and are kept for a while. It must not know tokens.
+ * Controlled identifiers: what a subject's own document says of its keys and identity providers (rules 15.11, 15.13). Documents come
+ * through the outbound guard and are kept for a while.
  */
 import { LRUCache } from 'lru-cache';
 import { didWebUrl, expandDidKey } from '../authorization/did.js';
@@ -13,7 +13,7 @@ import { decodeUtf8, parseJson } from '../json/json.js';
 import type { GuardedFetch } from '../outbound/guarded-fetch.js';
 import { OutboundError } from '../outbound/outbound-error.js';
 import { isRdfFormat, jsonLd } from '../rdf/formats.js';
-import { decodeGraph } from '../storage/quad-decoding.js';
+import { decodeGraph } from '../storage/graphs/quad-decoding.js';
 import { type ControlledIdentifier, documentOfQuads, interpret } from './cid-document.js';
 import { assertNotBusy, isBusy, refusedCredential } from './suite.js';
 

@@ -1,7 +1,4 @@
-/**
- * DPoP: the proof that whoever presents an access token has the key that it is bound to (RFC 9449; rule 15.14).
- * It must not know access tokens beyond the thumbprint.
- */
+/** DPoP: the proof that whoever presents an access token has the key that it is bound to (RFC 9449; rule 15.14). */
 import { createHash, type KeyObject } from 'node:crypto';
 import { calculateJwkThumbprint, type JWK } from 'jose';
 import { LRUCache } from 'lru-cache';

@@ -1,6 +1,6 @@
 /**
- * Keys of other servers: their metadata and JWKS through the outbound guard, cached, and asked for again when a token names
- * a key that is not known, at most once a minute (rule 15.13). It must not know tokens.
+ * Keys of other servers: their metadata and JWKS through the outbound guard, cached, and asked for again when a token names a key that is
+ * not known, at most once a minute (rule 15.13).
  */
 import { type CryptoKey, importJWK, type JWK } from 'jose';
 import { clientOf } from '../fields/client-address.js';

@@ -1,6 +1,6 @@
 /**
- * JSON Web Tokens as they come from strangers: read strictly before anything is believed, and verified with a key that
- * somebody else has chosen. It must not know what a claim means.
+ * JSON Web Tokens as they come from strangers: read strictly before anything is believed, and verified with a key that somebody else has
+ * chosen.
  */
 import { type CryptoKey, errors, type JWTPayload, jwtVerify } from 'jose';
 import { clockSkew } from './audience.js';

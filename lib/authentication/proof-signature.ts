@@ -1,6 +1,6 @@
 /**
- * The signature of a DPoP proof, verified off the main thread with a key that is kept: every request brings a fresh proof,
- * and going through WebCrypto for each would cost half as much again. It must not know claims.
+ * The signature of a DPoP proof, verified off the main thread with a key that is kept: every request brings a fresh proof, and going
+ * through WebCrypto for each would cost half as much again.
  */
 import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import type { JWK } from 'jose';

@@ -1,4 +1,4 @@
-/** Which DPoP proofs have been used: bounded, and never forgetting one that could be used again. It must not know proofs. */
+/** Which DPoP proofs have been used: bounded, and never forgetting one that could be used again. */
 
 export interface ReplayCache {
   /** Marks an identifier as used; `full` when there is no room to remember it. */

@@ -1,4 +1,4 @@
-/** How often one address may fail: counted per minute, in memory. It must not know what failed. */
+/** How often one address may fail: counted per minute, in memory. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
 import { LwsError } from '../errors.js';

@@ -1,4 +1,4 @@
-/** Whether one of an ACL's rules is for the caller (rule 3.2). It must not know how the ACL was found. */
+/** Whether one of an ACL's rules is for the caller (rule 3.2). */
 import { type Acl, type AclRule, originOf } from './acl.js';
 import type { Decision } from './authorizer.js';
 import type { Groups } from './groups.js';

@@ -1,9 +1,10 @@
 /**
- * Which resources have an ACL of their own, in memory, so that the nearest one is found without looking for one in every
- * ancestor. It may name one that is gone, never miss one. It must not know what an ACL says.
+ * Which resources have an ACL of their own, in memory, so that the nearest one is found without looking for one in every ancestor. It may
+ * name one that is gone, never miss one.
  */
-import { entryRange, partsOfEntry } from '../storage/records.js';
-import type { Store } from '../storage/store.js';
+
+import type { Store } from '../storage/engine/store.js';
+import { entryRange, partsOfEntry } from '../storage/state/records.js';
 import { aclKey, aclSpace } from './acl.js';
 
 export class AclIndex {

@@ -2,9 +2,10 @@
  * Owners that other owners added while the server runs, beside those of `lws.owners`: kept in the store, and known in memory as they
  * are committed. It must not know who may add one.
  */
-import { entryKey, entryRange, partsOfEntry } from '../storage/records.js';
-import type { Store } from '../storage/store.js';
-import type { Transaction } from '../storage/transaction.js';
+
+import type { Store } from '../storage/engine/store.js';
+import type { Transaction } from '../storage/engine/transaction.js';
+import { entryKey, entryRange, partsOfEntry } from '../storage/state/records.js';
 
 const space = 'owners';
 

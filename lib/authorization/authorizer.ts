@@ -1,12 +1,11 @@
 /**
- * May they? One authorizer decides for every operation; it is asked before a body is read and again inside the
- * transaction. A base model decides, and permission sources may only widen. It must not know HTTP; it never says why to a
- * client, only to the log.
+ * May they? One authorizer decides for every operation; it is asked before a body is read and again inside the transaction. A base model
+ * decides, and permission sources may only widen. It never says why to a client, only to the log.
  */
 
-import { type IriRange, isWholeStorage, unionOfRanges } from '../storage/iri-ranges.js';
-import { parentOf, type ResourceRecord } from '../storage/records.js';
-import type { Transaction } from '../storage/transaction.js';
+import { type IriRange, isWholeStorage, unionOfRanges } from '../storage/engine/iri-ranges.js';
+import type { Transaction } from '../storage/engine/transaction.js';
+import { parentOf, type ResourceRecord } from '../storage/state/records.js';
 import type { Mode } from './mode.js';
 import type { Access } from './principal.js';
 

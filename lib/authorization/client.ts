@@ -1,4 +1,4 @@
-/** Whose work something is, where clients take turns. It must not know what the work is. */
+/** Whose work something is, where clients take turns. */
 import { clientOf } from '../fields/client-address.js';
 import type { Authorizer, Standing, View } from './authorizer.js';
 import type { Access } from './principal.js';

@@ -1,4 +1,4 @@
-/** DIDs: did:key, which is a public key itself, and where the document of a did:web lies. It must not know tokens. */
+/** DIDs: did:key, which is a public key itself, and where the document of a did:web lies. */
 import { LwsError } from '../errors.js';
 import { isAbsoluteIri } from '../rdf/iri.js';
 import { multikeyOf, type PublicJwk, readMultikey } from './multikey.js';

@@ -1,6 +1,6 @@
 /**
- * Groups of agents (`vcard:hasMember`): documents of this storage, read as they are, and remote ones through the outbound
- * guard, kept for a while (rule 3.6). A group that cannot be had matches nobody. It must not know ACLs.
+ * Groups of agents (`vcard:hasMember`): documents of this storage, read as they are, and remote ones through the outbound guard, kept for a
+ * while (rule 3.6). A group that cannot be had matches nobody.
  */
 
 import type { Quad } from '@rdfjs/types';
@@ -11,8 +11,8 @@ import type { Log } from '../log.js';
 import type { GuardedFetch } from '../outbound/guarded-fetch.js';
 import { isRdfFormat } from '../rdf/formats.js';
 import { vcard } from '../rdf/vocabulary.js';
-import { decodeGraph } from '../storage/quad-decoding.js';
-import type { Store } from '../storage/store.js';
+import type { Store } from '../storage/engine/store.js';
+import { decodeGraph } from '../storage/graphs/quad-decoding.js';
 
 export interface GroupOptions {
   readonly storage: string;

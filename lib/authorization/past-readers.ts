@@ -1,6 +1,6 @@
 /**
- * Who might read a resource by an ACL, written down beside the event that tells of the resource: the ACL may be gone when somebody asks
- * for the event. It must not know where that is kept.
+ * Who might read a resource by an ACL, written down beside the event that tells of the resource: the ACL may be gone when somebody asks for
+ * the event.
  */
 import type { Acl, AclRule } from './acl.js';
 

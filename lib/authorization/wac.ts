@@ -1,10 +1,10 @@
 /**
- * Web Access Control (rule 3.3): the resource's own ACL, or the inherited rules of the nearest container that has
- * one; the nearest wins entirely. It must not know HTTP, nor what widens its decisions.
+ * Web Access Control (rule 3.3): the resource's own ACL, or the inherited rules of the nearest container that has one; the nearest wins
+ * entirely.
  */
 
 import { LRUCache } from 'lru-cache';
-import { below, type IriRange, isWholeStorage, only, unionOfRanges } from '../storage/iri-ranges.js';
+import { below, type IriRange, isWholeStorage, only, unionOfRanges } from '../storage/engine/iri-ranges.js';
 import { type Acl, aclKey, readAcl } from './acl.js';
 import { judge } from './acl-decision.js';
 import type { AclIndex } from './acl-index.js';

@@ -1,6 +1,6 @@
 /** The refusals of tasks that a thread did not end by itself. */
 import { LwsError } from '../errors.js';
-import type { Task, TaskAborted } from '../worker-task.js';
+import type { Task, TaskAborted } from '../threads/worker-task.js';
 import { endedUpdate } from './ended-update.js';
 
 /** What a client is told. */

@@ -1,5 +1,5 @@
-/** The threads that documents are worked on in, and who gets one. It must not know what is done there. */
-import { WorkerPool } from '../worker-pool.js';
+/** The threads that documents are worked on in, and who gets one. */
+import { WorkerPool } from '../threads/worker-pool.js';
 
 export interface Pools {
   readonly large: WorkerPool;

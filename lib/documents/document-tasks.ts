@@ -14,11 +14,11 @@ import { hasParts, parseInParts } from '../rdf/parse-in-parts.js';
 import { boundedPrefixes } from '../rdf/prefixes.js';
 import { serializeRdf } from '../rdf/serialize.js';
 import { UnwritableError } from '../rdf/unwritable.js';
-import { allOf, type GraphKeys, type PackedKeys, packKeys } from '../storage/graph-keys.js';
-import { type DefaultTurtle, defaultTurtle, isLargeGraph, lineCounter } from '../storage/graph-lines.js';
-import { KeyRuns } from '../storage/key-runs.js';
-import { decodeGraph } from '../storage/quad-decoding.js';
-import { encodeQuads, keyEncoder } from '../storage/quad-keys.js';
+import { allOf, type GraphKeys, type PackedKeys, packKeys } from '../storage/graphs/graph-keys.js';
+import { type DefaultTurtle, defaultTurtle, isLargeGraph, lineCounter } from '../storage/graphs/graph-lines.js';
+import { KeyRuns } from '../storage/graphs/key-runs.js';
+import { decodeGraph } from '../storage/graphs/quad-decoding.js';
+import { encodeQuads, keyEncoder } from '../storage/graphs/quad-keys.js';
 
 /** A graph as it is stored: its GSPO keys in order, its prefixes, and its default Turtle, whose length is its size. */
 export interface EncodedDocument<Keys extends GraphKeys = readonly string[]> extends DefaultTurtle {

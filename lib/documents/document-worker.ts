@@ -4,7 +4,7 @@ import { LwsError } from '../errors.js';
 import { checkOf } from '../query/limits.js';
 import { loadParser } from '../query/parse/sparql-parser.js';
 import { loadQueryEngine } from '../query/query-engine.js';
-import { type FromWorker, linesAtATime, type Task, type ToWorker } from '../worker-task.js';
+import { type FromWorker, linesAtATime, type Task, type ToWorker } from '../threads/worker-task.js';
 import { type PackedDocument, tasks } from './document-tasks.js';
 import { endedUpdate } from './ended-update.js';
 

@@ -1,6 +1,6 @@
 /**
- * RDF documents and JSON documents as work: parsing, rendering, updating. Small ones are done at once, large ones and
- * all full SPARQL updates in worker threads, so that the HTTP thread never stalls. It must not know HTTP or records.
+ * RDF documents and JSON documents as work: parsing, rendering, updating. Small ones are done at once, large ones and all full SPARQL
+ * updates in worker threads, so that the HTTP thread never stalls.
  */
 import { type ErrorCode, LwsError } from '../errors.js';
 import { type DataChange, dataChange } from '../query/data-change.js';
@@ -10,9 +10,9 @@ import { assertGrown, type Growth, usualBounds } from '../rdf/bounds.js';
 import { UnknownContext } from '../rdf/contexts.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import { hasParts } from '../rdf/parse-in-parts.js';
-import { allOf, type GraphKeys, PackedKeys, unpackedSoon } from '../storage/graph-keys.js';
-import type { WorkerPool } from '../worker-pool.js';
-import { runTask, type Task, TaskAborted, TaskFailed, type TaskResult } from '../worker-task.js';
+import { allOf, type GraphKeys, PackedKeys, unpackedSoon } from '../storage/graphs/graph-keys.js';
+import type { WorkerPool } from '../threads/worker-pool.js';
+import { runTask, type Task, TaskAborted, TaskFailed, type TaskResult } from '../threads/worker-task.js';
 import { abortedTask } from './aborted-task.js';
 import type { DocumentsOptions, GraphState, ParseOptions, Sender } from './document-options.js';
 import { makePools, type Pools } from './document-pools.js';

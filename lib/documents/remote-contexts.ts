@@ -1,6 +1,6 @@
 /**
- * JSON-LD contexts of other servers, from the hosts of `lws.jsonld.allowed-context-hosts` alone: fetched through the outbound
- * guard and kept for an hour. It must not know the documents that name them.
+ * JSON-LD contexts of other servers, from the hosts of `lws.jsonld.allowed-context-hosts` alone: fetched through the outbound guard and
+ * kept for an hour.
  */
 import { LRUCache } from 'lru-cache';
 import { LwsError } from '../errors.js';

@@ -1,7 +1,4 @@
-/**
- * The codec of `Accept` and the choice among offered media types (RFC 9110 12.5.1).
- * It must not know which media types the storage offers, nor what is answered when none is acceptable.
- */
+/** The codec of `Accept` and the choice among offered media types (RFC 9110 12.5.1). */
 import { parseMediaType } from './media-type.js';
 import { noParameters, splitList, without } from './syntax.js';
 

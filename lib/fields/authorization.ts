@@ -1,7 +1,4 @@
-/**
- * The codec of `Authorization` with one token68, as Bearer and DPoP use it (RFC 9110 11.4).
- * It must not know any scheme, nor look into a token.
- */
+/** The codec of `Authorization` with one token68, as Bearer and DPoP use it (RFC 9110 11.4). */
 
 /** Credentials: the scheme in lower case, and the token as it came. */
 export interface Credentials {

@@ -1,4 +1,4 @@
-/** Addresses of clients as what is bounded for each. It must not know where they come from. */
+/** Addresses of clients as what is bounded for each. */
 import { createHash } from 'node:crypto';
 
 /** Whose address it is, for counting: an IPv6 network is one client, since whoever has one address has 2^64 of them. */

@@ -1,7 +1,4 @@
-/**
- * The codec of HTTP dates, as in `Last-Modified` and `If-Modified-Since` (RFC 9110 5.6.7).
- * It must not know what happened at the time, nor how times compare.
- */
+/** The codec of HTTP dates, as in `Last-Modified` and `If-Modified-Since` (RFC 9110 5.6.7). */
 
 const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const shortDay = '(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)';

@@ -1,7 +1,4 @@
-/**
- * The codec of digest fields: `Content-Digest`, `Repr-Digest` and their `Want-` counterparts (RFC 9530).
- * It must not know what is hashed, nor compute any hash.
- */
+/** The codec of digest fields: `Content-Digest`, `Repr-Digest` and their `Want-` counterparts (RFC 9530). */
 import { type Dictionary, parseDictionary } from 'structured-headers';
 
 /** A supported algorithm, by its key in the registry (RFC 9530 5). */

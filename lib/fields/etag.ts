@@ -1,7 +1,4 @@
-/**
- * The codec of entity tags: `ETag`, `If-Match` and `If-None-Match` (RFC 9110 8.8.3, 13.1).
- * It must not know what a tag is computed from, nor how two tags compare.
- */
+/** The codec of entity tags: `ETag`, `If-Match` and `If-None-Match` (RFC 9110 8.8.3, 13.1). */
 import { skipSpace } from './syntax.js';
 
 /** One entity tag; `opaque` is what stands between the quotes. */

@@ -1,7 +1,4 @@
-/**
- * The codec of `Link` (RFC 8288 3).
- * It must not know which relations the storage uses, nor what the targets resolve against.
- */
+/** The codec of `Link` (RFC 8288 3). */
 import { type PairRules, readParameters, skipSpace, without } from './syntax.js';
 
 /** One link: the target as it was written, its relations, and its other attributes (`anchor` among them). */

@@ -1,7 +1,4 @@
-/**
- * The codec of media types, as in `Content-Type` (RFC 9110 8.3.1).
- * It must not know which media types the storage understands.
- */
+/** The codec of media types, as in `Content-Type` (RFC 9110 8.3.1). */
 import { noParameters, readParameters, skipSpace, strictPairs, tokenEnd } from './syntax.js';
 
 /** A media type: `essence` is the lower-case `type/subtype`; parameter names are lower-case, values as they came. */

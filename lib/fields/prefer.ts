@@ -1,7 +1,4 @@
-/**
- * The codec of `Prefer` (RFC 7240 2).
- * It must not know which preferences the storage honours.
- */
+/** The codec of `Prefer` (RFC 7240 2). */
 import { type PairRules, readPair, readParameters, skipSpace, splitList, tokenEnd } from './syntax.js';
 
 /** What a preference says: its value, empty when it has none, and its parameters with lower-case names. */

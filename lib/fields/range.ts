@@ -1,7 +1,4 @@
-/**
- * The codec of `Range` and `Content-Range`, for one range of bytes (RFC 9110 14).
- * It must not know what is read, nor whether the request may have a part of it.
- */
+/** The codec of `Range` and `Content-Range`, for one range of bytes (RFC 9110 14). */
 
 /** A range of bytes: both ends are inclusive, counted from 0. */
 export type ByteRange = { readonly start: number; readonly end: number };

@@ -1,4 +1,4 @@
-/** The codec of `LWS-If-Match`: `<iri> "tag", <iri2> "tag2"`, the states that several resources must have. It must not know resources. */
+/** The codec of `LWS-If-Match`: `<iri> "tag", <iri2> "tag2"`, the states that several resources must have. */
 import { type EntityTag, parseEntityTags } from './etag.js';
 import { skipSpace } from './syntax.js';
 

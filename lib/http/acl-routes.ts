@@ -1,4 +1,4 @@
-/** Access control resources over HTTP, in the mode of Web Access Control (rule 3.7). It must not know rules. */
+/** Access control resources over HTTP, in the mode of Web Access Control (rule 3.7). */
 import type { AclDocument } from '../authorization/acl.js';
 import type { AclIndex } from '../authorization/acl-index.js';
 import { LwsError } from '../errors.js';

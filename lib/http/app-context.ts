@@ -1,4 +1,4 @@
-/** What the application is made of: the storage, who may ask, and the rules of this server. It must not know any component. */
+/** What the application is made of: the storage, who may ask, and the rules of this server. */
 import type { Authenticator } from '../authentication/authenticate.js';
 import type { ChallengePolicy } from '../authentication/challenge.js';
 import type { Log } from '../log.js';

@@ -1,4 +1,4 @@
-/** The HTTP application: the way of a request from its id to its answer, as one list of steps. It must not know any component. */
+/** The HTTP application: the way of a request from its id to its answer, as one list of steps. */
 import type Koa from 'koa';
 import type { AppContext } from './app-context.js';
 import { authentication } from './authentication.js';

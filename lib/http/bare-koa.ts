@@ -1,4 +1,4 @@
-/** koa as this house uses it: it makes the context and calls the steps, and answers nothing by itself. It must not know the steps. */
+/** koa as this house uses it: it makes the context and calls the steps, and answers nothing by itself. */
 import Koa, { type ParameterizedContext } from 'koa';
 
 export class BareKoa<StateT> extends Koa<StateT> {

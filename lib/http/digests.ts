@@ -1,4 +1,4 @@
-/** `Want-Repr-Digest` and `Want-Content-Digest` (RFC 9530; rule 10.7) on answers. It must not know resources. */
+/** `Want-Repr-Digest` and `Want-Content-Digest` (RFC 9530; rule 10.7) on answers. */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { chooseDigest, type DigestAlgorithm, formatDigest } from '../fields/digest.js';

@@ -1,4 +1,4 @@
-/** What is known of a request on its way through the steps, which fill it in. It must not know what any step does. */
+/** What is known of a request on its way through the steps, which fill it in. */
 import type Koa from 'koa';
 import type { Access } from '../authorization/principal.js';
 import type { Trace } from '../fields/traceparent.js';

@@ -1,4 +1,4 @@
-/** The fixed routes of the house and its components, by @koa/router. It must not know what they answer. */
+/** The fixed routes of the house and its components, by @koa/router. */
 import type { IncomingMessage } from 'node:http';
 import Router from '@koa/router';
 import type { ParameterizedContext } from 'koa';

@@ -1,7 +1,4 @@
-/**
- * Where several servers serve a storage, every request is answered with what any of them acknowledged before it came. It must not know how
- * that is found out.
- */
+/** Where several servers serve a storage, every request is answered with what any of them acknowledged before it came. */
 import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
 

@@ -1,6 +1,6 @@
 /**
- * The SPARQL 1.1 Graph Store HTTP Protocol: the RDF resources of the storage by another address, `{prefix}/graphs?graph=IRI`, under
- * the rules of their own (rule 14.10). It must not know what their methods do.
+ * The SPARQL 1.1 Graph Store HTTP Protocol: the RDF resources of the storage by another address, `{prefix}/graphs?graph=IRI`, under the
+ * rules of their own (rule 14.10).
  */
 import { refusalOfAbsent } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
@@ -10,7 +10,7 @@ import { sparqlUpdate } from '../resources/methods.js';
 import { isReserved, readTarget } from '../resources/names.js';
 import { patch } from '../resources/patch.js';
 import type { Storage } from '../resources/storage.js';
-import { isContainerIri } from '../storage/records.js';
+import { isContainerIri } from '../storage/state/records.js';
 import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
 import type { Reply } from './reply.js';

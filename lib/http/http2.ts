@@ -1,6 +1,6 @@
 /**
- * What differs for a request over HTTP/2, which Node gives the shape of one over HTTP/1.1: one connection carries many of them, and
- * what ends one must not end the others. It must not know what requests ask.
+ * What differs for a request over HTTP/2, which Node gives the shape of one over HTTP/1.1: one connection carries many of them, and what
+ * ends one must not end the others.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { constants, type ServerHttp2Stream } from 'node:http2';

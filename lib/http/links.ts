@@ -4,7 +4,7 @@ import { lws } from '../rdf/vocabulary.js';
 import { aclOf, linksetOf } from '../resources/names.js';
 import type { Storage } from '../resources/storage.js';
 import { typeLinks } from '../resources/types.js';
-import { parentOf, type ResourceRecord } from '../storage/records.js';
+import { parentOf, type ResourceRecord } from '../storage/state/records.js';
 
 /** The value of `Link` on the linkset and the ACL of a resource: the storage, and the ACL that controls them where there are any. */
 export const documentLinks = (

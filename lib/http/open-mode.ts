@@ -1,7 +1,6 @@
 /**
- * What keeps other web sites out of a storage that is open to everybody who reaches it: a page in a developer's browser reaches it
- * too. A name of its own that points here (DNS rebinding) would make a site the same origin; a form needs no answer to do harm. It
- * must not know resources.
+ * What keeps other web sites out of a storage that is open to everybody who reaches it: a page in a developer's browser reaches it too. A
+ * name of its own that points here (DNS rebinding) would make a site the same origin; a form needs no answer to do harm.
  */
 import type { IncomingMessage } from 'node:http';
 import { LwsError } from '../errors.js';

@@ -1,7 +1,7 @@
 /** Refusals as `application/problem+json` (RFC 9457). It owns the only table from code to status, title and type. */
 import { type ChallengePolicy, challenges } from '../authentication/challenge.js';
 import { type ErrorCode, LwsError } from '../errors.js';
-import { interruptedRead } from '../storage/durable-level.js';
+import { interruptedRead } from '../storage/engine/durable-level.js';
 import { withDigests } from './digests.js';
 import type { Step } from './exchange.js';
 import type { Reply } from './reply.js';

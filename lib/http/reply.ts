@@ -1,4 +1,4 @@
-/** An answer as a value. It must not know how it is written, or what it is of. */
+/** An answer as a value. */
 import type { Readable } from 'node:stream';
 
 export type Fields = Readonly<Record<string, string | readonly string[]>>;

@@ -1,6 +1,4 @@
-/**
- * Answers of reads of RDF resources: the rendered graph, or a stream of a large one. It must not know how they are made.
- */
+/** Answers of reads of RDF resources: the rendered graph, or a stream of a large one. */
 import type { IncomingMessage } from 'node:http';
 import type { DigestAlgorithm } from '../fields/digest.js';
 import { formatEntityTag } from '../fields/etag.js';
@@ -11,8 +9,8 @@ import { rdfRepresentation } from '../resources/read.js';
 import type { Representation } from '../resources/representations.js';
 import type { Storage } from '../resources/storage.js';
 import { variantOf } from '../resources/variants.js';
-import { isLargeGraph } from '../storage/graph-lines.js';
-import type { ResourceRecord } from '../storage/records.js';
+import { isLargeGraph } from '../storage/graphs/graph-lines.js';
+import type { ResourceRecord } from '../storage/state/records.js';
 import { digestFields, wantedDigests } from './digests.js';
 import { chooseFormatButXml, chooseRdfFormat } from './negotiate.js';
 import type { Reply } from './reply.js';

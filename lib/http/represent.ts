@@ -12,7 +12,7 @@ import { type Dated, isNotModified, isStrongDate, undated } from '../resources/p
 import { blobStream, isSmall, smallBlob } from '../resources/read.js';
 import type { Representation } from '../resources/representations.js';
 import type { Storage } from '../resources/storage.js';
-import type { ResourceRecord } from '../storage/records.js';
+import type { ResourceRecord } from '../storage/state/records.js';
 import { digestFields, digestOf, wantedDigests } from './digests.js';
 import { chooseListing, type ListingType } from './negotiate.js';
 import { pageLinks, pageOf } from './paging.js';

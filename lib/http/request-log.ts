@@ -1,4 +1,4 @@
-/** The log line of a request, which is also the audit of what it wrote or was refused. It must not know components. */
+/** The log line of a request, which is also the audit of what it wrote or was refused. */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { decisionOf } from '../authorization/audit.js';

@@ -1,4 +1,4 @@
-/** A request for a resource, and what it is answered with and from. It must not know what its method does. */
+/** A request for a resource, and what it is answered with and from. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Access } from '../authorization/principal.js';
 import type { Target } from '../resources/names.js';

@@ -19,7 +19,7 @@ import type { Storage } from '../resources/storage.js';
 import { requestedModel } from '../resources/types.js';
 import { variantOf } from '../resources/variants.js';
 import { assertUnreserved } from '../resources/write.js';
-import type { ResourceRecord } from '../storage/records.js';
+import type { ResourceRecord } from '../storage/state/records.js';
 import { aclReply } from './acl-routes.js';
 import { wantContentDigest } from './digests.js';
 import { resourceLinks } from './links.js';

@@ -1,4 +1,4 @@
-/** The last step: what is no fixed route is asked of a resource. It must not know what its methods do. */
+/** The last step: what is no fixed route is asked of a resource. */
 import type { IncomingMessage } from 'node:http';
 import { clientFor, rankOf } from '../authorization/client.js';
 import type { Access } from '../authorization/principal.js';

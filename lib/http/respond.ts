@@ -1,4 +1,4 @@
-/** Writing answers to the wire. It knows Node's response; it must not know resources. */
+/** Writing answers to the wire. It knows Node's response. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';

@@ -1,4 +1,4 @@
-/** The fields of an answer that tell of a state, and the conditions on it. It must not know representations. */
+/** The fields of an answer that tell of a state, and the conditions on it. */
 import type { IncomingMessage } from 'node:http';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
@@ -6,7 +6,7 @@ import { formatHttpDate } from '../fields/date.js';
 import { acceptedPatches, acceptPost, allowedMethods, methodsOfAbsent, sparqlUpdate } from '../resources/methods.js';
 import { counterpart } from '../resources/names.js';
 import type { Storage } from '../resources/storage.js';
-import type { ResourceRecord } from '../storage/records.js';
+import type { ResourceRecord } from '../storage/state/records.js';
 import { resourceLinks } from './links.js';
 import type { Reply } from './reply.js';
 import type { ResourceExchange } from './resource-exchange.js';

@@ -1,7 +1,4 @@
-/**
- * The storage description: a controlled identifier document (rule 12.1), folded over what the
- * installed components advertise. It must not know any component.
- */
+/** The storage description: a controlled identifier document (rule 12.1), folded over what the installed components advertise. */
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { chooseMediaType } from '../fields/accept.js';

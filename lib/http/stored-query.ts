@@ -1,4 +1,4 @@
-/** `GET <resource>?run`: a query that is a resource is run. It must not know queries. */
+/** `GET <resource>?run`: a query that is a resource is run. */
 import { requireAccess } from '../authorization/guard.js';
 import { blobBytes } from '../resources/read.js';
 import type { Reply } from './reply.js';

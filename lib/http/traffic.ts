@@ -1,4 +1,4 @@
-/** The requests under way, so that a storage is closed after the last of them. It must not know what they ask. */
+/** The requests under way, so that a storage is closed after the last of them. */
 
 export class Traffic {
   /** No further request is to be answered. */

@@ -1,4 +1,4 @@
-/** What a request has to be before anybody is asked who sent it. It must not know resources. */
+/** What a request has to be before anybody is asked who sent it. */
 import type { IncomingMessage } from 'node:http';
 import { LwsError } from '../errors.js';
 import type { AppContext } from './app-context.js';

@@ -2,7 +2,7 @@
 import type { Mode } from '../authorization/mode.js';
 import type { Access } from '../authorization/principal.js';
 import type { Storage } from '../resources/storage.js';
-import type { ResourceRecord } from '../storage/records.js';
+import type { ResourceRecord } from '../storage/state/records.js';
 
 const modes: readonly Mode[] = ['read', 'append', 'write', 'control'];
 

@@ -1,9 +1,8 @@
 /**
  * JSON as values that keep what `JSON.parse` loses: the digits and the form of numbers, and the order of members.
- * It must not know patches.
  *
- * Numbers that JavaScript would write in another way are `ExactNumber`s. Names that a JavaScript object treats in a way
- * of its own carry a mark: `__proto__` would be its prototype, and digits alone would come before all other names.
+ * Numbers that JavaScript would write in another way are `ExactNumber`s. Names that a JavaScript object treats in a way of its own carry a
+ * mark: `__proto__` would be its prototype, and digits alone would come before all other names.
  */
 import { parse } from 'json-custom-numbers';
 import { ExactNumber, isKept, readNumber } from './exact-number.js';

@@ -1,4 +1,4 @@
-/** Numbers of JSON texts that a JavaScript number would not keep as they are written. It must not know documents. */
+/** Numbers of JSON texts that a JavaScript number would not keep as they are written. */
 
 /** A number as it is written; it is never changed, and so may be part of several documents. */
 export class ExactNumber {

@@ -1,10 +1,9 @@
 /**
  * The operations of a JSON Patch (RFC 6902): what they ask for is checked here, and fast-json-patch does it.
- * It must not know the texts that documents and patches are read from.
  *
- * The library takes more than the RFC allows (`/01`, `~2`, a move into its own child, names that every object inherits),
- * looks into exact numbers, and never ends a patch that multiplies. So it is only given `add`, `remove` and `replace` of
- * places that are known to be there; RFC 6902 defines `move` and `copy` by these, and `test` changes nothing.
+ * The library takes more than the RFC allows (`/01`, `~2`, a move into its own child, names that every object inherits), looks into exact
+ * numbers, and never ends a patch that multiplies. So it is only given `add`, `remove` and `replace` of places that are known to be there;
+ * RFC 6902 defines `move` and `copy` by these, and `test` changes nothing.
  */
 import fastJsonPatch from 'fast-json-patch';
 import { LwsError } from '../errors.js';

@@ -1,4 +1,4 @@
-/** JSON Merge Patch (RFC 7386) and JSON Patch (RFC 6902) on a JSON text. It must not know resources. */
+/** JSON Merge Patch (RFC 7386) and JSON Patch (RFC 6902) on a JSON text. */
 import { type ExactJson, isObject, readExact, writeExact } from './exact-json.js';
 import { assertShallow, decodeUtf8, parseJson } from './json.js';
 import { applyOperations } from './json-patch-operations.js';

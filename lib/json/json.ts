@@ -1,4 +1,4 @@
-/** Reading JSON from strangers: bounded in depth, with an error that says where. It must not know what the JSON means. */
+/** Reading JSON from strangers: bounded in depth, with an error that says where. */
 import { LwsError } from '../errors.js';
 
 const maximumDepth = 64;

@@ -1,6 +1,6 @@
 /**
- * Admission: may the server ask this URL, and at which addresses? It resolves a name once; what comes of it is all that
- * may be connected to. It must not know what is asked for, and it opens no connection.
+ * Admission: may the server ask this URL, and at which addresses? It resolves a name once; what comes of it is all that may be connected
+ * to.
  */
 import { lookup as systemLookup } from 'node:dns/promises';
 import { isIP } from 'node:net';

@@ -1,7 +1,4 @@
-/**
- * An answer: its status and fields as they came, its body as far as somebody wants it.
- * It must not know what was asked, nor decode anything.
- */
+/** An answer: its status and fields as they came, its body as far as somebody wants it. */
 import type { Dispatcher } from 'undici';
 import { OutboundError } from './outbound-error.js';
 

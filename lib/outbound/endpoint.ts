@@ -1,6 +1,6 @@
 /**
  * Requests to one service that the operator has named in a setting, over connections that stay open. Unlike what others name it is not
- * judged by the address policy, so nobody else's URL may come here. It must not know what the service is.
+ * judged by the address policy, so nobody else's URL may come here.
  */
 import { Readable } from 'node:stream';
 import { type Dispatcher, Pool } from 'undici';

@@ -1,6 +1,6 @@
 /**
- * One exchange: a connection to given addresses, one request, one answer, and the connection is gone.
- * It must not know the address policy, nor redirects; it has no resolver, no proxy, no cookies and no cache.
+ * One exchange: a connection to given addresses, one request, one answer, and the connection is gone. It has no resolver, no proxy, no
+ * cookies and no cache.
  */
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';

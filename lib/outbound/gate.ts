@@ -1,6 +1,6 @@
 /**
- * How many requests go out at once: in all, to one host, and for one client. Who waits for a turn is served in the order of
- * arrival, clients in turns. It must not know what is asked.
+ * How many requests go out at once: in all, to one host, and for one client. Who waits for a turn is served in the order of arrival,
+ * clients in turns.
  */
 import { OutboundError } from './outbound-error.js';
 

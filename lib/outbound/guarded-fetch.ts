@@ -1,6 +1,6 @@
 /**
- * The guarded fetch: how the server asks for a URL that somebody else chose. Every hop passes admission and then
- * connects to exactly what was admitted; it must not know what the answer is for.
+ * The guarded fetch: how the server asks for a URL that somebody else chose. Every hop passes admission and then connects to exactly what
+ * was admitted.
  */
 import { setMaxListeners } from 'node:events';
 import { createSecureContext, type SecureContext } from 'node:tls';

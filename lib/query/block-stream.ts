@@ -1,6 +1,6 @@
 /**
- * Blocks of what a plan gives, as the stream of single items that Comunica hands on. Who knows the plan takes the blocks, which
- * spares an event and an object for each item. It must not know plans.
+ * Blocks of what a plan gives, as the stream of single items that Comunica hands on. Who knows the plan takes the blocks, which spares an
+ * event and an object for each item.
  */
 import { MetadataValidationState } from '@comunica/utils-metadata';
 import { BufferedIterator } from 'asynciterator';

@@ -1,8 +1,5 @@
-/**
- * The caller's dataset with the graphs that an update has made, which it may read within that update: they hold what it inserted. It
- * must not know operations.
- */
-import { only, unionOfRanges } from '../storage/iri-ranges.js';
+/** The caller's dataset with the graphs that an update has made, which it may read within that update: they hold what it inserted. */
+import { only, unionOfRanges } from '../storage/engine/iri-ranges.js';
 import type { EmptyGraphs } from './access/empty-graphs.js';
 import { type DatasetGraphs, graphGate } from './access/graph-gate.js';
 import type { ReadableGraphs } from './access/readable-graphs.js';

@@ -3,9 +3,9 @@
  * know operations, or who may change what.
  */
 import { LwsError } from '../errors.js';
-import { keyBlocks, type Level, type LevelSnapshot } from '../storage/durable-level.js';
-import { graphPrefix } from '../storage/quad-keys.js';
-import { type ResourceRecord, rangeOf, readRecord, recordKey } from '../storage/records.js';
+import { keyBlocks, type Level, type LevelSnapshot } from '../storage/engine/durable-level.js';
+import { graphPrefix } from '../storage/graphs/quad-keys.js';
+import { type ResourceRecord, rangeOf, readRecord, recordKey } from '../storage/state/records.js';
 import type { KeyChanges } from './access/changed-keys.js';
 
 /** Characters of keys that come or go: the storage holds them several times while it writes them. */

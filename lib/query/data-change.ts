@@ -2,8 +2,8 @@
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Quad } from '@rdfjs/types';
 import { relabel } from '../rdf/blank-nodes.js';
-import { sortKeys } from '../storage/key-order.js';
-import { encodeGraph } from '../storage/quad-keys.js';
+import { sortKeys } from '../storage/graphs/key-order.js';
+import { encodeGraph } from '../storage/graphs/quad-keys.js';
 import type { ReadUpdate } from './parse/read-update.js';
 
 /** GSPO keys in order; none is on both sides. */

@@ -1,5 +1,5 @@
-/** The caller's dataset over one snapshot, and what reads it: the index in memory, or LevelDB. It must not know the query. */
-import type { Level, LevelSnapshot } from '../storage/durable-level.js';
+/** The caller's dataset over one snapshot, and what reads it: the index in memory, or LevelDB. */
+import type { Level, LevelSnapshot } from '../storage/engine/durable-level.js';
 import type { DatasetGraphs } from './access/graph-gate.js';
 import { keyIterators } from './access/key-iterators.js';
 import { type QuadMatches, quadMatches } from './access/quad-matches.js';

@@ -1,13 +1,13 @@
 /**
- * One graph as a query source of Comunica's that updates change: its keys in memory, WHERE by the plan over them, two templates, and
- * the difference taken in. It must not know where the graph is kept.
+ * One graph as a query source of Comunica's that updates change: its keys in memory, WHERE by the plan over them, two templates, and the
+ * difference taken in.
  */
 import { KeysInitQuery } from '@comunica/context-entries';
 import type { IQuerySource } from '@comunica/types';
 import type { Algebra } from '@comunica/utils-algebra';
 import { LwsError } from '../errors.js';
 import { freshLabels } from '../rdf/blank-nodes.js';
-import { sortKeys } from '../storage/key-order.js';
+import { sortKeys } from '../storage/graphs/key-order.js';
 import { keyLists } from './access/key-lists.js';
 import { wholeKey } from './access/key-reader.js';
 import { quadMatches } from './access/quad-matches.js';

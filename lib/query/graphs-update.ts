@@ -5,7 +5,7 @@
 import type { Algebra } from '@comunica/utils-algebra';
 import { LwsError } from '../errors.js';
 import { freshLabels } from '../rdf/blank-nodes.js';
-import { keyInGraph } from '../storage/quad-keys.js';
+import { keyInGraph } from '../storage/graphs/quad-keys.js';
 import { changedKeys } from './access/changed-keys.js';
 import { emptyGraphs } from './access/empty-graphs.js';
 import { keyIterators } from './access/key-iterators.js';

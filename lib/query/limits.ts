@@ -1,6 +1,6 @@
 /**
- * Ends work in a worker thread while it still can be ended: at its deadline, and when it comes near to what its thread may have of
- * memory, since V8 stops the whole process when one allocation goes over the limit of a thread. It must not know the work.
+ * Ends work in a worker thread while it still can be ended: at its deadline, and when it comes near to what its thread may have of memory,
+ * since V8 stops the whole process when one allocation goes over the limit of a thread.
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';

@@ -1,7 +1,7 @@
 /**
- * The actors that the query engine is composed of. The stock configuration has 200, which take 0.2 ms for a query given as algebra;
- * these take 0.02. What it would add is for sources that answer patterns alone, and nothing here evaluates operators but the source:
- * those of Comunica know no bounds. It must not know what sources read.
+ * The actors that the query engine is composed of. The stock configuration has 200, which take 0.2 ms for a query given as algebra; these
+ * take 0.02. What it would add is for sources that answer patterns alone, and nothing here evaluates operators but the source: those of
+ * Comunica know no bounds.
  */
 // The package's index loads its command line besides: five times as many modules.
 import { QueryEngineBase } from '@comunica/actor-init-query/lib/QueryEngineBase.js';

@@ -1,6 +1,5 @@
 /**
- * Comunica's query engine, composed of what a source that answers whole operations needs: every query, update and type search
- * enters here. It must not know what the source reads.
+ * Comunica's query engine, composed of what a source that answers whole operations needs: every query, update and type search enters here.
  */
 import { setImmediate } from 'node:timers/promises';
 import { KeysInitQuery, KeysQueryOperation } from '@comunica/context-entries';

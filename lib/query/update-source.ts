@@ -1,4 +1,4 @@
-/** An operation of an update as a query source of Comunica's, which hands the whole of it over. It must not know what the operation does. */
+/** An operation of an update as a query source of Comunica's, which hands the whole of it over. */
 import type { IQuerySource } from '@comunica/types';
 import { wholeOperations } from './whole-operations.js';
 

@@ -1,4 +1,4 @@
-/** What a query source says of itself that takes whole operations. It must not know which. */
+/** What a query source says of itself that takes whole operations. */
 import type { FragmentSelectorShape } from '@comunica/types';
 
 /** Comunica asks whether the source takes an operation: it takes any. */

@@ -1,6 +1,6 @@
 /**
- * Blank nodes get new labels whenever they enter the storage: the labels of parsers start over with every process, and
- * two documents' `_:b0` would become one node. It must not know syntaxes or storage.
+ * Blank nodes get new labels whenever they enter the storage: the labels of parsers start over with every process, and two documents'
+ * `_:b0` would become one node.
  */
 import { randomBytes } from 'node:crypto';
 import type { Quad, Quad_Object, Quad_Subject, Term } from '@rdfjs/types';

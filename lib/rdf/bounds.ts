@@ -1,6 +1,6 @@
 /**
- * What a document may become: a string of a few bytes can say many triples, and each of their terms can be long where a prefix or
- * a base is. It must not know syntaxes.
+ * What a document may become: a string of a few bytes can say many triples, and each of their terms can be long where a prefix or a base
+ * is.
  */
 import type { NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';

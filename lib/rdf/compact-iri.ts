@@ -1,7 +1,4 @@
-/**
- * Shortens IRIs: by the prefixes of a document, and relative to the document's own IRI.
- * It knows IRIs as strings only; it must not know any syntax, storage or HTTP.
- */
+/** Shortens IRIs: by the prefixes of a document, and relative to the document's own IRI. It knows IRIs as strings only. */
 
 /** A prefix name with its namespace IRI. */
 export type Prefix = readonly [name: string, namespace: string];

@@ -1,6 +1,6 @@
 /**
- * How much work the contexts of a JSON-LD document are: `jsonld` copies all terms that are in force for each further context, and
- * takes in those that a repeated context has again, so that their number alone says little. It must not know what contexts mean.
+ * How much work the contexts of a JSON-LD document are: `jsonld` copies all terms that are in force for each further context, and takes in
+ * those that a repeated context has again, so that their number alone says little.
  */
 import { shippedContext } from './contexts.js';
 

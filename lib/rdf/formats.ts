@@ -1,7 +1,4 @@
-/**
- * The RDF serialisations that the storage reads and writes, in the order in which they win ties (rule 7.1).
- * It must not know parsers or HTTP.
- */
+/** The RDF serialisations that the storage reads and writes, in the order in which they win ties (rule 7.1). */
 export const rdfFormats = [
   'text/turtle',
   'application/ld+json',

@@ -1,6 +1,6 @@
 /**
- * Groups the triples of one graph by subject, and finds the blank nodes and lists that a syntax may write in place.
- * It knows RDF terms only; it must not know any syntax, storage or HTTP.
+ * Groups the triples of one graph by subject, and finds the blank nodes and lists that a syntax may write in place. It knows RDF terms
+ * only.
  */
 
 import type { Quad, Term } from '@rdfjs/types';

@@ -1,7 +1,4 @@
-/**
- * Writes one graph as JSON-LD 1.1, compacted by prefixes alone.
- * It knows RDF terms only; it must not know storage, HTTP or remote contexts.
- */
+/** Writes one graph as JSON-LD 1.1, compacted by prefixes alone. It knows RDF terms only. */
 
 import type { Literal, Quad, Term } from '@rdfjs/types';
 import { compactor, type Prefix, schemeOf } from './compact-iri.js';

@@ -1,4 +1,4 @@
-/** Documents that n3 reads: Turtle, TriG, N-Triples and N-Quads, at once or triple by triple. It must not know storage. */
+/** Documents that n3 reads: Turtle, TriG, N-Triples and N-Quads, at once or triple by triple. */
 import type { Quad } from '@rdfjs/types';
 import { Parser } from 'n3';
 import type { DataFactory } from 'rdf-data-factory';

@@ -1,4 +1,4 @@
-/** Long RDF documents in, triple by triple, so that they are never held whole as terms. It must not know storage. */
+/** Long RDF documents in, triple by triple, so that they are never held whole as terms. */
 import type { Quad } from '@rdfjs/types';
 import { decodeUtf8 } from '../json/json.js';
 import { relabeller } from './blank-nodes.js';

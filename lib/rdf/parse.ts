@@ -1,7 +1,4 @@
-/**
- * RDF documents in: bytes of any of the six serialisations become triples and a prefix map. It must not know storage;
- * it never fetches anything.
- */
+/** RDF documents in: bytes of any of the six serialisations become triples and a prefix map. It never fetches anything. */
 import type { Quad, Quad_Graph, Quad_Object, Quad_Subject, Term } from '@rdfjs/types';
 import type { JsonLdDocument, Options as JsonLdOptions } from 'jsonld';
 import type { DataFactory } from 'rdf-data-factory';

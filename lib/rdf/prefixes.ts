@@ -1,4 +1,4 @@
-/** Prefix maps as they are kept with a resource. Pure; it must not know syntaxes. */
+/** Prefix maps as they are kept with a resource. Pure. */
 
 const maxPrefixes = 100;
 const longestPrefix = 500;

@@ -1,6 +1,6 @@
 /**
  * RDF/XML in: `rdfxml-streaming-parser`, with what it gets wrong put right between it and its XML parser: text in pieces, a document
- * element without rdf:RDF, XML literals, stray text. It must not know what the triples are for.
+ * element without rdf:RDF, XML literals, stray text.
  */
 import type { DataFactory, NamedNode, Quad, Term } from '@rdfjs/types';
 import { RdfXmlParser } from 'rdfxml-streaming-parser';

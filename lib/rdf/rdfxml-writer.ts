@@ -1,7 +1,4 @@
-/**
- * Writes one graph as RDF/XML, one element for each subject.
- * It knows RDF terms only; it must not know storage or HTTP.
- */
+/** Writes one graph as RDF/XML, one element for each subject. It knows RDF terms only. */
 
 import type { Literal, Quad, Term } from '@rdfjs/types';
 import { compactor, type Prefix, schemeOf } from './compact-iri.js';

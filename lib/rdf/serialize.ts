@@ -1,4 +1,4 @@
-/** RDF documents out: one graph in any of the six serialisations. It must not know storage or HTTP. */
+/** RDF documents out: one graph in any of the six serialisations. */
 
 import type { Quad } from '@rdfjs/types';
 import type { RdfFormat } from './formats.js';

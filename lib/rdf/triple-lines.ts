@@ -1,7 +1,4 @@
-/**
- * The lines of N-Triples: each has one triple and all of it, or none (RDF 1.1 N-Triples, section 7). It must not know what
- * terms mean: the parser has looked at them.
- */
+/** The lines of N-Triples: each has one triple and all of it, or none (RDF 1.1 N-Triples, section 7). */
 
 const blank = /[ \t]*/y;
 const label = /[^\s<"]*/y;

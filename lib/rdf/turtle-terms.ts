@@ -1,7 +1,4 @@
-/**
- * The terminals of Turtle and N-Triples: IRIs, prefix names and literals.
- * It knows RDF terms only; it must not know graphs, storage or HTTP.
- */
+/** The terminals of Turtle and N-Triples: IRIs, prefix names and literals. It knows RDF terms only. */
 
 import type { Literal } from '@rdfjs/types';
 import { type Prefix, schemeOf } from './compact-iri.js';

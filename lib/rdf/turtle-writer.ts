@@ -1,7 +1,4 @@
-/**
- * Writes one graph as Turtle, TriG or N-Triples, for people to read.
- * It knows RDF terms only; it must not know storage or HTTP.
- */
+/** Writes one graph as Turtle, TriG or N-Triples, for people to read. It knows RDF terms only. */
 
 import type { BlankNode, Literal, Quad, Term } from '@rdfjs/types';
 import { compactor, type Prefix, relativizer } from './compact-iri.js';

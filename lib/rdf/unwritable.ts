@@ -1,7 +1,4 @@
-/**
- * The errors of a writer that is given a term which its syntax has no way to write.
- * They know RDF terms only; they must not know storage or HTTP.
- */
+/** The errors of a writer that is given a term which its syntax has no way to write. They know RDF terms only. */
 
 /** A term that the asked syntax cannot write, though RDF permits it. */
 export class UnwritableError extends Error {

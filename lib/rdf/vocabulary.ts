@@ -1,6 +1,5 @@
 /**
- * What the syntaxes have in common: IRIs to which they give a meaning of their own, and the characters of names.
- * It knows constants only; it must not know terms, storage or HTTP.
+ * What the syntaxes have in common: IRIs to which they give a meaning of their own, and the characters of names. It knows constants only.
  */
 
 const RDF = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';

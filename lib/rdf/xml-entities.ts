@@ -1,6 +1,6 @@
 /**
- * A look at the entities of an XML document before any parser expands them. Ontologies declare a few short ones for
- * their namespaces; everything else that a DOCTYPE can do is an attack here. It must not know RDF.
+ * A look at the entities of an XML document before any parser expands them. Ontologies declare a few short ones for their namespaces;
+ * everything else that a DOCTYPE can do is an attack here.
  */
 import { LwsError } from '../errors.js';
 

@@ -1,6 +1,6 @@
 /**
- * The operations on access control resources, `X.acl` (rules 3.1, 3.7): read, replaced and deleted by whoever has control of
- * X, in the same transactions as everything else. It must not know what a rule means.
+ * The operations on access control resources, `X.acl` (rules 3.1, 3.7): read, replaced and deleted by whoever has control of X, in the same
+ * transactions as everything else.
  */
 
 import {
@@ -21,8 +21,8 @@ import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
 import { decodeUtf8 } from '../json/json.js';
 import { isRdfFormat } from '../rdf/formats.js';
-import { newRevision, type ResourceRecord } from '../storage/records.js';
-import type { Transaction } from '../storage/transaction.js';
+import type { Transaction } from '../storage/engine/transaction.js';
+import { newRevision, type ResourceRecord } from '../storage/state/records.js';
 import { type RequestBody, readBody } from './body.js';
 import { sparqlUpdate } from './methods.js';
 import { insertedBy } from './patch-absent.js';

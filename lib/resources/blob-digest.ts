@@ -1,7 +1,7 @@
-/** The SHA-512 of large blobs, which nobody keeps: computed from the bytes, once for each blob. It must not know HTTP. */
+/** The SHA-512 of large blobs, which nobody keeps: computed from the bytes, once for each blob. */
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { ResourceRecord } from '../storage/records.js';
+import type { ResourceRecord } from '../storage/state/records.js';
 import { blobStream } from './read.js';
 import type { Storage } from './storage.js';
 

@@ -1,17 +1,17 @@
 /**
- * Receiving a body: streamed, measured, hashed and checked, before any lock is taken. RDF and JSON are read whole within
- * a limit; binary bodies go to the blob directory as they come. It must not know koa.
+ * Receiving a body: streamed, measured, hashed and checked, before any lock is taken. RDF and JSON are read whole within a limit; binary
+ * bodies go to the blob directory as they come.
  */
 import { createHash, type Hash } from 'node:crypto';
 import type { EncodedDocument } from '../documents/document-tasks.js';
 import { LwsError } from '../errors.js';
 import type { DigestAlgorithm } from '../fields/digest.js';
 import { isRdfFormat, type RdfFormat } from '../rdf/formats.js';
-import type { BlobWriter } from '../storage/blobs.js';
-import { CommitInDoubtError } from '../storage/commit-in-doubt.js';
-import type { GraphKeys } from '../storage/graph-keys.js';
-import { quotaExceeded } from '../storage/quota.js';
-import type { ResourceKind } from '../storage/records.js';
+import type { BlobWriter } from '../storage/blobs/blobs.js';
+import { CommitInDoubtError } from '../storage/engine/commit-in-doubt.js';
+import { quotaExceeded } from '../storage/engine/quota.js';
+import type { GraphKeys } from '../storage/graphs/graph-keys.js';
+import type { ResourceKind } from '../storage/state/records.js';
 import type { Storage } from './storage.js';
 
 /** A request's body, as the HTTP floor hands it down. */

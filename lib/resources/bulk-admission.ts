@@ -1,7 +1,7 @@
 /** What is refused of an item before anything of it is staged. */
 import { LwsError } from '../errors.js';
 import { isSendableType } from '../fields/media-type.js';
-import { isContainerIri } from '../storage/records.js';
+import { isContainerIri } from '../storage/state/records.js';
 import { assertUsableAcl } from './acl.js';
 import type { BulkItem } from './bulk-items.js';
 import { readContextObject } from './linkset.js';

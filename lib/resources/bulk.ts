@@ -1,6 +1,5 @@
 /**
- * Many resources in one transaction: each is admitted and staged as a PUT of it would be, with its content, links, ACL and dates at
- * once. It must not know where they come from.
+ * Many resources in one transaction: each is admitted and staged as a PUT of it would be, with its content, links, ACL and dates at once.
  */
 import type { NamedNode, Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
@@ -9,11 +8,11 @@ import { LwsError } from '../errors.js';
 import { turtle } from '../rdf/formats.js';
 import { boundedPrefixes } from '../rdf/prefixes.js';
 import { acl, rdf } from '../rdf/vocabulary.js';
-import { mergedKeys } from '../storage/graph-keys.js';
-import { defaultTurtle, isLargeGraph, sizeOfLines } from '../storage/graph-lines.js';
-import { encodeGraph } from '../storage/quad-keys.js';
-import { newRevision, parentOf, type ResourceRecord } from '../storage/records.js';
-import type { Transaction } from '../storage/transaction.js';
+import type { Transaction } from '../storage/engine/transaction.js';
+import { mergedKeys } from '../storage/graphs/graph-keys.js';
+import { defaultTurtle, isLargeGraph, sizeOfLines } from '../storage/graphs/graph-lines.js';
+import { encodeGraph } from '../storage/graphs/quad-keys.js';
+import { newRevision, parentOf, type ResourceRecord } from '../storage/state/records.js';
 import { stageAcl } from './acl.js';
 import { assertName, usable } from './bulk-admission.js';
 import type { BulkContent, BulkItem, BulkOptions, BulkVerdict, ExistingRule } from './bulk-items.js';

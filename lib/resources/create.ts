@@ -2,9 +2,9 @@
 import { attribute } from '../authorization/audit.js';
 import { requireAccess } from '../authorization/guard.js';
 import { LwsError } from '../errors.js';
-import { isContainerIri, type ResourceRecord } from '../storage/records.js';
-import type { Store } from '../storage/store.js';
-import type { Transaction } from '../storage/transaction.js';
+import type { Store } from '../storage/engine/store.js';
+import type { Transaction } from '../storage/engine/transaction.js';
+import { isContainerIri, type ResourceRecord } from '../storage/state/records.js';
 import {
   assertNoBody,
   type Content,

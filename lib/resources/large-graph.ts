@@ -1,12 +1,12 @@
-/** Reading large graphs: streams of lines from one state of the store, in slices that leave the event loop to others. It must not know HTTP. */
+/** Reading large graphs: streams of lines from one state of the store, in slices that leave the event loop to others. */
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { DigestAlgorithm } from '../fields/digest.js';
 import { jsonLd, type RdfFormat, rdfXml } from '../rdf/formats.js';
-import { isLargeGraph, jsonWriter, lineWriter } from '../storage/graph-lines.js';
-import { graphPrefix } from '../storage/quad-keys.js';
-import { type ResourceRecord, rangeOf } from '../storage/records.js';
-import { StoreSnapshot } from '../storage/snapshot.js';
+import { StoreSnapshot } from '../storage/engine/snapshot.js';
+import { isLargeGraph, jsonWriter, lineWriter } from '../storage/graphs/graph-lines.js';
+import { graphPrefix } from '../storage/graphs/quad-keys.js';
+import { type ResourceRecord, rangeOf } from '../storage/state/records.js';
 import type { Storage } from './storage.js';
 
 /** RDF/XML is made of the whole graph, in memory; of larger ones there is none, and Turtle comes instead. */

@@ -1,4 +1,4 @@
-/** The attributes of a link in a header field as members of an RFC 9264 target object. Pure; it must not know relations. */
+/** The attributes of a link in a header field as members of an RFC 9264 target object. Pure. */
 
 /** Those with one value (RFC 9264 4.2.4.1); all others are arrays, as they may be repeated. */
 const single: ReadonlySet<string> = new Set(['type', 'media', 'title']);

@@ -6,10 +6,10 @@ import type { Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { isAbsoluteIri } from '../rdf/iri.js';
 import { rdf } from '../rdf/vocabulary.js';
-import { putQuad } from '../storage/batch-filling.js';
-import { entryBlocks, type Level, writeBatch } from '../storage/durable-level.js';
-import { encodeGraph } from '../storage/quad-keys.js';
-import { entryRange, partsOfEntry } from '../storage/records.js';
+import { putQuad } from '../storage/engine/batch-filling.js';
+import { entryBlocks, type Level, writeBatch } from '../storage/engine/durable-level.js';
+import { encodeGraph } from '../storage/graphs/quad-keys.js';
+import { entryRange, partsOfEntry } from '../storage/state/records.js';
 import { type ClientLinks, declaredTypes, linkedValues } from './linkset.js';
 import { linksetOf } from './names.js';
 

@@ -1,13 +1,13 @@
 /**
- * Linksets as documents (RFC 9264; rules 11.1, 11.2): the links that the server manages are
- * made anew on every read, the clients' are kept as they were given. Pure; it must not know requests or transactions.
+ * Linksets as documents (RFC 9264; rules 11.1, 11.2): the links that the server manages are made anew on every read, the clients' are kept
+ * as they were given. Pure.
  */
 import { createHash } from 'node:crypto';
 import { LwsError } from '../errors.js';
 import type { Link } from '../fields/link.js';
 import { isAbsoluteIri, isWellFormed } from '../rdf/iri.js';
 import { ldp, lws, rdf } from '../rdf/vocabulary.js';
-import { parentOf, type ResourceRecord } from '../storage/records.js';
+import { parentOf, type ResourceRecord } from '../storage/state/records.js';
 import { targetAttributes } from './link-attributes.js';
 import { linksetOf } from './names.js';
 import { structuralType } from './types.js';

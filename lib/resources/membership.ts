@@ -1,7 +1,7 @@
 /** Containers as they are listed: which members the asking client may see, of a page or all (rule 9.3). */
 import type { Access } from '../authorization/principal.js';
 import type { RdfFormat } from '../rdf/formats.js';
-import type { ResourceRecord } from '../storage/records.js';
+import type { ResourceRecord } from '../storage/state/records.js';
 import { jsonDocument, type Listing, type Membership, rdfDocument } from './listing-documents.js';
 import { pageStarts } from './page-starts.js';
 import { latest, seenItem, viewState } from './seen-state.js';

@@ -2,11 +2,11 @@
 import { LwsError } from '../errors.js';
 import type { Link } from '../fields/link.js';
 import { parseJson } from '../json/json.js';
-import { recordBlocks } from '../storage/all-records.js';
-import { graphPrefix } from '../storage/quad-keys.js';
-import { entryKey, partsOfEntry, type ResourceRecord, rangeOf } from '../storage/records.js';
-import type { Store } from '../storage/store.js';
-import type { Transaction } from '../storage/transaction.js';
+import type { Store } from '../storage/engine/store.js';
+import type { Transaction } from '../storage/engine/transaction.js';
+import { graphPrefix } from '../storage/graphs/quad-keys.js';
+import { recordBlocks } from '../storage/state/all-records.js';
+import { entryKey, partsOfEntry, type ResourceRecord, rangeOf } from '../storage/state/records.js';
 import { type ClientLinks, declaredTypes, linksOfHeader, mergeLinks } from './linkset.js';
 import { allLinks, linksetGraph } from './linkset-graph.js';
 import { linksetOf } from './names.js';

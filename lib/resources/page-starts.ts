@@ -1,9 +1,9 @@
 /**
- * Where the pages of a listing begin, as earlier scans of the same state found it, so that a page far after costs no scan of those
- * before it. It must not know what a page holds.
+ * Where the pages of a listing begin, as earlier scans of the same state found it, so that a page far after costs no scan of those before
+ * it.
  */
 import { LRUCache } from 'lru-cache';
-import type { ResourceRecord } from '../storage/records.js';
+import type { ResourceRecord } from '../storage/state/records.js';
 import type { Storage } from './storage.js';
 
 interface Known {

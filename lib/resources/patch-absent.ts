@@ -4,7 +4,7 @@ import { refusalOfAbsent, requirePut } from '../authorization/guard.js';
 import type { EncodedDocument } from '../documents/document-tasks.js';
 import { LwsError } from '../errors.js';
 import { decodeUtf8 } from '../json/json.js';
-import { isContainerIri } from '../storage/records.js';
+import { isContainerIri } from '../storage/state/records.js';
 import { type RequestBody, readBody } from './body.js';
 import { sparqlUpdate } from './methods.js';
 import { assertPreconditions } from './preconditions.js';

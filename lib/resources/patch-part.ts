@@ -1,11 +1,11 @@
 /** PATCH of a part of a large graph: triples that an update names are written and removed, and nothing else is looked at. */
 import type { DataChange } from '../query/data-change.js';
 import { boundedPrefixes } from '../rdf/prefixes.js';
-import type { KeyDifference } from '../storage/graph-changes.js';
-import { charactersOf } from '../storage/graph-keys.js';
-import { isLargeGraph, lineCounter } from '../storage/graph-lines.js';
-import { newRevision, type ResourceRecord } from '../storage/records.js';
-import type { Transaction } from '../storage/transaction.js';
+import type { Transaction } from '../storage/engine/transaction.js';
+import type { KeyDifference } from '../storage/graphs/graph-changes.js';
+import { charactersOf } from '../storage/graphs/graph-keys.js';
+import { isLargeGraph, lineCounter } from '../storage/graphs/graph-lines.js';
+import { newRevision, type ResourceRecord } from '../storage/state/records.js';
 import { stageHeaderLinks } from './metadata.js';
 import { dateAfter } from './preconditions.js';
 import type { Storage } from './storage.js';

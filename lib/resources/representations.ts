@@ -1,10 +1,7 @@
-/**
- * Rendered bytes, kept within a bound: a GET of a known representation costs no read of the graph. It must not know HTTP
- * nor how anything is rendered.
- */
+/** Rendered bytes, kept within a bound: a GET of a known representation costs no read of the graph. */
 import { LRUCache } from 'lru-cache';
-import { parentOf } from '../storage/records.js';
-import type { Store } from '../storage/store.js';
+import type { Store } from '../storage/engine/store.js';
+import { parentOf } from '../storage/state/records.js';
 
 export interface Representation {
   /** The state that this is a rendering of. */

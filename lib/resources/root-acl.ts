@@ -4,7 +4,7 @@ import { aclKey } from '../authorization/acl.js';
 import type { AclIndex } from '../authorization/acl-index.js';
 import { turtle } from '../rdf/formats.js';
 import { acl, foaf } from '../rdf/vocabulary.js';
-import { newRevision } from '../storage/records.js';
+import { newRevision } from '../storage/state/records.js';
 import { stageAcl } from './acl.js';
 import type { Storage } from './storage.js';
 

@@ -1,6 +1,7 @@
 /** The root container: made at the first start, never deleted. */
-import { newRevision, type ResourceRecord } from '../storage/records.js';
-import type { Store } from '../storage/store.js';
+
+import type { Store } from '../storage/engine/store.js';
+import { newRevision, type ResourceRecord } from '../storage/state/records.js';
 
 /** Makes the root container of a new storage. */
 export async function ensureRoot(store: Store, storage: string, now: number): Promise<void> {

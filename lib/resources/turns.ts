@@ -1,4 +1,4 @@
-/** Turns of what is done to one resource. It must not know what that is. */
+/** Turns of what is done to one resource. */
 
 /** Patches of one resource that are computed outside of the transaction take turns, or all but one would be in vain. */
 const turns = new Map<string, Promise<unknown>>();

@@ -1,17 +1,14 @@
-/**
- * Several RDF resources changed in one transaction, each as its own write would be: authorized, guarded, staged. It must not know what
- * the changes come from.
- */
+/** Several RDF resources changed in one transaction, each as its own write would be: authorized, guarded, staged. */
 import { attribute } from '../authorization/audit.js';
 import type { View } from '../authorization/authorizer.js';
 import { requireAccess, requirePut } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
 import type { EntityTag } from '../fields/etag.js';
-import { isLargeGraph } from '../storage/graph-lines.js';
-import { compareKeys } from '../storage/key-order.js';
-import { parentOf, type ResourceRecord } from '../storage/records.js';
-import type { Transaction } from '../storage/transaction.js';
+import type { Transaction } from '../storage/engine/transaction.js';
+import { isLargeGraph } from '../storage/graphs/graph-lines.js';
+import { compareKeys } from '../storage/graphs/key-order.js';
+import { parentOf, type ResourceRecord } from '../storage/state/records.js';
 import { stageRemoval } from './delete.js';
 import { counterpart } from './names.js';
 import { stagePart } from './patch-part.js';

@@ -1,14 +1,14 @@
-/** What the writing operations share: admission before the body, staging records, answering. It must not know koa. */
+/** What the writing operations share: admission before the body, staging records, answering. */
 import { requireAccess } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
 import type { Link } from '../fields/link.js';
 import { turtle } from '../rdf/formats.js';
-import { allOf, type GraphKeys } from '../storage/graph-keys.js';
-import { isLargeGraph } from '../storage/graph-lines.js';
-import { quotaExceeded } from '../storage/quota.js';
-import { isContainerIri, newRevision, parentOf, type ResourceRecord } from '../storage/records.js';
-import type { Transaction } from '../storage/transaction.js';
+import { quotaExceeded } from '../storage/engine/quota.js';
+import type { Transaction } from '../storage/engine/transaction.js';
+import { allOf, type GraphKeys } from '../storage/graphs/graph-keys.js';
+import { isLargeGraph } from '../storage/graphs/graph-lines.js';
+import { isContainerIri, newRevision, parentOf, type ResourceRecord } from '../storage/state/records.js';
 import { type Content, roomFor } from './body.js';
 import { stageHeaderLinks } from './metadata.js';
 import { counterpart, isReserved } from './names.js';

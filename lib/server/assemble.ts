@@ -1,4 +1,4 @@
-/** Puts the floors and the components together from the settings. It must not know any component. */
+/** Puts the floors and the components together from the settings. */
 import { createHmac } from 'node:crypto';
 import { accessTokenSuite, type TrustedIssuer } from '../authentication/access-token.js';
 import { createAuthenticator } from '../authentication/authenticate.js';
@@ -13,7 +13,7 @@ import { createAuthorizer, noteReaders } from '../authorization/authorizer.js';
 import { createGroups } from '../authorization/groups.js';
 import { ownerModel } from '../authorization/owner-mode.js';
 import { wacModel } from '../authorization/wac.js';
-import type { Component, Installation, Platform } from '../component.js';
+import type { Component, Installation, Platform } from '../component/contract.js';
 import { Documents } from '../documents/documents.js';
 import { remoteContexts } from '../documents/remote-contexts.js';
 import type { AppContext } from '../http/app-context.js';
@@ -29,9 +29,9 @@ import { ensureRootAcl } from '../resources/root-acl.js';
 import type { Storage } from '../resources/storage.js';
 import { updateGraphs } from '../resources/update-graphs.js';
 import { describeSettings, type Settings } from '../settings.js';
-import { ownsAny } from '../storage/owned-entries.js';
-import { quadsOf } from '../storage/quads.js';
-import type { Store } from '../storage/store.js';
+import type { Store } from '../storage/engine/store.js';
+import { quadsOf } from '../storage/graphs/quads.js';
+import { ownsAny } from '../storage/state/owned-entries.js';
 import type { CoreSettings } from './core-settings.js';
 import { resourceMetadataOf, resourceMetadataRoutes } from './resource-metadata.js';
 import { storeMeasures } from './store-measures.js';

@@ -1,6 +1,6 @@
 /** Where the contents of JSON and binary resources are, when that is an S3 store. */
 import { matching, optional, SettingsError, setting, text } from '../settings.js';
-import type { S3Address } from '../storage/blobs.js';
+import type { S3Address } from '../storage/blobs/blobs.js';
 
 /** Buckets and prefixes of characters that need no escape in a URL or in XML. */
 const place = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([A-Za-z0-9._/-]*))?$/;

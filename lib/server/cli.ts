@@ -1,9 +1,9 @@
 /** The command line: `quadpod [command] [--setting=value ...]`. It reads settings, runs a command, and says what went wrong. */
 import { join } from 'node:path';
-import type { Command, CommandHelp, Component } from '../component.js';
-import { packageRoot, packageVersion } from '../package-root.js';
+import type { Command, CommandHelp, Component } from '../component/contract.js';
 import { meant, nearestName, readSettingsFile, type Settings, SettingsError, unknownVariables } from '../settings.js';
-import { StoreUnavailableError } from '../storage/durable-level.js';
+import { StoreUnavailableError } from '../storage/engine/durable-level.js';
+import { packageRoot, packageVersion } from '../threads/package-root.js';
 import { commandContext } from './command-context.js';
 import { check, commands } from './commands.js';
 import { effectiveSettings } from './effective-settings.js';

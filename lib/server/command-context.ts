@@ -2,11 +2,11 @@
 
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { CommandContext, Component, Platform } from '../component.js';
+import type { CommandContext, Component, Platform } from '../component/contract.js';
 import { createLog } from '../log.js';
 import { type Settings, SettingsError } from '../settings.js';
+import type { Store } from '../storage/engine/store.js';
 import { databaseAddress } from '../storage/shared/address.js';
-import type { Store } from '../storage/store.js';
 import { s3AddressOf } from './blob-settings.js';
 import { coreSettings, readBaseUri } from './core-settings.js';
 import { assertStorage, openStore } from './open-store.js';

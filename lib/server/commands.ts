@@ -2,13 +2,13 @@
 
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { CommandHelp } from '../component.js';
+import type { CommandHelp } from '../component/contract.js';
 import { createLog, type Log } from '../log.js';
 import { linksetFaults } from '../resources/metadata.js';
 import { describeSettings, SettingsError } from '../settings.js';
-import { checkStore } from '../storage/check.js';
-import { isDamage, StoreUnavailableError } from '../storage/durable-level.js';
-import type { Store } from '../storage/store.js';
+import { checkStore } from '../storage/engine/check.js';
+import { isDamage, StoreUnavailableError } from '../storage/engine/durable-level.js';
+import type { Store } from '../storage/engine/store.js';
 import { banner } from './banner.js';
 import { type Context, onStore, print, progress } from './command-context.js';
 import { type CoreSettings, coreSettings, readBaseUri } from './core-settings.js';

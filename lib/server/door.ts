@@ -1,4 +1,4 @@
-/** Where clients come in: the ports, what is spoken on them, and how many connections they take. It must not know the application. */
+/** Where clients come in: the ports, what is spoken on them, and how many connections they take. */
 import type { RequestListener, Server } from 'node:http';
 import type { ChallengePolicy } from '../authentication/challenge.js';
 import type { Certificates } from './certificates.js';

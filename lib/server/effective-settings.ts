@@ -1,5 +1,5 @@
-/** The settings in force and the components that they name. It must not know where the settings come from. */
-import type { Component } from '../component.js';
+/** The settings in force and the components that they name. */
+import type { Component } from '../component/contract.js';
 import { loadSettings, type SettingSources, type Settings, SettingsError } from '../settings.js';
 import { coreSettings } from './core-settings.js';
 

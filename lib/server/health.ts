@@ -4,7 +4,7 @@
  */
 import type { Reply } from '../http/reply.js';
 import type { Route } from '../http/route.js';
-import type { Store } from '../storage/store.js';
+import type { Store } from '../storage/engine/store.js';
 
 export const healthRoutes = (store: Store): readonly Route[] => [
   route('live', () => answer(true)),

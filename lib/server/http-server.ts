@@ -1,4 +1,4 @@
-/** Node's HTTP server as this house uses it: limits, malformed requests. It must not know the application. */
+/** Node's HTTP server as this house uses it: limits, malformed requests. */
 import { randomUUID } from 'node:crypto';
 import { createServer, type RequestListener } from 'node:http';
 import type { Server as NetServer, Socket } from 'node:net';

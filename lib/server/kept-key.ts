@@ -1,9 +1,9 @@
-/** Private keys that the server makes at its first start and keeps in files of mode 0600. It must not know what they sign. */
+/** Private keys that the server makes at its first start and keeps in files of mode 0600. */
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import type { PublicJwk } from '../authorization/multikey.js';
 import { SettingsError } from '../settings.js';
-import { writeWhole } from '../storage/synced-files.js';
+import { writeWhole } from '../storage/engine/synced-files.js';
 
 /** A private key as a JWK; the file that holds one has mode 0600. */
 export type PrivateJwk = PublicJwk & { readonly d: string };

@@ -3,13 +3,13 @@ import { existsSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { writeLinksetGraphs } from '../resources/linkset-graph.js';
 import { SettingsError } from '../settings.js';
-import { type Level, openLevel, StoreUnavailableError } from '../storage/durable-level.js';
+import { type Level, openLevel, StoreUnavailableError } from '../storage/engine/durable-level.js';
+import { Store } from '../storage/engine/store.js';
+import type { StoreOptions } from '../storage/engine/store-options.js';
+import { makeFolder } from '../storage/engine/synced-files.js';
 import { Cluster, type ClusterOptions } from '../storage/shared/cluster.js';
 import type { DatabaseAddress } from '../storage/shared/connection.js';
 import { assertNoCopy } from '../storage/shared/copy.js';
-import { Store } from '../storage/store.js';
-import type { StoreOptions } from '../storage/store-options.js';
-import { makeFolder } from '../storage/synced-files.js';
 import { rememberAddress } from './remembered-address.js';
 
 /** Node's recursive mkdir says ENOENT on a disk that is mounted read-only. */

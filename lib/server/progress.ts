@@ -1,5 +1,5 @@
 /** Progress of long work, for people: a bar on a terminal, a line now and then elsewhere. */
-import type { Progress } from '../component.js';
+import type { Progress } from '../component/contract.js';
 
 const width = 30;
 /** Milliseconds: shorter work shows nothing, and a log gets a line only so often. */

@@ -4,7 +4,7 @@
  */
 import { createPrivateKey } from 'node:crypto';
 import { join } from 'node:path';
-import type { Component, Installation, Platform } from '../component.js';
+import type { Component, Installation, Platform } from '../component/contract.js';
 import { type Application, createApp } from '../http/app.js';
 import type { AppContext } from '../http/app-context.js';
 import { read as readResource } from '../http/resource-routes.js';
@@ -12,8 +12,8 @@ import type { Log } from '../log.js';
 import type { Storage } from '../resources/storage.js';
 import { ensureRoot } from '../resources/storage-root.js';
 import type { Settings } from '../settings.js';
+import type { Store } from '../storage/engine/store.js';
 import { databaseAddress } from '../storage/shared/address.js';
-import type { Store } from '../storage/store.js';
 import { type AssemblyContext, assembleAppContext, assemblePlatform, assembleStorage, installAll } from './assemble.js';
 import { s3AddressOf } from './blob-settings.js';
 import { certificatesOf } from './certificates.js';

@@ -1,5 +1,5 @@
-/** The link that opens the storage in a browser, signed in. It must not know the page behind it. */
-import type { Component } from '../component.js';
+/** The link that opens the storage in a browser, signed in. */
+import type { Component } from '../component/contract.js';
 import type { Settings } from '../settings.js';
 
 /** The address of the page for people; `undefined` when no component that is on has one. */

@@ -1,7 +1,7 @@
 /** Numbers of the store, for those who watch the server. */
 import { type Measure, measure } from '../measures.js';
-import { openSnapshots } from '../storage/snapshot.js';
-import type { Store } from '../storage/store.js';
+import { openSnapshots } from '../storage/engine/snapshot.js';
+import type { Store } from '../storage/engine/store.js';
 
 export const storeMeasures = (store: Store, quotaBytes: number): readonly Measure[] => [
   measure('gauge', 'store_bytes', 'Bytes that count against the quota.', store.bytes),

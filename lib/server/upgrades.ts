@@ -1,11 +1,11 @@
 /**
- * Connections that become something else than HTTP (RFC 9110 7.8): a component may take one. Every other wish to upgrade is
- * ignored, and the request is answered. It must not know what a connection becomes.
+ * Connections that become something else than HTTP (RFC 9110 7.8): a component may take one. Every other wish to upgrade is ignored, and
+ * the request is answered.
  */
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Installation } from '../component.js';
+import type { Installation } from '../component/contract.js';
 import { endUpgrade } from '../http/upgrade.js';
 
 type Upgrade = (req: IncomingMessage, socket: Duplex, head: Buffer) => void;

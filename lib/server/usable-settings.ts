@@ -3,7 +3,7 @@ import { isIdentity } from '../authorization/did.js';
 import { type Settings, SettingsError } from '../settings.js';
 import { assertUsableBlobs } from './blob-settings.js';
 import { type CoreSettings, coreSettings, readBaseUri, servesTls } from './core-settings.js';
-import { assertUsableTls } from './tls/usable-tls.js';
+import { assertUsableTls } from './usable-tls.js';
 
 /** Refuses what would be unsafe or cannot work. @throws SettingsError with one sentence that names the setting */
 export function assertUsable(all: Settings): void {

@@ -1,5 +1,5 @@
-/** What `quadpod help` and `quadpod COMMAND --help` print. It must not know what commands do. */
-import type { CommandHelp } from '../component.js';
+/** What `quadpod help` and `quadpod COMMAND --help` print. */
+import type { CommandHelp } from '../component/contract.js';
 
 export type HelpOfCommands = Readonly<Record<string, CommandHelp>>;
 

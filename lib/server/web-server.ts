@@ -1,4 +1,4 @@
-/** A server that listens, whatever it speaks: where, and how it ends. It must not know HTTP. */
+/** A server that listens, whatever it speaks: where, and how it ends. */
 import type { AddressInfo, Server as NetServer } from 'node:net';
 
 /** A listening server and its connections. */

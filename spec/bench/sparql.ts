@@ -16,8 +16,8 @@ import type { BuilderData, FromBuilder } from '../../lib/query/memory/memory-ind
 import { MemoryLayers } from '../../lib/query/memory/memory-layers.js';
 import type { MemoryView } from '../../lib/query/memory/memory-view.js';
 import { parseQuery } from '../../lib/query/parse/parse-query.js';
-import { type Level, type LevelSnapshot, openLevel, writeBatch } from '../../lib/storage/durable-level.js';
-import { encodeGraph, otherKeys } from '../../lib/storage/quad-keys.js';
+import { type Level, type LevelSnapshot, openLevel, writeBatch } from '../../lib/storage/engine/durable-level.js';
+import { encodeGraph, otherKeys } from '../../lib/storage/graphs/quad-keys.js';
 
 const quads = Number(process.argv[2] ?? 100_000);
 const graphs = quads / 20;

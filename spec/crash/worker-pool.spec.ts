@@ -5,8 +5,8 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
-import { WorkerPool } from '../../lib/worker-pool.js';
-import { runTask } from '../../lib/worker-task.js';
+import { WorkerPool } from '../../lib/threads/worker-pool.js';
+import { runTask } from '../../lib/threads/worker-task.js';
 
 describe('A worker that leaves because it was idle', function () {
   this.timeout(30_000);

@@ -1,6 +1,6 @@
 /** Rules 1.3, 1.13, 1.6: what no way of writing lets in, because another way could not take it back or would read it otherwise. */
 import { expect } from 'chai';
-import { largeGraph } from '../../lib/storage/graph-lines.js';
+import { largeGraph } from '../../lib/storage/graphs/graph-lines.js';
 import { describeStorage, type StorageUnderTest } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
 import { ed25519Identity } from '../support/identity.js';

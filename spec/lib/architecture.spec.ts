@@ -2,16 +2,15 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { expect } from 'chai';
-import { packageRoot } from '../../lib/package-root.js';
+import { packageRoot } from '../../lib/threads/package-root.js';
 import { longParameterLists } from './long-parameter-lists.js';
 import { circlesOf, functionsOf, type Import, importsOf, pathOf, sourceFiles } from './source-tree.js';
 
 /** From the ground up; a folder imports only what is on a lower line. Those on one line may know each other only by the pairs below. */
 const floors: readonly (readonly string[])[] = [
-  ['lib/buffered-output'],
-  ['lib/worker-job'],
-  ['lib/settings', 'lib/errors', 'lib/log', 'lib/measures', 'lib/package-root', 'lib/worker-pool'],
-  ['lib/fields', 'lib/json', 'lib/worker-task'],
+  ['lib/threads'],
+  ['lib/settings', 'lib/errors', 'lib/log', 'lib/measures'],
+  ['lib/fields', 'lib/json'],
   ['lib/rdf', 'lib/outbound'],
   ['lib/storage'],
   ['lib/query'],
@@ -65,6 +64,22 @@ describe('The house', () => {
       return from.startsWith('.') && own !== undefined && other !== undefined && own !== other;
     });
     expect(across).to.deep.equal([]);
+  });
+
+  it('has components that reach the floors through the doors of lib/component alone', () => {
+    const around = offences(({ file, from }) => {
+      const isFeature = /^components[/\\][^/\\]+[/\\]/.test(relative(packageRoot, file));
+      const there = relative(packageRoot, resolve(dirname(file), from));
+      return (
+        isFeature &&
+        from.startsWith('.') &&
+        /^lib[/\\]/.test(there) &&
+        !/^lib[/\\]component[/\\](?!contract)/.test(there)
+      );
+    });
+    expect(around).to.deep.equal([]);
+    const doors = files.filter((file) => isIn(file, 'lib/component/')).length;
+    expect(doors).to.be.within(15, 25);
   });
 
   it('keeps LevelDB and quadstore in storage, and Comunica in query', () => {

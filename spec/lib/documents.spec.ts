@@ -1,12 +1,21 @@
 /** Documents for people: nothing that they point to is missing, and what they show works. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { expect } from 'chai';
 import { isIdentity } from '../../lib/authorization/did.js';
-import { packageRoot } from '../../lib/package-root.js';
+import { packageRoot } from '../../lib/threads/package-root.js';
 import { request } from '../support/http.js';
-import { startProcess } from '../support/process.js';
+import { runProcess, startProcess } from '../support/process.js';
 
 const skipped = new Set(['node_modules', 'dist', '.git']);
 
@@ -65,20 +74,37 @@ describe('Documents', () => {
     expect(listed).to.deep.equal(files);
   });
 
-  it('show a component that works', async () => {
-    const code = /```js\n(const route[\s\S]*?)```/.exec(read('CONTRIBUTING.md'))![1]!;
-    const file = join(mkdtempSync(join(tmpdir(), 'quadpod-component-')), 'visits.mjs');
-    writeFileSync(file, code);
-    const environment = { LWS_COMPONENTS: file, LWS_DEV_OPEN: 'false', LWS_CONSOLE_ENABLED: 'false' };
-    const server = await startProcess({ environment });
+  it('show a component that works, in the page of the kit: its setting, its refusals, its entry, its listener, its check, its command', async () => {
+    const [, code] = /```js\n(import [\s\S]*?)```/.exec(read('docs/component.md'))!;
+    const folder = mkdtempSync(join(tmpdir(), 'quadpod-component-'));
+    mkdirSync(join(folder, 'node_modules'));
+    symlinkSync(packageRoot, join(folder, 'node_modules/quadpod'));
+    const file = join(folder, 'guestbook.mjs');
+    writeFileSync(file, code!);
+    const component = { LWS_COMPONENTS: file, LWS_CONSOLE_ENABLED: 'false', LWS_GUESTBOOK_LONGEST: '5' };
+    const server = await startProcess({
+      environment: { ...component, LWS_DEV_OPEN: 'false' },
+      dataDir: join(folder, 'data'),
+    });
+    const owner = { Authorization: `Bearer ${/TOKEN='?([\w.-]+)/.exec(server.output.stderr)![1]}` };
+    const sign = async (body: string, headers = owner as Record<string, string>): Promise<number> =>
+      (await request(`${server.root}.lws/guestbook`, { method: 'POST', headers, body })).status;
     try {
-      const headers = { Authorization: `Bearer ${/TOKEN='?([\w.-]+)/.exec(server.output.stderr)![1]}` };
-      expect((await request(`${server.root}seen/`, { method: 'PUT', headers })).status).to.equal(201);
-      const { status, text } = await request(`${server.root}.lws/visits`, { headers });
-      expect([status, JSON.parse(text)]).to.deep.equal([200, { [`${server.root}seen/`]: 1 }]);
-      expect((await request(`${server.root}.lws/visits`)).status).to.equal(401);
+      expect((await request(`${server.root}seen/`, { method: 'PUT', headers: owner })).status).to.equal(201);
+      for (const bad of ['', '{', '[]', '{"text":""}', '{"text":1}']) expect(await sign(bad), bad).to.equal(400);
+      expect(await sign('{"text":"too long"}')).to.equal(413);
+      expect(await sign('{"text":"Hello"}', {})).to.equal(401);
+      expect([await sign('{"text":"Hello"}'), await sign('{"text":"Hi"}')]).to.deep.equal([201, 204]);
+      const { status, text } = await request(`${server.root}.lws/guestbook`, { headers: owner });
+      expect([status, JSON.parse(text).writes, JSON.parse(text).entries[0].text]).to.deep.equal([200, 1, 'Hi']);
+      expect((await request(`${server.root}.lws/guestbook`)).status).to.equal(401);
     } finally {
       await server.stop();
     }
-  });
+    const run = (...words: string[]) =>
+      runProcess(words, { dataDir: join(folder, 'data'), root: server.root, environment: component });
+    expect((await run('guestbook')).stdout).to.match(/^did:key:\w+: Hi\n$/);
+    expect((await run('check')).code).to.equal(0);
+    expect((await run('settings')).stdout).to.include('lws.guestbook.longest');
+  }).timeout(60_000);
 });

@@ -87,7 +87,7 @@ export const longParameterLists: ReadonlySet<string> = new Set([
   'lib/server/assemble.ts assembleStorage',
   'lib/server/assemble.ts installAll',
   'lib/settings.ts setting',
-  'lib/storage/file-blobs.ts constructor',
-  'lib/storage/store.ts constructor',
-  'lib/storage/store.ts open',
+  'lib/storage/blobs/file-blobs.ts constructor',
+  'lib/storage/engine/store.ts constructor',
+  'lib/storage/engine/store.ts open',
 ]);

@@ -3,7 +3,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { standardComponents } from '../../components/index.js';
-import { packageRoot } from '../../lib/package-root.js';
 import { coreSettings } from '../../lib/server/core-settings.js';
 import { settingsFile, settingsMarkdown } from '../../lib/server/settings-table.js';
 import { assertUsable } from '../../lib/server/usable-settings.js';
@@ -16,6 +15,7 @@ import {
   setting,
   text,
 } from '../../lib/settings.js';
+import { packageRoot } from '../../lib/threads/package-root.js';
 
 // What the machine has in its environment is none of the specs' affair.
 for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) delete process.env[name];

@@ -1,7 +1,7 @@
 /** The source tree as the house spec reads it: files, their imports, circles among them, and their functions. No tool, no grammar. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { packageRoot } from '../../lib/package-root.js';
+import { packageRoot } from '../../lib/threads/package-root.js';
 
 export interface Import {
   readonly file: string;

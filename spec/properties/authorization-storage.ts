@@ -11,16 +11,16 @@ import { createAuthorizer, type PermissionSource } from '../../lib/authorization
 import { createGroups } from '../../lib/authorization/groups.js';
 import { ownerModel } from '../../lib/authorization/owner-mode.js';
 import { wacModel } from '../../lib/authorization/wac.js';
-import type { Platform } from '../../lib/component.js';
+import type { Platform } from '../../lib/component/contract.js';
 import type { Documents } from '../../lib/documents/documents.js';
 import { createLog } from '../../lib/log.js';
 import { stageAcl } from '../../lib/resources/acl.js';
 import { stageLinks } from '../../lib/resources/metadata.js';
 import { Representations } from '../../lib/resources/representations.js';
 import type { Storage } from '../../lib/resources/storage.js';
-import type { Level } from '../../lib/storage/durable-level.js';
-import { encodeGraph } from '../../lib/storage/quad-keys.js';
-import type { Transaction } from '../../lib/storage/transaction.js';
+import type { Level } from '../../lib/storage/engine/durable-level.js';
+import type { Transaction } from '../../lib/storage/engine/transaction.js';
+import { encodeGraph } from '../../lib/storage/graphs/quad-keys.js';
 import { memoryStore } from '../support/memory-store.js';
 import { everybody, formatOf, parentOf, type Resource, type Rule, root, type World } from './authorization-model.js';
 

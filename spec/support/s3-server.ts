@@ -9,7 +9,7 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BlobLocation, S3Address } from '../../lib/storage/blobs.js';
+import type { BlobLocation, S3Address } from '../../lib/storage/blobs/blobs.js';
 
 interface S3rver {
   configureBuckets(): Promise<unknown>;

@@ -6,9 +6,9 @@ import type { Filter } from '../../components/search-index/filter.js';
 import { algebraOfFilter, indexGraph, predicateOf, relationOf } from '../../components/search-index/filter-algebra.js';
 import { postingSpace } from '../../components/search-index/postings.js';
 import type { Access } from '../../lib/authorization/principal.js';
-import type { Platform } from '../../lib/component.js';
+import type { Platform } from '../../lib/component/contract.js';
 import { loadAlgebraFactory } from '../../lib/query/algebra.js';
-import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/records.js';
+import { entryKey, entryRange, partsOfEntry } from '../../lib/storage/state/records.js';
 import { loadStockEngine } from './stock-engine.js';
 
 /** The matching resources that the caller may read, in order. */

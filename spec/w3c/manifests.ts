@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { Term } from '@rdfjs/types';
 import { Parser, Store } from 'n3';
-import { packageRoot } from '../../lib/package-root.js';
+import { packageRoot } from '../../lib/threads/package-root.js';
 
 export interface EvaluationTest {
   readonly kind: 'evaluation';

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import { LwsError } from '../../lib/errors.js';
-import { packageRoot } from '../../lib/package-root.js';
 import { parseRdf } from '../../lib/rdf/parse.js';
+import { packageRoot } from '../../lib/threads/package-root.js';
 import { isomorphic } from '../lib/rdf/isomorphism.js';
 
 /** Base64: some documents are in other encodings than UTF-8. Without triples a document has to be refused. */

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { Parser, Store } from 'n3';
-import { packageRoot } from '../../lib/package-root.js';
+import { packageRoot } from '../../lib/threads/package-root.js';
 
 /** Files of graphs: of the default graph under `default`, of others under the last part of their names. */
 export type GraphFiles = ReadonlyMap<string, string>;

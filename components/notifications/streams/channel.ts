@@ -1,5 +1,5 @@
-/** A channel: what callers with the same rights hear of the same topics. It must not know how it goes over the wire. */
-import type { Access } from '../../../lib/authorization/principal.js';
+/** A channel: what callers with the same rights hear of the same topics. */
+import type { Access } from '../../../lib/component/access.js';
 import type { Activity } from '../events.js';
 import type { Reader } from '../readers.js';
 

@@ -1,13 +1,10 @@
 /**
- * The channels that somebody listens to, by topic. Each event is authorized in its own transaction; a
- * channel ends when one of its topics can no longer be read. It must not know how a channel is read.
+ * The channels that somebody listens to, by topic. Each event is authorized in its own transaction; a channel ends when one of its topics
+ * can no longer be read.
  */
 import { setImmediate as breathe } from 'node:timers/promises';
-import { ancestorsOf } from '../../../lib/authorization/authorizer.js';
-import { requireAccess } from '../../../lib/authorization/guard.js';
-import type { Access } from '../../../lib/authorization/principal.js';
-import type { Platform } from '../../../lib/component.js';
-import { LwsError } from '../../../lib/errors.js';
+import { type Access, ancestorsOf, requireAccess } from '../../../lib/component/access.js';
+import { LwsError, type Platform } from '../../../lib/component/basics.js';
 import { Channel, type Listener } from './channel.js';
 
 /** Milliseconds between signs of life. */

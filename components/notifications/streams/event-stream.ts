@@ -1,14 +1,9 @@
-/** Live updates as `text/event-stream` (WHATWG HTML 9.2). It must not know how events come about. */
+/** Live updates as `text/event-stream` (WHATWG HTML 9.2). */
 import { PassThrough } from 'node:stream';
-import type { Platform } from '../../../lib/component.js';
-import { LwsError } from '../../../lib/errors.js';
-import { qualityOf } from '../../../lib/fields/accept.js';
-import { formatLink } from '../../../lib/fields/link.js';
-import { acceptedRanges } from '../../../lib/http/negotiate.js';
-import type { Reply } from '../../../lib/http/reply.js';
-import type { Route, RouteRequest } from '../../../lib/http/route.js';
-import { isAbsoluteIri } from '../../../lib/rdf/iri.js';
-import { lws } from '../../../lib/rdf/vocabulary.js';
+import { LwsError, type Platform } from '../../../lib/component/basics.js';
+import { formatLink, qualityOf } from '../../../lib/component/fields.js';
+import { acceptedRanges, type Reply, type Route, type RouteRequest } from '../../../lib/component/http.js';
+import { isAbsoluteIri, lws } from '../../../lib/component/vocabulary.js';
 import { type Activity, notificationOf } from '../events.js';
 import { PastEvents } from '../past-events.js';
 import type { Channel, Listener } from './channel.js';

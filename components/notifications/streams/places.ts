@@ -1,9 +1,7 @@
 /** How many streams there may be, of whom: identities are free, and so addresses and strangers have bounds as well. */
-import { type Client, clientFor } from '../../../lib/authorization/client.js';
-import type { Access } from '../../../lib/authorization/principal.js';
-import type { Platform } from '../../../lib/component.js';
-import { LwsError } from '../../../lib/errors.js';
-import { clientOf } from '../../../lib/fields/client-address.js';
+import { type Access, type Client, clientFor } from '../../../lib/component/access.js';
+import { LwsError, type Platform } from '../../../lib/component/basics.js';
+import { clientOf } from '../../../lib/component/fields.js';
 
 export interface StreamLimits {
   readonly perSubject: number;

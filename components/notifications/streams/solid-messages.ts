@@ -1,9 +1,8 @@
 /** What the Solid Notifications Protocol says and asks, as documents. Pure. */
 import type { Quad } from '@rdfjs/types';
-import { LwsError } from '../../../lib/errors.js';
-import { parseDateTime } from '../../../lib/fields/date.js';
-import { isAbsoluteIri } from '../../../lib/rdf/iri.js';
-import { rdf, xsd } from '../../../lib/rdf/vocabulary.js';
+import { LwsError } from '../../../lib/component/basics.js';
+import { parseDateTime } from '../../../lib/component/fields.js';
+import { isAbsoluteIri, rdf, xsd } from '../../../lib/component/vocabulary.js';
 import type { Activity } from '../events.js';
 
 export const notify = 'http://www.w3.org/ns/solid/notifications#';

@@ -1,27 +1,25 @@
 /**
- * `WebSocketChannel2023` of the Solid Notifications Protocol: whoever may read a topic is given an address that nobody can
- * guess, good for one connection within a minute. It must not know how events come about.
+ * `WebSocketChannel2023` of the Solid Notifications Protocol: whoever may read a topic is given an address that nobody can guess, good for
+ * one connection within a minute.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { requireAccess } from '../../../lib/authorization/guard.js';
-import type { Access } from '../../../lib/authorization/principal.js';
-import type { Installation } from '../../../lib/component.js';
-import { LwsError } from '../../../lib/errors.js';
-import { chooseMediaType } from '../../../lib/fields/accept.js';
-import { formatLink } from '../../../lib/fields/link.js';
-import { acceptedRanges, chooseRdfFormat } from '../../../lib/http/negotiate.js';
-import { statusOf } from '../../../lib/http/problem.js';
-import type { Reply } from '../../../lib/http/reply.js';
-import type { RouteRequest } from '../../../lib/http/route.js';
-import { endUpgrade } from '../../../lib/http/upgrade.js';
-import { decodeUtf8, parseJson } from '../../../lib/json/json.js';
-import { turtle } from '../../../lib/rdf/formats.js';
-import { lws } from '../../../lib/rdf/vocabulary.js';
-import { readBody } from '../../../lib/resources/body.js';
-import { decodeGraph } from '../../../lib/storage/quad-decoding.js';
+import { type Access, requireAccess } from '../../../lib/component/access.js';
+import { type Installation, LwsError } from '../../../lib/component/basics.js';
+import { chooseMediaType, decodeUtf8, formatLink, parseJson } from '../../../lib/component/fields.js';
+import { decodeGraph } from '../../../lib/component/graphs.js';
+import {
+  acceptedRanges,
+  chooseRdfFormat,
+  endUpgrade,
+  type Reply,
+  type RouteRequest,
+  readBody,
+  statusOf,
+} from '../../../lib/component/http.js';
+import { lws, turtle } from '../../../lib/component/vocabulary.js';
 import type { Channel, Listener } from './channel.js';
 import { type Streams, whenExpired } from './event-stream.js';
 import {

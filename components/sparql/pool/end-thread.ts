@@ -1,6 +1,6 @@
 /**
  * The end of a query thread: it is told, closes LevelDB by itself, and is killed when it does not. One that is killed while LevelDB reads
- * for it can leave an iterator behind, which ends the process when the store is closed. It must not know queries.
+ * for it can leave an iterator behind, which ends the process when the store is closed.
  */
 import type { Worker } from 'node:worker_threads';
 import type { ToQueryWorker } from './messages.js';

@@ -1,11 +1,15 @@
 /** What the HTTP thread and a query worker say to each other. */
 
-import type { ErrorCode } from '../../../lib/errors.js';
-import type { AllowedHost } from '../../../lib/outbound/address-policy.js';
-import type { GraphScope } from '../../../lib/query/access/readable-graphs.js';
-import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
-import type { GraphChanges, MemoryAsked, MemoryMessage } from '../../../lib/query/memory/memory-layers.js';
-import type { Parameters } from '../../../lib/query/parse/parameters.js';
+import type { ErrorCode } from '../../../lib/component/basics.js';
+import type {
+  GraphChanges,
+  MemoryAsked,
+  MemoryMessage,
+  ServiceAnswer,
+  ServiceCall,
+} from '../../../lib/component/memory.js';
+import type { AllowedHost } from '../../../lib/component/outbound.js';
+import type { GraphScope, Parameters } from '../../../lib/component/query.js';
 import type { AcceptedFormats } from '../protocol.js';
 
 /** What is decided of a graph: whether it may be read, may be known of, or may be made where there is none. */

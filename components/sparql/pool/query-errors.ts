@@ -1,5 +1,5 @@
-/** Why a query got no answer. It must not know the pool. */
-import { LwsError } from '../../../lib/errors.js';
+/** Why a query got no answer. */
+import { LwsError } from '../../../lib/component/basics.js';
 import type { FromQueryWorker } from './messages.js';
 
 export function refusalOf({ code, message, stack }: Extract<FromQueryWorker, { fault: unknown }>['fault']): Error {

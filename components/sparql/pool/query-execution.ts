@@ -1,9 +1,14 @@
 /** A query run on the caller's dataset, as chunks of the answer. It belongs into a worker, which is killed if it must be. */
 import type { Quad } from '@rdfjs/types';
-import { LwsError } from '../../../lib/errors.js';
-import { type AskOptions, answersOf, type QueryAnswers } from '../../../lib/query/answers.js';
-import { parseQuery, type ReadQuery } from '../../../lib/query/parse/parse-query.js';
-import { boundedPrefixes } from '../../../lib/rdf/prefixes.js';
+import { LwsError } from '../../../lib/component/basics.js';
+import {
+  type AskOptions,
+  answersOf,
+  parseQuery,
+  type QueryAnswers,
+  type ReadQuery,
+} from '../../../lib/component/query.js';
+import { boundedPrefixes } from '../../../lib/component/writers.js';
 import { graphChunks } from '../results/graph-writer.js';
 import { type Row, resultWriter } from '../results/result-writers.js';
 import type { QueryTask } from './messages.js';

@@ -1,10 +1,9 @@
-/** Queries in worker threads that are shared between clients. It must not know what a query means. */
+/** Queries in worker threads that are shared between clients. */
 import type { Worker } from 'node:worker_threads';
-import { rankOf } from '../../../lib/authorization/client.js';
-import { type Measure, measure } from '../../../lib/measures.js';
-import type { MemoryIndex } from '../../../lib/query/memory/memory-index.js';
-import { NotBegun } from '../../../lib/worker-job.js';
-import { WorkerPool } from '../../../lib/worker-pool.js';
+import { rankOf } from '../../../lib/component/access.js';
+import { type Measure, measure } from '../../../lib/component/basics.js';
+import type { MemoryIndex } from '../../../lib/component/memory.js';
+import { NotBegun, WorkerPool } from '../../../lib/component/threads.js';
 import { endThread } from './end-thread.js';
 import type { QueryWorkerData } from './messages.js';
 import { gone, tooBusy } from './query-errors.js';

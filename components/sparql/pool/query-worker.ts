@@ -3,16 +3,11 @@
  * at any moment. It must not know who asks.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { LwsError } from '../../../lib/errors.js';
-import { readableGraphs } from '../../../lib/query/access/readable-graphs.js';
-import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
-import { checkOf } from '../../../lib/query/limits.js';
-import { MemoryLayers } from '../../../lib/query/memory/memory-layers.js';
-import { loadParser } from '../../../lib/query/parse/sparql-parser.js';
-import { loadQueryEngine } from '../../../lib/query/query-engine.js';
-import { openLevel } from '../../../lib/storage/durable-level.js';
-import { hiddenGraphs } from '../../../lib/storage/hidden-keys.js';
-import { ownedBy } from '../../../lib/storage/owned-entries.js';
+import { LwsError } from '../../../lib/component/basics.js';
+import { hiddenGraphs } from '../../../lib/component/graphs.js';
+import { openLevel, ownedBy } from '../../../lib/component/level.js';
+import { MemoryLayers, type ServiceAnswer, type ServiceCall } from '../../../lib/component/memory.js';
+import { checkOf, loadParser, loadQueryEngine, readableGraphs } from '../../../lib/component/query.js';
 import type { FromQueryWorker, Purpose, QueryWorkerData, ToQueryWorker } from './messages.js';
 import { interrupted, outOfMemory, timeout } from './query-errors.js';
 import { runQuery } from './query-execution.js';

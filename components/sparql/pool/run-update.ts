@@ -2,16 +2,18 @@
  * What an update would change, as lines of JSON: it is computed in a worker, which writes nothing, and written by the thread that has
  * the store. It must not know who asks.
  */
-import { LwsError } from '../../../lib/errors.js';
-import type { ChangedGraph, ChangedGraphs } from '../../../lib/query/changed-graphs.js';
-import { computeUpdate, type GraphsUpdateOptions } from '../../../lib/query/graphs-update.js';
-import { readGraphsUpdate } from '../../../lib/query/parse/read-graphs-update.js';
-import { boundedPrefixes } from '../../../lib/rdf/prefixes.js';
-import { assertName } from '../../../lib/resources/bulk-admission.js';
-import type { GraphUpdate } from '../../../lib/resources/update-graphs.js';
-import { defaultTurtle, isLargeGraph } from '../../../lib/storage/graph-lines.js';
-import { sortKeys } from '../../../lib/storage/key-order.js';
-import { isContainerIri } from '../../../lib/storage/records.js';
+import { LwsError } from '../../../lib/component/basics.js';
+import { isContainerIri } from '../../../lib/component/entries.js';
+import { defaultTurtle, isLargeGraph, sortKeys } from '../../../lib/component/graphs.js';
+import {
+  type ChangedGraph,
+  type ChangedGraphs,
+  computeUpdate,
+  type GraphsUpdateOptions,
+  readGraphsUpdate,
+} from '../../../lib/component/query.js';
+import { assertName, type GraphUpdate } from '../../../lib/component/resources.js';
+import { boundedPrefixes } from '../../../lib/component/writers.js';
 import type { Purpose, QueryTask } from './messages.js';
 import { interrupted } from './query-errors.js';
 import type { QueryRun } from './query-execution.js';

@@ -1,15 +1,10 @@
-/**
- * One query in one thread, from its task to the end of its answer: limits, what the thread asks for, and how fast its answer is
- * taken. It must not know who else waits.
- */
+/** One query in one thread, from its task to the end of its answer: limits, what the thread asks for, and how fast its answer is taken. */
 import { Readable } from 'node:stream';
 import type { Worker } from 'node:worker_threads';
-import type { Standing } from '../../../lib/authorization/authorizer.js';
-import { LwsError } from '../../../lib/errors.js';
-import type { GraphScope } from '../../../lib/query/access/readable-graphs.js';
-import type { ServiceAnswer, ServiceCall } from '../../../lib/query/access/service-call.js';
-import type { MemoryIndex } from '../../../lib/query/memory/memory-index.js';
-import type { MemoryAsked } from '../../../lib/query/memory/memory-layers.js';
+import type { Standing } from '../../../lib/component/access.js';
+import { LwsError } from '../../../lib/component/basics.js';
+import type { MemoryAsked, MemoryIndex, ServiceAnswer, ServiceCall } from '../../../lib/component/memory.js';
+import type { GraphScope } from '../../../lib/component/query.js';
 import { endThread } from './end-thread.js';
 import type { FromQueryWorker, Purpose, QueryTask, ToQueryWorker } from './messages.js';
 import { gone, interrupted, outOfMemory, refusalOf, timeout } from './query-errors.js';

@@ -1,10 +1,9 @@
 /**
- * What our own archives consist of: a head, members as lines of JSON in parts, longer contents as files of their own, and a trailer,
- * which names the parts and their digests. It must not know what members mean.
+ * What our own archives consist of: a head, members as lines of JSON in parts, longer contents as files of their own, and a trailer, which
+ * names the parts and their digests.
  */
-import { isObject } from '../../../lib/json/exact-json.js';
-import { parseJson } from '../../../lib/json/json.js';
-import { isAbsoluteIri } from '../../../lib/rdf/iri.js';
+import { isObject, parseJson } from '../../../lib/component/fields.js';
+import { isAbsoluteIri } from '../../../lib/component/vocabulary.js';
 import type { FileTree, TreeFile } from '../file-tree.js';
 import { TransferError } from '../member.js';
 import { bytesOf, requiredFile } from './whole-file.js';

@@ -1,11 +1,10 @@
-/** Members as lines of an archive, which are objects, and back. It must not know files. */
+/** Members as lines of an archive, which are objects, and back. */
 import type { Quad } from '@rdfjs/types';
 import type { DataFactory } from 'rdf-data-factory';
-import { parseMediaType } from '../../../lib/fields/media-type.js';
-import { isObject } from '../../../lib/json/exact-json.js';
-import { boundedPrefixes } from '../../../lib/rdf/prefixes.js';
-import { readContextObject } from '../../../lib/resources/linkset.js';
-import { EntryRewriting } from '../../../lib/storage/rewritten-entries.js';
+import { isObject, parseMediaType } from '../../../lib/component/fields.js';
+import { EntryRewriting } from '../../../lib/component/level.js';
+import { readContextObject } from '../../../lib/component/resources.js';
+import { boundedPrefixes } from '../../../lib/component/writers.js';
 import type {
   AccessList,
   BytesMember,

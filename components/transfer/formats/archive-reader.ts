@@ -1,10 +1,9 @@
 /**
- * Reads our own archive. Its head and its end are looked at first, and every part before anything of it is given away: of an archive
- * that is cut off nothing is imported. It must not know where the files are.
+ * Reads our own archive. Its head and its end are looked at first, and every part before anything of it is given away: of an archive that
+ * is cut off nothing is imported.
  */
 import { createHash, hash } from 'node:crypto';
-import { isObject } from '../../../lib/json/exact-json.js';
-import { parseJson } from '../../../lib/json/json.js';
+import { isObject, parseJson } from '../../../lib/component/fields.js';
 import type { FileTree } from '../file-tree.js';
 import { type Member, type Reader, type ReadOptions, type ReadStep, TransferError } from '../member.js';
 import {

@@ -1,5 +1,5 @@
 /**
- * Writes our own archive: everything of the members, such that reading it gives the same. It must not know where the files go.
+ * Writes our own archive: everything of the members, such that reading it gives the same.
  *
  * Parts hold the members in their order; a content of its own file stands before the part that names it.
  */

@@ -1,4 +1,4 @@
-/** Where the bytes of a single file come from. It must not know formats. */
+/** Where the bytes of a single file come from. */
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename } from 'node:path';

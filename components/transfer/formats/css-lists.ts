@@ -1,8 +1,5 @@
-/**
- * Access control lists and descriptions in the data folder of a Community Solid Server 7. It must not know in which order files are
- * read.
- */
-import { acl as vocabulary } from '../../../lib/rdf/vocabulary.js';
+/** Access control lists and descriptions in the data folder of a Community Solid Server 7. */
+import { acl as vocabulary } from '../../../lib/component/vocabulary.js';
 import type { FileTree, TreeFile } from '../file-tree.js';
 import type { AccessList, Rewrite } from '../member.js';
 import { type CssMetadata, readMetadata } from './css-metadata.js';

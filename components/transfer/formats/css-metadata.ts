@@ -1,13 +1,10 @@
-/**
- * The description of a resource in the data folder of a Community Solid Server 7, `X.meta`: links, declared types and the media type.
- * It must not know where the file lies.
- */
+/** The description of a resource in the data folder of a Community Solid Server 7, `X.meta`: links, declared types and the media type. */
 import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import { LwsError } from '../../../lib/errors.js';
-import { parseMediaType } from '../../../lib/fields/media-type.js';
-import { ldp, rdf, xsd } from '../../../lib/rdf/vocabulary.js';
-import { type ClientLinks, declaredTypes, linkedValues, readContextObject } from '../../../lib/resources/linkset.js';
+import { LwsError } from '../../../lib/component/basics.js';
+import { parseMediaType } from '../../../lib/component/fields.js';
+import { type ClientLinks, declaredTypes, linkedValues, readContextObject } from '../../../lib/component/resources.js';
+import { ldp, rdf, xsd } from '../../../lib/component/vocabulary.js';
 import { canonicalIri } from './css-names.js';
 
 const factory = new DataFactory<Quad>();

@@ -2,8 +2,8 @@
  * Reads the data folder of a Community Solid Server 7: files become resources of the media types that they had there, descriptions
  * their links, and lists of access go with them.
  */
-import { isObject } from '../../../lib/json/exact-json.js';
-import { isAbsoluteIri } from '../../../lib/rdf/iri.js';
+import { isObject } from '../../../lib/component/fields.js';
+import { isAbsoluteIri } from '../../../lib/component/vocabulary.js';
 import type { FileTree, RefusedFile, TreeFile } from '../file-tree.js';
 import {
   type BytesMember,

@@ -1,6 +1,6 @@
 /** Writes members as the data folder of a Community Solid Server 7 has them. */
-import { parseMediaType } from '../../../lib/fields/media-type.js';
-import { writeTurtle } from '../../../lib/rdf/turtle-writer.js';
+import { parseMediaType } from '../../../lib/component/fields.js';
+import { writeTurtle } from '../../../lib/component/writers.js';
 import type { TreeSink } from '../file-tree.js';
 import { type BytesMember, type Member, type ResourceMember, TransferError, type Writer } from '../member.js';
 import { metadataQuads } from './css-metadata.js';

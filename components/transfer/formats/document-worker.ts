@@ -3,9 +3,9 @@ import { Readable } from 'node:stream';
 import { parentPort } from 'node:worker_threads';
 import type { Quad } from '@rdfjs/types';
 import { type ParseOptions, rdfParser } from 'rdf-parse';
-import { Expansion, usualBounds } from '../../../lib/rdf/bounds.js';
-import { contextLoader } from '../../../lib/rdf/contexts.js';
-import { type FromWorker, linesAtATime, type ToWorker } from '../../../lib/worker-task.js';
+import { type FromWorker, linesAtATime, type ToWorker } from '../../../lib/component/threads.js';
+import { contextLoader } from '../../../lib/component/vocabulary.js';
+import { Expansion, usualBounds } from '../../../lib/component/writers.js';
 import { quadLine } from './quad-lines.js';
 
 /** What `documentQuads` asks for. */

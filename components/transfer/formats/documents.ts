@@ -7,8 +7,7 @@
  */
 import type { Quad } from '@rdfjs/types';
 import type { DataFactory } from 'rdf-data-factory';
-import { WorkerPool } from '../../../lib/worker-pool.js';
-import { runTask, TaskAborted, TaskFailed } from '../../../lib/worker-task.js';
+import { runTask, TaskAborted, TaskFailed, WorkerPool } from '../../../lib/component/threads.js';
 import { readQuadLines } from './quad-lines.js';
 
 const script = new URL('./document-worker.js', import.meta.url);

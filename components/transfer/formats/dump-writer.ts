@@ -1,8 +1,7 @@
-/** N-Quads of graphs, as they come. It must not know where they are stored. */
+/** N-Quads of graphs, as they come. */
 import type { Writable } from 'node:stream';
-import { bracketed } from '../../../lib/rdf/turtle-terms.js';
-import { lineWriter } from '../../../lib/storage/graph-lines.js';
-import { encodeGraph } from '../../../lib/storage/quad-keys.js';
+import { encodeGraph, lineWriter } from '../../../lib/component/graphs.js';
+import { bracketed } from '../../../lib/component/writers.js';
 import type { Member, Writer } from '../member.js';
 import { TextOutput } from './text-output.js';
 

@@ -4,7 +4,7 @@
  *
  *     { "quadpod": 1, "files": { "notes/a.ttl": { "name": "notes/a", "links": { … } }, "x.ttl": { "type": "text/plain", "bytes": true } } }
  */
-import type { ClientLinks } from '../../../lib/resources/linkset.js';
+import type { ClientLinks } from '../../../lib/component/resources.js';
 import type { FileTree } from '../file-tree.js';
 import { TransferError } from '../member.js';
 

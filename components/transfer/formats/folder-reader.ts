@@ -2,8 +2,8 @@
  * Files of a folder or a ZIP, as resources of the same names: RDF by its extension, and everything else as it is. A file with several
  * graphs is a container of that name, with a resource for each; what graphs were called stays as a link.
  */
-import { LwsError } from '../../../lib/errors.js';
-import { readContextObject } from '../../../lib/resources/linkset.js';
+import { LwsError } from '../../../lib/component/basics.js';
+import { readContextObject } from '../../../lib/component/resources.js';
 import type { FileTree, TreeFile } from '../file-tree.js';
 import {
   type ContainerMember,

@@ -1,5 +1,5 @@
 /** Resources as files of a folder or a ZIP: RDF as Turtle, everything else as it is, and an index of what names do not say. */
-import type { ClientLinks } from '../../../lib/resources/linkset.js';
+import type { ClientLinks } from '../../../lib/component/resources.js';
 import type { TreeSink } from '../file-tree.js';
 import type { BytesMember, GraphMember, Member, ResourceMember, Writer } from '../member.js';
 import { isAuxiliary, isClutter, lastSegment, nameOfSegment } from './file-names.js';

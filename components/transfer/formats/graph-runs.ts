@@ -1,6 +1,5 @@
 /**
- * Quads that follow each other in one graph become a part of one resource; those of graphs that are no place for a resource are
- * counted. It must not know syntaxes.
+ * Quads that follow each other in one graph become a part of one resource; those of graphs that are no place for a resource are counted.
  */
 import type { Quad, Term } from '@rdfjs/types';
 import type { GraphMember, LeftOut } from '../member.js';

@@ -1,6 +1,6 @@
 /**
  * What an import that continues knows already: a digest of it goes with the cursor, so that a source that has become another one is
- * noticed. It must not know formats.
+ * noticed.
  */
 import { createHash, type Hash } from 'node:crypto';
 import type { Quad, Term } from '@rdfjs/types';

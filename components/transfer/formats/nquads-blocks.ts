@@ -1,4 +1,4 @@
-/** The lines of N-Quads, block by block, with the place of each. It must not know what graphs mean. */
+/** The lines of N-Quads, block by block, with the place of each. */
 import { isUtf8 } from 'node:buffer';
 import { EventEmitter } from 'node:events';
 import type { Quad } from '@rdfjs/types';

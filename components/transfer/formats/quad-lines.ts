@@ -1,8 +1,8 @@
-/** Triples as N-Triples whose blank nodes keep their labels, and back. It must not know files. */
+/** Triples as N-Triples whose blank nodes keep their labels, and back. */
 import type { Quad, Term } from '@rdfjs/types';
 import { Parser } from 'n3';
 import type { DataFactory } from 'rdf-data-factory';
-import { bracketed, quotedLiteral, shortString } from '../../../lib/rdf/turtle-terms.js';
+import { bracketed, quotedLiteral, shortString } from '../../../lib/component/writers.js';
 
 /** A triple with the end of its line; its graph is not written. */
 export const quadLine = ({ subject, predicate, object }: Quad): string =>

@@ -1,16 +1,15 @@
 /**
- * Files of RDF as parts of graphs: of one, but for datasets (N-Quads, TriG). It must not know where files lie, nor what they are called
- * in the storage.
+ * Files of RDF as parts of graphs: of one, but for datasets (N-Quads, TriG).
  *
  * Which parser reads what: n3 itself Turtle, TriG and N3 (rdf-parse wraps it, without what bounds its memory and tells the line) and the
  * lines of N-Triples and N-Quads; the parsers of the storage JSON-LD and RDF/XML, which refuse more; rdf-parse everything else.
  */
 import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import { LwsError } from '../../../lib/errors.js';
-import type { RdfFormat } from '../../../lib/rdf/formats.js';
-import { parseRdf } from '../../../lib/rdf/parse.js';
-import { boundedPrefixes } from '../../../lib/rdf/prefixes.js';
+import { LwsError } from '../../../lib/component/basics.js';
+import { parseRdf } from '../../../lib/component/rdf.js';
+import type { RdfFormat } from '../../../lib/component/vocabulary.js';
+import { boundedPrefixes } from '../../../lib/component/writers.js';
 import type { TreeFile } from '../file-tree.js';
 import type { Rewrite } from '../member.js';
 import { type Piece, withStart } from './byte-source.js';

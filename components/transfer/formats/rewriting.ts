@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { BlankNode, NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import { assertIriLength, Expansion } from '../../../lib/rdf/bounds.js';
-import type { ClientLinks } from '../../../lib/resources/linkset.js';
+import type { ClientLinks } from '../../../lib/component/resources.js';
+import { assertIriLength, Expansion } from '../../../lib/component/writers.js';
 import type { Rewrite } from '../member.js';
 
 /** The function that makes an IRI of the source one of the target: by the first entry that fits. */

@@ -3,13 +3,11 @@
  * themselves are a resource too, with the bytes that they have, so that nothing that they say is lost.
  */
 import { hash } from 'node:crypto';
-import { LwsError } from '../../../lib/errors.js';
-import { parseMediaType } from '../../../lib/fields/media-type.js';
-import { isObject } from '../../../lib/json/exact-json.js';
-import { parseJson } from '../../../lib/json/json.js';
-import { isAbsoluteIri } from '../../../lib/rdf/iri.js';
-import { resolveIri } from '../../../lib/rdf/resolve-iri.js';
-import { type ClientLinks, readContextObject } from '../../../lib/resources/linkset.js';
+import { LwsError } from '../../../lib/component/basics.js';
+import { isObject, parseJson, parseMediaType } from '../../../lib/component/fields.js';
+import { type ClientLinks, readContextObject } from '../../../lib/component/resources.js';
+import { isAbsoluteIri } from '../../../lib/component/vocabulary.js';
+import { resolveIri } from '../../../lib/component/writers.js';
 import type { FileTree } from '../file-tree.js';
 import {
   type ContainerMember,

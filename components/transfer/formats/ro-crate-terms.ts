@@ -1,6 +1,6 @@
 /** Names in the metadata of research object crates (RO-Crate 1.1), and the IRIs that they stand for. Pure; no context is fetched. */
-import { isObject } from '../../../lib/json/exact-json.js';
-import { isAbsoluteIri } from '../../../lib/rdf/iri.js';
+import { isObject } from '../../../lib/component/fields.js';
+import { isAbsoluteIri } from '../../../lib/component/vocabulary.js';
 
 export const schema = 'http://schema.org/';
 export const [fileType, datasetType] = [`${schema}MediaObject`, `${schema}Dataset`];

@@ -1,7 +1,7 @@
 /** Writes research object crates (RO-Crate 1.1): a folder of files, and metadata which say their types and links. */
 import { createHash } from 'node:crypto';
-import { isObject } from '../../../lib/json/exact-json.js';
-import { type ClientLinks, declaredTypes, linkedValues } from '../../../lib/resources/linkset.js';
+import { isObject } from '../../../lib/component/fields.js';
+import { type ClientLinks, declaredTypes, linkedValues } from '../../../lib/component/resources.js';
 import type { TreeSink } from '../file-tree.js';
 import { type BytesMember, type Member, type ResourceMember, TransferError, type Writer } from '../member.js';
 import { FolderWriter } from './folder-writer.js';

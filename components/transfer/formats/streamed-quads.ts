@@ -1,8 +1,8 @@
-/** Turtle, TriG and N3 as a stream of quads, in bounded memory. It must not know what graphs mean. */
+/** Turtle, TriG and N3 as a stream of quads, in bounded memory. */
 import { EventEmitter } from 'node:events';
 import type { Quad } from '@rdfjs/types';
 import { Parser } from 'n3';
-import { LwsError } from '../../../lib/errors.js';
+import { LwsError } from '../../../lib/component/basics.js';
 import type { Piece } from './byte-source.js';
 import type { DocumentFactory } from './rewriting.js';
 import { SyntaxFault } from './syntax-fault.js';

@@ -1,4 +1,4 @@
-/** A folder of a tree as a tree of its own. It must not know what is in it. */
+/** A folder of a tree as a tree of its own. */
 import type { FileTree, RefusedFile, TreeFile, TreeSink } from '../file-tree.js';
 
 export interface SubTree {

@@ -1,4 +1,4 @@
-/** Text sent as fast as its reader takes it, also by gzip. It must not know formats. */
+/** Text sent as fast as its reader takes it, also by gzip. */
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';

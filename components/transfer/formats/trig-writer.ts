@@ -1,4 +1,4 @@
-/** Dumps as TriG, which rdf-serialize writes. It must not know the store. */
+/** Dumps as TriG, which rdf-serialize writes. */
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import type { Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';

@@ -1,7 +1,7 @@
-/** Graphs as files of Turtle: readable where they are small, and else with a triple a line, as they come. It must not know names. */
+/** Graphs as files of Turtle: readable where they are small, and else with a triple a line, as they come. */
 import { PassThrough } from 'node:stream';
 import type { Quad } from '@rdfjs/types';
-import { nTriplesWriter, writeTurtle } from '../../../lib/rdf/turtle-writer.js';
+import { nTriplesWriter, writeTurtle } from '../../../lib/component/writers.js';
 import type { TreeSink } from '../file-tree.js';
 import type { GraphMember } from '../member.js';
 

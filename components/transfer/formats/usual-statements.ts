@@ -1,10 +1,10 @@
 /**
  * Statements of N-Quads as nearly all of them are written, ten times as fast as n3 reads them. All others are left to n3, which knows the
- * whole syntax and says what is wrong. It must not know lines, nor what graphs mean.
+ * whole syntax and says what is wrong.
  */
 import type { Quad, Quad_Graph, Quad_Object, Quad_Subject } from '@rdfjs/types';
 import type { DataFactory } from 'rdf-data-factory';
-import { rdf } from '../../../lib/rdf/vocabulary.js';
+import { rdf } from '../../../lib/component/vocabulary.js';
 
 /** To the end of its line. Groups: the subject, the predicate, the object, the text with its language or datatype, and the graph. */
 const usual =

@@ -1,4 +1,4 @@
-/** Asks the SPARQL service, and reads its answers. It must not know how they are shown. */
+/** Asks the SPARQL service, and reads its answers. */
 import { serviceEndpoint, succeed } from '../api.js';
 import { iriTerm, literalTerm, type Row, type Term } from './terms.js';
 

@@ -1,4 +1,4 @@
-/** Draws a chart into an element with uPlot, in the colours of the theme. It must not know queries. */
+/** Draws a chart into an element with uPlot, in the colours of the theme. */
 import uPlot from 'uplot';
 import type { PlotData, PlotKind } from './plot.js';
 

@@ -1,4 +1,4 @@
-/** Statements as nodes and links, and where they lie. It must not know how they are drawn. */
+/** Statements as nodes and links, and where they lie. */
 import {
   forceCenter,
   forceCollide,

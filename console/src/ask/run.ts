@@ -1,4 +1,4 @@
-/** One query on its way: how long it takes, and what became of it. It must not know the page. */
+/** One query on its way: how long it takes, and what became of it. */
 import { messageOf, Refusal } from '../api.js';
 import { type Answer, ask } from './answer.js';
 

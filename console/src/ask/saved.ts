@@ -1,4 +1,4 @@
-/** Queries as resources of the storage, which others open and run. It must not know the page. */
+/** Queries as resources of the storage, which others open and run. */
 import { Refusal, request, succeed } from '../api.js';
 import { confirmed } from '../confirm.js';
 

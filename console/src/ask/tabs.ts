@@ -1,4 +1,4 @@
-/** The queries that are kept in this browser, one a tab, for each storage. It must not know how they are asked. */
+/** The queries that are kept in this browser, one a tab, for each storage. */
 import { keptKey } from '../vault.js';
 import type { Saved } from './saved.js';
 

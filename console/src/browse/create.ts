@@ -1,4 +1,4 @@
-/** Making and removing members, as the server has it. It must not know how it is asked for. */
+/** Making and removing members, as the server has it. */
 import { type Refusal, refusalOf, request, succeed } from '../api.js';
 import { isContainer } from '../names.js';
 

@@ -1,4 +1,4 @@
-/** A container's members, fetched page by page as they are looked at. It must not know how they are shown. */
+/** A container's members, fetched page by page as they are looked at. */
 import { messageOf } from '../api.js';
 import { type Member, readContainer } from '../container.js';
 import { decoded, shortName } from '../names.js';

@@ -1,4 +1,4 @@
-/** Members as a table of which only the rows in view exist, so that 100 000 scroll as ten do. It must not know what is done with them. */
+/** Members as a table of which only the rows in view exist, so that 100 000 scroll as ten do. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import type { Member } from '../container.js';

@@ -1,4 +1,4 @@
-/** Errors of a string, found while it is typed. It must not know the element. */
+/** Errors of a string, found while it is typed. */
 import { jsonParseLinter } from '@codemirror/lang-json';
 import { ensureSyntaxTree } from '@codemirror/language';
 import { type Diagnostic, linter } from '@codemirror/lint';

@@ -1,7 +1,6 @@
 /**
  * `<quad-editor>`: text with colours, errors in place and completion. Fires `change` with the text and `submit` on Ctrl or Cmd and Enter.
  * Tab moves on, as everywhere. It lives in a shadow root, as CodeMirror's style elements are refused in the document.
- * It must not know pages, nor the storage.
  */
 import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';

@@ -1,7 +1,4 @@
-/**
- * A string that is edited and written back only over the version that was read. What was typed is kept whatever the server
- * answers. It must not know elements.
- */
+/** A string that is edited and written back only over the version that was read. What was typed is kept whatever the server answers. */
 import { messageOf, Refusal, request, succeed } from '../api.js';
 
 export interface Version {

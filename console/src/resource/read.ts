@@ -1,4 +1,4 @@
-/** Reads a resource as far as a page can show it. It must not know pages. */
+/** Reads a resource as far as a page can show it. */
 import { succeed } from '../api.js';
 import { downloadLimit, takeUpTo } from './bytes.js';
 

@@ -1,6 +1,6 @@
 /**
- * Views of resources that have something typed into them: kept while others are shown, until it is saved or given up, so
- * that a way through the console or a new sign-in loses nothing. It must not know what a view shows.
+ * Views of resources that have something typed into them: kept while others are shown, until it is saved or given up, so that a way through
+ * the console or a new sign-in loses nothing.
  */
 import { onSession, who } from '../session.js';
 

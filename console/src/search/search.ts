@@ -1,4 +1,4 @@
-/** The type index and the type search, page by page. It must not know how they are shown. */
+/** The type index and the type search, page by page. */
 import { json, serviceEndpoint, succeed } from '../api.js';
 
 export type Joined = 'all' | 'any';

@@ -1,4 +1,4 @@
-/** Access requests and grants: read, written and put into words. It must not know pages. */
+/** Access requests and grants: read, written and put into words. */
 import { refusalOf, request, serviceEndpoint, succeed } from '../api.js';
 import { dateText, isContainer } from '../names.js';
 import { storageUri } from '../session.js';

@@ -1,6 +1,6 @@
 /**
- * Access control lists as a table of people and modes, and back. Authorizations that the table cannot show are kept, triple
- * by triple. Pure, and heavy: imported when it is needed. It must not know requests.
+ * Access control lists as a table of people and modes, and back. Authorizations that the table cannot show are kept, triple by triple.
+ * Pure, and heavy: imported when it is needed.
  */
 import { DataFactory, Parser, type Quad, Writer } from 'n3';
 

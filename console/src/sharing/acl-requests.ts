@@ -1,4 +1,4 @@
-/** Access control lists over HTTP: the one that counts for a resource, and writing its own. It must not know what they say. */
+/** Access control lists over HTTP: the one that counts for a resource, and writing its own. */
 import { Refusal, refusalOf, request, succeed } from '../api.js';
 import { parentOf } from '../names.js';
 import { storageUri } from '../session.js';

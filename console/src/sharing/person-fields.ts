@@ -1,4 +1,4 @@
-/** The fields of a form that name somebody, and what may be done. It must not know what they are for. */
+/** The fields of a form that name somebody, and what may be done. */
 import { html, type TemplateResult } from 'lit';
 import { type Action, actionNames, allActions } from './access.js';
 import { nameOfPerson, people, personOf, rememberName } from './people.js';

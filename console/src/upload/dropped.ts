@@ -1,4 +1,4 @@
-/** Files and folders as browsers hand them over: dropped, or picked. It must not know where they go. */
+/** Files and folders as browsers hand them over: dropped, or picked. */
 
 /** A file with its path from where it was dropped, such as `photos/2026/a.jpg`. */
 export interface Picked {

@@ -1,6 +1,6 @@
 /**
  * Uploads, four at a time: containers first, then files, with progress for each, a pause, attempts anew, and one question for all
- * conflicts. It must not know how it is shown.
+ * conflicts.
  */
 import { messageOf, refusalOf, request } from '../api.js';
 import { parentOf } from '../names.js';

@@ -1,10 +1,7 @@
-/**
- * Keys of the store with changes that are not written: what earlier operations of an update did, for its later ones. It must not know
- * what keys mean, beyond the orders that they come in.
- */
-import { compareKeys, sortKeys } from '../../storage/key-order.js';
-import { type IndexName, indexNames, otherKeys } from '../../storage/quad-keys.js';
-import { rangeOf } from '../../storage/records.js';
+/** Keys of the store with changes that are not written: what earlier operations of an update did, for its later ones. */
+import { compareKeys, sortKeys } from '../../storage/graphs/key-order.js';
+import { type IndexName, indexNames, otherKeys } from '../../storage/graphs/quad-keys.js';
+import { rangeOf } from '../../storage/state/records.js';
 import type { KeyIterators, Seekable } from './key-iterators.js';
 
 export interface KeyChanges {

@@ -1,4 +1,4 @@
-/** Two steps that sets and maps of the engine have in common. Pure; it must not know what they hold. */
+/** Two steps that sets and maps of the engine have in common. Pure. */
 
 /** Whether the item was not there yet; one look-up, where `has` and `add` are two. */
 export function addNew<T>(set: Set<T>, item: T): boolean {

@@ -1,7 +1,4 @@
-/**
- * The terms of one place of a scan, found by leaping from one to the next where each has many keys. It must not know what they are
- * wanted for.
- */
+/** The terms of one place of a scan, found by leaping from one to the next where each has many keys. */
 import { graphAt } from './key-reader.js';
 import type { Scan } from './scan.js';
 import type { ScanRuns } from './scan-runs.js';

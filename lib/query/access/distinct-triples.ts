@@ -1,6 +1,6 @@
 /**
- * The copies of a triple in several graphs, of which the union default graph has one. In an order of keys they stand near each
- * other: only the triples that share what is before the graph have to be remembered. It must not know LevelDB or queries.
+ * The copies of a triple in several graphs, of which the union default graph has one. In an order of keys they stand near each other: only
+ * the triples that share what is before the graph have to be remembered.
  */
 import { addNew } from './collections.js';
 import type { KeyReader } from './key-reader.js';

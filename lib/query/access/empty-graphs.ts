@@ -2,9 +2,16 @@
  * The graphs that have no quad, which only the records of their resources tell of: resources of RDF without a triple. It must not
  * know queries.
  */
-import type { Level, LevelSnapshot } from '../../storage/durable-level.js';
-import { only } from '../../storage/iri-ranges.js';
-import { allRecords, iriOfRecordKey, type KeyRange, readRecord, recordKey, recordsIn } from '../../storage/records.js';
+import type { Level, LevelSnapshot } from '../../storage/engine/durable-level.js';
+import { only } from '../../storage/engine/iri-ranges.js';
+import {
+  allRecords,
+  iriOfRecordKey,
+  type KeyRange,
+  readRecord,
+  recordKey,
+  recordsIn,
+} from '../../storage/state/records.js';
 import { type DatasetGraphs, type GraphGate, graphGate, nameOfNone } from './graph-gate.js';
 import type { TermKey } from './terms.js';
 

@@ -1,6 +1,6 @@
 /**
- * How many matches a scan has, about: exact for a few. Where graphs are closed, only those are counted that are open, and what is
- * more than can be counted is judged by a part of it. It must not know what estimates are used for.
+ * How many matches a scan has, about: exact for a few. Where graphs are closed, only those are counted that are open, and what is more than
+ * can be counted is judged by a part of it.
  */
 import type { GraphGate } from './graph-gate.js';
 import { inKeys } from './graph-ranges.js';

@@ -1,6 +1,6 @@
 /**
- * Blocks of set lengths from blocks of any: how many items came together would tell of those that were left out between them, since
- * what works block by block shows the lengths in the order of its rows. Pure; it must not know what the items are.
+ * Blocks of set lengths from blocks of any: how many items came together would tell of those that were left out between them, since what
+ * works block by block shows the lengths in the order of its rows. Pure.
  */
 
 const firstLength = 64;

@@ -1,7 +1,5 @@
-/**
- * Which graphs a pattern may look into: those that the caller may read, of those that the dataset has. It must not know keys or queries.
- */
-import { only as alone, type IriRange, unionOfRanges } from '../../storage/iri-ranges.js';
+/** Which graphs a pattern may look into: those that the caller may read, of those that the dataset has. */
+import { only as alone, type IriRange, unionOfRanges } from '../../storage/engine/iri-ranges.js';
 import type { ReadableGraphs } from './readable-graphs.js';
 import { isIri, type TermKey } from './terms.js';
 

@@ -2,7 +2,7 @@
  * Ranges of resources as ranges of the names of their graphs, and where such a range begins in ordered keys. Pure; it must not
  * know who may read what, or LevelDB.
  */
-import { type IriRange, only, unionOfRanges } from '../../storage/iri-ranges.js';
+import { type IriRange, only, unionOfRanges } from '../../storage/engine/iri-ranges.js';
 
 /** Of a linkset's graph, after the name of its resource. */
 export const linksetEnd = '.meta';

@@ -1,10 +1,10 @@
 /**
- * LevelDB's iterators for one query: blocks of a range, read ahead while the last one is worked on, and iterators that are
- * kept for lookups, since making one costs more than a lookup. It must not know what keys mean.
+ * LevelDB's iterators for one query: blocks of a range, read ahead while the last one is worked on, and iterators that are kept for
+ * lookups, since making one costs more than a lookup.
  */
-import { block, type Level, type LevelSnapshot } from '../../storage/durable-level.js';
-import { type IndexName, separator } from '../../storage/quad-keys.js';
-import { rangeOf } from '../../storage/records.js';
+import { block, type Level, type LevelSnapshot } from '../../storage/engine/durable-level.js';
+import { type IndexName, separator } from '../../storage/graphs/quad-keys.js';
+import { rangeOf } from '../../storage/state/records.js';
 
 /** An iterator over one order. */
 export interface Seekable {

@@ -1,8 +1,5 @@
-/**
- * The keys of one graph in memory, read as those of LevelDB are: what an update works on. It must not know what keys mean, beyond
- * the orders that they come in.
- */
-import { type IndexName, indexNames, otherKeys } from '../../storage/quad-keys.js';
+/** The keys of one graph in memory, read as those of LevelDB are: what an update works on. */
+import { type IndexName, indexNames, otherKeys } from '../../storage/graphs/quad-keys.js';
 import type { KeyIterators, Seekable } from './key-iterators.js';
 
 const keysAtATime = 2000;

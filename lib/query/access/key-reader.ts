@@ -1,9 +1,8 @@
 /**
- * Keys of the four orders as tokens: which order answers a pattern, and what stands where in one key. The layout is that of
- * `quad-keys`. It must not know LevelDB, graphs' readers or queries.
+ * Keys of the four orders as tokens: which order answers a pattern, and what stands where in one key. The layout is that of `quad-keys`.
  */
-import { endDigits, separator, spansOf, suffixStart } from '../../storage/key-layout.js';
-import type { IndexName } from '../../storage/quad-keys.js';
+import { endDigits, separator, spansOf, suffixStart } from '../../storage/graphs/key-layout.js';
+import type { IndexName } from '../../storage/graphs/quad-keys.js';
 import { mark, rawOf, suffixOf, type TermKey } from './terms.js';
 
 /** Subject, predicate, object and graph. */

@@ -1,6 +1,6 @@
 /**
- * Many lookups at once: side by side, each through an iterator that is kept, since a way to LevelDB's threads and back costs
- * more than what is read there. It must not know joins or queries.
+ * Many lookups at once: side by side, each through an iterator that is kept, since a way to LevelDB's threads and back costs more than what
+ * is read there.
  */
 import type { KeyIterators } from './key-iterators.js';
 import type { KeyPrefix } from './key-reader.js';

@@ -1,11 +1,11 @@
 /**
- * The keys of all graphs that are open, when they are few: a query that has read much in vain continues with these instead, so that
- * what it may not read costs it no more than what it may. It must not know queries, or how scans are run.
+ * The keys of all graphs that are open, when they are few: a query that has read much in vain continues with these instead, so that what it
+ * may not read costs it no more than what it may.
  */
 
-import type { IriRange } from '../../storage/iri-ranges.js';
-import { compareKeys, sortKeys } from '../../storage/key-order.js';
-import { indexNames, otherKeys, separator } from '../../storage/quad-keys.js';
+import type { IriRange } from '../../storage/engine/iri-ranges.js';
+import { compareKeys, sortKeys } from '../../storage/graphs/key-order.js';
+import { indexNames, otherKeys, separator } from '../../storage/graphs/quad-keys.js';
 import { addTo } from './collections.js';
 import type { GraphGate } from './graph-gate.js';
 import { behindGraph, inKeys, rangeAt } from './graph-ranges.js';

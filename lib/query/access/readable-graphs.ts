@@ -1,11 +1,11 @@
 /**
- * Which graphs of the store exist for the caller: those of resources it may read, of one part of the storage when only that
- * is asked. Each is decided once per query, and only when a query meets it. It must not know queries.
+ * Which graphs of the store exist for the caller: those of resources it may read, of one part of the storage when only that is asked. Each
+ * is decided once per query, and only when a query meets it.
  */
 
-import type { Level, LevelSnapshot } from '../../storage/durable-level.js';
-import { type IriRange, only, subtree, unionOfRanges } from '../../storage/iri-ranges.js';
-import { readRecord, recordKey } from '../../storage/records.js';
+import type { Level, LevelSnapshot } from '../../storage/engine/durable-level.js';
+import { type IriRange, only, subtree, unionOfRanges } from '../../storage/engine/iri-ranges.js';
+import { readRecord, recordKey } from '../../storage/state/records.js';
 import { clipped, isInRanges, linksetEnd, rememberedGraphRanges } from './graph-ranges.js';
 
 /** Which graphs the caller may read, as far as it can be said at once. */

@@ -1,6 +1,6 @@
 /**
- * Scans run over the ordered keys: all keys of a range where every graph is open, and with leaps and a bound on what is read in vain
- * where some are closed. It must not know queries, or what matches are used for.
+ * Scans run over the ordered keys: all keys of a range where every graph is open, and with leaps and a bound on what is read in vain where
+ * some are closed.
  */
 import { distinctTriples } from './distinct-triples.js';
 import type { GraphGate } from './graph-gate.js';

@@ -1,8 +1,5 @@
-/**
- * Keys read as matches: those of one range, in graphs that are open, each triple of the union once. It must not know LevelDB,
- * joins or queries.
- */
-import { graphPrefix } from '../../storage/quad-keys.js';
+/** Keys read as matches: those of one range, in graphs that are open, each triple of the union once. */
+import { graphPrefix } from '../../storage/graphs/quad-keys.js';
 import type { DistinctTriples } from './distinct-triples.js';
 import type { GraphGate } from './graph-gate.js';
 import { graphAt, type KeyPrefix, type KeyReader, type Terms } from './key-reader.js';

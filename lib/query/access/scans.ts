@@ -1,8 +1,8 @@
 /**
- * Which scans answer a pattern in a part of the dataset: one, or one for each graph when there are few, with the closed ones
- * replaced by one that does not exist. It must not know how scans are run, or queries.
+ * Which scans answer a pattern in a part of the dataset: one, or one for each graph when there are few, with the closed ones replaced by
+ * one that does not exist.
  */
-import type { IndexName } from '../../storage/quad-keys.js';
+import type { IndexName } from '../../storage/graphs/quad-keys.js';
 import { type DistinctTriples, distinctEverywhere, distinctTriples } from './distinct-triples.js';
 import { type DatasetPart, type GraphGate, nameOfNone } from './graph-gate.js';
 import { graphAt, KeyReader, keyPrefix, type Terms } from './key-reader.js';

@@ -1,4 +1,4 @@
-/** What a query wants of other endpoints, in the words of SERVICE. It must not know how they are asked. */
+/** What a query wants of other endpoints, in the words of SERVICE. */
 
 /** What a query asks of another endpoint. */
 export interface ServiceCall {

@@ -1,7 +1,4 @@
-/**
- * All keys of a subject, read once for the several patterns of a query that ask for it. It must not know patterns, graphs'
- * readers or queries.
- */
+/** All keys of a subject, read once for the several patterns of a query that ask for it. */
 import type { TermKey } from './terms.js';
 
 /** A subject with more keys is asked pattern by pattern. */

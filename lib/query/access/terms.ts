@@ -1,11 +1,8 @@
-/**
- * Terms as the engine moves them: one text per term, equal exactly when the terms are, and a slice away from the text in a
- * key. It must not know keys, values or queries.
- */
+/** Terms as the engine moves them: one text per term, equal exactly when the terms are, and a slice away from the text in a key. */
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import { separator, suffixLengths } from '../../storage/key-layout.js';
-import { encodeTerm } from '../../storage/quad-keys.js';
+import { separator, suffixLengths } from '../../storage/graphs/key-layout.js';
+import { encodeTerm } from '../../storage/graphs/quad-keys.js';
 
 /**
  * An IRI as it is; any other term as U+0001, its types and lengths as they stand at the end of a key, and its text as it

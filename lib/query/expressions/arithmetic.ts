@@ -1,4 +1,4 @@
-/** Arithmetic of SPARQL's four kinds of numbers, exact where doubles are not. It must not know rows or queries. */
+/** Arithmetic of SPARQL's four kinds of numbers, exact where doubles are not. */
 import { aligned, decimalFrom, digitsOf } from './exact-digits.js';
 import { type NumberType, numberValue, type Value } from './values.js';
 

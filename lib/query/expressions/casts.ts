@@ -1,4 +1,4 @@
-/** Constructor functions of XML Schema's types (SPARQL 1.1 17.5; XPath Functions and Operators 17). They must not know rows. */
+/** Constructor functions of XML Schema's types (SPARQL 1.1 17.5; XPath Functions and Operators 17). */
 import { xsd } from '../../rdf/vocabulary.js';
 import { type Dated, fieldsOf, writeFields } from './dates.js';
 import { monthsAndSeconds, monthsOf, secondsOf, writeDuration } from './durations.js';

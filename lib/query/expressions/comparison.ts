@@ -1,10 +1,10 @@
 /**
- * Equality and order of values: SPARQL's operators, whose type errors are `undefined`, and the order of ORDER BY, which has
- * none. Texts compare by code points. It must not know rows or queries.
+ * Equality and order of values: SPARQL's operators, whose type errors are `undefined`, and the order of ORDER BY, which has none. Texts
+ * compare by code points.
  */
 
 import { xsd } from '../../rdf/vocabulary.js';
-import { compareKeys } from '../../storage/key-order.js';
+import { compareKeys } from '../../storage/graphs/key-order.js';
 import { monthsAndSeconds } from './durations.js';
 import { compareDigits } from './exact-digits.js';
 import { datatypeOf, isLiteral, toToken, type Value } from './values.js';

@@ -1,4 +1,4 @@
-/** Dates and times of XML Schema as numbers and as fields. Pure; it must not know terms. */
+/** Dates and times of XML Schema as numbers and as fields. Pure. */
 
 /** What has a place in time. */
 export type Dated = 'dateTime' | 'date' | 'time';

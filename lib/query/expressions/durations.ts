@@ -1,4 +1,4 @@
-/** Durations of XML Schema as months and seconds. Pure; it must not know terms. */
+/** Durations of XML Schema as months and seconds. Pure. */
 import { splitSeconds } from './dates.js';
 
 const durationForm = /^(-)?P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/;

@@ -1,4 +1,4 @@
-/** What an expression is evaluated on, and with what it knows of its query. It must not know which expressions there are. */
+/** What an expression is evaluated on, and with what it knows of its query. */
 import type { TermKey } from '../access/terms.js';
 import type { Value } from './values.js';
 

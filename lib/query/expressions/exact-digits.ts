@@ -1,4 +1,4 @@
-/** Integers and decimals as the digits that they are written with, which doubles do not hold. It must not know operators of SPARQL. */
+/** Integers and decimals as the digits that they are written with, which doubles do not hold. */
 import { decimalOf, type Value } from './values.js';
 
 /** A number: the digits, and how many of them stand after the point. */

@@ -1,4 +1,4 @@
-/** What the functions of expressions are made of. It must not know which functions there are. */
+/** What the functions of expressions are made of. */
 import type { Evaluate, Facts } from './evaluate.js';
 import { truth, type Value } from './values.js';
 

@@ -1,4 +1,4 @@
-/** Hash functions (SPARQL 1.1 17.4.6), written in lower case. It must not know rows or queries. */
+/** Hash functions (SPARQL 1.1 17.4.6), written in lower case. */
 import { hash } from 'node:crypto';
 import { type Make, type Makes, ofString } from './function-forms.js';
 import { textValue } from './values.js';

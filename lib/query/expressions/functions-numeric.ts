@@ -1,4 +1,4 @@
-/** Functions of numbers (SPARQL 1.1 17.4.4), whose result has the type of the argument. It must not know rows or queries. */
+/** Functions of numbers (SPARQL 1.1 17.4.4), whose result has the type of the argument. */
 import { decimalFrom, digitsOf, isExact } from './exact-digits.js';
 import { type Makes, unary } from './function-forms.js';
 import { numberValue } from './values.js';

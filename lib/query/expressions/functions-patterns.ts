@@ -1,4 +1,4 @@
-/** REGEX and REPLACE (SPARQL 1.1 17.4.3.14, 17.4.3.15). They must not know how a pattern is read. */
+/** REGEX and REPLACE (SPARQL 1.1 17.4.3.14, 17.4.3.15). */
 
 import type { Evaluate, Row } from './evaluate.js';
 import { isText, type Makes } from './function-forms.js';

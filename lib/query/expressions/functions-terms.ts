@@ -1,4 +1,4 @@
-/** Functions of terms (SPARQL 1.1 17.4.2), and those that make terms. It must not know plans. */
+/** Functions of terms (SPARQL 1.1 17.4.2), and those that make terms. */
 import { randomUUID } from 'node:crypto';
 import { isAbsoluteIri } from '../../rdf/iri.js';
 import { resolveIri } from '../../rdf/resolve-iri.js';

@@ -1,4 +1,4 @@
-/** Functions of texts (SPARQL 1.1 17.4.3), but for those with patterns. It must not know rows or queries. */
+/** Functions of texts (SPARQL 1.1 17.4.3), but for those with patterns. */
 import { countPoints, slicePoints } from './code-points.js';
 import { binary, isText, type Make, type Makes, ofText, ofTexts, ofTextTest } from './function-forms.js';
 import { numberValue, textValue, truth, type Value } from './values.js';

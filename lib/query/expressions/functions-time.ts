@@ -1,4 +1,4 @@
-/** Functions of dates and times (SPARQL 1.1 17.4.5), and their arithmetic. It must not know rows. */
+/** Functions of dates and times (SPARQL 1.1 17.4.5), and their arithmetic. */
 import { xsd } from '../../rdf/vocabulary.js';
 import { type ArithmeticOperator, calculate } from './arithmetic.js';
 import { type Dated, type Fields, fieldsOf, later, writeFields, zoneMinutes } from './dates.js';

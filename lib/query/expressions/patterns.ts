@@ -1,6 +1,6 @@
 /**
- * Patterns of XPath (XPath and XQuery Functions and Operators 5.6, XML Schema 2 F) as regular expressions of JavaScript.
- * What JavaScript has and XPath has not is let through. Pure; it must not know values.
+ * Patterns of XPath (XPath and XQuery Functions and Operators 5.6, XML Schema 2 F) as regular expressions of JavaScript. What JavaScript
+ * has and XPath has not is let through. Pure.
  */
 import { nameCharacters } from '../../rdf/vocabulary.js';
 

@@ -2,7 +2,7 @@
  * Which graphs changed since some moment: each with a number that grows. A graph is noted before its change can be seen, and again
  * when it is on the disk. It must not know who asks for what, or what is in the graphs.
  */
-import type { Transaction } from '../../storage/transaction.js';
+import type { Transaction } from '../../storage/engine/transaction.js';
 import type { GraphChanges } from './memory-layers.js';
 
 interface Noted {

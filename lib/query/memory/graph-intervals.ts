@@ -2,7 +2,7 @@
  * Where the graphs that may be open stand among the numbers of an index: names are in ranges, numbers are in the order of names, and
  * so are the quads of a range of names. It must not know who may read what, or what quads mean.
  */
-import type { IriRange } from '../../storage/iri-ranges.js';
+import type { IriRange } from '../../storage/engine/iri-ranges.js';
 import type { GraphGate } from '../access/graph-gate.js';
 import { graphAt } from '../access/key-reader.js';
 import type { MemoryView } from './memory-view.js';

@@ -1,4 +1,4 @@
-/** Which graphs of an index are open, by number, each decided once in a query. It must not know quads. */
+/** Which graphs of an index are open, by number, each decided once in a query. */
 import type { GraphGate } from '../access/graph-gate.js';
 import type { TermIds } from './term-ids.js';
 

@@ -1,10 +1,7 @@
-/**
- * The quads of a snapshot read into memory and sorted: for all of a store, to be shared between threads, and for some graphs. It
- * must not know queries or graphs' readers.
- */
-import { keyBlocks, type Level, type LevelSnapshot } from '../../storage/durable-level.js';
-import { graphPrefix, separator } from '../../storage/quad-keys.js';
-import { rangeOf } from '../../storage/records.js';
+/** The quads of a snapshot read into memory and sorted: for all of a store, to be shared between threads, and for some graphs. */
+import { keyBlocks, type Level, type LevelSnapshot } from '../../storage/engine/durable-level.js';
+import { graphPrefix, separator } from '../../storage/graphs/quad-keys.js';
+import { rangeOf } from '../../storage/state/records.js';
 import { graphAt, KeyReader } from '../access/key-reader.js';
 import type { TermKey } from '../access/terms.js';
 import { type SortedQuadsData, shareQuads, sortQuads } from './sorted-quads.js';

@@ -1,6 +1,6 @@
 /**
- * The matches in a part of a layer: in graphs that are open, and each triple of the union once. It never waits: where a graph
- * has to be asked for, it stops. It must not know terms or queries.
+ * The matches in a part of a layer: in graphs that are open, and each triple of the union once. It never waits: where a graph has to be
+ * asked for, it stops.
  */
 import type { GraphVerdicts } from './graph-verdicts.js';
 import type { Layer } from './memory-view.js';

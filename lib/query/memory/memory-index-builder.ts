@@ -1,9 +1,9 @@
 /**
- * The thread that builds the index in memory: it opens the server's LevelDB for itself, reads one snapshot, hands over what it
- * made, and ends. It must not know what has changed since.
+ * The thread that builds the index in memory: it opens the server's LevelDB for itself, reads one snapshot, hands over what it made, and
+ * ends.
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import { openLevel } from '../../storage/durable-level.js';
+import { openLevel } from '../../storage/engine/durable-level.js';
 import { type IndexData, indexOf, type ReadQuads, readQuads } from './index-data.js';
 
 export interface BuilderData {

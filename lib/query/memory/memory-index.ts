@@ -1,11 +1,10 @@
 /**
- * The index in memory over the server's life: built in a thread of its own from the first query on, given to the threads that
- * queries run in, with what changed since, and built anew when that has become much. It must not know queries or what an index is
- * made of.
+ * The index in memory over the server's life: built in a thread of its own from the first query on, given to the threads that queries run
+ * in, with what changed since, and built anew when that has become much.
  */
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../log.js';
-import type { Store } from '../../storage/store.js';
+import type { Store } from '../../storage/engine/store.js';
 import { ChangedGraphs } from './changed-graphs.js';
 import { bytesOf } from './index-data.js';
 import type { BuilderData, FromBuilder } from './memory-index-builder.js';

@@ -1,8 +1,8 @@
 /**
- * What one thread has of the index: the base that all share, and layers of its own with the graphs that changed since, as they
- * are in the snapshot of the query. It must not know who says which graphs changed, or queries.
+ * What one thread has of the index: the base that all share, and layers of its own with the graphs that changed since, as they are in the
+ * snapshot of the query.
  */
-import type { Level, LevelSnapshot } from '../../storage/durable-level.js';
+import type { Level, LevelSnapshot } from '../../storage/engine/durable-level.js';
 import { type GraphTriples, type IndexData, readGraph } from './index-data.js';
 import { type Layer, LayerNumbers, type MemoryView } from './memory-view.js';
 import { type SortedQuads, sharedQuads, sortQuads } from './sorted-quads.js';

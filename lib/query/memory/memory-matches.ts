@@ -1,7 +1,4 @@
-/**
- * The quads of the caller's dataset that match given terms, from memory: the same answers as `quadMatches` has from LevelDB. It
- * must not know variables, joins or queries.
- */
+/** The quads of the caller's dataset that match given terms, from memory: the same answers as `quadMatches` has from LevelDB. */
 
 import { type DatasetGraphs, type DatasetPart, graphGate } from '../access/graph-gate.js';
 import { graphAt, type Terms } from '../access/key-reader.js';

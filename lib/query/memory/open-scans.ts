@@ -1,6 +1,6 @@
 /**
- * Which scans of the layers answer a pattern for one who may not read everything: matches come in one order, however they are found,
- * and few quads are looked at that are in closed graphs. It must not know how matches are used.
+ * Which scans of the layers answer a pattern for one who may not read everything: matches come in one order, however they are found, and
+ * few quads are looked at that are in closed graphs.
  */
 import type { DatasetPart, GraphGate } from '../access/graph-gate.js';
 import { graphAt } from '../access/key-reader.js';

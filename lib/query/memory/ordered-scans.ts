@@ -1,6 +1,6 @@
 /**
- * Matches of several scans, and of parts that are sorted otherwise, in the one order that a pattern's matches have for those who may
- * not read everything: so the order does not tell in what way they were found. It must not know what is open.
+ * Matches of several scans, and of parts that are sorted otherwise, in the one order that a pattern's matches have for those who may not
+ * read everything: so the order does not tell in what way they were found.
  */
 import { ended, type LayerScan, type MatchScan, stopped } from './layer-scan.js';
 import type { TermIds } from './term-ids.js';

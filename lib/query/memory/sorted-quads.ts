@@ -1,7 +1,6 @@
 /**
- * Quads of numbered terms in four orders, each as four columns, and the part of an order that begins with given terms. The graph
- * stands last in three of them, so that the copies of a triple in several graphs stand together. It must not know terms or graphs'
- * readers.
+ * Quads of numbered terms in four orders, each as four columns, and the part of an order that begins with given terms. The graph stands
+ * last in three of them, so that the copies of a triple in several graphs stand together.
  */
 import { shared } from './term-table.js';
 

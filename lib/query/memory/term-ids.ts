@@ -1,6 +1,6 @@
 /**
- * The terms of an index by number: those of the base, which all threads share, and after them those that this thread has met in
- * graphs that changed since. Their order is that of their texts, whoever met which first. It must not know quads.
+ * The terms of an index by number: those of the base, which all threads share, and after them those that this thread has met in graphs that
+ * changed since. Their order is that of their texts, whoever met which first.
  */
 import type { TermKey } from '../access/terms.js';
 import { TermTable } from './term-table.js';

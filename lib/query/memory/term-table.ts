@@ -1,6 +1,6 @@
 /**
  * Terms as numbers: their text in one buffer, found by a hash. A finished table lies in shared memory, so that one copy serves every
- * thread, and its numbers are in the order of the texts. It must not know what terms mean, quads or LevelDB.
+ * thread, and its numbers are in the order of the texts.
  */
 import { randomBytes } from 'node:crypto';
 import type { TermKey } from '../access/terms.js';

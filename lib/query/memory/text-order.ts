@@ -1,6 +1,4 @@
-/**
- * Texts that lie one after the other in a buffer, sorted by their bytes. Pure; it must not know what the texts are.
- */
+/** Texts that lie one after the other in a buffer, sorted by their bytes. Pure. */
 
 /** The texts of a buffer: each begins where the one before it ends. */
 export interface Texts {

@@ -1,6 +1,6 @@
 /**
- * Sums, counts, extremes and texts over the rows of a group (SPARQL 1.1 18.5.1): an error, which an unbound variable is as well,
- * leaves the result unbound; COUNT and SAMPLE pass over it. It must not know groups.
+ * Sums, counts, extremes and texts over the rows of a group (SPARQL 1.1 18.5.1): an error, which an unbound variable is as well, leaves the
+ * result unbound; COUNT and SAMPLE pass over it.
  */
 
 import { joinTokens, type TermKey } from '../access/terms.js';

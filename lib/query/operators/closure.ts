@@ -1,6 +1,6 @@
 /**
- * Paths of any length: nodes reached by repeated steps, each once for each beginning, within one graph (ALP of SPARQL 1.1
- * 18.4). Steps that were taken once are remembered. It must not know the algebra.
+ * Paths of any length: nodes reached by repeated steps, each once for each beginning, within one graph (ALP of SPARQL 1.1 18.4). Steps that
+ * were taken once are remembered.
  */
 
 import { addNew, addTo } from '../access/collections.js';

@@ -1,7 +1,4 @@
-/**
- * The different terms of one place, found by leaping from one to the next where each has many keys. It must not know the
- * algebra.
- */
+/** The different terms of one place, found by leaping from one to the next where each has many keys. */
 import { addNew } from '../access/collections.js';
 import type { DatasetPart } from '../access/graph-gate.js';
 import type { Terms } from '../access/key-reader.js';

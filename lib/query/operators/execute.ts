@@ -1,7 +1,4 @@
-/**
- * Plans run as blocks of rows. A plan takes the rows of what it is joined with, or begins with one empty row. It must not know
- * the algebra or Comunica.
- */
+/** Plans run as blocks of rows. A plan takes the rows of what it is joined with, or begins with one empty row. */
 
 import { toToken } from '../expressions/values.js';
 import {

@@ -1,7 +1,4 @@
-/**
- * OPTIONAL, and what asks of each row whether it has a partner: EXISTS, MINUS, and marks for expressions. It must not know how
- * plans are run.
- */
+/** OPTIONAL, and what asks of each row whether it has a partner: EXISTS, MINUS, and marks for expressions. */
 import { joinTokens } from '../access/terms.js';
 import {
   type Blocks,

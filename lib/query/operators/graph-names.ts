@@ -1,4 +1,4 @@
-/** The named graphs of the dataset, those without a triple among them (SPARQL 1.1 18.6). It must not know records. */
+/** The named graphs of the dataset, those without a triple among them (SPARQL 1.1 18.6). */
 import type { TermKey } from '../access/terms.js';
 import { type Blocks, type GraphsPlan, type Row, termAt } from '../plan/plan.js';
 import { distinctTerms } from './distinct-terms.js';

@@ -1,4 +1,4 @@
-/** Rows as the triples of CONSTRUCT and DESCRIBE (SPARQL 1.1 16.2, 16.4). It must not know the algebra or formats. */
+/** Rows as the triples of CONSTRUCT and DESCRIBE (SPARQL 1.1 16.2, 16.4). */
 import type { Term } from '@rdfjs/types';
 import { assertIriLength } from '../../rdf/bounds.js';
 import { addNew } from '../access/collections.js';

@@ -1,4 +1,4 @@
-/** Rows put into groups. It holds a row for each group, and nothing of the rows. It must not know how aggregates count. */
+/** Rows put into groups. It holds a row for each group, and nothing of the rows. */
 
 import { joinTokens } from '../access/terms.js';
 import { numberValue, toToken, type Value } from '../expressions/values.js';

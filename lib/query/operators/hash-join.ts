@@ -1,4 +1,4 @@
-/** Rows joined with what a plan gives alone, through a table of its rows. It must not know patterns. */
+/** Rows joined with what a plan gives alone, through a table of its rows. */
 import { addTo } from '../access/collections.js';
 import { joinTokens } from '../access/terms.js';
 import type { Blocks, Expression, Plan, Row, Slot } from '../plan/plan.js';

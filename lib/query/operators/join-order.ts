@@ -1,6 +1,6 @@
 /**
- * The order in which the parts of a join are taken: always the one next that is expected to give the fewest rows for each that
- * is there. A wrong guess costs time, never rows. It must not know how patterns are read.
+ * The order in which the parts of a join are taken: always the one next that is expected to give the fewest rows for each that is there. A
+ * wrong guess costs time, never rows.
  */
 
 import { type Pattern, type Plan, type Slot, slotsOf } from '../plan/plan.js';

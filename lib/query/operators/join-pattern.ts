@@ -1,6 +1,6 @@
 /**
- * Rows joined with a pattern, in whichever way reads least: streamed for one row, looked up where rows bind little, or through
- * a table of all matches, made once. It must not know the order of joins.
+ * Rows joined with a pattern, in whichever way reads least: streamed for one row, looked up where rows bind little, or through a table of
+ * all matches, made once.
  */
 import { addTo } from '../access/collections.js';
 import type { Terms } from '../access/key-reader.js';

@@ -1,7 +1,4 @@
-/**
- * Rows joined with what another endpoint gives. Few rows go along as VALUES; for more of them it is asked for all that it has,
- * once. It must not know how an endpoint is reached, nor what its answers look like.
- */
+/** Rows joined with what another endpoint gives. Few rows go along as VALUES; for more of them it is asked for all that it has, once. */
 
 import { valuesText } from '../expressions/values-text.js';
 import type { Blocks, Plan, Row, ServicePlan } from '../plan/plan.js';

@@ -1,4 +1,4 @@
-/** Rows sorted, cut, and each once. It must not know where they come from. */
+/** Rows sorted, cut, and each once. */
 import { addNew } from '../access/collections.js';
 import { joinTokens } from '../access/terms.js';
 import { compareValues } from '../expressions/comparison.js';

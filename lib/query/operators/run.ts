@@ -1,4 +1,4 @@
-/** A compiled query as rows, over one snapshot. It must not know Comunica or formats. */
+/** A compiled query as rows, over one snapshot. */
 import type { EmptyGraphs } from '../access/empty-graphs.js';
 import type { QuadMatches } from '../access/quad-matches.js';
 import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';

@@ -1,7 +1,4 @@
-/**
- * `\u` escapes of names and IRIs, which SPARQL allows everywhere (19.2) and the parser reads in strings and IRIs only. Pure;
- * it must not know queries.
- */
+/** `\u` escapes of names and IRIs, which SPARQL allows everywhere (19.2) and the parser reads in strings and IRIs only. Pure. */
 import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
 
 /** Strings, comments, IRIs and escaped characters of names, which stay, and escapes; any other character stands for itself. */

@@ -1,6 +1,6 @@
 /**
- * GRAPH around a group without a triple pattern of its own: it holds for each graph that there is (SPARQL 1.1 18.6), of which
- * the algebra's translation keeps nothing. What finds the graphs is put in front, so that OPTIONAL comes after it. It must not know the algebra.
+ * GRAPH around a group without a triple pattern of its own: it holds for each graph that there is (SPARQL 1.1 18.6), of which the algebra's
+ * translation keeps nothing. What finds the graphs is put in front, so that OPTIONAL comes after it.
  */
 
 import type { Syntax } from './sparql-parser.js';

@@ -1,7 +1,4 @@
-/**
- * The parameters of a query: terms in the place of variables, put into its syntax tree, so that no value can be read as anything
- * else. It must not know where they come from.
- */
+/** The parameters of a query: terms in the place of variables, put into its syntax tree, so that no value can be read as anything else. */
 import { LwsError } from '../../errors.js';
 import { nodesOf } from './query-scopes.js';
 import type { Syntax } from './sparql-parser.js';

@@ -1,6 +1,6 @@
 /**
- * Relative references, where the SPARQL parser resolves them wrongly: it joins them to the base without removing dot segments, and
- * takes `//host/x` for a path. Those are made absolute beforehand. It must not know the grammar beyond its tokens.
+ * Relative references, where the SPARQL parser resolves them wrongly: it joins them to the base without removing dot segments, and takes
+ * `//host/x` for a path. Those are made absolute beforehand.
  */
 import { resolveIri } from '../../rdf/resolve-iri.js';
 import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';

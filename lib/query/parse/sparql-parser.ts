@@ -1,7 +1,4 @@
-/**
- * The parser of SPARQL, and what it reads wrongly put right before it reads: escapes and relative references. It must not know what
- * a query or an update may do.
- */
+/** The parser of SPARQL, and what it reads wrongly put right before it reads: escapes and relative references. */
 import type { Algebra } from '@comunica/utils-algebra';
 import { nodesOf } from './query-scopes.js';
 import { resolveReferences } from './references.js';

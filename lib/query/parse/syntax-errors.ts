@@ -1,4 +1,4 @@
-/** Syntax errors of the SPARQL parser in words of SPARQL, with line and column. It must not know what is parsed for whom. */
+/** Syntax errors of the SPARQL parser in words of SPARQL, with line and column. */
 import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
 
 /** What Chevrotain says of a token that does not fit. */

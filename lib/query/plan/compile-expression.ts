@@ -1,6 +1,4 @@
-/**
- * Expressions of the algebra as functions of a row. It must not know plans.
- */
+/** Expressions of the algebra as functions of a row. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
 import { type TermKey, tokenOf } from '../access/terms.js';

@@ -1,6 +1,6 @@
 /**
- * Joins, filters and optional parts put together, so that most rows are never made: patterns of nested groups become one join,
- * and filters go to where their variables are bound. It must not know the algebra.
+ * Joins, filters and optional parts put together, so that most rows are never made: patterns of nested groups become one join, and filters
+ * go to where their variables are bound.
  */
 import { withService } from './compile-service.js';
 import {

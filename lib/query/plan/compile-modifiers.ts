@@ -1,4 +1,4 @@
-/** Groups, order and slices of the algebra as plans. It must not know patterns or rows. */
+/** Groups, order and slices of the algebra as plans. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
 import { compileExpression } from './compile-expression.js';

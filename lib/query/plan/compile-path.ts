@@ -1,4 +1,4 @@
-/** Property paths as plans (SPARQL 1.1 9, 18.4). It must not know groups or modifiers. */
+/** Property paths as plans (SPARQL 1.1 9, 18.4). */
 import type { Algebra } from '@comunica/utils-algebra';
 import { truth } from '../expressions/values.js';
 import { constantToken } from './compile-expression.js';

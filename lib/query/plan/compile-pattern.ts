@@ -1,4 +1,4 @@
-/** Patterns of the algebra as plans. It must not know groups or modifiers. */
+/** Patterns of the algebra as plans. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
 import { anyGraph } from '../parse/graph-names.js';

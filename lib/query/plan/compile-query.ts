@@ -1,4 +1,4 @@
-/** A whole query as a plan and what becomes of its rows. It must not know keys or rows. */
+/** A whole query as a plan and what becomes of its rows. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
 import { compileNode, distinctPlan, inputOf, projected } from './compile.js';

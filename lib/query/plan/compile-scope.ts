@@ -1,4 +1,4 @@
-/** What the parts of a query share: the names of its variables as slots, and what its functions know. It must not know plans. */
+/** What the parts of a query share: the names of its variables as slots, and what its functions know. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Facts, Slot } from '../expressions/evaluate.js';
 

@@ -1,4 +1,4 @@
-/** SERVICE as a plan: what another endpoint is asked, and what is had before it is. It must not know rows. */
+/** SERVICE as a plan: what another endpoint is asked, and what is had before it is. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { ServiceClause } from '../parse/service-clauses.js';
 import { type Names, NotCompiledError } from './compile-scope.js';

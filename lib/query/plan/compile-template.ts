@@ -1,4 +1,4 @@
-/** Templates of CONSTRUCT and of updates, and updates as the rows of their WHERE with two templates. It must not know keys or rows. */
+/** Templates of CONSTRUCT and of updates, and updates as the rows of their WHERE with two templates. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
 import { LwsError } from '../../errors.js';

@@ -1,6 +1,4 @@
-/**
- * The algebra of a query as a plan. What is not here throws, and the query is refused. It must not know keys or rows.
- */
+/** The algebra of a query as a plan. What is not here throws, and the query is refused. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Variable } from '@rdfjs/types';
 import type { TermKey } from '../access/terms.js';

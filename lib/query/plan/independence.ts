@@ -1,4 +1,4 @@
-/** Whether what is asked for a row may be found once for all rows. It must not know the algebra. */
+/** Whether what is asked for a row may be found once for all rows. */
 import { filterPlan, makeJoin } from './compile-join.js';
 import { type Existence, type Expression, type Plan, partsOf, type Slot, slotsOf, unite } from './plan.js';
 

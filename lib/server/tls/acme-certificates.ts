@@ -1,12 +1,12 @@
 /**
- * A certificate that an ACME authority issues, kept in a folder and renewed before its end. While a new one cannot be had the
- * one before serves. It must not know the protocol.
+ * A certificate that an ACME authority issues, kept in a folder and renewed before its end. While a new one cannot be had the one before
+ * serves.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../../log.js';
-import { writeWhole } from '../../storage/synced-files.js';
+import { writeWhole } from '../../storage/engine/synced-files.js';
 import { type Authority, newAccountKey, orderCertificate } from './acme-order.js';
 import type { CertificateSource } from './certificate-source.js';
 import type { Challenges } from './challenges.js';

@@ -1,4 +1,4 @@
-/** One certificate of an ACME authority (RFC 8555), by http-01. It must not know when, nor where it is kept. */
+/** One certificate of an ACME authority (RFC 8555), by http-01. */
 import { readFileSync } from 'node:fs';
 import { Agent } from 'node:https';
 import { rootCertificates } from 'node:tls';

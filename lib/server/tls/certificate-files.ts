@@ -1,4 +1,4 @@
-/** A certificate in two files, which something outside renews. It must not know who serves with it. */
+/** A certificate in two files, which something outside renews. */
 import { unwatchFile, watchFile } from 'node:fs';
 import type { Log } from '../../log.js';
 import { SettingsError } from '../../settings.js';

@@ -1,4 +1,4 @@
-/** Answers to the challenges of an ACME authority (RFC 8555 8.3): our own, and those of a client outside. It must not know orders. */
+/** Answers to the challenges of an ACME authority (RFC 8555 8.3): our own, and those of a client outside. */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';

@@ -1,4 +1,4 @@
-/** Certificates with their keys: whether they fit, and what they say. It must not know where they come from. */
+/** Certificates with their keys: whether they fit, and what they say. */
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';

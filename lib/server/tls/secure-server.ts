@@ -1,4 +1,4 @@
-/** HTTP/2 and HTTP/1.1 over TLS on one port: limits and sessions. It must not know the application, nor where certificates come from. */
+/** HTTP/2 and HTTP/1.1 over TLS on one port: limits and sessions. */
 import type { RequestListener } from 'node:http';
 import {
   constants,

@@ -1,4 +1,4 @@
-/** Listings of an S3 store: objects, and uploads that were never completed. It must not know what the objects are. */
+/** Listings of an S3 store: objects, and uploads that were never completed. */
 import type { S3Client } from './s3-client.js';
 import { elementsOf, firstValue } from './xml.js';
 

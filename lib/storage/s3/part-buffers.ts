@@ -1,6 +1,6 @@
 /**
  * A bounded number of buffers, which are used again: garbage of this size is collected late, and then uploads take several times the
- * memory. It must not know what is in them.
+ * memory.
  */
 import { LwsError } from '../../errors.js';
 

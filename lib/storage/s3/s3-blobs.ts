@@ -1,16 +1,16 @@
 /**
- * Blobs in an S3 store: `blobs/` NAME for each, below the prefix, and one object that says whose they are. It must not know resources.
+ * Blobs in an S3 store: `blobs/` NAME for each, below the prefix, and one object that says whose they are.
  *
- * Before a blob an empty object `pending/` NAME is written, and removed after the commit. So whatever crashed, each blob that may not
- * be referred to has such a mark. Several servers may share the place: a mark that is younger than a day may be of an upload under way.
+ * Before a blob an empty object `pending/` NAME is written, and removed after the commit. So whatever crashed, each blob that may not be
+ * referred to has such a mark. Several servers may share the place: a mark that is younger than a day may be of an upload under way.
  */
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { LwsError } from '../../errors.js';
-import { assertDigest, type BlobFacts, DamagedBlobError, verified } from '../blob-integrity.js';
-import { type BlobLocation, type Blobs, type BlobWriter, HeldBlobs, type S3Address } from '../blobs.js';
-import { DiskSpace } from '../disk-space.js';
-import { StoreUnavailableError } from '../durable-level.js';
+import { assertDigest, type BlobFacts, DamagedBlobError, verified } from '../blobs/blob-integrity.js';
+import { type BlobLocation, type Blobs, type BlobWriter, HeldBlobs, type S3Address } from '../blobs/blobs.js';
+import { DiskSpace } from '../engine/disk-space.js';
+import { StoreUnavailableError } from '../engine/durable-level.js';
 import { type ListingOptions, objects, openUploads, timeOf } from './listing.js';
 import { PartBuffers } from './part-buffers.js';
 import { isMissing, S3Client, S3Refusal } from './s3-client.js';

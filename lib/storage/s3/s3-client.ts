@@ -1,10 +1,10 @@
-/** Signed requests to an S3 store, tried again while that helps. It must not know what the objects are. */
+/** Signed requests to an S3 store, tried again while that helps. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
 import { LwsError } from '../../errors.js';
 import { Endpoint, type EndpointAnswer } from '../../outbound/endpoint.js';
 import { OutboundError } from '../../outbound/outbound-error.js';
-import type { S3Address } from '../blobs.js';
+import type { S3Address } from '../blobs/blobs.js';
 import { firstValue } from './xml.js';
 
 export interface S3Request {

@@ -1,6 +1,6 @@
 /**
- * The bytes of an object as a stream. A reader that pauses gives its connection back, and one that breaks off is opened again where it
- * was: slow clients must not take the connections of all others. It must not know what the bytes are.
+ * The bytes of an object as a stream. A reader that pauses gives its connection back, and one that breaks off is opened again where it was:
+ * slow clients must not take the connections of all others.
  */
 import { Readable } from 'node:stream';
 import { LwsError } from '../../errors.js';

@@ -1,6 +1,6 @@
-/** The thread that writes a checkpoint, so that requests do not wait for it. It must not know when one is due. */
+/** The thread that writes a checkpoint, so that requests do not wait for it. */
 import { workerData } from 'node:worker_threads';
-import { openLevel } from '../durable-level.js';
+import { openLevel } from '../engine/durable-level.js';
 import { writeCheckpoint } from './checkpoint.js';
 import { Connection, type DatabaseAddress } from './connection.js';
 

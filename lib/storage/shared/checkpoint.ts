@@ -5,9 +5,9 @@
 import { randomInt } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import { type Level, writeUnsynced } from '../durable-level.js';
-import { metaKey } from '../records.js';
-import { entryOf, lineOf, putEntry, stateBlocks } from '../state-blocks.js';
+import { type Level, writeUnsynced } from '../engine/durable-level.js';
+import { metaKey } from '../state/records.js';
+import { entryOf, lineOf, putEntry, stateBlocks } from '../state/state-blocks.js';
 import type { Connection } from './connection.js';
 import { readPlace } from './place.js';
 

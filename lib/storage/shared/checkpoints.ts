@@ -1,4 +1,4 @@
-/** When a checkpoint is due, and its making by the server that leads. It must not know what is in one. */
+/** When a checkpoint is due, and its making by the server that leads. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { lastCheckpoint } from './checkpoint.js';

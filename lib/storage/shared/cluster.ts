@@ -1,7 +1,7 @@
-/** One server as a member of those that serve a storage together: from its start to its end. It must not know what is stored. */
+/** One server as a member of those that serve a storage together: from its start to its end. */
 import { join } from 'node:path';
-import type { BlobLocation } from '../blobs.js';
-import { type Level, StoreUnavailableError } from '../durable-level.js';
+import type { BlobLocation } from '../blobs/blobs.js';
+import { type Level, StoreUnavailableError } from '../engine/durable-level.js';
 import { Checkpoints } from './checkpoints.js';
 import { Connection, type DatabaseAddress } from './connection.js';
 import { beginCopy } from './copied-rows.js';

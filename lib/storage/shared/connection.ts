@@ -1,4 +1,4 @@
-/** One connection to the database, made when it is needed and again after it was lost. It must not know what is asked. */
+/** One connection to the database, made when it is needed and again after it was lost. */
 import type { Client, QueryResult, QueryResultRow } from 'pg';
 import { LwsError } from '../../errors.js';
 

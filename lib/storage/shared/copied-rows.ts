@@ -1,10 +1,10 @@
 /**
- * The rows of the journal that a copy has and that may not be on the disk: each leaves its number, so that one which a power cut takes out of
- * their middle is missed. It must not know what is in them.
+ * The rows of the journal that a copy has and that may not be on the disk: each leaves its number, so that one which a power cut takes out
+ * of their middle is missed.
  */
-import { type BatchWriter, type Level, syncLevel, writeBatch } from '../durable-level.js';
-import { lastEnd, noteOpened } from '../last-end.js';
-import { metaKey, rangeOf } from '../records.js';
+import { type BatchWriter, type Level, syncLevel, writeBatch } from '../engine/durable-level.js';
+import { lastEnd, noteOpened } from '../engine/last-end.js';
+import { metaKey, rangeOf } from '../state/records.js';
 import { type Place, readPlace, writePlace } from './place.js';
 
 /** After so many rows they are synced. */

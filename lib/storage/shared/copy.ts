@@ -2,10 +2,10 @@
  * The copy of the storage that each server has in its folder: a LevelDB that follows the journal. It can be thrown away, and is made
  * again from the last checkpoint and the rows after it.
  */
-import { assertRestored } from '../adopt.js';
-import { type Level, putSynced, StoreUnavailableError, syncLevel, writeBatch } from '../durable-level.js';
-import { storeFormat } from '../format.js';
-import { metaKey } from '../records.js';
+import { assertRestored } from '../engine/adopt.js';
+import { type Level, putSynced, StoreUnavailableError, syncLevel, writeBatch } from '../engine/durable-level.js';
+import { storeFormat } from '../engine/format.js';
+import { metaKey } from '../state/records.js';
 import { lastCheckpoint, loadCheckpoint, writeCheckpoint } from './checkpoint.js';
 import { isWhole } from './copied-rows.js';
 import type { Journal } from './journal.js';

@@ -1,6 +1,6 @@
 /**
  * The journal that the servers of one storage share: rows in a database, in one order. Who writes holds the row of the head until the
- * database has committed, so nobody writes at the same time, and all know what came before. It must not know what is in the rows.
+ * database has committed, so nobody writes at the same time, and all know what came before.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,6 +1,6 @@
 /**
- * Which servers of a storage are there, by a row each that they renew, and which of them does what only one should do. One that was
- * held up may do it a moment longer, so it has to be harmless when two do. It must not know what that is.
+ * Which servers of a storage are there, by a row each that they renew, and which of them does what only one should do. One that was held up
+ * may do it a moment longer, so it has to be harmless when two do.
  */
 import { randomUUID } from 'node:crypto';
 import type { Connection } from './connection.js';

@@ -1,6 +1,6 @@
 /**
  * A place in the journal: the number of a row, and its id, since a database that was set back to an earlier state, or lost its last
- * commits, gives the same number to another row. It must not know what is in the rows.
+ * commits, gives the same number to another row.
  */
 import { LwsError } from '../../errors.js';
 

@@ -1,10 +1,7 @@
-/**
- * The secrets that all servers of a storage need, which each keeps in files of its folder: as the database has them. It must not know
- * what they are for.
- */
+/** The secrets that all servers of a storage need, which each keeps in files of its folder: as the database has them. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeWhole } from '../synced-files.js';
+import { writeWhole } from '../engine/synced-files.js';
 import type { Connection } from './connection.js';
 
 export class SharedSecrets {

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { BlobLocation } from '../blobs.js';
-import { StoreUnavailableError } from '../durable-level.js';
+import type { BlobLocation } from '../blobs/blobs.js';
+import { StoreUnavailableError } from '../engine/durable-level.js';
 import type { Connection } from './connection.js';
 
 /** @throws StoreUnavailableError where this server has other blobs than those that the database knows of */

@@ -1,10 +1,10 @@
 /**
- * What a transaction changes, as bytes that travel to the other servers of a storage, and back. The orders of a quad but the first are
- * left out, since they follow from it. It must not know how the bytes travel.
+ * What a transaction changes, as bytes that travel to the other servers of a storage, and back. The orders of a quad but the first are left
+ * out, since they follow from it.
  */
 import type { Trace } from '../../fields/traceparent.js';
-import type { ResourceRecord } from '../records.js';
-import { Transaction, type TransactionBase } from '../transaction.js';
+import { Transaction, type TransactionBase } from '../engine/transaction.js';
+import type { ResourceRecord } from '../state/records.js';
 
 interface SharedGraph {
   readonly iri: string;

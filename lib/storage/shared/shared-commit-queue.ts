@@ -4,10 +4,10 @@
  */
 
 import { LwsError } from '../../errors.js';
-import { CommitQueue } from '../commit-queue.js';
-import type { CommitQueueOptions, TransactionListener } from '../commit-queue-options.js';
-import { type Doubt, measured, type PendingCommit } from '../pending-commit.js';
-import { metaKey } from '../records.js';
+import { CommitQueue } from '../engine/commit-queue.js';
+import type { CommitQueueOptions, TransactionListener } from '../engine/commit-queue-options.js';
+import { type Doubt, measured, type PendingCommit } from '../engine/pending-commit.js';
+import { metaKey } from '../state/records.js';
 import { databaseAway } from './connection.js';
 import { CopiedRows } from './copied-rows.js';
 import { AppendInDoubtError, type Journal, type JournalRow } from './journal.js';

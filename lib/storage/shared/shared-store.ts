@@ -1,6 +1,6 @@
-/** What is particular to a store that several servers write. It must not know what is stored. */
+/** What is particular to a store that several servers write. */
 import { LwsError } from '../../errors.js';
-import { CommitQueue } from '../commit-queue.js';
+import { CommitQueue } from '../engine/commit-queue.js';
 import type { Cluster } from './cluster.js';
 import { SharedCommitQueue, type SharedCommitQueueOptions } from './shared-commit-queue.js';
 import type { SharedLog } from './shared-log.js';

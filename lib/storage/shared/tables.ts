@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LwsError } from '../../errors.js';
-import { StoreUnavailableError } from '../durable-level.js';
-import { storeFormat } from '../format.js';
+import { StoreUnavailableError } from '../engine/durable-level.js';
+import { storeFormat } from '../engine/format.js';
 import { Connection, type DatabaseAddress } from './connection.js';
 
 const tablesVersion = '1';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { readCertificates } from '../../../components/authn-saml/certificates.js';
 import component from '../../../components/authn-saml/index.js';
-import type { Installation, Platform } from '../../../lib/component.js';
+import type { Installation, Platform } from '../../../lib/component/contract.js';
 import { loadSettings, SettingsError } from '../../../lib/settings.js';
 import { certificateOf, ecSigner, ed25519Signer, pemOf, rsaSigner, type Signer } from '../../support/x509.js';
 import { assertionXml, now, storage } from './assertions.js';

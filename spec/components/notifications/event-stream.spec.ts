@@ -8,7 +8,7 @@ import { Channels } from '../../../components/notifications/streams/channels.js'
 import { streamRoutes } from '../../../components/notifications/streams/event-stream.js';
 import { Places } from '../../../components/notifications/streams/places.js';
 import type { Question } from '../../../lib/authorization/authorizer.js';
-import type { Platform } from '../../../lib/component.js';
+import type { Platform } from '../../../lib/component/contract.js';
 import { createLog } from '../../../lib/log.js';
 import { type MemoryStore, memoryStore, root } from '../../support/memory-store.js';
 

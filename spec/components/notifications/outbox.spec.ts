@@ -6,7 +6,7 @@ import type { Subscription } from '../../../components/notifications/subscriptio
 import { Subscriptions, subscriptionKey } from '../../../components/notifications/subscriptions.js';
 import type { Authorizer, Question, Standing } from '../../../lib/authorization/authorizer.js';
 import { createLog } from '../../../lib/log.js';
-import { newRevision, type ResourceRecord } from '../../../lib/storage/records.js';
+import { newRevision, type ResourceRecord } from '../../../lib/storage/state/records.js';
 import { type MemoryStore, memoryStore, root } from '../../support/memory-store.js';
 
 describe('The outbox', () => {

@@ -7,7 +7,7 @@ import type { FileTree } from '../../../components/transfer/file-tree.js';
 import { cssReader, isCss } from '../../../components/transfer/formats/css-reader.js';
 import { CssWriter } from '../../../components/transfer/formats/css-writer.js';
 import type { BytesMember, Member, ResourceMember } from '../../../components/transfer/member.js';
-import { packageRoot } from '../../../lib/package-root.js';
+import { packageRoot } from '../../../lib/threads/package-root.js';
 import {
   arbitraryResources,
   base,

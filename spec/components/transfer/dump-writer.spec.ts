@@ -8,8 +8,8 @@ import { dumpKind, dumpReader } from '../../../components/transfer/formats/dump-
 import { DumpWriter } from '../../../components/transfer/formats/dump-writer.js';
 import { TriGWriter } from '../../../components/transfer/formats/trig-writer.js';
 import type { GraphMember } from '../../../components/transfer/member.js';
-import { decodeGraph } from '../../../lib/storage/quad-decoding.js';
-import { encodeGraph } from '../../../lib/storage/quad-keys.js';
+import { decodeGraph } from '../../../lib/storage/graphs/quad-decoding.js';
+import { encodeGraph } from '../../../lib/storage/graphs/quad-keys.js';
 import { documents, factory } from '../../properties/rdf-documents.js';
 import '../../support/random-seed.js';
 import { runs } from '../../support/speed.js';

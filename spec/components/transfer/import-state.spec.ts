@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { openReader } from '../../../components/transfer/formats/index.js';
 import type { Member } from '../../../components/transfer/member.js';
-import { entryKey } from '../../../lib/storage/records.js';
+import { entryKey } from '../../../lib/storage/state/records.js';
 import { describeStorage } from '../../support/conformance.js';
 import { file, grant, policy, revoke } from '../../support/grants.js';
 import { archiveOf, askedExport, imported } from '../../support/imports.js';

@@ -2,7 +2,7 @@
 import { indexOf, readQuads } from '../../../lib/query/memory/index-data.js';
 import { MemoryLayers } from '../../../lib/query/memory/memory-layers.js';
 import type { MemoryView } from '../../../lib/query/memory/memory-view.js';
-import type { Level, LevelSnapshot } from '../../../lib/storage/durable-level.js';
+import type { Level, LevelSnapshot } from '../../../lib/storage/engine/durable-level.js';
 import { graphNames } from './engine-dataset.js';
 
 /** A snapshot in memory, some graphs as if they had changed since the index was built. */

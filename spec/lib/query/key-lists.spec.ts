@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
 import { keyIterators } from '../../../lib/query/access/key-iterators.js';
 import { keyLists } from '../../../lib/query/access/key-lists.js';
-import type { LevelSnapshot } from '../../../lib/storage/durable-level.js';
-import { encodeGraph, indexNames, otherKeys, separator } from '../../../lib/storage/quad-keys.js';
+import type { LevelSnapshot } from '../../../lib/storage/engine/durable-level.js';
+import { encodeGraph, indexNames, otherKeys, separator } from '../../../lib/storage/graphs/quad-keys.js';
 import { graphNames, type SpecLevel, type SpecTriple, specLevel } from './engine-dataset.js';
 
 const f = new DataFactory<Quad>();

@@ -9,8 +9,8 @@ import { matchesOf } from '../../../lib/query/dataset.js';
 import { memoryMatches } from '../../../lib/query/memory/memory-matches.js';
 import type { MemoryView } from '../../../lib/query/memory/memory-view.js';
 import { TermTable } from '../../../lib/query/memory/term-table.js';
-import type { LevelSnapshot } from '../../../lib/storage/durable-level.js';
-import { sortKeys } from '../../../lib/storage/key-order.js';
+import type { LevelSnapshot } from '../../../lib/storage/engine/durable-level.js';
+import { sortKeys } from '../../../lib/storage/graphs/key-order.js';
 import { runs } from '../../support/speed.js';
 import {
   base,

@@ -6,13 +6,13 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { Parser } from 'n3';
 import { createServer, type StorageServer } from '../../../components/quadpod.js';
-import { packageRoot } from '../../../lib/package-root.js';
 import { linksetFaults } from '../../../lib/resources/metadata.js';
 import { openStore } from '../../../lib/server/open-store.js';
-import { checkStore } from '../../../lib/storage/check.js';
-import { openLevel } from '../../../lib/storage/durable-level.js';
-import { migrate, storeFormat } from '../../../lib/storage/format.js';
-import { metaKey } from '../../../lib/storage/records.js';
+import { checkStore } from '../../../lib/storage/engine/check.js';
+import { openLevel } from '../../../lib/storage/engine/durable-level.js';
+import { migrate, storeFormat } from '../../../lib/storage/engine/format.js';
+import { metaKey } from '../../../lib/storage/state/records.js';
+import { packageRoot } from '../../../lib/threads/package-root.js';
 import { ask, containers, linked, relation, resources, root } from '../../stores/content.js';
 import { freePort } from '../../support/server.js';
 

@@ -1,0 +1,25 @@
+/** What every component begins with: its contract, settings, refusals and numbers. */
+
+export { type ErrorCode, LwsError } from '../errors.js';
+export type { Log } from '../log.js';
+export { type Answered, type Measure, measure, measureBy, type WrittenBatch } from '../measures.js';
+export {
+  flag,
+  integer,
+  list,
+  optional,
+  type SettingParser,
+  SettingsError,
+  type SettingsOf,
+  setting,
+  text,
+} from '../settings.js';
+export { packageRoot, packageVersion } from '../threads/package-root.js';
+export {
+  type Command,
+  type CommandContext,
+  defineComponent,
+  type ForeignState,
+  type Installation,
+  type Platform,
+} from './contract.js';

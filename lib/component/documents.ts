@@ -1,0 +1,2 @@
+/** The work on documents that threads do. */
+export { tasks } from '../documents/document-tasks.js';

@@ -1,0 +1,21 @@
+/** Records and entries: the keys that state lies under. */
+export {
+  allBlobs,
+  allRecords,
+  blobFacts,
+  entryKey,
+  entryRange,
+  iriOfRecordKey,
+  isContainerIri,
+  memberRange,
+  metaKey,
+  nameOf,
+  newRevision,
+  parentOf,
+  partsOfEntry,
+  type ResourceRecord,
+  rangeOf,
+  readRecord,
+  recordKey,
+  writeRecord,
+} from '../storage/state/records.js';

@@ -1,0 +1,23 @@
+/** The database below the store, for threads and commands that have it open by themselves. */
+export { atOnce } from '../storage/engine/at-once.js';
+export { breathe, putQuad } from '../storage/engine/batch-filling.js';
+export { CommitInDoubtError } from '../storage/engine/commit-in-doubt.js';
+export {
+  type BatchWriter,
+  entryBlocks,
+  keyBlocks,
+  type Level,
+  type LevelSnapshot,
+  openLevel,
+  PreparedBatch,
+  putSynced,
+  StoreUnavailableError,
+  writeBatch,
+} from '../storage/engine/durable-level.js';
+export { ListStream, type SortedStream } from '../storage/engine/entry-cursor.js';
+export { type IriRange, only, RangeStream, subtree, unionOfRanges } from '../storage/engine/iri-ranges.js';
+export { makeFolder, syncPath, writeWhole } from '../storage/engine/synced-files.js';
+export { countRecords, recordBlocks } from '../storage/state/all-records.js';
+export { completeIndex, indexStateKey, ownedBy, ownedSpace } from '../storage/state/owned-entries.js';
+export { EntryRewriting, isQuad } from '../storage/state/rewritten-entries.js';
+export { type Entry, entryOf, lineOf, putEntry, stateBlocks } from '../storage/state/state-blocks.js';

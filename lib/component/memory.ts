@@ -1,0 +1,10 @@
+/** The index of quads in memory, and calls of other endpoints. */
+export type { ServiceAnswer, ServiceCall } from '../query/access/service-call.js';
+export { MemoryIndex } from '../query/memory/memory-index.js';
+export {
+  type GraphChanges,
+  type MemoryAsked,
+  MemoryLayers,
+  type MemoryMessage,
+} from '../query/memory/memory-layers.js';
+export { assertAllowed, maxServices } from '../query/parse/service-policy.js';

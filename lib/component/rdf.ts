@@ -1,0 +1,2 @@
+/** RDF documents in. */
+export { parseRdf } from '../rdf/parse.js';

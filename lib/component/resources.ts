@@ -1,0 +1,19 @@
+/** Resources as operations see them: links, types, names, bulk writes, updates of several graphs. */
+export { assertName } from '../resources/bulk-admission.js';
+export type { BulkItem, BulkVerdict } from '../resources/bulk-items.js';
+export {
+  type ClientLinks,
+  declaredTypes,
+  linkedValues,
+  readContextObject,
+  relationTargets,
+  searchedRelation,
+} from '../resources/linkset.js';
+export { allLinks, writeLinksetGraphs } from '../resources/linkset-graph.js';
+export { changesLinks, clientLinks } from '../resources/metadata.js';
+export { linksetOf } from '../resources/names.js';
+export { seenItem } from '../resources/seen-state.js';
+export { alternately } from '../resources/turns.js';
+export { contentKind, structuralType } from '../resources/types.js';
+export { type GraphUpdate, OutdatedGraph, type UpdatedGraph } from '../resources/update-graphs.js';
+export { variantOf } from '../resources/variants.js';

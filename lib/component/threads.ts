@@ -1,0 +1,11 @@
+/** Work in other threads. */
+export { NotBegun } from '../threads/worker-job.js';
+export { WorkerPool } from '../threads/worker-pool.js';
+export {
+  type FromWorker,
+  linesAtATime,
+  runTask,
+  TaskAborted,
+  TaskFailed,
+  type ToWorker,
+} from '../threads/worker-task.js';

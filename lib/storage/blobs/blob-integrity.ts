@@ -1,0 +1,54 @@
+/** Whether the bytes of a blob are those that were stored. */
+import { createHash, hash } from 'node:crypto';
+import { pipeline, type Readable, Transform, type TransformCallback } from 'node:stream';
+
+/** What the record of a resource says of its blob: bytes, and the SHA-256 of them (base64). */
+export interface BlobFacts {
+  readonly blob: string;
+  readonly size: number;
+  readonly sha256: string;
+}
+
+/** A blob is not what was stored: the disk lost or changed it. Nothing of it may be taken for the content. */
+export class DamagedBlobError extends Error {
+  constructor(blob: string, what: string) {
+    super(
+      `The blob ${blob} ${what}. Stop the server, run "quadpod check --content", and restore what it names from a backup.`,
+    );
+  }
+}
+
+/** @throws DamagedBlobError */
+export function assertDigest(bytes: Uint8Array, expected: BlobFacts): void {
+  if (hash('sha256', bytes, 'base64') !== expected.sha256) throw otherDigest(expected);
+}
+
+/** The bytes of a stream, which fails before its last ones when they do not have their digest. */
+export function verified(stream: Readable, expected: BlobFacts): Readable {
+  // The reader of this stream learns of the failure; the pipeline only closes the file.
+  return pipeline(stream, new Verifier(expected), () => {});
+}
+
+/** Holds back the last chunk, or a client that counts bytes would have all of them before the digest is known. */
+class Verifier extends Transform {
+  private readonly digest = createHash('sha256');
+  private held: Buffer | undefined;
+
+  constructor(private readonly expected: BlobFacts) {
+    super();
+  }
+
+  override _transform(chunk: Buffer, _encoding: string, done: TransformCallback): void {
+    this.digest.update(chunk);
+    const ready = this.held;
+    this.held = chunk;
+    done(null, ready);
+  }
+
+  override _flush(done: TransformCallback): void {
+    if (this.digest.digest('base64') === this.expected.sha256) done(null, this.held);
+    else done(otherDigest(this.expected));
+  }
+}
+
+const otherDigest = ({ blob }: BlobFacts): DamagedBlobError => new DamagedBlobError(blob, 'does not have its digest');

@@ -1,0 +1,108 @@
+/**
+ * Where the bytes of JSON and binary resources are, one immutable blob each: in a folder (file-blobs.ts) or an S3 store (s3/). It must
+ * not know resources; the store says which blobs are referred to.
+ */
+import type { Readable } from 'node:stream';
+import type { DiskSpace } from '../engine/disk-space.js';
+import type { BlobFacts } from './blob-integrity.js';
+
+/** An S3 store and the credentials for it. Plain data, for threads too; the secret is never printed or logged. */
+export interface S3Address {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly bucket: string;
+  /** What all keys begin with: empty, or with a slash at its end. */
+  readonly prefix: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
+
+/** Plain data, from which a thread opens the same blobs (`blobsAt`). */
+export interface BlobLocation {
+  readonly dataDir: string;
+  /** Absent: the folder `blobs/` of the data directory. */
+  readonly s3?: S3Address | undefined;
+}
+
+/** Takes the bytes of one upload. Exactly one of `finish` and `abort` must be called. */
+export interface BlobWriter {
+  readonly blob: string;
+  write(chunk: Uint8Array): Promise<void>;
+  /** Returns when the blob is in its place and survives a loss of power. It is unreferenced until a transaction commits. */
+  finish(): Promise<void>;
+  /** Removes what was written; harmless after `finish` when the transaction did not commit. */
+  abort(): Promise<void>;
+}
+
+export interface Blobs {
+  readonly location: BlobLocation;
+  /** What people call the place. */
+  readonly name: string;
+  /** Other servers may put blobs there too. What a crash left is removed while the server runs, when it is old enough. */
+  readonly isShared: boolean;
+  /** How many calls at once are faster than one after the other. */
+  readonly atOnce: number;
+  /** The place was made when it was opened. */
+  readonly isNew: boolean;
+  /** The disk that LevelDB needs. */
+  readonly space: DiskSpace;
+  /** Whether the place is there, before `open` makes it. */
+  exists(): Promise<boolean>;
+  /**
+   * Makes the place when it is missing.
+   * @param storage the storage's IRI
+   * @throws the file system's error; StoreUnavailableError when the S3 store refuses, or has the blobs of another storage
+   */
+  open(storage: string): Promise<void>;
+  /**
+   * Begins an upload.
+   * @param blob its name, of a blob that is restored; absent: a new one
+   * @throws LwsError `storage-full`
+   */
+  create(blob?: string): Promise<BlobWriter>;
+  /** Whether uploads are taken now; cheap. @throws LwsError `storage-full`, `too-busy` */
+  assertReady(): Promise<void>;
+  /** Does what every upload does, as far as it shows whether uploads work. @throws the error of the disk or the S3 store */
+  probe(): Promise<void>;
+  /** The blob's commit is durable: nothing is in doubt any more. */
+  confirm(blob: string): Promise<void>;
+  /**
+   * Keeps every blob that is there, also when nothing refers to it any more, so that those of one state can be copied. Other servers
+   * do not hear of it: what they delete meanwhile is gone.
+   * @returns what lets go
+   */
+  hold(): () => void;
+  /** Removes a blob that nothing refers to. Readers that have it open keep it until they are done. */
+  remove(blob: string): Promise<void>;
+  /**
+   * A stream of the bytes from `start` to `end` (inclusive). The blob is open when this returns. A stream of all bytes fails at its
+   * end when they do not have their digest.
+   * @throws DamagedBlobError when its length is another; an error with the code `ENOENT` when the blob is gone; LwsError `too-busy`
+   */
+  read(expected: BlobFacts, range?: { start: number; end: number }): Promise<Readable>;
+  /** All bytes of a blob. @throws DamagedBlobError when they are not those that were stored; other errors as `read` */
+  bytes(expected: BlobFacts): Promise<Buffer>;
+  /** Blobs that may never have been committed, and were begun so long ago. */
+  inDoubt(minMs: number): Promise<string[]>;
+  /** Every blob in its place but those in doubt; for `check`. */
+  all(): AsyncIterable<string>;
+  /** The size of a blob in bytes, `undefined` when it is missing; for `check`. */
+  size(blob: string): Promise<number | undefined>;
+  /** Lets go of connections. */
+  close(): void | Promise<void>;
+}
+
+/** Removal that waits for those who copy. */
+export abstract class HeldBlobs {
+  /** Resolves when nobody holds what is there. */
+  protected held: Promise<unknown> | undefined;
+
+  hold(): () => void {
+    let release = (): void => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    this.held = Promise.all([this.held, held]);
+    return release;
+  }
+}

@@ -1,0 +1,243 @@
+/**
+ * The blob directory: the bytes of JSON and binary resources, one immutable file each. The store says which blobs are referred to.
+ *
+ * A blob is written to `tmp/`, synced, and linked to its place, where it is synced again, before the batch that refers to it is written;
+ * the `tmp/` name goes after the commit. So a name left in `tmp/` marks exactly the blobs whose commit is in doubt, and start-up looks at
+ * those alone. A crash leaves a file too many, never a reference into nothing.
+ */
+import { randomUUID } from 'node:crypto';
+import { constants, createReadStream, existsSync } from 'node:fs';
+import { type FileHandle, link, mkdir, open, readdir, stat, unlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { DiskSpace, storageFull } from '../engine/disk-space.js';
+import { syncPath } from '../engine/synced-files.js';
+import { assertDigest, type BlobFacts, DamagedBlobError, verified } from './blob-integrity.js';
+import { type BlobLocation, type Blobs, type BlobWriter, HeldBlobs } from './blobs.js';
+
+const coalescedBytes = 256 << 10;
+/** By the first two digits of a blob's name. */
+const subfolders = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, '0'));
+
+export class FileBlobs extends HeldBlobs implements Blobs {
+  readonly name = 'blobs/';
+  readonly isShared = false;
+  readonly atOnce = 1;
+  isNew = false;
+  readonly space: DiskSpace;
+  private readonly folder: string;
+  /** Folders that blobs were removed from. */
+  private readonly thinned = new Set<string>();
+
+  constructor(readonly location: BlobLocation) {
+    super();
+    this.folder = join(location.dataDir, 'blobs');
+    this.space = new DiskSpace(this.folder);
+  }
+
+  async exists(): Promise<boolean> {
+    return existsSync(this.folder);
+  }
+
+  /** Makes the directories. @throws the file system's error when it cannot be written */
+  async open(): Promise<void> {
+    await mkdir(join(this.folder, 'tmp'), { recursive: true, mode: 0o700 });
+    const there = new Set(await readdir(this.folder));
+    const missing = subfolders.filter((name) => !there.has(name));
+    await Promise.all(missing.map((name) => mkdir(join(this.folder, name), { mode: 0o700 })));
+    // They may be there since a moment ago.
+    for (const folder of [this.folder, this.location.dataDir]) await syncPath(folder);
+    this.isNew = missing.length === subfolders.length;
+  }
+
+  private place(blob: string): string {
+    return join(this.folder, blob.slice(0, 2), blob);
+  }
+
+  private mark(blob: string): string {
+    return join(this.folder, 'tmp', blob);
+  }
+
+  /** @throws LwsError `storage-full` when the disk has hardly any space left */
+  async create(blob: string = randomUUID()): Promise<BlobWriter> {
+    await this.space.assertSome();
+    try {
+      const file = await open(this.mark(blob), 'wx', 0o600);
+      return new OpenBlob(blob, file, this.mark(blob), this.place(blob));
+    } catch (error) {
+      throw outOfSpace(error);
+    }
+  }
+
+  assertReady(): Promise<void> {
+    return this.space.assertSome();
+  }
+
+  /** Does with the disk what every upload does. @throws the file system's error */
+  async probe(): Promise<void> {
+    const file = await open(this.mark('probe'), 'w', 0o600);
+    try {
+      await file.writeFile(Buffer.alloc(coalescedBytes));
+      await file.sync();
+    } finally {
+      await file.close();
+      await unlinkIfThere(this.mark('probe'));
+    }
+  }
+
+  /** The blob's commit is durable: nothing is in doubt any more. */
+  async confirm(blob: string): Promise<void> {
+    await unlinkIfThere(this.mark(blob));
+  }
+
+  /** Removes a blob that nothing refers to. Readers that have it open keep it until they are done. */
+  async remove(blob: string): Promise<void> {
+    await this.held;
+    this.thinned.add(join(this.place(blob), '..'));
+    await unlinkIfThere(this.place(blob));
+    await unlinkIfThere(this.mark(blob));
+  }
+
+  /**
+   * A stream of the bytes from `start` to `end` (inclusive). The file is open when this returns, so that a blob that is
+   * replaced meanwhile is still read whole. A stream of all bytes fails at its end when they do not have their digest.
+   * @throws DamagedBlobError when its length is another; the file system's error (`ENOENT` when the blob is gone)
+   */
+  async read(expected: BlobFacts, range?: { start: number; end: number }): Promise<Readable> {
+    const file = await this.openWhole(expected);
+    const stream = createReadStream('', { fd: file, autoClose: true, highWaterMark: coalescedBytes, ...range });
+    return range ? stream : verified(stream, expected);
+  }
+
+  /**
+   * All bytes of a blob.
+   * @throws DamagedBlobError when they are not those that were stored; the file system's error, as above
+   */
+  async bytes(expected: BlobFacts): Promise<Buffer> {
+    const file = await this.openWhole(expected);
+    try {
+      const bytes = await file.readFile();
+      assertDigest(bytes, expected);
+      return bytes;
+    } finally {
+      await file.close();
+    }
+  }
+
+  private async openWhole({ blob, size: expected }: BlobFacts): Promise<FileHandle> {
+    const file = await open(this.place(blob), constants.O_RDONLY);
+    const { size } = await file.stat();
+    if (size === expected) return file;
+    await file.close();
+    throw new DamagedBlobError(blob, `has ${size} bytes instead of ${expected}`);
+  }
+
+  /** The blobs whose commit was in doubt when the last process ended. */
+  async inDoubt(minMs: number): Promise<string[]> {
+    const marks = await readdir(join(this.folder, 'tmp'));
+    if (minMs === 0) return marks;
+    const old = await Promise.all(marks.map((blob) => isOlder(this.mark(blob), minMs)));
+    return marks.filter((_, index) => old[index]);
+  }
+
+  /** Every blob file in its place; for `check`. */
+  async *all(): AsyncGenerator<string> {
+    for (const name of subfolders) yield* await readdir(join(this.folder, name));
+  }
+
+  /** The size of a blob in bytes, `undefined` when it is missing; for `check`. */
+  async size(blob: string): Promise<number | undefined> {
+    try {
+      const file = await open(this.place(blob), constants.O_RDONLY);
+      const { size } = await file.stat();
+      await file.close();
+      return size;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  /** Returns when no blob that was removed can come back. Nothing is open between calls. */
+  async close(): Promise<void> {
+    for (const folder of this.thinned) await syncPath(folder);
+  }
+}
+
+class OpenBlob implements BlobWriter {
+  private waiting: Uint8Array[] = [];
+  private waitingBytes = 0;
+  private closed = false;
+
+  constructor(
+    readonly blob: string,
+    private readonly file: FileHandle,
+    private readonly mark: string,
+    private readonly place: string,
+  ) {}
+
+  async write(chunk: Uint8Array): Promise<void> {
+    this.waiting.push(chunk);
+    this.waitingBytes += chunk.length;
+    if (this.waitingBytes >= coalescedBytes) await this.flush();
+  }
+
+  private async flush(): Promise<void> {
+    if (this.waitingBytes === 0) return;
+    const chunks = this.waiting;
+    let left = this.waitingBytes;
+    [this.waiting, this.waitingBytes] = [[], 0];
+    try {
+      const { bytesWritten } = await this.file.writev(chunks);
+      left -= bytesWritten;
+      // A short write is legal; what is missing is written plainly.
+      if (left > 0) await this.file.writeFile(Buffer.concat(chunks).subarray(-left));
+    } catch (error) {
+      throw outOfSpace(error);
+    }
+  }
+
+  async finish(): Promise<void> {
+    try {
+      await this.flush();
+      await this.file.datasync();
+      await this.close();
+      await link(this.mark, this.place);
+      await syncPath(join(this.place, '..'));
+    } catch (error) {
+      throw outOfSpace(error);
+    }
+  }
+
+  private async close(): Promise<void> {
+    if (this.closed) return;
+    this.closed = true;
+    await this.file.close();
+  }
+
+  async abort(): Promise<void> {
+    await this.close();
+    await unlinkIfThere(this.place);
+    await unlinkIfThere(this.mark);
+  }
+}
+
+const outOfSpace = (error: unknown): unknown => {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG'
+    ? storageFull(`writing a blob: ${code}`, error)
+    : error;
+};
+
+async function isOlder(path: string, ms: number): Promise<boolean> {
+  const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
+  return mtimeMs < Date.now() - ms;
+}
+
+async function unlinkIfThere(path: string): Promise<void> {
+  try {
+    await unlink(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+}

@@ -1,0 +1,19 @@
+/** Works on many things, some of them at once. */
+
+/** @throws the first error; what is under way then ends first, and nothing else begins */
+export async function atOnce<T>(items: Iterable<T>, count: number, work: (item: T) => Promise<void>): Promise<void> {
+  const rest = items[Symbol.iterator]();
+  let hasFailed = false;
+  const worker = async (): Promise<void> => {
+    for (let next = rest.next(); !next.done && !hasFailed; next = rest.next())
+      try {
+        await work(next.value);
+      } catch (error) {
+        hasFailed = true;
+        throw error;
+      }
+  };
+  const results = await Promise.allSettled(Array.from({ length: count }, worker));
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed) throw failed.reason;
+}

@@ -1,0 +1,256 @@
+/**
+ * The store: one LevelDB with the graphs and the records, and the blobs. `transact` is the only way to write; readers see committed states
+ * alone.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import type { Blobs } from '../blobs/blobs.js';
+import { SettledBlobs } from '../blobs/settled-blobs.js';
+import { CommittedGraphs } from '../graphs/committed-graphs.js';
+import type { GraphKeys } from '../graphs/graph-keys.js';
+import { HiddenGraphs } from '../graphs/hidden-graphs.js';
+import { GraphInTheWay, hiddenKey } from '../graphs/hidden-keys.js';
+import { ChangeLog } from '../log/change-log.js';
+import { commitQueueOf, type SharedStore } from '../shared/shared-store.js';
+import {
+  iriOfRecordKey,
+  type KeyRange,
+  memberRange,
+  type ResourceRecord,
+  readRecord,
+  recordKey,
+} from '../state/records.js';
+import { adoptBlobs } from './adopt.js';
+import type { CommitQueue } from './commit-queue.js';
+import type { TransactOptions, Work } from './commit-queue-options.js';
+import { beingOpened, entryBlocks, givenValue, keyBlocks, type Level } from './durable-level.js';
+import { migrate } from './format.js';
+import { lastEnd, noteClosed, noteOpened } from './last-end.js';
+import { readCounter } from './quota.js';
+import { type Pause, Recovery } from './recovery.js';
+import { StoreListeners } from './store-listeners.js';
+import type { StoreOptions } from './store-options.js';
+import type { Transaction } from './transaction.js';
+
+export class Store extends StoreListeners {
+  readonly isTransaction = false;
+  private readonly recordCache = new LRUCache<string, ResourceRecord>({ max: 20_000 });
+  private readonly graphs: CommittedGraphs;
+  private readonly hidden: HiddenGraphs;
+  private readonly derivations = new LRUCache<string, object>({ max: 5_000 });
+  private readonly queue: CommitQueue;
+  /** Where several servers write this storage; `undefined`: there is this one alone. */
+  readonly shared: SharedStore | undefined;
+  private readonly recovery: Recovery;
+  private readonly settled: SettledBlobs;
+  readonly changes: ChangeLog;
+
+  private constructor(
+    readonly level: Level,
+    readonly blobs: Blobs,
+    private readonly options: StoreOptions,
+    { bytes, changes }: { readonly bytes: number; readonly changes: ChangeLog },
+  ) {
+    super();
+    const { onTrouble = () => {}, onRecovery = () => {}, cluster } = options;
+    const freshen = async (): Promise<void> => this.shared?.freshen();
+    const hasOthers = cluster !== undefined;
+    this.settled = new SettledBlobs({ level, blobs, onTrouble, freshen, hasOthers });
+    this.graphs = new CommittedGraphs(level);
+    this.hidden = new HiddenGraphs({
+      ...{ level, isShared: hasOthers },
+      assertSpace: (bytes) => blobs.space.assertFor(bytes, false),
+      transact: (work, given) => this.transact(work, given),
+    });
+    const { queue, shared } = commitQueueOf(cluster, {
+      level,
+      ...{ changes, bytes, forgotten: this.settled.forgotten },
+      quotaBytes: options.quotaBytes ?? 0,
+      assertSpace: (needed, frees) => blobs.space.assertFor(needed, frees),
+      committed: {
+        record: (iri) => this.record(iri),
+        graph: (record) => this.graphs.keysOf(record),
+        graphBlocks: (graph, beginning) => this.graphs.blocks(graph, beginning),
+        keysWithObject: (graph, object) => this.graphs.withObject(graph, object),
+        hasKeys: (keys) => this.graphs.has(keys),
+        entry: (key) => this.entry(key),
+        derived: (key, parse) => this.derived(key, parse),
+        members: (container) => this.members(container),
+      },
+      listeners: this.inTransaction,
+      onStage: (transaction) => this.tell('stage', transaction),
+      onCommit: (transaction) => this.apply(transaction),
+      onDrop: (transaction, mayBeStored) => this.drop(transaction, mayBeStored),
+      onFailure: (error) => this.recovery.begin(error),
+      onBatch: (batch) => this.tellOfBatch(batch),
+      ...{ foreignListeners: this.fromOthers, onTrouble },
+    });
+    [this.queue, this.shared, this.changes] = [queue, shared, changes];
+    this.recovery = new Recovery({ level, blobs, queue: this.queue, onTrouble, onRecovery });
+  }
+
+  /**
+   * Opens a store on an open LevelDB, migrates one of an earlier format, and sweeps what a crash may have left of uploads.
+   * @param storage the storage's root IRI; a store belongs to one
+   * @throws Error when the store was made for another storage IRI or by a later version
+   */
+  static async open(level: Level, folder: string, storage: string, options: StoreOptions = {}): Promise<Store> {
+    const blobs = await adoptBlobs(level, { dataDir: folder, s3: options.s3 }, storage);
+    await migrate(level, options);
+    const changes = await ChangeLog.open(level, storage, options);
+    const store = new Store(level, blobs, options, { bytes: await readCounter(level), changes });
+    await store.shared?.freshen();
+    await store.settled.begin((await lastEnd(level)) !== 'whole');
+    await store.hidden.open();
+    await noteOpened(level);
+    return store;
+  }
+
+  /** Bytes that count against the quota, those of commits under way included. */
+  get bytes(): number {
+    return this.queue.bytes;
+  }
+
+  /** How many transactions wait, and whether a batch could not be written. */
+  get commits(): Pick<CommitQueue, 'waiting' | 'hasFailed'> {
+    return this.queue;
+  }
+
+  /** The committed record of a resource. */
+  record(iri: string): ResourceRecord | undefined {
+    const cached = this.recordCache.get(iri);
+    if (cached) return cached;
+    const value = this.level.getSync(recordKey(iri));
+    if (value === undefined) return undefined;
+    const record = readRecord(iri, value);
+    this.recordCache.set(iri, record);
+    return record;
+  }
+
+  /** The committed value of an entry (see `entryKey`). */
+  entry(key: string): string | undefined {
+    return givenValue(this.level.getSync(key));
+  }
+
+  /**
+   * A committed entry as `parse` makes it. It is remembered until the entry changes, so a key must always be asked for
+   * with the same `parse`.
+   */
+  derived<T extends object>(key: string, parse: (value: string) => T): T | undefined {
+    const known = this.derivations.get(key);
+    if (known) return known as T;
+    const value = this.entry(key);
+    if (value === undefined) return undefined;
+    const made = parse(value);
+    this.derivations.set(key, made);
+    return made;
+  }
+
+  /** The committed entries of a range, in the order of their keys. */
+  async *entries(range: KeyRange): AsyncGenerator<[key: string, value: string][]> {
+    yield* entryBlocks(this.level, range);
+  }
+
+  /** The committed keys of a range, in order. */
+  keys(range: KeyRange): AsyncGenerator<string[]> {
+    return keyBlocks(this.level, range);
+  }
+
+  /** An RDF resource and the GSPO keys of its graph, of one committed state. */
+  graph(iri: string): Promise<{ record: ResourceRecord; keys: readonly string[] } | undefined> {
+    return this.graphs.withRecord(iri, this.record(iri));
+  }
+
+  /**
+   * Reads a graph that a transaction is going to replace or delete into the cache, so that the transaction, which keeps
+   * all others waiting, need not.
+   */
+  async prefetch(record: ResourceRecord): Promise<void> {
+    if (this.graphs.isWorthPrefetching(record)) await this.graph(record.iri);
+  }
+
+  /**
+   * Writes a new large graph in slices that keep nobody waiting. Nobody sees it until a transaction raises it
+   * (`Transaction.raiseGraph`); when none does, it has to be dropped (`dropLoaded`).
+   * @returns whether it was: not where the resource has a graph already
+   */
+  loadGraph(iri: string, keys: GraphKeys): Promise<boolean> {
+    return this.hidden.load(iri, keys);
+  }
+
+  /** Lets go of what `loadGraph` has written. */
+  dropLoaded(iri: string, keys: GraphKeys): void {
+    this.hidden.drop(iri, keys);
+  }
+
+  /** The members of a container in the order of their IRIs, from the first or a given one on, of one committed state. */
+  async *members(container: string, from?: string): AsyncGenerator<ResourceRecord[]> {
+    for await (const entries of entryBlocks(this.level, memberRange(container, from)))
+      yield entries.map(([key, value]) => readRecord(iriOfRecordKey(key), value));
+  }
+
+  /**
+   * Runs `work` alone, then commits what it staged, and returns its result when that is on the disk. When `work` throws,
+   * nothing is written. Preconditions, authorization and quota belong inside. It is run again when a graph of the same name is
+   * still being written or removed.
+   * @throws what `work` throws; LwsError `storage-full` when the disk does not take the batch
+   */
+  async transact<T>(work: Work<T>, options: TransactOptions = {}): Promise<T> {
+    for (;;) {
+      await this.blobs.space.assertSome(options.frees);
+      try {
+        return await this.queue.transact(work, options);
+      } catch (error) {
+        if (!(error instanceof GraphInTheWay)) throw error;
+        await this.hidden.gone(error.graph, () => this.entry(hiddenKey(error.graph)));
+      }
+    }
+  }
+
+  /** Calls back before LevelDB is closed to be opened again: whoever else has it open has to released it. */
+  beforeReopening(pause: Pause): void {
+    this.recovery.pauses.push(pause);
+  }
+
+  /** Whether it can be read: not while LevelDB is opened again. */
+  get isOpen(): boolean {
+    return this.level.status === 'open';
+  }
+
+  /** Waits a moment until it can be read. @throws LwsError `too-busy` */
+  async opened(): Promise<void> {
+    for (let at = 0; !this.isOpen; at++) await (at < 50 ? sleep(100) : Promise.reject(beingOpened()));
+  }
+
+  /** The batch is on the disk: readers may see it. */
+  private apply(transaction: Transaction): void {
+    // What is only created is not kept in memory: to keep it all costs more than to read once what is asked for.
+    for (const [iri, record] of transaction.records) {
+      if (!record) this.recordCache.delete(iri);
+      else if (record.kind === 'container' || this.recordCache.has(iri)) this.recordCache.set(iri, record);
+    }
+    for (const [iri, { keys, isNew }] of transaction.graphs)
+      this.graphs.replaced(iri, transaction.records.get(iri)?.revision, isNew ? undefined : keys);
+    for (const key of transaction.entries.keys()) this.derivations.delete(key);
+    this.hidden.committed(transaction);
+    this.tell('commit', transaction);
+    if (transaction.addedBlobs.size > 0 || transaction.removedBlobs.size > 0) void this.settled.committed(transaction);
+  }
+
+  private drop(transaction: Transaction, mayBeStored = false): void {
+    this.tell('drop', transaction);
+    if (transaction.addedBlobs.size > 0 && !mayBeStored) void this.settled.dropped(transaction);
+  }
+
+  /** Waits for the commits under way and closes. */
+  async close(): Promise<void> {
+    await this.hidden.close();
+    await this.recovery.stop();
+    await this.queue.idle();
+    await this.shared?.close();
+    await Promise.all([this.settled.close(), this.changes.close()]);
+    if (!this.queue.hasFailed) await noteClosed(this.level);
+    await this.level.close();
+    this.options.onClose?.();
+  }
+}

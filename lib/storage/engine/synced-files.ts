@@ -1,0 +1,96 @@
+/** Names of files on the disk: a sync of a file says nothing of its name, which a sync of its folder writes down. */
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readlinkSync, renameSync, writeSync } from 'node:fs';
+import { open, readdir, realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+/** Returns when a file, or the names in a folder, are on the disk. @throws the file system's error */
+export async function syncPath(path: string): Promise<void> {
+  const handle = await open(path, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Makes a folder of mode 0700, and those above it. Returns when their names are on the disk. @throws the file system's error */
+export async function makeFolder(folder: string): Promise<void> {
+  const first = mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (let at = folder; first !== undefined && at.startsWith(first); at = dirname(at)) await syncPath(dirname(at));
+}
+
+/**
+ * Writes a file of mode 0600. Whoever reads it finds what it had before or all of the new text, after a power cut too.
+ * @throws the file system's error
+ */
+export function writeWhole(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  const handle = openSync(`${file}.new`, 'w', 0o600);
+  try {
+    writeSync(handle, text);
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+  renameSync(`${file}.new`, file);
+  const folder = openSync(dirname(file), 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
+}
+
+const descriptors = '/proc/self/fd';
+const isLog = (name: string): boolean => name.endsWith('.log');
+
+/** The log that LevelDB writes to in a folder: it begins another one when that is long, and does not sync the new name. */
+export class NewestLog {
+  /** What was the newest one when the folder was synced, and how that is seen without a look at the folder. */
+  private synced: { readonly name: string | undefined; readonly link?: string } | undefined;
+
+  constructor(private readonly folder: string) {}
+
+  /**
+   * Returns when the name of the log is on the disk which was the newest when this was called. While LevelDB has the same one open it is not
+   * another one, which costs a few microseconds to see.
+   */
+  async settle(): Promise<void> {
+    if (this.synced?.link !== undefined && targetOf(this.synced.link) === this.synced.name) return;
+    const found = await this.find();
+    if (found.link === undefined && found.name === this.synced?.name) return;
+    await syncPath(this.folder);
+    this.synced = found;
+  }
+
+  private async find(): Promise<NonNullable<NewestLog['synced']>> {
+    const folder = `${await realpath(this.folder)}/`;
+    // Open is the log that was written to, or a later one.
+    for (const descriptor of process.platform === 'linux' ? readdirSync(descriptors) : []) {
+      const link = join(descriptors, descriptor);
+      const name = targetOf(link);
+      if (name?.startsWith(folder) && isLog(name)) return { name, link };
+    }
+    return { name: (await readdir(folder)).filter(isLog).sort().at(-1) };
+  }
+}
+
+/** What a descriptor is of; nothing when it is closed. */
+function targetOf(link: string): string | undefined {
+  try {
+    return readlinkSync(link);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Returns when everything that was written to LevelDB before is on the disk, in whichever of its logs it is. */
+export async function syncLogs(folder: string): Promise<void> {
+  for (const name of (await readdir(folder)).filter(isLog))
+    await syncPath(join(folder, name)).catch((error: NodeJS.ErrnoException) => {
+      // What was in it is in a table, which is synced.
+      if (error.code !== 'ENOENT') throw error;
+    });
+  await syncPath(folder);
+}

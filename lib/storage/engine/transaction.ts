@@ -1,0 +1,249 @@
+/**
+ * One transaction: what it sees, and what it stages. It sees its own changes, over those of transactions that are committed or about to be,
+ * over the disk. Whether a change is allowed is its caller's business.
+ */
+import type { Trace } from '../../fields/traceparent.js';
+import { blockDifference, difference, type GraphChange, type KeyDifference } from '../graphs/graph-changes.js';
+import { blocksOf, type GraphKeys } from '../graphs/graph-keys.js';
+import { dropped, GraphInTheWay, hiddenKey, loadingName } from '../graphs/hidden-keys.js';
+import { type Announcement, type EventStamp, type ResourceChange, type StagedChange, stamped } from '../log/changes.js';
+import { parentOf, type ResourceRecord } from '../state/records.js';
+import type { BatchPartner } from './batch-partner.js';
+import { isCounted, sizeOfEntry } from './quota.js';
+
+/** What the transaction reads of the state before it; the store's view that includes batches still being written. */
+export interface TransactionBase {
+  readonly isTransaction: boolean;
+  record(iri: string): ResourceRecord | undefined;
+  graph(record: ResourceRecord): Promise<readonly string[]>;
+  /** The keys of a graph whose subjects begin with a string, in blocks. */
+  graphBlocks(record: ResourceRecord, beginning: string): AsyncIterable<readonly string[]>;
+  /** The keys of triples with an object that is an IRI; `undefined` when nobody can say quickly. */
+  keysWithObject(record: ResourceRecord, object: string): AsyncIterable<readonly string[]> | undefined;
+  hasKeys(record: ResourceRecord, keys: readonly string[]): Promise<readonly boolean[]>;
+  entry(key: string): string | undefined;
+  derived<T extends object>(key: string, parse: (value: string) => T): T | undefined;
+  /** In no particular order. */
+  members(container: string): Promise<ResourceRecord[]>;
+  readonly bytes: number;
+}
+
+export class Transaction {
+  readonly isTransaction = true;
+  readonly records = new Map<string, ResourceRecord | null>();
+  readonly graphs = new Map<string, GraphChange>();
+  /** What is written and removed of hidden graphs, which nobody sees. */
+  readonly hidden = new Map<string, KeyDifference>();
+  readonly addedBlobs = new Map<string, string>();
+  readonly removedBlobs = new Set<string>();
+  /** Values of entries; `null`: deleted. */
+  readonly entries = new Map<string, string | null>();
+  readonly changes: StagedChange[] = [];
+  readonly announcements: (Announcement & EventStamp)[] = [];
+  /** The subject whose request this is, and the trace that it belongs to. */
+  actor: string | undefined;
+  trace: Trace | undefined;
+  partner: BatchPartner | undefined;
+  /** Another server of the storage committed it. */
+  isForeign = false;
+  /** Of its last event in the log of changes; 0: it has none yet. */
+  position = 0;
+  /** The state before, which cannot change while this transaction runs. */
+  private readonly read = new Map<string, ResourceRecord | undefined>();
+  private bytesDelta = 0;
+
+  constructor(private readonly base: TransactionBase) {}
+
+  /** The state before this transaction. */
+  get before(): TransactionBase {
+    return this.base;
+  }
+
+  get isEmpty(): boolean {
+    return this.records.size === 0 && this.entries.size === 0 && this.hidden.size === 0;
+  }
+
+  /** Bytes that count against the quota, this transaction's changes included (rule 10.3). */
+  get bytes(): number {
+    return this.base.bytes + this.bytesDelta;
+  }
+
+  record(iri: string): ResourceRecord | undefined {
+    const staged = this.records.get(iri);
+    if (staged !== undefined) return staged ?? undefined;
+    if (!this.read.has(iri)) this.read.set(iri, this.base.record(iri));
+    return this.read.get(iri);
+  }
+
+  /** The GSPO keys of an RDF resource as it was before this transaction. */
+  graph(record: ResourceRecord): Promise<readonly string[]> {
+    return this.base.graph(record);
+  }
+
+  /** The same in blocks; @param beginning of the subjects that are wanted */
+  graphBlocks(record: ResourceRecord, beginning = ''): AsyncIterable<readonly string[]> {
+    return this.base.graphBlocks(record, beginning);
+  }
+
+  /** See `TransactionBase`: as the graph was before this transaction, while no changes of it are on their way to the disk. */
+  keysWithObject(record: ResourceRecord, object: string): AsyncIterable<readonly string[]> | undefined {
+    return this.base.keysWithObject(record, object);
+  }
+
+  /** Which of some GSPO keys the graph had before this transaction. */
+  hasKeys(record: ResourceRecord, keys: readonly string[]): Promise<readonly boolean[]> {
+    return this.base.hasKeys(record, keys);
+  }
+
+  /** The members of a container, in no particular order. */
+  async *members(container: string): AsyncGenerator<readonly ResourceRecord[]> {
+    const members = new Map((await this.base.members(container)).map((record) => [record.iri, record]));
+    for (const [iri, record] of this.records) {
+      if (parentOf(iri) !== container || iri === container) continue;
+      if (record) members.set(iri, record);
+      else members.delete(iri);
+    }
+    yield [...members.values()];
+  }
+
+  /** The value of an entry (see `entryKey`). */
+  entry(key: string): string | undefined {
+    const staged = this.entries.get(key);
+    return staged === undefined ? this.base.entry(key) : (staged ?? undefined);
+  }
+
+  /** An entry as `parse` makes it, which is remembered while the entry stays as it is. */
+  derived<T extends object>(key: string, parse: (value: string) => T): T | undefined {
+    const staged = this.entries.get(key);
+    if (staged === undefined) return this.base.derived(key, parse);
+    return staged === null ? undefined : parse(staged);
+  }
+
+  putEntry(key: string, value: string): void {
+    if (isCounted(key)) this.bytesDelta += sizeOfEntry(value) - sizeOfEntry(this.entry(key));
+    this.entries.set(key, value);
+  }
+
+  deleteEntry(key: string): void {
+    if (isCounted(key)) this.bytesDelta -= sizeOfEntry(this.entry(key));
+    this.entries.set(key, null);
+  }
+
+  /** Tells those who listen to transactions what happened to a resource. */
+  changed(change: ResourceChange): void {
+    this.changes.push(stamped(change));
+  }
+
+  /** Tells followers and named inboxes of something beside resources. */
+  announced(announcement: Announcement): void {
+    this.announcements.push(stamped(announcement));
+  }
+
+  /** Creates a resource or replaces its record. Its previous blob, if it had another one, is let go. */
+  putRecord(record: ResourceRecord): void {
+    const before = this.record(record.iri);
+    this.bytesDelta += record.size - (before?.size ?? 0);
+    if (record.blob && record.blob !== before?.blob) this.addedBlobs.set(record.blob, record.iri);
+    if (before?.blob && before.blob !== record.blob) this.removedBlobs.add(before.blob);
+    this.records.set(record.iri, record);
+  }
+
+  deleteRecord(record: ResourceRecord): void {
+    this.bytesDelta -= record.size;
+    if (record.blob) this.removedBlobs.add(record.blob);
+    this.records.set(record.iri, null);
+  }
+
+  /**
+   * Replaces the graph of a resource; `before` are its keys so far. Only the difference is written.
+   * @throws GraphInTheWay, for which `Store.transact` waits and begins again
+   */
+  putGraph(iri: string, before: readonly string[], keys: readonly string[]): void {
+    this.assertVisible(iri);
+    const triples = { before: before.length, after: keys.length };
+    const isNew = before.length === 0;
+    this.graphs.set(iri, { ...difference(before, keys), before, keys, triples, isPart: false, isNew });
+  }
+
+  /**
+   * A new graph that the partner writes.
+   * @param own the keys with the resource or a fragment of it as their subject
+   * @param after how many triples it has
+   * @throws GraphInTheWay
+   */
+  putPartnersGraph(iri: string, own: readonly string[], after: number): void {
+    this.assertVisible(iri);
+    const change = { added: own, removed: [], before: [], keys: own, isPart: false, isNew: true };
+    this.graphs.set(iri, { ...change, triples: { before: 0, after }, isPartners: true });
+  }
+
+  deleteGraph(iri: string, before: readonly string[]): void {
+    const triples = { before: before.length, after: 0 };
+    this.graphs.set(iri, { added: [], removed: before, before, keys: undefined, triples, isPart: false, isNew: false });
+  }
+
+  /** Replaces the graph of a resource where one of the two is large. @throws GraphInTheWay */
+  async replaceGraph(record: ResourceRecord, keys: GraphKeys): Promise<void> {
+    const { iri } = record;
+    this.assertVisible(iri);
+    const { before, ...diff } = await blockDifference(this.graphBlocks(record), blocksOf(keys));
+    const triples = { before, after: keys.length };
+    this.graphs.set(iri, { ...diff, before: undefined, keys, triples, isPart: false, isNew: before === 0 });
+  }
+
+  /**
+   * Changes a part of a large graph.
+   * @param change keys that it lacks and is to have, and that it has and is to lack, in order
+   * @param before how many triples it has
+   */
+  changeGraph(iri: string, { added, removed }: KeyDifference, before: number): void {
+    this.assertVisible(iri);
+    const triples = { before, after: before + added.length - removed.length };
+    this.graphs.set(iri, { added, removed, before: undefined, keys: undefined, triples, isPart: true, isNew: false });
+  }
+
+  /** Deletes a large graph: it is hidden, and its quads are removed later. */
+  dropGraph(iri: string, before: number): void {
+    this.putEntry(hiddenKey(iri), dropped);
+    this.noteGraph(iri, undefined, before);
+  }
+
+  /** Shows a graph that was written hidden (`Store.loadGraph`). @param keys those that were written */
+  raiseGraph(iri: string, keys: GraphKeys): void {
+    this.deleteEntry(hiddenKey(iri));
+    this.noteGraph(iri, keys, 0);
+  }
+
+  /** Begins to write a hidden graph, unless there is one that is seen. @throws GraphInTheWay */
+  hideGraph(iri: string, keys: GraphKeys): boolean {
+    this.assertVisible(iri);
+    const hides = this.record(iri)?.kind !== 'rdf';
+    if (hides) this.putEntry(hiddenKey(iri), loadingName(keys));
+    return hides;
+  }
+
+  /** Whether these keys were written as a hidden graph. */
+  isLoaded(iri: string, keys: GraphKeys): boolean {
+    return this.entry(hiddenKey(iri)) === loadingName(keys);
+  }
+
+  writeHidden(iri: string, keys: KeyDifference): void {
+    this.hidden.set(iri, keys);
+  }
+
+  /** Nothing is left of a hidden graph. */
+  forgetHidden(iri: string): void {
+    this.deleteEntry(hiddenKey(iri));
+    this.noteGraph(iri, undefined, 0);
+  }
+
+  private noteGraph(iri: string, keys: GraphKeys | undefined, before: number): void {
+    const triples = { before, after: keys?.length ?? 0 };
+    const change = { added: [], removed: [], before: before === 0 ? [] : undefined, keys };
+    this.graphs.set(iri, { ...change, triples, isPart: false, isNew: keys !== undefined });
+  }
+
+  private assertVisible(iri: string): void {
+    if (this.entry(hiddenKey(iri)) !== undefined) throw new GraphInTheWay(iri);
+  }
+}

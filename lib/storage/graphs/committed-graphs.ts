@@ -1,0 +1,88 @@
+/** The graphs on the disk, small ones of them in memory. */
+import { LRUCache } from 'lru-cache';
+import { keyBlocks, type Level, type LevelSnapshot } from '../engine/durable-level.js';
+import { type KeyRange, type ResourceRecord, rangeOf, readRecord, recordKey } from '../state/records.js';
+import type { GraphKeys } from './graph-keys.js';
+import { decodeKeys } from './quad-decoding.js';
+import { encodeGraph, graphPrefix, separator } from './quad-keys.js';
+
+/** Larger graphs are not kept in the cache, so reading them early would be in vain. */
+const prefetchedTriples = 2_000;
+
+/** The keys of a graph whose subjects begin with a string. */
+export function subjectRange(graph: string, beginning: string): KeyRange {
+  if (beginning === '') return rangeOf(graphPrefix(graph));
+  const gte = graphPrefix(graph) + beginning;
+  // No character comes after this one.
+  return { gte, lt: `${gte}\u{10ffff}` };
+}
+
+export class CommittedGraphs {
+  /** Small graphs by resource, valid for one revision; its size is counted in keys. */
+  private readonly cache = new LRUCache<string, { revision: string; keys: readonly string[] }>({
+    maxSize: 40_000,
+    maxEntrySize: prefetchedTriples,
+    sizeCalculation: ({ keys }) => keys.length + 1,
+  });
+
+  constructor(private readonly level: Level) {}
+
+  /** An RDF resource and the GSPO keys of its graph, of one committed state. */
+  async withRecord(
+    iri: string,
+    known: ResourceRecord | undefined,
+  ): Promise<{ record: ResourceRecord; keys: readonly string[] } | undefined> {
+    const cached = this.cache.get(iri);
+    if (known && cached?.revision === known.revision) return { record: known, keys: cached.keys };
+    const snapshot = this.level.snapshot();
+    try {
+      const value = this.level.getSync(recordKey(iri), { snapshot });
+      if (value === undefined) return undefined;
+      const record = readRecord(iri, value);
+      const keys = await this.read(iri, snapshot);
+      this.cache.set(iri, { revision: record.revision, keys });
+      return { record, keys };
+    } finally {
+      await snapshot.close();
+    }
+  }
+
+  /** Whether reading it early spares a transaction the reading. */
+  isWorthPrefetching({ kind, triples = 0 }: ResourceRecord): boolean {
+    return kind === 'rdf' && triples < prefetchedTriples;
+  }
+
+  /** The keys of the graph that a record describes. */
+  async keysOf({ iri, revision }: ResourceRecord): Promise<readonly string[]> {
+    const cached = this.cache.get(iri);
+    return cached?.revision === revision ? cached.keys : this.read(iri);
+  }
+
+  /** The keys whose subjects begin with a string, in blocks. */
+  blocks(graph: string, beginning: string): AsyncGenerator<readonly string[]> {
+    return keyBlocks(this.level, subjectRange(graph, beginning));
+  }
+
+  /** The GSPO keys of triples with an object that is an IRI, in blocks. */
+  async *withObject(graph: string, object: string): AsyncGenerator<readonly string[]> {
+    const range = rangeOf(`OGSP${separator}${object}${separator}${graph}${separator}`);
+    for await (const keys of keyBlocks(this.level, range)) yield encodeGraph(graph, decodeKeys('OGSP', keys));
+  }
+
+  has(keys: readonly string[]): Promise<boolean[]> {
+    return this.level.hasMany([...keys]);
+  }
+
+  /** A transaction that replaced a graph is on the disk. @param keys absent: it is not to be kept */
+  replaced(iri: string, revision: string | undefined, keys: GraphKeys | undefined): void {
+    if (revision !== undefined && Array.isArray(keys)) this.cache.set(iri, { revision, keys });
+    else this.cache.delete(iri);
+  }
+
+  private async read(iri: string, snapshot?: LevelSnapshot): Promise<string[]> {
+    const found: string[] = [];
+    for await (const keys of keyBlocks(this.level, rangeOf(graphPrefix(iri)), snapshot ? { snapshot } : {}))
+      for (const key of keys) found.push(key);
+    return found;
+  }
+}

@@ -1,0 +1,123 @@
+/** What a transaction changes of graphs, and graphs with such changes laid over them. */
+import { type GraphKeys, hasKey, PackedKeys } from './graph-keys.js';
+import { compareKeys } from './key-order.js';
+
+/** Keys that come and go, each side in order. */
+export interface KeyDifference {
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+}
+
+/** The change of one graph, as GSPO keys. */
+export interface GraphChange extends KeyDifference {
+  /** The whole graph before; absent where it is large, and was not read. */
+  readonly before: readonly string[] | undefined;
+  /** The whole graph afterwards; absent where it is deleted, or a part of a large one was changed. */
+  readonly keys: GraphKeys | undefined;
+  /** How many triples it had and has. */
+  readonly triples: { readonly before: number; readonly after: number };
+  /** A part of a large graph was changed, all else is as it was. */
+  readonly isPart: boolean;
+  /** There was no graph before. */
+  readonly isNew: boolean;
+  /** The transaction's partner writes the graph, and only the keys that indexes are made of are here. */
+  readonly isPartners?: true;
+}
+
+/** The keys of each side that the other lacks. */
+export function difference(before: readonly string[], after: readonly string[]): KeyDifference {
+  if (before.length === 0) return { added: after, removed: [] };
+  if (after.length === 0) return { added: [], removed: before };
+  const added: string[] = [];
+  const removed: string[] = [];
+  // Both sides are in order, so one walk over them tells; 18 000 keys take a tenth of what two sets take.
+  let [i, j] = [0, 0];
+  while (i < before.length && j < after.length) {
+    const order = compareKeys(before[i]!, after[j]!);
+    if (order < 0) removed.push(before[i]!);
+    if (order > 0) added.push(after[j]!);
+    if (order <= 0) i++;
+    if (order >= 0) j++;
+  }
+  return { added: added.concat(after.slice(j)), removed: removed.concat(before.slice(i)) };
+}
+
+type Blocks = AsyncIterable<readonly string[]> | Iterable<readonly string[]>;
+
+/** The same of two graphs that come in blocks, neither of which is held whole. */
+export async function blockDifference(
+  before: Blocks,
+  after: Blocks,
+): Promise<KeyDifference & { readonly before: number }> {
+  const added: string[] = [];
+  const removed: string[] = [];
+  const [left, right] = [walk(before), walk(after)];
+  let [a, b] = [await left.next(), await right.next()];
+  let count = 0;
+  while (a !== undefined || b !== undefined) {
+    const order = a === undefined ? 1 : b === undefined ? -1 : compareKeys(a, b);
+    if (order < 0) removed.push(a!);
+    if (order > 0) added.push(b!);
+    if (order <= 0) {
+      count++;
+      a = left.nextSoon() ?? (await left.next());
+    }
+    if (order >= 0) b = right.nextSoon() ?? (await right.next());
+  }
+  return { added, removed, before: count };
+}
+
+/** Single keys of blocks; most of them without waiting. */
+function walk(blocks: Blocks) {
+  const iterator = Symbol.asyncIterator in blocks ? blocks[Symbol.asyncIterator]() : blocks[Symbol.iterator]();
+  let block: readonly string[] = [];
+  let at = 0;
+  return {
+    nextSoon: (): string | undefined => block[at++],
+    async next(): Promise<string | undefined> {
+      for (at = 0, block = []; block.length === 0; ) {
+        const found = await iterator.next();
+        if (found.done) return undefined;
+        block = found.value;
+      }
+      return block[at++];
+    },
+  };
+}
+
+type Laid = Pick<GraphChange, 'added' | 'removed' | 'keys' | 'isPart'>;
+
+/** The last of some changes, in their order, that says what the whole graph is. */
+export const lastWhole = (changes: readonly Laid[]): number => changes.findLastIndex(({ isPart }) => !isPart);
+
+/** Whether a graph has a key after some changes, in their order; `undefined` when they do not say. */
+export function hasAfter(changes: readonly Laid[], key: string): boolean | undefined {
+  for (let at = changes.length - 1; at >= 0; at--) {
+    const { added, removed, keys, isPart } = changes[at]!;
+    if (!isPart) return keys !== undefined && (keys instanceof PackedKeys ? keys.has(key) : hasKey(keys, key));
+    if (hasKey(added, key)) return true;
+    if (hasKey(removed, key)) return false;
+  }
+  return undefined;
+}
+
+/** The blocks of a graph after changes of parts of it. */
+export async function* laidOver(blocks: Blocks, parts: readonly Laid[]): AsyncGenerator<readonly string[]> {
+  const last = new Map<string, boolean>();
+  for (const { added, removed } of parts) {
+    for (const key of removed) last.set(key, false);
+    for (const key of added) last.set(key, true);
+  }
+  const added = [...last].flatMap(([key, isThere]) => (isThere ? [key] : [])).sort(compareKeys);
+  let at = 0;
+  for await (const block of blocks) {
+    const result: string[] = [];
+    for (const key of block) {
+      while (at < added.length && compareKeys(added[at]!, key) < 0) result.push(added[at++]!);
+      // What was added may be there by now, and what was removed may be gone.
+      if (last.get(key) === undefined) result.push(key);
+    }
+    yield result;
+  }
+  if (at < added.length) yield added.slice(at);
+}

@@ -1,0 +1,88 @@
+/**
+ * Graphs one after the other through one iterator, which reads on where the next graph follows the last one: to open an iterator takes as
+ * long as to read a small graph.
+ */
+import { block as blockOptions, type Level, type LevelSnapshot } from '../engine/durable-level.js';
+import { rangeOf } from '../state/records.js';
+import { compareKeys } from './key-order.js';
+import { graphPrefix } from './quad-keys.js';
+
+/** Keys that are read at a time: few after a leap, more the longer the way goes straight on. */
+const [fewest, most] = [32, 1000];
+
+export class GraphCursor {
+  private readonly iterator;
+  private block: readonly string[] = [];
+  /** What is before it was given out, or passed. */
+  private at = 0;
+  /** The last key before the block. */
+  private before: string | undefined;
+  private size = fewest;
+  /** The block after this one. */
+  private ahead: Promise<string[]> | undefined;
+
+  constructor(level: Level, snapshot: LevelSnapshot) {
+    const range = rangeOf(graphPrefix('').slice(0, -2));
+    this.iterator = level.keys({ ...range, snapshot, ...blockOptions });
+  }
+
+  /** The GSPO keys of a graph in blocks, in order; one graph at a time, to its end. */
+  async *keys(graph: string): AsyncGenerator<readonly string[]> {
+    const prefix = graphPrefix(graph);
+    await this.moveTo(prefix);
+    while (this.block[this.at]?.startsWith(prefix)) {
+      const from = this.at;
+      while (this.at < this.block.length && this.block[this.at]!.startsWith(prefix)) this.at++;
+      yield from === 0 && this.at === this.block.length ? this.block : this.block.slice(from, this.at);
+      if (this.at === this.block.length) await this.read();
+    }
+  }
+
+  /** To the first key that is not before this one. */
+  private async moveTo(key: string): Promise<void> {
+    const passed = this.at > 0 ? this.block[this.at - 1] : this.before;
+    if (passed === undefined || compareKeys(passed, key) >= 0) return this.leapTo(key);
+    if (this.isInBlock(key)) return;
+    // Straight on first, which mostly suffices.
+    await this.read();
+    if (this.block.length > 0 && !this.isInBlock(key)) await this.leapTo(key);
+  }
+
+  /** Whether the first key that is not before this one is in the block; the cursor is there then. */
+  private isInBlock(key: string): boolean {
+    const { block } = this;
+    if (block.length === 0 || compareKeys(block[block.length - 1]!, key) < 0) return false;
+    let [low, high] = [this.at, block.length - 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (compareKeys(block[middle]!, key) < 0) low = middle + 1;
+      else high = middle;
+    }
+    this.at = low;
+    return true;
+  }
+
+  private async leapTo(key: string): Promise<void> {
+    await this.ahead;
+    this.ahead = undefined;
+    this.iterator.seek(key);
+    this.size = fewest;
+    this.block = await this.iterator.nextv(this.size);
+    this.before = undefined;
+    this.at = 0;
+  }
+
+  private async read(): Promise<void> {
+    this.before = this.block.at(-1) ?? this.before;
+    this.size = Math.min(most, this.size * 2);
+    this.block = await (this.ahead ?? this.iterator.nextv(this.size));
+    this.at = 0;
+    this.ahead = this.block.length > 0 && this.size === most ? this.iterator.nextv(most) : undefined;
+    // Whoever reads on hears of it.
+    this.ahead?.catch(() => {});
+  }
+
+  async close(): Promise<void> {
+    await this.iterator.close();
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * The GSPO keys of a graph, in order: as an array, or of a large one as bytes, which travel between threads without being copied and take a
+ * fraction of the memory.
+ */
+import { compareKeys } from './key-order.js';
+
+/** Keys one after the other: each says how much of it is as in the one before, and how much is its own. */
+export interface KeyChunk {
+  readonly lengths: Uint32Array<ArrayBuffer>;
+  readonly text: Uint8Array<ArrayBuffer>;
+}
+
+export type GraphKeys = readonly string[] | PackedKeys;
+
+const keysAtATime = 1000;
+
+export class PackedKeys {
+  /** @param length how many keys there are */
+  constructor(
+    readonly length: number,
+    readonly chunks: readonly KeyChunk[],
+  ) {}
+
+  /** All keys in blocks, each made when it is asked for. */
+  *blocks(): Generator<string[]> {
+    for (const chunk of this.chunks) yield unpacked(chunk);
+  }
+
+  /** Characters of all keys together. */
+  get characters(): number {
+    let sum = 0;
+    for (const { lengths } of this.chunks) for (const length of lengths) sum += length;
+    return sum;
+  }
+
+  has(key: string): boolean {
+    let [low, high] = [0, this.chunks.length];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (compareKeys(firstOf(this.chunks[middle]!), key) <= 0) low = middle;
+      else high = middle;
+    }
+    const chunk = this.chunks[low];
+    return chunk !== undefined && hasKey(unpacked(chunk), key);
+  }
+}
+
+/** Packs keys that are in order; @param atATime keys that are unpacked together */
+export function packKeys(keys: readonly string[], atATime = keysAtATime): PackedKeys {
+  const chunks: KeyChunk[] = [];
+  for (let at = 0; at < keys.length; at += atATime) chunks.push(packChunk(keys.slice(at, at + atATime)));
+  return new PackedKeys(keys.length, chunks);
+}
+
+/** Some keys that are in order, which need no others to be unpacked. */
+export function packChunk(keys: readonly string[]): KeyChunk {
+  const lengths = new Uint32Array(keys.length * 2);
+  let text = '';
+  let before = '';
+  for (const [index, key] of keys.entries()) {
+    const most = Math.min(before.length, key.length);
+    let shared = 0;
+    while (shared < most && before.charCodeAt(shared) === key.charCodeAt(shared)) shared++;
+    // Half a character has no bytes.
+    if (shared > 0 && isHighSurrogate(key.charCodeAt(shared - 1))) shared--;
+    lengths[index * 2] = shared;
+    lengths[index * 2 + 1] = key.length - shared;
+    text += key.slice(shared);
+    before = key;
+  }
+  return { lengths, text: new TextEncoder().encode(text) };
+}
+
+const isHighSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdbff;
+
+function unpacked({ lengths, text: bytes }: KeyChunk): string[] {
+  const text = textOf(bytes);
+  const keys: string[] = [];
+  let key = '';
+  for (let index = 0, at = 0; index < lengths.length; index += 2) {
+    const end = at + lengths[index + 1]!;
+    key = key.slice(0, lengths[index]!) + text.slice(at, end);
+    keys.push(key);
+    at = end;
+  }
+  return keys;
+}
+
+const firstOf = ({ lengths, text }: KeyChunk): string => textOf(text).slice(0, lengths[1]);
+
+const textOf = (bytes: Uint8Array): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+
+/** Whether keys that are in order have one. */
+export function hasKey(keys: readonly string[], key: string): boolean {
+  let [low, high] = [0, keys.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (compareKeys(keys[middle]!, key) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return keys[low] === key;
+}
+
+/** Keys of two arrays that are in order, as they are too, each once. */
+export function mergedKeys(a: readonly string[], b: readonly string[]): string[] {
+  const keys: string[] = [];
+  for (let i = 0, j = 0; i < a.length || j < b.length; ) {
+    const order = i === a.length ? 1 : j === b.length ? -1 : compareKeys(a[i]!, b[j]!);
+    keys.push(order <= 0 ? a[i]! : b[j]!);
+    if (order <= 0) i++;
+    if (order >= 0) j++;
+  }
+  return keys;
+}
+
+/** Characters of all keys together. */
+export const charactersOf = (keys: GraphKeys): number =>
+  keys instanceof PackedKeys ? keys.characters : keys.reduce((sum, { length }) => sum + length, 0);
+
+/** All keys in blocks. */
+export function* blocksOf(keys: GraphKeys): Generator<readonly string[]> {
+  if (keys instanceof PackedKeys) yield* keys.blocks();
+  else for (let at = 0; at < keys.length; at += keysAtATime) yield keys.slice(at, at + keysAtATime);
+}
+
+/** All keys as an array; of a large graph they take much memory. */
+export function allOf(keys: GraphKeys): readonly string[] {
+  if (!(keys instanceof PackedKeys)) return keys;
+  const all: string[] = [];
+  for (const block of keys.blocks()) for (const key of block) all.push(key);
+  return all;
+}
+
+/** All keys as an array, made in slices that leave the event loop to others. */
+export async function unpackedSoon(keys: PackedKeys): Promise<string[]> {
+  const all: string[] = [];
+  for (const block of keys.blocks()) {
+    for (const key of block) all.push(key);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  return all;
+}

@@ -1,0 +1,24 @@
+/** The order of LevelDB's keys, which is that of their UTF-8 bytes. Pure. */
+
+const isBeyondBmp = /[\ud800-\udfff]/;
+/** JavaScript's own order, by UTF-16 units. */
+const compareUnits = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Compares two keys by their UTF-8 bytes. */
+export function compareKeys(a: string, b: string): number {
+  if (a === b) return 0;
+  let at = 0;
+  while (at < a.length && a.charCodeAt(at) === b.charCodeAt(at)) at++;
+  const [left, right] = [a.charCodeAt(at), b.charCodeAt(at)];
+  // Where only one is a surrogate, its character lies beyond the BMP and comes after every other.
+  if (isSurrogate(left) !== isSurrogate(right)) return isSurrogate(left) ? 1 : -1;
+  return Number.isNaN(left) || left < right ? -1 : 1;
+}
+const isSurrogate = (code: number): boolean => code >= 0xd800 && code <= 0xdfff;
+
+/** The order of keys as LevelDB has it; the quick one where it is the same. */
+export const orderOf = (keys: readonly string[]): ((a: string, b: string) => number) =>
+  keys.some((key) => isBeyondBmp.test(key)) ? compareKeys : compareUnits;
+
+/** Sorts as LevelDB does, by UTF-8 bytes; JavaScript's own order by UTF-16 units differs beyond the BMP. */
+export const sortKeys = (keys: string[]): string[] => keys.sort(orderOf(keys));

@@ -1,0 +1,81 @@
+/**
+ * Sorts the keys of a large graph that come in any order, without holding them all as strings: sorted runs, packed, which are merged at the
+ * end.
+ */
+import { type KeyChunk, PackedKeys, packChunk, packKeys } from './graph-keys.js';
+import { compareKeys, orderOf, sortKeys } from './key-order.js';
+
+const keysOfRun = 40_000;
+/** There is one of each run while they are merged. */
+const keysOfBlock = 200;
+const keysOfChunk = 1_000;
+
+export class KeyRuns {
+  private readonly runs: PackedKeys[] = [];
+  private run: string[] = [];
+  private order = orderOf([]);
+
+  add(key: string): void {
+    if (this.run.push(key) === keysOfRun) this.endRun();
+  }
+
+  /**
+   * All keys in order, each once. There is nothing to add to afterwards.
+   * @param take is given each of them
+   */
+  merged(take: (key: string) => void): PackedKeys {
+    this.endRun();
+    const heads = this.runs.splice(0).map((run) => new Head(run));
+    const chunks: KeyChunk[] = [];
+    let chunk: string[] = [];
+    let [length, last] = [0, ''];
+    for (let least = leastOf(heads, this.order); least; least = leastOf(heads, this.order)) {
+      const key = least.key!;
+      least.next();
+      if (key === last) continue;
+      last = key;
+      take(key);
+      length++;
+      if (chunk.push(key) < keysOfChunk) continue;
+      chunks.push(packChunk(chunk));
+      chunk = [];
+    }
+    if (chunk.length > 0) chunks.push(packChunk(chunk));
+    return new PackedKeys(length, chunks);
+  }
+
+  private endRun(): void {
+    // One run that needs the slow order makes all do.
+    if (this.order !== compareKeys) this.order = orderOf(this.run);
+    if (this.run.length > 0) this.runs.push(packKeys(sortKeys(this.run), keysOfBlock));
+    this.run = [];
+  }
+}
+
+/** Where the merging is in a run. */
+class Head {
+  key: string | undefined;
+  private readonly blocks: Iterator<string[]>;
+  private block: string[] = [];
+  private at = 0;
+
+  constructor(run: PackedKeys) {
+    this.blocks = run.blocks();
+    this.next();
+  }
+
+  next(): void {
+    if (this.at === this.block.length) {
+      const found = this.blocks.next();
+      this.block = found.done ? [] : found.value;
+      this.at = 0;
+    }
+    this.key = this.block[this.at++];
+  }
+}
+
+function leastOf(heads: readonly Head[], order: typeof compareKeys): Head | undefined {
+  let least: Head | undefined;
+  for (const head of heads) if (head.key !== undefined && (!least || order(head.key, least.key!) < 0)) least = head;
+  return least;
+}

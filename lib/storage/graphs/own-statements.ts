@@ -1,0 +1,61 @@
+/** What a graph says of its own resource, read off its keys without decoding them. */
+import { graphPrefix, layoutOf, separator } from './quad-keys.js';
+
+/** A predicate and an object that is an IRI. */
+export type IriStatement = readonly [predicate: string, object: string];
+
+const keysAtATime = 5_000;
+
+/** GSPO keys, or blocks of them. */
+export type KeySource = readonly string[] | AsyncIterable<readonly string[]> | Iterable<readonly string[]>;
+
+/**
+ * The statements with an IRI as their object about a resource or a fragment of it, from the GSPO keys of its graph; in
+ * blocks, between which other work gets its turn.
+ */
+export async function* ownStatements(iri: string, keys: KeySource): AsyncGenerator<IriStatement[]> {
+  const read = statementReader(iri);
+  let since = 0;
+  for await (const block of isList(keys) ? slices(keys) : keys) {
+    if (since + block.length > keysAtATime) {
+      await new Promise((resolve) => setImmediate(resolve));
+      since = 0;
+    }
+    since += block.length;
+    yield statementsOf(block, read);
+  }
+}
+
+/** The same at once of a graph that is short, as most are; `undefined` of any other. */
+export const ofShortGraph = (iri: string, keys: KeySource): IriStatement[] | undefined =>
+  isList(keys) && keys.length <= keysAtATime ? statementsOf(keys, statementReader(iri)) : undefined;
+
+function statementsOf(keys: readonly string[], read: ReturnType<typeof statementReader>): IriStatement[] {
+  const found: IriStatement[] = [];
+  for (const key of keys) {
+    const statement = read(key);
+    if (statement) found.push(statement);
+  }
+  return found;
+}
+
+const isList = (keys: KeySource): keys is readonly string[] =>
+  Array.isArray(keys) && (keys.length === 0 || typeof keys[0] === 'string');
+
+function* slices(keys: readonly string[]): Generator<readonly string[]> {
+  for (let at = 0; at < keys.length; at += keysAtATime) yield keys.slice(at, at + keysAtATime);
+}
+
+/** Reads single keys: a statement with an IRI as its object about the resource or a fragment of it. */
+export function statementReader(iri: string): (key: string) => IriStatement | undefined {
+  const about = graphPrefix(iri) + iri;
+  const itself = about + separator;
+  const fragment = `${about}#`;
+  return (key) => {
+    if (!key.startsWith(itself) && !key.startsWith(fragment)) return undefined;
+    const { suffixAt, ends } = layoutOf(key);
+    // The type letters of subject and object: `0` is an IRI.
+    if (key[suffixAt + 5] !== '0' || key[suffixAt + 15] !== '0') return undefined;
+    return [key.slice(ends[1] + 2, ends[2]), key.slice(ends[2] + 2, suffixAt - separator.length)];
+  };
+}

@@ -1,0 +1,70 @@
+/** Quads from the ordered keys that `quad-keys` writes. */
+import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
+import { DataFactory } from 'rdf-data-factory';
+import { spansOf, suffixOfKey, type TermSpan } from './key-layout.js';
+import type { IndexName } from './quad-keys.js';
+
+const factory = new DataFactory<Quad>();
+
+/** Layouts that are remembered, for all graphs; there are a few for each length of a term. */
+const maxLayouts = 5_000;
+const layouts = new Map<string, readonly TermSpan[]>();
+type NodeOf = (iri: string) => NamedNode;
+
+/** Where the terms of a key are; it is remembered for keys of the same types and lengths. */
+export function spansOfKey(key: string): readonly TermSpan[] {
+  const suffix = suffixOfKey(key);
+  let spans = layouts.get(suffix);
+  if (!spans) {
+    if (layouts.size >= maxLayouts) layouts.clear();
+    spans = spansOf(suffix);
+    layouts.set(suffix, spans);
+  }
+  return spans;
+}
+
+/** Decodes keys of one index. Terms that repeat are one object, so that 17 000 triples stay small. */
+export function* decodeKeys(index: IndexName, keys: Iterable<string>): Generator<Quad> {
+  const nodes = new Map<string, NamedNode>();
+  const node: NodeOf = (iri) => {
+    let found = nodes.get(iri);
+    if (!found) {
+      found = factory.namedNode(iri);
+      nodes.set(iri, found);
+    }
+    return found;
+  };
+  // Neighbours share their first terms, which need no look-up then.
+  const last: (NamedNode | undefined)[] = [];
+  const termAt = (key: string, spans: readonly TermSpan[], at: number): Term => {
+    const span = spans[at]!;
+    if (span.type !== '0') return readTerm(key, span, node);
+    const { from, end } = span;
+    const same = last[at];
+    if (same && same.value.length === end - from && key.startsWith(same.value, from)) return same;
+    const found = node(key.slice(from, end));
+    last[at] = found;
+    return found;
+  };
+  const [s, p, o, g] = [...'SPOG'].map((letter) => index.indexOf(letter)) as [number, number, number, number];
+  for (const key of keys) {
+    const spans = spansOfKey(key);
+    yield factory.quad(
+      termAt(key, spans, s) as NamedNode | BlankNode,
+      termAt(key, spans, p) as NamedNode,
+      termAt(key, spans, o) as NamedNode | BlankNode | Literal,
+      termAt(key, spans, g) as NamedNode,
+    );
+  }
+}
+
+function readTerm(key: string, { type, textAt, end, qualifierAt, qualifierEnd }: TermSpan, node: NodeOf): Term {
+  const value = key.slice(textAt, end);
+  if (type === '1') return factory.blankNode(value);
+  if (type === '3') return factory.literal(value);
+  const qualifier = key.slice(qualifierAt, qualifierEnd);
+  return type === '4' ? factory.literal(value, qualifier) : factory.literal(value, node(qualifier));
+}
+
+/** The triples of a graph from its GSPO keys, in the order of the keys. */
+export const decodeGraph = (keys: Iterable<string>): Quad[] => [...decodeKeys('GSPO', keys)];

@@ -1,0 +1,216 @@
+/**
+ * Quads as the ordered keys of quadstore; `quad-decoding` is the way back. A graph travels through the house as the array of its GSPO keys:
+ * they compare, diff and persist without being decoded.
+ *
+ * The layout is quadstore's own (`<index>\0\0<a>\0\0<b>\0\0<c>\0\0<d>\0\0<types and lengths><length of that>`), so a store can be opened by
+ * quadstore itself; `quad-keys.spec.ts` holds the two against each other (the README of this floor says why).
+ */
+import type { Literal, Quad, Term } from '@rdfjs/types';
+import { LwsError } from '../../errors.js';
+import { assertIriLength } from '../../rdf/bounds.js';
+import { isAbsoluteIri, isWellFormed } from '../../rdf/iri.js';
+import { xsd } from '../../rdf/vocabulary.js';
+import { lengthAt, separator, firstAt as start, suffixStart } from './key-layout.js';
+import { orderOf } from './key-order.js';
+import { encodeNumber } from './number-order.js';
+
+export { separator };
+
+/** The orders that every quad is kept in. GSPO answers a resource, the others patterns across resources. */
+export const indexNames = ['GSPO', 'SPOG', 'POGS', 'OGSP'] as const;
+export type IndexName = (typeof indexNames)[number];
+
+const numericTypes: ReadonlySet<string> = new Set(
+  [
+    ...['integer', 'float', 'double', 'decimal', 'nonPositiveInteger', 'negativeInteger', 'long', 'int', 'short'],
+    ...[
+      'byte',
+      'nonNegativeInteger',
+      'unsignedLong',
+      'unsignedInt',
+      'unsignedShort',
+      'unsignedByte',
+      'positiveInteger',
+    ],
+  ].map((name) => xsd.namespace + name),
+);
+const dateTime = `${xsd.namespace}dateTime`;
+
+/** A term as it stands in a key: its characters, and its type letter with lengths for the key's end. */
+export interface EncodedTerm {
+  readonly value: string;
+  readonly suffix: string;
+}
+
+const maximumLength = 1_679_616; // 36^4: what four base-36 digits can say.
+const digitsOf = (length: number): string => length.toString(36).padStart(4, '0');
+/** Of the lengths that nearly all terms have. */
+const usualDigits = Array.from({ length: 500 }, (_, length) => digitsOf(length));
+const digits = (length: number): string => {
+  const usual = usualDigits[length];
+  if (usual !== undefined) return usual;
+  if (length >= maximumLength)
+    throw new LwsError(
+      'unsupported-rdf',
+      `A term is ${length} characters long; at most ${maximumLength - 1} are possible.`,
+    );
+  return digitsOf(length);
+};
+
+/**
+ * Encodes one term.
+ * @throws LwsError `unsupported-rdf` for a triple term, a literal with a base direction, text that is not Unicode
+ *   (a lone surrogate would come back as U+FFFD) and a term that is too long
+ */
+export function encodeTerm(term: Term): EncodedTerm {
+  const { value } = term;
+  if (!isWellFormed(value)) throw new LwsError('unsupported-rdf', 'A term holds a lone surrogate; it is not Unicode.');
+  switch (term.termType) {
+    case 'NamedNode':
+      return encodeIri(value);
+    case 'BlankNode':
+      return { value, suffix: `1${digits(value.length)}` };
+    case 'Literal':
+      return encodeLiteral(term);
+    case 'Quad':
+      throw new LwsError(
+        'unsupported-rdf',
+        'Triple terms (RDF 1.2, RDF-star) cannot be stored. Describe the statement with rdf:Statement instead.',
+      );
+    default:
+      throw new LwsError('unsupported-rdf', `A ${term.termType} cannot be stored.`);
+  }
+}
+
+/** An IRI that no serialisation could write, or that a U+0000 splits into two keys, must not come in. */
+function encodeIri(value: string): EncodedTerm {
+  assertIriLength(value);
+  if (!isAbsoluteIri(value)) throw new LwsError('malformed-body', `<${value.slice(0, 200)}> is not an absolute IRI.`);
+  return { value, suffix: `0${digits(value.length)}` };
+}
+
+function encodeLiteral(literal: Literal): EncodedTerm {
+  const { value, language } = literal;
+  if ((literal as { direction?: string | null }).direction)
+    throw new LwsError('unsupported-rdf', 'Literals with a base direction (RDF 1.2) cannot be stored.');
+  if (language && !/^[A-Za-z]{1,8}(?:-[A-Za-z0-9]{1,8})*$/.test(language))
+    throw new LwsError('malformed-body', `"${language.slice(0, 50)}" is no language tag.`);
+  if (language)
+    return {
+      value: `${language}${separator}${value}`,
+      suffix: `4${digits(value.length)}${digits(language.length)}`,
+    };
+  const datatype = literal.datatype.value;
+  if (datatype === xsd.string) return { value, suffix: `3${digits(value.length)}` };
+  if (numericTypes.has(datatype)) return ordered('5', encodeNumber(value), datatype, value);
+  if (datatype === dateTime) return ordered('7', encodeNumber(instantOf(value)), datatype, value);
+  return {
+    value: `${datatype}${separator}${value}`,
+    suffix: `2${digits(value.length)}${digits(datatype.length)}`,
+  };
+}
+
+/** A dateTime without a zone is read as UTC: quadstore reads it in the server's zone, and keys must not move with that. */
+const instantOf = (value: string): number => Date.parse(/(?:Z|[+-]\d\d:\d\d)$/.test(value) ? value : `${value}Z`);
+
+const ordered = (type: string, number: string, datatype: string, value: string): EncodedTerm => ({
+  value: `${number}${separator}${datatype}${separator}${value}`,
+  suffix: `${type}${digits(value.length)}${digits(datatype.length)}${digits(number.length)}`,
+});
+const quadLength = (length: number): string => `0${digits(length)}`;
+
+/** The beginning that all GSPO keys of a graph share, and nothing else has (names of graphs never contain U+0000). */
+export const graphPrefix = (graph: string): string => `GSPO${separator}${graph}${separator}`;
+
+/** A triple with its GSPO key. */
+export interface EncodedQuad {
+  readonly key: string;
+  readonly quad: Quad;
+}
+
+/**
+ * The triples as a graph of that name, in the order in which LevelDB sorts their GSPO keys, each once. The graph
+ * component of the quads is not looked at.
+ * @throws LwsError `unsupported-rdf`, `malformed-body`, see `encodeTerm`
+ */
+export function encodeQuads(graph: string, quads: Iterable<Quad>): EncodedQuad[] {
+  const keyOf = keyEncoder(graph);
+  const found: EncodedQuad[] = [];
+  for (const quad of quads) found.push({ key: keyOf(quad), quad });
+  const order = orderOf(found.map(({ key }) => key));
+  // Dumps have them in order.
+  const isOrdered = found.every(({ key }, index) => index === 0 || order(found[index - 1]!.key, key) < 0);
+  if (isOrdered) return found;
+  found.sort((a, b) => order(a.key, b.key));
+  return found.filter(({ key }, index) => index === 0 || key !== found[index - 1]!.key);
+}
+
+/** IRIs whose encoding is remembered. */
+const maxKnown = 50_000;
+
+/** Makes the GSPO keys of triples of a graph. @throws LwsError see `encodeTerm` */
+export function keyEncoder(graph: string): (quad: Quad) => string {
+  const prefix = graphPrefix(graph);
+  const graphSuffix = `0${digits(graph.length)}`;
+  const iris = new Map<string, EncodedTerm>();
+  const encode = (term: Term): EncodedTerm => {
+    if (term.termType !== 'NamedNode') return encodeTerm(term);
+    let encoded = iris.get(term.value);
+    if (!encoded) {
+      encoded = encodeTerm(term);
+      if (iris.size === maxKnown) iris.clear();
+      iris.set(term.value, encoded);
+    }
+    return encoded;
+  };
+  return (quad) => {
+    const s = encode(quad.subject);
+    const p = encode(quad.predicate);
+    const o = encode(quad.object);
+    const suffix = graphSuffix + s.suffix + p.suffix + o.suffix;
+    return `${prefix}${s.value}${separator}${p.value}${separator}${o.value}${separator}${suffix}${quadLength(suffix.length)}`;
+  };
+}
+
+/** The keys alone; see `encodeQuads`. */
+export const encodeGraph = (graph: string, quads: Iterable<Quad>): string[] =>
+  encodeQuads(graph, quads).map(({ key }) => key);
+
+export interface KeyLayout {
+  readonly suffixAt: number;
+  readonly ends: readonly [number, number, number];
+}
+
+/** Where the four values of a key of named-node graphs end; the last value reaches to the suffix. */
+export function layoutOf(key: string): KeyLayout {
+  const suffixAt = suffixStart(key);
+  const first = start + lengthAt(key, suffixAt + 1);
+  const second = first + separator.length + lengthAt(key, suffixAt + 6);
+  const third = second + separator.length + lengthAt(key, suffixAt + 11);
+  return { suffixAt, ends: [first, second, third] };
+}
+
+/** The GSPO key of the same triple in another graph. */
+export function keyInGraph(gspo: string, graph: string): string {
+  const { suffixAt, ends } = layoutOf(gspo);
+  return `${graphPrefix(graph)}${gspo.slice(ends[0] + 2, suffixAt)}0${digits(graph.length)}${gspo.slice(suffixAt + 5)}`;
+}
+
+/** The other index keys of the quad that a GSPO key stands for, in the order of `indexNames` after GSPO. */
+export function otherKeys(gspo: string): [string, string, string] {
+  const { suffixAt, ends } = layoutOf(gspo);
+  const g = gspo.slice(start, ends[0] + 2);
+  const s = gspo.slice(ends[0] + 2, ends[1] + 2);
+  const p = gspo.slice(ends[1] + 2, ends[2] + 2);
+  const o = gspo.slice(ends[2] + 2, suffixAt);
+  const gSuffix = gspo.slice(suffixAt, suffixAt + 5);
+  const sSuffix = gspo.slice(suffixAt + 5, suffixAt + 10);
+  const pSuffix = gspo.slice(suffixAt + 10, suffixAt + 15);
+  const oSuffix = gspo.slice(suffixAt + 15, -5);
+  const end = gspo.slice(-5);
+  return [
+    `SPOG\u0000\u0000${s}${p}${o}${g}${sSuffix}${pSuffix}${oSuffix}${gSuffix}${end}`,
+    `POGS\u0000\u0000${p}${o}${g}${s}${pSuffix}${oSuffix}${gSuffix}${sSuffix}${end}`,
+    `OGSP\u0000\u0000${o}${g}${s}${p}${oSuffix}${gSuffix}${sSuffix}${pSuffix}${end}`,
+  ];
+}

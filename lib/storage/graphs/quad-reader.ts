@@ -1,0 +1,138 @@
+/**
+ * All quads of the store as an RDF/JS Source, read by quadstore's own class, with the faults of its reading closed: iterators that
+ * stay open, errors that are swallowed, terms of another kind with the same characters, patterns without an order. It must not know
+ * who may read what.
+ */
+import { Readable } from 'node:stream';
+import type { Quad, Source, Term } from '@rdfjs/types';
+import { wrap } from 'asynciterator';
+import { type Pattern, Quadstore, type TermName } from 'quadstore';
+import { DataFactory } from 'rdf-data-factory';
+import type { Level, LevelSnapshot } from '../engine/durable-level.js';
+import { hiddenGraphs } from './hidden-keys.js';
+import { indexNames } from './quad-keys.js';
+
+const places: Readonly<Record<string, TermName>> = { S: 'subject', P: 'predicate', O: 'object', G: 'graph' };
+const names: readonly TermName[] = ['subject', 'predicate', 'object', 'graph'];
+
+/** The orders that a store has, as quadstore's option `indexes` names them. */
+export const quadstoreIndexes: TermName[][] = indexNames.map((name) => [...name].map((letter) => places[letter]!));
+
+/** Quads of one snapshot each time; written only by the storage's transactions. */
+export class QuadReader extends Quadstore implements Source<Quad> {
+  constructor(
+    private readonly level: Level,
+    private readonly given?: LevelSnapshot,
+  ) {
+    super({
+      backend: viewOf(level, {}) as never,
+      dataFactory: new DataFactory<Quad>() as never,
+      indexes: quadstoreIndexes,
+    });
+  }
+
+  /** @returns a stream that gives an error for what cannot be read, and closes what it opened when it is destroyed */
+  override match(
+    ...[subject, predicate, object, graph]: Parameters<Quadstore['match']>
+  ): ReturnType<Quadstore['match']> {
+    const wanted = [subject, predicate, object, graph].map((term) =>
+      term && term.termType !== 'Variable' ? term : undefined,
+    );
+    return wrap(Readable.from(this.matches(wanted)));
+  }
+
+  private async *matches(wanted: readonly (Term | undefined)[]): AsyncGenerator<Quad> {
+    if (wanted[0]?.termType === 'Literal' || wanted[1]?.termType === 'Literal') return;
+    const snapshot = this.given ?? this.level.snapshot();
+    const backend = watched(this.level, snapshot);
+    const own = new Quadstore({
+      backend: backend.level as never,
+      dataFactory: this.dataFactory,
+      indexes: quadstoreIndexes,
+    });
+    try {
+      const hidden = await hiddenGraphs(this.level, snapshot);
+      const { iterator } = await own.getStream(patternFor(wanted));
+      // The characters of a key do not say what kind of term it has.
+      for await (const quad of iterator as unknown as AsyncIterable<Quad>)
+        if (names.every((name, at) => !wanted[at] || wanted[at].equals(quad[name])))
+          if (!hidden.has(quad.graph.value)) yield quad;
+      if (backend.failure) throw backend.failure;
+    } finally {
+      await backend.close();
+      if (!this.given) await snapshot.close();
+    }
+  }
+
+  /** Counted, where quadstore gives the bytes that LevelDB has for them. */
+  override async countQuads(...pattern: Parameters<Quadstore['countQuads']>): Promise<number> {
+    let count = 0;
+    for await (const _quad of this.match(...pattern)) count++;
+    return count;
+  }
+}
+
+/** What quadstore has an order for: the bound terms that come first in one of them. The others are compared. */
+function patternFor(wanted: readonly (Term | undefined)[]): Pattern {
+  const isBound = (name: TermName): boolean => {
+    const term = wanted[names.indexOf(name)];
+    // quadstore does not find all literals under the keys that it writes for them.
+    return term !== undefined && !(term.termType === 'Literal' && hasOrder(term.datatype.value));
+  };
+  const prefixes = quadstoreIndexes.map((index) => {
+    const end = index.findIndex((name) => !isBound(name));
+    const bound = index.slice(0, end < 0 ? index.length : end);
+    // A literal can only be the last of them.
+    const literal = bound.findIndex((name) => wanted[names.indexOf(name)]?.termType === 'Literal');
+    return literal < 0 ? bound : bound.slice(0, literal + 1);
+  });
+  const longest = prefixes.reduce((best, prefix) => (prefix.length > best.length ? prefix : best));
+  return Object.fromEntries(longest.map((name) => [name, wanted[names.indexOf(name)]]));
+}
+
+/** Numbers and instants, whose keys begin with their value. */
+const hasOrder = (datatype: string): boolean =>
+  /^http:\/\/www\.w3\.org\/2001\/XMLSchema#(?:dateTime|float|double|decimal|(?:unsigned)?(?:Long|long|Int|int|Short|short|Byte|byte)|(?:non)?(?:Positive|positive|Negative|negative)?[iI]nteger)$/.test(
+    datatype,
+  );
+
+/** The level with some methods replaced, and without those that write. */
+function viewOf(level: Level, own: Readonly<Record<string, unknown>>): Level {
+  const methods = { ...own, batch: refuse, put: refuse, del: refuse, clear: refuse } as Readonly<
+    Record<string, unknown>
+  >;
+  return new Proxy(level, {
+    get(target, name) {
+      if (Object.hasOwn(methods, name)) return methods[name as string];
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+}
+
+const refuse = (): never => {
+  throw new Error('Quads are written by transactions of the storage alone.');
+};
+
+/** The level on a snapshot, for one reading: its iterators are known, and so is what went wrong with them. */
+function watched(level: Level, snapshot: LevelSnapshot) {
+  const iterators: { close(): Promise<void> }[] = [];
+  const state = {
+    failure: undefined as unknown,
+    level: viewOf(level, {
+      iterator(options: object) {
+        const iterator = level.iterator({ ...options, snapshot });
+        iterators.push(iterator);
+        const nextv = iterator.nextv.bind(iterator) as (size: number) => Promise<never>;
+        const watching = (size: number): Promise<never> =>
+          nextv(size).catch((error: unknown) => {
+            state.failure ??= error;
+            throw error;
+          });
+        return Object.assign(iterator, { nextv: watching });
+      },
+    }),
+    close: async () => void (await Promise.all(iterators.map((iterator) => iterator.close()))),
+  };
+  return state;
+}

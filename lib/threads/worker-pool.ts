@@ -1,0 +1,245 @@
+/**
+ * Worker threads for what could hold up the HTTP thread: bounded in number and memory, shared fairly between clients, and killed if they
+ * must be.
+ */
+import { Worker } from 'node:worker_threads';
+import { LRUCache } from 'lru-cache';
+import { type Job, NotBegun } from './worker-job.js';
+
+export interface PoolOptions {
+  readonly script: URL;
+  /** At most this many threads work at once. */
+  readonly size: number;
+  /** At most this many jobs of one client wait. */
+  readonly queue: number;
+  /** A thread without work ends after this many milliseconds; absent: one stays, ready. */
+  readonly idleMs?: number;
+  readonly memoryMb: number;
+  /** The heap's nursery; a small one keeps an idle thread small. */
+  readonly nurseryMb?: number;
+  readonly workerData?: unknown;
+  /** Clients share the pool: none of them holds the last thread, and another one is ready while one works for long. */
+  readonly isShared?: boolean;
+  /** The most threads that jobs of each rank, and of those after it, hold together; absent: all. */
+  readonly ranks?: readonly number[];
+  /** Ends a thread; absent: it is killed. */
+  readonly end?: (worker: Worker) => Promise<unknown>;
+  /** Called with each new thread. */
+  readonly onSpawn?: ((worker: Worker) => void) | undefined;
+}
+
+interface Waiting {
+  readonly job: Job<unknown>;
+  readonly resolve: (answer: unknown) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** All clients of a rank together may have so many times as many jobs waiting as one. */
+const queuesOfAll = 8;
+
+/** A thread takes a second of processor to load: one is kept ready only while a job runs longer than this. */
+const spareMs = 1_000;
+
+export class WorkerPool {
+  /** The threads without a job, with the timer that ends each. */
+  private readonly idle = new Map<Worker, NodeJS.Timeout | undefined>();
+  private readonly all = new Set<Worker>();
+  private readonly waiting: Waiting[] = [];
+  /** Threads that have begun a job before, and have loaded what they need. */
+  private readonly loaded = new WeakSet<Worker>();
+  private readonly running = new Map<string, number>();
+  private readonly runningOfRank: number[] = [];
+  /** When each client had its last turn. */
+  private readonly turns = new LRUCache<string, number>({ max: 10_000 });
+  private turn = 0;
+  private closed = false;
+  private isPaused = false;
+  private spare: NodeJS.Timeout | undefined;
+  /** Threads that ended while they had a job. */
+  private killed = 0;
+  private begun = 0;
+
+  constructor(private readonly options: PoolOptions) {}
+
+  /** Threads that there are, have a job, and ended with one; jobs that wait, and that were begun. */
+  get state(): Readonly<Record<'threads' | 'busy' | 'killed' | 'waiting' | 'begun', number>> {
+    const { busy, killed, begun } = this;
+    return { threads: this.all.size, busy, killed, waiting: this.waiting.length, begun };
+  }
+
+  /** Starts one thread before it is needed. */
+  warm(): void {
+    if (this.all.size === 0 && !this.closed && !this.isPaused) this.idle.set(this.spawn(), undefined);
+  }
+
+  /** @throws NotBegun; what the job's work throws */
+  run<T>(job: Job<T>): Promise<T> {
+    if (this.closed) return Promise.reject(new NotBegun('closed'));
+    if (this.isFull(job)) return Promise.reject(new NotBegun('busy'));
+    return new Promise((resolve, reject) => {
+      const waiting: Waiting = { job, resolve: resolve as Waiting['resolve'], reject };
+      this.waiting.push(waiting);
+      const leave = (): void => {
+        const at = this.waiting.indexOf(waiting);
+        if (at < 0) return;
+        this.waiting.splice(at, 1);
+        reject(new NotBegun('gone'));
+      };
+      job.gone?.addEventListener('abort', leave, { once: true });
+      if (job.gone?.aborted) leave();
+      this.next();
+    });
+  }
+
+  /** Ends all threads, those at work too; jobs wait until what it returns is called. */
+  async pause(): Promise<() => void> {
+    this.isPaused = true;
+    await this.endAll();
+    return () => {
+      this.isPaused = false;
+      this.next();
+    };
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    for (const { reject } of this.waiting.splice(0)) reject(new NotBegun('closed'));
+    await this.endAll();
+  }
+
+  /** A client fills its own part of the queue, never everybody's. */
+  private isFull(job: Job<unknown>): boolean {
+    const { queue } = this.options;
+    const ofRank = this.waiting.filter(({ job: { rank = 0 } }) => rank === (job.rank ?? 0));
+    const own = ofRank.filter(({ job: { client } }) => client === job.client).length;
+    if (own === 0 && this.busy < this.options.size && this.mayRun(job)) return false;
+    return own >= queue || ofRank.length >= queue * queuesOfAll;
+  }
+
+  private get busy(): number {
+    return this.all.size - this.idle.size;
+  }
+
+  /** One client never holds the last thread, unless there is only one; nor do those of a rank hold more than is theirs. */
+  private mayRun({ client = '', rank = 0 }: Job<unknown>): boolean {
+    const { isShared, size, ranks = [] } = this.options;
+    if (isShared && (this.running.get(client) ?? 0) >= Math.max(1, size - 1)) return false;
+    for (let each = 0, most = size; each <= rank; each++) {
+      most = Math.min(most, ranks[each] ?? size);
+      if (this.runningFrom(each) >= most) return false;
+    }
+    return true;
+  }
+
+  /** Jobs of a rank, and of those after it, that have a thread. */
+  private runningFrom(rank: number): number {
+    return this.runningOfRank.slice(rank).reduce((sum, count) => sum + count, 0);
+  }
+
+  /** The lowest rank comes first; of one rank, the client whose last turn was longest ago. */
+  private takeNext(): Waiting | undefined {
+    let best: { readonly at: number; readonly rank: number; readonly turn: number } | undefined;
+    for (const [at, { job }] of this.waiting.entries()) {
+      if (!this.mayRun(job)) continue;
+      const { client = '', rank = 0 } = job;
+      const turn = this.turns.get(client) ?? 0;
+      if (!best || rank < best.rank || (rank === best.rank && turn < best.turn)) best = { at, rank, turn };
+    }
+    return best && this.waiting.splice(best.at, 1)[0];
+  }
+
+  private next(): void {
+    if (this.closed || this.isPaused || this.busy >= this.options.size) return;
+    const waiting = this.takeNext();
+    if (!waiting) return;
+    const resting = [...this.idle.keys()];
+    const worker = resting.find((each) => this.loaded.has(each)) ?? resting[0] ?? this.spawn();
+    clearTimeout(this.idle.get(worker));
+    this.idle.delete(worker);
+    this.work(worker, waiting);
+    this.wantSpare();
+    this.next();
+  }
+
+  /** The job after one that is killed should not wait for a thread to load; after a short one it has that of the short one. */
+  private wantSpare(): void {
+    if (!this.options.isShared) return;
+    this.spare ??= setTimeout(() => {
+      this.spare = undefined;
+      if (this.closed || this.isPaused || this.idle.size > 0 || this.all.size > this.options.size) return;
+      this.rest(this.spawn());
+    }, spareMs).unref();
+  }
+
+  private work(worker: Worker, { job, resolve, reject }: Waiting): void {
+    this.turns.set(job.client ?? '', ++this.turn);
+    this.begun++;
+    this.count(job, 1);
+    let hasEnded = false;
+    const ended = (reuse: boolean): void => {
+      if (hasEnded) return;
+      hasEnded = true;
+      this.count(job, -1);
+      if (reuse) {
+        this.loaded.add(worker);
+        this.rest(worker);
+      }
+      this.next();
+    };
+    job.work(worker, ended).then(resolve, reject);
+  }
+
+  private count({ client = '', rank = 0 }: Job<unknown>, change: 1 | -1): void {
+    for (let each = this.runningOfRank.length; each <= rank; each++) this.runningOfRank.push(0);
+    this.runningOfRank[rank]! += change;
+    const count = (this.running.get(client) ?? 0) + change;
+    if (count > 0) this.running.set(client, count);
+    else this.running.delete(client);
+  }
+
+  private spawn(): Worker {
+    const { script, memoryMb, nurseryMb, workerData, onSpawn } = this.options;
+    const resourceLimits = {
+      maxOldGenerationSizeMb: memoryMb,
+      ...(nurseryMb === undefined ? {} : { maxYoungGenerationSizeMb: nurseryMb }),
+    };
+    const worker = new Worker(script, { resourceLimits, workerData });
+    // A server that has nothing else to do may end; work in progress is held by the request that waits for it.
+    worker.unref();
+    onSpawn?.(worker);
+    // A job in progress has its own listeners; without one an error only means that a fresh thread is needed.
+    worker.on('error', () => {});
+    worker.once('exit', () => {
+      clearTimeout(this.idle.get(worker));
+      if (!this.idle.has(worker) && !this.closed && !this.isPaused) this.killed++;
+      this.all.delete(worker);
+      this.idle.delete(worker);
+      if (this.options.idleMs === undefined) this.warm();
+      this.next();
+    });
+    this.all.add(worker);
+    return worker;
+  }
+
+  private async endAll(): Promise<void> {
+    clearTimeout(this.spare);
+    this.spare = undefined;
+    for (const timer of this.idle.values()) clearTimeout(timer);
+    await Promise.all([...this.all].map((worker) => this.end(worker)));
+  }
+
+  private end(worker: Worker): Promise<unknown> {
+    return this.options.end?.(worker) ?? worker.terminate();
+  }
+
+  private rest(worker: Worker): void {
+    if (!this.all.has(worker)) return;
+    const { idleMs } = this.options;
+    const end = (): void => {
+      // Out of the idle ones at once: a job must not be given to a thread that is about to end.
+      this.idle.delete(worker);
+      void this.end(worker);
+    };
+    this.idle.set(worker, idleMs === undefined ? undefined : setTimeout(end, idleMs).unref());
+  }
+}

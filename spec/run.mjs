@@ -47,8 +47,11 @@ function folderInMemory() {
   return bavail * bsize >= roomy ? mkdtempSync(join(inMemory, 'quadpod-specs-')) : undefined;
 }
 const folder = folderInMemory();
+const { slowness } = await import(join(built, 'support/patience.js'));
+console.log(`# Limits of time are ${slowness} times what is written (QUADPOD_PATIENCE).\n`);
 const env = {
   ...process.env,
+  QUADPOD_PATIENCE: String(slowness),
   ...(isAll ? { QUADPOD_SPECS: 'all' } : {}),
   ...(folder === undefined ? {} : { TMPDIR: folder }),
 };

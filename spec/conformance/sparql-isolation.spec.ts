@@ -7,6 +7,7 @@ import { rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import { slowness } from '../support/patience.js';
 import { type ServerProcess, startProcess } from '../support/process.js';
 import type { Results } from '../support/sparql.js';
 import { begin, read, readsDuring, residentMb } from '../support/sparql-stream.js';
@@ -79,7 +80,7 @@ describe('SPARQL isolation', function () {
           const query$ = read(server().root, query);
           const waits = await readsDuring(`${server().root}small`, query$);
           const { status, text, isWhole } = await query$;
-          expect(Date.now() - started, 'the end of the query').to.be.below(5000);
+          expect(Date.now() - started, 'the end of the query').to.be.below(5000 * slowness);
           if (status === 200) expect(isWhole, text.slice(0, 200)).to.equal(false);
           else expect(status, text).to.equal(422);
           expect(waits.length, 'small reads').to.be.above(10);
@@ -165,7 +166,7 @@ describe('SPARQL isolation', function () {
           }
           const started = Date.now();
           await answersAsk(server());
-          expect(Date.now() - started).to.be.below(15_000);
+          expect(Date.now() - started).to.be.below(15_000 * slowness);
         });
 
         it('Rule 14.7: a client that goes away while it waits leaves its place', async () => {
@@ -190,7 +191,7 @@ describe('SPARQL isolation', function () {
           for (const [status, after] of answers) expect([status, Number(after) > 0]).to.deep.equal([503, true]);
           const started = Date.now();
           await answersAsk(server());
-          expect(Date.now() - started).to.be.below(15_000);
+          expect(Date.now() - started).to.be.below(15_000 * slowness);
         });
 
         const size = 200;

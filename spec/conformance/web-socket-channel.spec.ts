@@ -4,6 +4,7 @@ import { WebSocket } from 'ws';
 import { describeStorage, type Sender, type StorageUnderTest } from '../support/conformance.js';
 import { linked } from '../support/expectations.js';
 import { type Answer, exchange, head } from '../support/http.js';
+import { slowness } from '../support/patience.js';
 import { eventually } from '../support/subscriptions.js';
 import { agent, alice, anybody, as, bob, inWac, rule, setAcl } from '../support/wac.js';
 
@@ -215,7 +216,7 @@ describeStorage(
       await eventually(async () => (await ask(s, container, as(s, bob))).status === 200, 'its place is free');
       const started = performance.now();
       await s.server!.stop(true);
-      expect(performance.now() - started).to.be.below(8_000);
+      expect(performance.now() - started).to.be.below(8_000 * slowness);
       await eventually(async () => clients.every(({ code }) => code !== undefined), 'all end');
       await s.restart(inWac(bounds));
       expect(await connect(address)).to.equal(404);

@@ -1,5 +1,6 @@
 /** A client of `text/event-stream`, as WHATWG HTML 9.2.6 reads it. */
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+import { patience } from './patience.js';
 
 export interface StreamEvent {
   readonly type: string;
@@ -54,7 +55,7 @@ export class EventStream {
 
   private change(what: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`waited in vain for ${what}`)), 10_000);
+      const timer = setTimeout(() => reject(new Error(`waited in vain for ${what}`)), 10_000 * patience);
       this.wake = () => {
         clearTimeout(timer);
         resolve();

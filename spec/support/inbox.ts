@@ -13,6 +13,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
 import { createVerifier, httpbis } from 'http-message-signatures';
+import { patience } from './patience.js';
 
 export interface Activity {
   readonly id: string;
@@ -101,7 +102,7 @@ export class InboxHost {
   }
 
   private async until(condition: () => boolean, what: string, milliseconds: number): Promise<void> {
-    const limit = performance.now() + milliseconds;
+    const limit = performance.now() + milliseconds * patience;
     while (!condition()) {
       const left = limit - performance.now();
       if (left <= 0)

@@ -7,6 +7,7 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { patience } from './patience.js';
 import { freePort } from './server.js';
 import { storeSettings } from './shared-storage.js';
 
@@ -23,7 +24,7 @@ export interface ProcessOptions {
   readonly nodeOptions?: readonly string[];
   /** A descriptor for its standard output, which is not read then. */
   readonly stdout?: number;
-  /** How long a command may take (20 s). */
+  /** How long a command may take (20 s), where the machine is fast. */
   readonly seconds?: number;
   /** The folder that it works in. */
   readonly cwd?: string;
@@ -104,7 +105,7 @@ export async function runProcess(words: readonly string[], options: ProcessOptio
   const environment = { LWS_BASE_URI: base, LWS_DATA_DIR: dataDir, LWS_DEV_OPEN: 'true', ...options.environment };
   const { child, ended } = launch(words, { ...options, environment });
   const kill = (): void => void child.kill('SIGKILL');
-  const limit = setTimeout(kill, (options.seconds ?? 20) * 1000);
+  const limit = setTimeout(kill, (options.seconds ?? 20) * 1000 * patience);
   listening(child, ended).then(kill, () => {});
   return ended.finally(() => clearTimeout(limit));
 }

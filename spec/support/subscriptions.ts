@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import type { Sender, StorageUnderTest } from './conformance.js';
 import type { Answer } from './http.js';
 import { type Behaviour, type Delivery, type Description, expectSigned, type InboxHost } from './inbox.js';
+import { patience } from './patience.js';
 import { lwsContext, lwsJson } from './search.js';
 
 export interface Subscription {
@@ -62,7 +63,7 @@ export async function expectAllSigned(s: StorageUnderTest, deliveries: readonly 
 
 /** Looks again and again until something holds. @throws Error when it takes too long */
 export async function eventually(look: () => Promise<boolean>, what: string, milliseconds = 10_000): Promise<void> {
-  for (const limit = performance.now() + milliseconds; !(await look()); ) {
+  for (const limit = performance.now() + milliseconds * patience; !(await look()); ) {
     if (performance.now() > limit) throw new Error(`waited in vain until ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

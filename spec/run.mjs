@@ -3,7 +3,7 @@
  * the argument `all` everything. `npx mocha FILE ...`, after a build, runs some of them.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statfsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -44,7 +44,11 @@ const roomy = 6 * 2 ** 30;
 function folderInMemory() {
   if (process.env.TMPDIR !== undefined || !existsSync(inMemory)) return undefined;
   const { bavail, bsize } = statfsSync(inMemory);
-  return bavail * bsize >= roomy ? mkdtempSync(join(inMemory, 'quadpod-specs-')) : undefined;
+  if (bavail * bsize < roomy) return undefined;
+  const made = mkdtempSync(join(inMemory, 'quadpod-specs-'));
+  // PostgreSQL runs as another user, who has to get to its folder in it.
+  chmodSync(made, 0o711);
+  return made;
 }
 const folder = folderInMemory();
 const { slowness } = await import(join(built, 'support/patience.js'));

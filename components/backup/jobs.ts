@@ -5,6 +5,7 @@ import { open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
+import { threadLimits } from '../../lib/component/threads.js';
 import { maxSetBytes } from './graph-set.js';
 import type { StateFiles } from './state-file.js';
 import type { StateMessage, StateTask } from './state-worker.js';
@@ -57,7 +58,10 @@ export class BackupJobs {
       const isKnown = await this.receive(job, known, set!);
       const folder = join(resolve(this.platform.dataDir), 'level');
       const task: StateTask = { folder, files, known: isKnown ? set : undefined, ended: this.ended };
-      const worker = new Worker(new URL('./state-worker.js', import.meta.url), { workerData: task });
+      const worker = new Worker(new URL('./state-worker.js', import.meta.url), {
+        workerData: task,
+        resourceLimits: threadLimits(),
+      });
       this.worker = worker;
       worker.on('message', (message: StateMessage) => this.hear(job, message));
       worker.once('error', (error) => this.hear(job, { failure: error.message }));

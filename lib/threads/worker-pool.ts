@@ -4,6 +4,7 @@
  */
 import { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
+import { threadLimits } from './thread-limits.js';
 import { type Job, NotBegun } from './worker-job.js';
 
 export interface PoolOptions {
@@ -14,6 +15,7 @@ export interface PoolOptions {
   readonly queue: number;
   /** A thread without work ends after this many milliseconds; absent: one stays, ready. */
   readonly idleMs?: number;
+  /** What a job may have, in MiB. */
   readonly memoryMb: number;
   /** The heap's nursery; a small one keeps an idle thread small. */
   readonly nurseryMb?: number;
@@ -199,11 +201,7 @@ export class WorkerPool {
 
   private spawn(): Worker {
     const { script, memoryMb, nurseryMb, workerData, onSpawn } = this.options;
-    const resourceLimits = {
-      maxOldGenerationSizeMb: memoryMb,
-      ...(nurseryMb === undefined ? {} : { maxYoungGenerationSizeMb: nurseryMb }),
-    };
-    const worker = new Worker(script, { resourceLimits, workerData });
+    const worker = new Worker(script, { resourceLimits: threadLimits(memoryMb, nurseryMb), workerData });
     // A server that has nothing else to do may end; work in progress is held by the request that waits for it.
     worker.unref();
     onSpawn?.(worker);

@@ -5,6 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../log.js';
 import type { Store } from '../../storage/engine/store.js';
+import { threadLimits } from '../../threads/thread-limits.js';
 import { ChangedGraphs } from './changed-graphs.js';
 import { bytesOf } from './index-data.js';
 import type { BuilderData, FromBuilder } from './memory-index-builder.js';
@@ -91,7 +92,10 @@ export class MemoryIndex {
     const sequence = this.changed.begin();
     const began = performance.now();
     const workerData: BuilderData = { folder, maxQuads };
-    const builder = new Worker(new URL('./memory-index-builder.js', import.meta.url), { workerData });
+    const builder = new Worker(new URL('./memory-index-builder.js', import.meta.url), {
+      workerData,
+      resourceLimits: threadLimits(),
+    });
     builder.unref();
     this.builder = builder;
     this.isReading = true;

@@ -1,6 +1,7 @@
 /** When a checkpoint is due, and its making by the server that leads. */
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import { threadLimits } from '../../threads/thread-limits.js';
 import { lastCheckpoint } from './checkpoint.js';
 import type { CheckpointTask } from './checkpoint-worker.js';
 import { Connection } from './connection.js';
@@ -32,7 +33,10 @@ export class Checkpoints {
     const last = await lastCheckpoint(this.connection);
     if ((await this.bytesAfter(last?.seq ?? 0)) < Math.max(minBytes, last?.bytes ?? 0)) return;
     const workerData: CheckpointTask = { folder, address, keptMinutes };
-    const worker = new Worker(new URL('./checkpoint-worker.js', import.meta.url), { workerData });
+    const worker = new Worker(new URL('./checkpoint-worker.js', import.meta.url), {
+      workerData,
+      resourceLimits: threadLimits(),
+    });
     this.worker = worker;
     try {
       await once(worker, 'exit');

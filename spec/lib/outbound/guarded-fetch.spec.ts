@@ -439,7 +439,9 @@ describe('outbound/guarded-fetch', () => {
         env: environment,
         timeout: 18_000,
       });
-      expect([stdout.trim(), stderr]).to.deep.equal(['200,too-large,timeout,address', '']);
+      // Node 22 tells that its own reading of these variables, which this does not go by, is experimental.
+      const told = stderr.replace(/^\(node:\d+\) \[UNDICI-EHPA\] Warning: .*\n\(Use `node .*\n/m, '');
+      expect([stdout.trim(), told]).to.deep.equal(['200,too-large,timeout,address', '']);
     });
   });
 });

@@ -24,7 +24,7 @@ import {
   signLinkCredential,
 } from './owner-credential.js';
 import { createServer, prepareServer, type Server } from './server.js';
-import { pageOf, signInLink } from './sign-in-link.js';
+import { consolePageOf, signInLink } from './sign-in-link.js';
 import { rotateKey } from './verification-method.js';
 
 /** Exit code of `check` for a storage that is damaged. */
@@ -102,7 +102,7 @@ async function serve({ settings, components }: Context): Promise<number> {
     if (process.stderr.isTTY) process.once('SIGHUP', stop);
     else process.on('SIGHUP', () => server.reload());
   });
-  process.stderr.write(await banner(server, core, pageOf(server.baseUri, components, settings)));
+  process.stderr.write(await banner(server, core, consolePageOf(server.baseUri, components, settings)));
   return ended;
 }
 
@@ -129,7 +129,7 @@ async function owner({ settings, flags, components }: Context): Promise<number> 
     );
   const identity = identityOf(flags);
   const credential = await signCredential(identity, audience, ttl);
-  const page = pageOf(audience.replace(/\/$/, ''), components, settings);
+  const page = consolePageOf(audience.replace(/\/$/, ''), components, settings);
   const lines = [`Owner:      ${identity.did}`, `Credential: ${credential}`, `Valid for:  ${ttl} seconds`];
   if (page) {
     const link = signInLink(page, await signLinkCredential(identity, audience, ttl));
@@ -220,7 +220,7 @@ const isInUse = (error: unknown): boolean => error instanceof StoreUnavailableEr
 function whereExplained(settings: Context['settings'], components: Context['components']): string {
   const core = settings.of(coreSettings);
   const baseUri = readBaseUri(core).storage.slice(0, -1);
-  const page = pageOf(baseUri, components, settings);
+  const page = consolePageOf(baseUri, components, settings);
   const where = page
     ? ` It explains in the console, at ${page}#/upkeep?tab=explain, and to controllers at ${baseUri}${core.systemPrefix}/explain?as=URI&method=GET&iri=IRI.`
     : '';

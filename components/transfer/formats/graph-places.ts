@@ -2,7 +2,7 @@
 import type { Term } from '@rdfjs/types';
 import type { Rewrite } from '../member.js';
 import { isAuxiliary, lastSegment, nameOfSegment, segmentOf } from './file-names.js';
-import { rewriter } from './rewriting.js';
+import { rewriter } from './rewritten-iris.js';
 import { SyntaxFault } from './syntax-fault.js';
 
 /** Graphs of a file: their names are in memory. */

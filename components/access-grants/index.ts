@@ -4,7 +4,7 @@ import type { Transaction } from '../../lib/component/store.js';
 import { GrantIndex } from './grant-index.js';
 import { allKept, foreignDocument, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';
 import { KeptIndex } from './kept-index.js';
-import { documentRoutes, type Endpoint, endpointUrl } from './routes.js';
+import { type DocumentsEndpoint, documentRoutes, documentsUrl } from './routes.js';
 
 const settings = {
   enabled: setting('lws.access-requests.enabled', flag, true, 'Take access requests, and grants, which are enforced.'),
@@ -34,7 +34,7 @@ export default defineComponent({
   settings,
   isEnabled: ({ enabled }) => enabled,
   async install(platform, { controllerInbox, requestBytes, ...limits }) {
-    const open = async (space: Space): Promise<Endpoint> => ({
+    const open = async (space: Space): Promise<DocumentsEndpoint> => ({
       platform,
       space,
       type: space === 'access-grants' ? 'AccessGrant' : 'AccessRequest',
@@ -47,13 +47,13 @@ export default defineComponent({
     return {
       routes: [...documentRoutes(requests), ...documentRoutes(grants)],
       services: [
-        { type: 'AccessRequestService', serviceEndpoint: endpointUrl(requests), conformsTo },
-        { type: 'AccessGrantService', serviceEndpoint: endpointUrl(grants), conformsTo },
+        { type: 'AccessRequestService', serviceEndpoint: documentsUrl(requests), conformsTo },
+        { type: 'AccessGrantService', serviceEndpoint: documentsUrl(grants), conformsTo },
       ],
       permissions: [await indexGrants(platform)],
       readState(space, name, value) {
         const endpoint = [requests, grants].find((each) => each.space === space);
-        const here = endpoint && { id: `${endpointUrl(endpoint)}/${name}`, storage: platform.rootIri };
+        const here = endpoint && { id: `${documentsUrl(endpoint)}/${name}`, storage: platform.rootIri };
         return here && foreignDocument(value, endpoint.type, here);
       },
     };

@@ -21,7 +21,7 @@ export type Space = 'access-requests' | 'access-grants';
 export const keyOf = (space: Space, name: string): string => entryKey(space, name);
 export const readKept = (value: string): KeptDocument => JSON.parse(value) as KeptDocument;
 
-export const bytesOf = ({ document }: KeptDocument): Buffer => Buffer.from(JSON.stringify(document));
+export const bytesOfKept = ({ document }: KeptDocument): Buffer => Buffer.from(JSON.stringify(document));
 
 /** What a value from elsewhere would be here; `undefined` where it cannot be kept. @param here the IRI and the storage it would have */
 export function foreignDocument(

@@ -9,10 +9,10 @@ import type { Transaction } from '../../lib/component/store.js';
 import { foaf } from '../../lib/component/vocabulary.js';
 import { requestFulfils } from './constraints.js';
 import { policiesOf } from './documents.js';
-import { allKept, bytesOf, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';
+import { allKept, bytesOfKept, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';
 
 /** Requests that no controller has looked at. */
-export interface RequestLimits {
+export interface DocumentLimits {
   readonly perSubject: number;
   readonly perAddress: number;
   readonly inAll: number;
@@ -57,7 +57,7 @@ export class KeptIndex {
   }
 
   /** Whether there is room for another request. @throws LwsError `too-many-requests` */
-  assertRoom({ creator, from }: Pick<KeptDocument, 'creator' | 'from'>, limits: RequestLimits): void {
+  assertRoom({ creator, from }: Pick<KeptDocument, 'creator' | 'from'>, limits: DocumentLimits): void {
     let [ofSubject, ofAddress, all] = [0, 0, 0];
     for (const entry of this.current()) {
       if (!entry.isNew) continue;
@@ -109,7 +109,7 @@ export class KeptIndex {
         kind: 'json',
         types: [type],
         mediaType: lwsJson,
-        size: bytesOf(kept).length,
+        size: bytesOfKept(kept).length,
         modified: created,
       },
       isParty: partyOf(kept, this.space, this.platform.rootIri),

@@ -17,10 +17,10 @@ import {
 } from '../../lib/component/http.js';
 import type { Transaction } from '../../lib/component/store.js';
 import { type AccessDocument, acceptDocument, type DocumentType } from './documents.js';
-import { bytesOf, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';
-import { type KeptIndex, partyOf, type RequestLimits } from './kept-index.js';
+import { bytesOfKept, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';
+import { type DocumentLimits, type KeptIndex, partyOf } from './kept-index.js';
 
-export interface Endpoint {
+export interface DocumentsEndpoint {
   readonly platform: Platform;
   readonly space: Space;
   readonly type: DocumentType;
@@ -29,13 +29,13 @@ export interface Endpoint {
   readonly index: KeptIndex;
   /** The longest document, in bytes. */
   readonly longest: number;
-  readonly requests: RequestLimits;
+  readonly requests: DocumentLimits;
 }
 
-export const endpointUrl = ({ platform, space }: Pick<Endpoint, 'platform' | 'space'>): string =>
+export const documentsUrl = ({ platform, space }: Pick<DocumentsEndpoint, 'platform' | 'space'>): string =>
   `${platform.baseUri}${platform.systemPrefix}/${space}`;
 
-export function documentRoutes(endpoint: Endpoint): readonly Route[] {
+export function documentRoutes(endpoint: DocumentsEndpoint): readonly Route[] {
   const path = `{prefix}/${endpoint.space}`;
   const route = (methods: readonly string[], of: string, handle: Route['handle']): Route => ({
     methods,
@@ -61,13 +61,13 @@ const controls = async (
   view: View = store,
 ): Promise<boolean> => authorizer.allows({ view, access, mode: 'control', iri: storage });
 
-async function listing(endpoint: Endpoint, request: RouteRequest): Promise<Reply> {
+async function listing(endpoint: DocumentsEndpoint, request: RouteRequest): Promise<Reply> {
   const { platform, index } = endpoint;
   const members = index.seenBy(request.access, await controls(platform, request.access));
-  return platform.listContainer(request, { iri: endpointUrl(endpoint), members, acceptPost: lwsJson });
+  return platform.listContainer(request, { iri: documentsUrl(endpoint), members, acceptPost: lwsJson });
 }
 
-async function post(endpoint: Endpoint, { access, address, body: open }: RouteRequest): Promise<Reply> {
+async function post(endpoint: DocumentsEndpoint, { access, address, body: open }: RouteRequest): Promise<Reply> {
   const { platform, space, type, index, longest, requests } = endpoint;
   const creator = access.principal!.subject;
   const from = digestOfClient(address);
@@ -86,7 +86,7 @@ async function post(endpoint: Endpoint, { access, address, body: open }: RouteRe
     });
   const sent = parseJson(decodeUtf8(await readBody(body, longest)));
   const name = randomUUID();
-  const document = acceptDocument(sent, type, `${endpointUrl(endpoint)}/${name}`, platform.rootIri);
+  const document = acceptDocument(sent, type, `${documentsUrl(endpoint)}/${name}`, platform.rootIri);
   if (typeof document['inbox'] === 'string') await platform.admitInbox(document['inbox']);
   const kept: KeptDocument = { document, creator, created: platform.clock(), from };
   await platform.store.transact(async (tx) => {
@@ -104,7 +104,7 @@ async function post(endpoint: Endpoint, { access, address, body: open }: RouteRe
   return {
     status: 201,
     fields: { ...memberFields(platform.rootIri, memberOf(endpoint, kept)), Location: document.id },
-    body: bytesOf(kept),
+    body: bytesOfKept(kept),
   };
 }
 
@@ -114,7 +114,11 @@ interface Answered {
 }
 
 /** The request that a grant names. */
-function answeredBy({ platform, type }: Endpoint, document: AccessDocument, tx: Transaction): Answered | undefined {
+function answeredBy(
+  { platform, type }: DocumentsEndpoint,
+  document: AccessDocument,
+  tx: Transaction,
+): Answered | undefined {
   const prefix = `${platform.baseUri}${platform.systemPrefix}/access-requests/`;
   const named = document['request'];
   if (type !== 'AccessGrant' || typeof named !== 'string' || !named.startsWith(prefix)) return undefined;
@@ -132,7 +136,7 @@ function markSeen(tx: Transaction, key: string, kept: KeptDocument): void {
  * of a request is a stranger's word, and is notified of nothing until then.
  */
 function inboxesOf(
-  { controllerInbox, type }: Endpoint,
+  { controllerInbox, type }: DocumentsEndpoint,
   document: AccessDocument,
   answered: KeptDocument | undefined,
 ): string[] {
@@ -140,16 +144,16 @@ function inboxesOf(
   return [controllerInbox, ...own].filter((inbox): inbox is string => typeof inbox === 'string');
 }
 
-const memberOf = (endpoint: Endpoint, kept: KeptDocument): SystemMember => ({
-  container: endpointUrl(endpoint),
+const memberOf = (endpoint: DocumentsEndpoint, kept: KeptDocument): SystemMember => ({
+  container: documentsUrl(endpoint),
   type: endpoint.type,
-  bytes: bytesOf(kept),
+  bytes: bytesOfKept(kept),
   modified: kept.created,
 });
 
 /** The document, for who may see it. @throws LwsError `not-found` for everybody else */
 async function visible(
-  endpoint: Endpoint,
+  endpoint: DocumentsEndpoint,
   { access, parameters }: RouteRequest,
 ): Promise<KeptDocument & { readonly controller: boolean }> {
   const { platform, space } = endpoint;
@@ -164,7 +168,7 @@ async function visible(
 const notFound = (reason: string): LwsError =>
   new LwsError('not-found', 'There is nothing here, or nothing that you may see.', { reason });
 
-async function read(endpoint: Endpoint, request: RouteRequest): Promise<Reply> {
+async function read(endpoint: DocumentsEndpoint, request: RouteRequest): Promise<Reply> {
   const { controller, ...kept } = await visible(endpoint, request);
   // Who controls the storage has looked at it: it leaves room for another.
   if (controller && endpoint.type === 'AccessRequest' && !kept.isSeen)
@@ -174,7 +178,7 @@ async function read(endpoint: Endpoint, request: RouteRequest): Promise<Reply> {
   return systemMemberReply(endpoint.platform.rootIri, request.req, memberOf(endpoint, kept));
 }
 
-function saw({ platform, space }: Endpoint, { parameters }: RouteRequest): Promise<void> {
+function saw({ platform, space }: DocumentsEndpoint, { parameters }: RouteRequest): Promise<void> {
   const key = keyOf(space, parameters['name']!);
   return platform.store.transact(
     (tx) => {
@@ -185,7 +189,7 @@ function saw({ platform, space }: Endpoint, { parameters }: RouteRequest): Promi
   );
 }
 
-async function remove(endpoint: Endpoint, request: RouteRequest): Promise<Reply> {
+async function remove(endpoint: DocumentsEndpoint, request: RouteRequest): Promise<Reply> {
   const { platform, space } = endpoint;
   const { creator, controller } = await visible(endpoint, request);
   if (!controller && creator !== request.access.principal!.subject)

@@ -53,10 +53,15 @@ export const createAlgorithms = (allowSha1: boolean): Algorithms => ({
   digests: new Map([...digests, ...(allowSha1 ? [['http://www.w3.org/2000/09/xmldsig#sha1', 'sha1'] as const] : [])]),
 });
 
-export const digestOf = (hash: string, octets: string): Buffer => createHash(hash).update(octets, 'utf8').digest();
+export const digestValueOf = (hash: string, octets: string): Buffer => createHash(hash).update(octets, 'utf8').digest();
 
 /** Whether a signature of octets holds under a key; a key of another kind holds nothing. */
-export function holds(method: SignatureMethod, key: KeyObject, octets: string, signature: Uint8Array): boolean {
+export function signatureHolds(
+  method: SignatureMethod,
+  key: KeyObject,
+  octets: string,
+  signature: Uint8Array,
+): boolean {
   if (key.asymmetricKeyType !== method.key) return false;
   const padding = method.pss
     ? { padding: constants.RSA_PKCS1_PSS_PADDING, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }

@@ -3,10 +3,10 @@
  * know signatures, nor what this server accepts.
  */
 import { isAbsoluteIri } from '../../lib/component/vocabulary.js';
-import { attributeOf, childrenOf, isNamed, onlyChild, textOf, type XmlElement } from './document.js';
+import { attributeOf, childrenOf, isNamed, onlyChild, textContentOf, type XmlElement } from './document.js';
 import { readInstant } from './instant.js';
 import { assertionNamespace as saml } from './names.js';
-import { refuse, shown } from './refusal.js';
+import { refuse, shownName } from './refusal.js';
 
 /** One bound of the assertion's validity: which attribute, and its time in milliseconds since the epoch. */
 export interface Bound {
@@ -63,28 +63,31 @@ export function readClaims(assertion: XmlElement, id: string): Claims {
 
 function assertAssertion(assertion: XmlElement, id: string): void {
   if (!isNamed(assertion, saml, 'Assertion') || attributeOf(assertion, 'ID') !== id)
-    refuse(notBuilt, `the signed content is ${shown(assertion.localName)}, expected the Assertion ${shown(id)}`);
+    refuse(
+      notBuilt,
+      `the signed content is ${shownName(assertion.localName)}, expected the Assertion ${shownName(id)}`,
+    );
   const version = attributeOf(assertion, 'Version');
-  if (version !== '2.0') refuse(notBuilt, `Version is ${shown(version)}, expected "2.0"`);
+  if (version !== '2.0') refuse(notBuilt, `Version is ${shownName(version)}, expected "2.0"`);
   for (const child of childrenOf(assertion))
     if (child.namespaceURI !== saml || !known.includes(child.localName))
-      refuse(notBuilt, `the assertion holds ${shown(child.localName)}, which is no part of a SAML 2.0 assertion`);
+      refuse(notBuilt, `the assertion holds ${shownName(child.localName)}, which is no part of a SAML 2.0 assertion`);
 }
 
 /** Core 2.2.5: an issuer is an entity unless it says otherwise; 8.3.6: the identifier of an entity is a URI. */
 function readIssuer(issuer: XmlElement): string {
   const format = attributeOf(issuer, 'Format');
   if (format !== undefined && format !== entityFormat)
-    refuse('The issuer of the assertion is no entity.', `the Format of Issuer is ${shown(format)}`);
-  return readUri(textOf(issuer), 'Issuer');
+    refuse('The issuer of the assertion is no entity.', `the Format of Issuer is ${shownName(format)}`);
+  return readUri(textContentOf(issuer), 'Issuer');
 }
 
 /** One name, in the clear: an EncryptedID or BaseID beside it or in its place names nobody here. */
 function readSubject(subject: XmlElement): string {
   for (const { localName } of childrenOf(subject))
     if (!['NameID', 'SubjectConfirmation'].includes(localName))
-      refuse(notBuilt, `Subject holds ${shown(localName)}, expected NameID and SubjectConfirmation alone`);
-  return readUri(textOf(onlyChild(subject, saml, 'NameID')), 'NameID');
+      refuse(notBuilt, `Subject holds ${shownName(localName)}, expected NameID and SubjectConfirmation alone`);
+  return readUri(textContentOf(onlyChild(subject, saml, 'NameID')), 'NameID');
 }
 
 /** Profiles 3.3: who bears the assertion is its subject. One confirmation, so that none is true of somebody else. */
@@ -94,7 +97,7 @@ function readConfirmation(subject: XmlElement): XmlElement {
   if (method !== bearer)
     refuse(
       'The subject of the assertion is not confirmed by bearer.',
-      `the Method of SubjectConfirmation is ${shown(method)}, expected ${bearer}`,
+      `the Method of SubjectConfirmation is ${shownName(method)}, expected ${bearer}`,
     );
   const data = onlyChild(confirmation, saml, 'SubjectConfirmationData');
   // Another NameID would be that of somebody who may act for the subject (Core 2.4.1.1); a key, of holder-of-key.
@@ -120,7 +123,7 @@ function readConditions(conditions: XmlElement): string[][] {
     // 2.5.1.5: it would take a memory of the assertions that were used, and this server has none (rule 15.12).
     refuse(
       'The assertion has a condition that this server does not support.',
-      `Conditions holds ${shown(child.localName)}`,
+      `Conditions holds ${shownName(child.localName)}`,
     );
   }
   return children.filter((child) => child.localName === 'AudienceRestriction').map(readAudiences);
@@ -130,7 +133,7 @@ function readAudiences(restriction: XmlElement): string[] {
   const audiences = childrenOf(restriction);
   if (audiences.length === 0 || audiences.some((audience) => !isNamed(audience, saml, 'Audience')))
     refuse(notBuilt, 'an AudienceRestriction holds something other than at least one Audience');
-  return audiences.map(textOf);
+  return audiences.map(textContentOf);
 }
 
 function bounds(element: XmlElement | undefined, name: string): Bound[] {
@@ -144,7 +147,7 @@ function readUri(value: string | undefined, name: string): string {
   if (value === undefined || value.length > maxIdentifierLength || !isAbsoluteIri(value))
     return refuse(
       `The ${name} of the assertion is no URI.`,
-      `${name} is ${shown(value)}, expected an absolute URI of at most ${maxIdentifierLength} characters`,
+      `${name} is ${shownName(value)}, expected an absolute URI of at most ${maxIdentifierLength} characters`,
     );
   return value;
 }

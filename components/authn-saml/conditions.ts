@@ -1,7 +1,7 @@
 /** Whether an assertion is meant for this server and for now (rule 15.12). Pure checks. */
 import { type AudiencePolicy, assertAudience, clockSkew } from '../../lib/component/authentication.js';
 import type { Bound, Claims } from './claims.js';
-import { refuse, shown } from './refusal.js';
+import { refuse, shownName } from './refusal.js';
 
 const skew = clockSkew * 1000;
 
@@ -41,12 +41,12 @@ export function assertAudiences(restrictions: Claims['audiences'], { own, genera
     return;
   }
   if (restrictions.length === 0)
-    refuse('The assertion names no audience.', `no AudienceRestriction, and lws.saml.audience is ${shown(own)}`);
+    refuse('The assertion names no audience.', `no AudienceRestriction, and lws.saml.audience is ${shownName(own)}`);
   for (const audiences of restrictions)
     if (!audiences.includes(own))
       refuse(
         'The assertion is meant for another audience.',
-        `an AudienceRestriction names ${shown(audiences.join(' '))}, lws.saml.audience is ${shown(own)}`,
+        `an AudienceRestriction names ${shownName(audiences.join(' '))}, lws.saml.audience is ${shownName(own)}`,
       );
 }
 
@@ -55,6 +55,6 @@ export function assertIssuer(issuer: string, trusted: readonly string[]): void {
   if (trusted.length > 0 && !trusted.includes(issuer))
     refuse(
       'The issuer of the assertion is not trusted.',
-      `Issuer is ${shown(issuer)}, lws.saml.trusted-issuers are ${trusted.join(' ')}`,
+      `Issuer is ${shownName(issuer)}, lws.saml.trusted-issuers are ${trusted.join(' ')}`,
     );
 }

@@ -1,7 +1,7 @@
 /** XML documents as trees: parsed by xmldom with every complaint fatal, and only believed when the strict reader saw the same. */
 import { createRequire } from 'node:module';
 import { type Markup, type ReadAttribute, readMarkup } from './markup.js';
-import { refuse, refuseXml, shown } from './refusal.js';
+import { refuse, refuseXml, shownName } from './refusal.js';
 
 /** What is used of a DOM node. */
 export interface XmlNode {
@@ -9,7 +9,7 @@ export interface XmlNode {
   readonly textContent: string | null;
 }
 
-export interface XmlAttribute {
+export interface AssertionAttribute {
   readonly namespaceURI?: string | null;
   readonly localName: string;
   readonly value: string;
@@ -18,7 +18,7 @@ export interface XmlAttribute {
 export interface XmlElement extends XmlNode {
   readonly namespaceURI?: string | null;
   readonly localName: string;
-  readonly attributes: ArrayLike<XmlAttribute>;
+  readonly attributes: ArrayLike<AssertionAttribute>;
   readonly childNodes: ArrayLike<XmlNode>;
 }
 
@@ -57,7 +57,7 @@ export function parseDocument(text: string): XmlDocument {
 
 /** xml-crypto parses as we do, so what both see is also what it verifies. */
 function assertAgreement(root: XmlElement, { elements, text }: Markup): void {
-  const parsed = [...elementsOf(root)];
+  const parsed = [...childElements(root)];
   const agrees =
     parsed.length === elements.length &&
     root.textContent === text &&
@@ -84,9 +84,9 @@ export const isNamed = (element: XmlElement, namespace: string, localName: strin
   element.localName === localName && (element.namespaceURI ?? '') === namespace;
 
 /** An element and all below it, in document order. */
-export function* elementsOf(element: XmlElement): Generator<XmlElement> {
+export function* childElements(element: XmlElement): Generator<XmlElement> {
   yield element;
-  for (const child of Array.from(element.childNodes)) if (isElement(child)) yield* elementsOf(child);
+  for (const child of Array.from(element.childNodes)) if (isElement(child)) yield* childElements(child);
 }
 
 /** The value of an attribute in no namespace. */
@@ -109,7 +109,7 @@ export function childrenOf(element: XmlElement): XmlElement[] {
  * @throws LwsError `invalid-token` for no text, and for anything beside one run of text: a child or a comment would let
  *   two readers see two values
  */
-export function textOf(element: XmlElement): string {
+export function textContentOf(element: XmlElement): string {
   const [only, ...others] = Array.from(element.childNodes);
   if (only?.nodeType !== textNode || others.length > 0 || !only.textContent)
     refuse('The assertion is not built as expected.', `${element.localName} holds something other than one text`);
@@ -122,7 +122,7 @@ export function onlyChild(element: XmlElement, namespace: string, localName: str
   if (found.length !== 1)
     refuse(
       'The assertion is not built as expected.',
-      `${element.localName} holds ${found.length} ${localName}, expected one (its elements: ${shown(
+      `${element.localName} holds ${found.length} ${localName}, expected one (its elements: ${shownName(
         childrenOf(element)
           .map((child) => child.localName)
           .join(' '),

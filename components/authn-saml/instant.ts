@@ -1,5 +1,5 @@
 /** Points in time as SAML writes them (SAML 2.0 Core 1.3.3): xs:dateTime in UTC. */
-import { refuse, shown } from './refusal.js';
+import { refuse, shownName } from './refusal.js';
 
 const form = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d{1,9})?Z$/;
 
@@ -15,7 +15,7 @@ export function readInstant(value: string, name: string): number {
   if (Number.isNaN(time) || new Date(time).toISOString() !== `${seconds}.000Z`)
     refuse(
       'A time in the assertion is malformed.',
-      `${name} is ${shown(value)}, expected an xs:dateTime in UTC with Z`,
+      `${name} is ${shownName(value)}, expected an xs:dateTime in UTC with Z`,
     );
   return time;
 }

@@ -13,7 +13,7 @@ import {
   type RawAttribute,
   type Scope,
 } from './namespaces.js';
-import { refuseXml, shown } from './refusal.js';
+import { refuseXml, shownName } from './refusal.js';
 
 export interface ReadAttribute extends ExpandedName {
   readonly value: string;
@@ -69,9 +69,9 @@ function prologLength(text: string): number {
   const [prolog = '', , , encoding] = declaration.exec(text) ?? [];
   const [declared] = /^<\?xml[ \t\r\n?][^>]*/.exec(text) ?? [];
   if (prolog === '' && declared !== undefined)
-    refuseXml(`the XML declaration is malformed or of another version: ${shown(declared)}`);
+    refuseXml(`the XML declaration is malformed or of another version: ${shownName(declared)}`);
   if (encoding !== undefined && encoding.toLowerCase() !== 'utf-8')
-    refuseXml(`the XML declaration says ${shown(encoding)}, expected UTF-8`);
+    refuseXml(`the XML declaration says ${shownName(encoding)}, expected UTF-8`);
   const rest = text.slice(prolog.length);
   const length = text.length - rest.replace(/^[ \t\r\n]+/, '').length;
   if (text[length] !== '<') refuseXml('the document does not begin with a tag');
@@ -139,7 +139,7 @@ class Reader {
     const attributes: RawAttribute[] = [];
     for (let match = this.take(attribute); match; match = this.take(attribute))
       attributes.push({ qualified: match[1]!, raw: match[2] ?? match[3]! });
-    const [, slash] = this.take(startTagEnd) ?? refuseXml(`the start tag of ${shown(qualified)} is malformed`);
+    const [, slash] = this.take(startTagEnd) ?? refuseXml(`the start tag of ${shownName(qualified)} is malformed`);
     this.attributeCount += attributes.length;
     this.assertSize();
     const scope = this.declarations.enter(this.open.at(-1)?.scope ?? outermost, attributes);
@@ -156,7 +156,7 @@ class Reader {
   private readEndTag(): void {
     const [, qualified] = this.take(endTag) ?? refuseXml('a malformed end tag');
     const expected = this.open.pop()?.qualified;
-    if (qualified !== expected) refuseXml(`the end tag is of ${shown(qualified)}, expected ${shown(expected)}`);
+    if (qualified !== expected) refuseXml(`the end tag is of ${shownName(qualified)}, expected ${shownName(expected)}`);
   }
 }
 
@@ -165,11 +165,11 @@ function readAttributes(attributes: readonly RawAttribute[], scope: Scope): Read
   return attributes.map(({ qualified, raw }) => {
     const name = expandAttribute(qualified, scope);
     const key = `${name.namespace} ${name.localName}`;
-    if (seen.has(key)) refuseXml(`the attribute ${shown(qualified)} stands twice in one tag`);
+    if (seen.has(key)) refuseXml(`the attribute ${shownName(qualified)} stands twice in one tag`);
     seen.add(key);
     // xml:id is an identifier, xml:base and xml:space change how content is read; none is of use in an assertion.
     if (name.namespace === xmlNamespace && name.localName !== 'lang')
-      refuseXml(`the attribute ${shown(qualified)} is not accepted`);
+      refuseXml(`the attribute ${shownName(qualified)} is not accepted`);
     // XML 1.0 3.3.3: white space as written becomes spaces, from a reference it stays.
     return { ...name, value: expandReferences(normalizeLineEnds(raw).replace(/[\t\n]/g, ' ')) };
   });

@@ -1,6 +1,6 @@
 /** Namespaces in XML 1.0, without what makes two readers see two names: it resolves the names of one tag. */
 import { htmlNamespace, xmlNamespace, xmlnsNamespace } from './names.js';
-import { refuseXml, shown } from './refusal.js';
+import { refuseXml, shownName } from './refusal.js';
 
 /** Prefix to namespace; the default namespace under the empty prefix. */
 export type Scope = ReadonlyMap<string, string>;
@@ -41,16 +41,16 @@ export class Declarations {
   private declare(qualified: string, namespace: string): string {
     // xml-crypto leaves out every attribute whose name begins so: it would be one that nobody signed.
     if (qualified !== 'xmlns' && !qualified.startsWith('xmlns:'))
-      refuseXml(`the attribute ${shown(qualified)} only looks like a namespace declaration`);
+      refuseXml(`the attribute ${shownName(qualified)} only looks like a namespace declaration`);
     const prefix = qualified.slice('xmlns:'.length);
-    if (/^xml/i.test(prefix)) refuseXml(`the prefix ${shown(prefix)} is reserved`);
-    if (!namespaceName.test(namespace)) refuseXml(`the namespace ${shown(namespace)} is no absolute URI`);
+    if (/^xml/i.test(prefix)) refuseXml(`the prefix ${shownName(prefix)} is reserved`);
+    if (!namespaceName.test(namespace)) refuseXml(`the namespace ${shownName(namespace)} is no absolute URI`);
     // The parser reads HTML by other rules, and the two of XML itself may not be declared.
     if ([htmlNamespace, xmlNamespace, xmlnsNamespace].includes(namespace))
       refuseXml(`the namespace ${namespace} is not accepted`);
     const known = this.bound.get(prefix);
     if (prefix !== '' && known !== undefined && known !== namespace)
-      refuseXml(`the prefix ${prefix} is redefined from ${shown(known)} to ${shown(namespace)}`);
+      refuseXml(`the prefix ${prefix} is redefined from ${shownName(known)} to ${shownName(namespace)}`);
     this.bound.set(prefix, namespace);
     if (this.bound.size > maxPrefixes) refuseXml(`more than ${maxPrefixes} prefixes`);
     return prefix;
@@ -76,12 +76,12 @@ function split(qualified: string): [prefix: string, localName: string] {
   const parts: [string, string] = [qualified.slice(0, Math.max(colon, 0)), qualified.slice(colon + 1)];
   // The parser keeps names as members of plain objects.
   for (const part of [qualified, ...parts])
-    if (part in Object.prototype) refuseXml(`the name ${shown(qualified)} is not accepted`);
+    if (part in Object.prototype) refuseXml(`the name ${shownName(qualified)} is not accepted`);
   return parts;
 }
 
 function namespaceOf(prefix: string, scope: Scope): string {
   const namespace = scope.get(prefix);
-  if (namespace === undefined && prefix !== '') refuseXml(`the prefix ${shown(prefix)} is not declared`);
+  if (namespace === undefined && prefix !== '') refuseXml(`the prefix ${shownName(prefix)} is not declared`);
   return namespace ?? '';
 }

@@ -7,7 +7,7 @@ import { refusedCredential } from '../../lib/component/authentication.js';
 const shownLength = 200;
 
 /** A value out of a credential for a `reason`: quoted, so that it cannot forge a line of the log, and bounded. */
-export function shown(value: string | undefined): string {
+export function shownName(value: string | undefined): string {
   if (value === undefined) return 'nothing';
   return JSON.stringify(value.length > shownLength ? `${value.slice(0, shownLength)}...` : value);
 }

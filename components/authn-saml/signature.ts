@@ -6,7 +6,7 @@
  */
 import { timingSafeEqual } from 'node:crypto';
 import { type HashAlgorithm, type SignatureAlgorithm, SignedXml } from 'xml-crypto';
-import { type Algorithms, digestOf, holds } from './algorithms.js';
+import { type Algorithms, digestValueOf, signatureHolds } from './algorithms.js';
 import type { TrustedCertificate } from './certificates.js';
 import { parseDocument, type XmlDocument } from './document.js';
 import { envelopedSignature, exclusiveCanonicalization } from './names.js';
@@ -46,7 +46,9 @@ export function verifySignature({ xml }: XmlDocument, assertion: SignedAssertion
   let asked = false;
   const verifier = createVerifier(expected, (octets) => {
     asked = true;
-    const certificate = trust.certificates.find(({ key }) => holds(expected.signature, key, octets, signature));
+    const certificate = trust.certificates.find(({ key }) =>
+      signatureHolds(expected.signature, key, octets, signature),
+    );
     if (certificate) verified = { certificate, octets };
     return certificate !== undefined;
   });
@@ -67,7 +69,7 @@ export function verifySignature({ xml }: XmlDocument, assertion: SignedAssertion
 /** Reads SignedInfo out of the octets that were verified, and compares its digest with the content. */
 function assertCovers(octets: string, content: string, id: string, algorithms: Algorithms): void {
   const { hash, digest } = readSignedInfo(parseDocument(octets).root, id, algorithms);
-  if (!timingSafeEqual(digestOf(hash, content), digest)) refuse(broken, 'the digest is not that of the content');
+  if (!timingSafeEqual(digestValueOf(hash, content), digest)) refuse(broken, 'the digest is not that of the content');
 }
 
 /** @returns what the signature covers, undefined when it does not hold */
@@ -95,7 +97,7 @@ function createVerifier(expected: SignedInfo, isSigned: (octets: string) => bool
 const hashAlgorithm = ({ digestMethod, hash }: SignedInfo): (new () => HashAlgorithm) =>
   class {
     getAlgorithmName = (): string => digestMethod;
-    getHash = (octets: string): string => digestOf(hash, octets).toString('base64');
+    getHash = (octets: string): string => digestValueOf(hash, octets).toString('base64');
   };
 
 const signatureAlgorithm = (

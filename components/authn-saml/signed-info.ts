@@ -1,8 +1,8 @@
 /** `SignedInfo`: what a signature says that it signs, and how (XML Signature 4.4). It is read twice, as sent and as verified. */
 import type { Algorithms, SignatureMethod } from './algorithms.js';
-import { attributeOf, childrenOf, isNamed, textOf, type XmlElement } from './document.js';
+import { attributeOf, childrenOf, isNamed, textContentOf, type XmlElement } from './document.js';
 import { envelopedSignature, exclusiveCanonicalization, signatureNamespace, xmlnsNamespace } from './names.js';
-import { refuse, shown } from './refusal.js';
+import { refuse, shownName } from './refusal.js';
 
 export interface SignedInfo {
   /** The URI of the signature's algorithm. */
@@ -33,7 +33,7 @@ export function readSignedInfo(signedInfo: XmlElement, id: string, algorithms: A
   assertCanonicalization(canonicalization!);
   const method = algorithmOf(signatureMethod!);
   const signature = algorithms.signatures.get(method);
-  if (!signature) refuse(notAllowed, `the signature algorithm ${shown(method)} is not allowed`);
+  if (!signature) refuse(notAllowed, `the signature algorithm ${shownName(method)} is not allowed`);
   childrenNamed(signatureMethod!, []);
   return { method, signature, ...readReference(reference!, id, algorithms) };
 }
@@ -46,12 +46,15 @@ function readReference(
   const uri = attributeOf(reference, 'URI');
   // Not '' (the whole document), no XPointer, no other element: the assertion that holds the signature.
   if (uri !== `#${id}`)
-    refuse('The signature is not of the assertion.', `the Reference names ${shown(uri)}, expected ${shown(`#${id}`)}`);
+    refuse(
+      'The signature is not of the assertion.',
+      `the Reference names ${shownName(uri)}, expected ${shownName(`#${id}`)}`,
+    );
   const [transforms, method, value] = childrenNamed(reference, ['Transforms', 'DigestMethod', 'DigestValue']);
   assertTransforms(transforms!);
   const digestMethod = algorithmOf(method!);
   const hash = digests.get(digestMethod);
-  if (!hash) refuse(notAllowed, `the digest algorithm ${shown(digestMethod)} is not allowed`);
+  if (!hash) refuse(notAllowed, `the digest algorithm ${shownName(digestMethod)} is not allowed`);
   childrenNamed(method!, []);
   const digest = readBase64(value!);
   if (digest.length !== lengths[hash])
@@ -68,7 +71,7 @@ function assertTransforms(transforms: XmlElement): void {
   if (found.length !== 2 || found[0] !== envelopedSignature || found[1] !== exclusiveCanonicalization)
     refuse(
       notAllowed,
-      `the transforms are ${shown(found.join(' '))}, expected ${envelopedSignature} ${exclusiveCanonicalization}`,
+      `the transforms are ${shownName(found.join(' '))}, expected ${envelopedSignature} ${exclusiveCanonicalization}`,
     );
   childrenNamed(children[0]!, []);
   assertPrefixes(children[1]!);
@@ -77,7 +80,7 @@ function assertTransforms(transforms: XmlElement): void {
 function assertCanonicalization(method: XmlElement): void {
   const algorithm = algorithmOf(method);
   if (algorithm !== exclusiveCanonicalization)
-    refuse(notAllowed, `the canonicalization is ${shown(algorithm)}, expected ${exclusiveCanonicalization}`);
+    refuse(notAllowed, `the canonicalization is ${shownName(algorithm)}, expected ${exclusiveCanonicalization}`);
   assertPrefixes(method);
 }
 
@@ -88,9 +91,12 @@ function assertPrefixes(method: XmlElement): void {
   const isPrefixList = isNamed(parameter, exclusiveCanonicalization, 'InclusiveNamespaces');
   const prefixes = attributeOf(parameter, 'PrefixList') ?? '';
   if (!isPrefixList || others.length > 0 || parameter.childNodes.length > 0)
-    refuse(notAllowed, `${method.localName} holds ${shown(parameter.localName)}, expected at most InclusiveNamespaces`);
+    refuse(
+      notAllowed,
+      `${method.localName} holds ${shownName(parameter.localName)}, expected at most InclusiveNamespaces`,
+    );
   if (!/^(?:[A-Za-z_][\w.-]*(?: [A-Za-z_][\w.-]*)*)?$/.test(prefixes))
-    refuse(notAllowed, `the PrefixList is ${shown(prefixes)}, expected prefixes`);
+    refuse(notAllowed, `the PrefixList is ${shownName(prefixes)}, expected prefixes`);
 }
 
 /** The `Algorithm` of an element that has no other attribute: xml-crypto does not look at an attribute's namespace. */
@@ -111,14 +117,14 @@ function childrenNamed(element: XmlElement, names: readonly string[]): XmlElemen
   )
     refuse(
       notAsExpected,
-      `${element.localName} holds ${shown(children.map(({ localName }) => localName).join(' '))}, expected ${shown(names.join(' '))}`,
+      `${element.localName} holds ${shownName(children.map(({ localName }) => localName).join(' '))}, expected ${shownName(names.join(' '))}`,
     );
   return children;
 }
 
 /** The bytes of a base64 text with line breaks (XML Schema base64Binary), strictly. @throws LwsError `invalid-token` */
 export function readBase64(element: XmlElement): Buffer {
-  const digits = textOf(element).replace(/[ \t\r\n]+/g, '');
+  const digits = textContentOf(element).replace(/[ \t\r\n]+/g, '');
   const bytes = Buffer.from(digits, 'base64');
   if (digits === '' || bytes.toString('base64') !== digits) refuse(notAsExpected, `${element.localName} is not base64`);
   return bytes;

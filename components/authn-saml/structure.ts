@@ -2,9 +2,9 @@
  * How a signed assertion is built, and nothing else is accepted: one assertion as the root, one signature as its child, no identifier
  * twice. This is what signature wrapping needs otherwise.
  */
-import { attributeOf, childrenOf, elementsOf, isNamed, type XmlElement } from './document.js';
+import { attributeOf, childElements, childrenOf, isNamed, type XmlElement } from './document.js';
 import { assertionNamespace, protocolNamespace, signatureNamespace } from './names.js';
-import { refuse, shown } from './refusal.js';
+import { refuse, shownName } from './refusal.js';
 
 export interface SignedAssertion {
   readonly id: string;
@@ -36,10 +36,10 @@ const notAlone = 'The credential must be one assertion with one signature of its
  */
 export function dissectAssertion(root: XmlElement): SignedAssertion {
   assertRoot(root);
-  const elements = [...elementsOf(root)];
+  const elements = [...childElements(root)];
   assertCounts(elements);
   const id = attributeOf(root, 'ID') ?? '';
-  if (!identifier.test(id)) refuse(notAlone, `the ID of the assertion is ${shown(id)}, expected an NCName`);
+  if (!identifier.test(id)) refuse(notAlone, `the ID of the assertion is ${shownName(id)}, expected an NCName`);
   assertUniqueIds(elements);
   const signature = childrenOf(root).find((child) => isNamed(child, signatureNamespace, 'Signature'));
   if (!signature) refuse(notAlone, 'the Signature is not a child of the assertion');
@@ -54,7 +54,10 @@ function assertRoot(root: XmlElement): void {
       'A SAML response is no credential; send the assertion alone.',
       'the root element is a Response, expected Assertion',
     );
-  refuse(notAlone, `the root element is ${shown(`{${root.namespaceURI ?? ''}}${root.localName}`)}, expected Assertion`);
+  refuse(
+    notAlone,
+    `the root element is ${shownName(`{${root.namespaceURI ?? ''}}${root.localName}`)}, expected Assertion`,
+  );
 }
 
 function assertCounts(elements: readonly XmlElement[]): void {
@@ -72,7 +75,7 @@ function assertUniqueIds(elements: readonly XmlElement[]): void {
   for (const { attributes } of elements)
     for (const { localName, value } of Array.from(attributes)) {
       if (localName.toLowerCase() !== 'id') continue;
-      if (seen.has(value)) refuse(notAlone, `the identifier ${shown(value)} stands twice`);
+      if (seen.has(value)) refuse(notAlone, `the identifier ${shownName(value)} stands twice`);
       seen.add(value);
     }
 }
@@ -84,7 +87,7 @@ function dissectSignature(signature: XmlElement): Pick<SignedAssertion, 'signedI
   if (!/^SignedInfo SignatureValue(?: KeyInfo)?$/.test(names) || children.some((child) => !isOfSignature(child)))
     refuse(
       'The signature is not built as expected.',
-      `the Signature holds ${shown(names)}, expected "SignedInfo SignatureValue" and at most one KeyInfo`,
+      `the Signature holds ${shownName(names)}, expected "SignedInfo SignatureValue" and at most one KeyInfo`,
     );
   return { signedInfo: children[0]!, signatureValue: children[1]! };
 }

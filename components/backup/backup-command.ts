@@ -24,7 +24,7 @@ import {
 } from './folder.js';
 import type { GraphSet } from './graph-set.js';
 import { RunningServer } from './running-server.js';
-import { digestOf, readHeader, type StateFiles, writeState } from './state-file.js';
+import { digestOfFile, readHeader, type StateFiles, writeState } from './state-file.js';
 
 export async function backUp(context: CommandContext): Promise<number> {
   const { dataDir, operands, print } = context;
@@ -49,7 +49,7 @@ export async function backUp(context: CommandContext): Promise<number> {
     // A store of an earlier format has its quads in the state.
     const written = existsSync(files.quads) ? { name: quads, made, ...(await quadsFile(files.quads)) } : undefined;
     const manifest: Manifest = {
-      ...{ 'quadpod-backup': 2, storage, version, made, state: name, sha256: await digestOf(files.state) },
+      ...{ 'quadpod-backup': 2, storage, version, made, state: name, sha256: await digestOfFile(files.state) },
       quads: written ? withFile(earlier?.quads ?? [], written) : [],
       ...{ entries: blobs.entries, blobs: blobs.names.size, keys },
     };

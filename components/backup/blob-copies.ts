@@ -6,7 +6,7 @@ import { type BlobFacts, type Blobs, blobsAt, DamagedBlobError } from '../../lib
 import { allBlobs, allRecords, blobFacts } from '../../lib/component/entries.js';
 import { atOnce } from '../../lib/component/level.js';
 import { BackupError, isOf, recordOf } from './entries.js';
-import { blobFile, copyOnce, makeOnce } from './folder.js';
+import { backupBlobFile, copyOnce, makeOnce } from './folder.js';
 import { readState } from './state-file.js';
 
 export interface CopiedBlobs {
@@ -37,10 +37,10 @@ export async function copyBlobs(context: CommandContext, file: string, folder: s
   let [copied, done] = [0, 0];
   const blobs = await blobsAt(location);
   const copy = async (name: string): Promise<void> => {
-    const to = blobFile(folder, name);
+    const to = backupBlobFile(folder, name);
     const isCopied = location.s3
       ? await fetchOnce(blobs, facts.get(name), to)
-      : await copyFileOnce(blobFile(location.dataDir, name), to);
+      : await copyFileOnce(backupBlobFile(location.dataDir, name), to);
     if (isCopied === undefined)
       throw new BackupError(
         `The blob ${name} of the storage is missing. Run "quadpod check" when the server is stopped.`,

@@ -31,7 +31,7 @@ export interface Trailer {
 }
 
 /** One state of one graph: what names it never names other quads. */
-export interface GraphState {
+export interface CountedGraph {
   readonly graph: string;
   /** The revision of its resource; of a linkset the digest of its links. */
   readonly token: string;
@@ -55,7 +55,7 @@ export function recordOf([key, value]: Entry): ResourceRecord {
 export const graphKeys = [allLinks.gte, allRecords().gte];
 
 /** The state of the graph that an entry speaks of, if it does. @throws BackupError as `recordOf` */
-export function graphState(entry: Entry): GraphState | undefined {
+export function graphState(entry: Entry): CountedGraph | undefined {
   const [key, value] = entry;
   if (isOf('R', key)) {
     const { iri, kind, revision, triples = 0 } = recordOf(entry);
@@ -69,13 +69,13 @@ export function graphState(entry: Entry): GraphState | undefined {
 const beginning = '["graph",';
 
 /** The line before the quads of a graph. No key of an entry begins so. */
-export const lineOfGraph = ({ graph, token, triples }: GraphState): string =>
+export const lineOfGraph = ({ graph, token, triples }: CountedGraph): string =>
   JSON.stringify(['graph', graph, token, triples]);
 
 export const isGraphLine = (line: string): boolean => line.startsWith(beginning);
 
 /** @throws SyntaxError when the line is none */
-export function readGraphLine(line: string): GraphState {
+export function readGraphLine(line: string): CountedGraph {
   const [, graph, token, triples] = JSON.parse(line) as readonly unknown[];
   if (typeof graph !== 'string' || typeof token !== 'string') throw new SyntaxError('a line is no graph');
   return { graph, token, triples: typeof triples === 'number' ? triples : undefined };

@@ -8,7 +8,7 @@ import { chmod, copyFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncPath } from '../../lib/component/level.js';
 import { BackupError } from './entries.js';
-import { digestOf, readState, type StateReader } from './state-file.js';
+import { digestOfFile, readState, type StateReader } from './state-file.js';
 
 /** A file, and its SHA-256 (base64). */
 interface Digested {
@@ -47,7 +47,7 @@ export interface Manifest {
 
 const manifestName = 'quadpod-backup.json';
 
-export const blobFile = (folder: string, blob: string): string => join(folder, 'blobs', blob.slice(0, 2), blob);
+export const backupBlobFile = (folder: string, blob: string): string => join(folder, 'blobs', blob.slice(0, 2), blob);
 
 export const hasManifest = (folder: string): boolean => existsSync(join(folder, manifestName));
 
@@ -55,7 +55,7 @@ export const hasManifest = (folder: string): boolean => existsSync(join(folder, 
 export async function damagedFile(folder: string, { state, sha256, quads }: Manifest): Promise<string | undefined> {
   for (const file of [{ name: state, sha256 }, ...quads]) {
     const path = join(folder, file.name);
-    if (!existsSync(path) || (await digestOf(path)) !== file.sha256) return path;
+    if (!existsSync(path) || (await digestOfFile(path)) !== file.sha256) return path;
   }
   return undefined;
 }
@@ -147,6 +147,6 @@ export async function quadsFile(file: string): Promise<Omit<QuadsFile, 'name' | 
     },
   };
   for await (const _entries of readState(file, reader));
-  const [{ size }, sha256] = [await stat(file), await digestOf(file)];
+  const [{ size }, sha256] = [await stat(file), await digestOfFile(file)];
   return { sha256, bytes: size, graphs, triples };
 }

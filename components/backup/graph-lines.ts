@@ -16,7 +16,7 @@ const keysAtATime = 1000;
  * @returns some lines at a time, of which there may be none, so that whoever waits can tell how far it is
  * @throws BackupError for a record that is damaged
  */
-export async function* graphLines(
+export async function* graphStateLines(
   level: Level,
   snapshot: LevelSnapshot,
   known: GraphSet | undefined,

@@ -4,7 +4,7 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Entry } from '../../lib/component/level.js';
-import { type GraphState, graphState } from './entries.js';
+import { type CountedGraph, graphState } from './entries.js';
 
 const saltBytes = 16;
 const hashBytes = BigUint64Array.BYTES_PER_ELEMENT;
@@ -72,12 +72,12 @@ export class GraphSet {
     return saltBytes + this.hashes.byteLength;
   }
 
-  has(state: GraphState): boolean {
+  has(state: CountedGraph): boolean {
     return this.indexOf(state) !== undefined;
   }
 
   /** Notes that a graph was there. @returns `undefined` for one that is not of the set, or whether it was noted for the first time */
-  see(state: GraphState): boolean | undefined {
+  see(state: CountedGraph): boolean | undefined {
     const index = this.indexOf(state);
     if (index === undefined) return undefined;
     const bit = 1 << (index & 7);
@@ -87,7 +87,7 @@ export class GraphSet {
     return true;
   }
 
-  hasSeen(state: GraphState): boolean {
+  hasSeen(state: CountedGraph): boolean {
     const index = this.indexOf(state);
     return index !== undefined && (this.seen[index >> 3]! & (1 << (index & 7))) !== 0;
   }
@@ -97,7 +97,7 @@ export class GraphSet {
     return this.hashes.length - this.seenCount;
   }
 
-  private indexOf(state: GraphState): number | undefined {
+  private indexOf(state: CountedGraph): number | undefined {
     const { hashes } = this;
     const hash = hashOf(this.salt, state);
     let [low, high] = [0, hashes.length];
@@ -110,7 +110,7 @@ export class GraphSet {
   }
 }
 
-function hashOf(salt: Uint8Array, { graph, token, triples }: GraphState): bigint {
+function hashOf(salt: Uint8Array, { graph, token, triples }: CountedGraph): bigint {
   const text = `${graph}\u0000${token}\u0000${triples ?? ''}`;
   return createHash('sha256').update(salt).update(text).digest().readBigUInt64LE();
 }

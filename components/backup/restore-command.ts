@@ -17,8 +17,8 @@ import {
 } from '../../lib/component/level.js';
 import { writeLinksetGraphs } from '../../lib/component/resources.js';
 import { migrate } from '../../lib/component/store.js';
-import { BackupError, type GraphState, graphKeys, isOf } from './entries.js';
-import { blobFile, copyOnce, damagedFile, type Manifest, readManifest, syncNames } from './folder.js';
+import { BackupError, type CountedGraph, graphKeys, isOf } from './entries.js';
+import { backupBlobFile, copyOnce, damagedFile, type Manifest, readManifest, syncNames } from './folder.js';
 import { GraphSet } from './graph-set.js';
 import { Rewriting } from './rewriting.js';
 import { readState } from './state-file.js';
@@ -152,7 +152,7 @@ async function* allEntries(folder: string, { state, quads }: Manifest): AsyncGen
   if (quads.length > 0) {
     const wanted = await GraphSet.of(readState(join(folder, state), { keys: graphKeys }));
     // Of one state the quads are the same wherever they are: what comes twice is written twice.
-    const wants = (graph: GraphState): boolean => wanted.see(graph) !== undefined;
+    const wants = (graph: CountedGraph): boolean => wanted.see(graph) !== undefined;
     for (const { name } of quads) yield* readState(join(folder, name), { wants });
     if (wanted.unseen > 0)
       throw new BackupError(
@@ -172,11 +172,11 @@ async function restoreBlobs({ dataDir, progress }: CommandContext, { place, fold
   const told = progress('Restoring blobs');
   let done = 0;
   await atOnce(blobs, place.atOnce, async (blob) => {
-    const from = blobFile(folder, blob);
+    const from = backupBlobFile(folder, blob);
     if (!existsSync(from))
       throw new BackupError(`The back-up lacks the blob ${blob}. "quadpod verify ${folder}" says whose it is.`);
     if (place.isShared) await upload(place, blob, from);
-    else await copyOnce(from, blobFile(resolve(dataDir), blob));
+    else await copyOnce(from, backupBlobFile(resolve(dataDir), blob));
     told(++done, blobs.length);
   });
 }

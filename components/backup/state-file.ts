@@ -6,8 +6,8 @@ import { createGunzip, createGzip } from 'node:zlib';
 import { metaKey } from '../../lib/component/entries.js';
 import { type Entry, entryOf, type Level, lineOf, stateBlocks } from '../../lib/component/level.js';
 import { storeFormat } from '../../lib/component/store.js';
-import { BackupError, type GraphState, type Header, isGraphLine, readGraphLine, type Trailer } from './entries.js';
-import { graphLines } from './graph-lines.js';
+import { BackupError, type CountedGraph, type Header, isGraphLine, readGraphLine, type Trailer } from './entries.js';
+import { graphStateLines } from './graph-lines.js';
 import type { GraphSet } from './graph-set.js';
 
 /** Where the two parts of a state go. */
@@ -48,7 +48,7 @@ export async function writeState(level: Level, files: StateFiles, { known, told 
     const write = (file: string, source: AsyncIterable<readonly string[]>): Promise<void> =>
       writeLines(file, { header, source, told: count });
     await write(files.state, lines());
-    if (hasGraphs) await write(files.quads, graphLines(level, snapshot, known));
+    if (hasGraphs) await write(files.quads, graphStateLines(level, snapshot, known));
   } finally {
     await snapshot.close();
   }
@@ -95,9 +95,9 @@ export async function readHeader(file: string): Promise<Header> {
 /** What a reader wants of a file; without any of this everything. */
 export interface StateReader {
   /** Whether the quads of a graph are read, or passed over. */
-  wants?(state: GraphState): boolean;
+  wants?(state: CountedGraph): boolean;
   /** A graph that is wanted has ended. */
-  ended?(state: GraphState, triples: number): void;
+  ended?(state: CountedGraph, triples: number): void;
   /** Whether the key of an entry may begin so; others need not be read. */
   readonly keys?: readonly string[];
   /** How many entries there were at the end, with those that were not wanted. */
@@ -114,7 +114,7 @@ export async function* readState(file: string, reader: StateReader = {}): AsyncG
   let block: Entry[] = [];
   let [line, entries, triples] = [0, 0, 0];
   let trailer: Trailer | undefined;
-  let state: GraphState | undefined;
+  let state: CountedGraph | undefined;
   let isPassed = false;
   const end = (): void => {
     if (state && !isPassed) ended?.(state, triples);
@@ -200,7 +200,7 @@ async function* lineBlocks(file: string): AsyncGenerator<string[]> {
 }
 
 /** The SHA-256 of a file (base64). */
-export async function digestOf(file: string): Promise<string> {
+export async function digestOfFile(file: string): Promise<string> {
   const hash = createHash('sha256');
   const source = createReadStream(file, { highWaterMark: 1 << 20 });
   source.on('data', (chunk) => hash.update(chunk));

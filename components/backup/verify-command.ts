@@ -4,10 +4,10 @@ import { join, resolve } from 'node:path';
 import type { CommandContext } from '../../lib/component/basics.js';
 import type { ResourceRecord } from '../../lib/component/entries.js';
 import { isQuad } from '../../lib/component/level.js';
-import { BackupError, type GraphState, graphKeys, graphState, isOf, recordOf } from './entries.js';
-import { blobFile, type Manifest, readManifest } from './folder.js';
+import { BackupError, type CountedGraph, graphKeys, graphState, isOf, recordOf } from './entries.js';
+import { backupBlobFile, type Manifest, readManifest } from './folder.js';
 import { GraphSet } from './graph-set.js';
-import { digestOf, readState } from './state-file.js';
+import { digestOfFile, readState } from './state-file.js';
 
 /** Exit code for a back-up that is damaged. */
 const damaged = 3;
@@ -68,8 +68,8 @@ class Verification {
     if (manifest.quads.length === 0) return undefined;
     const wanted = await GraphSet.of(readState(join(folder, manifest.state), { keys: graphKeys }));
     const graphs = {
-      wants: (state: GraphState): boolean => wanted.see(state) === true,
-      ended: ({ graph, triples }: GraphState, count: number): void => {
+      wants: (state: CountedGraph): boolean => wanted.see(state) === true,
+      ended: ({ graph, triples }: CountedGraph, count: number): void => {
         if (triples !== undefined && triples !== count)
           this.fault(`${graph} should have ${triples} triples and has ${count}.`);
       },
@@ -84,7 +84,7 @@ class Verification {
 
   private async digest(file: string, sha256: string): Promise<void> {
     if (!existsSync(file)) throw new BackupError(`${file} is missing.`);
-    if ((await digestOf(file)) !== sha256) this.fault(`${file} does not have the digest that its manifest names.`);
+    if ((await digestOfFile(file)) !== sha256) this.fault(`${file} does not have the digest that its manifest names.`);
   }
 
   /** The state can be read, and what it refers to is there. */
@@ -107,7 +107,7 @@ class Verification {
     this.resources++;
     if (record.blob === undefined) return;
     this.blobs++;
-    const wrong = await faultOf(blobFile(this.folder, record.blob), record);
+    const wrong = await faultOf(backupBlobFile(this.folder, record.blob), record);
     if (wrong) this.fault(`The content of ${record.iri} (blob ${record.blob}) ${wrong}.`);
   }
 
@@ -120,5 +120,5 @@ class Verification {
 async function faultOf(file: string, { size, sha256 }: ResourceRecord): Promise<string | undefined> {
   if (!existsSync(file)) return 'is missing';
   if (statSync(file).size !== size) return `has ${statSync(file).size} bytes instead of ${size}`;
-  return (await digestOf(file)) === sha256 ? undefined : 'does not have its digest';
+  return (await digestOfFile(file)) === sha256 ? undefined : 'does not have its digest';
 }

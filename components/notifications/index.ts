@@ -17,7 +17,7 @@ import { printEvents } from './follow-command.js';
 import { Outbox } from './outbox.js';
 import { outboxMeasures } from './outbox-measures.js';
 import type { Follower } from './readers.js';
-import { assertInbox, endpointUrl, subscriptionRoutes } from './routes.js';
+import { assertInbox, subscriptionRoutes, subscriptionsUrl } from './routes.js';
 import { type InstalledStreams, installStreams, streamSettings } from './streams/streams.js';
 import { foreignSubscription } from './subscription.js';
 import { Subscriptions, subscriptionSpace } from './subscriptions.js';
@@ -115,7 +115,7 @@ async function install(platform: Platform, given: Given): Promise<Installation> 
   const { store, rootIri: storage, clock, authorizer } = platform;
   const subscriptions = await Subscriptions.open(store, clock);
   const followers = new Set<Follower>();
-  const streams = installStreams(platform, given, endpointUrl(platform));
+  const streams = installStreams(platform, given, subscriptionsUrl(platform));
   const { channels } = streams;
   const distributions = distributionsOf(given, {
     log: platform.log,
@@ -152,7 +152,7 @@ async function install(platform: Platform, given: Given): Promise<Installation> 
     services: [
       {
         type: 'NotificationService',
-        serviceEndpoint: endpointUrl(platform),
+        serviceEndpoint: subscriptionsUrl(platform),
         subscriptionType: ['WebhookSubscription'],
       },
       ...streams.services,

@@ -33,8 +33,9 @@ const path = '{prefix}/subscriptions';
 const [longestDocument, admissionMs] = [64 << 10, 5_000];
 const accepted = [lwsJson, 'application/ld+json', 'application/json'];
 
-export const endpointUrl = ({ baseUri, systemPrefix }: Platform): string => `${baseUri}${systemPrefix}/subscriptions`;
-const urlOf = (platform: Platform, id: string): string => `${endpointUrl(platform)}/${id}`;
+export const subscriptionsUrl = ({ baseUri, systemPrefix }: Platform): string =>
+  `${baseUri}${systemPrefix}/subscriptions`;
+const urlOf = (platform: Platform, id: string): string => `${subscriptionsUrl(platform)}/${id}`;
 
 export function subscriptionRoutes(endpoint: SubscriptionEndpoint): readonly Route[] {
   const route = (methods: readonly string[], of: string, handle: Route['handle']): Route => ({
@@ -68,7 +69,7 @@ function memberOf({ platform }: SubscriptionEndpoint, subscription: Subscription
   return {
     iri,
     kind: 'json',
-    container: endpointUrl(platform),
+    container: subscriptionsUrl(platform),
     type: 'WebhookSubscription',
     types: ['WebhookSubscription'],
     mediaType: lwsJson,
@@ -88,7 +89,7 @@ async function listing(endpoint: SubscriptionEndpoint, request: RouteRequest): P
     .filter(({ subscriber }) => controller || subscriber === access.principal!.subject)
     .map((subscription) => memberOf(endpoint, subscription))
     .sort((a, b) => (a.iri < b.iri ? -1 : 1));
-  return platform.listContainer(request, { iri: endpointUrl(platform), members, acceptPost: accepted.join(', ') });
+  return platform.listContainer(request, { iri: subscriptionsUrl(platform), members, acceptPost: accepted.join(', ') });
 }
 
 async function subscribe(

@@ -23,7 +23,7 @@ export function predicateOf(relation: string): string {
   return relation.includes(':') ? relation : registered + relation;
 }
 
-export function relationOf(predicate: string): string {
+export function relationOfPattern(predicate: string): string {
   if (predicate === rdf.type) return typeRelation;
   return predicate.startsWith(registered) ? predicate.slice(registered.length) : predicate;
 }
@@ -56,7 +56,7 @@ export function filterOfAlgebra(operation: Algebra.Operation): Filter {
   const filter = all.map((each) => (each.type === 'union' ? (each as Algebra.Union).input : [each]).map(patternOf));
   if (filter.length === 1 && filter[0]!.every(({ object }) => object.termType === 'Variable')) return [];
   return filter.map((patterns) => ({
-    relation: relationOf(patterns[0]!.predicate.value),
+    relation: relationOfPattern(patterns[0]!.predicate.value),
     values: patterns.map(({ object }) => object.value),
   }));
 }

@@ -16,5 +16,5 @@ export interface SparqlEndpoint {
   readonly maxUpdateBytes?: number | undefined;
 }
 
-export const endpointUrl = ({ baseUri, systemPrefix }: Pick<Platform, 'baseUri' | 'systemPrefix'>): string =>
+export const sparqlUrl = ({ baseUri, systemPrefix }: Pick<Platform, 'baseUri' | 'systemPrefix'>): string =>
   `${baseUri}${systemPrefix}/sparql`;

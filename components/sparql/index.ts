@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { defineComponent, flag, integer, optional, setting } from '../../lib/component/basics.js';
 import { MemoryIndex } from '../../lib/component/memory.js';
 import { hostList, parseAllowedHost } from '../../lib/component/outbound.js';
-import { endpointUrl } from './endpoint.js';
+import { sparqlUrl } from './endpoint.js';
 import { QueryPool } from './pool/query-pool.js';
 import { sparqlQuery } from './protocol.js';
 import { askResource, runStored, sparqlRoutes } from './routes.js';
@@ -119,7 +119,7 @@ export default defineComponent({
       services,
       maxUpdateBytes: given.update ? given.maxUpdateBytes : undefined,
     };
-    const serviceEndpoint = endpointUrl(platform);
+    const serviceEndpoint = sparqlUrl(platform);
     return {
       routes: sparqlRoutes(endpoint),
       services: [

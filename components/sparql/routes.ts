@@ -11,7 +11,7 @@ import {
   whenGone,
 } from '../../lib/component/http.js';
 import { lws } from '../../lib/component/vocabulary.js';
-import { endpointUrl, type SparqlEndpoint } from './endpoint.js';
+import { type SparqlEndpoint, sparqlUrl } from './endpoint.js';
 import type { QueryTask } from './pool/messages.js';
 import {
   acceptedFormats,
@@ -21,7 +21,7 @@ import {
   sparqlQuery,
   sparqlUpdate,
 } from './protocol.js';
-import { type Asker, runTask } from './run-task.js';
+import { type Asker, runQueryTask } from './run-task.js';
 import { serviceDescription } from './service-description.js';
 import { parametersOf, queryOf } from './stored-query.js';
 import { update } from './update.js';
@@ -64,7 +64,7 @@ export function sparqlRoutes(endpoint: SparqlEndpoint): readonly Route[] {
 }
 
 const ask = (endpoint: SparqlEndpoint, request: RouteRequest, asked: SparqlRequest): Promise<Reply> =>
-  answer(endpoint, request, request.req.headers.accept, asked, endpointUrl(endpoint.platform));
+  answer(endpoint, request, request.req.headers.accept, asked, sparqlUrl(endpoint.platform));
 
 /** The description, with what there is for who asks. */
 async function describe(endpoint: SparqlEndpoint, { req, access, address }: RouteRequest): Promise<Reply> {
@@ -116,7 +116,7 @@ async function answer(
     maxBytes: maxAnswerBytes,
     allowedServices: services.allowed,
   };
-  const { mediaType, body } = await runTask(endpoint, { access, address, req }, task);
+  const { mediaType, body } = await runQueryTask(endpoint, { access, address, req }, task);
   return {
     status: 200,
     fields: {

@@ -23,7 +23,7 @@ const modesFor: Readonly<Record<Purpose, readonly Mode[]>> = {
 };
 
 /** Runs a task, and resolves when its answer begins. @throws LwsError as `QueryPool.run` */
-export async function runTask(
+export async function runQueryTask(
   { platform, pool, services }: SparqlEndpoint,
   { access, address, req }: Asker,
   task: QueryTask,

@@ -1,7 +1,7 @@
 /** The SPARQL 1.1 Service Description of the endpoint. */
 import { chooseRdfFormat, type Reply } from '../../lib/component/http.js';
 import { type RdfFormat, rdfFormats, turtle } from '../../lib/component/vocabulary.js';
-import { endpointUrl, type SparqlEndpoint } from './endpoint.js';
+import { type SparqlEndpoint, sparqlUrl } from './endpoint.js';
 import { resultFormats } from './protocol.js';
 import type { Statistics } from './statistics.js';
 
@@ -46,7 +46,7 @@ async function render(
   wanted: RdfFormat,
   counted: Statistics | undefined,
 ): Promise<Buffer> {
-  const endpoint = endpointUrl(platform);
+  const endpoint = sparqlUrl(platform);
   const formats = [...resultFormats, ...rdfFormats].map(
     (type) => `<http://www.w3.org/ns/formats/${formatNames[type]}>`,
   );

@@ -13,12 +13,12 @@ import {
   variantOf,
 } from '../../lib/component/resources.js';
 import { lws, turtle } from '../../lib/component/vocabulary.js';
-import { endpointUrl, type SparqlEndpoint } from './endpoint.js';
+import { type SparqlEndpoint, sparqlUrl } from './endpoint.js';
 import type { QueryTask } from './pool/messages.js';
 import type { UpdateLine } from './pool/run-update.js';
 import type { QueryAnswer } from './pool/worker-channel.js';
 import type { SparqlRequest } from './protocol.js';
-import { type Asker, runTask } from './run-task.js';
+import { type Asker, runQueryTask } from './run-task.js';
 
 /** How often an update that was computed on an outdated state is computed again. */
 const maxAttempts = 10;
@@ -33,7 +33,7 @@ export async function update(endpoint: SparqlEndpoint, asker: Asker, asked: Spar
   const { platform } = endpoint;
   const task: QueryTask = {
     ...asked,
-    base: endpointUrl(platform),
+    base: sparqlUrl(platform),
     formats: {},
     maxResults: endpoint.maxResults,
     maxBytes: endpoint.maxAnswerBytes,
@@ -42,7 +42,7 @@ export async function update(endpoint: SparqlEndpoint, asker: Asker, asked: Spar
   };
   const conditions = conditionsOf(asker);
   const once = async (): Promise<readonly UpdatedGraph[]> => {
-    const updates = await updatesOf(await runTask(endpoint, asker, task));
+    const updates = await updatesOf(await runQueryTask(endpoint, asker, task));
     return platform.updateGraphs({ access: asker.access, updates, conditions, length: asked.query.length });
   };
   // Updates of one graph take turns when they are in each other's way, or all but one would be in vain.

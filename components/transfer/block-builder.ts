@@ -3,11 +3,11 @@ import { aclOfGraph } from '../../lib/component/access.js';
 import { LwsError } from '../../lib/component/basics.js';
 import type { Blobs, BlobWriter } from '../../lib/component/blobs.js';
 import { decodeGraph, indexNames } from '../../lib/component/graphs.js';
-import type { Block, BlockItem, BlockState, RdfBounds, Told } from './blocks.js';
-import { lengthOf } from './formats/graph-runs.js';
+import type { BlockItem, BlockState, ImportBlock, RdfBounds, Told } from './blocks.js';
+import { lengthOfRun } from './formats/graph-runs.js';
 import { maxTold } from './import-state.js';
 import type { BytesMember, GraphMember, LeftOut, Member, ReadStep } from './member.js';
-import { encodedGraph, extrasOf, namedIn, ownKeys, relabelled, storeBytes } from './reading.js';
+import { encodedGraph, extrasOf, namedIn, ownKeys, relabelled, storeMember } from './reading.js';
 
 /** Larger transactions keep others waiting, and outlive the collector's young generation; smaller ones are written more slowly. */
 const maxQuads = 4_000;
@@ -29,7 +29,7 @@ export interface BuilderOptions {
 
 /** A block with what stays in the thread that reads. */
 export interface BuiltBlock {
-  readonly block: Block;
+  readonly block: ImportBlock;
   /** All keys of each item that is a graph. */
   readonly keys: readonly (readonly string[] | undefined)[];
   /** The blob of each item that has one. */
@@ -89,7 +89,7 @@ export class BlockBuilder {
   private addGraph(member: GraphMember): void {
     this.isOpen = member.hasMore === true;
     this.quads += member.quads.length;
-    for (const quad of member.quads) this.characters += lengthOf(quad);
+    for (const quad of member.quads) this.characters += lengthOfRun(quad);
     if (!this.source.isMixed) this.encodeOthers(member.path);
     const known = this.graphs.get(member.path);
     if (known) {
@@ -133,7 +133,7 @@ export class BlockBuilder {
 
   private async addBytes(member: BytesMember): Promise<void> {
     try {
-      const { content, blob } = await storeBytes(member, this.options.blobs, this.options.bounds);
+      const { content, blob } = await storeMember(member, this.options.blobs, this.options.bounds);
       this.contentBytes += content.size;
       // The disk is asked for many at once; the block waits for all.
       if (blob) this.finish(blob);
@@ -208,7 +208,7 @@ export class BlockBuilder {
       await this.abort();
       throw failed.reason;
     }
-    const block: Block = {
+    const block: ImportBlock = {
       ...{ number, states, leftOut, access, quads, cursor, bytes },
       items: items.map(({ item }) => item),
       batchBytes: this.keyBytes * indexNames.length,

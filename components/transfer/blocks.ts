@@ -9,7 +9,7 @@ export interface RdfBounds {
 }
 
 /** Some resources that are stored in one transaction. */
-export interface Block {
+export interface ImportBlock {
   readonly number: number;
   readonly items: readonly BlockItem[];
   readonly states: readonly BlockState[];
@@ -92,7 +92,7 @@ export type FromReader =
   | { readonly total: number | undefined }
   /** Some items of the next block: receiving all at once would keep requests waiting. */
   | { readonly items: readonly BlockItem[] }
-  | { readonly block: Omit<Block, 'items'> }
+  | { readonly block: Omit<ImportBlock, 'items'> }
   | { readonly written: number }
   | { readonly refused: number; readonly message: string }
   | { readonly keysOf: number; readonly keys: readonly (readonly string[])[] }

@@ -10,7 +10,7 @@ import { isContainerIri } from '../../lib/component/entries.js';
 import { StoreUnavailableError } from '../../lib/component/level.js';
 import { readFormats } from './formats/index.js';
 import { ImportJob } from './import-job.js';
-import { readRewrite, type Show, type Wanted } from './import-request.js';
+import { readRewrite, type Show, type WantedImport } from './import-request.js';
 import {
   type Conflict,
   conflicts,
@@ -39,7 +39,7 @@ export async function runImport(context: CommandContext): Promise<number> {
   }
 }
 
-function wantedOf({ operands, flags, baseUri }: CommandContext): Wanted {
+function wantedOf({ operands, flags, baseUri }: CommandContext): WantedImport {
   const source = resolve(operands[0]!);
   if (!existsSync(source)) throw new TransferError(`There is no ${source}.`);
   const { format, rewrite, 'on-conflict': conflict = 'fail' } = flags;
@@ -68,7 +68,7 @@ function containerOf(baseUri: string, { into: given = '', token }: Readonly<Reco
 }
 
 /** A bar with what comes in a second. */
-function shown({ progress }: CommandContext, { dryRun }: Wanted): Show {
+function shown({ progress }: CommandContext, { dryRun }: WantedImport): Show {
   const bar = progress(dryRun ? 'Looking' : 'Importing');
   const startedAt = Date.now();
   let first: { quads: number; bytes: number } | undefined;
@@ -88,7 +88,7 @@ function shown({ progress }: CommandContext, { dryRun }: Wanted): Show {
 /** On the store, as the operator. */
 async function importHere(
   { platform, owner }: { platform: Platform; owner: string | undefined },
-  wanted: Wanted,
+  wanted: WantedImport,
   show: Show,
 ): Promise<ImportState> {
   const state = await stateFor(platform, wanted);
@@ -116,7 +116,7 @@ async function importHere(
 
 async function stateFor(
   { store, clock }: Platform,
-  { source, format, into, rewrite, conflict, grants, acls, resume }: Wanted,
+  { source, format, into, rewrite, conflict, grants, acls, resume }: WantedImport,
 ): Promise<ImportState> {
   const before = (await keptStates(store)).find(
     (state) => state.source === source && state.into === into && state.status !== 'done',

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { entryKey, entryRange } from '../../lib/component/entries.js';
 import { CommitInDoubtError } from '../../lib/component/level.js';
 import type { Transaction } from '../../lib/component/store.js';
-import type { Block, BlockItem, Told } from './blocks.js';
+import type { BlockItem, ImportBlock, Told } from './blocks.js';
 import {
   acceptedOf,
   DryRun,
@@ -19,7 +19,7 @@ import {
   stageItems,
   stageStates,
 } from './import-staging.js';
-import { behind, type ImportState, importSpace, seenSpace, type Verdict, writeState } from './import-state.js';
+import { behind, type ImportState, importSpace, seenSpace, type Verdict, writeImportState } from './import-state.js';
 import { type BlockTaker, ImportStopped, ImportThread } from './import-thread.js';
 import { NameSet } from './name-set.js';
 
@@ -32,7 +32,7 @@ interface Taken {
 export class ImportJob implements BlockTaker {
   private readonly seen = new NameSet();
   /** Blocks that are staged, and not known to be on the disk. */
-  private readonly underWay: { readonly block: Block; readonly staged: Staged }[] = [];
+  private readonly underWay: { readonly block: ImportBlock; readonly staged: Staged }[] = [];
   private thread: ImportThread | undefined;
   private isStopped = false;
 
@@ -94,7 +94,7 @@ export class ImportJob implements BlockTaker {
       for (const [, value] of entries) for (const name of value.split(' ')) this.seen.add(name);
   }
 
-  async take(block: Block): Promise<{ readonly stored: Promise<void> }> {
+  async take(block: ImportBlock): Promise<{ readonly stored: Promise<void> }> {
     const kept: number[] = [];
     const { number } = block;
     const items = this.isShared ? await this.complete(number, block.items, graphsOf(block.items)) : block.items;
@@ -127,7 +127,7 @@ export class ImportJob implements BlockTaker {
   }
 
   /** One transaction. Comes back when it is staged. */
-  private async store(block: Block, items: readonly BlockItem[]): Promise<Taken> {
+  private async store(block: ImportBlock, items: readonly BlockItem[]): Promise<Taken> {
     const { platform } = this.options;
     let staged: Staged | undefined;
     try {
@@ -154,7 +154,7 @@ export class ImportJob implements BlockTaker {
    * Someone who listens to transactions refused the block: a transaction for each item, so that only what is refused is left out.
    * @param kept the items that are stored
    */
-  private async storeSingly(block: Block, kept: number[]): Promise<Taken> {
+  private async storeSingly(block: ImportBlock, kept: number[]): Promise<Taken> {
     const { platform } = this.options;
     const { items, number } = block;
     const complete = await this.complete(number, items, graphsOf(items));
@@ -210,11 +210,11 @@ export class ImportJob implements BlockTaker {
   }
 
   /** How far it is goes with what was stored; the thread that has the keys writes both. */
-  private enlist(tx: Transaction, block: Block, staged: Staged): void {
+  private enlist(tx: Transaction, block: ImportBlock, staged: Staged): void {
     const { verdicts, stored, written } = staged;
     const state = this.staged;
     if (stored.size > 0) tx.putEntry(entryKey(seenSpace, state.id, String(state.blocks)), [...stored].join(' '));
-    tx.putEntry(entryKey(importSpace, state.id), writeState(behind(state, block, staged)));
+    tx.putEntry(entryKey(importSpace, state.id), writeImportState(behind(state, block, staged)));
     // What other servers have to get to know is written by the queue.
     if (this.isShared) return;
     const accepted = acceptedOf(block.items, { verdicts });

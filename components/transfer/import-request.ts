@@ -15,7 +15,7 @@ export function readRewrite(text: string): Rewrite {
 }
 
 /** What is asked for, from the command line. */
-export interface Wanted {
+export interface WantedImport {
   readonly source: string;
   readonly format: string | undefined;
   readonly into: string;

@@ -5,10 +5,10 @@ import { entryKey, partsOfEntry } from '../../lib/component/entries.js';
 import { breathe } from '../../lib/component/level.js';
 import type { BulkVerdict } from '../../lib/component/resources.js';
 import type { Transaction } from '../../lib/component/store.js';
-import type { Block, BlockItem, Told } from './blocks.js';
+import type { BlockItem, ImportBlock, Told } from './blocks.js';
 import { type ImportState, isStored, type Outcome, type Verdict, whatIsLost } from './import-state.js';
 import { stateSpaces, TransferError } from './member.js';
-import { type NameSet, nameOf } from './name-set.js';
+import { type NameSet, nameInSet } from './name-set.js';
 
 export interface Staged extends Outcome {
   /** Names of what is stored. */
@@ -85,7 +85,7 @@ export async function stageItems(
   for (const [index, item] of items.entries()) {
     // The queue waits, and readers do not.
     if (index % itemsAtATime === itemsAtATime - 1) await breathe();
-    const name = nameOf(item.iri);
+    const name = nameInSet(item.iri);
     const existing = seen.has(name) || stored.has(name) ? 'merge' : conflict;
     try {
       const isTold = dryRun && seen.has(name);
@@ -111,7 +111,7 @@ export async function stageItems(
 /** Stages state of components, of which none is replaced, as that of whoever imports. Nothing else of the store can be written so. */
 export function stageStates(
   tx: Transaction,
-  { states }: Block,
+  { states }: ImportBlock,
   { platform, access, state: { into, grants }, staged }: Omit<StagingOptions, 'seen'> & { readonly staged: Outcome },
 ): void {
   const { subject } = access.principal ?? {};

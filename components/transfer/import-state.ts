@@ -4,7 +4,7 @@ import { entryKey, entryRange } from '../../lib/component/entries.js';
 import type { BulkVerdict } from '../../lib/component/resources.js';
 import type { Store } from '../../lib/component/store.js';
 import { plain } from './answers.js';
-import type { Block, BlockItem, Told } from './blocks.js';
+import type { BlockItem, ImportBlock, Told } from './blocks.js';
 import type { Rewrite } from './member.js';
 
 export const importSpace = 'import';
@@ -74,7 +74,7 @@ export const newState = (
   status: 'running',
 });
 
-export const writeState = (state: ImportState): string => JSON.stringify(state);
+export const writeImportState = (state: ImportState): string => JSON.stringify(state);
 
 /** All that the store knows of. One that was running when the server ended was interrupted. */
 export async function keptStates(store: Store): Promise<ImportState[]> {
@@ -93,7 +93,7 @@ export async function keepState(store: Store, state: ImportState): Promise<void>
   if (state.status === 'done') for await (const keys of store.keys(entryRange(seenSpace, state.id))) seen.push(...keys);
   await store.transact(
     (tx) => {
-      tx.putEntry(entryKey(importSpace, state.id), writeState(state));
+      tx.putEntry(entryKey(importSpace, state.id), writeImportState(state));
       for (const key of seen) tx.deleteEntry(key);
     },
     { frees: true },
@@ -135,7 +135,7 @@ export interface Outcome {
 }
 
 /** The state after a block. */
-export function behind(state: ImportState, block: Block, { verdicts, lost, access }: Outcome): ImportState {
+export function behind(state: ImportState, block: ImportBlock, { verdicts, lost, access }: Outcome): ImportState {
   const count = (wanted: BulkVerdict): number => verdicts.filter((verdict) => verdict === wanted).length;
   const told = [...block.leftOut, ...verdicts.filter((verdict) => typeof verdict === 'object'), ...lost];
   return {

@@ -1,7 +1,7 @@
 /** The thread that reads an import and writes its batches, as the thread that decides sees it. */
 import { Worker } from 'node:worker_threads';
 import { breathe } from '../../lib/component/level.js';
-import type { Block, BlockItem, FromReader, ImportTask, Operation, ToReader } from './blocks.js';
+import type { BlockItem, FromReader, ImportBlock, ImportTask, Operation, ToReader } from './blocks.js';
 import { TransferError } from './member.js';
 
 const operationsAtATime = 1000;
@@ -20,7 +20,7 @@ export interface BlockTaker {
    * Stages a block, and tells the thread what became of it, also before it throws. Comes back when the next one may be staged.
    * @returns a promise for when it is stored
    */
-  take(block: Block): Promise<{ readonly stored: Promise<void> }>;
+  take(block: ImportBlock): Promise<{ readonly stored: Promise<void> }>;
 }
 
 type Keys = readonly (readonly string[])[];
@@ -88,7 +88,7 @@ export class ImportThread {
     });
   }
 
-  private next(block: Block): void {
+  private next(block: ImportBlock): void {
     const before = this.last;
     const staged = this.staged.then(
       () => this.taker.take(block),

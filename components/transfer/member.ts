@@ -97,7 +97,7 @@ export interface Rewrite {
 }
 
 /** What a reader needs to know of the import. */
-export interface ReadOptions {
+export interface MemberOptions {
   /** The IRI of the container that is imported into, with a slash at its end. */
   readonly into: string;
   /** In graphs, names of graphs, links and lists. The first that fits is taken. */
@@ -107,11 +107,11 @@ export interface ReadOptions {
 }
 
 /** Reads one format. */
-export interface Reader {
+export interface MemberReader {
   /** Bytes of the source, where it can be said beforehand. */
   readonly total: number | undefined;
   /** Containers come before what is in them, but need not come at all. @throws TransferError which names the file and the line */
-  read(options: ReadOptions): AsyncIterable<ReadStep>;
+  read(options: MemberOptions): AsyncIterable<ReadStep>;
   close(): Promise<void>;
 }
 

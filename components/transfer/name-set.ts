@@ -2,7 +2,7 @@
 import { hash } from 'node:crypto';
 
 /** Short, since one is kept for each resource. */
-export const nameOf = (iri: string): string => hash('sha256', iri, 'base64url').slice(0, 12);
+export const nameInSet = (iri: string): string => hash('sha256', iri, 'base64url').slice(0, 12);
 
 /** Slots are a power of two, of which at most three quarters are taken. */
 const [firstSlots, share] = [1024, 0.75];
@@ -16,7 +16,7 @@ export class NameSet {
     return this.count;
   }
 
-  /** @param name see `nameOf` */
+  /** @param name see `nameInSet` */
   has(name: string): boolean {
     const [low, high] = halvesOf(name);
     return this.slots[this.slotOf(low, high) + 1] !== 0;

@@ -102,7 +102,7 @@ export interface StoredBytes {
  * @param blobs absent: they are only measured
  * @throws LwsError `storage-full`, what the source throws
  */
-export async function storeBytes(
+export async function storeMember(
   member: BytesMember,
   blobs: Blobs | undefined,
   { jsonBytes }: RdfBounds,

@@ -7,7 +7,7 @@ import type { CommandContext } from '../../lib/component/basics.js';
 import { detailOf, reasonOf } from './answers.js';
 import { zipFolder } from './copy-tree.js';
 import type { RefusedFile } from './file-tree.js';
-import type { Show, Wanted } from './import-request.js';
+import type { Show, WantedImport } from './import-request.js';
 import { type ImportState, withTold } from './import-state.js';
 import { TransferError } from './member.js';
 
@@ -23,7 +23,7 @@ type Told = Omit<ImportState, 'source' | 'cursor' | 'blocks' | 'told' | 'access'
  */
 export async function sendImport(
   context: CommandContext,
-  wanted: Wanted,
+  wanted: WantedImport,
   show: Show,
 ): Promise<Omit<ImportState, 'source' | 'cursor' | 'blocks'>> {
   const { baseUri, systemPrefix, ownerCredential, flags } = context;
@@ -66,7 +66,7 @@ export async function sendImport(
   return { ...last, access, began: 0, ...withTold({ leftOut, told: report }, unsent) };
 }
 
-function queryOf({ source, format, into, rewrite, conflict, dryRun, grants, acls }: Wanted): URLSearchParams {
+function queryOf({ source, format, into, rewrite, conflict, dryRun, grants, acls }: WantedImport): URLSearchParams {
   const query = new URLSearchParams({ into, 'on-conflict': conflict, name: basename(source) });
   if (format !== undefined) query.set('format', format);
   for (const { from, to } of rewrite) query.append('rewrite', `${from}=${to}`);
@@ -76,11 +76,11 @@ function queryOf({ source, format, into, rewrite, conflict, dryRun, grants, acls
   return query;
 }
 
-const typeOf = ({ source }: Wanted): string =>
+const typeOf = ({ source }: WantedImport): string =>
   statSync(source).isDirectory() ? 'application/zip' : 'application/octet-stream';
 
 /** The file, or the folder as a ZIP that is made while it is sent. @param unsent gets what is not in it */
-function contentOf({ source }: Wanted, unsent: ImportState['told'][number][]): Readable {
+function contentOf({ source }: WantedImport, unsent: ImportState['told'][number][]): Readable {
   if (statSync(source).isFile()) return createReadStream(source, { highWaterMark: 1 << 18 });
   const stream = new PassThrough({ highWaterMark: 1 << 18 });
   const leaveOut = ({ path, refused }: RefusedFile): unknown => unsent.push({ source: path, why: refused });
@@ -91,7 +91,7 @@ function contentOf({ source }: Wanted, unsent: ImportState['told'][number][]): R
 async function interrupted(
   request: (url: string, init: RequestInit) => Promise<Response>,
   url: string,
-  { source, into }: Wanted,
+  { source, into }: WantedImport,
 ): Promise<string> {
   const { imports } = (await (await request(url, {})).json()) as { imports: Told[] };
   const found = imports.find(

@@ -1,6 +1,6 @@
 /** `quadpod import SOURCE --to URL`: a file or a folder into a storage that may be anybody's, over the plain protocol. */
 import { openReader } from './formats/index.js';
-import type { Show, Wanted } from './import-request.js';
+import type { Show, WantedImport } from './import-request.js';
 import { type ImportState, newState, withTold } from './import-state.js';
 import { type GraphMember, TransferError } from './member.js';
 import { StorageClient } from './storage-client.js';
@@ -12,7 +12,7 @@ import { StorageWriter } from './storage-writer.js';
  * @returns what came of it; what was sent before a failure stays
  * @throws TransferError for what can be said before anything is sent
  */
-export async function sendTo(wanted: Wanted, show: Show, token: string | undefined): Promise<ImportState> {
+export async function sendTo(wanted: WantedImport, show: Show, token: string | undefined): Promise<ImportState> {
   const { source, format, into, rewrite, conflict, dryRun } = wanted;
   const client = new StorageClient(into, token);
   const state = newState({ id: '', source, name: source, into, rewrite, conflict, began: Date.now() });

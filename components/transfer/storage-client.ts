@@ -17,7 +17,7 @@ export interface Sending {
   readonly body?: Uint8Array | AsyncIterable<Uint8Array>;
 }
 
-export interface Answered {
+export interface ServerAnswer {
   readonly status: number;
   readonly headers: Headers;
   /** What it says for people, if anything. */
@@ -29,9 +29,10 @@ export const isBelow = (container: string, path: string): boolean =>
   !/(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)|[?#\\]/i.test(path) && new URL(container + path).href.startsWith(container);
 
 /** Whether it was done. */
-export const isMade = ({ status }: Answered): boolean => status >= 200 && status < 300;
+export const isMade = ({ status }: ServerAnswer): boolean => status >= 200 && status < 300;
 /** Why it was not, as a sentence. */
-export const refusal = ({ status, detail }: Answered): string => `The server refuses it (${status}). ${detail}`.trim();
+export const refusal = ({ status, detail }: ServerAnswer): string =>
+  `The server refuses it (${status}). ${detail}`.trim();
 
 export class StorageClient {
   private readonly origin: string;
@@ -58,7 +59,7 @@ export class StorageClient {
    * since somebody may have renewed it.
    * @throws TransferError when the server does not answer, wants another credential, or points elsewhere
    */
-  async send(iri: string, sending: Sending): Promise<Answered> {
+  async send(iri: string, sending: Sending): Promise<ServerAnswer> {
     const isOnce = sending.body !== undefined && !(sending.body instanceof Uint8Array);
     for (let tries = 1; ; tries++) {
       const answer = await this.once(iri, sending);
@@ -75,7 +76,7 @@ export class StorageClient {
     }
   }
 
-  private async once(iri: string, { method, headers, body }: Sending): Promise<Answered> {
+  private async once(iri: string, { method, headers, body }: Sending): Promise<ServerAnswer> {
     const authorization = this.token === undefined ? {} : { Authorization: `Bearer ${this.token}` };
     const sent = body === undefined ? {} : { body: body as never, duplex: 'half' };
     const init = { method, headers: { ...headers, ...authorization }, redirect: 'manual', ...sent } as RequestInit;

@@ -14,9 +14,9 @@ import {
   TransferError,
   type Writer,
 } from './member.js';
-import { NameSet, nameOf } from './name-set.js';
+import { NameSet, nameInSet } from './name-set.js';
 import { Requests } from './requests.js';
-import { type Answered, isBelow, isMade, refusal, type Sending, type StorageClient } from './storage-client.js';
+import { isBelow, isMade, refusal, type Sending, type ServerAnswer, type StorageClient } from './storage-client.js';
 import { linkFields } from './storage-links.js';
 
 /** Bytes of a content that waits in memory for its turn; longer ones are sent as they are read. */
@@ -109,7 +109,7 @@ export class StorageWriter implements Writer {
   }
 
   private isNew({ path, source }: Facts): boolean {
-    const name = nameOf(path);
+    const name = nameInSet(path);
     if (this.sent.has(name)) {
       this.leaveOut(
         source,
@@ -228,7 +228,7 @@ export class StorageWriter implements Writer {
     { path, source, links: given }: Facts,
     { Link, ...fields }: Readonly<Record<string, string>>,
     body?: Sending['body'],
-  ): Promise<Answered> {
+  ): Promise<ServerAnswer> {
     const iri = this.options.into + path;
     const { links, lost } = linkFields(given, iri);
     const field = [...(Link === undefined ? [] : [Link]), ...links].join(', ');

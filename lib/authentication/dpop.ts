@@ -6,7 +6,7 @@ import { LwsError } from '../errors.js';
 import { type DpopNonces, dpopNonces } from './dpop-nonce.js';
 import { fits } from './issuer-keys.js';
 import { privateMembers, readJwt, signatureAlgorithms } from './jwt.js';
-import { holds, proofKey } from './proof-signature.js';
+import { proofHolds, proofKey } from './proof-signature.js';
 import { replayCache } from './replay-cache.js';
 import { refusedCredential } from './suite.js';
 
@@ -80,7 +80,7 @@ export function dpopVerifier({ requireNonce, cacheSize, clock, ...options }: Dpo
       const { header, payload } = proof;
       const [jwk, algorithm] = keyIn(header);
       const { key, thumbprint } = await keyOf(jwk, algorithm);
-      if (!(await holds(field!, algorithm, key)))
+      if (!(await proofHolds(field!, algorithm, key)))
         throw refused('The signature of the proof does not hold.', 'bad signature');
       assertClaims(payload, request, clock() / 1000);
       assertNonce(payload['nonce'], nonces, requireNonce);

@@ -44,7 +44,7 @@ export function proofKey(jwk: JWK, name: string): KeyObject | undefined {
 }
 
 /** Whether the signature of a compact JWS holds. */
-export function holds(jws: string, name: string, key: KeyObject): Promise<boolean> {
+export function proofHolds(jws: string, name: string, key: KeyObject): Promise<boolean> {
   const { hash, padding } = algorithms[name]!;
   const end = jws.lastIndexOf('.');
   const options = {

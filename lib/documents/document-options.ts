@@ -20,7 +20,7 @@ export interface Sender {
   readonly rank: number;
 }
 
-export interface ParseOptions {
+export interface DocumentBounds {
   readonly format: RdfFormat;
   readonly graph: string;
   readonly client?: string;

@@ -14,7 +14,7 @@ import { allOf, type GraphKeys, PackedKeys, unpackedSoon } from '../storage/grap
 import type { WorkerPool } from '../threads/worker-pool.js';
 import { runTask, type Task, TaskAborted, TaskFailed, type TaskResult } from '../threads/worker-task.js';
 import { abortedTask } from './aborted-task.js';
-import type { DocumentsOptions, GraphState, ParseOptions, Sender } from './document-options.js';
+import type { DocumentBounds, DocumentsOptions, GraphState, Sender } from './document-options.js';
 import { makePools, type Pools } from './document-pools.js';
 import {
   type EncodedDocument,
@@ -117,7 +117,7 @@ export class Documents {
   private async parseIn(
     pool: WorkerPool,
     bytes: Uint8Array,
-    { format, graph, client, deadlineMs, contexts }: ParseOptions,
+    { format, graph, client, deadlineMs, contexts }: DocumentBounds,
   ): Promise<EncodedDocument<GraphKeys> | MissingContext> {
     const task = {
       name: 'parse',

@@ -24,7 +24,7 @@ import {
   signLinkCredential,
 } from './owner-credential.js';
 import { createServer, prepareServer, type Server } from './server.js';
-import { pageOf, signInLink } from './sign-in-link.js';
+import { consolePageOf, signInLink } from './sign-in-link.js';
 import { rotateKey } from './verification-method.js';
 
 /** Exit code of `check` for a storage that is damaged. */
@@ -102,7 +102,7 @@ async function serve({ settings, components }: Context): Promise<number> {
     if (process.stderr.isTTY) process.once('SIGHUP', stop);
     else process.on('SIGHUP', () => server.reload());
   });
-  process.stderr.write(await banner(server, core, pageOf(server.baseUri, components, settings)));
+  process.stderr.write(await banner(server, core, consolePageOf(server.baseUri, components, settings)));
   return ended;
 }
 
@@ -123,7 +123,7 @@ async function owner({ settings, flags, components }: Context): Promise<number> 
   if (!Number.isSafeInteger(ttl) || ttl < 1) throw new SettingsError(`--ttl is ${flags['ttl']}; expected seconds.`);
   const identity = identityOf(flags);
   const credential = await signCredential(identity, audience, ttl);
-  const page = pageOf(audience.replace(/\/$/, ''), components, settings);
+  const page = consolePageOf(audience.replace(/\/$/, ''), components, settings);
   const lines = [`Owner:      ${identity.did}`, `Credential: ${credential}`, `Valid for:  ${ttl} seconds`];
   if (page) {
     const link = signInLink(page, await signLinkCredential(identity, audience, ttl));

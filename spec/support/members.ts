@@ -7,8 +7,8 @@ import type {
   BytesMember,
   LeftOut,
   Member,
-  Reader,
-  ReadOptions,
+  MemberOptions,
+  MemberReader,
   ReadStep,
   ResourceMember,
   Writer,
@@ -27,7 +27,7 @@ export interface ReadAll {
 }
 
 /** Everything that a reader gives until it ends or fails. */
-export async function readAll(reader: Reader, options: Partial<ReadOptions> = {}): Promise<ReadAll> {
+export async function readAll(reader: MemberReader, options: Partial<MemberOptions> = {}): Promise<ReadAll> {
   const steps: ReadStep[] = [];
   const contents = new Map<string, Buffer>();
   let error: string | undefined;

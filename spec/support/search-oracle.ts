@@ -3,7 +3,12 @@ import { Readable } from 'node:stream';
 import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import type { Filter } from '../../components/search-index/filter.js';
-import { algebraOfFilter, indexGraph, predicateOf, relationOf } from '../../components/search-index/filter-algebra.js';
+import {
+  algebraOfFilter,
+  indexGraph,
+  predicateOf,
+  relationOfPattern,
+} from '../../components/search-index/filter-algebra.js';
 import { postingSpace } from '../../components/search-index/postings.js';
 import type { Access } from '../../lib/authorization/principal.js';
 import type { Platform } from '../../lib/component/contract.js';
@@ -56,7 +61,11 @@ async function* postings(
   subject: string | undefined,
 ): AsyncGenerator<Posting> {
   const parts =
-    predicate === undefined ? [] : object === undefined ? [relationOf(predicate)] : [relationOf(predicate), object];
+    predicate === undefined
+      ? []
+      : object === undefined
+        ? [relationOfPattern(predicate)]
+        : [relationOfPattern(predicate), object];
   if (parts.length === 2 && subject !== undefined) {
     if (store.entry(entryKey(postingSpace, ...parts, subject)) !== undefined) yield [parts[0]!, parts[1]!, subject];
     return;

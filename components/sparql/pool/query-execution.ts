@@ -10,7 +10,7 @@ import {
 } from '../../../lib/component/query.js';
 import { boundedPrefixes } from '../../../lib/component/writers.js';
 import { graphChunks } from '../results/graph-writer.js';
-import { type Row, resultWriter } from '../results/result-writers.js';
+import { type ResultRow, resultWriter } from '../results/result-writers.js';
 import type { QueryTask } from './messages.js';
 
 export interface QueryRun {
@@ -86,7 +86,7 @@ async function* once(text: string): AsyncGenerator<string> {
  * Rows or triples as long as they may be, before any of a block is written: one long text may be in all of them.
  * @throws LwsError `too-complex` over a limit
  */
-async function* counted<T extends Row | Quad>(
+async function* counted<T extends ResultRow | Quad>(
   blocks: AsyncIterable<T[]>,
   { maxResults, maxBytes }: QueryTask,
 ): AsyncGenerator<T[]> {
@@ -111,7 +111,7 @@ async function* counted<T extends Row | Quad>(
 /** Characters of one row: it is written at once, in which each may become six. */
 const maxOfOne = 8 << 20;
 
-function lengthOf(item: Row | Quad): number {
+function lengthOf(item: ResultRow | Quad): number {
   const terms = 'subject' in item ? [item.subject, item.predicate, item.object] : item;
   let length = 0;
   for (const term of terms) length += term?.value.length ?? 0;
@@ -135,7 +135,7 @@ const tooLong = (maxBytes: number): LwsError =>
   );
 
 async function* rowChunks(
-  blocks: AsyncIterable<readonly Row[]>,
+  blocks: AsyncIterable<readonly ResultRow[]>,
   writer: ReturnType<typeof resultWriter>,
 ): AsyncGenerator<string> {
   let chunk = writer.head();

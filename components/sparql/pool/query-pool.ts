@@ -9,7 +9,7 @@ import type { QueryWorkerData } from './messages.js';
 import { gone, tooBusy } from './query-errors.js';
 import { askWorker, type QueryAnswer, type QueryJob } from './worker-channel.js';
 
-export interface PoolOptions extends QueryWorkerData {
+export interface QueryPoolOptions extends QueryWorkerData {
   readonly size: number;
   /** The most threads that strangers hold together. */
   readonly strangers: number;
@@ -29,7 +29,7 @@ export class QueryPool {
   /** Threads that have begun a query before. */
   private readonly loaded = new WeakSet<Worker>();
 
-  constructor(private readonly options: PoolOptions) {
+  constructor(private readonly options: QueryPoolOptions) {
     const { size, strangers, queue, memoryMb, folder, storage, memory } = options;
     this.threads = new WorkerPool({
       script: new URL('./query-worker.js', import.meta.url),

@@ -3,11 +3,11 @@ import type { Term } from '@rdfjs/types';
 import { xsd } from '../../../lib/component/vocabulary.js';
 import type { ResultFormat } from '../protocol.js';
 
-export type Row = readonly (Term | undefined)[];
+export type ResultRow = readonly (Term | undefined)[];
 
 export interface ResultWriter {
   head(): string;
-  row(row: Row): string;
+  row(row: ResultRow): string;
   end(): string;
   /** A whole answer to ASK. */
   boolean(value: boolean): string;

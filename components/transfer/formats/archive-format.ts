@@ -6,7 +6,7 @@ import { isObject, parseJson } from '../../../lib/component/fields.js';
 import { isAbsoluteIri } from '../../../lib/component/vocabulary.js';
 import type { FileTree, TreeFile } from '../file-tree.js';
 import { TransferError } from '../member.js';
-import { bytesOf, requiredFile } from './whole-file.js';
+import { bytesOfFile, requiredFile } from './whole-file.js';
 
 /** What stands first in an archive. */
 export interface ArchiveHead {
@@ -90,7 +90,7 @@ const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (val
 
 async function readObject(file: TreeFile, most: number): Promise<Record<string, unknown>> {
   const { path } = file;
-  const bytes = await bytesOf(file, most);
+  const bytes = await bytesOfFile(file, most);
   try {
     const found = parseJson(bytes.toString('utf8'));
     if (isObject(found)) return found;

@@ -21,7 +21,7 @@ import { rewriteLinks, rewritePrefixes, rewriter } from './rewriting.js';
 export type Line = Readonly<Record<string, unknown>>;
 
 /** Where the bytes of a content are. */
-export type Content = { readonly text: string } | { readonly base64: string } | { readonly file: string };
+export type ArchivedContent = { readonly text: string } | { readonly base64: string } | { readonly file: string };
 
 /** What all lines of resources have. */
 const commonLine = ({ path, kind, links, acl, created, modified, owner }: ResourceMember): Line => ({
@@ -53,7 +53,11 @@ export function* graphLines(member: GraphMember): Generator<Line> {
   yield { ...start, triples, hasMore };
 }
 
-export const bytesLine = (member: BytesMember, facts: { size: number; sha256: string }, content: Content): Line => ({
+export const bytesLine = (
+  member: BytesMember,
+  facts: { size: number; sha256: string },
+  content: ArchivedContent,
+): Line => ({
   ...commonLine(member),
   mediaType: member.mediaType,
   ...facts,
@@ -64,7 +68,7 @@ export const bytesLine = (member: BytesMember, facts: { size: number; sha256: st
 export interface Opened {
   readonly size: number;
   readonly sha256: string;
-  readonly content: Content;
+  readonly content: ArchivedContent;
 }
 
 /** Reads lines; every IRI in them is the one of the target. */
@@ -140,7 +144,7 @@ export class LineReader {
   }
 }
 
-function contentOf(line: Line): Content {
+function contentOf(line: Line): ArchivedContent {
   if (line['text'] !== undefined) return { text: text(line, 'text') };
   if (line['base64'] !== undefined) return { base64: text(line, 'base64') };
   return { file: text(line, 'file') };

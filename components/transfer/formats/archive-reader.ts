@@ -5,7 +5,7 @@
 import { createHash, hash } from 'node:crypto';
 import { isObject, parseJson } from '../../../lib/component/fields.js';
 import type { FileTree } from '../file-tree.js';
-import { type Member, type Reader, type ReadOptions, type ReadStep, TransferError } from '../member.js';
+import { type Member, type MemberOptions, type MemberReader, type ReadStep, TransferError } from '../member.js';
 import {
   type ArchiveHead,
   type ArchivePart,
@@ -18,7 +18,7 @@ import {
 } from './archive-format.js';
 import { type Line, LineReader, type Opened } from './archive-lines.js';
 import { documentKey, RewritingFactory } from './rewriting.js';
-import { bytesOf, requiredFile } from './whole-file.js';
+import { bytesOfFile, requiredFile } from './whole-file.js';
 
 /** Whether a tree is an archive. */
 export const isArchive = async (tree: FileTree): Promise<boolean> => (await tree.file(headFile)) !== undefined;
@@ -27,13 +27,13 @@ export const isArchive = async (tree: FileTree): Promise<boolean> => (await tree
  * Reads an archive. Where it goes into another container than it was exported from, IRIs below that one follow, unless `rewrite` says
  * something else of them. Cursors are the number of the part, that of the line after the member, and the bytes so far.
  */
-export const archiveReader = (tree: FileTree): Reader => ({
+export const archiveReader = (tree: FileTree): MemberReader => ({
   total: tree.total,
   read: (options) => readArchive(tree, options),
   close: () => tree.close(),
 });
 
-async function* readArchive(tree: FileTree, options: ReadOptions): AsyncGenerator<ReadStep> {
+async function* readArchive(tree: FileTree, options: MemberOptions): AsyncGenerator<ReadStep> {
   const head = await readHead(tree);
   const { parts } = await readTrailer(tree);
   const [, first = '0', behind = '0', before = '0'] = /^(\d+) (\d+) (\d+)$/.exec(options.cursor ?? '') ?? [];
@@ -51,7 +51,7 @@ async function* readArchive(tree: FileTree, options: ReadOptions): AsyncGenerato
   }
 }
 
-function lineReader(tree: FileTree, head: ArchiveHead, { into, rewrite }: ReadOptions): LineReader {
+function lineReader(tree: FileTree, head: ArchiveHead, { into, rewrite }: MemberOptions): LineReader {
   const rewrites = head.container === into ? rewrite : [...rewrite, { from: head.container, to: into }];
   const factory = new RewritingFactory(rewrites, documentKey(headBytes(head), into));
   return new LineReader({ into, rewrites, factory }, (opened) => contentOf(tree, opened));
@@ -60,7 +60,7 @@ function lineReader(tree: FileTree, head: ArchiveHead, { into, rewrite }: ReadOp
 /** The lines of a part. @throws TransferError when it is not as it was written */
 async function linesOf(tree: FileTree, index: number, { sha256 }: ArchivePart): Promise<string[]> {
   const path = partFile(index);
-  const bytes = await bytesOf(await requiredFile(tree, path, 'the archive is not whole'), longestPart);
+  const bytes = await bytesOfFile(await requiredFile(tree, path, 'the archive is not whole'), longestPart);
   if (hash('sha256', bytes, 'base64') !== sha256) throw new TransferError(`${path} is damaged: its digest is another.`);
   const lines = bytes.toString('utf8').split('\n');
   // Behind the last line end there is nothing.

@@ -20,7 +20,7 @@ import {
   trailerBytes,
   trailerFile,
 } from './archive-format.js';
-import { bytesLine, type Content, containerLine, graphLines, type Line } from './archive-lines.js';
+import { type ArchivedContent, bytesLine, containerLine, graphLines, type Line } from './archive-lines.js';
 
 /**
  * Writes an archive.
@@ -86,7 +86,7 @@ class ArchiveWriter implements Writer {
   private async addBytes(member: BytesMember): Promise<void> {
     const counted = new Counted(member);
     const { start, rest } = await counted.begin();
-    let content: Content;
+    let content: ArchivedContent;
     if (!rest) content = isUtf8(start) ? { text: start.toString('utf8') } : { base64: start.toString('base64') };
     else {
       content = { file: blobFile(this.counts.files++) };

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { FileTree, TreeFile } from '../file-tree.js';
 import { TransferError } from '../member.js';
-import { bytesOf } from './whole-file.js';
+import { bytesOfFile } from './whole-file.js';
 
 export const payload = 'data/';
 /** The strongest first. */
@@ -13,7 +13,7 @@ export type Algorithm = (typeof algorithms)[number];
 const [longestManifest, longestTag] = [512 << 20, 1 << 20];
 
 /** Digests by the paths of files. */
-export interface Manifest {
+export interface BagManifest {
   readonly name: string;
   readonly algorithm: Algorithm;
   readonly digests: ReadonlyMap<string, string>;
@@ -44,7 +44,7 @@ export async function readTags(tree: FileTree, path: string): Promise<Map<string
 }
 
 async function textOf(file: TreeFile, most: number): Promise<string> {
-  const text = (await bytesOf(file, most)).toString('utf8');
+  const text = (await bytesOfFile(file, most)).toString('utf8');
   return text.startsWith('\ufeff') ? text.slice(1) : text;
 }
 
@@ -53,8 +53,8 @@ export async function readManifests(
   tree: FileTree,
   kind: 'manifest' | 'tagmanifest',
   isPercentEncoded: boolean,
-): Promise<Manifest[]> {
-  const manifests: Manifest[] = [];
+): Promise<BagManifest[]> {
+  const manifests: BagManifest[] = [];
   for (const algorithm of algorithms) {
     const name = `${kind}-${algorithm}.txt`;
     const file = await tree.file(name);
@@ -95,7 +95,7 @@ export const encodedPath = (path: string): string => path.replace(/[\n\r%]/g, en
  */
 export async function* verifiedContent(
   file: TreeFile,
-  { name, algorithm, digests }: Manifest,
+  { name, algorithm, digests }: BagManifest,
 ): AsyncGenerator<Uint8Array> {
   const hash = createHash(algorithm);
   let held: Uint8Array | undefined;

@@ -1,7 +1,14 @@
 /** Reads bags (RFC 8493): their payload as a folder of files, each of which has the digest that its manifest says. */
 import type { FileTree } from '../file-tree.js';
-import { type Reader, type ReadOptions, type ReadStep, TransferError } from '../member.js';
-import { type Manifest, payload, readDeclaration, readManifests, readTags, verifiedContent } from './bagit-format.js';
+import { type MemberOptions, type MemberReader, type ReadStep, TransferError } from '../member.js';
+import {
+  type BagManifest,
+  payload,
+  readDeclaration,
+  readManifests,
+  readTags,
+  verifiedContent,
+} from './bagit-format.js';
 import { folderReader } from './folder-reader.js';
 import { crateReader, isCrate } from './ro-crate-reader.js';
 import { subTree } from './sub-tree.js';
@@ -13,13 +20,13 @@ export const isBag = async (tree: FileTree): Promise<boolean> => (await tree.fil
  * Reads a bag. Whether it is complete is known before anything of it is given away, and each digest when its file has been read.
  * Cursors are those of the payload.
  */
-export const bagReader = (tree: FileTree): Reader => ({
+export const bagReader = (tree: FileTree): MemberReader => ({
   total: tree.total,
   read: (options) => readBag(tree, options),
   close: () => tree.close(),
 });
 
-async function* readBag(tree: FileTree, options: ReadOptions): AsyncGenerator<ReadStep> {
+async function* readBag(tree: FileTree, options: MemberOptions): AsyncGenerator<ReadStep> {
   const { isPercentEncoded } = await readDeclaration(tree);
   const fetched = await tree.file('fetch.txt');
   if (fetched && fetched.size > 0)
@@ -41,7 +48,7 @@ async function* readBag(tree: FileTree, options: ReadOptions): AsyncGenerator<Re
 }
 
 /** @throws TransferError for a tag file that is missing, or is another */
-async function assertTagFiles(tree: FileTree, manifest: Manifest): Promise<void> {
+async function assertTagFiles(tree: FileTree, manifest: BagManifest): Promise<void> {
   for (const path of manifest.digests.keys()) {
     const file = await tree.file(path);
     if (!file) throw new TransferError(`${path} is missing, which ${manifest.name} lists.`);
@@ -53,7 +60,7 @@ async function assertTagFiles(tree: FileTree, manifest: Manifest): Promise<void>
  * The bytes of the payload.
  * @throws TransferError for a file that is missing, and for one that is there without being listed
  */
-async function assertComplete(tree: FileTree, manifests: readonly Manifest[]): Promise<number> {
+async function assertComplete(tree: FileTree, manifests: readonly BagManifest[]): Promise<number> {
   let [bytes, count] = [0, 0];
   const found = manifests.map(() => 0);
   for await (const file of tree.files(payload)) {

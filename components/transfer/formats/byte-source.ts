@@ -36,7 +36,7 @@ export async function fileSource(file: string, mediaType?: string): Promise<Byte
 }
 
 /** A piece of a source, with the number of bytes of the source that were read so far. */
-export interface Piece {
+export interface FilePiece {
   readonly bytes: Buffer;
   readonly read: number;
 }
@@ -48,7 +48,7 @@ const [maxRatio, short] = [1_000, 1 << 20];
  * The text of a source, as bytes.
  * @throws TransferError for what cannot be inflated, or becomes too long by that
  */
-export async function* textOf(source: ByteSource, isGzip: boolean): AsyncGenerator<Piece> {
+export async function* textOf(source: ByteSource, isGzip: boolean): AsyncGenerator<FilePiece> {
   if (!isGzip) {
     let read = 0;
     for await (const bytes of source.open()) {
@@ -82,10 +82,10 @@ export async function* textOf(source: ByteSource, isGzip: boolean): AsyncGenerat
 
 /** The first bytes, and all pieces with them. */
 export async function withStart(
-  pieces: AsyncGenerator<Piece>,
-): Promise<readonly [start: Uint8Array, pieces: AsyncIterable<Piece>]> {
+  pieces: AsyncGenerator<FilePiece>,
+): Promise<readonly [start: Uint8Array, pieces: AsyncIterable<FilePiece>]> {
   const first = await pieces.next();
-  const all = async function* (): AsyncGenerator<Piece> {
+  const all = async function* (): AsyncGenerator<FilePiece> {
     if (first.done) return;
     try {
       yield first.value;

@@ -10,8 +10,8 @@ import {
   type ContainerMember,
   type LeftOut,
   type Member,
-  type Reader,
-  type ReadOptions,
+  type MemberOptions,
+  type MemberReader,
   type ReadStep,
   TransferError,
 } from '../member.js';
@@ -21,7 +21,7 @@ import { cssPathOf, cssTypeOf, FolderNames, withoutMark } from './css-names.js';
 import { rdfTypeOf } from './media-types.js';
 import { rdfParts } from './rdf-files.js';
 import { SyntaxFault } from './syntax-fault.js';
-import { bytesOf } from './whole-file.js';
+import { bytesOfFile } from './whole-file.js';
 
 /** Behind all paths. */
 const last = '\uffff';
@@ -37,13 +37,13 @@ export const isCss = async (tree: FileTree): Promise<boolean> => (await tree.fil
  * says something else of them. What is no RDF that can be read, though its name says so, is kept as it is, as it was there.
  * Cursors hold the path of the last file, and the parts of it that are known.
  */
-export const cssReader = (tree: FileTree): Reader => ({
+export const cssReader = (tree: FileTree): MemberReader => ({
   total: tree.total,
   read: (options) => readCss(tree, options),
   close: () => tree.close(),
 });
 
-async function* readCss(tree: FileTree, options: ReadOptions): AsyncGenerator<ReadStep> {
+async function* readCss(tree: FileTree, options: MemberOptions): AsyncGenerator<ReadStep> {
   const { into, rewrite } = options;
   // What somebody says of the folder's own address counts as much as what it says itself.
   const base = (await baseOf(tree)) ?? rewrite.find(({ to }) => to === into)?.from ?? into;
@@ -58,7 +58,7 @@ async function baseOf(tree: FileTree): Promise<string | undefined> {
   const file = await tree.file(baseFile);
   if (!file) return undefined;
   try {
-    const found: unknown = JSON.parse((await bytesOf(file, 64 << 10)).toString('utf8'));
+    const found: unknown = JSON.parse((await bytesOfFile(file, 64 << 10)).toString('utf8'));
     const url = isObject(found) ? found['payload'] : undefined;
     if (typeof url === 'string' && isAbsoluteIri(url)) return url.endsWith('/') ? url : `${url}/`;
   } catch (cause) {

@@ -6,9 +6,16 @@
  * other belongs to its document, in all graphs and parts of it (`RewritingFactory`).
  */
 import type { Quad } from '@rdfjs/types';
-import { type LeftOut, type Member, type Reader, type ReadOptions, type ReadStep, TransferError } from '../member.js';
-import { type ByteSource, type Piece, textOf, withStart } from './byte-source.js';
-import { GraphRun, LeftOuts, lengthOf } from './graph-runs.js';
+import {
+  type LeftOut,
+  type Member,
+  type MemberOptions,
+  type MemberReader,
+  type ReadStep,
+  TransferError,
+} from '../member.js';
+import { type ByteSource, type FilePiece, textOf, withStart } from './byte-source.js';
+import { GraphRun, LeftOuts, lengthOfRun } from './graph-runs.js';
 import { type Known, KnownQuads, KnownText } from './known-part.js';
 import { nquadsBlocks } from './nquads-blocks.js';
 import { DocumentFactory, documentKey, RewritingFactory } from './rewriting.js';
@@ -34,7 +41,7 @@ export function dumpKind(name: string, mediaType?: string): DumpKind | undefined
  * of quads; and a digest of what is before. A source is read again up to there, and refused when it has become another one.
  * @param kind what `dumpKind` said
  */
-export const dumpReader = (source: ByteSource, kind: DumpKind): Reader => ({
+export const dumpReader = (source: ByteSource, kind: DumpKind): MemberReader => ({
   total: source.size,
   read: (options) => (kind.isTriG ? readTriG : readNQuads)(source, kind.isGzip, options),
   close: async () => {},
@@ -71,7 +78,7 @@ interface Batch {
   readonly end?: readonly [at: number, line: number];
 }
 
-async function* readNQuads(source: ByteSource, isGzip: boolean, options: ReadOptions): AsyncGenerator<ReadStep> {
+async function* readNQuads(source: ByteSource, isGzip: boolean, options: MemberOptions): AsyncGenerator<ReadStep> {
   const cursor = cursorOf(options.cursor);
   const known = new KnownText();
   const text = textOf(source, isGzip);
@@ -87,7 +94,7 @@ async function* readNQuads(source: ByteSource, isGzip: boolean, options: ReadOpt
   yield* stepsOf(batches(), { name: source.name, into: options.into, cursor, key, size: cursor.at, known });
 }
 
-async function* readTriG(source: ByteSource, isGzip: boolean, options: ReadOptions): AsyncGenerator<ReadStep> {
+async function* readTriG(source: ByteSource, isGzip: boolean, options: MemberOptions): AsyncGenerator<ReadStep> {
   const { name } = source;
   const cursor = cursorOf(options.cursor);
   const [found, pieces] = await keyed(textOf(source, isGzip), options);
@@ -103,7 +110,7 @@ async function* readTriG(source: ByteSource, isGzip: boolean, options: ReadOptio
       if (skipped > 0 && count === cursor.at) known.assert(cursor.digest, name);
       const quads = all.quads.slice(skipped);
       const sizes = quads.map((quad) => {
-        size += lengthOf(quad);
+        size += lengthOfRun(quad);
         return size;
       });
       yield { quads, sizes, lines: all.lines.slice(skipped), ends: quads.map(() => ++count), read: all.read };
@@ -180,9 +187,9 @@ async function* stepsOf(batches: AsyncIterable<Batch>, start: Start): AsyncGener
 
 /** The pieces, and the key that their start gives the document. */
 async function keyed(
-  pieces: AsyncGenerator<Piece>,
-  { into, rewrite }: ReadOptions,
-): Promise<[key: string, pieces: AsyncIterable<Piece>]> {
+  pieces: AsyncGenerator<FilePiece>,
+  { into, rewrite }: MemberOptions,
+): Promise<[key: string, pieces: AsyncIterable<FilePiece>]> {
   const [start, all] = await withStart(pieces);
   return [documentKey(start, into, JSON.stringify(rewrite)), all];
 }

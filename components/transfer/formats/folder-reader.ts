@@ -6,8 +6,8 @@ import {
   type ContainerMember,
   type LeftOut,
   type Member,
-  type Reader,
-  type ReadOptions,
+  type MemberOptions,
+  type MemberReader,
   type ReadStep,
   TransferError,
 } from '../member.js';
@@ -23,7 +23,7 @@ import { SyntaxFault } from './syntax-fault.js';
  * Cursors hold the path of the last file, and the parts of it that are known.
  * @param isSingle it is one file, somebody's choice: pages are read for the RDF in them, and those without any come as they are
  */
-export const folderReader = (tree: FileTree, isSingle = false): Reader => ({
+export const folderReader = (tree: FileTree, isSingle = false): MemberReader => ({
   total: tree.total,
   read: (options) => new FolderReading(tree, options, isSingle).steps(),
   close: () => tree.close(),
@@ -38,7 +38,7 @@ class FolderReading {
 
   constructor(
     private readonly tree: FileTree,
-    private readonly options: ReadOptions,
+    private readonly options: MemberOptions,
     private readonly isSingle: boolean,
   ) {}
 

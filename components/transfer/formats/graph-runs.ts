@@ -79,11 +79,11 @@ const originOf = (iri: string): string =>
   (/^[^:/?#]+:\/\/[^/?#]*\/?/.exec(iri)?.[0] ?? /^[^:]*:/.exec(iri)?.[0] ?? '').slice(0, 200);
 
 /** Characters of the terms of a triple. */
-export const lengthOf = ({ subject, predicate, object }: Quad): number =>
+export const lengthOfRun = ({ subject, predicate, object }: Quad): number =>
   subject.value.length + predicate.value.length + object.value.length;
 
 /** Where a quad stands: for people, and the bytes or characters before it. */
-export interface Place {
+export interface RunPlace {
   readonly source: string;
   readonly size: number;
 }
@@ -110,7 +110,7 @@ export class GraphRun {
   }
 
   /** @param start says where the quad is, when it is the first of a part */
-  add(quad: Quad, start: () => Place): void {
+  add(quad: Quad, start: () => RunPlace): void {
     if (this.graph === undefined) {
       this.graph = quad.graph;
       this.place = placeOf(quad.graph, this.into);

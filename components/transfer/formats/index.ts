@@ -8,7 +8,7 @@ import type { Writable } from 'node:stream';
 import type { FileTree, TreeSink } from '../file-tree.js';
 import { openFolderSink } from '../folder-sink.js';
 import { openFileTree, openFolderTree } from '../folder-tree.js';
-import { type Reader, TransferError, type Writer } from '../member.js';
+import { type MemberReader, TransferError, type Writer } from '../member.js';
 import { ZipSink } from '../zip-sink.js';
 import { openZipTree } from '../zip-tree.js';
 import { archiveReader, isArchive } from './archive-reader.js';
@@ -37,7 +37,7 @@ export interface Source {
 }
 
 /** What is exported to: a folder of this machine, which is empty, or a stream, which the end of the export ends. */
-export type Target = { readonly folder: string } | { readonly stream: Writable };
+export type WrittenTo = { readonly folder: string } | { readonly stream: Writable };
 
 export interface WriteOptions {
   /** The IRI of the container that is exported, with a slash at its end. */
@@ -49,8 +49,8 @@ export interface WriteOptions {
 }
 
 interface Format {
-  read?(source: Source): Promise<Reader>;
-  write?(target: Target, options: WriteOptions): Promise<Writer>;
+  read?(source: Source): Promise<MemberReader>;
+  write?(target: WrittenTo, options: WriteOptions): Promise<Writer>;
   /** Whether a tree of files is surely of this format. */
   fits?(tree: FileTree): Promise<boolean>;
   /** What it is when it is sent. */
@@ -136,7 +136,7 @@ export function textFormatOf(file: string, mediaType?: string): string | undefin
  * @param format its name; found out from the name and the content where it is missing
  * @throws TransferError for a source that is not there, or of no format that is known
  */
-export async function openReader(source: Source, format?: string): Promise<Reader> {
+export async function openReader(source: Source, format?: string): Promise<MemberReader> {
   const name = format ?? (await detectFormat(source));
   const read = Object.hasOwn(formats, name) ? formats[name]!.read : undefined;
   if (!read) throw new TransferError(`"${name}" is no format that can be read; there are ${readFormats.join(', ')}.`);
@@ -144,7 +144,7 @@ export async function openReader(source: Source, format?: string): Promise<Reade
 }
 
 /** Opens a target. @throws TransferError for a format that cannot be written, or not there */
-export async function openWriter(format: string, target: Target, options: WriteOptions): Promise<Writer> {
+export async function openWriter(format: string, target: WrittenTo, options: WriteOptions): Promise<Writer> {
   const write = Object.hasOwn(formats, format) ? formats[format]!.write : undefined;
   if (!write)
     throw new TransferError(`"${format}" is no format that can be written; there are ${writeFormats.join(', ')}.`);
@@ -173,7 +173,7 @@ export async function detectFormat(source: Source): Promise<string> {
   return isFolder ? 'folder' : 'zip';
 }
 
-async function readDump(source: Source, isTriG: boolean): Promise<Reader> {
+async function readDump(source: Source, isTriG: boolean): Promise<MemberReader> {
   const { path, mediaType } = source;
   const file = await fileSource(path, mediaType);
   const isGzip = /^(?:1f8b)/.test(await startOf(path));
@@ -187,10 +187,10 @@ export const treeOf = async ({ path }: Source): Promise<FileTree> =>
   (await isFolderAt(path)) ? openFolderTree(path) : openZipTree(path);
 
 /** Files in a folder, or in a ZIP that is sent. */
-export const sinkOf = async (target: Target): Promise<TreeSink> =>
+export const sinkOf = async (target: WrittenTo): Promise<TreeSink> =>
   'folder' in target ? openFolderSink(target.folder) : new ZipSink(target.stream);
 
-function streamOf(target: Target): Writable {
+function streamOf(target: WrittenTo): Writable {
   if ('stream' in target) return target.stream;
   throw new TransferError('This format is a single file; name a file, not a folder.');
 }

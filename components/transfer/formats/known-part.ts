@@ -5,7 +5,7 @@
 import { createHash, type Hash } from 'node:crypto';
 import type { Quad, Term } from '@rdfjs/types';
 import { TransferError } from '../member.js';
-import type { Piece } from './byte-source.js';
+import type { FilePiece } from './byte-source.js';
 
 const digestOf = (hash: Hash): string => hash.copy().digest('base64url');
 
@@ -39,7 +39,7 @@ export class KnownText implements Known {
   private at = 0;
 
   /** The pieces as they come. */
-  async *follow(pieces: AsyncIterable<Piece>): AsyncGenerator<Piece> {
+  async *follow(pieces: AsyncIterable<FilePiece>): AsyncGenerator<FilePiece> {
     for await (const piece of pieces) {
       this.ahead.push(piece.bytes);
       yield piece;
@@ -68,7 +68,7 @@ export class KnownText implements Known {
    * @param name of the source, for people
    * @throws TransferError when that is not what lies there now
    */
-  async *after(cursor: KnownEnd, pieces: AsyncIterable<Piece>, name: string): AsyncGenerator<Piece> {
+  async *after(cursor: KnownEnd, pieces: AsyncIterable<FilePiece>, name: string): AsyncGenerator<FilePiece> {
     const { at: end } = cursor;
     let [length, isSame] = [0, false];
     for await (const { bytes, read } of pieces) {

@@ -4,7 +4,7 @@ import { EventEmitter } from 'node:events';
 import type { Quad } from '@rdfjs/types';
 import { Parser } from 'n3';
 import type { DataFactory } from 'rdf-data-factory';
-import type { Piece } from './byte-source.js';
+import type { FilePiece } from './byte-source.js';
 import { SyntaxFault } from './syntax-fault.js';
 import { UsualStatements } from './usual-statements.js';
 
@@ -46,7 +46,7 @@ interface Start {
 
 /** Whole lines as quads; the text may end without an end of line. */
 export async function* nquadsBlocks(
-  pieces: AsyncIterable<Piece>,
+  pieces: AsyncIterable<FilePiece>,
   start: Start,
   factory: DataFactory<Quad>,
 ): AsyncGenerator<Block> {

@@ -12,9 +12,9 @@ import type { RdfFormat } from '../../../lib/component/vocabulary.js';
 import { boundedPrefixes } from '../../../lib/component/writers.js';
 import type { TreeFile } from '../file-tree.js';
 import type { Rewrite } from '../member.js';
-import { type Piece, withStart } from './byte-source.js';
+import { type FilePiece, withStart } from './byte-source.js';
 import { DocumentFault, documentQuads } from './documents.js';
-import { lengthOf } from './graph-runs.js';
+import { lengthOfRun } from './graph-runs.js';
 import { KnownQuads } from './known-part.js';
 import { documentTypeOf } from './media-types.js';
 import { nquadsBlocks } from './nquads-blocks.js';
@@ -77,7 +77,7 @@ export async function* rdfParts(file: RdfFile, known = ''): AsyncGenerator<RdfPa
       if (count === skipped) before.assert(digest, file.file.path);
       if (count <= skipped) continue;
       quads.push(quad);
-      characters += lengthOf(quad);
+      characters += lengthOfRun(quad);
     }
   }
   if (count < skipped) before.assert('', file.file.path);
@@ -99,7 +99,7 @@ function assertPlain({ subject, predicate, object, graph }: Quad, path: string):
   );
 }
 
-async function* piecesOf({ file }: RdfFile): AsyncGenerator<Piece> {
+async function* piecesOf({ file }: RdfFile): AsyncGenerator<FilePiece> {
   let read = 0;
   for await (const chunk of file.open()) {
     read += chunk.length;

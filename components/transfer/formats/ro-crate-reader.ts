@@ -12,8 +12,8 @@ import type { FileTree } from '../file-tree.js';
 import {
   type ContainerMember,
   type Member,
-  type Reader,
-  type ReadOptions,
+  type MemberOptions,
+  type MemberReader,
   type ReadStep,
   TransferError,
 } from '../member.js';
@@ -21,7 +21,7 @@ import { folderReader } from './folder-reader.js';
 import { rdfTypeOf } from './media-types.js';
 import { rewriter } from './rewriting.js';
 import { CrateTerms, datasetType, fileType, schema } from './ro-crate-terms.js';
-import { bytesOf } from './whole-file.js';
+import { bytesOfFile } from './whole-file.js';
 
 export const metadataFile = 'ro-crate-metadata.json';
 /** Bytes. */
@@ -31,7 +31,7 @@ export const longestMetadata = 64 << 20;
 export const isCrate = async (tree: FileTree): Promise<boolean> => (await tree.file(metadataFile)) !== undefined;
 
 /** Reads a crate. Cursors are those of the folder, and `-` after the links of the crate itself. */
-export const crateReader = (tree: FileTree): Reader => ({
+export const crateReader = (tree: FileTree): MemberReader => ({
   total: tree.total,
   read: (options) => readCrate(tree, options),
   close: () => tree.close(),
@@ -50,12 +50,12 @@ export const sealed = (digest: string): string =>
 /** Whether nobody has changed them since they were written here: the next export makes them again. */
 async function isSealed(tree: FileTree): Promise<boolean> {
   const file = await tree.file(metadataFile);
-  const bytes = file ? await bytesOf(file, longestMetadata) : Buffer.alloc(0);
+  const bytes = file ? await bytesOfFile(file, longestMetadata) : Buffer.alloc(0);
   const text = bytes.subarray(0, -sealed('0'.repeat(64)).length);
   return bytes.subarray(text.length).toString() === sealed(hash('sha256', text, 'hex'));
 }
 
-async function* readCrate(tree: FileTree, options: ReadOptions): AsyncGenerator<ReadStep> {
+async function* readCrate(tree: FileTree, options: MemberOptions): AsyncGenerator<ReadStep> {
   if (await isSealed(tree)) {
     for await (const step of folderReader(tree).read(options)) if (step.member.source !== metadataFile) yield step;
     return;
@@ -86,7 +86,7 @@ function merged(member: Member, { links, mediaType }: Described): Member {
 }
 
 /** The descriptions of files and folders, by their paths, which are empty for the crate. @throws TransferError for what are no such metadata */
-async function describedFiles(tree: FileTree, options: ReadOptions): Promise<Map<string, Described>> {
+async function describedFiles(tree: FileTree, options: MemberOptions): Promise<Map<string, Described>> {
   const { context, graph } = await readMetadataFile(tree);
   const terms = new CrateTerms(context);
   const described = new Map<string, Described>();
@@ -104,11 +104,11 @@ export type Entity = Readonly<Record<string, unknown>>;
 async function readMetadataFile(tree: FileTree): Promise<{ readonly context: unknown; readonly graph: unknown[] }> {
   const file = await tree.file(metadataFile);
   if (!file) throw new TransferError(`There is no ${metadataFile}: this is no RO-Crate.`);
-  return readMetadata(await bytesOf(file, longestMetadata));
+  return readCrateMetadata(await bytesOfFile(file, longestMetadata));
 }
 
 /** @throws TransferError for what are no metadata of a crate */
-export function readMetadata(bytes: Buffer): { readonly context: unknown; readonly graph: unknown[] } {
+export function readCrateMetadata(bytes: Buffer): { readonly context: unknown; readonly graph: unknown[] } {
   let document: unknown;
   try {
     document = parseJson(bytes.toString('utf8').replace(/^\ufeff/, ''));
@@ -142,7 +142,7 @@ function resolved(id: string, into: string, move: (iri: string) => string): stri
 interface Place {
   readonly path: string;
   readonly terms: CrateTerms;
-  readonly options: ReadOptions;
+  readonly options: MemberOptions;
 }
 
 function describedBy(entity: Entity, { path, terms, options }: Place): Described {

@@ -5,7 +5,7 @@ import { type ClientLinks, declaredTypes, linkedValues } from '../../../lib/comp
 import type { TreeSink } from '../file-tree.js';
 import { type BytesMember, type Member, type ResourceMember, TransferError, type Writer } from '../member.js';
 import { FolderWriter } from './folder-writer.js';
-import { type Entity, longestMetadata, metadataFile, readMetadata, sealed } from './ro-crate-reader.js';
+import { type Entity, longestMetadata, metadataFile, readCrateMetadata, sealed } from './ro-crate-reader.js';
 import { crateName } from './ro-crate-terms.js';
 
 const registered = 'http://www.iana.org/assignments/relation/';
@@ -43,7 +43,7 @@ export class CrateWriter implements Writer {
   async write(member: Member): Promise<void> {
     if (member.kind === 'state') return;
     if (member.kind === 'bytes' && member.path === metadataFile) {
-      this.before = readMetadata(await contentOf(member));
+      this.before = readCrateMetadata(await contentOf(member));
       return;
     }
     if (member.path === '') this.described.set('', this.descriptionOf('', member));

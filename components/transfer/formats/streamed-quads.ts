@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { Quad } from '@rdfjs/types';
 import { Parser } from 'n3';
 import { LwsError } from '../../../lib/component/basics.js';
-import type { Piece } from './byte-source.js';
+import type { FilePiece } from './byte-source.js';
 import type { DocumentFactory } from './rewriting.js';
 import { SyntaxFault } from './syntax-fault.js';
 
@@ -20,7 +20,7 @@ export interface Quads {
   readonly prefixes: Readonly<Record<string, string>>;
 }
 
-export interface Syntax {
+export interface QuadSyntax {
   /** The media type. */
   readonly format: string;
   /** The IRI that relative references resolve against; there are none without it. */
@@ -45,8 +45,8 @@ const [opening, closing] = [new Set(['[', '(', '{', '<<', '<<(', '{|']), new Set
 
 /** The quads of each piece, as they come. @throws SyntaxFault with the line, after the quads before it */
 export async function* streamedQuads(
-  pieces: AsyncIterable<Piece>,
-  syntax: Syntax,
+  pieces: AsyncIterable<FilePiece>,
+  syntax: QuadSyntax,
   factory: DocumentFactory,
 ): AsyncGenerator<Quads> {
   const reading = new Reading(syntax, factory);
@@ -71,7 +71,7 @@ class Reading {
   private fault: SyntaxFault | undefined;
 
   constructor(
-    private readonly syntax: Syntax,
+    private readonly syntax: QuadSyntax,
     private readonly factory: DocumentFactory,
   ) {
     const { format, base } = syntax;

@@ -7,7 +7,7 @@ import { TransferError } from '../member.js';
  * @param most bytes
  * @throws TransferError when it has more
  */
-export async function bytesOf(file: TreeFile, most: number): Promise<Buffer> {
+export async function bytesOfFile(file: TreeFile, most: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = 0;
   if (file.size > most) throw tooLong(file, most);

@@ -1,6 +1,6 @@
 /** Constructor functions of XML Schema's types (SPARQL 1.1 17.5; XPath Functions and Operators 17). */
 import { xsd } from '../../rdf/vocabulary.js';
-import { type Dated, fieldsOf, writeFields } from './dates.js';
+import { type DatedValue, fieldsOf, writeFields } from './dates.js';
 import { monthsAndSeconds, monthsOf, secondsOf, writeDuration } from './durations.js';
 import { isExact } from './exact-digits.js';
 import { type Make, type Makes, unary } from './function-forms.js';
@@ -90,7 +90,7 @@ function numberText(text: string, number: number, type: NumberType): string {
 const withoutPoint = (decimal: string): string => decimal.replace(/\.0$/, '');
 
 const toDated =
-  (to: Dated): Cast =>
+  (to: DatedValue): Cast =>
   ({ kind, text }) => {
     const type = xsd.namespace + to;
     if (kind === 'string') {

@@ -1,20 +1,20 @@
 /** Dates and times of XML Schema as numbers and as fields. Pure. */
 
 /** What has a place in time. */
-export type Dated = 'dateTime' | 'date' | 'time';
+export type DatedValue = 'dateTime' | 'date' | 'time';
 
 const date = '(-?(?:[1-9]\\d{3,}|0\\d{3}))-(\\d\\d)-(\\d\\d)';
 const time = '(\\d\\d):(\\d\\d):(\\d\\d(?:\\.\\d+)?)';
 const end = '(Z|[+-](?:(?:0\\d|1[0-3]):[0-5]\\d|14:00))?$';
 /** Seven groups each: year, month, day, hours, minutes, seconds, zone. */
-const forms: Readonly<Record<Dated, RegExp>> = {
+const forms: Readonly<Record<DatedValue, RegExp>> = {
   dateTime: new RegExp(`^${date}T${time}${end}`),
   date: new RegExp(`^${date}()()()${end}`),
   time: new RegExp(`^()()()${time}${end}`),
 };
 
 /** What is written in a date or time. */
-export interface Fields {
+export interface DateFields {
   readonly year: number;
   readonly month: number;
   readonly day: number;
@@ -26,13 +26,13 @@ export interface Fields {
 }
 
 // Spread into one another, objects take ten times as long.
-const fieldsAt = (day: number, hours: number, minutes: number, seconds: number, zone: string): Fields => {
+const fieldsAt = (day: number, hours: number, minutes: number, seconds: number, zone: string): DateFields => {
   const [year, month, dayOfMonth] = dayAt(day);
   return { year, month, day: dayOfMonth, hours, minutes, seconds, zone };
 };
 
 /** The fields of a string; `undefined` when it is no such date or time. 24:00:00 is 00:00:00 of the next day. */
-export function fieldsOf(kind: Dated, text: string): Fields | undefined {
+export function fieldsOf(kind: DatedValue, text: string): DateFields | undefined {
   const found = forms[kind].exec(text);
   if (!found) return undefined;
   const [hours, minutes, seconds] = [Number(found[4]), Number(found[5]), Number(found[6])];
@@ -58,7 +58,7 @@ export function zoneMinutes(zone: string): number | undefined {
  * Milliseconds since the epoch; `undefined` when the text is no such date or time. One without a zone is UTC, as in the order
  * of the keys, so that an answer does not depend on where the server stands.
  */
-export function instantOf(kind: Dated, text: string): number | undefined {
+export function instantOf(kind: DatedValue, text: string): number | undefined {
   const fields = fieldsOf(kind, text);
   if (!fields) return undefined;
   const { year, month, day, hours, minutes, seconds, zone } = fields;
@@ -96,7 +96,7 @@ function dayAt(number: number): [year: number, month: number, day: number] {
 const digits = (number: number, count = 2): string => String(number).padStart(count, '0');
 
 /** As XPath writes them (Functions and Operators 17.1.5). */
-export function writeFields(kind: Dated, fields: Fields): string {
+export function writeFields(kind: DatedValue, fields: DateFields): string {
   const { year, month, day, hours, minutes, seconds, zone } = fields;
   const own = zoneMinutes(zone) === 0 ? 'Z' : zone;
   const calendar = `${year < 0 ? '-' : ''}${digits(Math.abs(year), 4)}-${digits(month)}-${digits(day)}`;
@@ -116,7 +116,7 @@ export function splitSeconds(seconds: number): [whole: number, rest: number] {
 }
 
 /** Months and seconds later (XML Schema 2 E); `undefined` beyond the years that can be told. */
-export function later(fields: Fields, months: number, seconds: number): Fields | undefined {
+export function later(fields: DateFields, months: number, seconds: number): DateFields | undefined {
   const month = fields.year * 12 + fields.month - 1 + months;
   const year = Math.floor(month / 12);
   const monthOfYear = month - year * 12 + 1;

@@ -2,7 +2,7 @@
 
 import type { Evaluate, Row } from './evaluate.js';
 import { isText, type Makes } from './function-forms.js';
-import { compilePattern } from './patterns.js';
+import { compileRegex } from './patterns.js';
 import { maxCharacters, textValue, tooLong, truth } from './values.js';
 
 /** Patterns that are kept where they come from the rows. */
@@ -41,7 +41,7 @@ interface Replacer {
 
 /** A pattern that matches an empty text is an error of XPath's, but not of those who write `[^/#]*$` for a namespace. */
 function makeReplacer(pattern: string, flags: string): Replacer | undefined {
-  const expression = compilePattern(pattern, flags, true);
+  const expression = compileRegex(pattern, flags, true);
   if (!expression) return undefined;
   const alternative = new RegExp(`${expression.source}|`, expression.flags);
   return { expression, groups: Math.min(alternative.exec('')!.length - 1, 99), isQuoted: flags.includes('q') };
@@ -73,7 +73,7 @@ function assertLength(text: string, expression: RegExp, template: string): void 
 
 export const patternFunctions: Makes = {
   regex: ([text, pattern, flags]) => {
-    const patternOf = remembering((source, mode) => compilePattern(source, mode));
+    const patternOf = remembering((source, mode) => compileRegex(source, mode));
     return (row) => {
       const value = text!(row);
       if (!value || !isText(value)) return undefined;

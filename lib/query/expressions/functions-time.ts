@@ -1,15 +1,15 @@
 /** Functions of dates and times (SPARQL 1.1 17.4.5), and their arithmetic. */
 import { xsd } from '../../rdf/vocabulary.js';
 import { type ArithmeticOperator, calculate } from './arithmetic.js';
-import { type Dated, type Fields, fieldsOf, later, writeFields, zoneMinutes } from './dates.js';
+import { type DatedValue, type DateFields, fieldsOf, later, writeFields, zoneMinutes } from './dates.js';
 import { writeDuration } from './durations.js';
 import { type Make, type Makes, unary } from './function-forms.js';
 import { numberValue, textValue, typedValue, type Value } from './values.js';
 
-const isDated = (kind: Value['kind']): kind is Dated => kind === 'dateTime' || kind === 'date' || kind === 'time';
+const isDated = (kind: Value['kind']): kind is DatedValue => kind === 'dateTime' || kind === 'date' || kind === 'time';
 
 /** A function of a dateTime, or of a date or time that has the field. */
-const ofFields = (apply: (fields: Fields) => Value | undefined, other?: Dated): Make =>
+const ofFields = (apply: (fields: DateFields) => Value | undefined, other?: DatedValue): Make =>
   unary(({ kind, text }) => {
     if (!isDated(kind) || (other !== undefined && kind !== 'dateTime' && kind !== other)) return undefined;
     const fields = fieldsOf(kind, text);
@@ -49,7 +49,7 @@ export function calculateAny(operator: ArithmeticOperator, a: Value, b: Value): 
   return hasMonths ? shifted(a.kind, a.text, sign * b.number, 0) : undefined;
 }
 
-function shifted(kind: Dated, text: string, months: number, seconds: number): Value | undefined {
+function shifted(kind: DatedValue, text: string, months: number, seconds: number): Value | undefined {
   const fields = fieldsOf(kind, text);
   const then = fields && later(fields, months, seconds);
   return then && typedValue(writeFields(kind, then), xsd.namespace + kind);

@@ -5,7 +5,7 @@
 import { nameCharacters } from '../../rdf/vocabulary.js';
 
 /** @returns `undefined` for what is no pattern, or no flags */
-export function compilePattern(pattern: string, flags: string, isGlobal = false): RegExp | undefined {
+export function compileRegex(pattern: string, flags: string, isGlobal = false): RegExp | undefined {
   if (!/^[smixq]*$/.test(flags)) return undefined;
   try {
     const source = flags.includes('q') ? quote(pattern) : translate(pattern, flags);

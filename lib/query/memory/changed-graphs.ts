@@ -13,7 +13,7 @@ interface Noted {
 
 type Changes = Pick<Transaction, 'graphs'>;
 
-export class ChangedGraphs {
+export class LayeredGraphs {
   /** The last number. */
   sequence = 0;
   /** Quads of the graphs, as they are now or were before. */

@@ -5,7 +5,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../log.js';
 import type { Store } from '../../storage/engine/store.js';
-import { ChangedGraphs } from './changed-graphs.js';
+import { LayeredGraphs } from './changed-graphs.js';
 import { bytesOf } from './index-data.js';
 import type { BuilderData, FromBuilder } from './memory-index-builder.js';
 import type { GraphChanges, MemoryAsked, MemoryBase, MemoryMessage } from './memory-layers.js';
@@ -37,7 +37,7 @@ const tooMany = 4;
 const worthRetrying = 0.1;
 
 export class MemoryIndex {
-  private readonly changed = new ChangedGraphs();
+  private readonly changed = new LayeredGraphs();
   /** The threads that queries run in, each with the last change that it was told of. */
   private readonly workers = new Map<Worker, number>();
   private base: MemoryBase | undefined;

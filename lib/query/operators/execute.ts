@@ -16,8 +16,8 @@ import {
 } from '../plan/plan.js';
 import { closure } from './closure.js';
 import { distinctTermsOf } from './distinct-terms.js';
-import { type Execution, holds, oneBlock, spend, unit } from './execution.js';
-import { leftJoin, marked, semiJoin } from './existence.js';
+import { type Execution, holdsFor, oneBlock, spend, unit } from './execution.js';
+import { leftJoin, markedRows, semiJoin } from './existence.js';
 import { inGraphs } from './graph-names.js';
 import { grouped } from './group.js';
 import { hashJoin } from './hash-join.js';
@@ -48,7 +48,7 @@ export function execute(execution: Execution, plan: Plan, input?: Blocks): Block
     case 'semiJoin':
       return semiJoin(execution, plan, execute);
     case 'mark':
-      return marked(execution, plan, execute);
+      return markedRows(execution, plan, execute);
     case 'extend':
       return extended(execution, plan);
     case 'group':
@@ -119,7 +119,7 @@ async function peek(blocks: Blocks): Promise<[Row | undefined, Blocks]> {
 
 async function* filtered(input: Blocks, conditions: readonly Expression[]): AsyncGenerator<Row[]> {
   for await (const rows of input) {
-    const kept = rows.filter((row) => conditions.every((condition) => holds(condition, row)));
+    const kept = rows.filter((row) => conditions.every((condition) => holdsFor(condition, row)));
     if (kept.length > 0) yield kept;
   }
 }

@@ -71,7 +71,7 @@ export function recall<T>({ memory }: Execution, { part, as }: Remembered, make:
   return own.get(as) as T;
 }
 
-export const holds = ({ evaluate }: Expression, row: Row): boolean => booleanOf(evaluate(row)) === true;
+export const holdsFor = ({ evaluate }: Expression, row: Row): boolean => booleanOf(evaluate(row)) === true;
 
 /** Blocks of about so many rows, for what costs something for each block. */
 export async function* gathered(input: Blocks, most: number): AsyncGenerator<Row[]> {

@@ -12,7 +12,7 @@ import {
   type SemiJoinPlan,
   type Slot,
 } from '../plan/plan.js';
-import { blockLength, type Execution, emptyRow, gathered, holds, oneBlock, recall } from './execution.js';
+import { blockLength, type Execution, emptyRow, gathered, holdsFor, oneBlock, recall } from './execution.js';
 import { havePartners } from './hash-join.js';
 import { forService } from './join-service.js';
 
@@ -43,7 +43,7 @@ export async function* leftJoin(execution: Execution, plan: LeftJoinPlan, run: R
     const matched = new Uint8Array(rows.length);
     for await (const block of run(execution, right, oneBlock(counted(rows, counter)))) {
       await markRows({ execution, run }, marks, block);
-      const kept = condition ? block.filter((row) => holds(condition, row)) : block;
+      const kept = condition ? block.filter((row) => holdsFor(condition, row)) : block;
       for (const row of kept) {
         matched[Number(row[counter])] = 1;
         row[counter] = undefined;
@@ -64,7 +64,7 @@ export async function* semiJoin(execution: Execution, plan: SemiJoinPlan, run: R
   }
 }
 
-export async function* marked(execution: Execution, plan: MarkPlan, run: Run): AsyncGenerator<Row[]> {
+export async function* markedRows(execution: Execution, plan: MarkPlan, run: Run): AsyncGenerator<Row[]> {
   for await (const rows of leftRows(execution, plan.input, run)) {
     await markRows({ execution, run }, plan.marks, rows);
     yield rows;
@@ -97,7 +97,7 @@ async function partnered(asker: Asker, existence: Existence, rows: readonly Row[
   for await (const block of run(execution, right, oneBlock(counted(rows, existence.counter))))
     for (const row of block) {
       const at = Number(row[existence.counter]);
-      found[at] ||= conditions.every((condition) => holds(condition, row));
+      found[at] ||= conditions.every((condition) => holdsFor(condition, row));
     }
   return found;
 }

@@ -2,7 +2,7 @@
 import { addTo } from '../access/collections.js';
 import { joinTokens } from '../access/terms.js';
 import type { Blocks, Expression, Plan, Row, Slot } from '../plan/plan.js';
-import { blockLength, type Execution, holds, recall } from './execution.js';
+import { blockLength, type Execution, holdsFor, recall } from './execution.js';
 
 interface Tables {
   rows: Row[] | undefined;
@@ -69,7 +69,7 @@ export async function havePartners(
     if (++compared % maxCompared === 0) execution.assertTime();
     if (counts && !counts.some((slot) => row[slot] !== undefined && partner[slot] !== undefined)) return false;
     const merged = merge(row, partner, possible);
-    return merged !== undefined && conditions.every((condition) => holds(condition, merged));
+    return merged !== undefined && conditions.every((condition) => holdsFor(condition, merged));
   };
   const hasPartner = (row: Row): boolean => candidates(row).some((partner) => isPair(row, partner));
   if (!isLimited) return rows.map(hasPartner);

@@ -7,7 +7,7 @@ import { Connection, type DatabaseAddress } from './connection.js';
 import { beginCopy } from './copied-rows.js';
 import { openCopy } from './copy.js';
 import { Journal } from './journal.js';
-import { Membership } from './membership.js';
+import { ServerMembership } from './membership.js';
 import { SharedSecrets } from './secrets.js';
 import { assertSharedBlobs } from './shared-blobs.js';
 import { openTables } from './tables.js';
@@ -34,7 +34,7 @@ const startSeconds = 300;
 
 export class Cluster {
   readonly journal: Journal;
-  private readonly membership: Membership;
+  private readonly membership: ServerMembership;
   private readonly secrets: SharedSecrets;
   private readonly checkpoints: Checkpoints;
   /** Held while this server starts, since it may make what another one makes. */
@@ -58,7 +58,7 @@ export class Cluster {
       folder: join(folder, 'level'),
       minBytes: minCheckpointBytes,
     });
-    this.membership = new Membership(
+    this.membership = new ServerMembership(
       connection,
       (begins) => this.term(begins),
       (error) => onTrouble('The database could not be told that this server is there.', error),

@@ -5,7 +5,7 @@
 import { type BatchWriter, type Level, syncLevel, writeBatch } from '../engine/durable-level.js';
 import { lastEnd, noteOpened } from '../engine/last-end.js';
 import { metaKey, rangeOf } from '../state/records.js';
-import { type Place, readPlace, writePlace } from './place.js';
+import { type JournalPlace, readPlace, writePlace } from './place.js';
 
 /** After so many rows they are synced. */
 const rowsAtATime = 1000;
@@ -50,7 +50,7 @@ export class CopiedRows {
   }
 
   /** Puts into the batch of a row where it stands; all rows before it are written. */
-  fill(batch: BatchWriter, place: Place): void {
+  fill(batch: BatchWriter, place: JournalPlace): void {
     batch.put(metaKey('position'), writePlace(place));
     batch.put(rowKey(place.seq), '1');
     // The last one that is on the disk stays, so that the one after it is missed as well.

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LwsError } from '../../errors.js';
 import { Connection, type DatabaseAddress, databaseAway } from './connection.js';
-import { contradict, type Place, setBack } from './place.js';
+import { contradict, type JournalPlace, setBack } from './place.js';
 
 export interface JournalRow {
   readonly seq: number;
@@ -53,13 +53,13 @@ interface StoredPlace {
   readonly id: string | null;
 }
 
-const placeOf = ({ rows }: { readonly rows: readonly StoredPlace[] }): Place => ({
+const placeOf = ({ rows }: { readonly rows: readonly StoredPlace[] }): JournalPlace => ({
   seq: Number(rows[0]!.seq),
   id: rows[0]!.id ?? undefined,
 });
 
 /** @throws LwsError `too-busy` when the journal has another row at the place that they come after */
-function rowsAfter(place: Place, { rows }: { readonly rows: readonly StoredRow[] }): JournalRow[] {
+function rowsAfter(place: JournalPlace, { rows }: { readonly rows: readonly StoredRow[] }): JournalRow[] {
   const found: JournalRow[] = [];
   for (const { seq, id, body } of rows) {
     if (contradict(place, { seq: Number(seq), id })) throw setBack(place);
@@ -86,18 +86,18 @@ export class Journal {
   }
 
   /** Where the last row is. @throws LwsError `too-busy` */
-  async head(): Promise<Place> {
+  async head(): Promise<JournalPlace> {
     return placeOf(await this.reader.query<StoredPlace>(lastRow));
   }
 
   /** The next rows after a place, in order; fewer than there are when they are many or long. @throws LwsError `too-busy` */
-  async after(place: Place): Promise<JournalRow[]> {
+  async after(place: JournalPlace): Promise<JournalRow[]> {
     // The question how far the journal is never waits for long rows.
     return rowsAfter(place, await this.others.query<StoredRow>(nextRows, [place.seq, rowsAtATime + 1, bytesAtATime]));
   }
 
   /** The row of a number, when it is still there. */
-  async find(seq: number): Promise<Place> {
+  async find(seq: number): Promise<JournalPlace> {
     const { rows } = await this.reader.query<{ id: string }>('SELECT id FROM journal WHERE seq = $1', [seq]);
     return { seq, id: rows[0]?.id };
   }
@@ -116,7 +116,7 @@ export class Journal {
    * @returns where the last row is, and the next rows after a given one
    * @throws LwsError `too-busy`
    */
-  async lock(place: Place): Promise<{ readonly head: Place; readonly rows: readonly JournalRow[] }> {
+  async lock(place: JournalPlace): Promise<{ readonly head: JournalPlace; readonly rows: readonly JournalRow[] }> {
     try {
       const asked = Promise.all([
         this.writer.query('BEGIN'),
@@ -157,7 +157,7 @@ export class Journal {
    * @throws LwsError `too-busy` when it is not, also when the session that had the turn has ended before; AppendInDoubtError when nobody
    *   could say so soon
    */
-  async append(seq: number, body: Buffer): Promise<Place> {
+  async append(seq: number, body: Buffer): Promise<JournalPlace> {
     if (!this.hasTurn) throw databaseAway('the session that had the turn has ended');
     this.turn = undefined;
     const id = randomUUID();

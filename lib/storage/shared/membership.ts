@@ -8,7 +8,7 @@ import type { Connection } from './connection.js';
 const renewMs = 4_000;
 const [leaseSeconds, leaseMs] = [12, 12_000];
 
-export class Membership {
+export class ServerMembership {
   readonly id = randomUUID();
   private timer: NodeJS.Timeout | undefined;
   private renewing: Promise<void> | undefined;

@@ -11,7 +11,7 @@ import { metaKey } from '../state/records.js';
 import { databaseAway } from './connection.js';
 import { CopiedRows } from './copied-rows.js';
 import { AppendInDoubtError, type Journal, type JournalRow } from './journal.js';
-import { type Place, readPlace } from './place.js';
+import { type JournalPlace, readPlace } from './place.js';
 import { readChanges, writeChanges } from './shared-change.js';
 import { SharedLog } from './shared-log.js';
 
@@ -69,7 +69,7 @@ export class SharedCommitQueue extends CommitQueue {
     });
   }
 
-  private async settleAt(place: Place, group: readonly PendingCommit[]): Promise<void> {
+  private async settleAt(place: JournalPlace, group: readonly PendingCommit[]): Promise<void> {
     if (!(await this.writeGroup(group, (batch) => this.rows.fill(batch, place)))) throw copyBehind(this.failure);
     this.log.place = place;
   }
@@ -128,7 +128,7 @@ export class SharedCommitQueue extends CommitQueue {
     return true;
   }
 
-  private storedPlace(): Place {
+  private storedPlace(): JournalPlace {
     return readPlace(this.options.level.getSync(metaKey('position')));
   }
 }

@@ -3,14 +3,14 @@
  * know what the rows change.
  */
 import type { Journal, JournalRow } from './journal.js';
-import { contradict, type Place, setBack } from './place.js';
+import { contradict, type JournalPlace, setBack } from './place.js';
 
 /** How a turn ends in which something was written. */
 export interface TurnEnd {
   /** Makes the row. */
   readonly write: () => Buffer;
   /** Applies it here, before anything that comes after it. */
-  readonly settle: (place: Place) => Promise<void>;
+  readonly settle: (place: JournalPlace) => Promise<void>;
   /** Called when the row is not in the journal, or nobody knows, before anything that comes after it; or when `settle` threw. */
   readonly refuse: (error: unknown) => void;
 }
@@ -21,7 +21,7 @@ const keepMs = 3_000;
 
 export class SharedLog {
   /** The last row that is applied here. */
-  place: Place = { seq: 0 };
+  place: JournalPlace = { seq: 0 };
   private applying: Promise<unknown> = Promise.resolve();
   private question: Promise<void> | undefined;
   /** The last row that is known of. */
@@ -60,7 +60,7 @@ export class SharedLog {
    * @param before how far this server was when it asked
    * @throws LwsError `too-busy` when the journal has less than this server, or something else
    */
-  private meet(head: Place, before: Place): void {
+  private meet(head: JournalPlace, before: JournalPlace): void {
     if (head.seq < before.seq || contradict(head, this.place)) throw setBack(this.place);
     this.head = Math.max(this.head, head.seq);
   }

@@ -2,12 +2,12 @@
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
 import type { ResultFormat } from '../../../components/sparql/protocol.js';
-import { type Row, resultWriter } from '../../../components/sparql/results/result-writers.js';
+import { type ResultRow, resultWriter } from '../../../components/sparql/results/result-writers.js';
 
 const f = new DataFactory();
 const xsd = 'http://www.w3.org/2001/XMLSchema#';
 const typed = (value: string, name: string) => f.literal(value, f.namedNode(xsd + name));
-const text = (format: ResultFormat, variables: readonly string[], ...rows: readonly Row[]): string => {
+const text = (format: ResultFormat, variables: readonly string[], ...rows: readonly ResultRow[]): string => {
   const writer = resultWriter(format, variables);
   return writer.head() + rows.map((row) => writer.row(row)).join('') + writer.end();
 };
@@ -17,7 +17,7 @@ const [json, xml, csv, tsv] = [
   'text/csv',
   'text/tab-separated-values',
 ] as const;
-const row: Row = [f.namedNode('https://e.example/a?b&c'), f.blankNode('x'), f.literal('hé', 'en-gb'), undefined];
+const row: ResultRow = [f.namedNode('https://e.example/a?b&c'), f.blankNode('x'), f.literal('hé', 'en-gb'), undefined];
 const names = ['i', 'b', 'l', 'u'];
 
 describe('SPARQL result writers', () => {

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { type ByteSource, textOf } from '../../../components/transfer/formats/byte-source.js';
 import { dumpKind, dumpReader } from '../../../components/transfer/formats/dump-reader.js';
-import type { GraphMember, ReadOptions, ReadStep } from '../../../components/transfer/member.js';
+import type { GraphMember, MemberOptions, ReadStep } from '../../../components/transfer/member.js';
 import '../../support/random-seed.js';
 import { runs } from '../../support/speed.js';
 
@@ -21,7 +21,7 @@ function sourceOf(name: string, text: string | Uint8Array, chunk = 1 << 16): Byt
   };
 }
 
-const read = (source: ByteSource, options: Partial<ReadOptions> = {}): AsyncIterable<ReadStep> =>
+const read = (source: ByteSource, options: Partial<MemberOptions> = {}): AsyncIterable<ReadStep> =>
   dumpReader(source, dumpKind(source.name)!).read({ into, rewrite: [], ...options });
 
 interface Read {
@@ -29,7 +29,7 @@ interface Read {
   readonly error: string | undefined;
 }
 
-async function readAll(source: ByteSource, options: Partial<ReadOptions> = {}): Promise<Read> {
+async function readAll(source: ByteSource, options: Partial<MemberOptions> = {}): Promise<Read> {
   const steps: ReadStep[] = [];
   try {
     for await (const step of read(source, options)) steps.push({ ...step });

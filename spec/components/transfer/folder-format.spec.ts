@@ -9,7 +9,7 @@ import fc from 'fast-check';
 import { Parser } from 'n3';
 import { DataFactory } from 'rdf-data-factory';
 import { openReader, openWriter } from '../../../components/transfer/formats/index.js';
-import type { Member, ReadOptions, ReadStep, ResourceMember } from '../../../components/transfer/member.js';
+import type { Member, MemberOptions, ReadStep, ResourceMember } from '../../../components/transfer/member.js';
 import { isomorphic } from '../../lib/rdf/isomorphism.js';
 import '../../support/random-seed.js';
 import { runs } from '../../support/speed.js';
@@ -54,12 +54,12 @@ describe('A folder of files', () => {
     return root;
   }
 
-  async function* readSteps(path: string, options: Partial<ReadOptions> = {}): AsyncGenerator<ReadStep> {
+  async function* readSteps(path: string, options: Partial<MemberOptions> = {}): AsyncGenerator<ReadStep> {
     const reader = await openReader({ path });
     yield* reader.read({ into, rewrite: [], ...options });
     await reader.close();
   }
-  async function read(path: string, options: Partial<ReadOptions> = {}): Promise<ReadStep[]> {
+  async function read(path: string, options: Partial<MemberOptions> = {}): Promise<ReadStep[]> {
     const steps: ReadStep[] = [];
     for await (const step of readSteps(path, options)) steps.push(step);
     return steps;

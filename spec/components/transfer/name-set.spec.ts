@@ -1,20 +1,20 @@
 /** Names of resources in a few bytes each. */
 import { expect } from 'chai';
-import { NameSet, nameOf } from '../../../components/transfer/name-set.js';
+import { NameSet, nameInSet } from '../../../components/transfer/name-set.js';
 
 describe('Names of what an import has stored', () => {
   it('are those that were added, however many there are, and no others', () => {
     const names = new NameSet();
     const known = new Set<string>();
     for (let i = 0; i < 20_000; i++) {
-      const name = nameOf(`http://spec.example/${i % 15_000}`);
+      const name = nameInSet(`http://spec.example/${i % 15_000}`);
       expect(names.has(name)).to.equal(known.has(name));
       names.add(name);
       known.add(name);
     }
     expect(names.size).to.equal(known.size);
     for (const name of known) expect(names.has(name)).to.equal(true);
-    for (let i = 0; i < 20_000; i++) expect(names.has(nameOf(`http://other.example/${i}`))).to.equal(false);
+    for (let i = 0; i < 20_000; i++) expect(names.has(nameInSet(`http://other.example/${i}`))).to.equal(false);
   });
 
   it('may begin with zeros, or have the same beginning', () => {

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import type { Wanted } from '../../../components/transfer/import-request.js';
+import type { WantedImport } from '../../../components/transfer/import-request.js';
 import type { ImportState } from '../../../components/transfer/import-state.js';
 import { sendTo, targetOf } from '../../../components/transfer/send-to.js';
 import { type Answer, request } from '../../support/http.js';
@@ -32,7 +32,12 @@ function fileWith(name: string, content: string): string {
   return file;
 }
 
-const send = (source: string, into: string, token?: string, options: Partial<Wanted> = {}): Promise<ImportState> =>
+const send = (
+  source: string,
+  into: string,
+  token?: string,
+  options: Partial<WantedImport> = {},
+): Promise<ImportState> =>
   sendTo(
     {
       ...{ source, format: undefined, into, rewrite: [], conflict: 'fail', dryRun: false, resume: false },

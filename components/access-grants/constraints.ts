@@ -1,7 +1,7 @@
 /** Constraints of policies (rule 17.5): all must hold, and whatever is not understood or cannot be compared does not. Pure. */
 import type { Access } from '../../lib/component/access.js';
 import { parseDateTime } from '../../lib/component/fields.js';
-import type { Constraint } from './documents.js';
+import type { Constraint } from './access-documents.js';
 
 /** Those that depend on the request alone are known before any resource is. */
 const ofRequest: ReadonlySet<string> = new Set(['dateTime', 'client', 'purpose']);

@@ -3,7 +3,7 @@ import { type ForeignState, LwsError } from '../../lib/component/basics.js';
 import { entryKey, entryRange, partsOfEntry } from '../../lib/component/entries.js';
 import { isObject, isTime } from '../../lib/component/fields.js';
 import type { Store } from '../../lib/component/store.js';
-import { type AccessDocument, acceptDocument, type DocumentType, policiesOf } from './documents.js';
+import { type AccessDocument, acceptDocument, type DocumentType, policiesOf } from './access-documents.js';
 
 export interface KeptDocument {
   readonly document: AccessDocument;

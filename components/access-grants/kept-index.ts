@@ -7,8 +7,8 @@ import { LwsError, type Platform } from '../../lib/component/basics.js';
 import { type ListedMember, lwsJson } from '../../lib/component/http.js';
 import type { Transaction } from '../../lib/component/store.js';
 import { foaf } from '../../lib/component/vocabulary.js';
+import { policiesOf } from './access-documents.js';
 import { requestFulfils } from './constraints.js';
-import { policiesOf } from './documents.js';
 import { allKept, bytesOfKept, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';
 
 /** Requests that no controller has looked at. */

@@ -16,7 +16,7 @@ import {
   systemMemberReply,
 } from '../../lib/component/http.js';
 import type { Transaction } from '../../lib/component/store.js';
-import { type AccessDocument, acceptDocument, type DocumentType } from './documents.js';
+import { type AccessDocument, acceptDocument, type DocumentType } from './access-documents.js';
 import { bytesOfKept, type KeptDocument, keyOf, readKept, type Space } from './kept-documents.js';
 import { type DocumentLimits, type KeptIndex, partyOf } from './kept-index.js';
 

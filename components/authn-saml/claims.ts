@@ -4,8 +4,8 @@
  */
 import { isAbsoluteIri } from '../../lib/component/vocabulary.js';
 import { attributeOf, childrenOf, isNamed, onlyChild, textContentOf, type XmlElement } from './document.js';
+import { assertionNamespace as saml } from './identifiers.js';
 import { readInstant } from './instant.js';
-import { assertionNamespace as saml } from './names.js';
 import { refuse, shownName } from './refusal.js';
 
 /** One bound of the assertion's validity: which attribute, and its time in milliseconds since the epoch. */

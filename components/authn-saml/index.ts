@@ -3,7 +3,7 @@
  * who bears them (rule 15.12). It fetches nothing, and no key comes from an assertion.
  */
 import { defineComponent, flag, list, optional, type Platform, setting, text } from '../../lib/component/basics.js';
-import { isValidAt, readCertificates, type TrustedCertificate } from './certificates.js';
+import { isValidAt, readCertificates, type TrustedCertificate } from './idp-certificates.js';
 
 const settings = {
   certificates: setting(
@@ -35,7 +35,7 @@ export default defineComponent({
     const certificates = readCertificates(files);
     warn(platform, certificates, allowSha1);
     const [{ createSuite }, { createAlgorithms }] = await Promise.all([
-      import('./suite.js'),
+      import('./saml-suite.js'),
       import('./algorithms.js'),
     ]);
     const suite = createSuite({

@@ -3,7 +3,7 @@
  * nothing reaches a lenient parser that could be read in two ways.
  */
 import { assertCharacters, expandReferences } from './characters.js';
-import { xmlNamespace } from './names.js';
+import { xmlNamespace } from './identifiers.js';
 import {
   Declarations,
   type ExpandedName,

@@ -1,5 +1,5 @@
 /** Namespaces in XML 1.0, without what makes two readers see two names: it resolves the names of one tag. */
-import { htmlNamespace, xmlNamespace, xmlnsNamespace } from './names.js';
+import { htmlNamespace, xmlNamespace, xmlnsNamespace } from './identifiers.js';
 import { refuseXml, shownName } from './refusal.js';
 
 /** Prefix to namespace; the default namespace under the empty prefix. */

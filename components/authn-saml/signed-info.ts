@@ -1,7 +1,7 @@
 /** `SignedInfo`: what a signature says that it signs, and how (XML Signature 4.4). It is read twice, as sent and as verified. */
 import type { Algorithms, SignatureMethod } from './algorithms.js';
 import { attributeOf, childrenOf, isNamed, textContentOf, type XmlElement } from './document.js';
-import { envelopedSignature, exclusiveCanonicalization, signatureNamespace, xmlnsNamespace } from './names.js';
+import { envelopedSignature, exclusiveCanonicalization, signatureNamespace, xmlnsNamespace } from './identifiers.js';
 import { refuse, shownName } from './refusal.js';
 
 export interface SignedInfo {

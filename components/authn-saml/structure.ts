@@ -3,7 +3,7 @@
  * twice. This is what signature wrapping needs otherwise.
  */
 import { attributeOf, childElements, childrenOf, isNamed, type XmlElement } from './document.js';
-import { assertionNamespace, protocolNamespace, signatureNamespace } from './names.js';
+import { assertionNamespace, protocolNamespace, signatureNamespace } from './identifiers.js';
 import { refuse, shownName } from './refusal.js';
 
 export interface SignedAssertion {

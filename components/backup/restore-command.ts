@@ -20,7 +20,7 @@ import { migrate } from '../../lib/component/store.js';
 import { BackupError, type CountedGraph, graphKeys, isOf } from './entries.js';
 import { backupBlobFile, copyOnce, damagedFile, type Manifest, readManifest, syncNames } from './folder.js';
 import { GraphSet } from './graph-set.js';
-import { Rewriting } from './rewriting.js';
+import { Rewriting } from './restored-iris.js';
 import { readState } from './state-file.js';
 
 /** Entries of a batch, each of which is synced. */

@@ -7,8 +7,8 @@ import { metaKey } from '../../lib/component/entries.js';
 import { type Entry, entryOf, type Level, lineOf, stateBlocks } from '../../lib/component/level.js';
 import { storeFormat } from '../../lib/component/store.js';
 import { BackupError, type CountedGraph, type Header, isGraphLine, readGraphLine, type Trailer } from './entries.js';
-import { graphStateLines } from './graph-lines.js';
 import type { GraphSet } from './graph-set.js';
+import { graphStateLines } from './graph-state-lines.js';
 
 /** Where the two parts of a state go. */
 export interface StateFiles {

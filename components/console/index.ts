@@ -33,7 +33,7 @@ export default defineComponent({
   // Pages and their routes are read when they are wanted alone.
   async install(platform, openId) {
     const { fileRoutes } = await import('./files.js');
-    const { explainRoute } = await import('./explain.js');
+    const { explainRoute } = await import('./explain-route.js');
     const { openIdRoutes } = await import('./openid.js');
     const { ownerRoutes } = await import('./owners.js');
     const { statusRoute } = await import('./status.js');

@@ -9,8 +9,8 @@ import { Gate, type GuardedFetch, OutboundError } from '../../lib/component/outb
 import type { Store } from '../../lib/component/store.js';
 import { Aftermath } from './aftermath.js';
 import { notificationOf } from './events.js';
+import { type SigningKey, signedFields } from './message-signature.js';
 import { type Delivery, inboxOfKey, outboxRange } from './outbox.js';
-import { type SigningKey, signedFields } from './signature.js';
 import type { Subscription } from './subscription.js';
 import type { Subscriptions } from './subscriptions.js';
 

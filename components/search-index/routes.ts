@@ -15,7 +15,7 @@ import { seenItem } from '../../lib/component/resources.js';
 import { lws, lwsContext } from '../../lib/component/vocabulary.js';
 import { type Filter, filterOfDocument, filterOfQuery, queryOfFilter } from './filter.js';
 import type { PostingLists } from './posting-lists.js';
-import { typesOf } from './types.js';
+import { typesOf } from './readable-types.js';
 
 export const lwsQuery = 'application/lws-query+json';
 const indexPath = '{prefix}/type-index';

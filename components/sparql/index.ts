@@ -4,10 +4,10 @@ import { join, resolve } from 'node:path';
 import { defineComponent, flag, integer, optional, setting } from '../../lib/component/basics.js';
 import { MemoryIndex } from '../../lib/component/memory.js';
 import { hostList, parseAllowedHost } from '../../lib/component/outbound.js';
-import { sparqlUrl } from './endpoint.js';
 import { QueryPool } from './pool/query-pool.js';
 import { sparqlQuery } from './protocol.js';
 import { askResource, runStored, sparqlRoutes } from './routes.js';
+import { sparqlUrl } from './service-endpoint.js';
 import { CountedStatistics } from './statistics.js';
 
 const settings = {

@@ -11,7 +11,7 @@ import {
   whenGone,
 } from '../../lib/component/http.js';
 import { lws } from '../../lib/component/vocabulary.js';
-import { type SparqlEndpoint, sparqlUrl } from './endpoint.js';
+import { update } from './endpoint-update.js';
 import type { QueryTask } from './pool/messages.js';
 import {
   acceptedFormats,
@@ -23,8 +23,8 @@ import {
 } from './protocol.js';
 import { type Asker, runQueryTask } from './run-task.js';
 import { serviceDescription } from './service-description.js';
-import { parametersOf, queryOf } from './stored-query.js';
-import { update } from './update.js';
+import { type SparqlEndpoint, sparqlUrl } from './service-endpoint.js';
+import { parametersOf, queryOf } from './stored-queries.js';
 
 const path = '{prefix}/sparql';
 

@@ -3,9 +3,9 @@ import type { IncomingMessage } from 'node:http';
 import { type Access, clientFor, type Mode } from '../../lib/component/access.js';
 import { parentOf } from '../../lib/component/entries.js';
 import { whenGone } from '../../lib/component/http.js';
-import type { SparqlEndpoint } from './endpoint.js';
 import type { Purpose, QueryTask } from './pool/messages.js';
 import type { QueryAnswer } from './pool/worker-channel.js';
+import type { SparqlEndpoint } from './service-endpoint.js';
 import { serviceCalls } from './services/service-calls.js';
 
 /** Who asks, for what is fair: the subject, or the address of a stranger. */

@@ -10,7 +10,7 @@ import { pipeline } from 'node:stream/promises';
 import type { CommandContext } from '../../lib/component/basics.js';
 import { isContainerIri } from '../../lib/component/entries.js';
 import { StoreUnavailableError } from '../../lib/component/level.js';
-import { detailOf, reasonOf } from './answers.js';
+import { detailOf, reasonOf } from './command-answers.js';
 import { unzipInto } from './copy-tree.js';
 import { exportStream } from './export-stream.js';
 import { mediaTypeOfFormat, textExtensionOf, textFormatOf, writeFormats } from './formats/index.js';

@@ -3,8 +3,8 @@
 import { entryKey, entryRange } from '../../lib/component/entries.js';
 import type { BulkVerdict } from '../../lib/component/resources.js';
 import type { Store } from '../../lib/component/store.js';
-import { plain } from './answers.js';
 import type { BlockItem, ImportBlock, Told } from './blocks.js';
+import { plain } from './command-answers.js';
 import type { Rewrite } from './member.js';
 
 export const importSpace = 'import';

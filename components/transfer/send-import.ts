@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough, Readable } from 'node:stream';
 import type { CommandContext } from '../../lib/component/basics.js';
-import { detailOf, reasonOf } from './answers.js';
+import { detailOf, reasonOf } from './command-answers.js';
 import { zipFolder } from './copy-tree.js';
 import type { RefusedFile } from './file-tree.js';
 import type { Show, WantedImport } from './import-request.js';

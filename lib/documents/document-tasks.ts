@@ -65,11 +65,11 @@ export interface ParseTask {
 /** Documents of so many bytes are read in parts. */
 const longBytes = 1 << 20;
 
-let updates: Promise<typeof import('./update.js')> | undefined;
+let updates: Promise<typeof import('./graph-update.js')> | undefined;
 
 /** The query engine is loaded by the first update. */
-export function loadUpdates(): Promise<typeof import('./update.js')> {
-  updates ??= import('./update.js');
+export function loadUpdates(): Promise<typeof import('./graph-update.js')> {
+  updates ??= import('./graph-update.js');
   return updates;
 }
 

@@ -5,7 +5,7 @@ import { LwsError } from '../errors.js';
 import { formatHttpDate } from '../fields/date.js';
 import { formatEntityTag } from '../fields/etag.js';
 import { type RdfFormat, rdfFormats, turtle } from '../rdf/formats.js';
-import { deleteAcl, noAcl, patchAcl, putAcl, requireControl } from '../resources/acl.js';
+import { deleteAcl, noAcl, patchAcl, putAcl, requireControl } from '../resources/acl-resource.js';
 import { sparqlUpdate } from '../resources/methods.js';
 import { aclOf } from '../resources/names.js';
 import { assertPreconditions, isNotModified } from '../resources/preconditions.js';

@@ -2,7 +2,7 @@
 import { LwsError } from '../errors.js';
 import { isSendableType } from '../fields/media-type.js';
 import { isContainerIri } from '../storage/state/records.js';
-import { assertUsableAcl } from './acl.js';
+import { assertUsableAcl } from './acl-resource.js';
 import type { BulkItem } from './bulk-items.js';
 import { readContextObject } from './linkset.js';
 import { keptLinks } from './metadata.js';

@@ -13,7 +13,7 @@ import { mergedKeys } from '../storage/graphs/graph-keys.js';
 import { defaultTurtle, isLargeGraph, sizeOfLines } from '../storage/graphs/graph-lines.js';
 import { encodeGraph } from '../storage/graphs/quad-keys.js';
 import { newRevision, parentOf, type ResourceRecord } from '../storage/state/records.js';
-import { stageAcl } from './acl.js';
+import { stageAcl } from './acl-resource.js';
 import { assertName, usable } from './bulk-admission.js';
 import type { BulkContent, BulkItem, BulkOptions, BulkVerdict, ExistingRule } from './bulk-items.js';
 import { stageLinks } from './metadata.js';

@@ -5,7 +5,7 @@ import type { AclIndex } from '../authorization/acl-index.js';
 import { turtle } from '../rdf/formats.js';
 import { acl, foaf } from '../rdf/vocabulary.js';
 import { newRevision } from '../storage/state/records.js';
-import { stageAcl } from './acl.js';
+import { stageAcl } from './acl-resource.js';
 import type { Storage } from './storage.js';
 
 /** Writes the root's ACL when there is none: the owners may do everything, with `lws.public-read` everybody may read. */

@@ -14,7 +14,7 @@ import { wacModel } from '../../lib/authorization/wac.js';
 import type { Platform } from '../../lib/component/contract.js';
 import type { Documents } from '../../lib/documents/documents.js';
 import { createLog } from '../../lib/log.js';
-import { stageAcl } from '../../lib/resources/acl.js';
+import { stageAcl } from '../../lib/resources/acl-resource.js';
 import { stageLinks } from '../../lib/resources/metadata.js';
 import { Representations } from '../../lib/resources/representations.js';
 import type { Storage } from '../../lib/resources/storage.js';

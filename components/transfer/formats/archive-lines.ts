@@ -16,7 +16,7 @@ import type {
 } from '../member.js';
 import { longestTriples } from './archive-format.js';
 import { quadLine, quadLines, readQuadLines } from './quad-lines.js';
-import { rewriteLinks, rewritePrefixes, rewriter } from './rewriting.js';
+import { rewriteLinks, rewritePrefixes, rewriter } from './rewritten-iris.js';
 
 export type Line = Readonly<Record<string, unknown>>;
 

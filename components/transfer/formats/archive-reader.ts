@@ -17,7 +17,7 @@ import {
   readTrailer,
 } from './archive-format.js';
 import { type Line, LineReader, type Opened } from './archive-lines.js';
-import { documentKey, RewritingFactory } from './rewriting.js';
+import { documentKey, RewritingFactory } from './rewritten-iris.js';
 import { bytesOfFile, requiredFile } from './whole-file.js';
 
 /** Whether a tree is an archive. */

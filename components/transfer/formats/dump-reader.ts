@@ -18,7 +18,7 @@ import { type ByteSource, type FilePiece, textOf, withStart } from './byte-sourc
 import { GraphRun, LeftOuts, lengthOfRun } from './graph-runs.js';
 import { type Known, KnownQuads, KnownText } from './known-part.js';
 import { nquadsBlocks } from './nquads-blocks.js';
-import { DocumentFactory, documentKey, RewritingFactory } from './rewriting.js';
+import { DocumentFactory, documentKey, RewritingFactory } from './rewritten-iris.js';
 import { streamedQuads } from './streamed-quads.js';
 
 interface DumpKind {

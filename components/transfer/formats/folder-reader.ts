@@ -15,7 +15,7 @@ import { isAuxiliary, isClutter, lastSegment, segmentOf } from './file-names.js'
 import { type FolderIndex, indexName, readIndex } from './folder-index.js';
 import { documentTypeOf, isPage, mediaTypeOf, rdfTypeOf } from './media-types.js';
 import { rdfParts } from './rdf-files.js';
-import { rewriteLinks } from './rewriting.js';
+import { rewriteLinks } from './rewritten-iris.js';
 import { SyntaxFault } from './syntax-fault.js';
 
 /**

@@ -13,12 +13,12 @@ import { boundedPrefixes } from '../../../lib/component/writers.js';
 import type { TreeFile } from '../file-tree.js';
 import type { Rewrite } from '../member.js';
 import { type FilePiece, withStart } from './byte-source.js';
-import { DocumentFault, documentQuads } from './documents.js';
+import { DocumentFault, documentQuads } from './foreign-documents.js';
 import { lengthOfRun } from './graph-runs.js';
 import { KnownQuads } from './known-part.js';
 import { documentTypeOf } from './media-types.js';
 import { nquadsBlocks } from './nquads-blocks.js';
-import { DocumentFactory, documentKey, RewritingFactory, rewritePrefixes, rewriteQuads } from './rewriting.js';
+import { DocumentFactory, documentKey, RewritingFactory, rewritePrefixes, rewriteQuads } from './rewritten-iris.js';
 import { streamedQuads } from './streamed-quads.js';
 import { SyntaxFault } from './syntax-fault.js';
 

@@ -19,7 +19,7 @@ import {
 } from '../member.js';
 import { folderReader } from './folder-reader.js';
 import { rdfTypeOf } from './media-types.js';
-import { rewriter } from './rewriting.js';
+import { rewriter } from './rewritten-iris.js';
 import { CrateTerms, datasetType, fileType, schema } from './ro-crate-terms.js';
 import { bytesOfFile } from './whole-file.js';
 

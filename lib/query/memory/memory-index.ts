@@ -5,8 +5,8 @@
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../../log.js';
 import type { Store } from '../../storage/engine/store.js';
-import { LayeredGraphs } from './changed-graphs.js';
 import { bytesOf } from './index-data.js';
+import { LayeredGraphs } from './layered-graphs.js';
 import type { BuilderData, FromBuilder } from './memory-index-builder.js';
 import type { GraphChanges, MemoryAsked, MemoryBase, MemoryMessage } from './memory-layers.js';
 

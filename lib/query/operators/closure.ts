@@ -7,8 +7,8 @@ import { addNew, addTo } from '../access/collections.js';
 import { joinTokens, type TermKey } from '../access/terms.js';
 import { type Blocks, type ClosurePlan, type Place, type Plan, type Row, type Slot, termAt } from '../plan/plan.js';
 import { blockLength, type Execution, emptyRow, oneBlock, recall } from './execution.js';
-import { graphNames } from './graph-names.js';
 import { graphNodes } from './graph-nodes.js';
+import { graphNames } from './named-graphs.js';
 
 /** A node in a graph; no graph: the union of all. */
 interface Node {

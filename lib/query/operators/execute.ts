@@ -18,13 +18,13 @@ import { closure } from './closure.js';
 import { distinctTermsOf } from './distinct-terms.js';
 import { type Execution, holdsFor, oneBlock, spend, unit } from './execution.js';
 import { leftJoin, markedRows, semiJoin } from './existence.js';
-import { inGraphs } from './graph-names.js';
 import { grouped } from './group.js';
 import { hashJoin } from './hash-join.js';
 import { inOrder } from './join-order.js';
 import { joinPattern } from './join-pattern.js';
 import { joinService } from './join-service.js';
 import { distinct, ordered, sliced } from './modifiers.js';
+import { inGraphs } from './named-graphs.js';
 
 export function execute(execution: Execution, plan: Plan, input?: Blocks): Blocks {
   if (plan.kind === 'service')

@@ -7,8 +7,8 @@ import { Connection, type DatabaseAddress } from './connection.js';
 import { beginCopy } from './copied-rows.js';
 import { openCopy } from './copy.js';
 import { Journal } from './journal.js';
-import { ServerMembership } from './membership.js';
 import { SharedSecrets } from './secrets.js';
+import { ServerMembership } from './server-membership.js';
 import { assertSharedBlobs } from './shared-blobs.js';
 import { openTables } from './tables.js';
 

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { readCertificates } from '../../../components/authn-saml/certificates.js';
+import { readCertificates } from '../../../components/authn-saml/idp-certificates.js';
 import component from '../../../components/authn-saml/index.js';
 import type { Installation, Platform } from '../../../lib/component/contract.js';
 import { loadSettings, SettingsError } from '../../../lib/settings.js';

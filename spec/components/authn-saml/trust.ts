@@ -1,8 +1,8 @@
 /** The suite under test with one trusted identity provider, and what it makes of a credential. */
 import { expect } from 'chai';
 import { createAlgorithms } from '../../../components/authn-saml/algorithms.js';
-import type { TrustedCertificate } from '../../../components/authn-saml/certificates.js';
-import { type AssertionRules, createSuite } from '../../../components/authn-saml/suite.js';
+import type { TrustedCertificate } from '../../../components/authn-saml/idp-certificates.js';
+import { type AssertionRules, createSuite } from '../../../components/authn-saml/saml-suite.js';
 import type { VerifiedCredential } from '../../../lib/authentication/suite.js';
 import { LwsError } from '../../../lib/errors.js';
 import { rsaSigner, type Signer } from '../../support/x509.js';

@@ -1,7 +1,7 @@
 /** An update whose graphs change while it is computed is computed again, a few times. */
 import { expect } from 'chai';
-import type { SparqlEndpoint } from '../../../components/sparql/endpoint.js';
-import { update } from '../../../components/sparql/update.js';
+import { update } from '../../../components/sparql/endpoint-update.js';
+import type { SparqlEndpoint } from '../../../components/sparql/service-endpoint.js';
 import { LwsError } from '../../../lib/errors.js';
 import { OutdatedGraph } from '../../../lib/resources/update-graphs.js';
 

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
-import { DocumentFault, documentQuads } from '../../../components/transfer/formats/documents.js';
+import { DocumentFault, documentQuads } from '../../../components/transfer/formats/foreign-documents.js';
 import { openReader } from '../../../components/transfer/formats/index.js';
 import type { LeftOut, Member } from '../../../components/transfer/member.js';
 

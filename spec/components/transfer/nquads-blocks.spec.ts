@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { Parser } from 'n3';
 import { DataFactory } from 'rdf-data-factory';
 import { nquadsBlocks } from '../../../components/transfer/formats/nquads-blocks.js';
-import { RewritingFactory } from '../../../components/transfer/formats/rewriting.js';
+import { RewritingFactory } from '../../../components/transfer/formats/rewritten-iris.js';
 import '../../support/random-seed.js';
 import { enough, runs } from '../../support/speed.js';
 

@@ -13,12 +13,12 @@ import {
   variantOf,
 } from '../../lib/component/resources.js';
 import { lws, turtle } from '../../lib/component/vocabulary.js';
-import { type SparqlEndpoint, sparqlUrl } from './endpoint.js';
 import type { QueryTask } from './pool/messages.js';
 import type { UpdateLine } from './pool/run-update.js';
 import type { QueryAnswer } from './pool/worker-channel.js';
 import type { SparqlRequest } from './protocol.js';
 import { type Asker, runQueryTask } from './run-task.js';
+import { type SparqlEndpoint, sparqlUrl } from './service-endpoint.js';
 
 /** How often an update that was computed on an outdated state is computed again. */
 const maxAttempts = 10;

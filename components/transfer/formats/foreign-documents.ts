@@ -10,7 +10,7 @@ import type { DataFactory } from 'rdf-data-factory';
 import { runTask, TaskAborted, TaskFailed, WorkerPool } from '../../../lib/component/threads.js';
 import { readQuadLines } from './quad-lines.js';
 
-const script = new URL('./document-worker.js', import.meta.url);
+const script = new URL('./foreign-document-worker.js', import.meta.url);
 /** MiB of memory, and milliseconds without those that it takes to load the parsers. */
 const [memoryMb, usualMs] = [512, 20_000];
 

@@ -1,14 +1,14 @@
 /** The SAML 2.0 suite: from a credential to a principal, step by step, each in a file of its own (rule 15.12). */
 import type { Suite, VerifiedCredential } from '../../lib/component/authentication.js';
 import type { Algorithms } from './algorithms.js';
-import { isValidAt, type TrustedCertificate } from './certificates.js';
 import { readClaims } from './claims.js';
 import { type AudienceRule, assertAudiences, assertIssuer, assertTimes } from './conditions.js';
 import { decodeCredential, looksLikeXml } from './decoding.js';
 import { parseDocument } from './document.js';
+import { isValidAt, type TrustedCertificate } from './idp-certificates.js';
 import { refuse } from './refusal.js';
-import { verifySignature } from './signature.js';
 import { dissectAssertion } from './structure.js';
+import { verifySignature } from './xml-signature.js';
 
 /** What an assertion is held to. */
 export interface AssertionRules {

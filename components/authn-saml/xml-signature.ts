@@ -7,9 +7,9 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type HashAlgorithm, type SignatureAlgorithm, SignedXml } from 'xml-crypto';
 import { type Algorithms, digestValueOf, signatureHolds } from './algorithms.js';
-import type { TrustedCertificate } from './certificates.js';
 import { parseDocument, type XmlDocument } from './document.js';
-import { envelopedSignature, exclusiveCanonicalization } from './names.js';
+import { envelopedSignature, exclusiveCanonicalization } from './identifiers.js';
+import type { TrustedCertificate } from './idp-certificates.js';
 import { refuse } from './refusal.js';
 import { readBase64, readSignedInfo, type SignedInfo } from './signed-info.js';
 import type { SignedAssertion } from './structure.js';

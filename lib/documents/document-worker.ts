@@ -6,7 +6,7 @@ import { loadParser } from '../query/parse/sparql-parser.js';
 import { loadQueryEngine } from '../query/query-engine.js';
 import { type FromWorker, linesAtATime, type Task, type ToWorker } from '../threads/worker-task.js';
 import { type PackedDocument, tasks } from './document-tasks.js';
-import { endedUpdate } from './ended-update.js';
+import { endedUpdate } from './documents.js';
 
 const port = parentPort!;
 const send = (message: FromWorker, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);

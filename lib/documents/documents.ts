@@ -6,16 +6,13 @@ import { type ErrorCode, LwsError } from '../errors.js';
 import { type DataChange, dataChange } from '../query/data-change.js';
 import { readDataUpdate } from '../query/parse/data-update.js';
 import type { ReadUpdate } from '../query/parse/read-update.js';
-import { assertGrown, type Growth, usualBounds } from '../rdf/bounds.js';
+import { assertGrown, type Bounds, type Growth, usualBounds } from '../rdf/bounds.js';
 import { UnknownContext } from '../rdf/contexts.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import { hasParts } from '../rdf/parse-in-parts.js';
 import { allOf, type GraphKeys, PackedKeys, unpackedSoon } from '../storage/graphs/graph-keys.js';
-import type { WorkerPool } from '../threads/worker-pool.js';
+import { WorkerPool } from '../threads/worker-pool.js';
 import { runTask, type Task, TaskAborted, TaskFailed, type TaskResult } from '../threads/worker-task.js';
-import { abortedTask } from './aborted-task.js';
-import type { DocumentBounds, DocumentsOptions, GraphState, Sender } from './document-options.js';
-import { makePools, type Pools } from './document-pools.js';
 import {
   type EncodedDocument,
   loadUpdates,
@@ -24,8 +21,94 @@ import {
   type PackedDocument,
   tasks,
 } from './document-tasks.js';
+import type { RemoteContexts } from './remote-contexts.js';
 
-export type { GraphState, Sender } from './document-options.js';
+export interface DocumentsOptions {
+  /** Where JSON-LD contexts come from that do not ship; absent: from nowhere. */
+  readonly remoteContexts?: RemoteContexts;
+  /** Milliseconds after which a SPARQL update is ended. */
+  readonly updateTimeoutMs: number;
+  /** Milliseconds after which any other task in a worker is ended. */
+  readonly taskTimeoutMs?: number;
+  /** What a document may become. */
+  readonly bounds?: Bounds;
+}
+
+/** Whose work it is: clients take turns, and those of a lower rank come first. */
+export interface Sender {
+  readonly client: string;
+  readonly rank: number;
+}
+
+export interface DocumentBounds {
+  readonly format: RdfFormat;
+  readonly graph: string;
+  readonly client?: string;
+  readonly deadlineMs?: number;
+  readonly contexts?: Readonly<Record<string, string>>;
+}
+
+/** A graph as it is before an update. */
+export interface GraphState {
+  /** Its GSPO keys. */
+  readonly keys: readonly string[];
+  readonly graph: string;
+  readonly prefixes: Readonly<Record<string, string>>;
+}
+
+export interface Pools {
+  readonly large: WorkerPool;
+  readonly updates: WorkerPool;
+  /** What others sent for a stranger's word keeps nobody waiting who stores something. */
+  readonly foreign: WorkerPool;
+}
+
+/** Who controls the storage always finds a thread. */
+const ranks = [2, 1, 1];
+
+/** The threads of a server; none is started yet. */
+export function makePools(): Pools {
+  const script = new URL('./document-worker.js', import.meta.url);
+  return {
+    large: new WorkerPool({ script, size: 2, ranks, queue: 200, idleMs: 20_000, memoryMb: 2048, nurseryMb: 8 }),
+    updates: new WorkerPool({
+      script,
+      size: 2,
+      ranks: [2, 2, 1],
+      queue: 100,
+      memoryMb: 1024,
+      nurseryMb: 8,
+      workerData: { engine: true },
+    }),
+    foreign: new WorkerPool({ script, size: 1, queue: 16, idleMs: 20_000, memoryMb: 256, nurseryMb: 8 }),
+  };
+}
+
+/** What a client is told. */
+export function abortedTask(task: Task, error: TaskAborted): LwsError {
+  const details = { cause: error, reason: `the worker task ${task.name} was ended: ${error.why}` };
+  if (error.why === 'busy' || error.why === 'closed')
+    return new LwsError('too-busy', 'The server has too much of such work waiting. Try again in a moment.', {
+      ...details,
+      fields: { 'Retry-After': '5' },
+    });
+  if (error.why === 'crash')
+    return new LwsError('too-busy', 'The work was interrupted. Nothing was changed; try again.', details);
+  if (task.name === 'update') return endedUpdate(details);
+  return new LwsError(
+    'update-timeout',
+    'The document took too long or too much memory to process. Nothing was changed; split it.',
+    details,
+  );
+}
+
+/** @param details what belongs in the log */
+export const endedUpdate = (details: { readonly cause?: unknown; readonly reason?: string } = {}): LwsError =>
+  new LwsError(
+    'update-timeout',
+    'The update took too long or too much memory and was ended. Nothing was changed; make its WHERE narrower.',
+    details,
+  );
 
 /** Above these sizes the work goes to a worker; below them it takes a millisecond or two. */
 const inlineBytes: Readonly<Record<RdfFormat | 'application/json', number>> = {

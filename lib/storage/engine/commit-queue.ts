@@ -4,18 +4,81 @@
  * none is acknowledged before its batch is synced.
  */
 import { randomUUID } from 'node:crypto';
-import { loggedBatch } from '../log/change-log.js';
+import type { WrittenBatch } from '../../measures.js';
+import { type ChangeLog, loggedBatch } from '../log/change-log.js';
 import { metaKey } from '../state/records.js';
 import { breathe, fillBatch, sizeOfBatch } from './batch-filling.js';
 import { writeWithPartner } from './batch-partner.js';
 import { commitInDoubt } from './commit-in-doubt.js';
-import type { CommitQueueOptions, TransactOptions, Work } from './commit-queue-options.js';
 import { storageFull } from './disk-space.js';
-import { type BatchWriter, putSynced, writeBatch, writeUnsynced } from './durable-level.js';
-import { OverlaidState } from './overlaid-state.js';
-import { type Doubt, measured, type PendingCommit } from './pending-commit.js';
+import { type BatchWriter, type Level, putSynced, writeBatch, writeUnsynced } from './durable-level.js';
+import { type CommittedState, OverlaidState } from './overlaid-state.js';
 import { quotaExceeded } from './quota.js';
 import { Transaction } from './transaction.js';
+
+/** What a transaction does. */
+export type Work<T> = (transaction: Transaction) => Promise<T> | T;
+
+export interface TransactOptions {
+  /** The work only deletes, which the quota never refuses, and which is let through when the disk is nearly full. */
+  readonly frees?: boolean;
+  /** Called when nothing but the disk can refuse it any more: what begins now sees it. */
+  readonly onStaged?: () => void;
+}
+
+export interface CommitQueueOptions {
+  readonly level: Level;
+  readonly committed: CommittedState;
+  /** Bytes that count against the quota, as the last batch left them. */
+  readonly bytes: number;
+  /** The most that these may be; 0: any number. */
+  readonly quotaBytes: number;
+  /** Refuses a batch that the disk might not take. */
+  readonly assertSpace: (bytes: number, frees: boolean) => Promise<void>;
+  /** Called in every transaction that changed something, after its work: what they stage is part of it. */
+  readonly listeners: readonly TransactionListener[];
+  /** Called when a transaction is going to be written, before anybody can read of it. */
+  readonly onStage: (transaction: Transaction) => void;
+  /** Called when a transaction is on the disk, before it is acknowledged. */
+  readonly onCommit: (transaction: Transaction) => void;
+  /** Called for a transaction that was staged, when it is known that it never comes to the disk, or `mayBeStored`. */
+  readonly onDrop: (transaction: Transaction, mayBeStored?: boolean) => void;
+  readonly changes: ChangeLog;
+  /** Keys that the next batch removes besides. */
+  readonly forgotten: Set<string>;
+  readonly onFailure: (error: unknown) => void;
+  /** Called when a batch is on the disk. */
+  readonly onBatch: (batch: WrittenBatch) => void;
+}
+
+export type TransactionListener = (transaction: Transaction) => void | Promise<void>;
+
+interface Measured {
+  readonly transaction: Transaction;
+  readonly sequence: number;
+  /** Of its batch, about. */
+  readonly bytes: number;
+  /** Bytes that count against the quota after it; more may be staged already. */
+  readonly total: number;
+}
+
+export interface PendingCommit extends Measured {
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** A transaction that is about to be laid over the state. */
+export const measured = (transaction: Transaction, sequence: number): Measured => ({
+  ...{ transaction, sequence },
+  ...{ bytes: sizeOfBatch(transaction), total: transaction.bytes },
+});
+
+/** A batch of which nobody knows whether it is on the disk, and what waited after it. */
+export interface Doubt {
+  readonly batch: string;
+  readonly group: readonly PendingCommit[];
+  readonly behind: readonly PendingCommit[];
+}
 
 /** A smaller batch fits what is kept free for it. */
 const largeBatch = 4 << 20;

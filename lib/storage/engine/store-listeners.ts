@@ -1,6 +1,6 @@
 /** Who is notified of transactions, and when. */
 import type { WrittenBatch } from '../../measures.js';
-import type { TransactionListener } from './commit-queue-options.js';
+import type { TransactionListener } from './commit-queue.js';
 import type { Transaction } from './transaction.js';
 
 type Listener = (transaction: Transaction) => void;

@@ -4,13 +4,14 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import type { Blobs } from '../blobs/blobs.js';
+import type { Blobs, S3Address } from '../blobs/blobs.js';
 import { SettledBlobs } from '../blobs/settled-blobs.js';
 import { CommittedGraphs } from '../graphs/committed-graphs.js';
 import type { GraphKeys } from '../graphs/graph-keys.js';
 import { HiddenGraphs } from '../graphs/hidden-graphs.js';
 import { GraphInTheWay, hiddenKey } from '../graphs/hidden-keys.js';
 import { ChangeLog } from '../log/change-log.js';
+import type { Cluster } from '../shared/cluster.js';
 import { commitQueueOf, type SharedStore } from '../shared/shared-store.js';
 import {
   iriOfRecordKey,
@@ -21,16 +22,29 @@ import {
   recordKey,
 } from '../state/records.js';
 import { adoptBlobs } from './adopt.js';
-import type { CommitQueue } from './commit-queue.js';
-import type { TransactOptions, Work } from './commit-queue-options.js';
+import type { CommitQueue, TransactOptions, Work } from './commit-queue.js';
 import { beingOpened, entryBlocks, givenValue, keyBlocks, type Level } from './durable-level.js';
-import { migrate } from './format.js';
+import { type MigrationOptions, migrate } from './format.js';
 import { lastEnd, noteClosed, noteOpened } from './last-end.js';
 import { readCounter } from './quota.js';
 import { type Pause, Recovery } from './recovery.js';
 import { StoreListeners } from './store-listeners.js';
-import type { StoreOptions } from './store-options.js';
 import type { Transaction } from './transaction.js';
+
+export interface StoreOptions extends MigrationOptions {
+  /** Notified of a failure that no request can be answered with: a blob that could not be removed, a failed batch. */
+  readonly onTrouble?: (message: string, error: unknown) => void;
+  /** Told when a trouble has ended by itself. */
+  readonly onRecovery?: (message: string) => void;
+  /** Other servers write the storage as well, and this is a member of those. */
+  readonly cluster?: Cluster | undefined;
+  /** Where the blobs are; absent: the folder `blobs/`. */
+  readonly s3?: S3Address | undefined;
+  /** Called when it is closed. */
+  readonly onClose?: () => void;
+  /** Bytes that it may hold (see quota.ts); 0 or absent: any number. */
+  readonly quotaBytes?: number;
+}
 
 export class Store extends StoreListeners {
   readonly isTransaction = false;

@@ -4,9 +4,14 @@
  */
 
 import { LwsError } from '../../errors.js';
-import { CommitQueue } from '../engine/commit-queue.js';
-import type { CommitQueueOptions, TransactionListener } from '../engine/commit-queue-options.js';
-import { type Doubt, measured, type PendingCommit } from '../engine/pending-commit.js';
+import {
+  CommitQueue,
+  type CommitQueueOptions,
+  type Doubt,
+  measured,
+  type PendingCommit,
+  type TransactionListener,
+} from '../engine/commit-queue.js';
 import { metaKey } from '../state/records.js';
 import { databaseAway } from './connection.js';
 import { CopiedRows } from './copied-rows.js';

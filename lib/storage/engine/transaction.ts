@@ -214,7 +214,7 @@ export class Transaction {
     this.noteGraph(iri, keys, 0);
   }
 
-  /** Begins to write a hidden graph, unless there is one that is seen. @throws GraphInTheWay */
+  /** Reserves the name for a graph that is written hidden, unless a visible graph has it. @throws GraphInTheWay */
   hideGraph(iri: string, keys: GraphKeys): boolean {
     this.assertVisible(iri);
     const hides = this.record(iri)?.kind !== 'rdf';

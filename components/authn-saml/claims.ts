@@ -5,8 +5,27 @@
 import { isAbsoluteIri } from '../../lib/component/vocabulary.js';
 import { attributeOf, childrenOf, isNamed, onlyChild, textContentOf, type XmlElement } from './document.js';
 import { assertionNamespace as saml } from './identifiers.js';
-import { readInstant } from './instant.js';
 import { refuse, shownName } from './refusal.js';
+
+/** Points in time as SAML writes them (SAML 2.0 Core 1.3.3): xs:dateTime in UTC. */
+const form = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.\d{1,9})?Z$/;
+
+/**
+ * Milliseconds since the epoch, parts of a second left out.
+ * @param name the attribute, for the reason
+ * @throws LwsError `invalid-token` for another zone, another form, and a day or time that does not exist
+ */
+export function readInstant(value: string, name: string): number {
+  const [, seconds] = form.exec(value) ?? [];
+  const time = seconds === undefined ? Number.NaN : Date.parse(`${seconds}Z`);
+  // Date.parse takes February 30 for March 1 or 2, and 24:00 for the next day.
+  if (Number.isNaN(time) || new Date(time).toISOString() !== `${seconds}.000Z`)
+    refuse(
+      'A time in the assertion is malformed.',
+      `${name} is ${shownName(value)}, expected an xs:dateTime in UTC with Z`,
+    );
+  return time;
+}
 
 /** One bound of the assertion's validity: which attribute, and its time in milliseconds since the epoch. */
 export interface Bound {

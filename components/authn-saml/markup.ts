@@ -2,18 +2,134 @@
  * A strict reader of the small part of XML that assertions are written in: elements, attributes, text. It runs before the parser, so that
  * nothing reaches a lenient parser that could be read in two ways.
  */
-import { assertCharacters, expandReferences } from './characters.js';
-import { xmlNamespace } from './identifiers.js';
-import {
-  Declarations,
-  type ExpandedName,
-  expandAttribute,
-  expandElement,
-  outermost,
-  type RawAttribute,
-  type Scope,
-} from './namespaces.js';
+import { htmlNamespace, xmlNamespace, xmlnsNamespace } from './identifiers.js';
 import { refuseXml, shownName } from './refusal.js';
+
+/**
+ * The characters that may stand in an assertion, and what its references mean.
+ *
+ * Narrower than XML 1.0: without the C1 controls, and without U+0085 and U+2028, which the parser takes for line ends as XML 1.1 does while
+ * a signer under XML 1.0 does not.
+ */
+const forbidden = /[^\t\n\r\u0020-\u007e\u00a0-\u2027\u2029-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/u;
+const reference = /&([^;&<]{0,10};?)/g;
+const predefined = new Map([
+  ['lt;', '<'],
+  ['gt;', '>'],
+  ['amp;', '&'],
+  ['quot;', '"'],
+  ['apos;', "'"],
+]);
+
+const codeOf = (character: string): string =>
+  `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}`;
+
+/** @throws LwsError `invalid-token` for NUL, other controls, lone surrogates and noncharacters */
+export function assertCharacters(text: string): void {
+  const [found] = forbidden.exec(text) ?? [];
+  if (found !== undefined) refuseXml(`the character ${codeOf(found)} is not accepted`);
+}
+
+/**
+ * A string with its references replaced (XML 1.0 4.1, 4.6).
+ * @throws LwsError `invalid-token` for another entity than the five predefined ones, and for a forbidden character
+ */
+export const expandReferences = (text: string): string =>
+  text.includes('&') ? text.replace(reference, (_, body: string) => predefined.get(body) ?? characterOf(body)) : text;
+
+function characterOf(body: string): string {
+  const [, decimal, hexadecimal] = /^#(?:(\d{1,7})|x([\dA-Fa-f]{1,6}));$/.exec(body) ?? [];
+  if (decimal === undefined && hexadecimal === undefined)
+    return refuseXml(`the reference ${JSON.stringify(`&${body}`)} is to no predefined entity and no character`);
+  const code = decimal === undefined ? Number.parseInt(hexadecimal!, 16) : Number(decimal);
+  if (code > 0x10ffff || forbidden.test(String.fromCodePoint(code)))
+    return refuseXml(`the reference ${JSON.stringify(`&${body}`)} is to a character that is not accepted`);
+  return String.fromCodePoint(code);
+}
+
+/** Prefix to namespace; the default namespace under the empty prefix. */
+export type Scope = ReadonlyMap<string, string>;
+
+export interface RawAttribute {
+  readonly qualified: string;
+  /** As written, references and white space included. */
+  readonly raw: string;
+}
+
+export interface ExpandedName {
+  readonly namespace: string;
+  readonly localName: string;
+}
+
+export const outermost: Scope = new Map([['xml', xmlNamespace]]);
+
+/** The most prefixes in a document: canonicalisation takes time for each of them at each of the elements. */
+const maxPrefixes = 64;
+
+// Absolute, as Canonical XML demands (1.1, section 1), and of characters that need no escape: xml-crypto writes a
+// namespace into the canonical form as it is.
+const namespaceName = /^[A-Za-z][A-Za-z0-9+.-]*:[\w\-.~:/?#[\]@!$()*+,;=%]+$/;
+
+/** The prefixes of one document: each keeps its one namespace, so that a name means the same wherever it is moved. */
+export class Declarations {
+  private readonly bound = new Map<string, string>();
+
+  /** The scope inside a tag. @throws LwsError `invalid-token` */
+  enter(outer: Scope, attributes: readonly RawAttribute[]): Scope {
+    const own = attributes.filter(({ qualified }) => qualified.startsWith('xmlns'));
+    if (own.length === 0) return outer;
+    const scope = new Map(outer);
+    for (const { qualified, raw } of own) scope.set(this.declare(qualified, raw), raw);
+    return scope;
+  }
+
+  private declare(qualified: string, namespace: string): string {
+    // xml-crypto leaves out every attribute whose name begins so: it would be one that nobody signed.
+    if (qualified !== 'xmlns' && !qualified.startsWith('xmlns:'))
+      refuseXml(`the attribute ${shownName(qualified)} only looks like a namespace declaration`);
+    const prefix = qualified.slice('xmlns:'.length);
+    if (/^xml/i.test(prefix)) refuseXml(`the prefix ${shownName(prefix)} is reserved`);
+    if (!namespaceName.test(namespace)) refuseXml(`the namespace ${shownName(namespace)} is no absolute URI`);
+    // The parser reads HTML by other rules, and the two of XML itself may not be declared.
+    if ([htmlNamespace, xmlNamespace, xmlnsNamespace].includes(namespace))
+      refuseXml(`the namespace ${namespace} is not accepted`);
+    const known = this.bound.get(prefix);
+    if (prefix !== '' && known !== undefined && known !== namespace)
+      refuseXml(`the prefix ${prefix} is redefined from ${shownName(known)} to ${shownName(namespace)}`);
+    this.bound.set(prefix, namespace);
+    if (this.bound.size > maxPrefixes) refuseXml(`more than ${maxPrefixes} prefixes`);
+    return prefix;
+  }
+}
+
+/** @throws LwsError `invalid-token` for a prefix that is not declared */
+export function expandElement(qualified: string, scope: Scope): ExpandedName {
+  const [prefix, localName] = split(qualified);
+  return { namespace: namespaceOf(prefix, scope), localName };
+}
+
+/** An attribute without a prefix is in no namespace (Namespaces in XML 6.2). @throws LwsError as `expandElement` */
+export function expandAttribute(qualified: string, scope: Scope): ExpandedName {
+  if (qualified === 'xmlns' || qualified.startsWith('xmlns:'))
+    return { namespace: xmlnsNamespace, localName: split(qualified)[1] };
+  const [prefix, localName] = split(qualified);
+  return { namespace: prefix === '' ? '' : namespaceOf(prefix, scope), localName };
+}
+
+function split(qualified: string): [prefix: string, localName: string] {
+  const colon = qualified.indexOf(':');
+  const parts: [string, string] = [qualified.slice(0, Math.max(colon, 0)), qualified.slice(colon + 1)];
+  // The parser keeps names as members of plain objects.
+  for (const part of [qualified, ...parts])
+    if (part in Object.prototype) refuseXml(`the name ${shownName(qualified)} is not accepted`);
+  return parts;
+}
+
+function namespaceOf(prefix: string, scope: Scope): string {
+  const namespace = scope.get(prefix);
+  if (namespace === undefined && prefix !== '') refuseXml(`the prefix ${shownName(prefix)} is not declared`);
+  return namespace ?? '';
+}
 
 export interface ReadAttribute extends ExpandedName {
   readonly value: string;

@@ -2,17 +2,100 @@
  * Delivers the outbox: one line of deliveries for each inbox, in order, each tried again until it succeeds or is given up. A slow inbox
  * holds up nobody else.
  */
+
+import { createHash, type KeyObject, sign } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { Log } from '../../lib/component/basics.js';
 import { lwsJson } from '../../lib/component/http.js';
 import { Gate, type GuardedFetch, OutboundError } from '../../lib/component/outbound.js';
 import type { Store } from '../../lib/component/store.js';
-import { Aftermath } from './aftermath.js';
 import { notificationOf } from './events.js';
-import { type SigningKey, signedFields } from './message-signature.js';
 import { type Delivery, inboxOfKey, outboxRange } from './outbox.js';
 import type { Subscription } from './subscription.js';
-import type { Subscriptions } from './subscriptions.js';
+import { type Subscriptions, subscriptionKey } from './subscriptions.js';
+
+/** What is written after deliveries: one transaction for all inboxes that wait for one. */
+interface Batch {
+  readonly keys: string[];
+  readonly told: Map<string, Subscription>;
+  readonly written: Promise<void>;
+}
+
+export class Aftermath {
+  private next: Batch | undefined;
+
+  constructor(private readonly store: Store) {}
+
+  /** What was delivered or given up leaves the outbox, and its subscriptions remember how it went. */
+  write(keys: readonly string[], told: ReadonlyMap<string, Subscription>): Promise<void> {
+    if (keys.length === 0) return Promise.resolve();
+    this.next ??= this.begin();
+    this.next.keys.push(...keys);
+    for (const [id, state] of told) this.next.told.set(id, state);
+    return this.next.written;
+  }
+
+  private begin(): Batch {
+    const [keys, told]: [string[], Map<string, Subscription>] = [[], new Map()];
+    const taken = (): void => {
+      if (this.next?.keys === keys) this.next = undefined;
+    };
+    const written = this.store.transact(
+      (tx) => {
+        taken();
+        for (const key of keys) tx.deleteEntry(key);
+        // One that was cancelled meanwhile stays cancelled.
+        for (const [id, state] of told)
+          if (tx.entry(subscriptionKey(id)) !== undefined) tx.putEntry(subscriptionKey(id), JSON.stringify(state));
+      },
+      { frees: true },
+    );
+    return { keys, told, written: written.finally(taken) };
+  }
+}
+
+/** Signatures of deliveries: RFC 9421 with Ed25519 over RFC 9530 digests (rule 16.7). Pure. */
+export interface SigningKey {
+  /** The id of the verification method. */
+  readonly keyId: string;
+  readonly key: KeyObject;
+}
+
+const covered = ['@method', '@scheme', '@authority', '@path', 'content-type', 'content-digest'] as const;
+
+/**
+ * The fields that a POST of a body carries.
+ * @param created seconds since the epoch
+ */
+export function signedFields(
+  { keyId, key }: SigningKey,
+  url: URL,
+  contentType: string,
+  body: Uint8Array,
+  created: number,
+): Readonly<Record<string, string>> {
+  const digest = `sha-256=:${createHash('sha256').update(body).digest('base64')}:`;
+  const values: Readonly<Record<(typeof covered)[number], string>> = {
+    '@method': 'POST',
+    '@scheme': url.protocol.slice(0, -1),
+    // RFC 9421 2.2.3: lower case, without the default port, which is how URL has it.
+    '@authority': url.host,
+    '@path': url.pathname,
+    'content-type': contentType,
+    'content-digest': digest,
+  };
+  const parameters = `(${covered.map((name) => `"${name}"`).join(' ')});created=${created};keyid="${keyId}"`;
+  const base = [...covered.map((name) => `"${name}": ${values[name]}`), `"@signature-params": ${parameters}`].join(
+    '\n',
+  );
+  const signature = sign(null, Buffer.from(base), key).toString('base64');
+  return {
+    'Content-Type': contentType,
+    'Content-Digest': digest,
+    'Signature-Input': `sig1=${parameters}`,
+    Signature: `sig1=:${signature}:`,
+  };
+}
 
 export interface DeliveryOptions {
   readonly store: Store;

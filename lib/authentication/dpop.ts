@@ -1,14 +1,133 @@
 /** DPoP: the proof that whoever presents an access token has the key that it is bound to (RFC 9449; rule 15.14). */
-import { createHash, type KeyObject } from 'node:crypto';
+import {
+  constants,
+  createHash,
+  createHmac,
+  createPublicKey,
+  type KeyObject,
+  timingSafeEqual,
+  verify,
+} from 'node:crypto';
 import { calculateJwkThumbprint, type JWK } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { LwsError } from '../errors.js';
-import { type DpopNonces, dpopNonces } from './dpop-nonce.js';
 import { fits } from './issuer-keys.js';
 import { privateMembers, readJwt, signatureAlgorithms } from './jwt.js';
-import { proofHolds, proofKey } from './proof-signature.js';
-import { replayCache } from './replay-cache.js';
 import { refusedCredential } from './suite.js';
+
+/** Nonces for DPoP without a memory of them: a time under a key that all servers of a storage have (RFC 9449 8; rule 15.15). */
+export interface DpopNonces {
+  issue(): string;
+  accepts(nonce: string): boolean;
+}
+
+const nonceMs = 300_000;
+/** The time in six bytes, then so much of its MAC. */
+const macBytes = 16;
+
+export function dpopNonces(clock: () => number, secret: Uint8Array): DpopNonces {
+  const mac = (time: Uint8Array): Buffer => createHmac('sha256', secret).update(time).digest().subarray(0, macBytes);
+  return {
+    issue() {
+      const time = Buffer.alloc(6);
+      time.writeUIntBE(clock(), 0, 6);
+      return Buffer.concat([time, mac(time)]).toString('base64url');
+    },
+    accepts(nonce) {
+      const bytes = Buffer.from(nonce, 'base64url');
+      if (bytes.length !== 6 + macBytes) return false;
+      const time = bytes.subarray(0, 6);
+      if (!timingSafeEqual(bytes.subarray(6), mac(time))) return false;
+      const age = clock() - time.readUIntBE(0, 6);
+      return age >= 0 && age <= nonceMs;
+    },
+  };
+}
+
+/** Which DPoP proofs have been used: bounded, and never forgetting one that could be used again. */
+export interface ReplayCache {
+  /** Marks an identifier as used; `full` when there is no room to remember it. */
+  consume(id: string): 'new' | 'used' | 'full';
+}
+
+/**
+ * @param size how many identifiers at most
+ * @param validMs how long a proof could be used again: its greatest age, and how far it may lie ahead
+ */
+export function replayCache(size: number, validMs: number, clock: () => number): ReplayCache {
+  /** Until when each is remembered (ms); all for the same time, so the first ones go first. */
+  const used = new Map<string, number>();
+  return {
+    consume(id) {
+      const now = clock();
+      for (const [known, until] of used) {
+        if (until > now) break;
+        used.delete(known);
+      }
+      if (used.has(id)) return 'used';
+      if (used.size >= size) return 'full';
+      used.set(id, now + validMs);
+      return 'new';
+    },
+  };
+}
+
+/**
+ * The signature of a DPoP proof, verified off the main thread with a key that is kept: every request brings a fresh proof, and going
+ * through WebCrypto for each would cost half as much again.
+ */
+interface Algorithm {
+  readonly hash: string | null;
+  /** The curve of an elliptic key, as JWK calls it. */
+  readonly curve?: string;
+  readonly padding?: number;
+}
+
+const algorithms: Readonly<Record<string, Algorithm>> = {
+  ES256: { hash: 'sha256', curve: 'P-256' },
+  ES384: { hash: 'sha384', curve: 'P-384' },
+  ES512: { hash: 'sha512', curve: 'P-521' },
+  EdDSA: { hash: null, curve: 'Ed25519' },
+  Ed25519: { hash: null, curve: 'Ed25519' },
+  RS256: { hash: 'sha256', padding: constants.RSA_PKCS1_PADDING },
+  RS384: { hash: 'sha384', padding: constants.RSA_PKCS1_PADDING },
+  RS512: { hash: 'sha512', padding: constants.RSA_PKCS1_PADDING },
+  PS256: { hash: 'sha256', padding: constants.RSA_PKCS1_PSS_PADDING },
+  PS384: { hash: 'sha384', padding: constants.RSA_PKCS1_PSS_PADDING },
+  PS512: { hash: 'sha512', padding: constants.RSA_PKCS1_PSS_PADDING },
+};
+
+/** RFC 7518 3.3, 3.5. */
+const shortestRsa = 2048;
+
+/** The key of a public JWK; `undefined` when it is none, or none for the algorithm. */
+export function proofKey(jwk: JWK, name: string): KeyObject | undefined {
+  const algorithm = algorithms[name];
+  if (!algorithm || (algorithm.curve !== undefined && jwk.crv !== algorithm.curve)) return undefined;
+  try {
+    const key = createPublicKey({ key: jwk as never, format: 'jwk' });
+    const bits = key.asymmetricKeyDetails?.modulusLength;
+    return algorithm.padding !== undefined && (bits ?? 0) < shortestRsa ? undefined : key;
+  } catch {
+    // Members that are missing or make no key.
+    return undefined;
+  }
+}
+
+/** Whether the signature of a compact JWS holds. */
+export function proofHolds(jws: string, name: string, key: KeyObject): Promise<boolean> {
+  const { hash, padding } = algorithms[name]!;
+  const end = jws.lastIndexOf('.');
+  const options = {
+    key,
+    dsaEncoding: 'ieee-p1363' as const,
+    ...(padding === undefined ? {} : { padding, saltLength: constants.RSA_PSS_SALTLEN_DIGEST }),
+  };
+  const signature = Buffer.from(jws.slice(end + 1), 'base64url');
+  return new Promise((resolve) => {
+    verify(hash, Buffer.from(jws.slice(0, end)), options, signature, (error, valid) => resolve(!error && valid));
+  });
+}
 
 export interface DpopOptions {
   readonly requireNonce: boolean;

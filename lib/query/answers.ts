@@ -1,15 +1,98 @@
 /** What a query answers, in blocks. It must not know formats or who asks. */
-import type { Quad, Term } from '@rdfjs/types';
+
+import type { IQuerySource } from '@comunica/types';
+import type { Algebra } from '@comunica/utils-algebra';
+import type { Quad, Term, Variable } from '@rdfjs/types';
+import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../errors.js';
 import { emptyGraphs } from './access/empty-graphs.js';
-import { termCache } from './access/terms.js';
-import type { BlockStream } from './block-stream.js';
+import { type TermKey, termCache } from './access/terms.js';
+import { makeBindings } from './bindings.js';
+import { BlockStream } from './block-stream.js';
 import { type DatasetOptions, matchesOf } from './dataset.js';
-import type { TripleTokens } from './operators/graph-results.js';
-import type { RunOptions } from './operators/run.js';
+import { graphTriples, type TripleTokens } from './operators/graph-results.js';
+import { type RunOptions, startRun } from './operators/run.js';
 import type { ReadQuery } from './parse/parse-query.js';
-import { quadSource, type RowStream, tripleReader } from './quad-source.js';
+import { type Compiled, compileQuery } from './plan/compile-query.js';
+import { NotCompiledError } from './plan/compile-scope.js';
+import type { Row } from './plan/plan.js';
 import { contextOf, loadQueryEngine } from './query-engine.js';
+import { wholeOperations } from './whole-operations.js';
+
+/**
+ * The quads that a caller may read as a query source of Comunica's that answers whole operations: compiled to a plan, run over
+ * ordered keys. It must not know HTTP or who asks.
+ */
+export interface QuadSourceOptions extends RunOptions {
+  /** What IRI() resolves against. */
+  readonly base: string;
+}
+
+/** Bindings of a SELECT in blocks of rows, and its columns. */
+export interface RowStream extends BlockStream<Row[], unknown> {
+  readonly columns: Compiled['columns'];
+}
+
+export interface QuadSource extends IQuerySource {
+  /** Ends what still runs. To be called before the snapshot is closed. */
+  close(): Promise<void>;
+}
+
+const dataFactory = new DataFactory<Quad>();
+
+/**
+ * A source for one query, which is compiled here as it was written; what Comunica makes of it on the way is not looked at.
+ * @throws LwsError `too-complex` for what cannot be compiled: triple terms
+ */
+export function quadSource(query: Algebra.Operation, options: QuadSourceOptions): QuadSource {
+  const compiled = compiledOrRefused(query, options.base);
+  const run = startRun(options, compiled);
+  return {
+    referenceValue: 'urn:quadpod:dataset',
+    getFilterFactor: async () => 1,
+    getSelectorShape: async () => wholeOperations,
+    queryBindings: () => rowStream(compiled, run.rows) as never,
+    queryBoolean: async () => !(await run.rows.next()).done,
+    queryQuads: () => quadStream(graphTriples(run.execution, compiled.graph!, run.rows)) as never,
+    queryVoid: () => Promise.reject(new Error('The dataset is read only.')),
+    toString: () => 'dataset',
+    close: () => run.close(),
+  };
+}
+
+export function compiledOrRefused(query: Algebra.Operation, base: string): Compiled {
+  try {
+    return compileQuery(query, base);
+  } catch (error) {
+    if (error instanceof NotCompiledError)
+      throw new LwsError('too-complex', `The query is not possible here. ${error.message}.`, { cause: error });
+    throw error;
+  }
+}
+
+function rowStream({ columns }: Compiled, rows: AsyncGenerator<Row[]>): RowStream {
+  const variables = columns.map(([name, slot]) => [dataFactory.variable(name), slot] as const);
+  const termAt = termCache();
+  const bindingsOf = (row: Row): unknown => {
+    const entries = variables.flatMap(([variable, slot]): [Variable, Term][] =>
+      row[slot] === undefined ? [] : [[variable, termAt(row[slot])]],
+    );
+    return makeBindings(entries);
+  };
+  const stream = new BlockStream(rows, (block) => block.map(bindingsOf));
+  return Object.assign(stream.announce(variables.map(([variable]) => variable)), { columns });
+}
+
+function quadStream(triples: AsyncGenerator<TripleTokens[]>): BlockStream<TripleTokens[], Quad> {
+  const quadOf = tripleReader();
+  return new BlockStream(triples, (block) => block.map(quadOf)).announce([]);
+}
+
+/** Makes triples of tokens, of which IRIs come again. */
+export function tripleReader(): (triple: TripleTokens) => Quad {
+  const termAt = termCache() as (token: TermKey) => never;
+  return ([subject, predicate, object]) => dataFactory.quad(termAt(subject), termAt(predicate), termAt(object));
+}
 
 /** The dataset and the limits of one query. */
 export interface AskOptions extends DatasetOptions, Omit<RunOptions, 'matches' | 'emptyGraphs'> {}

@@ -2,16 +2,20 @@
  * An update of named graphs over one snapshot: its operations one after another, each of which sees what those before it did. What comes
  * of it is handed over and not written. It must not know who asks, nor what a graph is the graph of.
  */
+
+import type { IQuerySource } from '@comunica/types';
 import type { Algebra } from '@comunica/utils-algebra';
 import { LwsError } from '../errors.js';
 import { freshLabels } from '../rdf/blank-nodes.js';
+import { only, unionOfRanges } from '../storage/engine/iri-ranges.js';
 import { keyInGraph } from '../storage/graphs/quad-keys.js';
 import { changedKeys } from './access/changed-keys.js';
-import { emptyGraphs } from './access/empty-graphs.js';
+import { type EmptyGraphs, emptyGraphs } from './access/empty-graphs.js';
+import { type DatasetGraphs, graphGate } from './access/graph-gate.js';
 import { keyIterators } from './access/key-iterators.js';
 import { quadMatches } from './access/quad-matches.js';
-import { withChanges } from './changed-dataset.js';
-import { ChangedGraphs, type ChangedGraphsOptions } from './changed-graphs.js';
+import type { ReadableGraphs } from './access/readable-graphs.js';
+import { type ChangedGraph, ChangedGraphs, type ChangedGraphsOptions } from './changed-graphs.js';
 import type { DatasetOptions } from './dataset.js';
 import { startRun } from './operators/run.js';
 import type { UpdateStep } from './parse/read-update.js';
@@ -20,7 +24,75 @@ import { type CompiledGraphsUpdate, compileGraphsUpdate } from './plan/compile-t
 import type { Plan, Row } from './plan/plan.js';
 import { QuadChange } from './quad-change.js';
 import { contextOf, loadQueryEngine } from './query-engine.js';
-import { updateSource } from './update-source.js';
+import { wholeOperations } from './whole-operations.js';
+
+/** The caller's dataset with the graphs that an update has made, which it may read within that update: they hold what it inserted. */
+export interface ChangedDataset {
+  readonly dataset: DatasetGraphs;
+  /** The graphs without a triple, as they are now. @param before as they were */
+  changedEmpty(before: EmptyGraphs): EmptyGraphs;
+}
+
+export function withChanges(
+  { readable, defaultGraphs, namedGraphs }: DatasetGraphs,
+  graphs: ChangedGraphs,
+): ChangedDataset {
+  const made = new Set(graphs.all.filter(({ isSeen }) => isSeen).map(({ iri }) => iri));
+  const dataset = {
+    readable: made.size === 0 ? readable : readableToo(readable, made),
+    ...(defaultGraphs ? { defaultGraphs } : {}),
+    ...(namedGraphs ? { namedGraphs } : {}),
+  };
+  const isEmpty = ({ exists, triples }: ChangedGraph): boolean => exists && triples === 0;
+  return {
+    dataset,
+    changedEmpty(before) {
+      const gate = graphGate(dataset, 'named');
+      return {
+        async all() {
+          const own = graphs.all.filter(isEmpty).map(({ iri }) => iri);
+          await gate.decide(own);
+          const others = (await before.all()).filter((graph) => !graphs.known(graph));
+          return [...others, ...own.filter((graph) => gate.isOpen(graph))];
+        },
+        async has(graph) {
+          const known = graphs.known(graph);
+          if (!known) return before.has(graph);
+          await gate.decide([graph]);
+          return gate.isOpen(graph) === true && isEmpty(known);
+        },
+      };
+    },
+  };
+}
+
+function readableToo(readable: ReadableGraphs, made: ReadonlySet<string>): ReadableGraphs {
+  return {
+    all: readable.all,
+    ...(readable.isExact === undefined ? {} : { isExact: readable.isExact }),
+    get ranges() {
+      return readable.ranges && unionOfRanges([...readable.ranges, ...[...made].map(only)]);
+    },
+    known: (graph) => made.has(graph) || readable.known(graph),
+    resolve: (graphs) => readable.resolve(graphs.filter((graph) => !made.has(graph))),
+  };
+}
+
+/** @param run does the operation that the source was made for; what Comunica makes of it on the way is not looked at */
+export const updateSource = (run: () => Promise<void>): IQuerySource => ({
+  referenceValue: 'urn:quadpod:graphs',
+  getFilterFactor: async () => 1,
+  getSelectorShape: async () => wholeOperations,
+  queryBindings: updatesAlone,
+  queryQuads: updatesAlone,
+  queryBoolean: updatesAlone,
+  queryVoid: run,
+  toString: () => 'graphs',
+});
+
+const updatesAlone = (): never => {
+  throw new Error('Graphs are updated here, not asked.');
+};
 
 export interface GraphsUpdateOptions extends Omit<DatasetOptions, 'memory'>, ChangedGraphsOptions {
   /** Solutions that the WHERE of all operations may have together. */

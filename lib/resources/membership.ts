@@ -1,11 +1,55 @@
 /** Containers as they are listed: which members the asking client may see, of a page or all (rule 9.3). */
+
+import { LRUCache } from 'lru-cache';
 import type { Access } from '../authorization/principal.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import type { ResourceRecord } from '../storage/state/records.js';
 import { jsonDocument, type Listing, type Membership, rdfDocument } from './listing-documents.js';
-import { pageStarts } from './page-starts.js';
 import { latest, seenItem, viewState } from './seen-state.js';
 import type { Storage } from './storage.js';
+
+/**
+ * Where the pages of a listing begin, as earlier scans of the same state found it, so that a page far after costs no scan of those before
+ * it.
+ */
+interface Known {
+  readonly revision: string;
+  /** The first members of pages, by the number of members before them. */
+  readonly starts: Map<number, string>;
+}
+
+const maxContainers = 200;
+const known = new WeakMap<Storage, LRUCache<string, Known>>();
+
+export interface PageStarts {
+  /** The nearest known beginning at or before a position. */
+  before(position: number): { readonly position: number; readonly iri: string | undefined };
+  note(position: number, iri: string): void;
+}
+
+/** What is known of a container in its present state. */
+export function pageStarts(storage: Storage, { iri, revision, members = 0 }: ResourceRecord): PageStarts {
+  const containers = known.get(storage) ?? new LRUCache<string, Known>({ max: maxContainers });
+  known.set(storage, containers);
+  const found = containers.get(iri);
+  const { starts } = found?.revision === revision ? found : { starts: new Map<number, string>() };
+  if (found?.starts !== starts) containers.set(iri, { revision, starts });
+  const { pageSize } = storage.limits;
+  return {
+    before(position) {
+      // A page that is asked for may be far behind the last.
+      const most = Math.min(position, members);
+      for (let at = most - (most % pageSize); at > 0; at -= pageSize) {
+        const start = starts.get(at);
+        if (start !== undefined) return { position: at, iri: start };
+      }
+      return { position: 0, iri: undefined };
+    },
+    note(position, member) {
+      if (position % pageSize === 0) starts.set(position, member);
+    },
+  };
+}
 
 /**
  * The listing as JSON, in pages when the membership exceeds one (rules 9.1, 9.4).

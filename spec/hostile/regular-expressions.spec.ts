@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { check } from 'recheck';
 import { decodeEscapes } from '../../lib/query/parse/code-point-escapes.js';
-import { resolveReferences } from '../../lib/query/parse/references.js';
+import { resolveReferences } from '../../lib/query/parse/sparql-parser.js';
 import { nameFromSlug } from '../../lib/resources/names.js';
 import type { FoundExpression } from '../support/regular-expressions.js';
 

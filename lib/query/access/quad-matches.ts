@@ -3,9 +3,7 @@
  * not know variables, joins or queries.
  */
 import { addNew } from './collections.js';
-import { distinctTokens, graphsWithMatches } from './distinct-tokens.js';
 import { keysBehind, openMatches } from './estimates.js';
-import { even } from './even-blocks.js';
 import { type DatasetGraphs, type DatasetPart, type GraphGate, graphGate } from './graph-gate.js';
 import type { KeyIterators } from './key-iterators.js';
 import { graphAt, keyPrefix, type Terms, wholeKey } from './key-reader.js';
@@ -16,6 +14,57 @@ import { ScanRuns, type Wish } from './scan-runs.js';
 import { decided, fewGraphs, Scans } from './scans.js';
 import { type SubjectKeys, type SubjectList, subjectKeys } from './subject-keys.js';
 import { joinTokens, type TermKey } from './terms.js';
+
+/** The terms in blocks, which come again now and then. The place stands next after the scan's prefix. */
+export async function* distinctTokens(runs: ScanRuns, scan: Scan, place: number): AsyncGenerator<TermKey[]> {
+  const { range, reader } = scan;
+  let found = new Set<TermKey>();
+  const tokenIn = (key: string): TermKey | undefined => (reader.read(key, '') ? reader.token(place) : undefined);
+  const leap = (keys: readonly string[]): string | undefined => {
+    const last = tokenIn(keys.at(-1)!)!;
+    // A whole block of one term that is found already: what else has it need not be read.
+    return found.has(last) && tokenIn(keys[0]!) === last ? `${range.prefix}${last}\u0000\u0001` : undefined;
+  };
+  for await (const _ of runs.run({ ...scan, unique: undefined }, () => found.add(reader.token(place)), leap)) {
+    yield [...found];
+    found = new Set();
+  }
+}
+
+/** The graphs of scans of one graph each, as far as they have a match. */
+export async function* graphsWithMatches(runs: ScanRuns, scans: readonly Scan[]): AsyncGenerator<TermKey[]> {
+  for (const scan of scans) {
+    let isFound = false;
+    for await (const _ of runs.run(scan, () => {
+      isFound = true;
+    }))
+      if (isFound) break;
+    if (isFound) yield [scan.bound[graphAt]!];
+  }
+}
+
+/**
+ * Blocks of set lengths from blocks of any: how many items came together would tell of those that were left out between them, since what
+ * works block by block shows the lengths in the order of its rows. Pure.
+ */
+const firstLength = 64;
+const maxLength = 2048;
+
+/** The same items; short blocks first, since the first may be all that is wanted. */
+export async function* even<T>(blocks: AsyncIterable<readonly T[]>): AsyncGenerator<T[]> {
+  let length = firstLength;
+  let waiting: T[] = [];
+  for await (const block of blocks) {
+    for (const item of block) {
+      waiting.push(item);
+      if (waiting.length < length) continue;
+      yield waiting;
+      waiting = [];
+      length = Math.min(maxLength, 4 * length);
+    }
+  }
+  if (waiting.length > 0) yield waiting;
+}
 
 /** What is matched: bound terms, and what is wanted of the others. */
 export interface Wanted {

@@ -1,7 +1,29 @@
 /** Functions of texts (SPARQL 1.1 17.4.3), but for those with patterns. */
-import { countPoints, slicePoints } from './code-points.js';
 import { binary, isText, type Make, type Makes, ofText, ofTexts, ofTextTest } from './function-forms.js';
 import { numberValue, textValue, truth, type Value } from './values.js';
+
+/** Texts counted and cut by characters of Unicode, as XPath counts. Pure. */
+const isPaired = (text: string): boolean => /[\ud800-\udbff]/.test(text);
+
+export function countPoints(text: string): number {
+  if (!isPaired(text)) return text.length;
+  let count = 0;
+  for (let at = 0; at < text.length; count++) at += widthAt(text, at);
+  return count;
+}
+
+/** Characters from one index, up to another. */
+export function slicePoints(text: string, from: number, to: number): string {
+  if (!isPaired(text)) return text.slice(from, to);
+  let start = 0;
+  let count = 0;
+  for (; count < from && start < text.length; count++) start += widthAt(text, start);
+  let end = start;
+  for (; count < to && end < text.length; count++) end += widthAt(text, end);
+  return text.slice(start, end);
+}
+
+const widthAt = (text: string, at: number): number => (text.codePointAt(at)! > 0xffff ? 2 : 1);
 
 /** Characters from the rounded start, as many as the rounded length (XPath, fn:substring); none where one is NaN. */
 function substring({ text, language }: Value, start: Value, length: Value | undefined): Value | undefined {

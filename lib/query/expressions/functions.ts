@@ -1,11 +1,68 @@
 /** The functions that are compiled, by the names that the algebra has for them. What makes triples of terms is not. */
-import type { Makes } from './function-forms.js';
-import { hashFunctions } from './functions-hash.js';
-import { numericFunctions } from './functions-numeric.js';
+
+import { hash } from 'node:crypto';
+import { decimalFrom, digitsOf, isExact } from './exact-digits.js';
+import { type Make, type Makes, ofString, unary } from './function-forms.js';
 import { patternFunctions } from './functions-patterns.js';
 import { termFunctions } from './functions-terms.js';
 import { textFunctions } from './functions-text.js';
 import { timeFunctions } from './functions-time.js';
+import { numberValue, textValue } from './values.js';
+
+/** Hash functions (SPARQL 1.1 17.4.6), written in lower case. */
+const hashOf = (algorithm: string): Make => ofString((text) => textValue(hash(algorithm, text, 'hex')));
+
+export const hashFunctions: Makes = {
+  md5: hashOf('md5'),
+  sha1: hashOf('sha1'),
+  sha256: hashOf('sha256'),
+  sha384: hashOf('sha384'),
+  sha512: hashOf('sha512'),
+};
+
+/** Functions of numbers (SPARQL 1.1 17.4.4), whose result has the type of the argument. */
+type Rounding = (digits: bigint, unit: bigint) => bigint;
+
+/**
+ * @param apply what it does to doubles and floats
+ * @param exactly what it does to integers and decimals, given as digits and what is 1 among them
+ */
+const numeric = (apply: (number: number) => number, exactly: Rounding) =>
+  unary((value) => {
+    const { kind, number, numberType } = value;
+    if (kind !== 'number' || number === undefined) return undefined;
+    if (!isExact(value)) return numberValue(apply(number), numberType!);
+    if (Number.isSafeInteger(number) && numberType === 'integer') return numberValue(apply(number), numberType);
+    const found = digitsOf(value);
+    if (!found) return undefined;
+    const digits = exactly(found.digits, 10n ** BigInt(found.scale));
+    return numberType === 'integer'
+      ? numberValue(Number(digits), numberType, digits)
+      : decimalFrom({ digits, scale: found.scale });
+  });
+
+/** Down to a whole number; BigInt's own division goes towards zero. */
+const down: Rounding = (digits, unit) => {
+  const rest = digits % unit;
+  return digits - rest - (rest < 0n ? unit : 0n);
+};
+
+export const numericFunctions: Makes = {
+  uplus: numeric(
+    (number) => number,
+    (digits) => digits,
+  ),
+  uminus: numeric(
+    (number) => -number,
+    (digits) => -digits,
+  ),
+  abs: numeric(Math.abs, (digits) => (digits < 0n ? -digits : digits)),
+  // Half of a number goes up, also below zero, as in XPath.
+  round: numeric(Math.round, (digits, unit) => down(digits + unit / 2n, unit)),
+  ceil: numeric(Math.ceil, (digits, unit) => -down(-digits, unit)),
+  floor: numeric(Math.floor, down),
+  rand: () => () => numberValue(Math.random(), 'double'),
+};
 
 export const functions: Makes = {
   ...termFunctions,

@@ -2,13 +2,59 @@
  * The SERVICE clauses of a query: judged, taken out of its syntax as strings for other endpoints, and put into its algebra. It
  * must not ask anybody, nor know how the rest of the query is answered.
  */
-
 import type { Algebra } from '@comunica/utils-algebra';
+import type { Term } from '@rdfjs/types';
 import type { AllowedHost } from '../../outbound/address-policy.js';
-import { certainVariables } from './certain-variables.js';
 import { nodesOf as allNodesOf } from './query-scopes.js';
 import { assertAllowed, maxServices, refused } from './service-policy.js';
 import { loadParser, type Syntax } from './sparql-parser.js';
+
+/** A subset of them: of what is not known here, none. */
+export function certainVariables(node: Algebra.Operation): ReadonlySet<string> {
+  switch (node.type) {
+    case 'bgp':
+      return unite((node as Algebra.Bgp).patterns.map(namesIn));
+    case 'pattern':
+    case 'path':
+      return namesIn(node as Algebra.Pattern | Algebra.Path);
+    case 'join':
+      return unite(inputs(node));
+    case 'union':
+      return inputs(node).reduce(common);
+    case 'leftjoin':
+    case 'minus':
+      return inputs(node)[0]!;
+    case 'values':
+      return valuesOf(node as Algebra.Values);
+    case 'project':
+    case 'group':
+      return common(input(node), namesOf((node as Algebra.Project | Algebra.Group).variables));
+    case 'filter':
+    case 'extend':
+    case 'orderby':
+    case 'slice':
+    case 'distinct':
+    case 'reduced':
+      return input(node);
+    default:
+      return new Set();
+  }
+}
+
+const input = (node: Algebra.Operation): ReadonlySet<string> => certainVariables((node as Algebra.Single).input);
+const inputs = (node: Algebra.Operation): ReadonlySet<string>[] => (node as Algebra.Multi).input.map(certainVariables);
+const unite = (sets: readonly ReadonlySet<string>[]): Set<string> => new Set(sets.flatMap((set) => [...set]));
+const common = (a: ReadonlySet<string>, b: ReadonlySet<string>): ReadonlySet<string> =>
+  new Set([...a].filter((name) => b.has(name)));
+
+const namesOf = (terms: readonly (Term | Algebra.Operation)[]): Set<string> =>
+  new Set(terms.flatMap((term) => ('termType' in term && term.termType === 'Variable' ? [term.value] : [])));
+const namesIn = ({ subject, predicate, object, graph }: Algebra.Pattern | Algebra.Path): Set<string> =>
+  namesOf([subject, predicate, object, graph]);
+
+function valuesOf({ variables, bindings }: Algebra.Values): ReadonlySet<string> {
+  return new Set([...namesOf(variables)].filter((name) => bindings.every((row) => Object.hasOwn(row, name))));
+}
 
 /** What is asked of another endpoint for one clause. */
 export interface ServiceClause {

@@ -1,16 +1,94 @@
 /** One server as a member of those that serve a storage together: from its start to its end. */
+
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BlobLocation } from '../blobs/blobs.js';
 import { type Level, StoreUnavailableError } from '../engine/durable-level.js';
+import { writeWhole } from '../engine/synced-files.js';
 import { Checkpoints } from './checkpoints.js';
 import { Connection, type DatabaseAddress } from './connection.js';
 import { beginCopy } from './copied-rows.js';
 import { openCopy } from './copy.js';
 import { Journal } from './journal.js';
-import { SharedSecrets } from './secrets.js';
 import { ServerMembership } from './server-membership.js';
-import { assertSharedBlobs } from './shared-blobs.js';
 import { openTables } from './tables.js';
+
+/** @throws StoreUnavailableError where this server has other blobs than those that the database knows of */
+export async function assertSharedBlobs(connection: Connection, location: BlobLocation): Promise<void> {
+  const own = await nameOf(location);
+  await connection.query("INSERT INTO meta (name, value) VALUES ('blobs', $1) ON CONFLICT DO NOTHING", [own]);
+  const { rows } = await connection.query<{ value: string }>("SELECT value FROM meta WHERE name = 'blobs'");
+  if (rows[0]!.value === own) return;
+  throw new StoreUnavailableError(
+    'This server has another place for JSON and bytes than the other servers of the storage. Give all of them the same lws.blobs (s3://…), or ' +
+      'the same folder blobs/ in their lws.data-dir.',
+  );
+}
+
+async function nameOf({ dataDir, s3 }: BlobLocation): Promise<string> {
+  if (s3) return [s3.endpoint, s3.bucket, s3.prefix].join(' ');
+  const folder = join(dataDir, 'blobs');
+  const file = join(folder, 'place');
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  try {
+    await writeFile(file, randomUUID(), { flag: 'wx', mode: 0o600, flush: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+  return readFile(file, 'utf8');
+}
+
+/** The secrets that all servers of a storage need, which each keeps in files of its folder: as the database has them. */
+export class SharedSecrets {
+  /** As the database had them last. */
+  private readonly known = new Map<string, string>();
+
+  /** @param names of the files */
+  constructor(
+    private readonly connection: Connection,
+    private readonly folder: string,
+    private readonly names: readonly string[],
+  ) {}
+
+  /** Takes what others changed, and gives what was changed or made here. */
+  async synchronize(): Promise<void> {
+    const { rows } = await this.connection.query<{ name: string; value: string }>('SELECT name, value FROM secrets');
+    const shared = new Map(rows.map(({ name, value }) => [name, value]));
+    for (const name of this.names) {
+      const file = join(this.folder, name);
+      const there = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+      const value = shared.get(name);
+      if (value === there) {
+        if (value !== undefined) this.known.set(name, value);
+      } else if (there !== undefined && value === this.known.get(name)) await this.give(name, there);
+      else if (value !== undefined) this.take(file, name, value);
+    }
+  }
+
+  private take(file: string, name: string, value: string): void {
+    writeWhole(file, value);
+    this.known.set(name, value);
+  }
+
+  private async give(name: string, value: string): Promise<void> {
+    const before = this.known.get(name);
+    // Who was first keeps it; the other one takes it with the next look.
+    const { rowCount } =
+      before === undefined
+        ? await this.connection.query('INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
+            name,
+            value,
+          ])
+        : await this.connection.query('UPDATE secrets SET value = $2 WHERE name = $1 AND value = $3', [
+            name,
+            value,
+            before,
+          ]);
+    if (rowCount === 1) this.known.set(name, value);
+  }
+}
 
 export interface ClusterOptions {
   readonly address: DatabaseAddress;

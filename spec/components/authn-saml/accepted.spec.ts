@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { SignedXml } from 'xml-crypto';
 import { createAlgorithms } from '../../../components/authn-saml/algorithms.js';
-import { decodeCredential } from '../../../components/authn-saml/decoding.js';
+import { decodeCredential } from '../../../components/authn-saml/saml-suite.js';
 import { ecSigner } from '../../support/x509.js';
 import { alice, assertionXml, client, confirmationOf, instant, issuer, usualConfirmation } from './assertions.js';
 import { enveloped, exclusive, rsaSha256, sha256, signatureOf, signed } from './signing.js';

@@ -1,7 +1,7 @@
 /** How a credential is recognised and decoded: strict, bounded, and safe for any text. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { decodeCredential, looksLikeXml, maxBytes } from '../../../components/authn-saml/decoding.js';
+import { decodeCredential, looksLikeXml, maxBytes } from '../../../components/authn-saml/saml-suite.js';
 import { LwsError } from '../../../lib/errors.js';
 import { runs } from '../../support/speed.js';
 import { credential } from './tampering.js';

@@ -1,6 +1,6 @@
 /** Inputs that are made to take long: each is refused, or accepted, within a bounded time. */
 import { expect } from 'chai';
-import { looksLikeXml } from '../../../components/authn-saml/decoding.js';
+import { looksLikeXml } from '../../../components/authn-saml/saml-suite.js';
 import { LwsError } from '../../../lib/errors.js';
 import { assertionXml, nameIdOf, usualStatements } from './assertions.js';
 import { signed } from './signing.js';

@@ -2,7 +2,7 @@
 import { tmpdir } from 'node:os';
 import { expect } from 'chai';
 import { MemoryLevel } from 'memory-level';
-import { BlobSweeper } from '../../../../lib/storage/blobs/sweep-blobs.js';
+import { BlobSweeper } from '../../../../lib/storage/blobs/settled-blobs.js';
 import type { Level } from '../../../../lib/storage/engine/durable-level.js';
 import { S3Blobs } from '../../../../lib/storage/s3/s3-blobs.js';
 import { blobKey, garbageKey } from '../../../../lib/storage/state/records.js';

@@ -72,7 +72,7 @@ export class LwsError extends Error {
   readonly fields: Readonly<Record<string, string>>;
 
   constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
-    // A refusal is no fault: where it was thrown interests nobody, and costs more than all the rest of it.
+    // Skip the stack trace, which dominates the cost of a refusal. The limit is global, so it is put back at once.
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = 0;
     super(message, details.cause === undefined ? undefined : { cause: details.cause });

@@ -94,7 +94,7 @@ export class Rewriting {
       const keys: string[] = [];
       for await (const block of keyBlocks(level, rangeOf(graphPrefix(record.iri)))) keys.push(...block);
       const { size, prefixes } = tasks.encoded(keys, record.iri, record.prefixes ?? {});
-      // A revision names these quads for ever; with other IRIs they are others, and two that were of both addresses are one.
+      // A new revision: a revision names a set of quads for ever, and rewriting changes quads and may merge two.
       record = { ...record, prefixes, size, triples: keys.length, revision: newRevision() };
     }
     this.contentBytes += record.size;

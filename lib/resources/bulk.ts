@@ -18,9 +18,8 @@ import { assertName, usable } from './bulk-admission.js';
 import type { BulkContent, BulkItem, BulkOptions, BulkVerdict, ExistingRule } from './bulk-items.js';
 import { stageLinks } from './metadata.js';
 import { counterpart } from './names.js';
-import { dateAfter, datedAnew } from './preconditions.js';
 import type { Storage } from './storage.js';
-import { keptFacts, stageGraphDeletion } from './write.js';
+import { type ContentFacts, containerFacts, replacedRecord, stageGraphDeletion, stageMade } from './write.js';
 
 type RdfContent = Extract<BulkContent, { kind: 'rdf' }>;
 
@@ -95,12 +94,13 @@ export class BulkStaging {
     const { iri } = item;
     if (this.tx.record(counterpart(iri)))
       throw new LwsError('already-exists', 'The name is taken, with or without a slash at its end.');
-    this.stageNew(item, await this.ensureContainer(parentOf(iri)));
+    await this.ensureContainer(parentOf(iri));
+    this.stageNew(item);
     return 'created';
   }
 
   /** The container of that IRI, made with those around it where it is missing. */
-  private async ensureContainer(iri: string): Promise<ResourceRecord> {
+  private async ensureContainer(iri: string): Promise<void> {
     const { tx } = this;
     const missing: string[] = [];
     let at = iri;
@@ -110,36 +110,22 @@ export class BulkStaging {
         throw new LwsError('parent-not-a-container', `${counterpart(at)} is no container, so nothing lies below it.`);
       missing.unshift(at);
     }
-    let container = tx.record(at)!;
-    await this.assertAllowed(at, 'append', container);
-    for (const next of missing) container = this.stageNew({ iri: next }, container);
-    return container;
+    await this.assertAllowed(at, 'append', tx.record(at)!);
+    for (const next of missing) this.stageNew({ iri: next });
   }
 
-  private stageNew(item: BulkItem, parent: ResourceRecord): ResourceRecord {
-    const { storage, tx, options } = this;
+  private stageNew(item: BulkItem): ResourceRecord {
+    const { storage, tx } = this;
+    const { access } = this.options;
     const { iri, content, created, modified } = item;
-    const now = storage.clock();
-    const owner = storage.authorizer.ownerOfNew(options.access, parent);
-    const bare: ResourceRecord = {
-      iri,
-      ...description(content),
-      revision: newRevision(),
-      created: created ?? now,
-      modified: modified ?? now,
-      ...(owner === undefined ? {} : { owner }),
-    };
-    if (content?.kind === 'rdf') {
-      if (content.keys) tx.putGraph(iri, [], content.keys);
-      else tx.putPartnersGraph(iri, content.own, content.triples);
-    }
-    tx.putRecord(bare);
-    const record = this.stageExtras(bare, item);
-    tx.changed({ after: record });
-    // The container as it was staged last: its own creation may be part of this transaction.
-    const current = tx.record(parent.iri)!;
-    tx.putRecord({ ...datedAnew(current, now), revision: newRevision(), members: (current.members ?? 0) + 1 });
-    return record;
+    return stageMade({ storage, tx }, { iri, access, facts: factsOf(content), created, modified }, (bare) => {
+      if (content?.kind === 'rdf') {
+        if (content.keys) tx.putGraph(iri, [], content.keys);
+        else tx.putPartnersGraph(iri, content.own, content.triples);
+      }
+      tx.putRecord(bare);
+      return this.stageExtras(bare, item);
+    });
   }
 
   /** Links and ACL. @returns the record that is staged now */
@@ -192,14 +178,7 @@ export class BulkStaging {
     const isAdded = existing === 'merge';
     const content = isAdded ? await this.add(before, item.content as RdfContent) : item.content;
     if (!isAdded) await this.replaceGraph(before, content);
-    const { created } = item;
-    const record: ResourceRecord = {
-      ...keptFacts(before),
-      ...description(content),
-      revision: newRevision(),
-      ...(created === undefined ? {} : { created }),
-      ...dateAfter(before, item.modified ?? storage.clock()),
-    };
+    const record = replacedRecord(before, factsOf(content), { modified: storage.clock(), ...item });
     tx.putRecord(record);
     tx.changed({ before, after: this.stageExtras(record, item) });
   }
@@ -229,10 +208,8 @@ function sameContent({ sha256, mediaType }: ResourceRecord, content: BulkContent
   throw new LwsError('conflict', 'Something else that is imported has this name already.');
 }
 
-type Description = Pick<ResourceRecord, 'kind' | 'mediaType' | 'size'> & Partial<ResourceRecord>;
-
-function description(content: BulkContent | undefined): Description {
-  if (!content) return { kind: 'container', mediaType: 'application/lws+json', size: 0, members: 0 };
+function factsOf(content: BulkContent | undefined): ContentFacts {
+  if (!content) return containerFacts;
   if (content.kind !== 'rdf') return content;
   const { size, triples, prefixes } = content;
   return { kind: 'rdf', mediaType: turtle, size, triples, prefixes };

@@ -115,7 +115,7 @@ const commit = (
       attribute(tx, request.access);
       const parent = await requireFreeName(storage, tx, request.access, iri);
       await assertContainerState(storage, tx, request, parent);
-      return stageNew(storage, tx, request, parent, iri, content);
+      return stageNew(storage, tx, { ...request, iri }, content);
     }),
   );
 

@@ -129,7 +129,7 @@ export function readWritten(object: unknown, iri: string): ClientLinks {
     return typeof href === 'string' && resolve(href, linksetOf(iri)) === parentOf(iri);
   };
   for (const [name, value] of Object.entries(object as Readonly<Record<string, unknown>>))
-    if (relationName(name) === 'up' && ![value].flat().every(isParent))
+    if ([`${registered}up`, 'up'].includes(relationName(name)) && ![value].flat().every(isParent))
       throw new LwsError('conflict', 'A linkset does not move its resource: leave "up" out, or as it was.');
   return links;
 }

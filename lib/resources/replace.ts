@@ -58,8 +58,7 @@ export async function replace(storage: Storage, request: ReplaceRequest): Promis
         return { record: await stageContent(storage, tx, before, content, links), created: false };
       }
       // The admission found the name free and the parent there, open to the caller.
-      const parent = tx.record(parentOf(iri))!;
-      return { record: stageNew(storage, tx, request, parent, iri, content), created: true };
+      return { record: stageNew(storage, tx, request, content), created: true };
     };
     const result = await withLoaded(storage, { iri, content }, () => storage.store.transact(work));
     if (!result.created) rememberTurtle(storage, result.record, content);

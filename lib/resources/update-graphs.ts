@@ -8,7 +8,7 @@ import type { EntityTag } from '../fields/etag.js';
 import type { Transaction } from '../storage/engine/transaction.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import { compareKeys } from '../storage/graphs/key-order.js';
-import { parentOf, type ResourceRecord } from '../storage/state/records.js';
+import type { ResourceRecord } from '../storage/state/records.js';
 import { stageRemoval } from './delete.js';
 import { counterpart } from './names.js';
 import { stagePart } from './patch-part.js';
@@ -177,9 +177,8 @@ class GraphsWrite {
     // What comes is bounded by the update; a graph may grow by many of them.
     storage.documents.assertGrown({ before: before?.triples ?? 0, after: update.triples, characters: 0 }, length);
     if (!before) {
-      const parent = tx.record(parentOf(iri))!;
       const bare = { iri, access, preconditions: {}, model: undefined };
-      return { iri, status: 'created', record: stageNew(storage, tx, bare, parent, iri, contentOf(update, added)) };
+      return { iri, status: 'created', record: stageNew(storage, tx, bare, contentOf(update, added)) };
     }
     if (isSame) return { iri, status: 'unchanged', record: before };
     if (!isCleared && isLargeGraph(update.triples)) {

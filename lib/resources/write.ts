@@ -62,42 +62,68 @@ export async function requireFreeName(
 export const nameTaken = (): LwsError =>
   new LwsError('already-exists', 'The name is taken, with or without a slash at its end.');
 
-/** Stages a new resource in its parent, whose membership changes. */
-export function stageNew(
-  storage: Storage,
-  tx: Transaction,
-  { access, links }: WriteRequest,
-  parent: ResourceRecord,
-  iri: string,
-  content: Content | undefined,
+/** What is known of a new resource before its links are staged. */
+export type NewResource = Pick<WriteRequest, 'iri' | 'access'> & {
+  readonly facts: ContentFacts;
+  /** Milliseconds since the epoch; now, where they are not given. */
+  readonly created?: number | undefined;
+  readonly modified?: number | undefined;
+};
+
+/**
+ * Stages a new resource in its parent, whose membership changes.
+ * @param stageRest stages graph, links and record; returns the record
+ */
+export function stageMade(
+  { storage, tx }: { readonly storage: Storage; readonly tx: Transaction },
+  { iri, access, facts, created, modified }: NewResource,
+  stageRest: (bare: ResourceRecord) => ResourceRecord,
 ): ResourceRecord {
   assertUnreserved(storage, iri);
   const now = storage.clock();
+  const parent = tx.record(parentOf(iri))!;
   const owner = storage.authorizer.ownerOfNew(access, parent);
-  const bare: ResourceRecord = {
+  const record = stageRest({
     iri,
-    ...describe(content),
+    ...facts,
     revision: newRevision(),
-    created: now,
-    modified: now,
+    created: created ?? now,
+    modified: modified ?? now,
     ...(owner === undefined ? {} : { owner }),
-  };
-  if (content?.kind === 'rdf') stageNewGraph(tx, iri, content.document.keys);
-  const record = stageHeaderLinks(storage, tx, bare, links);
-  tx.putRecord(record);
+  });
   tx.changed({ after: record });
   tx.putRecord({ ...datedAnew(parent, now), revision: newRevision(), members: (parent.members ?? 0) + 1 });
   return record;
 }
 
-/** What a record keeps when the content of its resource is replaced. */
-export function keptFacts(
-  record: ResourceRecord,
-): Omit<ResourceRecord, 'kind' | 'revision' | 'mediaType' | 'size' | 'modified'> {
-  const { iri, created, owner, types, linked, linkedSharesSecond, acl } = record;
+/** Stages a new resource with its content and links. */
+export function stageNew(
+  storage: Storage,
+  tx: Transaction,
+  { iri, access, links }: WriteRequest,
+  content: Content | undefined,
+): ResourceRecord {
+  return stageMade({ storage, tx }, { iri, access, facts: factsOf(content) }, (bare) => {
+    if (content?.kind === 'rdf') stageNewGraph(tx, iri, content.document.keys);
+    const record = stageHeaderLinks(storage, tx, bare, links);
+    tx.putRecord(record);
+    return record;
+  });
+}
+
+/** The record of a resource whose content is replaced. */
+export function replacedRecord(
+  before: ResourceRecord,
+  facts: ContentFacts,
+  { created = before.created, modified }: { readonly created?: number | undefined; readonly modified: number },
+): ResourceRecord {
+  const { iri, owner, types, linked, linkedSharesSecond, acl } = before;
   return {
     iri,
+    ...facts,
+    revision: newRevision(),
     created,
+    ...dateAfter(before, modified),
     ...(owner === undefined ? {} : { owner }),
     ...(types === undefined ? {} : { types }),
     ...(linked === undefined ? {} : { linked }),
@@ -114,12 +140,7 @@ export async function stageContent(
   content: Content,
   links?: { readonly given: readonly Link[] | undefined; readonly partial: boolean },
 ): Promise<ResourceRecord> {
-  const replaced: ResourceRecord = {
-    ...keptFacts(before),
-    ...describe(content),
-    revision: newRevision(),
-    ...dateAfter(before, storage.clock()),
-  };
+  const replaced = replacedRecord(before, factsOf(content), { modified: storage.clock() });
   const record = stageHeaderLinks(storage, tx, replaced, links?.given, links?.partial);
   await stageGraph(tx, before, content);
   tx.putRecord(record);
@@ -176,10 +197,17 @@ export async function withLoaded<T>(
   }
 }
 
-type Description = Pick<ResourceRecord, 'kind' | 'mediaType' | 'size'> & Partial<ResourceRecord>;
+/** What a record says of the content. */
+export type ContentFacts = Pick<ResourceRecord, 'kind' | 'mediaType' | 'size'> & Partial<ResourceRecord>;
+export const containerFacts: ContentFacts = {
+  kind: 'container',
+  mediaType: 'application/lws+json',
+  size: 0,
+  members: 0,
+};
 
-function describe(content: Content | undefined): Description {
-  if (!content) return { kind: 'container', mediaType: 'application/lws+json', size: 0, members: 0 };
+function factsOf(content: Content | undefined): ContentFacts {
+  if (!content) return containerFacts;
   if (content.kind !== 'rdf') {
     const { kind, mediaType, size, sha256, blob } = content;
     return { kind, mediaType, size, sha256, blob: blob.blob };

@@ -1,4 +1,7 @@
 /** The settings in force and the components that they name. */
+import { existsSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { Component } from '../component/contract.js';
 import { loadSettings, type SettingSources, type Settings, SettingsError } from '../settings.js';
 import { coreSettings } from './core-settings.js';
@@ -20,13 +23,13 @@ export async function effectiveSettings(sources: SettingSources, standard: reado
 /** `lws.components` has to be known before the settings of the components that it names. */
 function namedComponents({ file, environment, flags }: SettingSources): readonly string[] {
   const { name, parser } = coreSettings.components;
-  const raw =
-    flags?.[name] ??
-    flags?.['components'] ??
-    environment?.['LWS_COMPONENTS'] ??
-    (file?.content as Record<string, unknown> | null | undefined)?.[name] ??
-    [];
-  return parser.parse(raw) ?? [];
+  const given = flags?.[name] ?? flags?.['components'] ?? environment?.['LWS_COMPONENTS'];
+  const content = file?.content as Record<string, unknown> | null | undefined;
+  // A path is relative to where it was typed, and in a file to that file; anything else is the name of a package.
+  const folder = given === undefined && file && existsSync(file.name) ? dirname(file.name) : '.';
+  return (parser.parse(given ?? content?.[name] ?? []) ?? []).map((module) =>
+    /^\.{0,2}\//.test(module) ? pathToFileURL(resolve(folder, module)).href : module,
+  );
 }
 
 async function importComponent(module: string): Promise<Component> {

@@ -42,9 +42,14 @@ export async function writeCorpus({ root, resources, types, sparseOwner, everyNt
     await store.transact((tx) => {
       slice.forEach((number, index) => {
         const subject = number % everyNth === 0 ? sparseOwner : 'urn:example:owner';
-        const request = { iri: root, access: { principal: { subject } }, preconditions: {}, model: undefined };
+        const request = {
+          iri: iriOf(root, number),
+          access: { principal: { subject } },
+          preconditions: {},
+          model: undefined,
+        };
         const content = { kind: 'rdf', document: documents[index]! } as const;
-        stageNew(storage, tx, request, tx.record(root)!, iriOf(root, number), content);
+        stageNew(storage, tx, request, content);
       });
     });
     if (at % 10_000 === 0) process.stderr.write(`\r${at} resources written`);

@@ -81,7 +81,11 @@ describe('Documents', () => {
     symlinkSync(packageRoot, join(folder, 'node_modules/quadpod'));
     const file = join(folder, 'guestbook.mjs');
     writeFileSync(file, code!);
-    const component = { LWS_COMPONENTS: file, LWS_CONSOLE_ENABLED: 'false', LWS_GUESTBOOK_LONGEST: '5' };
+    const component = {
+      LWS_COMPONENTS: `./${relative(process.cwd(), file)}`,
+      LWS_CONSOLE_ENABLED: 'false',
+      LWS_GUESTBOOK_LONGEST: '5',
+    };
     const server = await startProcess({
       environment: { ...component, LWS_DEV_OPEN: 'false' },
       dataDir: join(folder, 'data'),

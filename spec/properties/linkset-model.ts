@@ -49,14 +49,31 @@ export const lowered = (name: string): string => (name.includes(':') ? name : na
 const isAbsolute = (text: Json | undefined): boolean =>
   typeof text === 'string' && /^[a-z][a-z0-9+.-]*:[^\s<>"]*$/i.test(text) && !/\p{Surrogate}/u.test(text);
 
+const parentOf = (iri: string): string => new URL(iri.endsWith('/') ? '..' : '.', iri).href;
+function isParent(target: Json, iri: string, storage: string): boolean {
+  const href = isObject(target) ? target['href'] : target;
+  const base = `${iri}.meta`;
+  return (
+    iri !== storage &&
+    typeof href === 'string' &&
+    URL.canParse(href, base) &&
+    new URL(href, base).href === parentOf(iri)
+  );
+}
+
 /** What of a linkset object is the client's: declared types as `type`, and its relations. @throws Refusal */
-export function clientPart(object: Json | undefined, { iri }: Described): JsonObject {
+export function clientPart(object: Json | undefined, { iri, storage }: Described): JsonObject {
   if (!isObject(object)) throw new Refusal('malformed-body');
   const faults: string[] = [];
   const types = new Map<string, Json>();
   const relations: [string, Json][] = [];
   for (const [name, value] of Object.entries(object))
-    if (name === 'anchor') {
+    if (
+      [`${registered}up`, 'up'].includes(lowered(name)) &&
+      ![value].flat().every((up) => isParent(up as Json, iri, storage))
+    )
+      faults.push('conflict');
+    else if (name === 'anchor') {
       if (typeof value !== 'string') faults.push('malformed-body');
       else if (new URL(value, `${iri}.meta`).href !== iri) faults.push('anchor-mismatch');
     } else if (lowered(name) === 'type') {
@@ -91,7 +108,7 @@ export function serverPart({ iri, storage }: Described, declared: Json = []): Js
   return {
     anchor: iri,
     type: [{ href: structural }, ...(declared as readonly Json[])],
-    ...(iri === storage ? {} : { up: [{ href: new URL(iri.endsWith('/') ? '..' : '.', iri).href }] }),
+    ...(iri === storage ? {} : { up: [{ href: parentOf(iri) }] }),
     linkset: [{ href: `${iri}.meta` }],
     [`${lws}storage`]: [{ href: storage }],
   };
@@ -122,6 +139,7 @@ export function objectOf(links: readonly HeaderLink[], iri: string): JsonObject 
       return [name, name === 'title' || name === 'type' ? value : [value]];
     });
     const name = lowered(relation);
+    if (name === 'anchor') continue;
     const value = Object.fromEntries<Json>([['href', new URL(target, iri).href], ...members]);
     relations.set(name, [...(relations.get(name) ?? []), value]);
   }

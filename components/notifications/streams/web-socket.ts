@@ -116,7 +116,7 @@ export class WebSockets implements Pick<Required<Installation>, 'links' | 'route
     return true;
   }
 
-  /** Addresses that nobody used yet are none any more. */
+  /** Revokes the addresses that were not used. */
   drain(): void {
     for (const { timer, release } of this.tickets.values()) {
       clearTimeout(timer);

@@ -108,7 +108,7 @@ export class KeyReader {
     return heads[place] === '' ? raw : heads[place] + raw;
   }
 
-  /** Whether the last key stands for a triple in the same place as the text does, up to its graph. */
+  /** Where the part of the key before the name of the graph ends. */
   get headEnd(): number {
     return this.layout.starts[graphAt]!;
   }

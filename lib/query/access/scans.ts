@@ -60,7 +60,10 @@ export class Scans {
   }
 }
 
-/** Bounds whose graphs are decided before anything is read: a closed one is none. All have the same places bound. */
+/**
+ * The bounds with their graphs authorized before anything is read: an unreadable graph is replaced by a name that no graph has. All have
+ * the same places bound.
+ */
 export async function decided(gate: GraphGate, bounds: readonly Terms[]): Promise<readonly Terms[]> {
   if (gate.all || bounds[0]?.[graphAt] === undefined) return bounds;
   const asking = gate.decide(bounds.map((bound) => bound[graphAt]!));

@@ -15,10 +15,10 @@ export const mark = '\u0001';
 export const isIri = (token: TermKey): boolean => !token.startsWith(mark);
 export const isBlank = (token: TermKey): boolean => token.charCodeAt(1) === 49 && token.startsWith(mark);
 
-/** What stands in the key for the term. */
+/** The text of the term, as it stands in the front part of a key. */
 export const rawOf = (token: TermKey): string => (isIri(token) ? token : token.slice(1 + suffixLengths[token[1]!]!));
 
-/** What stands for the term at the end of the key. */
+/** The type letter and the lengths of the term, as they stand at the end of a key. */
 export const suffixOf = (token: TermKey): string =>
   isIri(token) ? `0${token.length.toString(36).padStart(4, '0')}` : token.slice(1, 1 + suffixLengths[token[1]!]!);
 

@@ -22,7 +22,7 @@ const label = `n${randomUUID().replaceAll('-', '')}`;
 let labels = 0;
 const newNode = (): Value => blankValue(`${label}${(labels++).toString(36)}`);
 
-/** The nodes of a solution by what they are asked for with: a row stays itself from one expression to the next. */
+/** BNODE(label) gives one node for each label and row; a row is the same object in all expressions. */
 const nodesOfRows = new WeakMap<Row, Map<string, Value>>();
 
 function nodeOf(row: Row, name: string): Value {

@@ -8,7 +8,7 @@ import { type Columns, gspo, type Ids, type QuadRange, rangeIn, spog, upperBound
 
 /** There are no more matches. */
 export const ended = -1;
-/** Graphs have to be asked for; then it continues. */
+/** The scan is paused: the authorization of a graph is pending. */
 export const stopped = -2;
 
 /** Matches, one after the other. */

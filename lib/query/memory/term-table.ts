@@ -34,7 +34,7 @@ export class TermTable {
   private offsets: Uint32Array = new Uint32Array(65);
   private hashes: Uint32Array = new Uint32Array(64);
   private slots: Uint32Array = new Uint32Array(128);
-  /** Drawn anew for each table: nobody can choose terms that all fall on one slot. */
+  /** Random for each table, so that a client cannot choose terms whose hashes collide. */
   private seed = randomBytes(4).readUInt32LE();
   private count = 0;
   private readonly keptIds = new Int32Array(keptTerms).fill(-1);

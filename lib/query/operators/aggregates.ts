@@ -73,7 +73,7 @@ function extreme(sign: 1 | -1): Fold {
   };
 }
 
-/** One text of all, as STR() gives them, which blank nodes have none of. */
+/** GROUP_CONCAT: the values as STR() gives them; a blank node, which has no STR(), makes it an error. */
 function texts(separator: string): Fold {
   let text: string | undefined;
   let isBroken = false;

@@ -58,7 +58,7 @@ export async function* oneBlock(rows: Row[]): AsyncGenerator<Row[]> {
   yield rows;
 }
 
-/** A part of a plan, and as what it remembers: a path that is found by itself is remembered as that, and as a table of its rows. */
+/** The key of a cache: a node of the plan and its role, since one path may be cached by steps and as a table of rows. */
 export interface Remembered {
   readonly part: Plan | Pattern | Existence;
   readonly as: 'steps' | 'rows' | 'answers' | 'service' | 'matches' | 'nodes' | 'graphs';

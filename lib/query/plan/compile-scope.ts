@@ -8,7 +8,7 @@ export class NotCompiledError extends Error {}
 export interface Names {
   /** The slot of a variable, a new one for a new name. */
   slot(name: string): Slot;
-  /** Whether nobody asks for the variable beside the one pattern that it stands in. */
+  /** Whether the variable occurs only once in the query. */
   isIdle(name: string): boolean;
   /** A slot that no variable has. */
   unnamed(): Slot;

@@ -5,7 +5,7 @@
 import { type GraphChange, hasAfter, laidOver, lastWhole } from '../graphs/graph-changes.js';
 import { blocksOf } from '../graphs/graph-keys.js';
 import { graphPrefix } from '../graphs/quad-keys.js';
-import { parentOf, type ResourceRecord } from '../state/records.js';
+import { type KeyRange, layEntries, parentOf, type ResourceRecord } from '../state/records.js';
 import type { Transaction, TransactionBase } from './transaction.js';
 
 /** The committed state below the transactions under way. */
@@ -18,6 +18,7 @@ export interface CommittedState {
   entry(key: string): string | undefined;
   derived<T extends object>(key: string, parse: (value: string) => T): T | undefined;
   members(container: string): AsyncIterable<readonly ResourceRecord[]>;
+  entries(range: KeyRange): AsyncIterable<readonly (readonly [string, string])[]>;
 }
 
 interface Overlaid<T> {
@@ -104,6 +105,15 @@ export class OverlaidState implements TransactionBase {
     const overlaid = this.entries.get(key);
     if (!overlaid) return this.committed.derived(key, parse);
     return overlaid.value === null ? undefined : parse(overlaid.value);
+  }
+
+  async entriesIn(range: KeyRange): Promise<Map<string, string>> {
+    // As in `members`.
+    const overlaid = [...this.entries].map(([key, { value }]) => [key, value] as const);
+    const found = new Map<string, string>();
+    for await (const entries of this.committed.entries(range))
+      for (const [key, value] of entries) found.set(key, value);
+    return layEntries(found, range, overlaid);
   }
 
   async members(container: string): Promise<ResourceRecord[]> {

@@ -140,6 +140,7 @@ export class Store extends StoreListeners {
         keysWithObject: (graph, object) => this.graphs.withObject(graph, object),
         hasKeys: (keys) => this.graphs.has(keys),
         entry: (key) => this.entry(key),
+        entries: (range) => this.entries(range),
         derived: (key, parse) => this.derived(key, parse),
         members: (container) => this.members(container),
       },

@@ -7,7 +7,7 @@ import { blockDifference, difference, type GraphChange, type KeyDifference } fro
 import { blocksOf, type GraphKeys } from '../graphs/graph-keys.js';
 import { dropped, GraphInTheWay, hiddenKey, loadingName } from '../graphs/hidden-keys.js';
 import { type Announcement, type EventStamp, type ResourceChange, type StagedChange, stamped } from '../log/changes.js';
-import { parentOf, type ResourceRecord } from '../state/records.js';
+import { type KeyRange, layEntries, parentOf, type ResourceRecord } from '../state/records.js';
 import type { BatchPartner } from './batch-partner.js';
 import { isCounted, sizeOfEntry } from './quota.js';
 
@@ -25,6 +25,7 @@ export interface TransactionBase {
   derived<T extends object>(key: string, parse: (value: string) => T): T | undefined;
   /** In no particular order. */
   members(container: string): Promise<ResourceRecord[]>;
+  entriesIn(range: KeyRange): Promise<Map<string, string>>;
   readonly bytes: number;
 }
 
@@ -110,6 +111,11 @@ export class Transaction {
   entry(key: string): string | undefined {
     const staged = this.entries.get(key);
     return staged === undefined ? this.base.entry(key) : (staged ?? undefined);
+  }
+
+  /** The entries of a range as this transaction leaves them, in no particular order, held whole. */
+  async entriesIn(range: KeyRange): Promise<ReadonlyMap<string, string>> {
+    return layEntries(await this.base.entriesIn(range), range, this.entries);
   }
 
   /** An entry as `parse` makes it, which is remembered while the entry stays as it is. */
@@ -214,7 +220,7 @@ export class Transaction {
     this.noteGraph(iri, keys, 0);
   }
 
-  /** Begins to write a hidden graph, unless there is one that is seen. @throws GraphInTheWay */
+  /** Reserves the name for a graph that is written hidden, unless a visible graph has it. @throws GraphInTheWay */
   hideGraph(iri: string, keys: GraphKeys): boolean {
     this.assertVisible(iri);
     const hides = this.record(iri)?.kind !== 'rdf';

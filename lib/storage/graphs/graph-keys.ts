@@ -91,7 +91,7 @@ const firstOf = ({ lengths, text }: KeyChunk): string => textOf(text).slice(0, l
 const textOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 
-/** Whether keys that are in order have one. */
+/** Whether sorted keys contain one (binary search). */
 export function hasKey(keys: readonly string[], key: string): boolean {
   let [low, high] = [0, keys.length];
   while (low < high) {

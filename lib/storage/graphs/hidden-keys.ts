@@ -18,7 +18,7 @@ export function loadingName(keys: GraphKeys): string {
   return name;
 }
 
-/** Whoever began to write it so long ago is not there any more. */
+/** An upload that began longer ago than this is abandoned. */
 const abandonedMs = 3_600_000;
 /** Whether another server may still be writing it. */
 export const mayBeLoading = (value: string): boolean =>

@@ -102,6 +102,20 @@ export interface KeyRange {
   readonly lt: string;
 }
 
+/** Lays what is staged of a range over the entries that are there. */
+export function layEntries(
+  found: Map<string, string>,
+  { gte, lt }: KeyRange,
+  staged: Iterable<readonly [string, string | null]>,
+): Map<string, string> {
+  for (const [key, value] of staged) {
+    if (key < gte || key >= lt) continue;
+    if (value === null) found.delete(key);
+    else found.set(key, value);
+  }
+  return found;
+}
+
 /** Every key that begins with the prefix, which must end with U+0000. */
 export const rangeOf = (prefix: string): KeyRange => ({ gte: prefix, lt: `${prefix.slice(0, -1)}\u0001` });
 

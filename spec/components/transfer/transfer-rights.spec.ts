@@ -22,7 +22,8 @@ describeStorage(
       const list = (iri: string) => ({ quads: new Parser({ baseIRI: iri }).parse(open) as never, prefixes: {} });
       const item = (path: string) => ({ ...bytesMember(path, 'text/plain', 'x'), acl: list(theirs + path) });
       await s.put(`${theirs}old`, 'text/plain', 'old');
-      await setAcl(s, s.root, rule('Read Write Control', agent(alice)));
+      // As everybody: who is named would control all lists by this (rule 3.12).
+      await setAcl(s, s.root, rule('Read Write Control', anybody));
       await setBareAcl(s, theirs, [ownerRule, rule('Read Write', agent(alice))]);
       const members = [item('new'), item('old'), bytesMember('plain', 'text/plain', 'x')];
       const sent = {

@@ -1,4 +1,5 @@
 /** Which browser each sign-in link was opened in. */
+import { asTyped } from '../../lib/component/basics.js';
 import { OAuthError } from './oauth-error.js';
 
 /** Links that are remembered; of owners and of others apart, since everybody may sign links of their own. */
@@ -20,7 +21,7 @@ export class SignInLinks {
       throw new OAuthError(
         'invalid_request',
         'This sign-in link was used in another browser already, and is good for one. ' +
-          "To make a new one where the server runs: npm start -- owner --key FILE (or quadpod owner), with the owner's key file.",
+          `To make a new one where the server runs: ${asTyped()} owner --key FILE, with the owner's key file.`,
       );
     if (first !== undefined) return;
     const now = Date.now();

@@ -1,7 +1,7 @@
 /** The built pages and their files, read once. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
-import { type Platform, packageRoot, SettingsError } from '../../lib/component/basics.js';
+import { asTyped, type Platform, packageRoot, SettingsError } from '../../lib/component/basics.js';
 import type { Fields, Reply, Route, RouteRequest } from '../../lib/component/http.js';
 
 const mediaTypes: Readonly<Record<string, string>> = {
@@ -56,7 +56,7 @@ export function fileRoutes({ rootIri }: Pick<Platform, 'rootIri'>): readonly Rou
   if (!existsSync(join(folder, 'app.html')))
     throw new SettingsError('The console is not built. Run "npm run build", or set lws.console.enabled to false.');
   const page = (path: string, name: string): Route => {
-    const body = readFileSync(join(folder, name));
+    const body = Buffer.from(readFileSync(join(folder, name), 'utf8').replace('{COMMAND}', asTyped()));
     const policy = (host?: string) => ({ 'Content-Security-Policy': policyFor(namesOf(rootIri, host)) });
     const handle = ({ req }: RouteRequest): Reply => ({
       status: 200,

@@ -37,6 +37,7 @@ export default defineComponent({
     const { explainRoute } = await import('./explain-route.js');
     const { openIdRoutes } = await import('./openid.js');
     const { ownerRoutes } = await import('./owners.js');
+    const { rightsRoute } = await import('./rights.js');
     const { statusRoute } = await import('./status.js');
     const { ticketRoutes } = await import('./tickets.js');
     return {
@@ -45,6 +46,7 @@ export default defineComponent({
         ...ticketRoutes(platform),
         ...ownerRoutes(platform),
         explainRoute(platform),
+        rightsRoute(platform),
         statusRoute(platform),
         ...fileRoutes(platform),
       ],

@@ -15,12 +15,12 @@ export class Refusal extends Error {
 
 export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: BodyInit;
+  readonly body?: BodyInit | null;
   readonly signal?: AbortSignal;
 }
 
 /**
- * Any request, signed in or not, whatever its answer.
+ * Any request, signed in or not, whatever its answer. Without any, the window has an event `unreachable`.
  * @param url absolute, of this storage
  * @throws TypeError when the server cannot be reached
  * @throws Error for an address elsewhere, which anybody can put into a link to the console: no token is made for it
@@ -35,7 +35,10 @@ export async function request(method: string, url: string, options: RequestOptio
       ...(options.body === undefined ? {} : { body: options.body }),
       ...(options.signal ? { signal: options.signal } : {}),
     });
-  const response = await once();
+  const response = await once().catch((error: unknown) => {
+    if (isUnreachable(error)) dispatchEvent(new Event('unreachable'));
+    throw error;
+  });
   return takeNonce(response.status, response.headers.get('DPoP-Nonce')) ? once() : response;
 }
 
@@ -55,20 +58,20 @@ export async function refusalOf(response: Pick<Response, 'status' | 'text'>): Pr
 export function refusalFrom(status: number, text: string): Refusal {
   try {
     const { detail, title, type } = JSON.parse(text) as Record<string, string | undefined>;
-    return new Refusal(
-      status,
-      type?.replace(/^.*[/#:]/, '') ?? '',
-      detail ?? title ?? `The server answered ${status}.`,
-    );
+    const code = type?.replace(/^.*[/#:]/, '') ?? '';
+    // The server speaks of header fields here, which no reader of a page can send.
+    const said = code === 'unauthenticated' ? 'You are not signed in, and this is not public.' : (detail ?? title);
+    return new Refusal(status, code, said ?? `The server answered ${status}.`);
   } catch {
     return new Refusal(status, '', `The server answered ${status}.`);
   }
 }
 
+const isUnreachable = (error: unknown): boolean => error instanceof TypeError && /fetch|network/i.test(error.message);
+
 /** What went wrong, in a sentence for people. */
 export function messageOf(error: unknown): string {
-  if (error instanceof TypeError && /fetch|network/i.test(error.message))
-    return 'The server cannot be reached. Is it running?';
+  if (isUnreachable(error)) return 'The server cannot be reached. Is it running?';
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -1,24 +1,19 @@
 /** The page that the identity provider sends people back to: signs in, and continues to the console. */
+import { html, render } from 'lit';
 import { messageOf } from './api.js';
 import { endOpenId } from './openid.js';
+import { placeAfter } from './page.js';
 import { resume } from './session.js';
 
 const answer = new URLSearchParams(location.search);
 // A code is good once, and for nothing in the history.
 history.replaceState(null, '', location.pathname);
-const said = document.createElement('p');
-said.className = 'lonely';
-said.setAttribute('role', 'status');
-said.textContent = 'Signing in …';
-document.body.append(said);
+const show = (said: unknown): unknown => render(html`<p class="lonely" role="status">${said}</p>`, document.body);
+const app = location.pathname.replace(/callback$/, 'app');
+show('Signing in …');
 try {
   await resume();
-  await endOpenId(answer);
-  location.replace(`${location.pathname.replace(/callback$/, 'app')}#/browse`);
+  location.replace(app + placeAfter(await endOpenId(answer)));
 } catch (error) {
-  said.textContent = `${messageOf(error)} `;
-  const back = document.createElement('a');
-  back.href = `${location.pathname.replace(/callback$/, 'app')}#/signin`;
-  back.textContent = 'Back to signing in';
-  said.append(back);
+  show(html`${messageOf(error)} <a href=${`${app}#/signin`}>Back to signing in</a>`);
 }

@@ -1,6 +1,6 @@
-/** How the storage is, for those who control it; and whether the signed-in subject does. */
+/** How the storage is, for those who control it; and what the signed-in subject may do with it. */
 import { refusalOf, request } from './api.js';
-import { onSession } from './session.js';
+import { onSession, storageUri } from './session.js';
 import { systemUrl } from './system.js';
 
 export interface Status {
@@ -24,18 +24,28 @@ onSession(() => {
   control = undefined;
 });
 
-/** @returns `undefined` for who does not control the storage */
-export async function readStatus(): Promise<Status | undefined> {
-  const response = await request('GET', await systemUrl('status'));
+/** @returns `undefined` where the signed-in subject is refused */
+async function ask<T>(url: string): Promise<T | undefined> {
+  const response = await request('GET', url);
   if ([401, 403, 404].includes(response.status)) return undefined;
   if (!response.ok) throw await refusalOf(response);
-  return (await response.json()) as Status;
+  return (await response.json()) as T;
 }
+
+/** @returns `undefined` for who does not control the storage */
+export const readStatus = async (): Promise<Status | undefined> => ask(await systemUrl('status'));
+
+/** Beyond reading. */
+export type Rights = Readonly<Partial<Record<'append' | 'write' | 'share', boolean>>>;
+
+/** What the signed-in subject may do with something; nothing with what it may not read. */
+export const rightsOn = async (iri: string): Promise<Rights> =>
+  (await ask<Rights>(`${storageUri}app/rights?${new URLSearchParams({ iri })}`)) ?? {};
 
 /** Whether the signed-in subject controls the storage; asked once for each of them. */
 export function controls(): Promise<boolean> {
-  control ??= readStatus().then(
-    (status) => status !== undefined,
+  control ??= rightsOn(storageUri).then(
+    ({ share = false }) => share,
     (error: unknown) => {
       control = undefined;
       throw error;

@@ -12,8 +12,16 @@ export async function download(iri: string): Promise<void> {
     body: JSON.stringify({ iri }),
   });
   const { url } = (await response.json()) as { url: string };
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = '';
-  link.click();
+  follow(url);
 }
+
+/** Has the browser save what the page has made. */
+export function saveAs(content: Blob, name: string): void {
+  const url = URL.createObjectURL(content);
+  follow(url, name);
+  // The browser has begun to read it by then.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+const follow = (href: string, download = ''): void =>
+  Object.assign(document.createElement('a'), { href, download }).click();

@@ -1,4 +1,5 @@
 /** The console's entry: takes up the session, then shows the shell. */
+import { html, render } from 'lit';
 import './shell.js';
 import { messageOf } from './api.js';
 import { confirmed } from './confirm.js';
@@ -9,11 +10,9 @@ import { claimsOf, resume, signIn, who } from './session.js';
 async function start(): Promise<void> {
   const shell = document.createElement('quad-shell');
   if (!globalThis.crypto?.subtle) {
-    const said = document.createElement('p');
-    said.className = 'lonely';
-    said.textContent =
+    const said =
       'Signing in needs a secure page: browsers have no cryptography for plain http but on localhost. Reach the storage over https.';
-    document.body.append(said);
+    render(html`<p class="lonely">${said}</p>`, document.body);
     return;
   }
   try {
@@ -39,12 +38,12 @@ async function takeCredential(): Promise<void> {
     // Anybody can make a link that signs in as themselves, and would own what is uploaded then.
     const isOther = session.kind === 'subject' && session.subject !== subject;
     const title = isOther ? 'Sign in as somebody else?' : `Sign in as ${shortName(subject)}?`;
-    const text = `You are ${session.kind === 'subject' ? session.subject : 'nobody'}. The link signs you in as ${subject}: what you upload is theirs.`;
+    const text = `${isOther ? `You are ${session.subject}. ` : ''}The link signs this browser in as ${subject}: what you upload is theirs. Go on if the link is yours.`;
     if (!(await confirmed({ title, text, proceed: 'Sign in' }))) return;
     await signIn(given);
   } catch (error) {
-    notify(messageOf(error), 'bad');
     location.hash = '#/signin';
+    notify(messageOf(error), 'bad');
   }
 }
 

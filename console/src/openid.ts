@@ -30,19 +30,17 @@ async function readProvider(): Promise<Provider | undefined> {
 /** What to call the identity provider that this storage names; `undefined` for none. */
 export const openIdProvider = async (): Promise<string | undefined> => (await ask())?.name;
 
-const [stateKey, verifierKey, nonceKey] = ['quadpod state', 'quadpod verifier', 'quadpod nonce'];
+const kept = ['quadpod state', 'quadpod verifier', 'quadpod nonce', 'quadpod next'] as const;
 const redirectUri = `${storageUri}callback`;
 
 const random = (): string => base64url(crypto.getRandomValues(new Uint8Array(32)));
 
-/** Leaves for the provider. */
-export async function beginOpenId(): Promise<void> {
+/** Leaves for the provider. @param next the place in the console to come back to */
+export async function beginOpenId(next: string): Promise<void> {
   const found = await ask();
   if (!found) throw new SignInError('This storage names no identity provider (lws.oidc.discovery-uri).');
   const [state, verifier, nonce] = [random(), random(), random()];
-  sessionStorage.setItem(stateKey, state);
-  sessionStorage.setItem(verifierKey, verifier);
-  sessionStorage.setItem(nonceKey, nonce);
+  for (const [index, value] of [state, verifier, nonce, next].entries()) sessionStorage.setItem(kept[index]!, value);
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier)));
   const challenge = base64url(digest);
   const url = new URL(found.authorizationEndpoint);
@@ -60,10 +58,13 @@ export async function beginOpenId(): Promise<void> {
   location.assign(url);
 }
 
-/** Takes what the provider sent back, and signs in with the ID token that the server had for it. */
-export async function endOpenId(answer: URLSearchParams): Promise<void> {
-  const [state, verifier, nonce] = [stateKey, verifierKey, nonceKey].map((key) => sessionStorage.getItem(key));
-  for (const key of [stateKey, verifierKey, nonceKey]) sessionStorage.removeItem(key);
+/**
+ * Takes what the provider sent back, and signs in with the ID token that the server had for it.
+ * @returns the place that `beginOpenId` was told
+ */
+export async function endOpenId(answer: URLSearchParams): Promise<string | null> {
+  const [state, verifier, nonce, next = null] = kept.map((key) => sessionStorage.getItem(key));
+  for (const key of kept) sessionStorage.removeItem(key);
   if (!state || answer.get('state') !== state)
     throw new SignInError('This is no answer to a sign-in that was begun in this tab. Begin again.');
   const error = answer.get('error');
@@ -75,4 +76,5 @@ export async function endOpenId(answer: URLSearchParams): Promise<void> {
   });
   if (!response.ok) throw await refusalOf(response);
   await signIn(((await response.json()) as { id_token: string }).id_token);
+  return next;
 }

@@ -1,6 +1,7 @@
 /** What all pages share: they render into the document, so that one style sheet and one focus order hold. */
 import { LitElement } from 'lit';
 import { messageOf } from './api.js';
+import { isContainer } from './names.js';
 import { notify } from './notice.js';
 
 export class Page extends LitElement {
@@ -36,11 +37,24 @@ export interface Place {
   readonly parameters: URLSearchParams;
 }
 
-export function placeNow(): Place {
-  const [, page = 'browse', query = ''] = /^#\/([a-z]*)(?:\?(.*))?$/.exec(location.hash) ?? [];
+export function placeNow(hash: string = location.hash): Place {
+  const [, page = 'browse', query = ''] = /^#\/([^?]*)(?:\?(.*))?$/.exec(hash) ?? [];
   return { page: page || 'browse', parameters: new URLSearchParams(query) };
 }
 
 /** The address of a page within the console, for a link. */
 export const placeHref = (page: string, parameters: Readonly<Record<string, string>> = {}): string =>
   `#/${page}${Object.keys(parameters).length > 0 ? `?${new URLSearchParams(parameters)}` : ''}`;
+
+/** Where the console shows a resource or a container. */
+export const openHref = (iri: string): string => placeHref(isContainer(iri) ? 'browse' : 'resource', { at: iri });
+
+/** The page for signing in, which leads back to where the reader is. */
+export function signInHref(): string {
+  const to = placeNow().page === 'signin' ? placeNow().parameters.get('to') : location.hash;
+  return placeHref('signin', to ? { to } : {});
+}
+
+/** Where to go after signing in. Anybody can make a link: only a place of this console is followed. */
+export const placeAfter = (to: string | null): string =>
+  to?.startsWith('#/') && placeNow(to).page !== 'signin' ? to : placeHref('browse');

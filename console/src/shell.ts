@@ -3,16 +3,18 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { messageOf } from './api.js';
 import { confirmed } from './confirm.js';
-import { shortName } from './names.js';
-import { Page, type Place, placeHref, placeNow } from './page.js';
+import { controls } from './controller.js';
+import { decoded, shortName } from './names.js';
+import { clearNotices } from './notice.js';
+import { Page, type Place, placeHref, placeNow, signInHref } from './page.js';
 import { browserIdentity, onSession, signOut, storageUri, who } from './session.js';
 
 interface Entry {
   readonly title: string;
   /** Defines the element `page-<name>`, which has a property `parameters`. */
   readonly load: () => Promise<unknown>;
-  /** Shown in the navigation to: everybody, or those who are signed in. */
-  readonly for?: 'all' | 'subjects';
+  /** Shown in the navigation to: everybody, those who are signed in, or those who control the storage. */
+  readonly for?: 'all' | 'subjects' | 'controllers';
 }
 
 const pages: Readonly<Record<string, Entry>> = {
@@ -20,10 +22,10 @@ const pages: Readonly<Record<string, Entry>> = {
   resource: { title: 'Resource', load: () => import('./pages/resource.js') },
   search: { title: 'Search', for: 'all', load: () => import('./pages/search.js') },
   ask: { title: 'Ask', for: 'all', load: () => import('./pages/ask.js') },
-  sharing: { title: 'Share', for: 'subjects', load: () => import('./pages/sharing.js') },
+  sharing: { title: 'Share', for: 'controllers', load: () => import('./pages/sharing.js') },
   requests: { title: 'Requests', for: 'subjects', load: () => import('./pages/requests.js') },
   upkeep: { title: 'Storage', for: 'subjects', load: () => import('./pages/upkeep.js') },
-  owners: { title: 'Owners', for: 'subjects', load: () => import('./pages/owners.js') },
+  owners: { title: 'Owners', for: 'controllers', load: () => import('./pages/owners.js') },
   signin: { title: 'Sign in', load: () => import('./pages/signin.js') },
 };
 
@@ -32,20 +34,56 @@ export class Shell extends Page {
   @state() private place: Place = placeNow();
   @state() private failure = '';
   @state() private loaded = '';
+  @state() private isController = false;
+  @state() private isLost = false;
+  private timer = 0;
 
   constructor() {
     super();
-    addEventListener('hashchange', () => this.go());
-    onSession(() => this.requestUpdate());
+    addEventListener('hashchange', () => {
+      // Back closes a dialogue, and what was wrong elsewhere is not wrong here.
+      for (const dialog of document.querySelectorAll<HTMLDialogElement>('dialog[open]')) dialog.close();
+      clearNotices();
+      this.go();
+    });
+    addEventListener('unreachable', () => this.lose());
+    addEventListener('online', () => void (this.isLost && this.reconnect()));
+    onSession(() => void this.judge());
+    void this.judge();
     this.go();
   }
+
+  private async judge(): Promise<void> {
+    this.isController = who().kind === 'subject' && (await controls().catch(() => false));
+    this.requestUpdate();
+  }
+
+  private lose(): void {
+    this.isLost = true;
+    clearTimeout(this.timer);
+    this.timer = window.setTimeout(this.reconnect, 3000);
+  }
+
+  /** What failed while there was no connection is done again; what was typed elsewhere stays. */
+  private readonly reconnect = async (): Promise<void> => {
+    clearTimeout(this.timer);
+    if (!(await fetch(location.pathname, { method: 'HEAD', cache: 'no-store' }).catch(() => undefined)))
+      return this.lose();
+    this.isLost = false;
+    if (this.querySelector('main .problem:not(.lost)')) cache.delete(this.loaded);
+    void this.judge();
+    this.go();
+  };
 
   private async go(): Promise<void> {
     const place = placeNow();
     this.place = place;
-    const { page } = place;
+    const { page, parameters } = place;
+    const at = parameters.get('at');
+    const title = Object.hasOwn(pages, page) ? pages[page]!.title : 'No such page';
+    document.title = `${at ? decoded(shortName(at)) : title} – ${new URL(storageUri).host} – Quadpod`;
     try {
-      await (pages[page] ?? pages['browse']!).load();
+      if (Object.hasOwn(pages, page)) await pages[page]!.load();
       // Somebody went on while it was loaded.
       if (this.place !== place) return;
       this.failure = '';
@@ -53,27 +91,24 @@ export class Shell extends Page {
     } catch (error) {
       this.failure = `${messageOf(error)} Reload the page.`;
     }
-    document.title = `${pages[page]?.title ?? 'Browse'} – ${new URL(storageUri).host} – Quadpod`;
   }
 
   protected override updated(): void {
-    const element = this.querySelector('main')?.firstElementChild as
-      | (Element & { parameters?: URLSearchParams })
-      | null
-      | undefined;
-    if (element && element.parameters !== this.place.parameters) element.parameters = this.place.parameters;
+    const element = cache.get(this.loaded) as (HTMLElement & { parameters?: URLSearchParams }) | undefined;
+    if (element && this.place.page === this.loaded && element.parameters !== this.place.parameters)
+      element.parameters = this.place.parameters;
   }
 
   protected override render(): TemplateResult {
     const session = who();
-    const name = pages[this.loaded] ? this.loaded : 'browse';
+    const audience = ['all', session.kind === 'subject' ? 'subjects' : '', this.isController ? 'controllers' : ''];
     return html`
       <a class="skip" href="#main" @click=${this.skip}>Skip to the content</a>
       <header class="top">
         <a class="brand" href=${placeHref('browse')}>Quadpod</a>
         <nav aria-label="Pages">
           ${Object.entries(pages)
-            .filter(([, entry]) => entry.for === 'all' || (entry.for === 'subjects' && session.kind === 'subject'))
+            .filter(([, entry]) => audience.includes(entry.for ?? 'none'))
             .map(
               ([page, { title }]) => html`<a
                 href=${placeHref(page)}
@@ -87,14 +122,27 @@ export class Shell extends Page {
             session.kind === 'subject'
               ? html`<span title=${session.subject}>${session.isBrowser ? 'This browser' : shortName(session.subject)}</span>
                 <button type="button" @click=${this.leave}>Sign out</button>`
-              : html`<span>Nobody</span> <a class="button" href=${placeHref('signin')}>Sign in</a>`
+              : html`<span>Nobody</span> <a class="button" href=${signInHref()}>Sign in</a>`
           }
         </div>
       </header>
       <main id="main" tabindex="-1">
-        ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.loaded ? element(name) : html`<p>Loading …</p>`}
+        ${
+          this.isLost
+            ? html`<div class="problem lost row" role="alert"><span class="grow">There is no connection to the storage. It is tried again by itself.</span>
+                <button type="button" @click=${this.reconnect}>Try again</button></div>`
+            : nothing
+        }
+        ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : this.content()}
       </main>
     `;
+  }
+
+  private content(): unknown {
+    if (this.loaded === '') return html`<p>Loading …</p>`;
+    if (Object.hasOwn(pages, this.loaded)) return element(this.loaded);
+    return html`<h1>There is no page “${this.loaded}”</h1>
+      <p class="empty">The link may be cut off. <a href=${placeHref('browse')}>See what is in the storage</a>.</p>`;
   }
 
   private skip(event: Event): void {
@@ -105,10 +153,11 @@ export class Shell extends Page {
 
   private async leave(): Promise<void> {
     // Its key cannot be had again.
-    const text = 'The identity of this browser is forgotten with its key, and what it may do with it.';
+    const text =
+      'The identity of this browser goes with its key: what was shared with it is out of reach then, and nobody can bring it back. To come back later, close the page instead.';
     if ((await browserIdentity()) !== undefined && !(await confirmed({ title: 'Sign out', text, proceed: 'Sign out' })))
       return;
-    await this.attempt(signOut);
+    await this.attempt(signOut, 'You are signed out, in all tabs of this browser.');
     location.hash = placeHref('signin');
   }
 }

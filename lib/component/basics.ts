@@ -14,7 +14,7 @@ export {
   setting,
   text,
 } from '../settings.js';
-export { packageRoot, packageVersion } from '../threads/package-root.js';
+export { asTyped, packageRoot, packageVersion } from '../threads/package-root.js';
 export {
   type Command,
   type CommandContext,

@@ -1,15 +1,12 @@
 /** What the server prints when it listens: where it is, and where to go next. */
+
+import { asTyped } from '../threads/package-root.js';
 import { type CoreSettings, coreSettings } from './core-settings.js';
 import { readIdentity, signCredential, signLinkCredential } from './owner-credential.js';
 import type { Server } from './server.js';
 import { signInLink } from './sign-in-link.js';
 
 const validSeconds = 3600;
-
-/** How the program was called, as far as npm says. */
-const asTyped = (): string =>
-  ({ exec: 'npx quadpod', start: 'npm start --', 'run-script': 'npm start --' })[process.env['npm_command'] ?? ''] ??
-  'quadpod';
 
 /** The lines for the terminal; with a minted owner, a ready credential and commands that work when they are pasted. */
 export async function banner(

@@ -19,3 +19,8 @@ export const packageRoot = findRoot();
 /** The version of the package, read when it is asked for. */
 export const packageVersion = (): string =>
   (JSON.parse(readFileSync(join(packageRoot, 'package.json'), 'utf8')) as { version: string }).version;
+
+/** What to type before the name of a command: as npm says it was called, else by whether this is a checkout with its sources. */
+export const asTyped = (): string =>
+  ({ exec: 'npx quadpod', start: 'npm start --', 'run-script': 'npm start --' })[process.env['npm_command'] ?? ''] ??
+  (existsSync(join(packageRoot, 'tsconfig.json')) ? 'npm start --' : 'quadpod');

@@ -1,6 +1,6 @@
 /** Rules 1.3, 10.9: the console at /app, its files, and its being switched off. */
 import { expect } from 'chai';
-import { describeStorage } from '../support/conformance.js';
+import { describeStorage, type Sender } from '../support/conformance.js';
 import { expectProblem } from '../support/expectations.js';
 import { request } from '../support/http.js';
 
@@ -48,6 +48,21 @@ describeStorage('The pages of the console', (s) => {
     }
   });
 
+  it('/app/rights tells what a caller may do with what it may read, and nobody what is there (rule 4.3)', async () => {
+    const iri = s.fresh();
+    await s.send('PUT', iri, { 'Content-Type': 'text/plain' }, 'x');
+    const rights = (of: string, sender?: Sender) =>
+      s.send('GET', `${s.root}app/rights?${new URLSearchParams({ iri: of })}`, {}, undefined, sender);
+    const own = await rights(iri);
+    expect(JSON.parse(own.text)).to.deep.equal({ append: true, write: true, share: true });
+    expect(own.headers['cache-control']).to.equal('private, no-store');
+    for (const of of [iri, `${iri}-absent`]) {
+      expectProblem(await rights(of, 'anonymous'), 401, s);
+      expectProblem(await rights(of, s.stranger), 404, s);
+    }
+    for (const of of ['', 'https://elsewhere.example/']) expectProblem(await rights(of), 400, s);
+  });
+
   it('other paths below are nothing, and reserved', async () => {
     expectProblem(await s.get(`${s.root}app/nothing.js`), 404, s);
     expectProblem(await s.get(`${s.root}app/..%2fapp.html`), 404, s);
@@ -56,10 +71,27 @@ describeStorage('The pages of the console', (s) => {
   });
 });
 
+for (const [settings, may] of [
+  [{ 'public-read': 'true' }, { append: false, write: false, share: false }],
+  [{ 'dev.open': 'true' }, { append: true, write: true, share: false }],
+  [{ 'access-control': 'wac' }, undefined],
+] as const)
+  describeStorage(
+    `What nobody may do, as the console is told, with ${Object.keys(settings)[0]}`,
+    (s) => {
+      it('is what the storage allows', async () => {
+        const answer = await request(`${s.root}app/rights?${new URLSearchParams({ iri: s.scratch })}`);
+        if (may) expect(JSON.parse(answer.text)).to.deep.equal(may);
+        else expectProblem(answer, 401, s);
+      });
+    },
+    { settings },
+  );
+
 describeStorage(
   'Without the console (lws.console.enabled)',
   (s) => {
-    for (const path of ['app', 'callback', 'app/tickets', 'app/provider'])
+    for (const path of ['app', 'callback', 'app/tickets', 'app/provider', 'app/rights'])
       it(`/${path} is nothing, and reserved`, async () => {
         expectProblem(await s.get(s.root + path), 404, s);
         expectProblem(await s.send('PUT', s.root + path, { 'Content-Type': 'text/plain' }, 'x'), 409, s);

@@ -80,6 +80,9 @@ for (const path of ['', '/some/path'])
       expect(await page.locator('.problem').innerText()).to.equal(JSON.parse(answer.text).detail);
       await page.locator('.cm-lint-marker-error').waitFor();
       await expectAccessible(page);
+      await page.locator('.cm-content').click();
+      await page.keyboard.insertText(' ');
+      await page.locator('.problem').waitFor({ state: 'detached' });
     });
 
     it('ends a query that takes long, and asks the next one', async () => {

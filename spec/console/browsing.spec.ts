@@ -30,7 +30,7 @@ for (const path of ['', '/some/path'])
       });
     const at = (name: string): string => `browse?at=${encodeURIComponent(console.server.root + name)}`;
 
-    it('makes a container and a document in it, and refuses a name that is taken in the words of the server', async () => {
+    it('makes a container and a document in it, and refuses names that are taken, or none, in the dialogue', async () => {
       await page.click('text=New …');
       await page.fill('dialog [name=name]', 'Größen & mehr');
       await page.click('text=Make it');
@@ -48,9 +48,75 @@ for (const path of ['', '/some/path'])
       await page.fill('dialog [name=name]', 'sizes.json');
       await page.selectOption('select', 'json');
       await page.click('text=Make it');
-      await page.locator('.notice.bad').waitFor();
+      await page.locator('dialog[open] .notice.bad', { hasText: 'There is “sizes.json” already.' }).waitFor();
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await page.click('dialog[open] .notice.bad button');
+      await page.selectOption('select', 'container');
+      for (const [name, said] of [
+        ['a/b', 'A name has no slash'],
+        ['..', '“..” is no name'],
+        ['.', '“.” is no name'],
+      ] as const) {
+        await page.fill('dialog [name=name]', name);
+        await page.click('text=Make it');
+        await page.locator('dialog[open] .notice.bad', { hasText: said }).waitFor();
+      }
       await page.keyboard.press('Escape');
-      await page.click('.notice.bad button');
+      await page.locator('dialog[open]').waitFor({ state: 'detached' });
+      await page.locator('.notice.bad').first().waitFor({ state: 'detached' });
+      expect(await page.locator('tbody a').allInnerTexts()).to.deep.equal(['sizes.json']);
+    });
+
+    it('closes a dialogue on Back, and takes what was wrong away with its page', async () => {
+      await console.go(page, 'search');
+      await console.go(page, at(''));
+      await page.click('text=New …');
+      await page.locator('dialog[open]').waitFor();
+      await page.goBack();
+      await page.locator('h1 >> text=Search by type').waitFor();
+      expect(await page.locator('dialog[open]').count()).to.equal(0);
+      await console.go(page, 'owners');
+      await page.fill('[name=id]', 'nobody');
+      await page.locator('[name=name]').last().fill('Nobody');
+      await page.click('text=Add this owner');
+      await page.locator('.notice.bad').waitFor();
+      await console.go(page, at(''));
+      await page.locator('.notice.bad').waitFor({ state: 'detached' });
+    });
+
+    it('opens a file whose address is taken for a container, and says of a page that there is none', async () => {
+      await send('PUT', 'file.txt', { 'Content-Type': 'text/plain' }, 'hello');
+      await console.go(page, at('file.txt'));
+      await page.locator('h1 >> text=file.txt').waitFor();
+      await page.waitForURL(/#\/resource\?/);
+      expect(await page.title()).to.contain('file.txt');
+      await console.go(page, `resource?at=${encodeURIComponent(console.server.root)}`);
+      await page.waitForURL(/#\/browse\?/);
+      for (const bogus of ['nowhere', 'constructor', 'Browse']) {
+        await console.go(page, bogus);
+        await page.locator('h1', { hasText: `There is no page “${bogus}”` }).waitFor();
+      }
+      expect(await axeFindings(page)).to.deep.equal([]);
+      await page.click('main a');
+      await page.locator('td >> text=file.txt').waitFor();
+    });
+
+    it('says when there is no connection, offers to try again, and comes back by itself', async () => {
+      const other = await console.owner();
+      await other.locator('td >> text=file.txt').waitFor();
+      await other.context().route('**', (route) => route.abort());
+      await console.go(other, at('data/'));
+      await other.locator('.lost >> text=no connection').waitFor();
+      await console.go(other, at(''));
+      await other.locator('quad-refused >> text=cannot be reached').waitFor();
+      const asked = other.waitForRequest(
+        (each) => each.method() === 'HEAD' && each.url() === `${console.server.root}app`,
+      );
+      await other.click('.lost >> text=Try again');
+      await asked;
+      await other.context().unroute('**');
+      await other.locator('td >> text=file.txt').waitFor();
+      expect(await other.locator('.lost').count()).to.equal(0);
     });
 
     it('uploads a folder: what conflicts is asked once, what is refused is said, and everything else arrives', async () => {
@@ -66,6 +132,9 @@ for (const path of ['', '/some/path'])
       await page.setInputFiles('input[webkitdirectory]', folder);
       await page.locator('.uploads [role=status] >> text=60 of 61 files done, 1 failed').waitFor();
       await page.locator('.uploads .failed >> text=line 1').waitFor();
+      await console.go(page, at(''));
+      expect(await page.locator('.uploads').count(), 'of its container alone').to.equal(0);
+      await console.go(page, at('data/'));
       await page.click('text=Close the list');
       writeFileSync(join(folder, 'broken.ttl'), '<#it> <#is> "whole" .');
       await page.setInputFiles('input[webkitdirectory]', folder);
@@ -75,6 +144,8 @@ for (const path of ['', '/some/path'])
       );
       await page.click('text=Keep what is there');
       await page.locator('.uploads [role=status] >> text=61 of 61 files done').waitFor();
+      expect(await page.locator('.uploads li').count(), 'no list of what went well').to.equal(0);
+      await page.click('.uploads >> text=Close');
       const name = folder.replace(/^.*\//, '');
       const answer = await send('GET', `data/${name}/set%202/file%2012.ttl`, { Accept: 'text/turtle' });
       expect(answer.status).to.equal(200);
@@ -85,6 +156,13 @@ for (const path of ['', '/some/path'])
       await send('PUT', 'some/', asContainer);
       for (const name of ['apple', 'pear', 'pineapple'])
         await send('PUT', `some/${name}.txt`, { 'Content-Type': 'text/plain' }, name);
+      await console.go(page, at('some/'));
+      await page.locator('td >> text=pear.txt').waitFor();
+      await page.fill('input[type=search]', 'APPLE');
+      await page.locator('text=2 of 3 have that name').waitFor();
+      await console.go(page, at(''));
+      await page.locator('td >> text=some').waitFor();
+      expect(await page.locator('input[type=search]').inputValue()).to.equal('');
       await console.go(page, at('some/'));
       await page.locator('td >> text=pear.txt').waitFor();
       await page.fill('input[type=search]', 'APPLE');

@@ -60,6 +60,41 @@ for (const path of ['', '/some/path'])
       }
     });
 
+    /** How many characters stand before what is marked as wrong. */
+    const marker = `(() => {
+      const text = document.querySelector('quad-editor').shadowRoot.querySelector('.cm-content');
+      const range = text.querySelector('.cm-lintRange-error');
+      if (!range) return -1;
+      const before = document.createRange();
+      before.setStart(text, 0);
+      before.setEnd(range, 0);
+      return before.toString().length + [...text.querySelectorAll('.cm-line')].findIndex((line) => line.contains(range));
+    })()`;
+
+    it('marks the token that is wrong, and not an earlier one that is written alike', async () => {
+      await resources.put('where.ttl', 'text/turtle', '<#a> <#b> <#c> .');
+      await resources.open(page, 'where.ttl');
+      for (const [text, marked] of [
+        ['<#a> <#b> <#a>, <#a> <#a> .', 21],
+        ['PREFIX a: <http://a/>\na:a a:b a:a a:a .', 34],
+        ['<#a> <#b> 1, a b .', 13],
+        ['<#a> <#b> """x\ny""", x x .', 21],
+      ] as const) {
+        await editor(page).click();
+        await page.keyboard.press('Control+a');
+        await page.keyboard.press('Delete');
+        await page.keyboard.insertText(text);
+        // The check waits for a pause in typing.
+        let at = -1;
+        for (let tries = 0; tries < 100 && at !== marked; tries++) {
+          await page.waitForTimeout(100);
+          at = await page.evaluate(marker);
+        }
+        expect(at, text).to.equal(marked);
+      }
+      await button('Undo all changes').click();
+    });
+
     it('says what the server refuses in its words, and keeps the text', async () => {
       await resources.put('kept.ttl', 'text/turtle', ada);
       await resources.open(page, 'kept.ttl');

@@ -177,7 +177,7 @@ for (const path of ['', '/some/path'])
         ]) {
           await console.go(page, 'owners');
           await page.evaluate(`location.hash = ${JSON.stringify(`#/${name}?${new URLSearchParams({ at })}`)}`);
-          await page.locator(`page-${name}`).locator('h1, .empty, .problem').first().waitFor();
+          await page.locator(`page-${name}, page-resource`).locator('h1, .empty, .problem').first().waitFor();
           await expectQuiet(`${name} ${at}`);
         }
     });

@@ -102,6 +102,17 @@ for (const path of ['', '/some/path'])
       await page.locator(`.who >> text=${provider.subject.path.slice(1)}`).waitFor();
     });
 
+    it('comes back to where the way to sign in began', async () => {
+      const page = await console.person({ ignoreHTTPSErrors: true });
+      const place = `browse?${new URLSearchParams({ at: `${console.server.root}data/` })}`;
+      await page.goto(console.at(place));
+      await page.click('main >> text=Sign in');
+      await page.click('text=Continue to');
+      await provider.letIn(page);
+      await page.locator(`.who >> text=${provider.subject.path.slice(1)}`).waitFor();
+      expect(page.url()).to.equal(console.at(place));
+    });
+
     const refused: Readonly<Record<string, [Json, RegExp]>> = {
       'the tokens name no client': [{ azp: undefined }, /azp/],
       'the token is for another client': [{ azp: 'https://other.example/' }, /another client/],

@@ -110,7 +110,6 @@ for (const path of ['', '/some/path'])
       const stranger = await console.person({ colorScheme: 'dark' });
       await stranger.goto(console.at(resources.place('some.txt')));
       await stranger.locator('[role=alert]').waitFor();
-      expect(await link(stranger, 'Sign in').getAttribute('href')).to.equal('#/signin');
       expect(await axeFindings(stranger)).to.deep.equal([]);
       await link(stranger, 'Sign in').click();
       await stranger.getByRole('button', { name: 'Make an identity' }).click();
@@ -137,7 +136,7 @@ for (const path of ['', '/some/path'])
     before(() => console.start({ path, settings: { 'public-read': 'true' } }));
     after(() => console.stop());
 
-    it('shows nobody what is public, and refuses what nobody may do', async () => {
+    it('shows nobody what is public, and offers nothing that nobody may do', async () => {
       await resources.put('public.ttl', 'text/turtle', '<#it> <#is> "public" .');
       await resources.put('dot.png', 'image/png', png);
       const page = await console.person();
@@ -148,11 +147,7 @@ for (const path of ['', '/some/path'])
       expect(await axeFindings(page)).to.deep.equal([]);
       await page.getByRole('tab', { name: 'Table' }).click();
       await page.locator('.triples td', { hasText: 'public' }).waitFor();
-      await page.getByRole('button', { name: 'Delete …' }).click();
-      await page.locator('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
-      await page.locator('dialog .problem').waitFor();
-      expect((await resources.send('HEAD', 'public.ttl')).status).to.equal(200);
-      await page.getByRole('button', { name: 'Keep it' }).click();
+      expect(await page.getByRole('button', { name: 'Delete …' }).count()).to.equal(0);
       await resources.open(page, 'dot.png');
       await page.waitForFunction("document.querySelector('img.picture')?.naturalWidth === 1");
       const saving = page.waitForEvent('download');

@@ -1,7 +1,6 @@
 /** RDF terms as links and text. Nothing of them is ever markup. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { isContainer } from '../names.js';
-import { placeHref } from '../page.js';
+import { openHref } from '../page.js';
 import { storageUri } from '../session.js';
 import { labelOf, type Term } from './terms.js';
 
@@ -9,7 +8,7 @@ import { labelOf, type Term } from './terms.js';
 export function hrefOf(iri: string): string | undefined {
   if (!iri.startsWith(storageUri)) return /^https?:\/\//i.test(iri) ? iri : undefined;
   const at = iri.replace(/#.*$/s, '').replace(/\.meta$/, '');
-  return placeHref(isContainer(at) ? 'browse' : 'resource', { at });
+  return openHref(at);
 }
 
 export const isOutside = (iri: string): boolean => !iri.startsWith(storageUri);

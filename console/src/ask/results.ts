@@ -3,10 +3,11 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import './table.js';
 import { messageOf } from '../api.js';
+import { saveAs } from '../download.js';
 import { Page, placeHref } from '../page.js';
 import { arrowTarget } from '../tabs.js';
 import type { Answer, TableAnswer } from './answer.js';
-import { csvOf, download } from './csv.js';
+import { csvOf } from './csv.js';
 import { plotOf } from './plot.js';
 
 type View = 'table' | 'chart' | 'graph' | 'raw';
@@ -114,11 +115,12 @@ export class AskResults extends Page {
 
   private downloadCsv(): void {
     const { answer } = this;
-    if (answer.kind !== 'boolean') download(csvOf(answer.columns, answer.rows), 'text/csv;charset=utf-8', 'answer.csv');
+    if (answer.kind !== 'boolean')
+      saveAs(new Blob([csvOf(answer.columns, answer.rows)], { type: 'text/csv;charset=utf-8' }), 'answer.csv');
   }
 
   private downloadRaw(): void {
     const { text, mediaType, kind } = this.answer;
-    download(text, mediaType, kind === 'graph' ? 'answer.ttl' : 'answer.srj');
+    saveAs(new Blob([text], { type: mediaType }), kind === 'graph' ? 'answer.ttl' : 'answer.srj');
   }
 }

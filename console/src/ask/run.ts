@@ -6,7 +6,13 @@ export type State =
   | { readonly is: 'idle' }
   | { readonly is: 'running'; readonly since: number }
   | { readonly is: 'ended'; readonly milliseconds: number }
-  | { readonly is: 'refused'; readonly milliseconds: number; readonly message: string; readonly status: number }
+  | {
+      readonly is: 'refused';
+      readonly milliseconds: number;
+      readonly message: string;
+      readonly status: number;
+      readonly query: string;
+    }
   | { readonly is: 'answered'; readonly milliseconds: number; readonly answer: Answer; readonly query: string };
 
 export class Run {
@@ -50,7 +56,7 @@ async function outcome(query: string, signal: AbortSignal, since: number): Promi
     return { is: 'answered', milliseconds: performance.now() - since, answer, query };
   } catch (error) {
     const status = error instanceof Refusal ? error.status : 0;
-    return { is: 'refused', milliseconds: performance.now() - since, message: messageOf(error), status };
+    return { is: 'refused', milliseconds: performance.now() - since, message: messageOf(error), status, query };
   }
 }
 

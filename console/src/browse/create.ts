@@ -1,5 +1,5 @@
 /** Making and removing members, as the server has it. */
-import { type Refusal, refusalOf, request, succeed } from '../api.js';
+import { type Refusal, refusalOf, request } from '../api.js';
 import { isContainer } from '../names.js';
 
 const containerType = '<https://www.w3.org/ns/lws#Container>; rel="type"';
@@ -17,24 +17,27 @@ const contents: Readonly<
 /**
  * Makes an empty member of a container.
  * @returns its IRI
- * @throws Refusal for a name that is taken or reserved
+ * @throws Error for a name that is taken, Refusal for one that is reserved
  */
 export async function createMember(container: string, kind: Kind, name: string): Promise<string> {
-  const written = encodeURIComponent(name.normalize('NFC'));
-  if (kind === 'container') {
-    const iri = `${container}${written}/`;
-    await succeed('PUT', iri, { headers: { Link: containerType, 'If-None-Match': '*' } });
-    return iri;
-  }
-  const [mediaType, body] = contents[kind];
-  const iri = container + written;
-  await succeed('PUT', iri, { headers: { 'Content-Type': mediaType, 'If-None-Match': '*' }, body });
+  const iri = container + encodeURIComponent(name.normalize('NFC')) + (kind === 'container' ? '/' : '');
+  const [mediaType, body = null] = kind === 'container' ? [] : contents[kind];
+  const type: Record<string, string> = mediaType ? { 'Content-Type': mediaType } : { Link: containerType };
+  const response = await request('PUT', iri, { headers: { ...type, 'If-None-Match': '*' }, body });
+  if (response.status === 412) throw new Error(`There is “${name}” already. Choose another name.`);
+  if (!response.ok) throw await refusalOf(response);
   return iri;
 }
 
-/** A name that a new member may have: one without an ending gets the usual one. */
-export const suggestedName = (kind: Kind, name: string): string =>
-  kind === 'container' || /\.[^.]+$/.test(name) ? name : name + contents[kind][2];
+/**
+ * A name that a new member may have: one without an ending gets the usual one.
+ * @throws Error for what is no name
+ */
+export function suggestedName(kind: Kind, name: string): string {
+  if (name.includes('/')) throw new Error('A name has no slash. Make a container first, then what is to lie in it.');
+  if (/^\.\.?$/.test(name)) throw new Error(`“${name}” is no name: in an address it leads elsewhere.`);
+  return kind === 'container' || /\.[^.]+$/.test(name) ? name : name + contents[kind][2];
+}
 
 /**
  * Deletes a member with its metadata; a container with all that is in it.

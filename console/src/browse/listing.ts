@@ -1,12 +1,12 @@
 /** A container's members, fetched page by page as they are looked at. */
-import { messageOf } from '../api.js';
 import { type Member, readContainer } from '../container.js';
 import { decoded, shortName } from '../names.js';
 
 export class Listing extends EventTarget {
   /** How many there are, as far as the server has said. */
   total = 0;
-  failure = '';
+  /** What kept it from being read. */
+  failure: unknown;
   loaded = false;
   /** Rows of those whose names have the text that is looked for; absent: all. */
   found: readonly Member[] | undefined;
@@ -35,7 +35,7 @@ export class Listing extends EventTarget {
     if (this.found) return this.found[index];
     const page = Math.floor(index / this.size) + 1;
     const known = this.pages.get(page);
-    if (!known && this.failure === '') void this.fetch(page);
+    if (!known && this.failure === undefined) void this.fetch(page);
     return Array.isArray(known) ? (known as Member[])[index % this.size] : undefined;
   }
 
@@ -81,11 +81,11 @@ export class Listing extends EventTarget {
       this.total = total ?? members.length;
       // All pages but the last are full.
       if (page === 1) this.size = Math.max(1, members.length);
-      this.failure = '';
+      this.failure = undefined;
     } catch (error) {
       this.pages.delete(page);
       if (this.controller.signal.aborted) return;
-      this.failure = messageOf(error);
+      this.failure = error;
     }
     this.loaded = true;
     this.changed();

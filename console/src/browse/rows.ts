@@ -3,7 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import type { Member } from '../container.js';
 import { dateText, decoded, isContainer, shortName, sizeText } from '../names.js';
-import { Page, placeHref } from '../page.js';
+import { openHref, Page } from '../page.js';
 import type { Listing } from './listing.js';
 
 /** Pixels, as the style sheet has it. */
@@ -90,7 +90,7 @@ export class Rows extends Page {
         />
       </td>
       <td>
-        <a href=${placeHref(isContainer(member.iri) ? 'browse' : 'resource', { at: member.iri })} title=${name}
+        <a href=${openHref(member.iri)} title=${name}
           >${name}${isContainer(member.iri) ? '/' : ''}</a
         >
       </td>

@@ -11,8 +11,21 @@ const longestChecked = 300_000;
 const pauseMs = 200;
 const maxErrors = 20;
 
+/** With columns from 0; that of the end is one of the last line. */
+interface Token {
+  readonly line: number;
+  readonly endLine?: number;
+  readonly start: number;
+  readonly end: number;
+}
+
 interface ParseError extends Error {
-  readonly context?: { readonly line?: number; readonly token?: { readonly value?: string } };
+  /** What the lexer cannot read is no token, and comes after the one before. */
+  readonly context?: {
+    readonly line?: number;
+    readonly token?: Token;
+    readonly previousToken?: Token;
+  };
 }
 
 /** Runs when the browser has nothing more urgent to do. */
@@ -28,11 +41,14 @@ function turtleError(text: string, doc: Text): Diagnostic[] {
     return [];
   } catch (error) {
     const { message, context } = error as ParseError;
-    const line = doc.line(Math.min(Math.max(context?.line ?? 1, 1), doc.lines));
-    const token = context?.token?.value ?? '';
-    const at = token ? line.text.indexOf(token) : -1;
-    const from = at < 0 ? line.from + line.text.search(/\S|$/) : line.from + at;
-    const to = at < 0 ? line.to : from + token.length;
+    const { line: number = 1, token, previousToken: before } = context ?? {};
+    const lineAt = (wanted: number) => doc.line(Math.min(Math.max(wanted, 1), doc.lines));
+    const line = lineAt(number);
+    const after = before && (before.endLine ?? before.line) === number ? before.end : 0;
+    const start = token ? token.start : after + line.text.slice(after).search(/\S|$/);
+    const from = Math.min(line.from + start, line.to);
+    const word = /^\S*/.exec(line.text.slice(start))![0].length;
+    const to = token ? Math.min(lineAt(token.endLine ?? number).from + token.end, doc.length) : from + word;
     return [{ from, to: Math.max(from, to), severity: 'error', message: message.replace(/ on line \d+\.?$/, '.') }];
   }
 }

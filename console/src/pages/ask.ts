@@ -156,7 +156,7 @@ export class AskPage extends Page {
     if (state.is === 'running') return '';
     const time = secondsText(state.milliseconds);
     if (state.is === 'ended') return `Ended after ${time}.`;
-    if (state.is === 'refused') return `Refused after ${time}.`;
+    if (state.is === 'refused') return this.isOld ? '' : `Refused after ${time}.`;
     const { answer } = state;
     if (answer.kind === 'boolean') return `Answered in ${time}.`;
     const count = answer.rows.length;
@@ -164,9 +164,14 @@ export class AskPage extends Page {
     return `${count.toLocaleString()} ${noun}${count === 1 ? '' : 's'} in ${time}.`;
   }
 
+  /** A refusal is of the text that was sent. */
+  private get isOld(): boolean {
+    return 'query' in this.run.state && this.run.state.query !== this.tabs.tab.query;
+  }
+
   private outcome(): TemplateResult | typeof nothing {
     const { state } = this.run;
-    if (state.is === 'refused')
+    if (state.is === 'refused' && !this.isOld)
       return html`<p class="problem" role="alert">${state.status === 404 ? switchedOff : state.message}</p>`;
     if (state.is !== 'answered') return nothing;
     // What was chosen of an answer belongs to its tab.

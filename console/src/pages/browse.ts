@@ -6,15 +6,16 @@ import '../browse/rows.js';
 import { Listing } from '../browse/listing.js';
 import { confirmed } from '../confirm.js';
 import type { Member } from '../container.js';
+import { type Rights, rightsOn } from '../controller.js';
 import { crumbs, nameOf } from '../crumbs.js';
 import { download } from '../download.js';
 import { decoded, isContainer, shortName } from '../names.js';
 import { notify } from '../notice.js';
-import { Page, placeHref } from '../page.js';
+import { openHref, Page, placeHref } from '../page.js';
 import { onSession, storageUri } from '../session.js';
 import { type Dropped, readDrop, readPicked } from '../upload/dropped.js';
-import { uploads } from '../upload/uploads.js';
-import { wayIn } from '../way-in.js';
+import { uploadsElsewhere, uploadsTo } from '../upload/uploads.js';
+import '../way-in.js';
 
 @customElement('page-browse')
 export class BrowsePage extends Page {
@@ -22,12 +23,13 @@ export class BrowsePage extends Page {
   @state() private listing: Listing | undefined;
   @state() private selected: ReadonlySet<string> = new Set();
   @state() private isTarget = false;
+  @state() private rights: Rights = {};
   private searchTimer = 0;
 
   constructor() {
     super();
     onSession(() => this.reload());
-    uploads().addEventListener('settled', () => this.reload());
+    addEventListener('uploaded', () => this.reload());
   }
 
   private get at(): string {
@@ -35,7 +37,8 @@ export class BrowsePage extends Page {
   }
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
-    if (changed.has('parameters') || this.listing?.at !== this.at) this.reload();
+    if (this.at.startsWith(storageUri) && !isContainer(this.at)) location.replace(openHref(this.at));
+    else if (changed.has('parameters') || this.listing?.at !== this.at) this.reload();
   }
 
   private readonly refresh = (): void => this.requestUpdate();
@@ -45,6 +48,17 @@ export class BrowsePage extends Page {
     this.listing = new Listing(this.at);
     this.listing.addEventListener('change', this.refresh);
     this.selected = new Set();
+    const filter = this.querySelector<HTMLInputElement>('.search input');
+    if (filter) filter.value = '';
+    clearTimeout(this.searchTimer);
+    void this.readRights();
+  }
+
+  private async readRights(): Promise<void> {
+    const { at } = this;
+    // What keeps it from being known keeps the members from being listed, which says why.
+    const rights = await rightsOn(at).catch(() => ({}));
+    if (at === this.at) this.rights = rights;
   }
 
   protected override render(): TemplateResult {
@@ -52,22 +66,27 @@ export class BrowsePage extends Page {
     return html`
       ${crumbs(at)}
       <h1>${nameOf(at)}</h1>
-      ${this.actions()}
-      <quad-uploads .queue=${uploads()}></quad-uploads>
-      ${listing?.failure ? this.refused(listing.failure) : this.content()}
+      ${
+        listing?.failure
+          ? html`<quad-refused .iri=${at} .failure=${listing.failure}></quad-refused>`
+          : html`${this.actions()}<quad-uploads .queue=${uploadsTo(at)}></quad-uploads>${uploadsElsewhere(at).map(
+              (iri) => html`<p class="soft">Files are on their way to <a href=${openHref(iri)}>${nameOf(iri)}</a>.</p>`,
+            )}${this.content()}`
+      }
     `;
   }
 
-  private refused(failure: string): TemplateResult {
-    return html`<p class="problem" role="alert">${failure}</p><p>${wayIn(this.at)}</p>`;
-  }
-
   private actions(): TemplateResult {
+    const { append, share } = this.rights;
     return html`<div class="row">
-      <button type="button" @click=${() => this.dialog?.showModal()}>New …</button>
-      <label class="button">Add files<input class="visually-hidden" type="file" multiple @change=${this.picked} /></label>
-      <label class="button">Add a folder<input class="visually-hidden" type="file" webkitdirectory @change=${this.picked} /></label>
-      <a class="button" href=${placeHref('sharing', { at: this.at })}>Share</a>
+      ${
+        append
+          ? html`<button type="button" @click=${() => this.dialog?.showModal()}>New …</button>
+              <label class="button">Add files<input class="visually-hidden" type="file" multiple @change=${this.picked} /></label>
+              <label class="button">Add a folder<input class="visually-hidden" type="file" webkitdirectory @change=${this.picked} /></label>`
+          : nothing
+      }
+      ${share ? html`<a class="button" href=${placeHref('sharing', { at: this.at })}>Share</a>` : nothing}
       <label class="inline search">
         <span class="visually-hidden">Look for a name</span>
         <input type="search" placeholder="Look for a name" @input=${this.look} />
@@ -95,7 +114,7 @@ export class BrowsePage extends Page {
   private empty(): TemplateResult {
     return html`<div class="empty">
       <p>Nothing is here yet, or nothing that you may see.</p>
-      <p>Drop files or folders here, or choose “New …”. Turtle, JSON-LD and RDF/XML become graphs that you can query.</p>
+      ${this.rights.append ? html`<p>Drop files or folders here, or choose “New …”. Turtle, JSON-LD and RDF/XML become graphs that you can query.</p>` : nothing}
     </div>`;
   }
 
@@ -117,7 +136,7 @@ export class BrowsePage extends Page {
     return html`<div class="row" role="group" aria-label="Selected">
       <span>${this.selected.size} selected</span>
       ${files.length > 0 ? html`<button type="button" @click=${() => this.downloadAll(files)}>Download ${files.length === 1 ? '' : `${files.length} files`}</button>` : nothing}
-      <button type="button" class="danger" @click=${this.removeSelected}>Delete</button>
+      ${this.rights.append || this.rights.write ? html`<button type="button" class="danger" @click=${this.removeSelected}>Delete</button>` : nothing}
       <button type="button" @click=${() => {
         this.selected = new Set();
       }}>Select nothing</button>
@@ -155,15 +174,15 @@ export class BrowsePage extends Page {
     const form = event.target as HTMLFormElement;
     const data = new FormData(form);
     const kind = String(data.get('kind')) as Kind;
-    const name = suggestedName(kind, String(data.get('name')).trim());
     let made = '';
     const succeeded = await this.attempt(async () => {
-      made = await createMember(this.at, kind, name);
-    }, `${name} was made.`);
+      made = await createMember(this.at, kind, suggestedName(kind, String(data.get('name')).trim()));
+    });
     if (!succeeded) return;
     this.dialog?.close();
     form.reset();
-    location.hash = placeHref(kind === 'container' ? 'browse' : 'resource', { at: made });
+    notify(`${decoded(shortName(made))} was made.`);
+    location.hash = openHref(made);
   }
 
   private readonly select = (event: CustomEvent<{ member: Member; on: boolean }>): void => {
@@ -216,6 +235,7 @@ export class BrowsePage extends Page {
   };
 
   private readonly dragged = (event: DragEvent): void => {
+    if (!this.rights.append) return;
     event.preventDefault();
     this.isTarget = true;
   };
@@ -223,13 +243,13 @@ export class BrowsePage extends Page {
   private readonly dropped = (event: DragEvent): void => {
     event.preventDefault();
     this.isTarget = false;
-    if (!event.dataTransfer) return;
+    if (!event.dataTransfer || !this.rights.append) return;
     const found = readDrop(event.dataTransfer);
     void this.attempt(async () => this.upload(await found));
   };
 
   private async upload(dropped: Dropped): Promise<void> {
     await import('../upload/panel.js');
-    uploads().add(this.at, dropped);
+    uploadsTo(this.at).add(this.at, dropped);
   }
 }

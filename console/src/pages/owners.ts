@@ -3,6 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { json, messageOf, Refusal, succeed } from '../api.js';
 import { confirmed } from '../confirm.js';
+import { controls } from '../controller.js';
 import { dateText } from '../names.js';
 import { Page } from '../page.js';
 import { identityOfBrowser, onSession } from '../session.js';
@@ -34,7 +35,9 @@ export class OwnersPage extends Page {
       this.owners = undefined;
       this.failure =
         error instanceof Refusal && error.status === 404
-          ? 'Here access control lists say who controls what: give Control on the root under “Share”.'
+          ? (await controls())
+            ? 'Here access control lists say who controls what: give Control on the root under “Share”.'
+            : 'Only owners see who the others are, and add more.'
           : messageOf(error);
     }
   }

@@ -8,7 +8,7 @@ import { messageOf } from '../api.js';
 import { confirmed } from '../confirm.js';
 import { controls } from '../controller.js';
 import { dateText } from '../names.js';
-import { Page, placeHref } from '../page.js';
+import { Page, signInHref } from '../page.js';
 import { who } from '../session.js';
 import { actionsText, assigneesOf, endText, type Kept, list, type Policy, readAll, remove } from '../sharing/access.js';
 import { grantsTable, targetLink } from '../sharing/grants-table.js';
@@ -61,7 +61,7 @@ export class RequestsPage extends Page {
 
   protected override render(): TemplateResult {
     if (who().kind !== 'subject')
-      return html`<h1>Requests for access</h1><p class="empty">Access is asked for under some identity. <a href=${placeHref('signin')}>Sign in</a> first; this browser can make an identity for you.</p>`;
+      return html`<h1>Requests for access</h1><p class="empty">Access is asked for under some identity. <a href=${signInHref()}>Sign in</a> first; this browser can make an identity for you.</p>`;
     return html`<h1>Requests for access</h1>
       ${this.failure ? html`<p class="problem" role="alert">${this.failure}</p>` : nothing}
       <div @answered=${this.answered}>${tabbed<Tab>({
@@ -86,7 +86,7 @@ export class RequestsPage extends Page {
       return html`<p class="empty">Requests are answered by who controls the storage. What you asked for is under My access.</p>`;
     const others = (this.requests ?? []).filter((kept) => !this.isMine(kept));
     if (others.length === 0)
-      return html`<p class="empty">Nobody asks for anything. Send people the address of a resource: who is refused there can ask.</p>`;
+      return html`<p class="empty">Nobody asks for anything. “Copy link to send” under Share is for people: who is refused there can ask.</p>`;
     const [open, answered] = [others.filter((kept) => !this.isAccepted(kept)), others.filter(this.isAccepted)];
     return html`<div class="row"><span role="status">${open.length === 0 ? 'All are answered.' : `${open.length} to answer.`}</span>
         <button type="button" @click=${this.load}>Read again</button></div>

@@ -3,7 +3,7 @@ import { html, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
 import { crumbs } from '../crumbs.js';
 import { decoded, isContainer, shortName } from '../names.js';
-import { Page, placeHref } from '../page.js';
+import { openHref, Page, placeHref } from '../page.js';
 import '../resource/view.js';
 import type { ResourceView } from '../resource/view.js';
 import { changedResources, dropClean, viewOf } from '../resource/views.js';
@@ -25,7 +25,9 @@ export class ResourcePage extends Page {
 
   protected override render(): TemplateResult {
     const at = this.parameters.get('at') ?? '';
-    if (!at.startsWith(storageUri) || isContainer(at))
+    const isOurs = at.startsWith(storageUri);
+    if (isOurs && isContainer(at)) location.replace(openHref(at));
+    if (!isOurs || isContainer(at))
       return html`<p class="empty">Which resource? <a href=${placeHref('browse')}>Choose one in the listing</a>.</p>`;
     const [iri = ''] = at.split('#');
     const view = viewOf(iri, () => document.createElement('resource-view') as ResourceView);

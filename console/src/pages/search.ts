@@ -5,11 +5,11 @@ import { live } from 'lit/directives/live.js';
 import { repeat } from 'lit/directives/repeat.js';
 import { messageOf } from '../api.js';
 import { labelOf } from '../ask/terms.js';
-import { dateText, decoded, isContainer } from '../names.js';
-import { Page, placeHref } from '../page.js';
+import { dateText, decoded } from '../names.js';
+import { openHref, Page, placeHref, signInHref } from '../page.js';
 import { type Hit, type Hits, isStructural, type Joined, readFacets, search, type Wanted } from '../search/search.js';
 import { readTypes } from '../search/types.js';
-import { onSession, storageUri } from '../session.js';
+import { onSession, storageUri, who } from '../session.js';
 
 const switchedOff = 'This storage has no search by type: lws.search-index.enabled is off.';
 /** From so many classes on they can be filtered. */
@@ -99,6 +99,8 @@ export class SearchPage extends Page {
       return html`<h1>Search by type</h1><p class="empty">${switchedOff} Whoever runs the server can switch it on.</p>`;
     return html`
       <h1>Search by type</h1>
+      <p class="soft">Resources are listed and counted. One is found by its own types, and by those of the things that it describes at
+        addresses below its own, such as <code>#it</code>.</p>
       <div class="search">
         ${this.facetList()}
         <section aria-label="Resources found" aria-busy=${this.isSearching ? 'true' : 'false'}>
@@ -184,7 +186,7 @@ export class SearchPage extends Page {
     if (!found) return nothing;
     if (found.hits.length === 0 && wanted.types.length === 0)
       return html`<p class="empty">There is nothing here that you may read.
-        <a href=${placeHref('signin')}>Sign in</a> as somebody who may.</p>`;
+        ${who().kind === 'subject' ? nothing : html`<a href=${signInHref()}>Sign in</a> as somebody who may.`}</p>`;
     if (found.hits.length === 0)
       return html`<p class="empty">Nothing that you may read has ${
         wanted.joined === 'all' && wanted.types.length > 1
@@ -213,7 +215,7 @@ export class SearchPage extends Page {
       (type) => type.includes(':') && !isStructural(type),
     );
     return html`<li class="hit">
-      <a href=${placeHref(isContainer(iri) ? 'browse' : 'resource', { at: iri })}>${path}</a>
+      <a href=${openHref(iri)}>${path}</a>
       <span class="soft">${about}</span>
       ${
         shown.length > 0

@@ -3,15 +3,14 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import '../sharing/people-list.js';
 import '../sharing/share-grants.js';
-import { messageOf } from '../api.js';
 import { readStatus, type Status } from '../controller.js';
 import { crumbs } from '../crumbs.js';
-import { isContainer, shortName } from '../names.js';
-import { Page, placeHref } from '../page.js';
+import { shortName } from '../names.js';
+import { openHref, Page, placeHref } from '../page.js';
 import { storageUri, who } from '../session.js';
 import { hasAcls } from '../sharing/acl-requests.js';
 import { person } from '../sharing/person-fields.js';
-import { wayIn } from '../way-in.js';
+import '../way-in.js';
 
 @customElement('page-sharing')
 export class SharingPage extends Page {
@@ -19,7 +18,7 @@ export class SharingPage extends Page {
   @state() private mode: 'owner' | 'acls' | undefined;
   /** Told to controllers alone. */
   @state() private status: Status | undefined;
-  @state() private failure = '';
+  @state() private failure: unknown;
 
   private get at(): string {
     return this.parameters.get('at') ?? storageUri;
@@ -45,9 +44,9 @@ export class SharingPage extends Page {
       if (at !== this.at) return;
       this.mode = acls ? 'acls' : 'owner';
       this.status = status;
-      this.failure = '';
+      this.failure = undefined;
     } catch (error) {
-      if (at === this.at) this.failure = messageOf(error);
+      if (at === this.at) this.failure = error;
     }
   }
 
@@ -56,17 +55,17 @@ export class SharingPage extends Page {
     return html`
       ${crumbs(at, 'sharing')}
       <h1>Who may do what with ${at === storageUri ? 'the storage' : shortName(at)}</h1>
-      <p><a href=${placeHref(isContainer(at) ? 'browse' : 'resource', { at })}>Open it</a></p>
-      ${this.failure ? this.renderFailure() : this.mode ? this.renderParts() : html`<p>Loading …</p>`}`;
+      ${this.failure ? html`<quad-refused .iri=${at} .failure=${this.failure}></quad-refused>` : this.mode ? this.renderParts() : html`<p>Loading …</p>`}`;
   }
 
-  private renderFailure(): TemplateResult {
-    return html`<p class="problem" role="alert">${this.failure}</p><p>${wayIn(this.at)}</p>`;
-  }
+  private readonly copy = (): Promise<boolean> =>
+    this.attempt(() => navigator.clipboard.writeText(`${storageUri}app${openHref(this.at)}`), 'The link is copied.');
 
   private renderParts(): TemplateResult {
     const isSubject = who().kind === 'subject';
     return html`
+      <div class="row"><a class="button" href=${openHref(this.at)}>Open it</a> <button type="button" @click=${this.copy}>Copy link to send</button>
+        <span class="soft">The link lets nobody in by itself: whoever opens it says who they are, sees what they may see, and can ask you for access.</span></div>
       <section class="card">${this.mode === 'acls' ? html`<share-acl .at=${this.at}></share-acl>` : this.renderOwners()}</section>
       ${this.status ? html`<p><a href=${placeHref('upkeep', { tab: 'explain', iri: this.at })}>Ask why somebody may do something with it, or may not</a></p>` : nothing}
       ${

@@ -1,12 +1,13 @@
 /** Signing in: a link of the owner, an identity of this browser, a pasted credential, an identity provider, or not at all. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { customElement, state } from 'lit/decorators.js';
+import { customElement, property, state } from 'lit/decorators.js';
 import { beginOpenId, openIdProvider } from '../openid.js';
-import { Page, placeHref } from '../page.js';
-import { browserIdentity, signIn, signInAsBrowser, storageUri } from '../session.js';
+import { Page, placeAfter, placeHref } from '../page.js';
+import { browserIdentity, signIn, signInAsBrowser } from '../session.js';
 
 @customElement('page-signin')
 export class SignInPage extends Page {
+  @property({ attribute: false }) parameters = new URLSearchParams();
   @state() private known: string | undefined;
   @state() private provider: string | undefined;
   /** Nothing is shown before: buttons would move under the pointer. */
@@ -16,11 +17,13 @@ export class SignInPage extends Page {
     super.connectedCallback();
     await this.attempt(async () => {
       this.known = await browserIdentity();
-    });
-    await this.attempt(async () => {
       this.provider = await openIdProvider();
     });
     this.isReady = true;
+  }
+
+  private get next(): string {
+    return placeAfter(this.parameters.get('to'));
   }
 
   protected override render(): TemplateResult {
@@ -34,7 +37,7 @@ export class SignInPage extends Page {
             : html`<section class="card">
                 <h2>With ${this.provider}</h2>
                 <p>You come back here when you have signed in there.</p>
-                <button type="button" class="primary" @click=${() => this.attempt(beginOpenId)}>Continue to ${this.provider}</button>
+                <button type="button" class="primary" @click=${() => this.attempt(() => beginOpenId(this.next))}>Continue to ${this.provider}</button>
               </section>`
         }
         <section class="card">
@@ -48,7 +51,8 @@ export class SignInPage extends Page {
         </section>
         <section class="card">
           <h2>With a credential</h2>
-          <p>Paste one that <code>npm start -- owner --key FILE</code> printed, or an ID token of your provider.</p>
+          <p>Paste one that <code>${document.documentElement.dataset['command']} owner --key FILE</code> printed where the server runs
+            (the file is <code>owner.key</code> in its data folder), or an ID token of your provider.</p>
           <form @submit=${this.withCredential}>
             <label>Credential <textarea name="credential" rows="4" spellcheck="false" autocomplete="off" required></textarea></label>
             <button>Sign in</button>
@@ -64,7 +68,7 @@ export class SignInPage extends Page {
   }
 
   private async asBrowser(): Promise<void> {
-    if (await this.attempt(signInAsBrowser)) location.hash = placeHref('browse', { at: storageUri });
+    if (await this.attempt(signInAsBrowser)) location.hash = this.next;
   }
 
   private async withCredential(event: SubmitEvent): Promise<void> {
@@ -75,6 +79,6 @@ export class SignInPage extends Page {
       .replace(/^(?:Bearer|DPoP)\s+/i, '');
     if (!(await this.attempt(() => signIn(credential)))) return;
     form.reset();
-    location.hash = placeHref('browse', { at: storageUri });
+    location.hash = this.next;
   }
 }

@@ -6,7 +6,7 @@ import '../upkeep/explain.js';
 import '../upkeep/storage.js';
 import '../upkeep/subscriptions.js';
 import '../upkeep/transfer.js';
-import { Page, placeHref } from '../page.js';
+import { Page, signInHref } from '../page.js';
 import { who } from '../session.js';
 import { tabbed } from '../tabs.js';
 
@@ -31,7 +31,7 @@ export class UpkeepPage extends Page {
 
   protected override render(): TemplateResult {
     if (who().kind !== 'subject')
-      return html`<h1>Storage</h1><p class="empty">This is for those who are signed in. <a href=${placeHref('signin')}>Sign in</a> first.</p>`;
+      return html`<h1>Storage</h1><p class="empty">This is for those who are signed in. <a href=${signInHref()}>Sign in</a> first.</p>`;
     return html`<h1>Storage</h1>${tabbed<Tab>({
       label: 'Looking after the storage',
       titles,

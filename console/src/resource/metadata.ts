@@ -34,6 +34,7 @@ async function readVersion(iri: string): Promise<Version> {
 export class ResourceMetadata extends Page {
   /** The linkset's address. */
   @property() iri = '';
+  @property({ type: Boolean }) readonly = false;
   @state() private draft: Draft | undefined;
   @state() private failure = '';
   @state() private asJson = false;
@@ -95,16 +96,16 @@ export class ResourceMetadata extends Page {
 
   private json(draft: Draft, view: LinksetView | string): TemplateResult {
     return html`${typeof view === 'string' ? html`<p class="soft">There is a form once this can be read: ${view}</p>` : nothing}
-      <resource-text .draft=${draft} language="json" label="Linkset"></resource-text>`;
+      <resource-text .draft=${draft} language="json" label="Linkset" .readonly=${this.readonly}></resource-text>`;
   }
 
   private form(draft: Draft, view: LinksetView): TemplateResult {
     const actions = { save: () => void draft.save(), revert: () => draft.revert() };
     return html`
       ${draft.failure ? html`<p class="problem" role="alert">${draft.failure}</p>` : nothing}
-      ${saveRow(draft, actions)}
-      <section class="card"><h2>Types</h2>${this.types(view.types)}</section>
-      <section class="card"><h2>Links</h2>${this.relations(view.relations)}</section>
+      ${this.readonly ? nothing : saveRow(draft, actions)}
+      <fieldset class="bare" ?disabled=${this.readonly}><section class="card"><h2>Types</h2>${this.types(view.types)}</section>
+      <section class="card"><h2>Links</h2>${this.relations(view.relations)}</section></fieldset>
       <section class="card"><h2>Given by the server</h2>
         <dl class="facts">${view.given.map(({ name, target }) => html`<dt>${name}</dt><dd class="iri">${target?.href ?? ''}</dd>`)}</dl>
       </section>`;

@@ -38,8 +38,9 @@ export class ResourcePreview extends Page {
     const name = decoded(shortName(iri));
     if (kind === 'image' && this.url && !this.isBroken)
       return html`<img class="picture" src=${this.url} alt=${name} @error=${this.broken} />`;
+    // The viewer's own bar would give it the name of the blob.
     if (kind === 'pdf' && this.url)
-      return html`<iframe class="pdf" src=${this.url} title=${name}></iframe>
+      return html`<iframe class="pdf" src=${`${this.url}#toolbar=0&navpanes=0`} title=${name}></iframe>
         <p class="soft">Nothing to see? Download it instead.</p>`;
     return html`<div class="empty">
       <p>${this.isBroken ? 'The browser cannot show this picture.' : (reason ?? 'This is not shown here.')}</p>

@@ -1,5 +1,6 @@
 /** Reads a resource as far as a page can show it. */
 import { succeed } from '../api.js';
+import { rightsOn } from '../controller.js';
 import { downloadLimit, takeUpTo } from './bytes.js';
 
 export type Kind = 'rdf' | 'json' | 'text' | 'image' | 'pdf' | 'other';
@@ -21,8 +22,9 @@ export interface Opened {
   readonly reason: string | undefined;
   readonly linkset: string | undefined;
   readonly acl: string | undefined;
-  /** Whether the server takes a new version from somebody. */
+  /** Whether the server takes a new version of it, from this reader. */
   readonly isWritable: boolean;
+  readonly canShare: boolean;
 }
 
 export const turtle = 'text/turtle';
@@ -68,6 +70,7 @@ function textOf(bytes: Uint8Array, mediaType: string): { text: string } | { reas
 /** @throws Refusal */
 export async function readResource(iri: string, signal?: AbortSignal): Promise<Opened> {
   const response = await succeed('GET', iri, { headers: { Accept: accept }, ...(signal ? { signal } : {}) });
+  const { write = false, share = false } = await rightsOn(iri);
   const mediaType = response.headers.get('Content-Type') ?? 'application/octet-stream';
   const isRdf = /<http:\/\/www\.w3\.org\/ns\/ldp#RDFSource>/.test(response.headers.get('Link') ?? '');
   const kind = kindOf(mediaType, isRdf);
@@ -84,7 +87,8 @@ export async function readResource(iri: string, signal?: AbortSignal): Promise<O
     reason: undefined,
     linkset: linkTarget(response, 'linkset', iri),
     acl: linkTarget(response, 'acl', iri),
-    isWritable: allowed === null || /\bPUT\b/.test(allowed),
+    isWritable: write && (allowed === null || /\bPUT\b/.test(allowed)),
+    canShare: share,
   };
   if (kind === 'other') {
     await response.body?.cancel();

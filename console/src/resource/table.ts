@@ -2,8 +2,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { messageOf } from '../api.js';
-import { isContainer } from '../names.js';
-import { Page, placeHref } from '../page.js';
+import { openHref, Page, placeHref } from '../page.js';
 import { storageUri } from '../session.js';
 import type { Group, Node } from './triples.js';
 
@@ -89,8 +88,7 @@ export class ResourceTable extends Page {
       const href = kind === 'blank' ? placeHref('resource', { at: this.base }) : placeHref('resource', { at: value });
       return html`<a href=${href} @click=${(event: Event) => this.go(event, value)}>${label}</a>`;
     }
-    if (value.startsWith(storageUri))
-      return html`<a href=${placeHref(isContainer(value) ? 'browse' : 'resource', { at: value })} title=${value}>${label}</a>`;
+    if (value.startsWith(storageUri)) return html`<a href=${openHref(value)} title=${value}>${label}</a>`;
     if (/^https?:/i.test(value))
       return html`<a href=${value} target="_blank" rel="noreferrer noopener" title=${value}>${label}</a>`;
     return html`<span title=${value}>${label}</span>`;

@@ -1,12 +1,10 @@
 /** `<resource-view>`: one resource with its tabs, from reading it to deleting it. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { messageOf } from '../api.js';
 import { dateText, decoded, parentOf, shortName, sizeText } from '../names.js';
 import { notify } from '../notice.js';
 import { Page, placeHref } from '../page.js';
-import { who } from '../session.js';
-import { mayBeAsked, wayIn } from '../way-in.js';
+import '../way-in.js';
 import './text.js';
 import './table.js';
 import './metadata.js';
@@ -43,8 +41,7 @@ export class ResourceView extends Page implements Keepable {
   @property() subject = '';
   @state() private opened: Opened | undefined;
   @state() private draft: Draft | undefined;
-  @state() private failure = '';
-  @state() private hasWayIn = false;
+  @state() private failure: unknown;
   @state() private tab: TabId = 'text';
   @state() private form = turtle;
   /** Tabs that were shown once: they keep what is in them. */
@@ -63,7 +60,7 @@ export class ResourceView extends Page implements Keepable {
 
   private async read(): Promise<void> {
     const { iri } = this;
-    this.failure = '';
+    this.failure = undefined;
     try {
       const opened = await readResource(iri);
       this.opened = opened;
@@ -75,8 +72,7 @@ export class ResourceView extends Page implements Keepable {
       }
       this.tab = this.subject && kind === 'rdf' ? 'table' : this.tabs(opened)[0]!.id;
     } catch (error) {
-      this.hasWayIn = await mayBeAsked(error);
-      this.failure = messageOf(error);
+      this.failure = error;
     }
   }
 
@@ -97,7 +93,8 @@ export class ResourceView extends Page implements Keepable {
   protected override render(): TemplateResult {
     const { opened } = this;
     const name = decoded(shortName(this.iri));
-    if (this.failure) return this.refused(name);
+    if (this.failure)
+      return html`<h1>${name}</h1><quad-refused .iri=${this.iri} .failure=${this.failure}></quad-refused>`;
     if (!opened) return html`<h1>${name}</h1><p class="soft" role="status">Reading …</p>`;
     const tabs = this.tabs(opened);
     this.seen.add(this.tab);
@@ -105,7 +102,7 @@ export class ResourceView extends Page implements Keepable {
       <div class="row about">
         <span class="soft grow">${this.about(opened)}</span>
         <button type="button" @click=${this.take}>Download</button>
-        ${who().kind === 'subject' ? html`<a class="button" href=${placeHref('sharing', { at: this.iri })}>Share</a>` : nothing}
+        ${opened.canShare ? html`<a class="button" href=${placeHref('sharing', { at: this.iri })}>Share</a>` : nothing}
         ${opened.isWritable ? html`<button type="button" class="danger" @click=${this.ask}>Delete …</button>` : nothing}
       </div>
       ${tabStrip({ label: 'What to show', tabs, current: this.tab, choose: (id) => this.choose(id) })}
@@ -119,15 +116,6 @@ export class ResourceView extends Page implements Keepable {
       <resource-delete .iri=${this.iri} .etag=${this.draft?.etag ?? opened.etag} ?hasAcl=${opened.acl !== undefined} @deleted=${this.gone}></resource-delete>`;
   }
 
-  private refused(name: string): TemplateResult {
-    return html`<h1>${name}</h1>
-      <p class="problem" role="alert">${this.failure}</p>
-      <div class="row">
-        ${this.hasWayIn ? wayIn(this.iri) : nothing}
-        <a class="button" href=${placeHref('browse', { at: parentOf(this.iri) })}>Back to the container</a>
-      </div>`;
-  }
-
   private about({ mediaType, size, modified, etag }: Opened): string {
     if (this.draft && this.draft.etag !== etag) return `${mediaType} · changed since it was opened`;
     return [mediaType, size === undefined ? '' : sizeText(size), modified ? `changed ${dateText(modified)}` : '']
@@ -138,7 +126,7 @@ export class ResourceView extends Page implements Keepable {
   private panel(id: TabId, opened: Opened): TemplateResult {
     const { draft } = this;
     if (id === 'metadata')
-      return html`<resource-metadata .iri=${opened.linkset ?? ''} @draft=${() => this.requestUpdate()}></resource-metadata>`;
+      return html`<resource-metadata .iri=${opened.linkset ?? ''} .readonly=${!opened.isWritable} @draft=${() => this.requestUpdate()}></resource-metadata>`;
     if (id === 'preview' || !draft) return html`<resource-preview .opened=${opened}></resource-preview>`;
     if (id === 'table')
       return html`${draft.isDirty ? html`<p class="soft">This is what was saved last, without your changes.</p>` : nothing}

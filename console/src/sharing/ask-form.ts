@@ -14,8 +14,8 @@ export class AskForm extends Page {
   protected override render(): TemplateResult {
     return html`<form class="card" @submit=${this.send}>
       <h2>Ask for access</h2>
-      <label>Address <input name="iri" type="url" required .value=${this.iri || storageUri} spellcheck="false"></label>
-      <p class="soft">The address of a container ends in a slash, and means everything in it.</p>
+      <label>Address <input name="iri" type="url" required .value=${this.iri} placeholder=${`${storageUri}…`} spellcheck="false"></label>
+      <p class="soft">The address of a container ends in a slash, and means everything in it. Ask for no more than you need.</p>
       ${actionFields(['read'])}
       ${untilField}
       <label>What for <input name="purpose" autocomplete="off"></label>

@@ -1,7 +1,6 @@
 /** Grants as a table. It must not know which, nor who may revoke them. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { isContainer } from '../names.js';
-import { placeHref } from '../page.js';
+import { openHref } from '../page.js';
 import { actionsText, conditionsOf, endText, type Kept, list, type Policy } from './access.js';
 import { nameOfPerson } from './people.js';
 import { person } from './person-fields.js';
@@ -38,5 +37,4 @@ export const grantsTable = ({ label, grants, shows = () => true, revoke }: Grant
   </div>`;
 
 /** A resource of a document, for a link to it. */
-export const targetLink = (iri: string): TemplateResult =>
-  html`<a class="iri" href=${placeHref(isContainer(iri) ? 'browse' : 'resource', { at: iri })}>${iri}</a> `;
+export const targetLink = (iri: string): TemplateResult => html`<a class="iri" href=${openHref(iri)}>${iri}</a> `;

@@ -24,17 +24,13 @@ export function rememberName(iri: string, name: string): void {
   localStorage.setItem(place, JSON.stringify(wanted === '' ? others : { ...others, [iri]: wanted }));
 }
 
-export const givenName = (iri: string): string | undefined => {
-  const kept = book();
-  return Object.hasOwn(kept, iri) ? kept[iri] : undefined;
-};
-
 /** What to call an identity. */
 export function nameOfPerson(iri: string): string {
   if (iri === everybody) return 'Everybody';
   if (iri === signedIn) return 'Anybody who is signed in';
   const session = who();
-  const name = givenName(iri) ?? shortName(iri);
+  const kept = book();
+  const name = Object.hasOwn(kept, iri) ? kept[iri]! : shortName(iri);
   return session.kind === 'subject' && session.subject === iri ? `${name} (you)` : name;
 }
 

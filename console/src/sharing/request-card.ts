@@ -4,11 +4,13 @@ import { customElement, property } from 'lit/decorators.js';
 import { confirmed } from '../confirm.js';
 import { dateText, isContainer } from '../names.js';
 import { Page, placeHref } from '../page.js';
+import { storageUri } from '../session.js';
 import {
   type Action,
   actionsText,
   assigneesOf,
   conditionsOf,
+  covers,
   endOf,
   endsAt,
   endText,
@@ -32,6 +34,7 @@ export class RequestCard extends Page {
     const { document, modified } = this.asked;
     return html`<article class="card">
       ${assigneesOf(document).map((iri) => html`<h2>Access for ${person(iri)}</h2>`)}
+      ${!this.accepted && document.access.some((policy) => list(policy.target.value).includes(storageUri)) ? html`<p class="problem">This asks for everything in the storage, also for what you put there later. Narrow it below, if less will do.</p>` : nothing}
       ${assigneesOf(document).includes(everybody) ? html`<p class="problem">This asks for everybody, not for one person. Accepting it makes public what is ticked.</p>` : nothing}
       <p class="soft">asked on ${dateText(modified)}</p>
       ${saying('What for', document.purpose)}${saying('Message', document.message)}
@@ -52,6 +55,7 @@ export class RequestCard extends Page {
         (policy, index) => html`<fieldset name=${`policy-${index}`}>
           <legend>Wants</legend>
           <p>${list(policy.target.value).map((iri) => html`${targetLink(iri)}${isContainer(iri) ? extentOf(policy) : nothing}`)}</p>
+          ${list(policy.target.value).some(isContainer) ? html`<label>Narrow it to (optional): an address in it <input name="only" type="url" spellcheck="false" placeholder=${`${list(policy.target.value).find(isContainer)}…`}></label>` : nothing}
           ${actionFields(list(policy.action), list(policy.action))}
           <p class="soft">Until: ${endText(policy)}${conditionsOf(policy).map((text) => html`; only when ${text}`)}</p>
         </fieldset>`,
@@ -76,9 +80,11 @@ export class RequestCard extends Page {
       const data = new FormData(form);
       const until = String(data.get('until'));
       const access = document.access.flatMap((policy, index) => {
-        const boxes = form.querySelectorAll<HTMLInputElement>(`[name="policy-${index}"] input[name="action"]:checked`);
+        const fields = `[name="policy-${index}"] input`;
+        const boxes = form.querySelectorAll<HTMLInputElement>(`${fields}[name="action"]:checked`);
         const actions = [...boxes].map(({ value }) => value as Action);
-        return actions.length > 0 ? [narrowed(policy, actions, until)] : [];
+        const only = form.querySelector<HTMLInputElement>(`${fields}[name="only"]`)?.value.trim() ?? '';
+        return actions.length > 0 ? [narrowed(only ? within(policy, only) : policy, actions, until)] : [];
       });
       if (access.length === 0) throw new Error('Tick at least one thing that may be done, or refuse.');
       const { id, purpose } = document;
@@ -117,6 +123,12 @@ const extentOf = ({ target }: Policy): string =>
 
 const saying = (label: string, text: unknown): TemplateResult | typeof nothing =>
   typeof text === 'string' && text !== '' ? html`<p><span class="soft">${label}:</span> ${text}</p>` : nothing;
+
+/** A policy for one thing alone. @throws Error for what it does not cover */
+function within(policy: Policy, iri: string): Policy {
+  if (!covers(policy, iri)) throw new Error(`${iri} does not lie in what is asked for.`);
+  return { ...policy, target: { type: isContainer(iri) ? policy.target.type : 'DataResource', value: [iri] } };
+}
 
 /** What was asked for, with fewer actions and an end that is no later; its conditions stay, and nothing else that was sent. */
 function narrowed(policy: Policy, actions: readonly Action[], until: string): Policy {

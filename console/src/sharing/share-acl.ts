@@ -222,6 +222,6 @@ export class ShareAcl extends Page {
 const mayLockOut = (): Promise<boolean> =>
   confirmed({
     title: 'Lock yourself out?',
-    text: 'By these rules you have no Control here any more: you could neither see nor change them, and nobody is above them. Somebody else with Control would have to let you in again.',
+    text: 'By these rules you have no Control here any more. Only somebody who has it, or who controls the whole storage, could change them back.',
     proceed: 'Lock myself out',
   });

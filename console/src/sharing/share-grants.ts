@@ -47,7 +47,7 @@ export class ShareGrants extends Page {
   private renderGrants(): TemplateResult {
     if (!this.grants) return html`<p>Loading …</p>`;
     if (this.grants.length === 0)
-      return html`<p class="empty">${this.controller ? 'No grant covers this. Give access below.' : 'No grant covers this. Ask for access on the page Requests.'}</p>`;
+      return html`<p class="empty">${this.controller ? 'No grant covers this. Give access below.' : 'No grant covers this.'}</p>`;
     return grantsTable({
       label: 'Grants that cover this',
       grants: this.grants,

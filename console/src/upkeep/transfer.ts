@@ -3,6 +3,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
 import { json, succeed } from '../api.js';
 import { controls } from '../controller.js';
+import { saveAs } from '../download.js';
 import { dateText, sizeText } from '../names.js';
 import { Page } from '../page.js';
 import { storageUri } from '../session.js';
@@ -200,7 +201,7 @@ export class UpkeepTransfer extends Page {
     await this.attempt(async () => {
       const answer = await succeed('GET', await systemUrl(`export?${query}`));
       const name = /filename="([^"]*)"/.exec(answer.headers.get('Content-Disposition') ?? '')?.[1] ?? 'export';
-      save(await answer.blob(), name);
+      saveAs(await answer.blob(), name);
     }, 'The export is saved.');
     this.busy = '';
   }
@@ -232,12 +233,4 @@ function renderReport(shown: Import): TemplateResult {
     ${lines('Left out', report, leftOut)}
     ${lines(access.length < 500 ? 'Whom its lists and grants name' : 'The first whom its lists and grants name', access)}
   </div>`;
-}
-
-function save(content: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(content);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }

@@ -41,6 +41,12 @@ export class UploadPanel extends Page {
     const count = (state: Upload['state']): number => uploads.filter((upload) => upload.state === state).length;
     const [done, failed, conflicts] = [count('done') + count('kept'), count('failed'), count('conflict')];
     const [left, cancelled] = [count('waiting') + count('sending'), count('cancelled')];
+    // What went well needs no look.
+    if (left + failed + conflicts + cancelled === 0)
+      return html`<div class="uploads row" aria-label="Uploads">
+        <span role="status">${done} of ${uploads.length} files done.</span>
+        <button type="button" @click=${() => this.queue.clear()}>Close</button>
+      </div>`;
     const bytes = uploads.reduce((sum, { file }) => sum + file.size, 0);
     const sent = uploads.reduce((sum, upload) => sum + (upload.state === 'kept' ? upload.file.size : upload.sent), 0);
     return html`
@@ -50,7 +56,7 @@ export class UploadPanel extends Page {
           ${done} of ${uploads.length} files done${failed ? `, ${failed} failed` : ''}${conflicts ? `, ${conflicts} exist already` : ''}${cancelled ? `, ${cancelled} cancelled` : ''}.
           ${sizeText(sent)} of ${sizeText(bytes)}.
         </p>
-        <progress aria-label="All uploads" max=${Math.max(1, bytes)} value=${left === 0 && failed + conflicts + cancelled === 0 ? Math.max(1, bytes) : sent}></progress>
+        <progress aria-label="All uploads" max=${Math.max(1, bytes)} value=${sent}></progress>
         <div class="row">
           ${
             left > 0

@@ -33,7 +33,6 @@ export class UploadQueue extends EventTarget {
   /** Where the next waiting one is looked for: those before it are under way or over. */
   private next = 0;
   private announced = false;
-  private hasNews = false;
 
   /** Takes files up below a container, which has to exist. */
   add(container: string, { files, folders }: Dropped): void {
@@ -91,13 +90,6 @@ export class UploadQueue extends EventTarget {
     return this.running.size === 0 && !this.uploads.some(({ state }) => state === 'waiting');
   }
 
-  /** Whether anything has come to an end since it was asked last. */
-  takeSettled(): boolean {
-    const { hasNews } = this;
-    this.hasNews = false;
-    return hasNews;
-  }
-
   /** Forgets what is over. */
   clear(): void {
     const left = this.uploads.filter(({ state }) => state === 'waiting' || state === 'sending');
@@ -143,7 +135,6 @@ export class UploadQueue extends EventTarget {
       upload.failure = controller.signal.aborted ? '' : messageOf(error);
     }
     this.running.delete(upload);
-    this.hasNews = true;
     this.advance();
   }
 

@@ -1,0 +1,166 @@
+/** The console as people meet it who were sent a link: they come back from signing in, ask for what they came for, and are offered what they may do. */
+import { expect } from 'chai';
+import type { Page } from 'playwright-core';
+import { asTyped } from '../../lib/threads/package-root.js';
+import { axeFindings, Console, describeInBrowser } from '../support/browser.js';
+import { asContainer } from '../support/conformance.js';
+import { request } from '../support/http.js';
+
+for (const path of ['', '/some/path'])
+  describeInBrowser(`The console, newcomers, at ${path || '/'}`, () => {
+    const console = new Console();
+    let owner: Page;
+    /** The identity of a browser that nobody knows at first. */
+    let bea: Page;
+    before(async () => {
+      await console.start({ path });
+      for (const name of ['data/', 'data/in/', 'other/']) await send('PUT', name, asContainer);
+      await send('PUT', 'data/it.ttl', { 'Content-Type': 'text/turtle' }, '<#it> <#is> "there" .');
+      owner = await console.owner({ permissions: ['clipboard-read', 'clipboard-write'] });
+      bea = await console.person();
+    });
+    after(() => console.stop());
+
+    const send = (method: string, name: string, fields: Record<string, string> = {}, body?: string) =>
+      request(console.server.root + name, {
+        method,
+        headers: { Authorization: `Bearer ${console.server.ownerToken}`, ...fields },
+        ...(body === undefined ? {} : { body }),
+      });
+    const at = (page: string, name: string): string => `${page}?at=${encodeURIComponent(console.server.root + name)}`;
+    const titled = (page: Page, name: string) => page.getByRole('heading', { level: 1, name, exact: true }).waitFor();
+    const offered = async (page: Page): Promise<string[]> =>
+      (await page.locator('.top nav a, main .button:visible, main button:visible').allInnerTexts()).map((text) =>
+        text.trim(),
+      );
+
+    it('has a link copied that is to be sent, says what it does, and tells nobody of header fields', async () => {
+      await console.go(owner, at('sharing', 'data/'));
+      await owner.getByRole('button', { name: 'Copy link to send' }).click();
+      await owner.locator('.notice', { hasText: 'copied' }).waitFor();
+      const link = String(await owner.evaluate('navigator.clipboard.readText()'));
+      expect(link).to.equal(console.at(at('browse', 'data/')));
+      await owner.getByText('The link lets nobody in by itself').waitFor();
+      await bea.goto(link);
+      await bea.getByRole('alert').waitFor();
+      const text = await bea.locator('body').innerText();
+      expect(text)
+        .to.contain('You are not signed in')
+        .and.not.to.match(/header|Authorization|credential/i);
+      expect(await offered(bea)).to.deep.equal(['Browse', 'Search', 'Ask', 'Sign in']);
+      for (const place of ['sharing', 'requests', 'owners', 'upkeep', 'search']) {
+        await console.go(bea, place);
+        expect(await bea.locator('body').innerText(), place).not.to.match(/header field|Authorization/i);
+      }
+    });
+
+    it('comes back from making an identity to what the link was of, and asks for that alone', async () => {
+      await console.go(bea, at('browse', 'data/'));
+      await bea.locator('main').getByRole('link', { name: 'Sign in' }).click();
+      await bea.getByRole('button', { name: 'Make an identity' }).click();
+      await titled(bea, 'data');
+      expect(bea.url()).to.equal(console.at(at('browse', 'data/')));
+      expect(await offered(bea)).to.deep.equal(['Browse', 'Search', 'Ask', 'Requests', 'Storage', 'Ask for access']);
+      expect(await axeFindings(bea)).to.deep.equal([]);
+      await bea.getByRole('link', { name: 'Ask for access' }).click();
+      expect(await bea.getByLabel('Address').inputValue()).to.equal(`${console.server.root}data/`);
+      await console.go(bea, 'requests?');
+      await bea.getByRole('tab', { name: 'Ask for access' }).click();
+      expect(await bea.getByLabel('Address').inputValue(), 'never everything by default').to.equal('');
+    });
+
+    it('comes back from signing in with a credential, and follows no link elsewhere', async () => {
+      const page = await console.person();
+      const pasted = async (): Promise<void> => {
+        await page.locator('textarea').fill(console.server.ownerToken!);
+        await page.locator('form button').click();
+        await page.locator('.who >> text=did:key').waitFor();
+      };
+      await page.goto(console.at(at('resource', 'data/it.ttl')));
+      await page.locator('.who').getByRole('link', { name: 'Sign in' }).click();
+      await titled(page, 'Sign in');
+      const command = `${asTyped()} owner --key FILE`;
+      expect(await page.locator('code').first().innerText()).to.equal(command);
+      // Of the one reader: signing in stays on the page that leads back.
+      await page.locator('.who').getByRole('link', { name: 'Sign in' }).click();
+      await pasted();
+      await titled(page, 'it.ttl');
+      for (const to of ['https://elsewhere.example/', '//elsewhere.example/', '#token=a.b.c', 'javascript:alert(1)']) {
+        await page.getByRole('button', { name: 'Sign out' }).click();
+        await page.locator('.who >> text=Nobody').waitFor();
+        await page.goto(console.at(`signin?${new URLSearchParams({ to })}`));
+        await titled(page, 'Sign in');
+        await pasted();
+        await titled(page, new URL(console.server.root).host);
+        expect(page.url(), to).to.equal(`${console.server.root}app#/browse`);
+      }
+      await page.goto(console.at('browse?at=https%3A%2F%2Felsewhere.example%2F'));
+      await page.getByText('This is no address in this storage.').waitFor();
+    });
+
+    it('warns of a request for everything, which is narrowed before it is accepted', async () => {
+      await console.go(bea, `requests?ask=${encodeURIComponent(console.server.root)}`);
+      await bea.getByLabel('Add', { exact: true }).check();
+      await bea.getByLabel('What for').fill('Curiosity');
+      await bea.getByRole('button', { name: 'Ask', exact: true }).click();
+      await bea.getByRole('cell', { name: 'Not yet' }).waitFor();
+      await console.go(owner, 'requests');
+      await owner.locator('request-card .problem', { hasText: 'everything in the storage' }).waitFor();
+      expect(await axeFindings(owner)).to.deep.equal([]);
+      const only = owner.getByLabel('Narrow it to');
+      await only.fill('https://elsewhere.example/');
+      await owner.getByRole('button', { name: 'Accept' }).click();
+      await owner.locator('.notice.bad', { hasText: 'does not lie in what is asked for' }).waitFor();
+      await only.fill(`${console.server.root}data/`);
+      await owner.getByRole('button', { name: 'Accept' }).click();
+      await owner.getByText('All are answered.').waitFor();
+      await console.go(bea, at('browse', 'data/'));
+      await bea.getByRole('cell', { name: 'it.ttl', exact: true }).waitFor();
+      await console.go(bea, at('browse', 'other/'));
+      await bea.getByRole('alert').waitFor();
+    });
+
+    it('offers to add where they may, and nothing else where they may only read', async () => {
+      await console.go(bea, at('browse', 'data/'));
+      await bea.getByRole('button', { name: 'New …' }).waitFor();
+      expect(await bea.locator('main').getByRole('link', { name: 'Share' }).count()).to.equal(0);
+      await bea.getByRole('button', { name: 'New …' }).click();
+      await bea.locator('dialog [name=name]').fill('mine');
+      await bea.getByRole('button', { name: 'Make it' }).click();
+      await titled(bea, 'mine');
+      await bea.getByRole('button', { name: 'New …' }).waitFor();
+      await console.go(bea, at('resource', 'data/it.ttl'));
+      await bea.getByText('You can read this; it is not changed here.').waitFor();
+      expect(await offered(bea))
+        .not.to.include.members(['Share'])
+        .and.not.to.include.members(['Delete …']);
+      await bea.getByRole('tab', { name: 'Metadata' }).click();
+      await bea.locator('resource-metadata fieldset').waitFor();
+      expect(await bea.getByRole('button', { name: 'Save' }).count()).to.equal(0);
+      expect(await bea.getByLabel('New type (IRI)').isDisabled()).to.equal(true);
+      expect(await axeFindings(bea)).to.deep.equal([]);
+    });
+
+    it('keeps words whole, and the header in three rows, on a screen of 360 pixels', async () => {
+      const size = { width: 360, height: 740 };
+      const nobody = await console.person({ viewport: size });
+      await nobody.goto(console.at('signin'));
+      await titled(nobody, 'Sign in');
+      const small = await console.owner({ viewport: size });
+      await small.getByRole('link', { name: 'Owners' }).waitFor();
+      for (const page of [nobody, small]) {
+        const heights = (await page.evaluate(
+          "[...document.querySelectorAll('.top a, .who span')].map((each) => each.getBoundingClientRect().height)",
+        )) as number[];
+        expect(Math.max(...heights), 'one line each').to.be.below(40);
+        expect((await page.locator('.top').boundingBox())!.height).to.be.below(125);
+        expect(await page.evaluate('document.documentElement.scrollWidth')).to.equal(360);
+        expect(await axeFindings(page)).to.deep.equal([]);
+      }
+    });
+
+    it('was never against its policy, and asked nobody else', () => {
+      expect(console.complaints).to.deep.equal([]);
+      expect([...console.elsewhere]).to.deep.equal([]);
+    });
+  });

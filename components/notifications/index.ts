@@ -160,7 +160,15 @@ async function install(platform: Platform, given: Given): Promise<Installation> 
     capabilities: [{ type: 'https://w3c.github.io/lws-protocol/lws10-notifications-webhook/' }],
     ...(streams.upgrade ? { upgrade: streams.upgrade } : {}),
     ...(streams.links ? { links: streams.links } : {}),
-    readState: (space, id, value) => (space === subscriptionSpace ? foreignSubscription(value, id) : undefined),
+    readState: (space, id, value) =>
+      space === subscriptionSpace
+        ? foreignSubscription(value, id, {
+            root: platform.rootIri,
+            latest: platform.clock() + given.longest * 1000,
+            hasRoom: (subject, taken) =>
+              subscriptions.count(({ subscriber }) => subscriber === subject) + taken < given.perSubscriber,
+          })
+        : undefined,
     ...background(platform, given, { subscriptions, distributions, streams }),
     // A stream of events ends when the server does; it would hold it up for as long as somebody listens.
     drain() {

@@ -36,9 +36,18 @@ export const standings = ['controller', 'known', 'stranger'] as const satisfies 
 export const standingOf = ({ from, isStranger }: Subscription): Standing =>
   from === undefined ? 'controller' : isStranger ? 'stranger' : 'known';
 
-/** What a value from elsewhere would be with that name; `undefined` where it is none. */
-export function foreignSubscription(value: unknown, id: string): ForeignState | undefined {
+/** What a value from elsewhere would be with that name; `undefined` where it is none. @param limits as of those that are made here */
+export function foreignSubscription(
+  value: unknown,
+  id: string,
+  {
+    root,
+    latest,
+    hasRoom,
+  }: { readonly root: string; readonly latest: number; readonly hasRoom: (subject: string, taken: number) => boolean },
+): ForeignState | undefined {
   if (!isObject(value) || value['id'] !== id || !isWebUrl(value['inbox'])) return undefined;
+  if (new URL(value['inbox']).origin === new URL(root).origin) return undefined;
   const { client: _client, from: _from, isStranger: _standing, ...kept } = value;
   const { topics, subscriber, active, created, expires, failures } = kept;
   const isTold =
@@ -48,7 +57,8 @@ export function foreignSubscription(value: unknown, id: string): ForeignState | 
   return {
     targets: topics,
     gives: [`${value['inbox']}: is told of changes.`],
-    keptBy: (subject) => ({ ...kept, subscriber: subject }),
+    hasRoom,
+    keptBy: (subject) => ({ ...kept, subscriber: subject, expires: Math.min(expires as number, latest) }),
   };
 }
 

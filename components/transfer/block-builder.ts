@@ -164,7 +164,7 @@ export class BlockBuilder {
 
   /** Whom a list of access names; once, though every part of a graph has it. */
   private tellOf(iri: string, keys: readonly string[]): void {
-    const named = namedIn(aclOfGraph(iri, keys)).slice(0, maxTold);
+    const named = namedIn(aclOfGraph(iri, keys)).slice(0, maxTold + 1);
     const listed = [iri, ...named].join('\n');
     if (this.source.listed === listed) return;
     this.source.listed = listed;

@@ -131,6 +131,7 @@ export function stageStates(
   { platform, access, state: { into, grants }, staged }: Omit<StagingOptions, 'seen'> & { readonly staged: Outcome },
 ): void {
   const { subject } = access.principal ?? {};
+  const taken = new Map<string, number>();
   for (const { source, key, value } of states) {
     const [space = '', id = ''] = partsOfEntry(key);
     const isKnown = stateSpaces.includes(space) && /^[\w-]{1,100}$/.test(id) && key === entryKey(space, id);
@@ -142,8 +143,11 @@ export function stageStates(
     else if (found.targets.length === 0 || !found.targets.every((target) => target.startsWith(into)))
       leaveOut('Something that it is about lies outside of what it is imported into.');
     else if (subject === undefined) leaveOut('Nobody controls the storage, whose it could be.');
+    else if (found.hasRoom?.(subject, taken.get(space) ?? 0) === false)
+      leaveOut('Whoever imports has as many already.');
     else if (tx.entry(key) === undefined) {
       tx.putEntry(key, JSON.stringify(found.keptBy(subject)));
+      taken.set(space, (taken.get(space) ?? 0) + 1);
       staged.access.push(...found.gives.map((why) => ({ source: found.targets.join(' '), why })));
     }
   }

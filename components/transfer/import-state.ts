@@ -5,7 +5,7 @@ import type { BulkVerdict } from '../../lib/component/resources.js';
 import type { Store } from '../../lib/component/store.js';
 import type { BlockItem, ImportBlock, Told } from './blocks.js';
 import { plain } from './command-answers.js';
-import type { Rewrite } from './member.js';
+import { type Rewrite, TransferError } from './member.js';
 
 export const importSpace = 'import';
 /** Short names of what an import has stored, by block, until it has ended. */
@@ -149,8 +149,23 @@ export function behind(state: ImportState, block: ImportBlock, { verdicts, lost,
     merged: state.merged + count('merged'),
     skipped: state.skipped + count('skipped'),
     ...withTold(state, told),
-    access: longer(state.access ?? [], [...block.access, ...access]),
+    access: allNamed(state, [...block.access, ...access]),
   };
+}
+
+/**
+ * Whom lists of access and grants name, at least once each.
+ * @throws TransferError for more than fit, where they are to be taken: nobody could have looked at them
+ */
+function allNamed({ access: known = [], acls, grants }: ImportState, more: readonly Told[]): readonly Told[] {
+  const all = [...known, ...more];
+  if (all.length <= maxTold) return longer(known, more);
+  const distinct = [...new Map(all.map((told) => [told.why, told] as const).reverse()).values()].reverse();
+  if (distinct.length > maxTold && (acls || grants))
+    throw new TransferError(
+      `It gives access in more than ${maxTold} ways, more than a report names. Import parts of it.`,
+    );
+  return longer([], distinct);
 }
 
 /** A list that is kept, with more of it as far as there is room. */

@@ -14,7 +14,7 @@ export function expandDidKey(did: string): { readonly key: PublicJwk; readonly m
 
 /** Whether an identifier can be somebody's: an absolute IRI, and for a did:key one that decodes to a supported key. */
 export const isIdentity = (text: string): boolean =>
-  isAbsoluteIri(text) && (!text.startsWith('did:key:') || expandDidKey(text) !== undefined);
+  isAbsoluteIri(text) && (!/^did:key:/i.test(text) || expandDidKey(text) !== undefined);
 
 export const noIdentity = (text: string): LwsError =>
   new LwsError(

@@ -128,7 +128,7 @@ class WacModel implements BaseModel {
     }
     const decision = this.decideNow(question, false);
     // Whoever controls the root may change every ACL below it, so that a lock-out can be undone (rule 3.12).
-    if (question.mode !== 'control' || iri === this.options.storage) return decision;
+    if (question.mode !== 'control' || iri === this.options.storage || !this.aclOf(view, iri)) return decision;
     const orByRoot = (found: Decision): Decision | Promise<Decision> =>
       found.allowed ? found : this.decideNow(question, true);
     return decision instanceof Promise ? decision.then(orByRoot) : orByRoot(decision);

@@ -103,6 +103,8 @@ export interface ForeignState {
   readonly targets: readonly string[];
   /** What it gives, and to whom: sentences for people. */
   readonly gives: readonly string[];
+  /** Whether that subject may have one more, besides those of the same space that are taken with it; absent: it may. */
+  hasRoom?(subject: string, taken: number): boolean;
   /** The value that is kept of it as that subject's own. */
   keptBy(subject: string): object;
 }

@@ -10,6 +10,7 @@ import { sparqlUpdate } from '../resources/methods.js';
 import { isReserved, readTarget } from '../resources/names.js';
 import { patch } from '../resources/patch.js';
 import type { Storage } from '../resources/storage.js';
+import { assertUnreserved } from '../resources/write.js';
 import { isContainerIri } from '../storage/state/records.js';
 import type { AppContext } from './app-context.js';
 import type { Step } from './exchange.js';
@@ -18,6 +19,7 @@ import { preconditions, requestBody } from './request.js';
 import type { ResourceExchange } from './resource-exchange.js';
 import { resourceReply, written } from './resource-routes.js';
 import { exchangeOf } from './resources.js';
+import { toldHowToCreate } from './state-fields.js';
 
 const methods = ['GET', 'HEAD', 'PUT', 'POST', 'DELETE', 'OPTIONS'];
 
@@ -61,12 +63,18 @@ async function answer(exchange: ResourceExchange): Promise<Reply> {
   const { storage, req, access, target } = exchange;
   const { iri } = target;
   const { method } = req;
-  const isNoGraph = isContainerIri(iri) || isReserved(iri, storage.rootIri, storage.systemPrefix);
-  if (method === 'PUT' && isNoGraph)
-    throw new LwsError('bad-request', 'No graph can have this name: it is one of a container, or reserved.');
+  const isContainer = isContainerIri(iri);
+  if (method === 'PUT' || method === 'POST') assertUnreserved(storage, iri);
+  if (method === 'PUT' && isContainer) throw new LwsError('bad-request', 'No graph has the name of a container.');
   const kind = storage.store.record(iri)?.kind;
-  if (isNoGraph || (kind !== undefined && kind !== 'rdf' && method !== 'PUT'))
-    throw await refusalOfAbsent(storage, storage.store, access, iri);
+  const isNoGraph = isContainer || isReserved(iri, storage.rootIri, storage.systemPrefix);
+  if (isNoGraph || (kind !== undefined && kind !== 'rdf' && method !== 'PUT')) {
+    const refuse = async (): Promise<never> => {
+      throw await refusalOfAbsent(storage, storage.store, access, iri);
+    };
+    // In the words of an absent graph, to the last field.
+    return /^(?:GET|HEAD|OPTIONS)$/.test(method ?? '') ? toldHowToCreate(exchange, refuse) : refuse();
+  }
   const reply = method === 'POST' ? await merge(exchange) : await resourceReply(exchange);
   return { ...reply, fields: { ...reply.fields, 'Content-Location': iri, ...(method === 'OPTIONS' ? allow : {}) } };
 }

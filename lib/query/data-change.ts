@@ -3,7 +3,7 @@ import type { Algebra } from '@comunica/utils-algebra';
 import type { Quad } from '@rdfjs/types';
 import { relabel } from '../rdf/blank-nodes.js';
 import { sortKeys } from '../storage/graphs/key-order.js';
-import { encodeGraph } from '../storage/graphs/quad-keys.js';
+import { encodeGraph, lacksLanguage } from '../storage/graphs/quad-keys.js';
 import type { ReadUpdate } from './parse/read-update.js';
 
 /** GSPO keys in order; none is on both sides. */
@@ -35,7 +35,8 @@ export function dataChange({ steps, prefixes }: ReadUpdate, graph: string): Data
 const isTriple = ({ subject, predicate, object }: Quad): boolean =>
   (subject.termType === 'NamedNode' || subject.termType === 'BlankNode') &&
   predicate.termType === 'NamedNode' &&
-  object.termType !== 'Variable';
+  object.termType !== 'Variable' &&
+  !lacksLanguage(object);
 
 interface DataOperation extends Algebra.Operation {
   readonly delete?: readonly Quad[];

@@ -128,8 +128,9 @@ export function readWritten(object: unknown, iri: string): ClientLinks {
     const href = isObject(target) ? target['href'] : target;
     return typeof href === 'string' && resolve(href, linksetOf(iri)) === parentOf(iri);
   };
+  const isEcho = (value: unknown): boolean => Array.isArray(value) && value.length > 0 && value.every(isParent);
   for (const [name, value] of Object.entries(object as Readonly<Record<string, unknown>>))
-    if ([`${registered}up`, 'up'].includes(relationName(name)) && ![value].flat().every(isParent))
+    if ([`${registered}up`, 'up'].includes(relationName(name)) && !isEcho(value))
       throw new LwsError('conflict', 'A linkset does not move its resource: leave "up" out, or as it was.');
   return links;
 }

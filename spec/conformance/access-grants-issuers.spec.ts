@@ -27,7 +27,7 @@ describeStorage(
       await setBareAcl(s, base, [rule('Read', agent(bob))]);
       const made = await grant(s, policy(alice, 'read', base));
       expect(await modesOf(s, `${base}x`, as(s, alice))).to.equal('read');
-      expect(await modesOf(s, `${base}x`, as(s, owner))).to.equal('control');
+      expect(await modesOf(s, `${base}x`, as(s, owner))).to.equal('');
       await revoke(s, made);
     });
   },

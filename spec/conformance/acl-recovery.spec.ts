@@ -39,6 +39,12 @@ describeStorage(
       expect(read.status, read.text).to.equal(200);
       expect(read.text).to.include(alice.did);
       expect((await s.options(aclOf(container))).status).to.equal(204);
+      // It has no list of its own, and is answered as what is not there.
+      for (const method of ['GET', 'OPTIONS', 'PUT', 'DELETE'])
+        expect(
+          (await s.send(method, aclOf(iri), { 'Content-Type': turtle }, turtleOf(ownerRule))).status,
+          method,
+        ).to.equal(404);
       await setBareAcl(s, container, [onlyAlice, ownerRule]);
       expect((await s.get(iri)).status).to.equal(200);
       await setBareAcl(s, container, [onlyAlice]);
@@ -149,7 +155,15 @@ describeStorage(
   'Identities that are none',
   (s) => {
     it('Rule 17.2: a did:key that is none is refused as an assignee, of a grant and of a request', async () => {
-      for (const assignee of [placeholder, `${alice.did}x`, 'did:key:z', 'did:key:', `${alice.did}#key`]) {
+      for (const assignee of [
+        placeholder,
+        alice.did.replace('did:key', 'DID:KEY'),
+        `Did:Key:${alice.did.slice(8)}`,
+        `${alice.did}x`,
+        'did:key:z',
+        'did:key:',
+        `${alice.did}#key`,
+      ]) {
         const answer = await postDocument(
           s,
           grantsOf(s),

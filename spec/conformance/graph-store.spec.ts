@@ -16,6 +16,25 @@ describeStorage(
     const send = (method: string, iri: string, body?: string, fields = {}, sender?: Sender) =>
       s.send(method, at(iri), { ...(body === undefined ? {} : turtle), ...fields }, body, sender);
 
+    it('Rules 4.2, 6.18, 14.10: what is hidden is answered as what is absent, whatever it is, to the last field', async () => {
+      const hidden = [
+        (await s.stored('application/json', '{}')).iri,
+        (await s.stored('text/plain', 'x')).iri,
+        (await s.stored('text/turtle', '')).iri,
+      ];
+      const told = async (method: string, iri: string): Promise<string> => {
+        const { status, headers, text } = await send(method, iri, undefined, {}, s.stranger);
+        const { date, ...others } = headers;
+        expect(date).to.be.a('string');
+        return JSON.stringify({ status, others, text })
+          .replaceAll(iri, 'IRI')
+          .replace(/urn:uuid:[0-9a-f-]{36}/g, 'ID');
+      };
+      for (const method of ['GET', 'HEAD', 'OPTIONS', 'DELETE', 'QUERY'])
+        for (const iri of hidden) expect(await told(method, iri), method).to.equal(await told(method, s.fresh()));
+      for (const method of ['PUT', 'POST']) expectProblem(await send(method, `${s.fresh()}.acl`, john), 409, s);
+    });
+
     it('PUT, GET and DELETE: initial state, existing graph, empty graph', async () => {
       const iri = s.fresh();
       const put = await send('PUT', iri, john);

@@ -36,6 +36,11 @@ function attacks(s: StorageUnderTest): void {
 
   for (const [what, text] of [
     ['INSERT DATA', `INSERT DATA { <#a> <#b> <${long}> }`],
+    ['a datatype', `INSERT DATA { <#a> <#b> "x"^^<${long}> }`],
+    [
+      'STRDT()',
+      'INSERT { <#a> <#b> ?typed } WHERE { ?s <#long> ?x BIND(STRDT("x", IRI(CONCAT("http://long.example/", ?x))) AS ?typed) }',
+    ],
     [
       'IRI()',
       'INSERT { <#a> <#b> ?iri } WHERE { ?s <#long> ?x BIND(IRI(CONCAT("http://long.example/", ?x)) AS ?iri) }',
@@ -63,6 +68,7 @@ function attacks(s: StorageUnderTest): void {
       for (const text of [
         'INSERT DATA { "lit" <#p> 1 }',
         'INSERT { <#s> <#p> ?v } WHERE {}',
+        'INSERT DATA { <#s> <#p> "x"^^<http://www.w3.org/1999/02/22-rdf-syntax-ns#langString> }',
         'DELETE DATA { "lit" <#p> 1 }',
       ]) {
         const answer = await s.patch(iri, update, text);

@@ -70,7 +70,7 @@ export function clientPart(object: Json | undefined, { iri, storage }: Described
   for (const [name, value] of Object.entries(object))
     if (
       [`${registered}up`, 'up'].includes(lowered(name)) &&
-      ![value].flat().every((up) => isParent(up as Json, iri, storage))
+      !(isArray(value) && value.length > 0 && value.every((up) => isParent(up, iri, storage)))
     )
       faults.push('conflict');
     else if (name === 'anchor') {

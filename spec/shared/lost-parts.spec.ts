@@ -106,6 +106,22 @@ describe('A copy of a storage in PostgreSQL that lost a part', function () {
     await expectAll();
   });
 
+  it('Rule 19.9: refuses a database that was set back, also after an end of the machine, where the copy alone has what was answered', async () => {
+    await server!.kill();
+    const { store: url = '', 'store.password': password = '', 'store.schema': schema = '' } = settings;
+    const connection = new Connection({ url, password, schema });
+    await connection.query('DELETE FROM journal WHERE seq > (SELECT seq FROM head) - 5');
+    await connection.query('UPDATE head SET seq = seq - 5');
+    await connection.close();
+    await onLevel((opened) => opened.put(metaKey('opened'), 'another start of the machine'));
+    const started = await runProcess(['serve'], { ...server!, environment, seconds: 60 });
+    expect(started.code).not.to.equal(0);
+    expect(started.stdout + started.stderr).to.match(/set back to an earlier state/);
+    await onLevel(async (opened) =>
+      expect(await opened.get(metaKey('opened'))).to.equal('another start of the machine'),
+    );
+  });
+
   it('Rule 19.9: lets no back-up be made of it while the database is away', async () => {
     await server!.kill();
     await onLevel((opened) => opened.put(metaKey('opened'), 'another start of the machine'));

@@ -1,9 +1,10 @@
 /** Rows as the triples of CONSTRUCT and DESCRIBE (SPARQL 1.1 16.2, 16.4). */
 import type { Term } from '@rdfjs/types';
 import { assertIriLength } from '../../rdf/bounds.js';
+import { needLanguages } from '../../storage/graphs/quad-keys.js';
 import { addNew } from '../access/collections.js';
 import type { Terms } from '../access/key-reader.js';
-import { isBlank, isIri, type TermKey, tokenOf } from '../access/terms.js';
+import { isBlank, isIri, literalParts, type TermKey, tokenOf } from '../access/terms.js';
 import type { Blocks, GraphForm, Row, Template, TemplatePlace } from '../plan/plan.js';
 import type { Execution } from './execution.js';
 
@@ -33,7 +34,10 @@ export const isAllowed = ([subject, predicate]: TripleTokens): boolean => isReso
 /** Whether a triple may be stored. @throws LwsError `malformed-body` for an IRI that is too long (rule 1.13) */
 export function isStorable(triple: TripleTokens): boolean {
   for (const token of triple) if (isIri(token)) assertIriLength(token);
-  return isAllowed(triple);
+  const [, , object] = triple;
+  const { datatype } = isResource(object) ? {} : literalParts(object);
+  if (datatype !== undefined) assertIriLength(datatype);
+  return isAllowed(triple) && !needLanguages.has(datatype ?? '');
 }
 
 /** The triples that a row makes of a template, of which some may be none of RDF. */

@@ -111,6 +111,7 @@ export async function reopenLevel(level: Level): Promise<void> {
   const before = await readCurrent();
   await level.close();
   await level.open();
+  await newestLogs.get(level)?.settle();
   if (before !== undefined && (await readCurrent()) === before)
     throw new Error('The database was not opened again, because a thread has not let go of it.');
 }

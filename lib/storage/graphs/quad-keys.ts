@@ -9,7 +9,7 @@ import type { Literal, Quad, Term } from '@rdfjs/types';
 import { LwsError } from '../../errors.js';
 import { assertIriLength } from '../../rdf/bounds.js';
 import { isAbsoluteIri, isWellFormed } from '../../rdf/iri.js';
-import { xsd } from '../../rdf/vocabulary.js';
+import { rdf, xsd } from '../../rdf/vocabulary.js';
 import { lengthAt, separator, firstAt as start, suffixStart } from './key-layout.js';
 import { orderOf } from './key-order.js';
 
@@ -136,6 +136,7 @@ function encodeLiteral(literal: Literal): EncodedTerm {
       suffix: `4${digits(value.length)}${digits(language.length)}`,
     };
   const datatype = literal.datatype.value;
+  assertIriLength(datatype);
   if (datatype === xsd.string) return { value, suffix: `3${digits(value.length)}` };
   if (numericTypes.has(datatype)) return ordered('5', encodeNumber(value), datatype, value);
   if (datatype === dateTime) return ordered('7', encodeNumber(instantOf(value)), datatype, value);
@@ -180,6 +181,13 @@ export function encodeQuads(graph: string, quads: Iterable<Quad>): EncodedQuad[]
   return found.filter(({ key }, index) => index === 0 || key !== found[index - 1]!.key);
 }
 
+/** Datatypes of literals that have a language tag. */
+export const needLanguages: ReadonlySet<string> = new Set([rdf.langString, `${rdf.namespace}dirLangString`]);
+
+/** What RDF does not allow, and no syntax could take back. */
+export const lacksLanguage = (term: Term): boolean =>
+  term.termType === 'Literal' && term.language === '' && needLanguages.has(term.datatype.value);
+
 /** IRIs whose encoding is remembered. */
 const maxKnown = 50_000;
 
@@ -189,6 +197,11 @@ export function keyEncoder(graph: string): (quad: Quad) => string {
   const graphSuffix = `0${digits(graph.length)}`;
   const iris = new Map<string, EncodedTerm>();
   const encode = (term: Term): EncodedTerm => {
+    if (lacksLanguage(term))
+      throw new LwsError(
+        'unsupported-rdf',
+        'A literal of rdf:langString has a language tag, or it is none (RDF 1.1 3.3).',
+      );
     if (term.termType !== 'NamedNode') return encodeTerm(term);
     let encoded = iris.get(term.value);
     if (!encoded) {

@@ -59,12 +59,7 @@ export async function openCopy(options: CopyOptions): Promise<void> {
       'The data directory is the copy of another database. Choose another lws.data-dir, or remove its folder level/: it is made again from ' +
         'the database that lws.store names.',
     );
-  if (!(await isWhole(level))) {
-    told(
-      'This server has lost a part of its copy of the storage, or may have when its machine ended: it is made anew.',
-    );
-    return makeCopy(options);
-  }
+  // First: what the database lacks may be here alone, whether or not this copy is whole.
   const place = readPlace(await level.get(metaKey('position')));
   const found = await journal.find(place.seq);
   if (place.seq > (await journal.head()).seq || contradict(place, found))
@@ -72,6 +67,12 @@ export async function openCopy(options: CopyOptions): Promise<void> {
       'The database lacks what this copy of it has: it was set back to an earlier state. To go on with the state of the database, remove the ' +
         'folder level/ in the data directory of every server; to keep what is here, make a back-up of it first.',
     );
+  if (!(await isWhole(level))) {
+    told(
+      'This server has lost a part of its copy of the storage, or may have when its machine ended: it is made anew.',
+    );
+    return makeCopy(options);
+  }
   if (await journal.reaches(place.seq)) return;
   told('The journal does not reach back to where this server stopped: its copy of the storage is made anew.');
   await makeCopy(options);

@@ -1,0 +1,33 @@
+/** Rule 17.9: a report names everybody whom an import gives access, or the import is refused. */
+import { expect } from 'chai';
+import type { ImportBlock, Told } from '../../../components/transfer/blocks.js';
+import { behind, type ImportState, maxTold } from '../../../components/transfer/import-state.js';
+import { TransferError } from '../../../components/transfer/member.js';
+
+const outcome = { verdicts: [], lost: [], access: [] };
+const state = { access: [], told: [], leftOut: 0 } as unknown as ImportState;
+const block = (access: readonly Told[]): ImportBlock =>
+  ({ access, leftOut: [], items: [], states: [] }) as unknown as ImportBlock;
+const told = (count: number, why: (at: number) => string): Told[] =>
+  Array.from({ length: count }, (_, at) => ({ source: `s${at}`, why: why(at) }));
+
+describe('transfer/whom an import gives access', () => {
+  it('names a stranger behind any number of lists that name the owner', () => {
+    const first = behind({ ...state, acls: true }, block(told(maxTold + 1, () => 'owner: read.')), outcome);
+    const { access } = behind(first, block([{ source: 'last', why: 'stranger: read.' }]), outcome);
+    expect(access?.map(({ why }) => why))
+      .to.include('stranger: read.')
+      .and.to.include('owner: read.');
+    expect(access?.length).to.be.at.most(maxTold);
+  });
+
+  it('is refused where it is to be taken and cannot be named, in one block and over several', () => {
+    const many = told(maxTold + 1, (at) => `agent ${at}: read.`);
+    for (const taken of [{ acls: true }, { grants: true }]) {
+      expect(() => behind({ ...state, ...taken }, block(many), outcome)).to.throw(TransferError, /more than 500/);
+      const first = behind({ ...state, ...taken }, block(many.slice(1)), outcome);
+      expect(() => behind(first, block(many.slice(0, 1)), outcome)).to.throw(TransferError);
+    }
+    expect(behind(state, block(many), outcome).access).to.have.length(maxTold);
+  });
+});

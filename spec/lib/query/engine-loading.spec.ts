@@ -30,6 +30,7 @@ describe('query/loading of the engine', function () {
     expect(is).to.equal('function');
     expect(stray).to.deep.equal([]);
     expect(added).to.be.within(50, 300);
-    expect(turns).to.be.above(8);
+    // One after each of the eight packages; some versions of Node take further ones to load.
+    expect(turns).to.be.at.least(8);
   });
 });

@@ -45,7 +45,7 @@ export default defineComponent({
     const { shared } = platform.store;
     if (shared) keys.onUnknown = () => shared.refreshSecrets();
     return {
-      routes: tokenRoutes({ platform, keys, lifetime, requests: throttle(requests), links: new SignInLinks() }),
+      routes: tokenRoutes({ platform, keys, lifetime, requests: throttle(requests), links: new SignInLinks(platform) }),
       authorizationServer: { issuer: platform.baseUri, key: (kid, algorithm) => keys.verificationKey(kid, algorithm) },
     };
   },

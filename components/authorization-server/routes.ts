@@ -112,7 +112,7 @@ async function exchange({ platform, keys, lifetime, links }: TokenIssuer, reques
   if (link !== undefined) {
     const question = { view: platform.store, access: { principal }, mode: 'control', iri: platform.rootIri } as const;
     const isOwners = await platform.authorizer.allows(question);
-    links.bind({ name: link, isOwners, expires: credential.expires }, proof?.thumbprint);
+    await links.bind({ name: link, isOwners, expires: credential.expires }, proof?.thumbprint);
   }
   const { kid, key } = keys.signingKey();
   const token = await new SignJWT({

@@ -1,33 +1,72 @@
 /** Which browser each sign-in link was opened in. */
-import { asTyped } from '../../lib/component/basics.js';
+import { asTyped, type Platform } from '../../lib/component/basics.js';
+import { entryKey, entryRange } from '../../lib/component/entries.js';
 import { OAuthError } from './oauth-error.js';
 
 /** Links that are remembered; of owners and of others apart, since everybody may sign links of their own. */
 const most = 1_000;
+const space = 'sign-in-links';
+/** The thumbprint of the browser's key, and until when the link is valid (ms). */
+type Bound = readonly [key: string, until: number];
 
+export interface SignInLink {
+  readonly name: string;
+  readonly isOwners: boolean;
+  readonly expires: number;
+}
+
+/** In memory; those of owners in the store as well, for the next start and for other servers. */
 export class SignInLinks {
-  /** By the names of links: the thumbprint of the browser's key, and until when the link is valid (ms). */
-  private readonly bound = { owners: new Map<string, [string, number]>(), others: new Map<string, [string, number]>() };
+  private readonly bound = { owners: new Map<string, Bound>(), others: new Map<string, Bound>() };
+
+  constructor(private readonly platform: Pick<Platform, 'store' | 'log'>) {}
 
   /**
    * A link belongs to the first key that proves itself beside it.
    * @throws OAuthError for a proof of another key, or none; where too many links are in use
    */
-  bind(link: { readonly name: string; readonly isOwners: boolean; readonly expires: number }, key = ''): void {
+  async bind(link: SignInLink, key = ''): Promise<void> {
     if (key === '') throw new OAuthError('invalid_dpop_proof', 'A sign-in link needs a DPoP proof.');
     const links = this.bound[link.isOwners ? 'owners' : 'others'];
-    const [first] = links.get(link.name) ?? [];
-    if (first !== undefined && first !== key)
-      throw new OAuthError(
-        'invalid_request',
-        'This sign-in link was used in another browser already, and is good for one. ' +
-          `To make a new one where the server runs: ${asTyped()} owner --key FILE, with the owner's key file.`,
-      );
-    if (first !== undefined) return;
+    const bound = links.get(link.name);
+    if (bound) return assertSame(bound, key);
     const now = Date.now();
     for (const [name, [, until]] of links) if (until <= now) links.delete(name);
     if (links.size >= most)
       throw new OAuthError('temporarily_unavailable', 'Too many sign-in links are in use.', undefined, {}, 503);
     links.set(link.name, [key, link.expires]);
+    if (link.isOwners) await this.keep(link, key, now);
   }
+
+  private async keep({ name, expires }: SignInLink, key: string, now: number): Promise<void> {
+    const entry = entryKey(space, name);
+    try {
+      await this.platform.store.transact(async (tx) => {
+        const bound = tx.entry(entry);
+        if (bound !== undefined) return assertSame(read(bound), key);
+        for (const [old, value] of await tx.entriesIn(entryRange(space)))
+          if (read(value)[1] <= now) tx.deleteEntry(old);
+        tx.putEntry(entry, JSON.stringify([key, expires] satisfies Bound));
+      });
+    } catch (error) {
+      if (error instanceof OAuthError) {
+        this.bound.owners.delete(name);
+        throw error;
+      }
+      // Who signs in to make room on a full disk is let in.
+      this.platform.log.warn({ err: error }, 'a sign-in link is bound until the next start only');
+    }
+  }
+}
+
+const read = (value: string): Bound => JSON.parse(value) as Bound;
+
+/** @throws OAuthError */
+function assertSame([first]: Bound, key: string): void {
+  if (first !== key)
+    throw new OAuthError(
+      'invalid_request',
+      'This sign-in link was used in another browser already, and is good for one. ' +
+        `To make a new one where the server runs: ${asTyped()} owner --key FILE, with the owner's key file.`,
+    );
 }

@@ -160,15 +160,7 @@ async function install(platform: Platform, given: Given): Promise<Installation> 
     capabilities: [{ type: 'https://w3c.github.io/lws-protocol/lws10-notifications-webhook/' }],
     ...(streams.upgrade ? { upgrade: streams.upgrade } : {}),
     ...(streams.links ? { links: streams.links } : {}),
-    readState: (space, id, value) =>
-      space === subscriptionSpace
-        ? foreignSubscription(value, id, {
-            root: platform.rootIri,
-            latest: platform.clock() + given.longest * 1000,
-            hasRoom: (subject, taken) =>
-              subscriptions.count(({ subscriber }) => subscriber === subject) + taken < given.perSubscriber,
-          })
-        : undefined,
+    readState: foreignState(platform, given, subscriptions),
     ...background(platform, given, { subscriptions, distributions, streams }),
     // A stream of events ends when the server does; it would hold it up for as long as somebody listens.
     drain() {
@@ -176,6 +168,20 @@ async function install(platform: Platform, given: Given): Promise<Installation> 
       streams.drain();
     },
   };
+}
+
+/** Subscriptions of an archive: as long and as many as whoever imports it may have. */
+function foreignState(
+  { rootIri: root, clock }: Platform,
+  { longest, perSubscriber }: Given,
+  subscriptions: Subscriptions,
+): NonNullable<Installation['readState']> {
+  const hasRoom = (subject: string, taken: number): boolean =>
+    subscriptions.count(({ subscriber }) => subscriber === subject) + taken < perSubscriber;
+  return (space, id, value) =>
+    space === subscriptionSpace
+      ? foreignSubscription(value, id, { root, latest: clock() + longest * 1000, hasRoom })
+      : undefined;
 }
 
 /** What runs from the server's start to its stop: deliveries, and clearings of expired subscriptions. */

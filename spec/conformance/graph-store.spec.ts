@@ -114,10 +114,14 @@ describeStorage(
       const { iri: bytes } = await s.stored('text/plain', 'x');
       for (const iri of [bytes, s.scratch, `${bytes}.meta`, `${s.root}.lws/graphs`])
         for (const method of ['GET', 'POST', 'DELETE'])
-          expectProblem(await send(method, iri, method === 'POST' ? jane : undefined), 404, s);
+          expectProblem(
+            await send(method, iri, method === 'POST' ? jane : undefined),
+            method === 'POST' && /\.meta$|\.lws/.test(iri) ? 409 : 404,
+            s,
+          );
       expect((await s.get(bytes)).text).to.equal('x');
-      for (const iri of [s.fresh('/'), `${s.fresh()}.meta`, `${s.root}.lws/x`])
-        expectProblem(await send('PUT', iri, jane), 400, s);
+      expectProblem(await send('PUT', s.fresh('/'), jane), 400, s);
+      for (const iri of [`${s.fresh()}.meta`, `${s.root}.lws/x`]) expectProblem(await send('PUT', iri, jane), 409, s);
       for (const query of [
         '',
         '?default',

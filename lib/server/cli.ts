@@ -118,8 +118,10 @@ export async function main(words: readonly string[], standard: readonly Componen
     const file = readSettingsFile(config ?? usual);
     const effective = await effectiveSettings({ file, environment: process.env, flags: given }, standard);
     assertValues(line, known[command] ?? {}, effective.settings);
-    settings = withRemembered(effective.settings, usual, (sentence) => process.stderr.write(`quadpod: ${sentence}\n`));
-    for (const sentence of unknownVariables(settings, process.env)) process.stderr.write(`quadpod: ${sentence}\n`);
+    const tell = (sentence: string): boolean => process.stderr.write(`quadpod: ${sentence}\n`);
+    // Those two open the storage, which refuses another address itself.
+    settings = withRemembered(effective.settings, usual, /^(?:serve|check)$/.test(command) ? () => {} : tell);
+    for (const sentence of unknownVariables(settings, process.env)) tell(sentence);
     const { components } = effective;
     const context = {
       ...{ settings, components, operands: line.operands },

@@ -148,9 +148,10 @@ async function parseRdfXml(text: string, { base, factory }: Parsing): Promise<Rd
 
 /** What the XML parser and the one of RDF/XML say of a fault, in one form. */
 function xmlFault(message: string): string {
-  const [, line, column, fault = message] = /^(?:Line )?(\d+)(?::| column )(\d+): (.*?)\.*$/s.exec(message) ?? [];
+  const [, line, column, fault = message] = /^(?:Line )?(\d+)(?::| column )(\d+): (.*)$/s.exec(message) ?? [];
   const what = fault
     .slice(0, 300)
+    .replace(/\.$/, '')
     .replace(/^unbound namespace prefix: "(.*)"$/, 'the prefix $1 is not declared: add xmlns:$1="..."');
   return line === undefined ? what : `${what} (line ${line}, column ${column})`;
 }

@@ -40,7 +40,7 @@ export function withRemembered(settings: Settings, file: string, told: (sentence
   const { source } = settings.all().find(({ setting }) => setting.name === name)!;
   const isGiven = source !== 'default' && !(source === file && baseUri === usual);
   if (!isGiven) return settings.with(name, remembered.replace(/\/$/, ''), `the data directory ${dataDir}`);
-  if (`${baseUri.replace(/\/+$/, '')}/` !== remembered)
+  if (baseUri.replace(/\/$/, '') !== remembered.replace(/\/$/, ''))
     told(`lws.base-uri is ${baseUri} (from ${source}); the storage in ${dataDir} was made for ${remembered}`);
   return settings;
 }

@@ -1,7 +1,7 @@
 /** What becomes of the graphs of one file of a folder: a resource of the file's name, or a container with one for each. Pure. */
 import type { Term } from '@rdfjs/types';
 import type { Rewrite } from '../member.js';
-import { isAuxiliary, lastSegment, nameOfSegment, segmentOf } from './file-names.js';
+import { isAuxiliary, nameOfSegment, segmentOf } from './file-names.js';
 import { rewriter } from './rewritten-iris.js';
 import { SyntaxFault } from './syntax-fault.js';
 
@@ -76,7 +76,7 @@ export class GraphPlaces {
 /** The last part of an IRI that says something: `prov` of `http://www.w3.org/ns/prov#`. */
 function nameOfGraph({ termType, value }: Term): string {
   if (termType !== 'NamedNode') return termType === 'DefaultGraph' ? 'default' : 'graph';
-  const last = lastSegment(value.replace(/[#?:]/g, '/').replace(/\/+$/, ''));
+  const last = value.split(/[#?:/]/).findLast((part) => part !== '') ?? '';
   const name = segmentOf(nameOfSegment(last));
   return /^\.*$/.test(name) || isAuxiliary(name) ? `graph${name}` : name;
 }

@@ -40,7 +40,7 @@ const words: readonly (readonly [RegExp, string])[] = [
 
 /** What might stand there; nothing where that would be a list of the whole grammar. */
 function expected({ message, token: { image } }: TokenFault): string {
-  const [, one] = /--> (.+?) <--/.exec(message) ?? [];
+  const [, one] = /--> ([^ ]+) <--/.exec(message) ?? [];
   const all = one !== undefined ? [one] : [...message.matchAll(/\[(\w+)/g)].map(([, name]) => name!);
   // Both kinds of names with a prefix are one; and where no variable may be, the parser names it all the same.
   const names = all.filter(

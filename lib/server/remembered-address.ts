@@ -1,19 +1,17 @@
 /**
  * The address that a data directory was made for. LevelDB has it too, but is open to one process: commands beside a server read it here.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Settings } from '../settings.js';
+import { writeWhole } from '../storage/engine/synced-files.js';
 import { coreSettings } from './core-settings.js';
 
 const fileIn = (folder: string): string => join(folder, 'base-uri');
 
 /** @throws the file system's error */
 export function rememberAddress(folder: string, storage: string): void {
-  const file = fileIn(folder);
-  if (rememberedAddress(folder) === storage) return;
-  writeFileSync(`${file}.new`, `${storage}\n`);
-  renameSync(`${file}.new`, file);
+  if (rememberedAddress(folder) !== storage) writeWhole(fileIn(folder), `${storage}\n`);
 }
 
 /** The root IRI of the storage in a folder; `undefined` where no storage was opened yet. */
@@ -39,8 +37,9 @@ export function withRemembered(settings: Settings, file: string, told: (sentence
   const { name, default: usual } = coreSettings.baseUri;
   const { source } = settings.all().find(({ setting }) => setting.name === name)!;
   const isGiven = source !== 'default' && !(source === file && baseUri === usual);
-  if (!isGiven) return settings.with(name, remembered.replace(/\/$/, ''), `the data directory ${dataDir}`);
-  if (baseUri.replace(/\/$/, '') !== remembered.replace(/\/$/, ''))
+  const address = remembered.replace(/\/$/, '');
+  if (!isGiven) return settings.with(name, address, `the data directory ${dataDir}`);
+  if (baseUri.replace(/\/$/, '') !== address)
     told(`lws.base-uri is ${baseUri} (from ${source}); the storage in ${dataDir} was made for ${remembered}`);
   return settings;
 }

@@ -29,8 +29,8 @@ export interface Storage extends Guard {
   readonly limits: StorageLimits;
   /** Whether resources answer QUERY. */
   readonly queries?: boolean;
-  /** Links of every resource that components add. */
-  readonly links?: readonly { readonly target: string; readonly relation: string }[];
+  /** Links of every resource that components add; there when all are installed. */
+  links?: readonly { readonly target: string; readonly relation: string }[];
   /** Which resources have an ACL of their own; absent but in Web Access Control, where there are ACLs at all. */
   readonly acls?: AclIndex | undefined;
   /** Refuse an unconditional PUT on an existing resource with 428. */

@@ -94,9 +94,6 @@ export async function assembleStorage(
     get queries() {
       return installations.some(({ resourceQuery }) => resourceQuery);
     },
-    get links() {
-      return installations.flatMap(({ links = [] }) => links);
-    },
     mask: core.mask,
     limits: { requestBytes, binaryBytes, linksetBytes, quotaBytes, pageSize },
     requireConditionalWrites: core.requireConditionalWrites,

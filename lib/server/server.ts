@@ -112,6 +112,7 @@ export async function prepareServer(
     const { storage } = assembled;
     const platform = assemblePlatform(core, assembled, assembly);
     await installAll(components, settings, platform, installations);
+    storage.links = installations.flatMap(({ links = [] }) => links);
     const oldMethod = await oldVerificationMethod(join(core.dataDir, 'webhook-old.key'), iri, Date.now());
     const methods = [method, ...(oldMethod ? [oldMethod] : [])];
     const appContext: AppContext = assembleAppContext(core, storage, platform, installations, methods);

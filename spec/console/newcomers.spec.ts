@@ -60,6 +60,7 @@ for (const path of ['', '/some/path'])
       await bea.getByRole('button', { name: 'Make an identity' }).click();
       await titled(bea, 'data');
       expect(bea.url()).to.equal(console.at(at('browse', 'data/')));
+      await bea.getByRole('link', { name: 'Ask for access' }).waitFor();
       expect(await offered(bea)).to.deep.equal(['Browse', 'Search', 'Ask', 'Requests', 'Storage', 'Ask for access']);
       expect(await axeFindings(bea)).to.deep.equal([]);
       await bea.getByRole('link', { name: 'Ask for access' }).click();

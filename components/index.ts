@@ -1,6 +1,7 @@
 /** The components that every installation has; `lws.components` adds others. */
 import type { Component } from '../lib/component/contract.js';
 import accessGrants from './access-grants/index.js';
+import acme from './acme/index.js';
 import authnOpenId from './authn-openid/index.js';
 import authnSaml from './authn-saml/index.js';
 import authnSelfSigned from './authn-self-signed/index.js';
@@ -9,11 +10,14 @@ import backup from './backup/index.js';
 import consolePages from './console/index.js';
 import metrics from './metrics/index.js';
 import notifications from './notifications/index.js';
+import s3Blobs from './s3-blobs/index.js';
 import searchIndex from './search-index/index.js';
 import sparql from './sparql/index.js';
 import transfer from './transfer/index.js';
 
 export const standardComponents: readonly Component[] = [
+  acme,
+  s3Blobs,
   authorizationServer,
   authnOpenId,
   authnSelfSigned,

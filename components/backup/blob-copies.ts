@@ -21,7 +21,7 @@ export async function copyBlobs(context: CommandContext, file: string, folder: s
   const { blobs: location, progress } = context;
   const names = new Set<string>();
   const facts = new Map<string, BlobFacts>();
-  const keys = [allBlobs().gte, ...(location.s3 ? [allRecords().gte] : [])];
+  const keys = [allBlobs().gte, ...(location.place ? [allRecords().gte] : [])];
   let entries = 0;
   const counted = (all: number): void => {
     entries = all;
@@ -29,7 +29,7 @@ export async function copyBlobs(context: CommandContext, file: string, folder: s
   for await (const block of readState(file, { keys, counted }))
     for (const entry of block)
       if (isOf('B', entry[0])) names.add(entry[0].slice(2));
-      else if (location.s3 && isOf('R', entry[0])) {
+      else if (location.place && isOf('R', entry[0])) {
         const record = recordOf(entry);
         if (record.blob) facts.set(record.blob, blobFacts(record));
       }
@@ -38,7 +38,7 @@ export async function copyBlobs(context: CommandContext, file: string, folder: s
   const blobs = await blobsAt(location);
   const copy = async (name: string): Promise<void> => {
     const to = backupBlobFile(folder, name);
-    const isCopied = location.s3
+    const isCopied = location.place
       ? await fetchOnce(blobs, facts.get(name), to)
       : await copyFileOnce(backupBlobFile(location.dataDir, name), to);
     if (isCopied === undefined)

@@ -2,7 +2,7 @@
  * A bounded number of buffers, which are used again: garbage of this size is collected late, and then uploads take several times the
  * memory.
  */
-import { LwsError } from '../../errors.js';
+import { LwsError } from '../../lib/component/basics.js';
 
 /** So many stay while nobody needs them. */
 const maxIdle = 3;

@@ -6,14 +6,22 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { Readable } from 'node:stream';
-import { LwsError } from '../../errors.js';
-import { assertDigest, type BlobFacts, DamagedBlobError, verified } from '../blobs/blob-integrity.js';
-import { type BlobLocation, type Blobs, type BlobWriter, HeldBlobs, type S3Address } from '../blobs/blobs.js';
-import { DiskSpace } from '../engine/disk-space.js';
-import { StoreUnavailableError } from '../engine/durable-level.js';
+import { LwsError } from '../../lib/component/basics.js';
+import {
+  assertDigest,
+  type BlobFacts,
+  type BlobLocation,
+  type Blobs,
+  type BlobWriter,
+  DamagedBlobError,
+  DiskSpace,
+  HeldBlobs,
+  verified,
+} from '../../lib/component/blobs.js';
+import { StoreUnavailableError } from '../../lib/component/level.js';
 import { type ListingOptions, objects, openUploads, timeOf } from './listing.js';
 import { PartBuffers } from './part-buffers.js';
-import { isMissing, S3Client, S3Refusal } from './s3-client.js';
+import { isMissing, type S3Address, S3Client, S3Refusal } from './s3-client.js';
 import { S3Read } from './s3-read.js';
 import { blobKeyOf, markKeyOf, partBytes, S3Upload } from './s3-upload.js';
 
@@ -24,6 +32,9 @@ const doubtMs = 24 * 3_600_000;
 const [maxParts, maxWaitMs] = [32, 30_000];
 /** Milliseconds that an answer of the store stands for its state. */
 const readyMs = 5_000;
+
+/** Opens the place that the settings name. */
+export const blobsIn = (location: BlobLocation): Blobs => new S3Blobs(location, location.place!.address as S3Address);
 
 export class S3Blobs extends HeldBlobs implements Blobs {
   readonly name: string;

@@ -1,11 +1,20 @@
 /** Signed requests to an S3 store, tried again while that helps. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AwsV4Signer } from 'aws4fetch';
-import { LwsError } from '../../errors.js';
-import { Endpoint, type EndpointAnswer } from '../../outbound/endpoint.js';
-import { OutboundError } from '../../outbound/outbound-error.js';
-import type { S3Address } from '../blobs/blobs.js';
+import { LwsError } from '../../lib/component/basics.js';
+import { Endpoint, type EndpointAnswer, OutboundError } from '../../lib/component/outbound.js';
 import { firstValue } from './xml.js';
+
+/** An S3 store and the credentials for it. Plain data, for threads too; the secret is never printed or logged. */
+export interface S3Address {
+  readonly endpoint: string;
+  readonly region: string;
+  readonly bucket: string;
+  /** What all keys begin with: empty, or with a slash at its end. */
+  readonly prefix: string;
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+}
 
 export interface S3Request {
   readonly method: 'GET' | 'HEAD' | 'PUT' | 'POST' | 'DELETE';

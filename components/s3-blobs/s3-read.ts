@@ -3,9 +3,8 @@
  * slow clients must not take the connections of all others.
  */
 import { Readable } from 'node:stream';
-import { LwsError } from '../../errors.js';
-import { discard } from '../../outbound/endpoint.js';
-import { OutboundError } from '../../outbound/outbound-error.js';
+import { LwsError } from '../../lib/component/basics.js';
+import { discard, OutboundError } from '../../lib/component/outbound.js';
 import { away, type S3Client } from './s3-client.js';
 
 const defaultPauseMs = 5_000;

@@ -1,7 +1,7 @@
 /** One upload to an S3 store: one PUT for a small blob, parts for a larger one, at most two of them on their way. */
 import { createHash } from 'node:crypto';
-import { LwsError } from '../../errors.js';
-import type { BlobWriter } from '../blobs/blobs.js';
+import { LwsError } from '../../lib/component/basics.js';
+import type { BlobWriter } from '../../lib/component/blobs.js';
 import type { PartBuffer, PartBuffers } from './part-buffers.js';
 import { away, isMissing, type S3Client, S3Refusal, type S3Request } from './s3-client.js';
 import { firstValue } from './xml.js';

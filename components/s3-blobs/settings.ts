@@ -1,6 +1,6 @@
 /** Where the contents of JSON and binary resources are, when that is an S3 store. */
-import { matching, optional, SettingsError, setting, text } from '../settings.js';
-import type { S3Address } from '../storage/blobs/blobs.js';
+import { matching, optional, SettingsError, type SettingsOf, setting, text } from '../../lib/component/basics.js';
+import type { S3Address } from './s3-client.js';
 
 /** Buckets and prefixes of characters that need no escape in a URL or in XML. */
 const place = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([A-Za-z0-9._/-]*))?$/;
@@ -48,23 +48,14 @@ export const blobSettings = {
   ),
 };
 
-/** What `blobSettings` are read as. */
-export interface BlobSettings {
-  readonly blobs: string | null;
-  readonly s3Endpoint: string | null;
-  readonly s3Region: string;
-  readonly s3KeyId: string | null;
-  readonly s3Secret: string | null;
-}
-
+type BlobSettings = SettingsOf<typeof blobSettings>;
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Refuses combinations that cannot work. @param refuse throws */
-export function assertUsableBlobs(
-  settings: BlobSettings,
-  refuse: (message: string) => never,
-  environment: Environment = process.env,
-): void {
+/** @throws SettingsError for combinations that cannot work */
+function assertUsable(settings: BlobSettings, environment: Environment): void {
+  const refuse = (message: string): never => {
+    throw new SettingsError(message);
+  };
   const { blobs, s3Endpoint, s3KeyId, s3Secret } = settings;
   if (blobs === null) {
     if (s3Endpoint !== null)
@@ -88,12 +79,9 @@ export function assertUsableBlobs(
     );
 }
 
-/** The S3 store that settings name. `undefined`: blobs are in a folder. @throws SettingsError as `assertUsableBlobs` refuses */
+/** The S3 store that settings name. `undefined`: blobs are in a folder. @throws SettingsError for combinations that cannot work */
 export function s3AddressOf(settings: BlobSettings, environment: Environment = process.env): S3Address | undefined {
-  const refuse = (message: string): never => {
-    throw new SettingsError(message);
-  };
-  assertUsableBlobs(settings, refuse, environment);
+  assertUsable(settings, environment);
   const { blobs, s3Endpoint, s3Region, s3KeyId, s3Secret } = settings;
   if (blobs === null) return undefined;
   const [, bucket, prefix = ''] = place.exec(blobs)!;

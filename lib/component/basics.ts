@@ -7,6 +7,7 @@ export {
   flag,
   integer,
   list,
+  matching,
   optional,
   type SettingParser,
   SettingsError,

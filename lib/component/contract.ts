@@ -27,9 +27,10 @@ import type { ExplainedRequest, Explanation } from '../resources/explanation.js'
 import type { Storage } from '../resources/storage.js';
 import type { GraphsRequest, UpdatedGraph } from '../resources/update-graphs.js';
 import type { DescribedSetting, SettingsOf, SettingsTable } from '../settings.js';
-import type { BlobLocation } from '../storage/blobs/blobs.js';
+import type { BlobLocation, BlobPlace } from '../storage/blobs/blobs.js';
 import type { Store } from '../storage/engine/store.js';
 import type { Transaction } from '../storage/engine/transaction.js';
+import type { MakeCertificateSource, TlsFacts } from './certificates.js';
 
 /**
  * Shows how far some work is.
@@ -201,6 +202,16 @@ export interface Component<T extends SettingsTable = SettingsTable> {
   readonly page?: string;
   /** Heavy imports happen here, so that a component that is off costs nothing. */
   install(platform: Platform, settings: SettingsOf<T>): Promise<Installation> | Installation;
+  /**
+   * Where the contents of JSON and binary resources are, for every command and thread that reads them; `undefined`: not here.
+   * @throws SettingsError where its settings cannot work
+   */
+  blobs?(settings: SettingsOf<T>): BlobPlace | undefined;
+  /**
+   * What makes the source of the server's certificate; `undefined`: it does not come from here.
+   * @throws SettingsError where its settings cannot work
+   */
+  certificates?(settings: SettingsOf<T>, tls: TlsFacts): MakeCertificateSource | undefined;
   /** Called instead of `install` at a start at which it is off: what it keeps is not maintained from here on. */
   retire?(platform: Platform): Promise<void>;
   /** What `quadpod check` finds wrong with what the component keeps: one sentence each. */

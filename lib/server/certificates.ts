@@ -1,13 +1,13 @@
 /** Where the certificate comes from, as the settings say. */
-import { join } from 'node:path';
+import type { CertificateSource } from '../component/certificates.js';
+import type { Component } from '../component/contract.js';
 import type { Log } from '../log.js';
 import type { Settings } from '../settings.js';
-import { coreSettings, readBaseUri, servesTls } from './core-settings.js';
-import { acmeCertificates } from './tls/acme-certificates.js';
+import { coreSettings, readBaseUri } from './core-settings.js';
 import { certificateFiles } from './tls/certificate-files.js';
-import type { CertificateSource } from './tls/certificate-source.js';
 import { Challenges } from './tls/challenges.js';
 import { assertUsable } from './usable-settings.js';
+import { certificateMaker } from './usable-tls.js';
 
 export interface Certificates {
   /** Absent: the server speaks plain HTTP, and only answers the challenges of a client outside. */
@@ -16,25 +16,18 @@ export interface Certificates {
 }
 
 /** @throws SettingsError for settings that cannot work, and for files that hold no usable pair */
-export function certificatesOf(settings: Settings, log: Log): Certificates | undefined {
-  assertUsable(settings);
+export function certificatesOf(
+  settings: Settings,
+  { components, log }: { readonly components: readonly Component[]; readonly log: Log },
+): Certificates | undefined {
+  assertUsable(settings, components);
   const core = settings.of(coreSettings);
-  const { tlsCertificate, tlsKey, acmeDirectory, acmeWebroot } = core;
-  if (!servesTls(core) && acmeWebroot === null) return undefined;
+  const { tlsCertificate, tlsKey, acmeWebroot, dataDir, fetchCertificates: authorities } = core;
   const challenges = new Challenges(acmeWebroot);
-  const host = readBaseUri(core).url.hostname;
-  if (tlsCertificate !== null && tlsKey !== null)
+  if (tlsCertificate !== null && tlsKey !== null) {
+    const host = readBaseUri(core).url.hostname;
     return { challenges, source: certificateFiles({ certificate: tlsCertificate, key: tlsKey, host, log }) };
-  if (acmeDirectory === null) return { challenges, source: undefined };
-  const source = acmeCertificates({
-    directory: acmeDirectory,
-    domains: core.acmeDomains.length > 0 ? core.acmeDomains.map((domain) => domain.toLowerCase()) : [host],
-    email: core.acmeEmail,
-    renewBeforeDays: core.acmeRenewDays,
-    folder: join(core.dataDir, 'acme'),
-    authorities: core.fetchCertificates,
-    challenges,
-    log,
-  });
-  return { challenges, source };
+  }
+  const source = certificateMaker(settings, components)?.({ dataDir, authorities, challenges, log });
+  return source || acmeWebroot !== null ? { challenges, source } : undefined;
 }

@@ -7,9 +7,8 @@ import { createLog } from '../log.js';
 import { type Settings, SettingsError } from '../settings.js';
 import type { Store } from '../storage/engine/store.js';
 import { databaseAddress } from '../storage/shared/address.js';
-import { s3AddressOf } from './blob-settings.js';
 import { coreSettings, readBaseUri } from './core-settings.js';
-import { assertStorage, openStore } from './open-store.js';
+import { assertStorage, blobPlaceOf, openStore } from './open-store.js';
 import { readIdentity, signCredential } from './owner-credential.js';
 import { progressOn } from './progress.js';
 import { prepareServer } from './server.js';
@@ -42,7 +41,7 @@ export function commandContext(
     flags,
     check: () => check({ settings, flags: {}, operands: [], components, isApart: true }),
     dataDir: core.dataDir,
-    blobs: { dataDir: resolve(core.dataDir), s3: s3AddressOf(core) },
+    blobs: { dataDir: resolve(core.dataDir), place: blobPlaceOf(settings, components) },
     ownerCredential: async (file = keyFile) => {
       if (core.devOpen)
         throw new SettingsError(
@@ -55,7 +54,7 @@ export function commandContext(
       return signCredential(readIdentity(file), baseUri, 3600);
     },
     assertStorage: () => assertStorage(core.dataDir),
-    onStore: (work) => onStore(settings, work),
+    onStore: (work) => onStore({ settings, components }, work),
     onPlatform: (work) => inHouse({ settings, components }, work),
     progress,
     print,
@@ -63,12 +62,15 @@ export function commandContext(
 }
 
 /** Runs work on the storage while no server has it open. */
-export async function onStore<T>(settings: Settings, work: (store: Store) => Promise<T>, isApart = false): Promise<T> {
+export async function onStore<T>(
+  { settings, components, isApart = false }: Pick<Context, 'settings' | 'components' | 'isApart'>,
+  work: (store: Store) => Promise<T>,
+): Promise<T> {
   const core = settings.of(coreSettings);
   assertStorage(core.dataDir);
   const store = await openStore(core.dataDir, readBaseUri(core).storage, {
     database: isApart ? undefined : databaseAddress(core),
-    s3: s3AddressOf(core),
+    blobPlace: blobPlaceOf(settings, components),
     onTrouble: (message) => process.stderr.write(`${message}\n`),
     onMigration: (message) => process.stderr.write(`${message}\n`),
   });

@@ -164,7 +164,8 @@ export async function check(context: Context): Promise<number> {
   }
 }
 
-async function checkAll({ settings, flags, components, isApart }: Context): Promise<number> {
+async function checkAll(context: Context): Promise<number> {
+  const { flags, components } = context;
   const look = async (store: Store): Promise<number> => {
     const shown = progress('Checking');
     const options = {
@@ -186,7 +187,7 @@ async function checkAll({ settings, flags, components, isApart }: Context): Prom
     );
     return count === 0 ? 0 : damaged;
   };
-  return onStore(settings, look, isApart);
+  return onStore(context, look);
 }
 
 async function explainRequest({ settings, flags, operands, components }: Context): Promise<number> {

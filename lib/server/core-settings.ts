@@ -13,7 +13,6 @@ import {
   setting,
   text,
 } from '../settings.js';
-import { blobSettings } from './blob-settings.js';
 import { storeSettings } from './store-settings.js';
 import { tlsSettings } from './tls/tls-settings.js';
 
@@ -49,7 +48,6 @@ export const coreSettings = {
     'The address to listen on; nothing: loopback for a base URI on loopback, else every address.',
   ),
   ...storeSettings,
-  ...blobSettings,
   systemPrefix: setting(
     'lws.system-prefix',
     text('a path such as /.lws'),
@@ -220,9 +218,6 @@ export const coreSettings = {
 } as const;
 
 export type CoreSettings = SettingsOf<typeof coreSettings>;
-
-export const servesTls = ({ tlsCertificate, tlsKey, acmeDirectory }: CoreSettings): boolean =>
-  tlsCertificate !== null || tlsKey !== null || acmeDirectory !== null;
 
 const isLoopback = (host: string): boolean =>
   host === 'localhost' || host.endsWith('.localhost') || host === '[::1]' || /^127(?:\.\d{1,3}){3}$/.test(host);

@@ -1,8 +1,10 @@
 /** Opening the storage of a data directory, with messages that an operator can act on. */
 import { existsSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { Component } from '../component/contract.js';
 import { writeLinksetGraphs } from '../resources/linkset-graph.js';
-import { SettingsError } from '../settings.js';
+import { type Settings, SettingsError } from '../settings.js';
+import type { BlobPlace } from '../storage/blobs/blobs.js';
 import { type Level, openLevel, StoreUnavailableError } from '../storage/engine/durable-level.js';
 import { Store, type StoreOptions } from '../storage/engine/store.js';
 import { makeFolder } from '../storage/engine/synced-files.js';
@@ -32,6 +34,10 @@ export function assertStorage(dataDir: string): void {
     `There is no storage in ${folder}, which lws.data-dir names. Say where it is: --data-dir FOLDER.`,
   );
 }
+
+/** The place of blobs that a component gives; none: the folder `blobs/`. @throws SettingsError where its settings cannot work */
+export const blobPlaceOf = (settings: Settings, components: readonly Component[]): BlobPlace | undefined =>
+  components.map((component) => component.blobs?.(settings.of(component.settings))).find(Boolean);
 
 export interface OpeningOptions extends Omit<StoreOptions, 'cluster'> {
   /** Where the journal is, when several servers serve the storage. */
@@ -93,9 +99,9 @@ export async function openStore(dataDir: string, storage: string, options: Openi
 async function joined(
   level: Level,
   { address, ...place }: Pick<ClusterOptions, 'folder' | 'storage'> & { readonly address: DatabaseAddress | undefined },
-  { s3, onTrouble = () => {}, onMigration: told = () => {}, onProgress = () => {} }: StoreOptions,
+  { blobPlace, onTrouble = () => {}, onMigration: told = () => {}, onProgress = () => {} }: StoreOptions,
 ): Promise<Cluster | undefined> {
-  const blobs = { dataDir: place.folder, s3 };
+  const blobs = { dataDir: place.folder, place: blobPlace };
   if (address) return Cluster.join(level, { ...place, blobs, address, secrets, told, onTrouble, onProgress });
   await assertNoCopy(level);
   return undefined;

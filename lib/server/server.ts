@@ -15,12 +15,11 @@ import type { Settings } from '../settings.js';
 import type { Store } from '../storage/engine/store.js';
 import { databaseAddress } from '../storage/shared/address.js';
 import { type AssemblyContext, assembleAppContext, assemblePlatform, assembleStorage, installAll } from './assemble.js';
-import { s3AddressOf } from './blob-settings.js';
 import { certificatesOf } from './certificates.js';
 import { type CoreSettings, coreSettings, readBaseUri } from './core-settings.js';
 import { createDoor, type Door } from './door.js';
 import { keptKey } from './kept-key.js';
-import { openStore } from './open-store.js';
+import { blobPlaceOf, openStore } from './open-store.js';
 import { outboundFetch } from './outbound-fetch.js';
 import { ownOwner } from './own-owner.js';
 import { acceptUpgrades, upgradeListener } from './upgrades.js';
@@ -80,12 +79,12 @@ export async function prepareServer(
   { components, log, progress = () => () => {} }: Equipment,
 ): Promise<PreparedServer> {
   const core = settings.of(coreSettings);
-  assertUsable(settings);
+  assertUsable(settings, components);
   const { storage: iri } = readBaseUri(core);
   const mintedOwner = core.owners.length === 0 && !core.devOpen ? join(core.dataDir, 'owner.key') : undefined;
   const store = await openStore(core.dataDir, iri, {
     database: databaseAddress(core),
-    s3: s3AddressOf(core),
+    blobPlace: blobPlaceOf(settings, components),
     onTrouble: (message, error) => log.error({ err: error }, message),
     onRecovery: (message) => log.warn(message),
     onMigration: (message) => log.warn(message),
@@ -146,7 +145,7 @@ const [endMs, endUnconnectedMs] = [10_000, 1_000];
  * @throws as `prepareServer`
  */
 export async function createServer(settings: Settings, equipment: Equipment): Promise<Server> {
-  const certificates = certificatesOf(settings, equipment.log);
+  const certificates = certificatesOf(settings, equipment);
   const { core, storage, appContext, installations, mintedOwner, close } = await prepareServer(settings, equipment);
   const app = createApp(appContext);
   const stopInstalled = async (): Promise<void> => {

@@ -1,19 +1,18 @@
 /** The combinations of settings that the server refuses to start with (rule 5.4). Pure. */
 import { isIdentity } from '../authorization/did.js';
+import type { Component } from '../component/contract.js';
 import { type Settings, SettingsError } from '../settings.js';
-import { assertUsableBlobs } from './blob-settings.js';
-import { type CoreSettings, coreSettings, readBaseUri, servesTls } from './core-settings.js';
+import { type CoreSettings, coreSettings, readBaseUri } from './core-settings.js';
 import { assertUsableTls } from './usable-tls.js';
 
 /** Refuses what would be unsafe or cannot work. @throws SettingsError with one sentence that names the setting */
-export function assertUsable(all: Settings): void {
+export function assertUsable(all: Settings, components: readonly Component[]): void {
   const settings = all.of(coreSettings);
   const { accessControl, owners, devOpen, requireHttps, corsOrigins, systemPrefix, listenPort } = settings;
   const refuse = (message: string): never => {
     throw new SettingsError(message + sourcesOf(all, message));
   };
-  const base = usableBaseUri(settings, refuse);
-  const { url, loopback } = base;
+  const { url, loopback } = usableBaseUri(settings, refuse);
   if (!/^\/[A-Za-z0-9._~-]+$/.test(systemPrefix) || /^\/(?:app|callback|\.well-known|\.{1,2})$/i.test(systemPrefix))
     refuse(`lws.system-prefix is ${JSON.stringify(systemPrefix)}; expected one path segment such as /.lws.`);
   for (const owner of owners)
@@ -44,13 +43,12 @@ export function assertUsable(all: Settings): void {
     refuse('lws.cors.allowed-origins has * beside other origins; expected * alone, or a list of origins.');
   if (requireHttps && url.protocol === 'http:' && !loopback)
     refuse('lws.require-https is true and lws.base-uri is plain http. Set lws.base-uri to the https URI of the proxy.');
-  if (requireHttps && !settings.behindProxy && !servesTls(settings))
+  const servesTls = assertUsableTls(all, components, refuse);
+  if (requireHttps && !settings.behindProxy && !servesTls)
     refuse(
       'lws.require-https needs TLS, here or at a proxy. Set lws.tls.certificate and lws.tls.key, or lws.behind-proxy=true, ' +
         'or unset lws.require-https.',
     );
-  assertUsableTls(settings, base, refuse);
-  assertUsableBlobs(settings, refuse);
   if (listenPort === 0 && url.port === '' && loopback) refuse('lws.listen-port is 0; expected a port from 1 to 65535.');
 }
 

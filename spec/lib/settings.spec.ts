@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { standardComponents } from '../../components/index.js';
 import { coreSettings } from '../../lib/server/core-settings.js';
+import { blobPlaceOf } from '../../lib/server/open-store.js';
 import { settingsFile, settingsMarkdown } from '../../lib/server/settings-table.js';
 import { assertUsable } from '../../lib/server/usable-settings.js';
 import {
@@ -22,7 +23,11 @@ for (const name of ['AWS_ACCESS_KEY_ID', 'AWS_SECRET_ACCESS_KEY']) delete proces
 
 const tables = [coreSettings, ...standardComponents.map(({ settings }) => settings)];
 const load = (sources: SettingSources) => loadSettings(tables, sources).of(coreSettings);
-const check = (flags: Record<string, string>) => assertUsable(loadSettings(tables, { flags }));
+const check = (flags: Record<string, string>) => {
+  const settings = loadSettings(tables, { flags });
+  assertUsable(settings, standardComponents);
+  blobPlaceOf(settings, standardComponents);
+};
 const file = (content: unknown) => ({ file: { name: 'config.json', content } });
 
 describe('Settings', () => {

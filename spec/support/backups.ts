@@ -32,7 +32,7 @@ export async function runBackup(
   const made = commandContext({ settings, flags, operands: [folder], components: standardComponents }, async () => 0);
   const lines: string[] = [];
   const check = (): Promise<number> =>
-    onStore(settings, async (store) => {
+    onStore({ settings, components: standardComponents }, async (store) => {
       const { faults, blobs } = await checkStore(store, { content: true });
       lines.push(...faults, `${blobs} blobs in ${store.blobs.name}`);
       return 0;

@@ -9,7 +9,8 @@ import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BlobLocation, S3Address } from '../../lib/storage/blobs/blobs.js';
+import type { S3Address } from '../../components/s3-blobs/s3-client.js';
+import type { BlobLocation } from '../../lib/storage/blobs/blobs.js';
 
 interface S3rver {
   configureBuckets(): Promise<unknown>;
@@ -79,7 +80,7 @@ export class SpecS3 {
   }
 
   location(prefix = ''): BlobLocation {
-    return { dataDir: tmpdir(), s3: this.address(prefix) };
+    return { dataDir: tmpdir(), place: { module: '', id: '', address: this.address(prefix) } };
   }
 
   /** For a server, as flags. */

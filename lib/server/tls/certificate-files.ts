@@ -1,9 +1,8 @@
 /** A certificate in two files, which something outside renews. */
-import { unwatchFile, watchFile } from 'node:fs';
+import { readFileSync, unwatchFile, watchFile } from 'node:fs';
+import { type CertificateSource, type KeyPair, keyPair } from '../../component/certificates.js';
 import type { Log } from '../../log.js';
 import { SettingsError } from '../../settings.js';
-import type { CertificateSource } from './certificate-source.js';
-import { type KeyPair, readKeyPair } from './key-pair.js';
 
 /** Milliseconds between two looks at the files: a watch of the system would miss the target of a link that is put elsewhere. */
 const watchMs = 2_000;
@@ -77,4 +76,9 @@ function warnOf(pair: KeyPair, host: string, log: Log): void {
   if (pair.notAfter < Date.now())
     log.error({ until: new Date(pair.notAfter) }, 'the TLS certificate has expired: clients will refuse it');
   if (!pair.isFor(host)) log.warn({ host }, 'the TLS certificate is not for the host of lws.base-uri');
+}
+
+/** Reads both files. @throws Error with a sentence that names the file */
+function readKeyPair(certificateFile: string, keyFile: string): KeyPair {
+  return keyPair(readFileSync(certificateFile, 'utf8'), readFileSync(keyFile, 'utf8'));
 }

@@ -11,9 +11,9 @@ import {
 } from 'node:http2';
 import type { Socket } from 'node:net';
 import type { ChallengePolicy } from '../../authentication/challenge.js';
+import type { KeyPair } from '../../component/certificates.js';
 import { answerMalformed, limits } from '../http-server.js';
 import type { WebServer } from '../web-server.js';
-import type { KeyPair } from './key-pair.js';
 
 export interface SecureServer extends WebServer {
   /** What connections get from here on; those that are open keep theirs. */

@@ -1,10 +1,5 @@
-/** The settings of TLS and of certificates by ACME. */
-import { flag, integer, list, optional, type SettingParser, setting, text } from '../../settings.js';
-
-const httpsUrl: SettingParser<string> = {
-  expectation: 'an https URL',
-  parse: (raw) => (typeof raw === 'string' && /^https:\/\//i.test(raw) && URL.canParse(raw) ? raw : undefined),
-};
+/** The settings of TLS. */
+import { integer, optional, setting, text } from '../../settings.js';
 
 export const tlsSettings = {
   tlsCertificate: setting(
@@ -30,35 +25,5 @@ export const tlsSettings = {
     optional(text('a folder')),
     null,
     'The webroot of an ACME client outside: the challenges in its .well-known/acme-challenge are answered.',
-  ),
-  acmeDirectory: setting(
-    'lws.tls.acme.directory-url',
-    optional(httpsUrl),
-    null,
-    'The directory of an ACME authority to get certificates of, such as https://acme-v02.api.letsencrypt.org/directory.',
-  ),
-  acmeDomains: setting(
-    'lws.tls.acme.domains',
-    list,
-    [],
-    'The host names of the certificate; none: the host of the base URI.',
-  ),
-  acmeEmail: setting(
-    'lws.tls.acme.email',
-    optional(text('an e-mail address')),
-    null,
-    'Where the ACME authority may write to.',
-  ),
-  acmeTerms: setting(
-    'lws.tls.acme.accept-terms-of-service',
-    flag,
-    false,
-    'Accept the terms of service of the ACME authority; without it no certificate is asked for.',
-  ),
-  acmeRenewDays: setting(
-    'lws.tls.acme.renew-before-days',
-    integer(1, 365),
-    30,
-    'Days before its end at which a certificate is renewed; never before two thirds of its life.',
   ),
 } as const;

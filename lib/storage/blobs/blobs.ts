@@ -1,27 +1,26 @@
 /**
- * Where the bytes of JSON and binary resources are, one immutable blob each: in a folder (file-blobs.ts) or an S3 store (s3/). It must
- * not know resources; the store says which blobs are referred to.
+ * Where the bytes of JSON and binary resources are, one immutable blob each: in a folder (file-blobs.ts), or in a place that a
+ * component gives. It must not know resources; the store says which blobs are referred to.
  */
 import type { Readable } from 'node:stream';
 import type { DiskSpace } from '../engine/disk-space.js';
 import type { BlobFacts } from './blob-integrity.js';
 
-/** An S3 store and the credentials for it. Plain data, for threads too; the secret is never printed or logged. */
-export interface S3Address {
-  readonly endpoint: string;
-  readonly region: string;
-  readonly bucket: string;
-  /** What all keys begin with: empty, or with a slash at its end. */
-  readonly prefix: string;
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
+/** A place of blobs that a component gives. Plain data, for threads too. */
+export interface BlobPlace {
+  /** The URL of a module that exports `blobsIn(location: BlobLocation): Blobs`. */
+  readonly module: string;
+  /** Tells it from other places; the same on all servers of a storage. */
+  readonly id: string;
+  /** What the module needs. It may have secrets, and is never printed or logged. */
+  readonly address: unknown;
 }
 
 /** Plain data, from which a thread opens the same blobs (`blobsAt`). */
 export interface BlobLocation {
   readonly dataDir: string;
   /** Absent: the folder `blobs/` of the data directory. */
-  readonly s3?: S3Address | undefined;
+  readonly place?: BlobPlace | undefined;
 }
 
 /** Takes the bytes of one upload. Exactly one of `finish` and `abort` must be called. */
@@ -51,7 +50,7 @@ export interface Blobs {
   /**
    * Makes the place when it is missing.
    * @param storage the storage's IRI
-   * @throws the file system's error; StoreUnavailableError when the S3 store refuses, or has the blobs of another storage
+   * @throws the file system's error; StoreUnavailableError when the place refuses, or has the blobs of another storage
    */
   open(storage: string): Promise<void>;
   /**
@@ -62,7 +61,7 @@ export interface Blobs {
   create(blob?: string): Promise<BlobWriter>;
   /** Whether uploads are taken now; cheap. @throws LwsError `storage-full`, `too-busy` */
   assertReady(): Promise<void>;
-  /** Does what every upload does, as far as it shows whether uploads work. @throws the error of the disk or the S3 store */
+  /** Does what every upload does, as far as it shows whether uploads work. @throws the error of the disk or the place */
   probe(): Promise<void>;
   /** The blob's commit is durable: nothing is in doubt any more. */
   confirm(blob: string): Promise<void>;

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { WrittenBatch } from '../../measures.js';
-import type { Blobs, S3Address } from '../blobs/blobs.js';
+import type { BlobPlace, Blobs } from '../blobs/blobs.js';
 import { SettledBlobs } from '../blobs/settled-blobs.js';
 import { CommittedGraphs } from '../graphs/committed-graphs.js';
 import type { GraphKeys } from '../graphs/graph-keys.js';
@@ -91,7 +91,7 @@ export interface StoreOptions extends MigrationOptions {
   /** Other servers write the storage as well, and this is a member of those. */
   readonly cluster?: Cluster | undefined;
   /** Where the blobs are; absent: the folder `blobs/`. */
-  readonly s3?: S3Address | undefined;
+  readonly blobPlace?: BlobPlace | undefined;
   /** Called when it is closed. */
   readonly onClose?: () => void;
   /** Bytes that it may hold (see quota.ts); 0 or absent: any number. */
@@ -162,7 +162,7 @@ export class Store extends StoreListeners {
    * @throws Error when the store was made for another storage IRI or by a later version
    */
   static async open(level: Level, folder: string, storage: string, options: StoreOptions = {}): Promise<Store> {
-    const blobs = await adoptBlobs(level, { dataDir: folder, s3: options.s3 }, storage);
+    const blobs = await adoptBlobs(level, { dataDir: folder, place: options.blobPlace }, storage);
     await migrate(level, options);
     const changes = await ChangeLog.open(level, storage, options);
     const store = new Store(level, blobs, options, { bytes: await readCounter(level), changes });

@@ -27,8 +27,8 @@ export async function assertSharedBlobs(connection: Connection, location: BlobLo
   );
 }
 
-async function nameOf({ dataDir, s3 }: BlobLocation): Promise<string> {
-  if (s3) return [s3.endpoint, s3.bucket, s3.prefix].join(' ');
+async function nameOf({ dataDir, place }: BlobLocation): Promise<string> {
+  if (place) return place.id;
   const folder = join(dataDir, 'blobs');
   const file = join(folder, 'place');
   await mkdir(folder, { recursive: true, mode: 0o700 });

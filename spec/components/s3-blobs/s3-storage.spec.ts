@@ -4,11 +4,11 @@ import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { checkStore } from '../../../../lib/storage/engine/check.js';
-import { runBackup } from '../../../support/backups.js';
-import { type Answer, type RequestOptions, request } from '../../../support/http.js';
-import { SpecS3 } from '../../../support/s3-server.js';
-import { type SpecServer, startSpecServer } from '../../../support/server.js';
+import { checkStore } from '../../../lib/storage/engine/check.js';
+import { runBackup } from '../../support/backups.js';
+import { type Answer, type RequestOptions, request } from '../../support/http.js';
+import { SpecS3 } from '../../support/s3-server.js';
+import { type SpecServer, startSpecServer } from '../../support/server.js';
 
 const binary = { 'Content-Type': 'application/octet-stream' };
 const json = { 'Content-Type': 'application/json' };

@@ -2,11 +2,11 @@
 import { tmpdir } from 'node:os';
 import { expect } from 'chai';
 import { MemoryLevel } from 'memory-level';
-import { BlobSweeper } from '../../../../lib/storage/blobs/settled-blobs.js';
-import type { Level } from '../../../../lib/storage/engine/durable-level.js';
-import { S3Blobs } from '../../../../lib/storage/s3/s3-blobs.js';
-import { blobKey, garbageKey } from '../../../../lib/storage/state/records.js';
-import { SpecS3 } from '../../../support/s3-server.js';
+import { S3Blobs } from '../../../components/s3-blobs/s3-blobs.js';
+import { BlobSweeper } from '../../../lib/storage/blobs/settled-blobs.js';
+import type { Level } from '../../../lib/storage/engine/durable-level.js';
+import { blobKey, garbageKey } from '../../../lib/storage/state/records.js';
+import { SpecS3 } from '../../support/s3-server.js';
 
 describe('The sweep of an S3 store', () => {
   let s3: SpecS3;

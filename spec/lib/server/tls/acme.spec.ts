@@ -5,7 +5,7 @@ import type { ClientHttp2Session } from 'node:http2';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { pauseAfter, renewalOf } from '../../../../lib/server/tls/acme-certificates.js';
+import { pauseAfter, renewalOf } from '../../../../components/acme/acme-certificates.js';
 import { requestHttp2, tlsSettings } from '../../../support/http2.js';
 import { freePort, type SpecServer, startSpecServer } from '../../../support/server.js';
 import { eventually } from '../../../support/subscriptions.js';

@@ -1,12 +1,14 @@
 /** Settings of TLS that cannot work together: each is refused with one sentence that names what to change. */
 import { expect } from 'chai';
 import { createServer } from 'quadpod';
+import { standardComponents } from '../../../../components/index.js';
 import { coreSettings } from '../../../../lib/server/core-settings.js';
 import { assertUsable } from '../../../../lib/server/usable-settings.js';
 import { loadSettings, SettingsError } from '../../../../lib/settings.js';
 
+const tables = [coreSettings, ...standardComponents.map(({ settings }) => settings)];
 const check = (flags: Record<string, string>) =>
-  assertUsable(loadSettings([coreSettings], { flags: { owners: 'did:example:a', ...flags } }));
+  assertUsable(loadSettings(tables, { flags: { owners: 'did:example:a', ...flags } }), standardComponents);
 
 const https = { 'base-uri': 'https://storage.example' };
 const files = { 'tls.certificate': 'c', 'tls.key': 'k' };

@@ -7,20 +7,21 @@ import { existsSync, readFileSync } from 'node:fs';
 import { Agent } from 'node:https';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
-import type { Log } from '../../log.js';
-import { writeWhole } from '../../storage/engine/synced-files.js';
-import type { CertificateSource } from './certificate-source.js';
-import type { Challenges } from './challenges.js';
-import { type KeyPair, keyPair } from './key-pair.js';
+import {
+  type CertificateEquipment,
+  type CertificateSource,
+  type ChallengeAnswers,
+  type KeyPair,
+  keyPair,
+} from '../../lib/component/certificates.js';
+import { writeWhole } from '../../lib/component/level.js';
 
 /** One certificate of an ACME authority (RFC 8555), by http-01. */
-export interface Authority {
+export interface Authority extends Pick<CertificateEquipment, 'authorities'> {
   /** The URL of its directory. */
   readonly directory: string;
   /** Where it may write to. */
   readonly email: string | null;
-  /** Files with certificates (PEM) to trust it by, beside the well-known ones. */
-  readonly authorities: readonly string[];
 }
 
 /** Milliseconds that the authority may take for one answer. */
@@ -54,7 +55,7 @@ export async function newAccountKey(authority: Authority): Promise<string> {
 export async function orderCertificate(
   authority: Authority,
   accountKey: string,
-  { domains, challenges }: { readonly domains: readonly string[]; readonly challenges: Challenges },
+  { domains, challenges }: { readonly domains: readonly string[]; readonly challenges: ChallengeAnswers },
 ): Promise<KeyPair> {
   const { Client, crypto } = await acmeClient(authority);
   const client = new Client({ directoryUrl: authority.directory, accountKey, backoffMin: 1_000, backoffMax: 15_000 });
@@ -79,13 +80,11 @@ export async function orderCertificate(
   return pair;
 }
 
-export interface AcmeOptions extends Authority {
+export interface AcmeOptions extends Authority, Omit<CertificateEquipment, 'dataDir'> {
   readonly domains: readonly string[];
   readonly renewBeforeDays: number;
   /** Where account keys and certificates are kept, in files of mode 0600. */
   readonly folder: string;
-  readonly challenges: Challenges;
-  readonly log: Log;
 }
 
 const [minute, hour, day] = [60_000, 3_600_000, 86_400_000];

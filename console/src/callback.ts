@@ -1,9 +1,9 @@
 /** The page that the identity provider sends people back to: signs in, and continues to the console. */
 import { html, render } from 'lit';
-import { messageOf } from './api.js';
-import { endOpenId } from './openid.js';
-import { placeAfter } from './page.js';
-import { resume } from './session.js';
+import { placeAfter } from './frame/page.js';
+import { endOpenId } from './session/openid.js';
+import { resume } from './session/session.js';
+import { messageOf } from './storage/api.js';
 
 const answer = new URLSearchParams(location.search);
 // A code is good once, and for nothing in the history.

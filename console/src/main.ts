@@ -1,11 +1,11 @@
 /** The console's entry: takes up the session, then shows the shell. */
 import { html, render } from 'lit';
-import './shell.js';
-import { messageOf } from './api.js';
-import { confirmed } from './confirm.js';
-import { shortName } from './names.js';
-import { notify } from './notice.js';
-import { claimsOf, resume, signIn, who } from './session.js';
+import './frame/shell.js';
+import { confirmed } from './frame/confirm.js';
+import { notify } from './frame/notice.js';
+import { claimsOf, resume, signIn, who } from './session/session.js';
+import { messageOf } from './storage/api.js';
+import { shortName } from './storage/names.js';
 
 async function start(): Promise<void> {
   const shell = document.createElement('quad-shell');

@@ -1,5 +1,5 @@
 /** Asks the SPARQL service, and reads its answers. */
-import { serviceEndpoint, succeed } from '../api.js';
+import { serviceEndpoint, succeed } from '../storage/api.js';
 import { iriTerm, literalTerm, type Row, type Term } from './terms.js';
 
 interface Read {

@@ -1,7 +1,7 @@
 /** RDF terms as links and text. Nothing of them is ever markup. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { openHref } from '../page.js';
-import { storageUri } from '../session.js';
+import { openHref } from '../frame/page.js';
+import { storageUri } from '../session/session.js';
 import { labelOf, type Term } from './terms.js';
 
 /** Where an IRI leads: a page of the console for what lies in the storage, itself for the web; `undefined` for other schemes. */

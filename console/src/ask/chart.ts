@@ -1,7 +1,7 @@
 /** Numbers of an answer as bars, lines or points. Loaded by those who look at it. */
 import { html, type PropertyValues, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { Page } from '../page.js';
+import { Page } from '../frame/page.js';
 import type { TableAnswer } from './answer.js';
 import { type Drawing, draw } from './draw.js';
 import { dataOf, type Plot, type PlotKind, plotOf, scaleOf } from './plot.js';

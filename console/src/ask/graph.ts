@@ -1,7 +1,7 @@
 /** A picture of statements: nodes that can be dragged and opened. Loaded by those who look at it. */
 import { html, nothing, type PropertyValues, svg, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { Page } from '../page.js';
+import { Page } from '../frame/page.js';
 import { hrefOf, isOutside } from './cell.js';
 import { type Graph, type GraphLink, type GraphNode, graphOf, layout, maxNodes } from './graph-layout.js';
 import { plainText, type Row } from './terms.js';

@@ -1,8 +1,8 @@
 /** Opens, changes and closes the tabs of a page, and keeps them in this browser. */
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
-import { messageOf } from '../api.js';
-import { shortName } from '../names.js';
-import { notify } from '../notice.js';
+import { notify } from '../frame/notice.js';
+import { messageOf } from '../storage/api.js';
+import { shortName } from '../storage/names.js';
 import type { Saved } from './saved.js';
 import { keep, newTab, onKeptElsewhere, restore, type Tab, type Tabs } from './tabs.js';
 

@@ -2,10 +2,10 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import './table.js';
-import { messageOf } from '../api.js';
-import { saveAs } from '../download.js';
-import { Page, placeHref } from '../page.js';
-import { arrowTarget } from '../tabs.js';
+import { Page, placeHref } from '../frame/page.js';
+import { arrowTarget } from '../frame/tabs.js';
+import { messageOf } from '../storage/api.js';
+import { saveAs } from '../storage/download.js';
 import type { Answer, TableAnswer } from './answer.js';
 import { csvOf } from './csv.js';
 import { plotOf } from './plot.js';

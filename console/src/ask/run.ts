@@ -1,5 +1,5 @@
 /** One query on its way: how long it takes, and what became of it. */
-import { messageOf, Refusal } from '../api.js';
+import { messageOf, Refusal } from '../storage/api.js';
 import { type Answer, ask } from './answer.js';
 
 export type State =

@@ -1,8 +1,8 @@
 /** Where a query is to be saved. It says with the event `saved` what was, and with `cancelled` that nothing was. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
-import { Page } from '../page.js';
-import { storageUri } from '../session.js';
+import { Page } from '../frame/page.js';
+import { storageUri } from '../session/session.js';
 import { save } from './saved.js';
 import type { Tab } from './tabs.js';
 

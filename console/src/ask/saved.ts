@@ -1,6 +1,7 @@
 /** Queries as resources of the storage, which others open and run. */
-import { Refusal, request, succeed } from '../api.js';
-import { confirmed } from '../confirm.js';
+
+import { confirmed } from '../frame/confirm.js';
+import { Refusal, request, succeed } from '../storage/api.js';
 
 export const sparqlQuery = 'application/sparql-query';
 

@@ -1,7 +1,7 @@
 /** Rows of an answer, filtered and sorted; of many rows only those in sight are in the document. */
 import { html, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { Page } from '../page.js';
+import { Page } from '../frame/page.js';
 import { termContent } from './cell.js';
 import { compareTerms, numberOf, plainText, type Row } from './terms.js';
 

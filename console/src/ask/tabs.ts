@@ -1,5 +1,5 @@
 /** The queries that are kept in this browser, one a tab, for each storage. */
-import { keptKey } from '../vault.js';
+import { keptKey } from '../session/vault.js';
 import type { Saved } from './saved.js';
 
 export interface Tab {

@@ -1,5 +1,5 @@
 /** RDF terms as results give them, and what to show of them. Pure. */
-import { decoded } from '../names.js';
+import { decoded } from '../storage/names.js';
 
 export interface Term {
   readonly kind: 'iri' | 'blank' | 'literal';

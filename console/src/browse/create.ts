@@ -1,6 +1,6 @@
 /** Making and removing members, as the server has it. */
-import { type Refusal, refusalOf, request } from '../api.js';
-import { isContainer } from '../names.js';
+import { type Refusal, refusalOf, request } from '../storage/api.js';
+import { isContainer } from '../storage/names.js';
 
 const containerType = '<https://www.w3.org/ns/lws#Container>; rel="type"';
 

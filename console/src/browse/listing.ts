@@ -1,6 +1,6 @@
 /** A container's members, fetched page by page as they are looked at. */
-import { type Member, readContainer } from '../container.js';
-import { decoded, shortName } from '../names.js';
+import { type Member, readContainer } from '../storage/container.js';
+import { decoded, shortName } from '../storage/names.js';
 
 export class Listing extends EventTarget {
   /** How many there are, as far as the server has said. */

@@ -1,9 +1,9 @@
 /** Members as a table of which only the rows in view exist, so that 100 000 scroll as ten do. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import type { Member } from '../container.js';
-import { dateText, decoded, isContainer, shortName, sizeText } from '../names.js';
-import { openHref, Page } from '../page.js';
+import { openHref, Page } from '../frame/page.js';
+import type { Member } from '../storage/container.js';
+import { dateText, decoded, isContainer, shortName, sizeText } from '../storage/names.js';
 import type { Listing } from './listing.js';
 
 /** Pixels, as the style sheet has it. */

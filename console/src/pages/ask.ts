@@ -4,18 +4,18 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { keyed } from 'lit/directives/keyed.js';
 import '../ask/results.js';
 import '../ask/save-form.js';
-import { messageOf } from '../api.js';
 import { queryEndpoint } from '../ask/answer.js';
 import { examples } from '../ask/examples.js';
 import { Keeper } from '../ask/keeper.js';
 import { Run, secondsText } from '../ask/run.js';
 import { linkOf, readSaved, type Saved } from '../ask/saved.js';
-import { shortName } from '../names.js';
-import { notify } from '../notice.js';
-import { Page, placeHref } from '../page.js';
-import { storageUri } from '../session.js';
-import { arrowTarget } from '../tabs.js';
-import { vocabulary } from '../vocabulary.js';
+import { notify } from '../frame/notice.js';
+import { Page, placeHref } from '../frame/page.js';
+import { arrowTarget } from '../frame/tabs.js';
+import { storageUri } from '../session/session.js';
+import { messageOf } from '../storage/api.js';
+import { shortName } from '../storage/names.js';
+import { vocabulary } from '../storage/vocabulary.js';
 
 const switchedOff = 'This storage answers no queries: lws.sparql.endpoint.enabled is off.';
 

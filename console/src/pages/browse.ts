@@ -4,18 +4,18 @@ import { customElement, property, state } from 'lit/decorators.js';
 import { createMember, deleteMember, type Kind, suggestedName } from '../browse/create.js';
 import '../browse/rows.js';
 import { Listing } from '../browse/listing.js';
-import { confirmed } from '../confirm.js';
-import type { Member } from '../container.js';
-import { type Rights, rightsOn } from '../controller.js';
-import { crumbs, nameOf } from '../crumbs.js';
-import { download } from '../download.js';
-import { decoded, isContainer, shortName } from '../names.js';
-import { notify } from '../notice.js';
-import { openHref, Page, placeHref } from '../page.js';
-import { onSession, storageUri } from '../session.js';
+import { confirmed } from '../frame/confirm.js';
+import { crumbs, nameOf } from '../frame/crumbs.js';
+import { notify } from '../frame/notice.js';
+import { openHref, Page, placeHref } from '../frame/page.js';
+import { onSession, storageUri } from '../session/session.js';
+import type { Member } from '../storage/container.js';
+import { type Rights, rightsOn } from '../storage/controller.js';
+import { download } from '../storage/download.js';
+import { decoded, isContainer, shortName } from '../storage/names.js';
 import { type Dropped, readDrop, readPicked } from '../upload/dropped.js';
 import { uploadsElsewhere, uploadsTo } from '../upload/uploads.js';
-import '../way-in.js';
+import '../frame/way-in.js';
 
 @customElement('page-browse')
 export class BrowsePage extends Page {

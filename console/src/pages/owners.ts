@@ -1,13 +1,13 @@
 /** Further owners: this browser, or anybody by a URI; for owners. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
-import { json, messageOf, Refusal, succeed } from '../api.js';
-import { confirmed } from '../confirm.js';
-import { controls } from '../controller.js';
-import { dateText } from '../names.js';
-import { Page } from '../page.js';
-import { identityOfBrowser, onSession } from '../session.js';
-import { systemUrl } from '../system.js';
+import { confirmed } from '../frame/confirm.js';
+import { Page } from '../frame/page.js';
+import { identityOfBrowser, onSession } from '../session/session.js';
+import { json, messageOf, Refusal, succeed } from '../storage/api.js';
+import { controls } from '../storage/controller.js';
+import { dateText } from '../storage/names.js';
+import { systemUrl } from '../storage/system.js';
 
 interface Owner {
   readonly id: string;

@@ -1,13 +1,13 @@
 /** A resource: to read, to edit, to describe and to delete. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
-import { crumbs } from '../crumbs.js';
-import { decoded, isContainer, shortName } from '../names.js';
-import { openHref, Page, placeHref } from '../page.js';
+import { crumbs } from '../frame/crumbs.js';
+import { openHref, Page, placeHref } from '../frame/page.js';
+import { decoded, isContainer, shortName } from '../storage/names.js';
 import '../resource/view.js';
 import type { ResourceView } from '../resource/view.js';
 import { changedResources, dropClean, viewOf } from '../resource/views.js';
-import { storageUri } from '../session.js';
+import { storageUri } from '../session/session.js';
 
 @customElement('page-resource')
 export class ResourcePage extends Page {

@@ -3,13 +3,13 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
 import { live } from 'lit/directives/live.js';
 import { repeat } from 'lit/directives/repeat.js';
-import { messageOf } from '../api.js';
 import { labelOf } from '../ask/terms.js';
-import { dateText, decoded } from '../names.js';
-import { openHref, Page, placeHref, signInHref } from '../page.js';
+import { openHref, Page, placeHref, signInHref } from '../frame/page.js';
 import { type Hit, type Hits, isStructural, type Joined, readFacets, search, type Wanted } from '../search/search.js';
 import { readTypes } from '../search/types.js';
-import { onSession, storageUri, who } from '../session.js';
+import { onSession, storageUri, who } from '../session/session.js';
+import { messageOf } from '../storage/api.js';
+import { dateText, decoded } from '../storage/names.js';
 
 const switchedOff = 'This storage has no search by type: lws.search-index.enabled is off.';
 /** From so many classes on they can be filtered. */

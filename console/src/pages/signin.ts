@@ -1,9 +1,9 @@
 /** Signing in: a link of the owner, an identity of this browser, a pasted credential, an identity provider, or not at all. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { beginOpenId, openIdProvider } from '../openid.js';
-import { Page, placeAfter, placeHref } from '../page.js';
-import { browserIdentity, signIn, signInAsBrowser } from '../session.js';
+import { Page, placeAfter, placeHref } from '../frame/page.js';
+import { beginOpenId, openIdProvider } from '../session/openid.js';
+import { browserIdentity, signIn, signInAsBrowser } from '../session/session.js';
 
 @customElement('page-signin')
 export class SignInPage extends Page {

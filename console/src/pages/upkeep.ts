@@ -6,9 +6,9 @@ import '../upkeep/explain.js';
 import '../upkeep/storage.js';
 import '../upkeep/subscriptions.js';
 import '../upkeep/transfer.js';
-import { Page, signInHref } from '../page.js';
-import { who } from '../session.js';
-import { tabbed } from '../tabs.js';
+import { Page, signInHref } from '../frame/page.js';
+import { tabbed } from '../frame/tabs.js';
+import { who } from '../session/session.js';
 
 const titles = {
   subscriptions: 'Subscriptions',

@@ -1,9 +1,9 @@
 /** `<resource-delete>`: asks before a resource is deleted, and says what goes along. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { messageOf, Refusal, succeed } from '../api.js';
-import { decoded, shortName } from '../names.js';
-import { Page } from '../page.js';
+import { Page } from '../frame/page.js';
+import { messageOf, Refusal, succeed } from '../storage/api.js';
+import { decoded, shortName } from '../storage/names.js';
 
 @customElement('resource-delete')
 export class ResourceDelete extends Page {

@@ -1,5 +1,5 @@
 /** A string that is edited and written back only over the version that was read. What was typed is kept whatever the server answers. */
-import { messageOf, Refusal, request, succeed } from '../api.js';
+import { messageOf, Refusal, request, succeed } from '../storage/api.js';
 
 export interface Version {
   readonly text: string;

@@ -1,9 +1,9 @@
 /** `<resource-metadata>`: the linkset of a resource as a form or as JSON. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { messageOf, succeed } from '../api.js';
-import { Page } from '../page.js';
-import { vocabulary } from '../vocabulary.js';
+import { Page } from '../frame/page.js';
+import { messageOf, succeed } from '../storage/api.js';
+import { vocabulary } from '../storage/vocabulary.js';
 import './text.js';
 import { Draft, type Version } from './draft.js';
 import {

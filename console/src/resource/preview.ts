@@ -1,8 +1,8 @@
 /** `<resource-preview>`: pictures and PDF from bytes in memory; anything else is a file to take along. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { decoded, shortName, sizeText } from '../names.js';
-import { Page } from '../page.js';
+import { Page } from '../frame/page.js';
+import { decoded, shortName, sizeText } from '../storage/names.js';
 import type { Opened } from './read.js';
 
 @customElement('resource-preview')

@@ -1,6 +1,6 @@
 /** Reads a resource as far as a page can show it. */
-import { succeed } from '../api.js';
-import { rightsOn } from '../controller.js';
+import { succeed } from '../storage/api.js';
+import { rightsOn } from '../storage/controller.js';
 import { downloadLimit, takeUpTo } from './bytes.js';
 
 export type Kind = 'rdf' | 'json' | 'text' | 'image' | 'pdf' | 'other';

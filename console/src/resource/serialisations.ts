@@ -1,9 +1,9 @@
 /** `<resource-serialisations>`: a graph in the other forms that the server writes, to read and to copy. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { messageOf, succeed } from '../api.js';
 import type { Language } from '../editor/quad-editor.js';
-import { Page } from '../page.js';
+import { Page } from '../frame/page.js';
+import { messageOf, succeed } from '../storage/api.js';
 import { downloadLimit, takeUpTo } from './bytes.js';
 
 export interface Serialisation {

@@ -1,9 +1,9 @@
 /** `<resource-table>`: the triples of a document by subject. Links within the storage stay in the console. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { messageOf } from '../api.js';
-import { openHref, Page, placeHref } from '../page.js';
-import { storageUri } from '../session.js';
+import { openHref, Page, placeHref } from '../frame/page.js';
+import { storageUri } from '../session/session.js';
+import { messageOf } from '../storage/api.js';
 import type { Group, Node } from './triples.js';
 
 const rowsAtOnce = 500;

@@ -1,10 +1,10 @@
 /** `<resource-text>`: a draft in the editor, what the server said of it, and both sides when somebody else was faster. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { messageOf } from '../api.js';
 import type { Language } from '../editor/quad-editor.js';
-import { Page } from '../page.js';
-import { vocabulary } from '../vocabulary.js';
+import { Page } from '../frame/page.js';
+import { messageOf } from '../storage/api.js';
+import { vocabulary } from '../storage/vocabulary.js';
 import type { Draft, Theirs } from './draft.js';
 import { saveRow } from './save-row.js';
 

@@ -1,18 +1,18 @@
 /** `<resource-view>`: one resource with its tabs, from reading it to deleting it. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { dateText, decoded, parentOf, shortName, sizeText } from '../names.js';
-import { notify } from '../notice.js';
-import { Page, placeHref } from '../page.js';
-import '../way-in.js';
+import { notify } from '../frame/notice.js';
+import { Page, placeHref } from '../frame/page.js';
+import { dateText, decoded, parentOf, shortName, sizeText } from '../storage/names.js';
+import '../frame/way-in.js';
 import './text.js';
 import './table.js';
 import './metadata.js';
 import './preview.js';
 import './serialisations.js';
 import './delete-dialog.js';
-import { download } from '../download.js';
-import { type Tab, tabStrip } from '../tabs.js';
+import { type Tab, tabStrip } from '../frame/tabs.js';
+import { download } from '../storage/download.js';
 import type { ResourceDelete } from './delete-dialog.js';
 import { Draft, type Theirs } from './draft.js';
 import type { ResourceMetadata } from './metadata.js';

@@ -2,7 +2,7 @@
  * Views of resources that have something typed into them: kept while others are shown, until it is saved or given up, so that a way through
  * the console or a new sign-in loses nothing.
  */
-import { onSession, who } from '../session.js';
+import { onSession, who } from '../session/session.js';
 
 export interface Keepable {
   readonly hasChanges: boolean;

@@ -1,5 +1,5 @@
 /** The type index and the type search, page by page. */
-import { json, serviceEndpoint, succeed } from '../api.js';
+import { json, serviceEndpoint, succeed } from '../storage/api.js';
 
 export type Joined = 'all' | 'any';
 

@@ -1,5 +1,5 @@
 /** Which types resources give themselves, which a search does not tell: asked of the SPARQL service, where there is one. */
-import { serviceEndpoint, succeed } from '../api.js';
+import { serviceEndpoint, succeed } from '../storage/api.js';
 
 /** Characters of IRIs in one query; the service takes 64 KiB. */
 const maxCharacters = 40_000;

@@ -1,7 +1,8 @@
 /** Access requests and grants: read, written and put into words. */
-import { refusalOf, request, serviceEndpoint, succeed } from '../api.js';
-import { dateText, isContainer } from '../names.js';
-import { storageUri } from '../session.js';
+
+import { storageUri } from '../session/session.js';
+import { refusalOf, request, serviceEndpoint, succeed } from '../storage/api.js';
+import { dateText, isContainer } from '../storage/names.js';
 
 export type Action = 'read' | 'create' | 'modify' | 'delete';
 export const actionNames: Readonly<Record<Action, string>> = {

@@ -1,7 +1,8 @@
 /** Access control lists over HTTP: the one that counts for a resource, and writing its own. */
-import { Refusal, refusalOf, request, succeed } from '../api.js';
-import { parentOf } from '../names.js';
-import { storageUri } from '../session.js';
+
+import { storageUri } from '../session/session.js';
+import { Refusal, refusalOf, request, succeed } from '../storage/api.js';
+import { parentOf } from '../storage/names.js';
 
 export interface EffectiveAcl {
   /** The resource that the ACL belongs to: the one that was asked for, or a container above it. */

@@ -1,8 +1,8 @@
 /** Asking for access: a request that whoever controls the storage sees. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
-import { Page } from '../page.js';
-import { storageUri, who } from '../session.js';
+import { Page } from '../frame/page.js';
+import { storageUri, who } from '../session/session.js';
 import { policyFor, post } from './access.js';
 import { actionFields, actionsFrom, untilField } from './person-fields.js';
 

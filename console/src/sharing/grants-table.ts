@@ -1,6 +1,6 @@
 /** Grants as a table. It must not know which, nor who may revoke them. */
 import { html, nothing, type TemplateResult } from 'lit';
-import { openHref } from '../page.js';
+import { openHref } from '../frame/page.js';
 import { actionsText, conditionsOf, endText, type Kept, list, type Policy } from './access.js';
 import { nameOfPerson } from './people.js';
 import { person } from './person-fields.js';

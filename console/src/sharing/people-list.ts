@@ -1,7 +1,7 @@
 /** The names that this browser remembers, to be changed and forgotten. */
 import { html, type TemplateResult } from 'lit';
 import { customElement } from 'lit/decorators.js';
-import { Page } from '../page.js';
+import { Page } from '../frame/page.js';
 import { people, rememberName } from './people.js';
 
 @customElement('people-list')

@@ -1,7 +1,8 @@
 /** People by name: what this browser calls an identity. Kept in this browser alone, one book for each storage. */
-import { shortName } from '../names.js';
-import { who } from '../session.js';
-import { keptKey } from '../vault.js';
+
+import { who } from '../session/session.js';
+import { keptKey } from '../session/vault.js';
+import { shortName } from '../storage/names.js';
 
 export const everybody = 'http://xmlns.com/foaf/0.1/Agent';
 export const signedIn = 'http://www.w3.org/ns/auth/acl#AuthenticatedAgent';

@@ -1,10 +1,10 @@
 /** A request for access, as who controls the storage sees it: to be accepted, narrower if wished, or refused. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
-import { confirmed } from '../confirm.js';
-import { dateText, isContainer } from '../names.js';
-import { Page, placeHref } from '../page.js';
-import { storageUri } from '../session.js';
+import { confirmed } from '../frame/confirm.js';
+import { Page, placeHref } from '../frame/page.js';
+import { storageUri } from '../session/session.js';
+import { dateText, isContainer } from '../storage/names.js';
 import {
   type Action,
   actionsText,

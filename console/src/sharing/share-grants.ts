@@ -1,11 +1,11 @@
 /** The grants that cover a resource: those of the signed-in subject, or, for who controls the storage, all, to give and to take back. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { messageOf } from '../api.js';
-import { confirmed } from '../confirm.js';
-import { ancestors, isContainer, shortName } from '../names.js';
-import { Page } from '../page.js';
-import { storageUri } from '../session.js';
+import { confirmed } from '../frame/confirm.js';
+import { Page } from '../frame/page.js';
+import { storageUri } from '../session/session.js';
+import { messageOf } from '../storage/api.js';
+import { ancestors, isContainer, shortName } from '../storage/names.js';
 import { covers, type Kept, policyFor, post, readAll, revoke } from './access.js';
 import { grantsTable } from './grants-table.js';
 import { everybody, nameOfPerson } from './people.js';

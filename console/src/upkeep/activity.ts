@@ -1,12 +1,12 @@
 /** What happens in the storage, as it happens: follows the stream of events while it is shown. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
-import { messageOf, refusalOf, request } from '../api.js';
-import { dateText } from '../names.js';
-import { Page } from '../page.js';
+import { Page } from '../frame/page.js';
 import { targetLink } from '../sharing/grants-table.js';
 import { person } from '../sharing/person-fields.js';
-import { systemUrl } from '../system.js';
+import { messageOf, refusalOf, request } from '../storage/api.js';
+import { dateText } from '../storage/names.js';
+import { systemUrl } from '../storage/system.js';
 
 interface Activity {
   readonly id: string;

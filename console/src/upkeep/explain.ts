@@ -1,12 +1,12 @@
 /** Why somebody may do something, or may not: asks the server. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { json } from '../api.js';
-import { controls } from '../controller.js';
-import { Page } from '../page.js';
-import { storageUri } from '../session.js';
+import { Page } from '../frame/page.js';
+import { storageUri } from '../session/session.js';
 import { nameOfPerson, people, personOf } from '../sharing/people.js';
-import { systemUrl } from '../system.js';
+import { json } from '../storage/api.js';
+import { controls } from '../storage/controller.js';
+import { systemUrl } from '../storage/system.js';
 
 interface Explanation {
   readonly allowed: boolean;

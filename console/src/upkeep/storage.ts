@@ -1,10 +1,10 @@
 /** How the storage is: room, versions and settings. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
-import { messageOf } from '../api.js';
-import { readStatus, type Status } from '../controller.js';
-import { sizeText } from '../names.js';
-import { Page } from '../page.js';
+import { Page } from '../frame/page.js';
+import { messageOf } from '../storage/api.js';
+import { readStatus, type Status } from '../storage/controller.js';
+import { sizeText } from '../storage/names.js';
 
 @customElement('upkeep-storage')
 export class UpkeepStorage extends Page {

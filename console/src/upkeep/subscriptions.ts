@@ -1,12 +1,12 @@
 /** Webhook subscriptions: those that the signed-in subject may see, a new one, and deleting one. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
-import { json, messageOf, serviceEndpoint, succeed } from '../api.js';
-import { confirmed } from '../confirm.js';
-import { dateText } from '../names.js';
-import { Page } from '../page.js';
-import { storageUri } from '../session.js';
+import { confirmed } from '../frame/confirm.js';
+import { Page } from '../frame/page.js';
+import { storageUri } from '../session/session.js';
 import { targetLink } from '../sharing/grants-table.js';
+import { json, messageOf, serviceEndpoint, succeed } from '../storage/api.js';
+import { dateText } from '../storage/names.js';
 
 interface Subscription {
   readonly id: string;

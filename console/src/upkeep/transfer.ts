@@ -1,13 +1,13 @@
 /** In and out: a file or ZIP is imported, with its progress and its report, and a container is exported. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
-import { json, succeed } from '../api.js';
-import { controls } from '../controller.js';
-import { saveAs } from '../download.js';
-import { dateText, sizeText } from '../names.js';
-import { Page } from '../page.js';
-import { storageUri } from '../session.js';
-import { systemUrl } from '../system.js';
+import { Page } from '../frame/page.js';
+import { storageUri } from '../session/session.js';
+import { json, succeed } from '../storage/api.js';
+import { controls } from '../storage/controller.js';
+import { saveAs } from '../storage/download.js';
+import { dateText, sizeText } from '../storage/names.js';
+import { systemUrl } from '../storage/system.js';
 
 interface Line {
   readonly source: string;

@@ -1,8 +1,8 @@
 /** The uploads under way, as people see them: all together, those that need a look one by one. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, property } from 'lit/decorators.js';
-import { sizeText } from '../names.js';
-import { Page } from '../page.js';
+import { Page } from '../frame/page.js';
+import { sizeText } from '../storage/names.js';
 import type { Upload, UploadQueue } from './queue.js';
 
 /** Rows that are shown: of a thousand that wait, nobody reads more. */

@@ -1,6 +1,7 @@
 /** One file by PUT, with progress: `fetch` tells none, so this is an XMLHttpRequest. The file is streamed from where it lies. */
-import { refusalFrom, request } from '../api.js';
-import { authorizationFor, takeNonce } from '../session.js';
+
+import { authorizationFor, takeNonce } from '../session/session.js';
+import { refusalFrom, request } from '../storage/api.js';
 
 export interface PutOptions {
   readonly url: string;

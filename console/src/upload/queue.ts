@@ -2,8 +2,8 @@
  * Uploads, four at a time: containers first, then files, with progress for each, a pause, attempts anew, and one question for all
  * conflicts.
  */
-import { messageOf, refusalOf, request } from '../api.js';
-import { parentOf } from '../names.js';
+import { messageOf, refusalOf, request } from '../storage/api.js';
+import { parentOf } from '../storage/names.js';
 import type { Dropped } from './dropped.js';
 import { mediaTypeOf } from './media-types.js';
 import { putFile } from './put-file.js';

@@ -1,7 +1,7 @@
 /** What all pages share: they render into the document, so that one style sheet and one focus order hold. */
 import { LitElement } from 'lit';
-import { messageOf } from './api.js';
-import { isContainer } from './names.js';
+import { messageOf } from '../storage/api.js';
+import { isContainer } from '../storage/names.js';
 import { notify } from './notice.js';
 
 export class Page extends LitElement {

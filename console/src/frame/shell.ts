@@ -1,13 +1,13 @@
 /** The frame around the pages: navigation, who is signed in, and the page that the fragment names. */
 import { html, nothing, type TemplateResult } from 'lit';
 import { customElement, state } from 'lit/decorators.js';
-import { messageOf } from './api.js';
+import { browserIdentity, onSession, signOut, storageUri, who } from '../session/session.js';
+import { messageOf } from '../storage/api.js';
+import { controls } from '../storage/controller.js';
+import { decoded, shortName } from '../storage/names.js';
 import { confirmed } from './confirm.js';
-import { controls } from './controller.js';
-import { decoded, shortName } from './names.js';
 import { clearNotices } from './notice.js';
 import { Page, type Place, placeHref, placeNow, signInHref } from './page.js';
-import { browserIdentity, onSession, signOut, storageUri, who } from './session.js';
 
 interface Entry {
   readonly title: string;
@@ -18,15 +18,15 @@ interface Entry {
 }
 
 const pages: Readonly<Record<string, Entry>> = {
-  browse: { title: 'Browse', for: 'all', load: () => import('./pages/browse.js') },
-  resource: { title: 'Resource', load: () => import('./pages/resource.js') },
-  search: { title: 'Search', for: 'all', load: () => import('./pages/search.js') },
-  ask: { title: 'Ask', for: 'all', load: () => import('./pages/ask.js') },
-  sharing: { title: 'Share', for: 'controllers', load: () => import('./pages/sharing.js') },
-  requests: { title: 'Requests', for: 'subjects', load: () => import('./pages/requests.js') },
-  upkeep: { title: 'Storage', for: 'subjects', load: () => import('./pages/upkeep.js') },
-  owners: { title: 'Owners', for: 'controllers', load: () => import('./pages/owners.js') },
-  signin: { title: 'Sign in', load: () => import('./pages/signin.js') },
+  browse: { title: 'Browse', for: 'all', load: () => import('../pages/browse.js') },
+  resource: { title: 'Resource', load: () => import('../pages/resource.js') },
+  search: { title: 'Search', for: 'all', load: () => import('../pages/search.js') },
+  ask: { title: 'Ask', for: 'all', load: () => import('../pages/ask.js') },
+  sharing: { title: 'Share', for: 'controllers', load: () => import('../pages/sharing.js') },
+  requests: { title: 'Requests', for: 'subjects', load: () => import('../pages/requests.js') },
+  upkeep: { title: 'Storage', for: 'subjects', load: () => import('../pages/upkeep.js') },
+  owners: { title: 'Owners', for: 'controllers', load: () => import('../pages/owners.js') },
+  signin: { title: 'Sign in', load: () => import('../pages/signin.js') },
 };
 
 @customElement('quad-shell')

@@ -1,6 +1,7 @@
 /** Addresses below the system prefix, which only the endpoints in the storage description tell. */
+
+import { storageUri } from '../session/session.js';
 import { services } from './api.js';
-import { storageUri } from './session.js';
 
 const known = ['TypeIndexService', 'AccessGrantService', 'NotificationService', 'SparqlQueryService'];
 

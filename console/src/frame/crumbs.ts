@@ -1,8 +1,8 @@
 /** Where a resource lies: links to the containers above it, and itself. */
 import { html, type TemplateResult } from 'lit';
-import { ancestors, decoded, shortName } from './names.js';
+import { storageUri } from '../session/session.js';
+import { ancestors, decoded, shortName } from '../storage/names.js';
 import { placeHref } from './page.js';
-import { storageUri } from './session.js';
 
 /** What to call a resource in a heading. */
 export const nameOf = (iri: string): string => (iri === storageUri ? new URL(iri).host : decoded(shortName(iri)));

@@ -1,6 +1,7 @@
 /** How the storage is, for those who control it; and what the signed-in subject may do with it. */
+
+import { onSession, storageUri } from '../session/session.js';
 import { refusalOf, request } from './api.js';
-import { onSession, storageUri } from './session.js';
 import { systemUrl } from './system.js';
 
 export interface Status {

@@ -1,11 +1,11 @@
 /** `<quad-refused>`: why something is not shown, and what whoever may not read it does next. */
 import { html, type TemplateResult } from 'lit';
 import { customElement, property, state } from 'lit/decorators.js';
-import { messageOf, Refusal } from './api.js';
-import { controls } from './controller.js';
-import { parentOf } from './names.js';
+import { storageUri, who } from '../session/session.js';
+import { messageOf, Refusal } from '../storage/api.js';
+import { controls } from '../storage/controller.js';
+import { parentOf } from '../storage/names.js';
 import { Page, placeHref, signInHref } from './page.js';
-import { storageUri, who } from './session.js';
 
 /**
  * Whether access is what is missing. Strangers are told the same of what is absent and of what they may not read: either

@@ -1,6 +1,7 @@
 /** Downloads: a link cannot carry a token, so the server gives a ticket for one resource and a minute. */
+
+import { storageUri } from '../session/session.js';
 import { succeed } from './api.js';
-import { storageUri } from './session.js';
 
 /**
  * Has the browser save a resource, of any size.

@@ -1,5 +1,5 @@
 /** Requests to the storage as whoever is signed in. */
-import { authorizationFor, storageUri, takeNonce } from './session.js';
+import { authorizationFor, storageUri, takeNonce } from '../session/session.js';
 
 /** A refusal, in the server's own words. */
 export class Refusal extends Error {

@@ -1,6 +1,7 @@
 /** Classes and predicates that the storage uses, for completion: read once, and again when somebody else is signed in. */
+
+import { onSession } from '../session/session.js';
 import { serviceEndpoint, succeed } from './api.js';
-import { onSession } from './session.js';
 
 /** More classes than this are not offered. */
 const maxPages = 5;

@@ -1,6 +1,6 @@
 /** OpenID Connect with PKCE: away to the provider, and back through `/callback`. */
 
-import { refusalOf } from './api.js';
+import { refusalOf } from '../storage/api.js';
 import { base64url } from './base64url.js';
 import { SignInError, signIn, storageUri } from './session.js';
 

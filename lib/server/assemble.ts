@@ -6,7 +6,6 @@ import { identifierResolver } from '../authentication/controlled-identifier.js';
 import { dpopVerifier } from '../authentication/dpop.js';
 import { issuerKeys, wellKnownOf } from '../authentication/issuer-keys.js';
 import type { Suite } from '../authentication/suite.js';
-import { throttle } from '../authentication/throttle.js';
 import { AclIndex } from '../authorization/acl-index.js';
 import { AddedOwners } from '../authorization/added-owners.js';
 import { createAuthorizer, noteReaders } from '../authorization/authorizer.js';
@@ -14,13 +13,10 @@ import { createGroups } from '../authorization/groups.js';
 import { ownerModel } from '../authorization/owner-mode.js';
 import { wacModel } from '../authorization/wac.js';
 import type { Component, Installation, Platform } from '../component/contract.js';
-import { Documents } from '../documents/documents.js';
-import { remoteContexts } from '../documents/remote-contexts.js';
 import type { AppContext } from '../http/app-context.js';
 import { graphStorePath } from '../http/graph-store.js';
 import { describeStorage, type VerificationMethod } from '../http/storage-description.js';
 import { systemContainerReply } from '../http/system-container.js';
-import type { Log } from '../log.js';
 import type { GuardedFetch } from '../outbound/guarded-fetch.js';
 import { BulkStaging } from '../resources/bulk.js';
 import { explainDecision } from '../resources/explanation.js';
@@ -33,6 +29,7 @@ import type { Store } from '../storage/engine/store.js';
 import { quadsOf } from '../storage/graphs/quads.js';
 import { ownsAny } from '../storage/state/owned-entries.js';
 import type { CoreSettings } from './core-settings.js';
+import type { ServerProcess } from './process.js';
 import { resourceMetadataOf, resourceMetadataRoutes } from './resource-metadata.js';
 import { storeMeasures } from './store-measures.js';
 import { systemRoutes } from './system-routes.js';
@@ -40,10 +37,8 @@ import { systemRoutes } from './system-routes.js';
 /** What the storage needs of the rest of the server. */
 export interface AssemblyContext {
   readonly settings: Settings;
-  readonly fetchUnder: (policy?: Parameters<Platform['fetchUnder']>[0]) => GuardedFetch;
+  readonly process: ServerProcess;
   readonly signingKey: Platform['signingKey'];
-  readonly log: Log;
-  readonly progress: Platform['progress'];
   readonly read: Platform['read'];
   /** Filled later; asked when requests come. */
   readonly installations: readonly Installation[];
@@ -54,14 +49,9 @@ export async function assembleStorage(
   iri: string,
   store: Store,
   owners: readonly string[],
-  { fetchUnder, log, installations }: AssemblyContext,
+  { process: { documents, fetchUnder, log }, installations }: AssemblyContext,
 ): Promise<{ readonly storage: Storage; readonly addedOwners: AddedOwners | undefined }> {
   const { requestBytes, binaryBytes, linksetBytes, quotaBytes, pageSize } = core;
-  const documents = new Documents({
-    updateTimeoutMs: core.updateTimeout * 1000,
-    bounds: { triples: core.maxTriples },
-    remoteContexts: remoteContexts({ hosts: core.contextHosts, fetch: fetchUnder() }),
-  });
   const acls = core.accessControl === 'wac' ? await AclIndex.open(store) : undefined;
   const added = acls ? undefined : await AddedOwners.open(store);
   const groups = createGroups({
@@ -108,7 +98,7 @@ export async function assembleStorage(
 export function assemblePlatform(
   core: CoreSettings,
   { storage: assembled, addedOwners }: Awaited<ReturnType<typeof assembleStorage>>,
-  { settings, fetchUnder, signingKey, log, progress, read, installations }: AssemblyContext,
+  { settings, process: { fetchUnder, log, progress }, signingKey, read, installations }: AssemblyContext,
 ): Platform {
   const { rootIri: storage, systemPrefix, store, documents, authorizer, mask, clock } = assembled;
   const baseUri = storage.slice(0, -1);
@@ -192,10 +182,12 @@ function storageSuites(core: CoreSettings, platform: Platform, issuers: readonly
 
 export function assembleAppContext(
   core: CoreSettings,
-  storage: Storage,
-  platform: Platform,
-  installations: readonly Installation[],
-  verificationMethods: readonly VerificationMethod[],
+  { storage, platform }: { readonly storage: Storage; readonly platform: Platform },
+  {
+    process: { failures },
+    installations,
+    verificationMethods,
+  }: AssemblyContext & { readonly verificationMethods: readonly VerificationMethod[] },
 ): AppContext {
   const description = describeStorage(storage.rootIri, {
     services: [
@@ -225,7 +217,7 @@ export function assembleAppContext(
       suites: storageSuites(core, platform, issuers),
       dpop: platform.dpop,
       dpopOnly: core.dpopOnly,
-      failures: throttle(core.failures),
+      failures,
     }),
     routes: [
       ...systemRoutes(storage, description),

@@ -20,8 +20,8 @@ import { type CoreSettings, coreSettings, readBaseUri } from './core-settings.js
 import { createDoor, type Door } from './door.js';
 import { keptKey } from './kept-key.js';
 import { blobPlaceOf, openStore } from './open-store.js';
-import { outboundFetch } from './outbound-fetch.js';
 import { ownOwner } from './own-owner.js';
+import { makeProcess, type ServerProcess } from './process.js';
 import { acceptUpgrades, upgradeListener } from './upgrades.js';
 import { assertUsable } from './usable-settings.js';
 import { oldVerificationMethod, verificationMethodOf } from './verification-method.js';
@@ -71,15 +71,31 @@ export interface PreparedServer {
 }
 
 /**
- * Opens the storage and installs the components.
+ * Makes what is the process's, opens the storage and installs the components.
  * @throws SettingsError for settings that cannot work, StoreUnavailableError when the storage cannot be opened
  */
 export async function prepareServer(
   settings: Settings,
-  { components, log, progress = () => () => {} }: Equipment,
+  { components, ...equipment }: Equipment,
+): Promise<PreparedServer> {
+  assertUsable(settings, components);
+  const process = makeProcess(settings.of(coreSettings), equipment);
+  const prepared = await prepareStorage(settings, components, process);
+  const close = async (): Promise<void> => {
+    await process.close();
+    await prepared.close();
+  };
+  return { ...prepared, close };
+}
+
+/** Opens one storage, and installs the components on it. @throws as `prepareServer` */
+async function prepareStorage(
+  settings: Settings,
+  components: readonly Component[],
+  process: ServerProcess,
 ): Promise<PreparedServer> {
   const core = settings.of(coreSettings);
-  assertUsable(settings, components);
+  const { log, progress } = process;
   const { storage: iri } = readBaseUri(core);
   const mintedOwner = core.owners.length === 0 && !core.devOpen ? join(core.dataDir, 'owner.key') : undefined;
   const store = await openStore(core.dataDir, iri, {
@@ -106,19 +122,17 @@ export async function prepareServer(
         access,
         target: { iri: resource, query: undefined },
       });
-    const assembly = { settings, fetchUnder: outboundFetch(core), signingKey, log, progress, read, installations };
+    const assembly = { settings, process, signingKey, read, installations };
     const assembled = await assembleStorage(core, iri, store, owners, assembly);
     const { storage } = assembled;
     const platform = assemblePlatform(core, assembled, assembly);
     await installAll(components, settings, platform, installations);
     storage.links = installations.flatMap(({ links = [] }) => links);
     const oldMethod = await oldVerificationMethod(join(core.dataDir, 'webhook-old.key'), iri, Date.now());
-    const methods = [method, ...(oldMethod ? [oldMethod] : [])];
-    const appContext: AppContext = assembleAppContext(core, storage, platform, installations, methods);
-    const close = async (): Promise<void> => {
-      await storage.documents.close();
-      await store.close();
-    };
+    const verificationMethods = [method, ...(oldMethod ? [oldMethod] : [])];
+    const all = { ...assembly, verificationMethods };
+    const appContext: AppContext = assembleAppContext(core, { storage, platform }, all);
+    const close = (): Promise<void> => store.close();
     return { core, storage, platform, owners, appContext, installations, mintedOwner, close };
   } catch (error) {
     await store.close();

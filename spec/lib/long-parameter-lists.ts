@@ -83,7 +83,6 @@ export const longParameterLists: ReadonlySet<string> = new Set([
   'lib/resources/write.ts requireFreeName',
   'lib/resources/write.ts stageContent',
   'lib/resources/write.ts stageNew',
-  'lib/server/assemble.ts assembleAppContext',
   'lib/server/assemble.ts assembleStorage',
   'lib/server/assemble.ts installAll',
   'lib/settings.ts setting',

@@ -1,25 +1,37 @@
 /** koa as this house uses it: it makes the context and calls the steps, and answers nothing by itself. */
 import Koa, { type ParameterizedContext } from 'koa';
 
+type Step<StateT> = (ctx: ParameterizedContext<StateT>, next: () => Promise<void>) => Promise<void>;
+
+/** koa's own binds a function and makes two promises for each step of each request. Each step calls `next` once. */
+const composed =
+  <StateT>(steps: readonly Step<StateT>[]) =>
+  (ctx: ParameterizedContext<StateT>): Promise<void> => {
+    const from = (i: number): Promise<void> => steps[i]!(ctx, () => from(i + 1));
+    return from(0);
+  };
+
 export class BareKoa<StateT> extends Koa<StateT> {
   // koa prints errors otherwise.
   override silent = true;
 
   constructor(private readonly onFault: (error: unknown) => void) {
-    super();
+    super({ compose: composed } as object);
   }
 
   /**
    * In the place of koa's, which sends `ctx.body`, answers an error with plain text, and waits for the end of every
    * response, which takes a seventh of the time of a small GET.
    */
-  handleRequest(
+  async handleRequest(
     ctx: ParameterizedContext<StateT>,
-    steps: (ctx: ParameterizedContext<StateT>) => Promise<void>,
+    steps: (ctx: ParameterizedContext<StateT>) => Promise<void> | undefined,
   ): Promise<void> {
-    return steps(ctx).catch((error: unknown) => {
+    try {
+      await steps(ctx);
+    } catch (error) {
       this.onFault(error);
       ctx.res.destroy();
-    });
+    }
   }
 }

@@ -69,11 +69,10 @@ async function answer(exchange: ResourceExchange): Promise<Reply> {
   const kind = storage.store.record(iri)?.kind;
   const isNoGraph = isContainer || isReserved(iri, storage.rootIri, storage.systemPrefix);
   if (isNoGraph || (kind !== undefined && kind !== 'rdf' && method !== 'PUT')) {
-    const refuse = async (): Promise<never> => {
-      throw await refusalOfAbsent(storage, storage.store, access, iri);
-    };
+    const refusal = await refusalOfAbsent(storage, storage.store, access, iri);
     // In the words of an absent graph, to the last field.
-    return /^(?:GET|HEAD|OPTIONS)$/.test(method ?? '') ? toldHowToCreate(exchange, refuse) : refuse();
+    if (/^(?:GET|HEAD|OPTIONS)$/.test(method ?? '')) return toldHowToCreate(exchange, refusal);
+    throw refusal;
   }
   const reply = method === 'POST' ? await merge(exchange) : await resourceReply(exchange);
   return { ...reply, fields: { ...reply.fields, 'Content-Location': iri, ...(method === 'OPTIONS' ? allow : {}) } };

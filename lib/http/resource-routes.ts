@@ -42,7 +42,7 @@ const methods: Readonly<Record<string, (exchange: ResourceExchange) => Promise<R
   PUT: put,
   PATCH: patchResource,
   DELETE: deleteResource,
-  OPTIONS: (exchange) => toldHowToCreate(exchange, () => options(exchange)),
+  OPTIONS: (exchange) => options(exchange).catch((error: unknown) => toldHowToCreate(exchange, error)),
   QUERY: query,
 };
 
@@ -73,8 +73,8 @@ async function unsupportedMethod(storage: Storage, access: Access, iri: string):
 }
 
 /** Answers GET and HEAD. @throws LwsError whatever refuses it */
-export async function read(exchange: Reading): Promise<Reply> {
-  return toldHowToCreate(exchange, () => represent(exchange));
+export function read(exchange: Reading): Promise<Reply> {
+  return represent(exchange).catch((error: unknown) => toldHowToCreate(exchange, error));
 }
 
 type Reading = Pick<ResourceExchange, 'storage' | 'description' | 'req' | 'access' | 'target'>;

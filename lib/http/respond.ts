@@ -25,7 +25,8 @@ export function answered({ storage: { rootIri: storage }, hstsSeconds, idleMs }:
     if (exchange.failure instanceof ClientGone) return void res.destroy();
     endUnread(res, idleMs);
     try {
-      await respond(req, res, exchange.reply!, exchange.cors ? { ...fixed, ...exchange.cors } : fixed);
+      const streaming = respond(req, res, exchange.reply!, exchange.cors ? { ...fixed, ...exchange.cors } : fixed);
+      if (streaming) await streaming;
     } catch (error) {
       exchange.failure = error;
       res.destroy();
@@ -38,8 +39,11 @@ const lingerMs = 5_000;
 
 const onePieceBytes = 16 << 10;
 
-/** Writes a reply. Resolves when it is handed over; a client that went away is not an error. */
-async function respond(req: IncomingMessage, res: ServerResponse, reply: Reply, common: Fields): Promise<void> {
+/**
+ * Writes a reply. A client that went away is not an error.
+ * @returns what resolves when a stream is handed over; anything else is
+ */
+function respond(req: IncomingMessage, res: ServerResponse, reply: Reply, common: Fields): Promise<void> | undefined {
   const { status, body } = reply;
   const isStream = body !== undefined && !Buffer.isBuffer(body);
   let fields = allFields(reply, common);
@@ -52,10 +56,11 @@ async function respond(req: IncomingMessage, res: ServerResponse, reply: Reply, 
   if (req.method === 'HEAD' || body === undefined) {
     if (isStream) (body as Readable).destroy();
     res.end();
-  } else if (isStream) await streamBody(body as Readable, res);
+  } else if (isStream) return streamBody(body as Readable, res);
   // As a string of one byte a character it goes out in one piece with the header, which a Buffer does not.
   else if (body.length <= onePieceBytes) res.end((body as Buffer).toString('latin1'), 'latin1');
   else res.end(body);
+  return undefined;
 }
 
 /** Answers that are made once per state are put together with the fields of every answer once, too. */

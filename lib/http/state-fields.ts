@@ -46,25 +46,24 @@ export function notModified(fields: Record<string, string>): Reply {
   return { status: 304, fields: kept };
 }
 
-/** Clients look at a 404 for how to create. Whether something is hidden or absent, and whoever asks: the same words (rule 6.18). */
+/**
+ * Throws a refusal again; clients look at a 404 for how to create. Whether something is hidden or absent, and whoever asks: the
+ * same words (rule 6.18).
+ */
 export async function toldHowToCreate(
   { storage, access, target: { iri } }: Pick<ResourceExchange, 'storage' | 'access' | 'target'>,
-  answer: () => Promise<Reply>,
-): Promise<Reply> {
-  try {
-    return await answer();
-  } catch (error) {
-    if (!(error instanceof LwsError) || error.code !== 'not-found') throw error;
-    const methods = methodsOfAbsent(iri, storage);
-    throw error.with({
-      hint: await hintOf(storage, access, iri),
-      fields: {
-        ...error.fields,
-        Allow: methods.join(', '),
-        ...(methods.includes('PATCH') ? { 'Accept-Patch': sparqlUpdate, 'Accept-Put': acceptPost } : {}),
-      },
-    });
-  }
+  error: unknown,
+): Promise<never> {
+  if (!(error instanceof LwsError) || error.code !== 'not-found') throw error;
+  const methods = methodsOfAbsent(iri, storage);
+  throw error.with({
+    hint: await hintOf(storage, access, iri),
+    fields: {
+      ...error.fields,
+      Allow: methods.join(', '),
+      ...(methods.includes('PATCH') ? { 'Accept-Patch': sparqlUpdate, 'Accept-Put': acceptPost } : {}),
+    },
+  });
 }
 
 /** Who may read what has the name with, or without, a slash at its end is told of it. */

@@ -38,12 +38,12 @@ function assertFields({ headers, httpVersion, rawHeaders }: IncomingMessage): vo
     throw new LwsError('forbidden', 'Nothing of this storage can be the script of a service worker.');
   if (headers.host === undefined && httpVersion !== '1.0')
     throw new LwsError('bad-request', 'The request has no Host field.');
-  for (const name of ['host', 'authorization'])
-    if (
-      rawHeaders.filter((text, at) => at % 2 === 0 && text.length === name.length && text.toLowerCase() === name)
-        .length > 1
-    )
-      throw new LwsError('bad-request', `The request has more than one ${name} field.`);
+  for (const name of ['host', 'authorization'] as const) {
+    let count = 0;
+    for (let at = 0; at < rawHeaders.length; at += 2)
+      if (rawHeaders[at]!.length === name.length && rawHeaders[at]!.toLowerCase() === name) count++;
+    if (count > 1) throw new LwsError('bad-request', `The request has more than one ${name} field.`);
+  }
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && coding.toLowerCase() !== 'chunked')
     throw new LwsError('not-implemented', 'Of the transfer codings, chunked is understood, and no other.');

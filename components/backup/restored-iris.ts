@@ -16,7 +16,7 @@ import {
 import { graphPrefix } from '../../lib/component/graphs.js';
 import {
   type Entry,
-  EntryRewriting,
+  IriRewriting,
   indexStateKey,
   isQuad,
   keyBlocks,
@@ -42,7 +42,7 @@ export class Rewriting {
   private graph: { readonly name: string; readonly keys: string[] } | undefined;
   private contentBytes = 0;
   private hasFlushed = false;
-  private readonly rewriting = new EntryRewriting((iri) => this.iri(iri));
+  private readonly rewriting = new IriRewriting((iri) => this.iri(iri));
 
   /** @param from the old address, @param to the new one, both with a slash at the end */
   constructor(
@@ -89,7 +89,7 @@ export class Rewriting {
 
   private async record(key: string, value: string, level: Level): Promise<Entry> {
     const before = readRecord(iriOfRecordKey(key), value);
-    let record = this.rewriting.value(before) as typeof before;
+    let record = this.rewriting.value(before);
     if (record.kind === 'rdf') {
       const keys: string[] = [];
       for await (const block of keyBlocks(level, rangeOf(graphPrefix(record.iri)))) keys.push(...block);

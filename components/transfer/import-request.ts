@@ -1,7 +1,7 @@
 /** What clients and operators say of an import. */
 import { LwsError } from '../../lib/component/basics.js';
+import type { Rewrite } from '../../lib/component/level.js';
 import type { Conflict, ImportState } from './import-state.js';
-import type { Rewrite } from './member.js';
 
 /** `OLD=NEW`. The first `=` that an absolute IRI follows divides them. @throws LwsError `bad-request` */
 export function readRewrite(text: string): Rewrite {

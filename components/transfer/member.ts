@@ -1,5 +1,6 @@
 /** What travels between the readers of formats and the import, and between the export and the writers of formats. */
 import type { Quad } from '@rdfjs/types';
+import type { Rewrite } from '../../lib/component/level.js';
 import type { ClientLinks } from '../../lib/component/resources.js';
 
 interface Common {
@@ -88,12 +89,6 @@ export interface ReadStep {
   readonly cursor: string;
   /** Bytes of the source that were read so far, for the progress. */
   readonly bytes: number;
-}
-
-/** IRIs that begin with `from` begin with `to` instead. */
-export interface Rewrite {
-  readonly from: string;
-  readonly to: string;
 }
 
 /** What a reader needs to know of the import. */

@@ -18,6 +18,6 @@ export { ListStream, type SortedStream } from '../storage/engine/entry-cursor.js
 export { type IriRange, only, RangeStream, subtree, unionOfRanges } from '../storage/engine/iri-ranges.js';
 export { makeFolder, syncPath, writeWhole } from '../storage/engine/synced-files.js';
 export { countRecords, recordBlocks } from '../storage/state/all-records.js';
+export { IriRewriting, isQuad, type Rewrite } from '../storage/state/iri-rewriting.js';
 export { completeIndex, indexStateKey, ownedBy, ownedSpace } from '../storage/state/owned-entries.js';
-export { EntryRewriting, isQuad } from '../storage/state/rewritten-entries.js';
 export { type Entry, entryOf, lineOf, putEntry, stateBlocks } from '../storage/state/state-blocks.js';

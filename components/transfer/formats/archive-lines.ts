@@ -2,21 +2,12 @@
 import type { Quad } from '@rdfjs/types';
 import type { DataFactory } from 'rdf-data-factory';
 import { isObject, parseMediaType } from '../../../lib/component/fields.js';
-import { EntryRewriting } from '../../../lib/component/level.js';
+import { IriRewriting, type Rewrite } from '../../../lib/component/level.js';
 import { readContextObject } from '../../../lib/component/resources.js';
 import { boundedPrefixes } from '../../../lib/component/writers.js';
-import type {
-  AccessList,
-  BytesMember,
-  ContainerMember,
-  GraphMember,
-  Member,
-  ResourceMember,
-  Rewrite,
-} from '../member.js';
+import type { AccessList, BytesMember, ContainerMember, GraphMember, Member, ResourceMember } from '../member.js';
 import { longestTriples } from './archive-format.js';
 import { quadLine, quadLines, readQuadLines } from './quad-lines.js';
-import { rewriteLinks, rewritePrefixes, rewriter } from './rewritten-iris.js';
 
 export type Line = Readonly<Record<string, unknown>>;
 
@@ -73,8 +64,7 @@ export interface Opened {
 
 /** Reads lines; every IRI in them is the one of the target. */
 export class LineReader {
-  private readonly iri: (iri: string) => string;
-  private readonly entries: EntryRewriting;
+  private readonly rewriting: IriRewriting;
 
   /** @param place what makes and moves terms, and where members go */
   constructor(
@@ -85,14 +75,13 @@ export class LineReader {
     },
     private readonly open: (opened: Opened) => AsyncIterable<Uint8Array>,
   ) {
-    this.iri = rewriter(place.rewrites);
-    this.entries = new EntryRewriting(this.iri);
+    this.rewriting = new IriRewriting(place.rewrites);
   }
 
   /** @throws Error with the end of a sentence for what no archive has, or that of what its values are */
   member(line: Line, source: string): Member {
     if (line['kind'] === 'state') {
-      const [key, value] = this.entries.entry(text(line, 'key'), text(line, 'value'));
+      const [key, value] = this.rewriting.entry(text(line, 'key'), text(line, 'value'));
       return { kind: 'state', source, key, value };
     }
     const path = text(line, 'path');
@@ -106,12 +95,11 @@ export class LineReader {
   }
 
   private common(line: Line, path: string): Omit<ContainerMember, 'kind' | 'path' | 'source'> {
-    const { rewrites, into } = this.place;
     const { links, owner } = line;
     const common: Record<string, unknown> = {};
-    if (links !== undefined) common['links'] = rewriteLinks(readContextObject(links, into + path), rewrites);
+    if (links !== undefined) common['links'] = this.rewriting.value(readContextObject(links, this.place.into + path));
     if (line['acl'] !== undefined) common['acl'] = this.accessList(object(line, 'acl'));
-    if (owner !== undefined) common['owner'] = this.iri(text(line, 'owner'));
+    if (owner !== undefined) common['owner'] = this.rewriting.iri(text(line, 'owner'));
     for (const name of ['created', 'modified']) if (line[name] !== undefined) common[name] = count(line, name);
     return common;
   }
@@ -132,7 +120,7 @@ export class LineReader {
   private prefixes(line: Line): Readonly<Record<string, string>> {
     if (line['prefixes'] === undefined) return {};
     const found = Object.entries(object(line, 'prefixes')).filter(([, iri]) => typeof iri === 'string');
-    return boundedPrefixes(rewritePrefixes(Object.fromEntries(found) as Record<string, string>, this.place.rewrites));
+    return boundedPrefixes(this.rewriting.value(Object.fromEntries(found) as Record<string, string>));
   }
 
   private bytes(line: Line, common: Omit<BytesMember, 'mediaType' | 'open'>): BytesMember {

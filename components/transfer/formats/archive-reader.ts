@@ -17,7 +17,7 @@ import {
   readTrailer,
 } from './archive-format.js';
 import { type Line, LineReader, type Opened } from './archive-lines.js';
-import { documentKey, RewritingFactory } from './rewritten-iris.js';
+import { DocumentFactory, documentKey } from './document-factory.js';
 import { bytesOfFile, requiredFile } from './whole-file.js';
 
 /** Whether a tree is an archive. */
@@ -53,7 +53,7 @@ async function* readArchive(tree: FileTree, options: MemberOptions): AsyncGenera
 
 function lineReader(tree: FileTree, head: ArchiveHead, { into, rewrite }: MemberOptions): LineReader {
   const rewrites = head.container === into ? rewrite : [...rewrite, { from: head.container, to: into }];
-  const factory = new RewritingFactory(rewrites, documentKey(headBytes(head), into));
+  const factory = new DocumentFactory(rewrites, documentKey(headBytes(head), into));
   return new LineReader({ into, rewrites, factory }, (opened) => contentOf(tree, opened));
 }
 

@@ -1,7 +1,8 @@
 /** Access control lists and descriptions in the data folder of a Community Solid Server 7. */
+import type { Rewrite } from '../../../lib/component/level.js';
 import { acl as vocabulary } from '../../../lib/component/vocabulary.js';
 import type { FileTree, TreeFile } from '../file-tree.js';
-import type { AccessList, Rewrite } from '../member.js';
+import type { AccessList } from '../member.js';
 import { type CssMetadata, readMetadata } from './css-metadata.js';
 import { cssPathOf, cssTypeOf, withoutMark } from './css-names.js';
 import { rdfTypeOf } from './media-types.js';

@@ -3,7 +3,7 @@
  * know the store.
  *
  * Blank nodes: a label that the storage made stays as it is, so that the export of an import of an export has the same bytes. Any
- * other belongs to its document, in all graphs and parts of it (`RewritingFactory`).
+ * other belongs to its document, in all graphs and parts of it (`DocumentFactory`).
  */
 import type { Quad } from '@rdfjs/types';
 import {
@@ -15,10 +15,10 @@ import {
   TransferError,
 } from '../member.js';
 import { type ByteSource, type FilePiece, textOf, withStart } from './byte-source.js';
+import { DocumentFactory, documentKey } from './document-factory.js';
 import { GraphRun, LeftOuts, lengthOfRun } from './graph-runs.js';
 import { type Known, KnownQuads, KnownText } from './known-part.js';
 import { nquadsBlocks } from './nquads-blocks.js';
-import { DocumentFactory, documentKey, RewritingFactory } from './rewritten-iris.js';
 import { streamedQuads } from './streamed-quads.js';
 
 interface DumpKind {
@@ -86,7 +86,7 @@ async function* readNQuads(source: ByteSource, isGzip: boolean, options: MemberO
   const [key, all] = cursor.document ? [cursor.document, pieces] : await keyed(pieces, options);
   const start = { name: source.name, offset: cursor.at, line: cursor.line };
   const batches = async function* (): AsyncGenerator<Batch> {
-    for await (const block of nquadsBlocks(all, start, new RewritingFactory(options.rewrite, key))) {
+    for await (const block of nquadsBlocks(all, start, new DocumentFactory(options.rewrite, key))) {
       if (!block.fault || block.quads.length > 0) yield { ...block, sizes: block.ends };
       if (block.fault) throw block.fault;
     }

@@ -3,6 +3,7 @@
  * graphs is a container of that name, with a resource for each; what graphs were called stays as a link.
  */
 import { LwsError } from '../../../lib/component/basics.js';
+import { IriRewriting } from '../../../lib/component/level.js';
 import { readContextObject } from '../../../lib/component/resources.js';
 import type { FileTree, TreeFile } from '../file-tree.js';
 import {
@@ -19,7 +20,6 @@ import { isAuxiliary, isClutter, lastSegment, segmentOf } from './file-names.js'
 import { type FolderIndex, indexName, readIndex } from './folder-index.js';
 import { documentTypeOf, isPage, mediaTypeOf, rdfTypeOf } from './media-types.js';
 import { type RdfPart, rdfParts } from './rdf-files.js';
-import { rewriteLinks } from './rewritten-iris.js';
 import { SyntaxFault } from './syntax-fault.js';
 
 /**
@@ -39,12 +39,15 @@ class FolderReading {
   private clutter = 0;
   /** The folder of the last path, and the path of its container. */
   private last: readonly [folder: string, path: string] = ['', ''];
+  private readonly rewriting: IriRewriting;
 
   constructor(
     private readonly tree: FileTree,
     private readonly options: MemberOptions,
     private readonly isSingle: boolean,
-  ) {}
+  ) {
+    this.rewriting = new IriRewriting(options.rewrite);
+  }
 
   async *steps(): AsyncGenerator<ReadStep> {
     this.index = await readIndex(this.tree);
@@ -139,7 +142,7 @@ class FolderReading {
     if (links === undefined) return { path: resource, source };
     try {
       const read = readContextObject(links, this.options.into + resource);
-      return { path: resource, source, links: rewriteLinks(read, this.options.rewrite) };
+      return { path: resource, source, links: this.rewriting.value(read) };
     } catch (cause) {
       if (!(cause instanceof LwsError)) throw cause;
       throw new TransferError(`${indexName}: The links of "${path}" cannot be taken. ${cause.message}`, { cause });

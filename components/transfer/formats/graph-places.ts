@@ -1,8 +1,7 @@
 /** What becomes of the graphs of one file of a folder: a resource of the file's name, or a container with one for each. Pure. */
 import type { Term } from '@rdfjs/types';
-import type { Rewrite } from '../member.js';
+import { IriRewriting, type Rewrite } from '../../../lib/component/level.js';
 import { isAuxiliary, nameOfSegment, segmentOf } from './file-names.js';
-import { rewriter } from './rewritten-iris.js';
 import { SyntaxFault } from './syntax-fault.js';
 
 /** Graphs of a file: their names are in memory. */
@@ -29,7 +28,7 @@ export class GraphPlaces {
     private readonly file: string,
     rewrites: readonly Rewrite[],
   ) {
-    this.rewrite = rewriter(rewrites);
+    this.rewrite = new IriRewriting(rewrites).iri;
   }
 
   /** @param graph with the name that the file says @throws SyntaxFault where there are too many */

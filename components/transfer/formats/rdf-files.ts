@@ -7,19 +7,19 @@
 import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../../../lib/component/basics.js';
+import { IriRewriting, type Rewrite } from '../../../lib/component/level.js';
 import { parseRdf } from '../../../lib/component/rdf.js';
 import type { RdfFormat } from '../../../lib/component/vocabulary.js';
 import { boundedPrefixes } from '../../../lib/component/writers.js';
 import type { TreeFile } from '../file-tree.js';
-import type { Rewrite } from '../member.js';
 import { type FilePiece, withStart } from './byte-source.js';
+import { DocumentFactory, documentKey } from './document-factory.js';
 import { DocumentFault, documentQuads } from './foreign-documents.js';
 import { type GraphPlace, GraphPlaces } from './graph-places.js';
 import { lengthOfRun } from './graph-runs.js';
 import { KnownQuads } from './known-part.js';
 import { documentTypeOf } from './media-types.js';
 import { nquadsBlocks } from './nquads-blocks.js';
-import { DocumentFactory, documentKey, RewritingFactory, rewritePrefixes, rewriteQuads } from './rewritten-iris.js';
 import { streamedQuads } from './streamed-quads.js';
 import { SyntaxFault } from './syntax-fault.js';
 
@@ -67,13 +67,14 @@ export interface RdfPart extends Found {
 export async function* rdfParts(file: RdfFile, known = ''): AsyncGenerator<RdfPart> {
   const [skipped = 0, digest = ''] = known === '' ? [] : [Number.parseInt(known, 10), known.replace(/^\d+:/, '')];
   const before = new KnownQuads();
+  const rewriting = new IriRewriting(file.rewrite);
   // Whether it has several graphs has to be known before the first of them.
   const places = isDataset(file) ? await placesOf(file) : undefined;
   let [quads, prefixes, count, characters]: [Quad[], Found['prefixes'], number, number] = [[], {}, 0, 0];
   let kept: Found['prefixes'] | undefined;
   const part = (next?: Quad): RdfPart => {
     // Once for all graphs that end in the same piece of the text.
-    kept ??= rewritePrefixes(boundedPrefixes(prefixes), file.rewrite);
+    kept ??= rewriting.value(boundedPrefixes(prefixes));
     if (next) for (const quad of quads) before.add(quad);
     const isOpen = next !== undefined && (!places || next.graph.equals(quads[0]!.graph));
     const place = quads[0] && places?.of(quads[0].graph);
@@ -128,8 +129,8 @@ async function* piecesOf({ file }: RdfFile): AsyncGenerator<FilePiece> {
 
 async function* quadsOf(rdf: RdfFile): AsyncGenerator<Found> {
   const { type, rewrite } = rdf;
-  if (documentTypeOf(type)) yield await parsedDocument(rdf);
-  else if (type === 'application/ld+json' || type === 'application/rdf+xml') yield await wholeDocument(rdf, type);
+  const isWhole = documentTypeOf(type) || type === 'application/ld+json' || type === 'application/rdf+xml';
+  if (isWhole) yield await wholeDocument(rdf);
   else yield* streamed(rdf, rewrite);
 }
 
@@ -139,7 +140,7 @@ async function* streamed(rdf: RdfFile, rewrites: readonly Rewrite[]): AsyncGener
   const [start, pieces] = await withStart(piecesOf(rdf));
   const key = documentKey(start, base, JSON.stringify(rewrite));
   if (type === 'application/n-triples' || type === 'application/n-quads') {
-    const factory = new RewritingFactory(rewrites, key);
+    const factory = new DocumentFactory(rewrites, key);
     for await (const { quads, fault } of nquadsBlocks(pieces, { name, offset: 0, line: 0 }, factory)) {
       yield { quads, prefixes: {} };
       if (fault) throw fault;
@@ -159,29 +160,20 @@ async function placesOf(rdf: RdfFile): Promise<GraphPlaces> {
   return places;
 }
 
-/** JSON-LD and RDF/XML: what stands at the end of these may change what stands before. */
-async function wholeDocument(rdf: RdfFile, format: RdfFormat): Promise<Found> {
-  const { base, rewrite } = rdf;
-  const bytes = await wholeOf(rdf.file);
-  try {
-    const { quads, prefixes } = await parseRdf(bytes, format, { base });
-    const key = documentKey(bytes, base, JSON.stringify(rewrite));
-    return { quads: rewriteQuads(labelled(quads, key), rewrite), prefixes };
-  } catch (cause) {
-    if (!(cause instanceof LwsError)) throw cause;
-    throw new SyntaxFault(`${rdf.file.path}: ${cause.message}`, { cause });
-  }
-}
-
-/** Pages and shapes. */
-async function parsedDocument({ file, type, base, rewrite }: RdfFile): Promise<Found> {
+/**
+ * JSON-LD and RDF/XML, where what stands at the end may change what stands before, pages and shapes.
+ * @throws SyntaxFault for what cannot be read
+ */
+async function wholeDocument({ file, type, base, rewrite }: RdfFile): Promise<Found> {
   const bytes = await wholeOf(file);
-  const key = documentKey(bytes, base, JSON.stringify(rewrite));
   try {
-    const { quads, prefixes } = await documentQuads({ bytes, type, base }, new DataFactory<Quad>());
-    return { quads: rewriteQuads(labelled(quads, key), rewrite), prefixes };
+    const { quads, prefixes } = documentTypeOf(type)
+      ? await documentQuads({ bytes, type, base }, new DataFactory<Quad>())
+      : await parseRdf(bytes, type as RdfFormat, { base });
+    const key = documentKey(bytes, base, JSON.stringify(rewrite));
+    return { quads: new IriRewriting(rewrite).quads(labelled(quads, key)), prefixes };
   } catch (cause) {
-    if (!(cause instanceof DocumentFault)) throw cause;
+    if (!(cause instanceof LwsError || cause instanceof DocumentFault)) throw cause;
     throw new SyntaxFault(`${file.path}: ${cause.message.replace(/\.$/, '')}.`, { cause });
   }
 }

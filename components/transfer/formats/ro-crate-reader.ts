@@ -5,6 +5,7 @@
 import { hash } from 'node:crypto';
 import { LwsError } from '../../../lib/component/basics.js';
 import { isObject, parseJson, parseMediaType } from '../../../lib/component/fields.js';
+import { IriRewriting } from '../../../lib/component/level.js';
 import { type ClientLinks, readContextObject } from '../../../lib/component/resources.js';
 import { isAbsoluteIri } from '../../../lib/component/vocabulary.js';
 import { resolveIri } from '../../../lib/component/writers.js';
@@ -19,7 +20,6 @@ import {
 } from '../member.js';
 import { folderReader } from './folder-reader.js';
 import { rdfTypeOf } from './media-types.js';
-import { rewriter } from './rewritten-iris.js';
 import { CrateTerms, datasetType, fileType, schema } from './ro-crate-terms.js';
 import { bytesOfFile } from './whole-file.js';
 
@@ -147,7 +147,7 @@ interface Place {
 
 function describedBy(entity: Entity, { path, terms, options }: Place): Described {
   const { into } = options;
-  const move = rewriter(options.rewrite);
+  const move = new IriRewriting(options.rewrite).iri;
   // That it is a file or a folder the resource says itself; of the crate as a whole it says more.
   const structural = path === '' ? [fileType] : [fileType, datasetType];
   const types = [entity['@type']].flat().flatMap((name) => {

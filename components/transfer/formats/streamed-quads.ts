@@ -4,7 +4,7 @@ import type { Quad } from '@rdfjs/types';
 import { Parser } from 'n3';
 import { LwsError } from '../../../lib/component/basics.js';
 import type { FilePiece } from './byte-source.js';
-import type { DocumentFactory } from './rewritten-iris.js';
+import type { DocumentFactory } from './document-factory.js';
 import { SyntaxFault } from './syntax-fault.js';
 
 /** Bytes without any triple, prefixes, and brackets within brackets: more than any dump has, and little memory. */

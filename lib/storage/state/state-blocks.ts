@@ -6,8 +6,8 @@ import { putQuad } from '../engine/batch-filling.js';
 import { type BatchWriter, entryBlocks, type Level, type LevelSnapshot } from '../engine/durable-level.js';
 import { graphPrefix } from '../graphs/quad-keys.js';
 import { allChanges } from '../log/change-entry.js';
+import { isQuad } from './iri-rewriting.js';
 import { rangeOf } from './records.js';
-import { isQuad } from './rewritten-entries.js';
 
 export type Entry = readonly [key: string, value: string];
 

@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { Parser } from 'n3';
 import { DataFactory } from 'rdf-data-factory';
+import { DocumentFactory } from '../../../components/transfer/formats/document-factory.js';
 import { nquadsBlocks } from '../../../components/transfer/formats/nquads-blocks.js';
-import { RewritingFactory } from '../../../components/transfer/formats/rewritten-iris.js';
 import '../../support/random-seed.js';
 import { enough, runs } from '../../support/speed.js';
 
@@ -95,7 +95,7 @@ describe('The lines of N-Quads', () => {
         fc.integer({ min: 1, max: 300 }),
         async (all, bom, moves, chunk) => {
           const factory = (): DataFactory<Quad> =>
-            moves ? new RewritingFactory(rewrites, '0'.repeat(24)) : new DataFactory();
+            moves ? new DocumentFactory(rewrites, '0'.repeat(24)) : new DataFactory();
           const bytes = Buffer.from((bom ? '\ufeff' : '') + all.join('\n'));
           // The mark is one of the start alone.
           const result = await found(bytes, factory(), bom ? Math.max(3, chunk) : chunk);

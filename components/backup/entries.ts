@@ -7,7 +7,7 @@ import {
   type ResourceRecord,
   readRecord,
 } from '../../lib/component/entries.js';
-import type { Entry } from '../../lib/component/level.js';
+import { type Entry, sectionLine } from '../../lib/component/level.js';
 import { allLinks, linksetOf } from '../../lib/component/resources.js';
 
 /** A back-up is cut off, changed, or none; the message is for people. */
@@ -70,7 +70,7 @@ const beginning = '["graph",';
 
 /** The line before the quads of a graph. No key of an entry begins so. */
 export const lineOfGraph = ({ graph, token, triples }: CountedGraph): string =>
-  JSON.stringify(['graph', graph, token, triples]);
+  sectionLine('graph', graph, token, triples);
 
 export const isGraphLine = (line: string): boolean => line.startsWith(beginning);
 

@@ -2,17 +2,19 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { finished, pipeline } from 'node:stream/promises';
-import { createGunzip, createGzip } from 'node:zlib';
+import { promisify } from 'node:util';
+import { createGunzip, gzip } from 'node:zlib';
 import { allRecords, metaKey } from '../../lib/component/entries.js';
 import { GraphCursor } from '../../lib/component/graphs.js';
 import {
   type Entry,
   entryBlocks,
   entryOf,
+  inParts,
+  isSection,
   type Level,
   type LevelSnapshot,
-  lineOf,
-  stateBlocks,
+  stateLines,
 } from '../../lib/component/level.js';
 import { allLinks } from '../../lib/component/resources.js';
 import { storeFormat } from '../../lib/component/store.js';
@@ -98,17 +100,18 @@ export async function writeState(level: Level, files: StateFiles, { known, told 
       entries += more;
       told(entries);
     };
-    async function* lines(): AsyncGenerator<string[]> {
-      for await (const block of stateBlocks(level, snapshot, { hasQuads: !hasGraphs })) yield block.map(lineOf);
-    }
     const write = (file: string, source: AsyncIterable<readonly string[]>): Promise<void> =>
       writeLines(file, { header, source, told: count });
-    await write(files.state, lines());
+    await write(files.state, stateLines(level, snapshot, { hasQuads: !hasGraphs }));
     if (hasGraphs) await write(files.quads, graphStateLines(level, snapshot, known));
   } finally {
     await snapshot.close();
   }
 }
+
+const pack = promisify(gzip);
+/** Characters of a part. */
+const partLength = 1 << 20;
 
 interface Lines {
   readonly header: Header;
@@ -116,30 +119,23 @@ interface Lines {
   readonly told: (lines: number) => void;
 }
 
+/** Each part is a gzip of its own, and all of them together are one. */
 async function writeLines(file: string, { header, source, told }: Lines): Promise<void> {
-  const output = createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true });
-  // The fastest level: what is left to gain takes ten times as long.
-  const gzip = createGzip({ level: 1 });
-  const written = pipeline(gzip, output);
-  // It is told by whoever waits for it below.
-  written.catch(() => {});
-  const write = async (text: string): Promise<void> => {
-    if (!gzip.write(text)) await Promise.race([new Promise((resolve) => gzip.once('drain', resolve)), written]);
-  };
-  let entries = 0;
-  try {
-    await write(`${JSON.stringify(header)}\n`);
+  async function* all(): AsyncGenerator<readonly string[]> {
+    let entries = 0;
+    yield [JSON.stringify(header)];
     for await (const lines of source) {
-      if (lines.length > 0) await write(`${lines.join('\n')}\n`);
       for (const line of lines) if (!isGraphLine(line)) entries++;
+      yield lines;
       told(lines.length);
     }
-  } catch (error) {
-    gzip.destroy();
-    throw error;
+    yield [JSON.stringify({ entries } satisfies Trailer)];
   }
-  gzip.end(`${JSON.stringify({ entries } satisfies Trailer)}\n`);
-  await written;
+  async function* packed(): AsyncGenerator<Buffer> {
+    // The fastest level: what is left to gain takes ten times as long.
+    for await (const part of inParts(all(), partLength)) yield pack(`${part}\n`, { level: 1 });
+  }
+  await pipeline(packed(), createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true }));
 }
 
 /** What a file of a back-up begins with. @throws BackupError when it is none */
@@ -187,7 +183,8 @@ export async function* readState(file: string, reader: StateReader = {}): AsyncG
         isPassed = wants?.(state) === false;
       } else {
         entries++;
-        if (isPassed || beginnings?.some((beginning) => text.startsWith(beginning)) === false) continue;
+        const isLeft = isPassed || beginnings?.some((beginning) => text.startsWith(beginning)) === false;
+        if (isLeft && !isSection(text)) continue;
         triples++;
         block.push(parsed(entryOf, text, { file, line }));
       }
@@ -213,7 +210,7 @@ function parsed<T>(read: (text: string) => T, text: string, { file, line }: Plac
   try {
     return read(text);
   } catch (error) {
-    throw new BackupError(`${file} is damaged at line ${line}: ${(error as Error).message}.`);
+    throw new BackupError(`${file} cannot be read at line ${line}: ${(error as Error).message}.`);
   }
 }
 

@@ -20,4 +20,12 @@ export { makeFolder, syncPath, writeWhole } from '../storage/engine/synced-files
 export { countRecords, recordBlocks } from '../storage/state/all-records.js';
 export { IriRewriting, isQuad, type Rewrite } from '../storage/state/iri-rewriting.js';
 export { completeIndex, indexStateKey, ownedBy, ownedSpace } from '../storage/state/owned-entries.js';
-export { type Entry, entryOf, lineOf, putEntry, stateBlocks } from '../storage/state/state-blocks.js';
+export {
+  type Entry,
+  entryOf,
+  inParts,
+  isSection,
+  putEntry,
+  sectionLine,
+  stateLines,
+} from '../storage/state/state-blocks.js';

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { type Level, writeUnsynced } from '../engine/durable-level.js';
 import { metaKey } from '../state/records.js';
-import { entryOf, lineOf, putEntry, stateBlocks } from '../state/state-blocks.js';
+import { entryOf, inParts, putEntry, stateLines } from '../state/state-blocks.js';
 import type { Connection } from './connection.js';
 import { readPlace } from './place.js';
 
@@ -84,22 +84,13 @@ async function writeParts(level: Level, connection: Connection, key: number): Pr
   const snapshot = level.snapshot();
   try {
     const { seq } = readPlace(await level.get(metaKey('position'), { snapshot }));
-    let [parts, bytes, length] = [0, 0, 0];
-    let lines: string[] = [];
-    const flush = async (): Promise<void> => {
-      const body = await packed(lines.join('\n'), { level: 1 });
-      [lines, length] = [[], 0];
+    const lines = stateLines(level, snapshot, { hasQuads: true, hasLog: true });
+    let [parts, bytes] = [0, 0];
+    for await (const part of inParts(lines, partLength)) {
+      const body = await packed(part, { level: 1 });
       bytes += body.length;
       await connection.query('INSERT INTO checkpoint (seq, part, body) VALUES ($1, $2, $3)', [key, parts++, body]);
-    };
-    for await (const block of stateBlocks(level, snapshot, { hasQuads: true, hasLog: true }))
-      for (const entry of block) {
-        const line = lineOf(entry);
-        lines.push(line);
-        length += line.length;
-        if (length >= partLength) await flush();
-      }
-    if (lines.length > 0) await flush();
+    }
     return { key, seq, parts, bytes };
   } finally {
     await snapshot.close();

@@ -36,6 +36,11 @@ export async function* stateBlocks(
       yield space === 'M\u0000' ? block.filter(([key]) => !own.has(key.split('\u0000')[1]!)) : block;
 }
 
+/** The same as lines. */
+export async function* stateLines(...of: Parameters<typeof stateBlocks>): AsyncGenerator<string[]> {
+  for await (const block of stateBlocks(...of)) yield block.map(lineOf);
+}
+
 /** Puts an entry of a state into a store: a quad in all of its orders. */
 export function putEntry(batch: Pick<BatchWriter, 'put'>, [key, value]: Entry): void {
   if (isQuad(key)) putQuad(batch, key);
@@ -45,11 +50,32 @@ export function putEntry(batch: Pick<BatchWriter, 'put'>, [key, value]: Entry): 
 /** A line without its end. The value of a quad is empty. */
 export const lineOf = ([key, value]: Entry): string => JSON.stringify(isQuad(key) ? key : [key, value]);
 
-/** @throws SyntaxError when the line is none */
+/** Lines of other things than entries: a name, which has no U+0000, and what belongs to it. */
+export const sectionLine = (name: string, ...parts: readonly unknown[]): string => JSON.stringify([name, ...parts]);
+
+/** Keys of entries have U+0000 behind their space, which is a letter. */
+export const isSection = (line: string): boolean => line.startsWith('[') && !line.startsWith('\\u0000', 3);
+
+/** @throws SyntaxError when the line is none, with the name of the section that it is */
 export function entryOf(line: string): Entry {
+  if (isSection(line))
+    throw new SyntaxError(`there is a section that this version does not know, ${line.slice(1, 100).split(',', 1)}`);
   const found: unknown = JSON.parse(line);
   if (typeof found === 'string' && isQuad(found)) return [found, ''];
   if (Array.isArray(found) && found.length === 2 && found.every((part) => typeof part === 'string'))
     return found as unknown as Entry;
   throw new SyntaxError('a line is no entry');
+}
+
+/** The lines of a state in parts of about so many characters, which joined by line ends are one text. */
+export async function* inParts(blocks: AsyncIterable<readonly string[]>, full: number): AsyncGenerator<string> {
+  let [part, length]: [string[], number] = [[], 0];
+  for await (const lines of blocks) {
+    part.push(...lines);
+    for (const line of lines) length += line.length + 1;
+    if (length < full) continue;
+    yield part.join('\n');
+    [part, length] = [[], 0];
+  }
+  if (part.length > 0) yield part.join('\n');
 }

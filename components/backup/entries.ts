@@ -1,5 +1,6 @@
 /** What stands around the entries of a back-up, and which of them are of what kind. */
 import { createHash } from 'node:crypto';
+import { CommandError } from '../../lib/component/commands.js';
 import {
   allRecords,
   iriOfRecordKey,
@@ -11,7 +12,7 @@ import { type Entry, sectionLine } from '../../lib/component/level.js';
 import { allLinks, linksetOf } from '../../lib/component/resources.js';
 
 /** A back-up is cut off, changed, or none; the message is for people. */
-export class BackupError extends Error {}
+export class BackupError extends CommandError {}
 
 /** What stands first in a file of a back-up. */
 export interface Header {

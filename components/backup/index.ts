@@ -1,6 +1,5 @@
 /** Back-ups: of a running server as well as of one that is stopped, verified and restored. */
-import { type Command, type CommandContext, defineComponent, flag, setting } from '../../lib/component/basics.js';
-import { BackupError } from './entries.js';
+import { defineComponent, flag, setting } from '../../lib/component/basics.js';
 
 const settings = {
   enabled: setting(
@@ -10,19 +9,6 @@ const settings = {
     'Let controllers make back-ups of the running server ("quadpod backup").',
   ),
 };
-
-/** What the operator did is told in a sentence. */
-const told =
-  (load: () => Promise<(context: CommandContext) => Promise<number>>): Command['run'] =>
-  async (context) => {
-    try {
-      return await (await load())(context);
-    } catch (error) {
-      if (!(error instanceof BackupError)) throw error;
-      process.stderr.write(`quadpod: ${error.message}\n`);
-      return 2;
-    }
-  };
 
 export default defineComponent({
   name: 'backup',
@@ -45,20 +31,20 @@ export default defineComponent({
       flags: { key: 'FILE the key of an owner, to ask a running server (owner.key in lws.data-dir)' },
       switches: { full: 'write all graphs again, and not those alone that changed since the last one in DIR' },
       example: 'backup /var/backups/quadpod --data-dir=lws-data',
-      run: told(async () => (await import('./backup-command.js')).backUp),
+      run: async (context) => (await import('./backup-command.js')).backUp(context),
     },
     verify: {
       help: 'tell whether a back-up is whole',
       operand: 'DIR',
       example: 'verify /var/backups/quadpod',
-      run: told(async () => (await import('./verify-command.js')).verify),
+      run: async (context) => (await import('./verify-command.js')).verify(context),
     },
     restore: {
       help: 'put a back-up into an empty --data-dir',
       operand: 'DIR',
       flags: { rewrite: 'OLD=NEW give it the new address lws.base-uri' },
       example: 'restore /var/backups/quadpod --data-dir=lws-data',
-      run: told(async () => (await import('./restore-command.js')).restore),
+      run: async (context) => (await import('./restore-command.js')).restore(context),
     },
   },
 });

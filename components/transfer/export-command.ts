@@ -8,9 +8,9 @@ import { dirname, join, resolve } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { CommandContext } from '../../lib/component/basics.js';
+import { askServer } from '../../lib/component/commands.js';
 import { isContainerIri } from '../../lib/component/entries.js';
 import { StoreUnavailableError } from '../../lib/component/level.js';
-import { detailOf, reasonOf } from './command-answers.js';
 import { unzipInto } from './copy-tree.js';
 import { exportStream } from './export-stream.js';
 import { mediaTypeOfFormat, textExtensionOf, textFormatOf, writeFormats } from './formats/index.js';
@@ -38,7 +38,9 @@ export async function runExport(context: CommandContext): Promise<number> {
     });
   } catch (error) {
     if (!(error instanceof StoreUnavailableError) || !error.isLocked) throw error;
-    await keep(context, wanted, await askServer(context, wanted));
+    const query = new URLSearchParams({ of, format: isGzip ? `${format}.gz` : format });
+    const { body } = await askServer(context, `export?${query}`);
+    await keep(context, wanted, Readable.fromWeb(body as never));
   }
   return 0;
 }
@@ -78,23 +80,6 @@ function wantedOf({ operands, flags, baseUri }: CommandContext): Wanted {
     isGzip: isGzip && !isTree,
     format: mediaTypeOfFormat(format) === undefined ? 'zip' : format,
   };
-}
-
-async function askServer(
-  { baseUri, systemPrefix, ownerCredential, flags }: CommandContext,
-  { of, format, isGzip }: Wanted,
-): Promise<Readable> {
-  const query = new URLSearchParams({ of, format: isGzip ? `${format}.gz` : format });
-  const response = await fetch(`${baseUri}${systemPrefix}/export?${query}`, {
-    headers: { Authorization: `Bearer ${await ownerCredential(flags['key'])}` },
-  }).catch((error: unknown) => {
-    throw new TransferError(
-      `A server has the storage open, and does not answer at ${baseUri}: ${reasonOf(error)}. Is lws.base-uri right?`,
-    );
-  });
-  if (!response.ok)
-    throw new TransferError(`The server at ${baseUri} answered ${response.status}: ${await detailOf(response)}`);
-  return Readable.fromWeb(response.body as never);
 }
 
 /** Puts the bytes where they are wanted. What is not whole is removed. */

@@ -1,11 +1,11 @@
 /** How far an import is, as it is kept in the store and told to people. */
 
+import { plain } from '../../lib/component/commands.js';
 import { entryKey, entryRange } from '../../lib/component/entries.js';
 import type { Rewrite } from '../../lib/component/level.js';
 import type { BulkVerdict } from '../../lib/component/resources.js';
 import type { Store } from '../../lib/component/store.js';
 import type { BlockItem, ImportBlock, Told } from './blocks.js';
-import { plain } from './command-answers.js';
 import { TransferError } from './member.js';
 
 export const importSpace = 'import';

@@ -1,13 +1,5 @@
 /** Import and export: of a running server over HTTP, and of one that is stopped. */
-import {
-  type Command,
-  type CommandContext,
-  defineComponent,
-  flag,
-  LwsError,
-  setting,
-} from '../../lib/component/basics.js';
-import { TransferError } from './member.js';
+import { defineComponent, flag, setting } from '../../lib/component/basics.js';
 
 const settings = {
   enabled: setting(
@@ -17,20 +9,6 @@ const settings = {
     'Let controllers import ("quadpod import"), and everybody export what they may read ("quadpod export").',
   ),
 };
-
-/** What the operator did, and what the operating system refuses, is told in a sentence. */
-const told =
-  (load: () => Promise<(context: CommandContext) => Promise<number>>): Command['run'] =>
-  async (context) => {
-    try {
-      return await (await load())(context);
-    } catch (error) {
-      const isOfSystem = typeof (error as NodeJS.ErrnoException).syscall === 'string';
-      if (!(error instanceof TransferError || error instanceof LwsError || isOfSystem)) throw error;
-      process.stderr.write(`quadpod: ${(error as Error).message}\n`);
-      return 2;
-    }
-  };
 
 export default defineComponent({
   name: 'transfer',
@@ -77,7 +55,7 @@ export default defineComponent({
         resume: 'go on where an earlier import of the same source stopped',
       },
       example: 'import dump.nq.gz --into http://localhost:8080/data/',
-      run: told(async () => (await import('./import-command.js')).runImport),
+      run: async (context) => (await import('./import-command.js')).runImport(context),
     },
     export: {
       help: 'write a container, or the whole storage, as a file (.nq, .nq.gz, .zip) or a folder, of a running server too',
@@ -88,7 +66,7 @@ export default defineComponent({
         key: 'FILE the key of an owner, to ask a running server (owner.key in lws.data-dir)',
       },
       example: 'export http://localhost:8080/data/ -o data.nq.gz',
-      run: told(async () => (await import('./export-command.js')).runExport),
+      run: async (context) => (await import('./export-command.js')).runExport(context),
     },
   },
 });

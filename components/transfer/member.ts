@@ -1,5 +1,6 @@
 /** What travels between the readers of formats and the import, and between the export and the writers of formats. */
 import type { Quad } from '@rdfjs/types';
+import { CommandError } from '../../lib/component/commands.js';
 import type { Rewrite } from '../../lib/component/level.js';
 import type { ClientLinks } from '../../lib/component/resources.js';
 
@@ -119,4 +120,4 @@ export interface Writer {
 }
 
 /** The source cannot be read any further, or the target takes no more; what came before is whole. The message is for people. */
-export class TransferError extends Error {}
+export class TransferError extends CommandError {}

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough, Readable } from 'node:stream';
 import type { CommandContext } from '../../lib/component/basics.js';
-import { detailOf, reasonOf } from './command-answers.js';
+import { askServer } from '../../lib/component/commands.js';
 import { zipFolder } from './copy-tree.js';
 import type { RefusedFile } from './file-tree.js';
 import type { Show, WantedImport } from './import-request.js';
@@ -26,35 +26,17 @@ export async function sendImport(
   wanted: WantedImport,
   show: Show,
 ): Promise<Omit<ImportState, 'source' | 'cursor' | 'blocks'>> {
-  const { baseUri, systemPrefix, ownerCredential, flags } = context;
-  const headers = { Authorization: `Bearer ${await ownerCredential(flags['key'])}` };
-  const request = async (url: string, init: RequestInit & { duplex?: 'half' }): Promise<Response> => {
-    const response = await fetch(url, {
-      ...init,
-      headers: { ...headers, ...(init.headers as Record<string, string>) },
-    }).catch((error: unknown) => {
-      // Of the source, while it was sent.
-      const { cause } = error as Error;
-      if (cause instanceof TransferError) throw cause;
-      throw new TransferError(
-        `A server has the storage open, and does not answer at ${baseUri}: ${reasonOf(error)}. Is lws.base-uri right?`,
-      );
-    });
-    if (!response.ok)
-      throw new TransferError(`The server at ${baseUri} answered ${response.status}: ${await detailOf(response)}`);
-    return response;
-  };
-  const system = `${baseUri}${systemPrefix}`;
   const unsent: ImportState['told'][number][] = [];
   const begun = wanted.resume
-    ? await request(await interrupted(request, `${system}/imports`, wanted), { method: 'POST' })
-    : await request(`${system}/import?${queryOf(wanted)}`, {
+    ? await askServer(context, await interrupted(context, wanted), { method: 'POST' })
+    : await askServer(context, `import?${queryOf(wanted)}`, {
         method: 'POST',
         body: Readable.toWeb(contentOf(wanted, unsent)) as never,
         duplex: 'half',
         headers: { 'Content-Type': typeOf(wanted) },
       });
-  const following = await request(begun.headers.get('location')!, { headers: { Accept: 'application/x-ndjson' } });
+  const ndjson = { headers: { Accept: 'application/x-ndjson' } };
+  const following = await askServer(context, begun.headers.get('location')!, ndjson);
   let last: Told | undefined;
   for await (const line of createInterface({ input: Readable.fromWeb(following.body as never) })) {
     last = JSON.parse(line) as Told;
@@ -88,16 +70,12 @@ function contentOf({ source }: WantedImport, unsent: ImportState['told'][number]
   return stream;
 }
 
-async function interrupted(
-  request: (url: string, init: RequestInit) => Promise<Response>,
-  url: string,
-  { source, into }: WantedImport,
-): Promise<string> {
-  const { imports } = (await (await request(url, {})).json()) as { imports: Told[] };
+/** The path of the import that can continue. */
+async function interrupted(context: CommandContext, { source, into }: WantedImport): Promise<string> {
+  const { imports } = (await (await askServer(context, 'imports')).json()) as { imports: Told[] };
   const found = imports.find(
     (state) => state.name === basename(source) && state.into === into && state.status !== 'done',
   );
-  if (!found)
-    throw new TransferError(`The server knows of no import of ${basename(source)} into ${into} that was interrupted.`);
-  return `${url}/${found.id}`;
+  if (found) return `imports/${found.id}`;
+  throw new TransferError(`The server knows of no import of ${basename(source)} into ${into} that was interrupted.`);
 }

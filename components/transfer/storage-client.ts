@@ -1,7 +1,7 @@
 /** Requests to a storage that may be anybody's, as a careful client sends them. */
 import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { detailOf, reasonOf, shown } from './command-answers.js';
+import { detailOf, reasonOf, shown } from '../../lib/component/commands.js';
 import { TransferError } from './member.js';
 
 /** Bytes of a file with a token. */

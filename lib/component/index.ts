@@ -1,6 +1,7 @@
 /** The kit, `quadpod/component`: what a component of anybody's is written with. */
 export * from './access.js';
 export * from './basics.js';
+export { askServer, CommandError } from './commands.js';
 export * from './entries.js';
 export * from './fields.js';
 export * from './http.js';

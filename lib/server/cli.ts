@@ -1,6 +1,8 @@
 /** The command line: `quadpod [command] [--setting=value ...]`. It reads settings, runs a command, and says what went wrong. */
 import { join } from 'node:path';
+import { CommandError } from '../component/commands.js';
 import type { Command, CommandHelp, Component } from '../component/contract.js';
+import { LwsError } from '../errors.js';
 import { meant, nearestName, readSettingsFile, type Settings, SettingsError, unknownVariables } from '../settings.js';
 import { StoreUnavailableError } from '../storage/engine/durable-level.js';
 import { packageRoot, packageVersion } from '../threads/package-root.js';
@@ -137,7 +139,7 @@ export async function main(words: readonly string[], standard: readonly Componen
         `Unknown command ${command}${meant(nearestName(command, [...Object.keys({ ...commands, ...added }), 'help']))} "quadpod help" lists all.`,
       );
     assertOperands(line, added[command]!);
-    return await added[command]!.run(commandContext(context, check));
+    return await added[command]!.run(commandContext(context, check)).catch(told);
   } catch (error) {
     return explain(error, settings);
   }
@@ -154,6 +156,14 @@ function endWithoutReader(): void {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
     });
+}
+
+/** What a component's command refuses, and the operating system to it, is told in a sentence. */
+function told(error: unknown): number {
+  const isOfSystem = typeof (error as NodeJS.ErrnoException).syscall === 'string';
+  if (!(error instanceof CommandError || error instanceof LwsError || isOfSystem)) throw error;
+  process.stderr.write(`quadpod: ${(error as Error).message}\n`);
+  return exitCode.usage;
 }
 
 function explain(error: unknown, settings: Settings | undefined): number {

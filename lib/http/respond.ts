@@ -67,15 +67,16 @@ function respond(req: IncomingMessage, res: ServerResponse, reply: Reply, common
 const combined = new WeakMap<Reply, { common: Fields; fields: Fields }>();
 
 function allFields(reply: Reply, common: Fields): Fields {
-  const known = combined.get(reply);
-  if (known?.common === common) return known.fields;
   const { status, body } = reply;
+  const isKept = status === 200 && Buffer.isBuffer(body);
+  const known = isKept ? combined.get(reply) : undefined;
+  if (known?.common === common) return known.fields;
   const fields: Record<string, string | readonly string[]> = { ...common, ...reply.fields };
   if (common['Vary'] !== undefined && reply.fields['Vary'] !== undefined)
     fields['Vary'] = `${reply.fields['Vary']}, ${common['Vary']}`;
   if ((body === undefined || Buffer.isBuffer(body)) && status !== 204 && status !== 304)
     fields['Content-Length'] ??= String(body?.length ?? 0);
-  combined.set(reply, { common, fields });
+  if (isKept) combined.set(reply, { common, fields });
   return fields;
 }
 

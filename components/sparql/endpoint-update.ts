@@ -13,9 +13,9 @@ import {
   variantOf,
 } from '../../lib/component/resources.js';
 import { lws, turtle } from '../../lib/component/vocabulary.js';
+import type { QueryAnswer } from './pool/asked-query.js';
 import type { QueryTask } from './pool/messages.js';
 import type { UpdateLine } from './pool/run-update.js';
-import type { QueryAnswer } from './pool/worker-channel.js';
 import type { SparqlRequest } from './protocol.js';
 import { type Asker, runQueryTask } from './run-task.js';
 import { type SparqlEndpoint, sparqlUrl } from './service-endpoint.js';

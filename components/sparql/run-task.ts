@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { type Access, clientFor, type Mode } from '../../lib/component/access.js';
 import { parentOf } from '../../lib/component/entries.js';
 import { whenGone } from '../../lib/component/http.js';
+import type { QueryAnswer } from './pool/asked-query.js';
 import type { Purpose, QueryTask } from './pool/messages.js';
-import type { QueryAnswer } from './pool/worker-channel.js';
 import type { SparqlEndpoint } from './service-endpoint.js';
 import { serviceCalls } from './services/service-calls.js';
 

@@ -4,7 +4,7 @@ export { MemoryIndex } from '../query/memory/memory-index.js';
 export {
   type GraphChanges,
   type MemoryAsked,
+  type MemoryBase,
   MemoryLayers,
-  type MemoryMessage,
 } from '../query/memory/memory-layers.js';
 export { assertAllowed, maxServices } from '../query/parse/service-policy.js';

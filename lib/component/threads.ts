@@ -1,12 +1,6 @@
 /** Work in other threads. */
+export { ThreadEnded } from '../threads/line.js';
+export { Thread } from '../threads/thread.js';
 export { threadLimits } from '../threads/thread-limits.js';
-export { NotBegun } from '../threads/worker-job.js';
+export { ThreadOutput } from '../threads/thread-output.js';
 export { WorkerPool } from '../threads/worker-pool.js';
-export {
-  type FromWorker,
-  linesAtATime,
-  runTask,
-  TaskAborted,
-  TaskFailed,
-  type ToWorker,
-} from '../threads/worker-task.js';

@@ -1,6 +1,7 @@
 /** The work on documents that `documents.ts` does itself or hands to a worker. Pure functions: bytes and keys in and out. */
 
 import type { Quad } from '@rdfjs/types';
+import { type ErrorDetails, LwsError } from '../errors.js';
 import { decodeUtf8, parseJson } from '../json/json.js';
 import { patchJson } from '../json/json-patch.js';
 import { dataChange } from '../query/data-change.js';
@@ -61,6 +62,17 @@ export interface ParseTask {
   /** Texts of JSON-LD contexts by IRI. */
   readonly contexts?: Readonly<Record<string, string>> | undefined;
 }
+
+/** @param details what belongs in the log */
+export const endedUpdate = (details: ErrorDetails = {}): LwsError =>
+  new LwsError(
+    'update-timeout',
+    'The update took too long or too much memory and was ended. Nothing was changed; make its WHERE narrower.',
+    details,
+  );
+
+/** Lines in one message between threads: receiving a long one blocks the receiver. */
+export const linesAtATime = 4000;
 
 /** Documents of so many bytes are read in parts. */
 const longBytes = 1 << 20;

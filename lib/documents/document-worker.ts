@@ -1,74 +1,58 @@
-/** The worker thread of `documents.ts`: receives one task at a time and answers it. It has no state and no store. */
-import { parentPort, workerData } from 'node:worker_threads';
-import { LwsError } from '../errors.js';
+/** The thread of `documents.ts`: one task at a time. It has no state and no store. */
 import { checkOf } from '../query/limits.js';
 import { loadParser } from '../query/parse/sparql-parser.js';
 import { loadQueryEngine } from '../query/query-engine.js';
-import { type FromWorker, linesAtATime, type Task, type ToWorker } from '../threads/worker-task.js';
-import { type PackedDocument, tasks } from './document-tasks.js';
-import { endedUpdate } from './documents.js';
+import { type Caller, serve, threadData } from '../threads/serve.js';
+import { endedUpdate, linesAtATime, type ParseTask, tasks } from './document-tasks.js';
 
-const port = parentPort!;
-const send = (message: FromWorker, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer);
+/** Lines of the next task, which come before it. */
 let lines: string[] = [];
 
-port.on('message', (message: ToWorker) => {
-  if ('lines' in message) {
-    for (const line of message.lines) lines.push(line);
-    return;
-  }
-  const received = lines;
+const allLines = (last: readonly string[]): readonly string[] => {
+  const all = lines.concat(last);
   lines = [];
-  void answer(message.task, received);
-});
+  return all;
+};
 
-/** Only the worker of updates needs the engine, and its deadline must not pay for loading it. */
-const engine = (workerData as { engine?: boolean } | null)?.engine
-  ? Promise.all([loadParser(), loadQueryEngine()])
-  : undefined;
+type Tasks = typeof tasks;
+type Given<Name extends keyof Tasks> = Parameters<Tasks[Name]>[0];
+/** Lines of the answer before the last ones. */
+type Lines = Caller<unknown, readonly string[]>;
 
-async function answer({ name, arguments: given }: Omit<Task, 'lines'>, received: string[]): Promise<void> {
-  try {
-    await engine;
-    send({ ready: true });
-    const result = await perform(name, { ...given, lines: received } as never);
-    // Bytes have a method of that name.
-    const keys = result instanceof Uint8Array ? undefined : (result as { keys?: readonly string[] } | undefined)?.keys;
-    if (keys) for (let at = 0; at < keys.length; at += linesAtATime) send({ lines: keys.slice(at, at + linesAtATime) });
-    const { keys: _sent, ...value } = (keys ? result : { result }) as Record<string, unknown>;
-    const buffers = buffersOf(result);
-    send({ value: keys ? value : value['result'], isSpent: buffers.length > 0 }, buffers);
-  } catch (error) {
-    const { message, stack } = error as Error;
-    send({ fault: { code: error instanceof LwsError ? error.code : undefined, message, stack } });
-  }
+async function lastOf<T extends { readonly keys: readonly string[] }>(document: T, caller: Lines): Promise<T> {
+  const { keys } = document;
+  let at = 0;
+  for (; keys.length - at > linesAtATime; at += linesAtATime) await caller.send(keys.slice(at, at + linesAtATime));
+  return { ...document, keys: keys.slice(at) };
 }
 
-/** A packed graph moves instead of being copied. */
-function buffersOf(result: unknown): ArrayBuffer[] {
-  const { packed } = (result ?? {}) as Partial<PackedDocument>;
-  return (packed?.chunks ?? []).flatMap(({ lengths, text }) => [lengths.buffer, text.buffer]);
-}
+const functions = {
+  lines(some: readonly string[]): void {
+    for (const line of some) lines.push(line);
+  },
 
-/** Ends an update by itself before its thread has to be killed. */
-const updateCheck = ({ timeoutMs }: { timeoutMs: number }): (() => void) =>
-  checkOf({ timeoutMs, timeout: () => endedUpdate(), outOfMemory: () => endedUpdate() });
+  async parse(task: ParseTask, caller: Lines) {
+    const parsed = await tasks.parseLarge(task);
+    // A packed graph moves instead of being copied.
+    if ('packed' in parsed)
+      for (const { lengths, text } of parsed.packed.chunks) caller.moves.push(lengths.buffer, text.buffer);
+    return 'keys' in parsed ? lastOf(parsed, caller) : parsed;
+  },
 
-function perform(name: string, given: never): unknown {
-  switch (name) {
-    case 'parse':
-      return tasks.parseLarge(given);
-    case 'render':
-      return tasks.render(given);
-    case 'checkJson':
-      return tasks.checkJson(given);
-    case 'patchJson':
-      return tasks.patchJson(given);
-    case 'readChange':
-      return tasks.readChange(given);
-    case 'update':
-      return tasks.update({ ...(given as object), assertTime: updateCheck(given) } as never);
-    default:
-      throw new Error(`No task is called ${name}.`);
-  }
-}
+  render: (task: Given<'render'>) => tasks.render({ ...task, lines: allLines(task.lines) }),
+  checkJson: tasks.checkJson,
+  patchJson: tasks.patchJson,
+  readChange: tasks.readChange,
+
+  async update({ timeoutMs, ...task }: Given<'update'> & { readonly timeoutMs: number }, caller: Lines) {
+    // Ends an update by itself before its thread has to be killed.
+    const assertTime = checkOf({ timeoutMs, timeout: () => endedUpdate(), outOfMemory: () => endedUpdate() });
+    return lastOf(await tasks.update({ ...task, lines: allLines(task.lines), assertTime }), caller);
+  },
+};
+
+export type DocumentFunctions = typeof functions;
+
+/** Only the threads of updates need the engine, and their deadlines must not pay for loading it. */
+const { engine = false } = (threadData ?? {}) as { readonly engine?: boolean };
+serve(functions, engine ? Promise.all([loadParser(), loadQueryEngine()]) : undefined);

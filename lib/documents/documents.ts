@@ -2,7 +2,7 @@
  * RDF documents and JSON documents as work: parsing, rendering, updating. Small ones are done at once, large ones and all full SPARQL
  * updates in worker threads, so that the HTTP thread never stalls.
  */
-import { type ErrorCode, LwsError } from '../errors.js';
+import { LwsError } from '../errors.js';
 import { type DataChange, dataChange } from '../query/data-change.js';
 import { readDataUpdate } from '../query/parse/data-update.js';
 import type { ReadUpdate } from '../query/parse/read-update.js';
@@ -11,16 +11,19 @@ import { UnknownContext } from '../rdf/contexts.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import { hasParts } from '../rdf/parse-in-parts.js';
 import { allOf, type GraphKeys, PackedKeys, unpackedSoon } from '../storage/graphs/graph-keys.js';
+import { type ResultOf, ThreadEnded } from '../threads/line.js';
+import type { CallOptions, Thread } from '../threads/thread.js';
 import { WorkerPool } from '../threads/worker-pool.js';
-import { runTask, type Task, TaskAborted, TaskFailed, type TaskResult } from '../threads/worker-task.js';
 import {
   type EncodedDocument,
+  endedUpdate,
+  linesAtATime,
   loadUpdates,
   type MissingContext,
   type PackedChange,
-  type PackedDocument,
   tasks,
 } from './document-tasks.js';
+import type { DocumentFunctions } from './document-worker.js';
 import type { RemoteContexts } from './remote-contexts.js';
 
 /** What `Documents` are made with and given. */
@@ -59,10 +62,27 @@ export interface GraphState {
 
 /** The threads that documents are worked on in, and who gets one. */
 export interface Pools {
-  readonly large: WorkerPool;
-  readonly updates: WorkerPool;
+  readonly large: DocumentPool;
+  readonly updates: DocumentPool;
   /** What others sent for a stranger's word keeps nobody waiting who stores something. */
-  readonly foreign: WorkerPool;
+  readonly foreign: DocumentPool;
+}
+
+type DocumentPool = WorkerPool<DocumentFunctions>;
+
+/** A task for a thread, by the name of its function. */
+interface Task<Name extends keyof DocumentFunctions> {
+  readonly name: Name;
+  readonly given: Parameters<DocumentFunctions[Name]>[0];
+  readonly moves?: readonly ArrayBuffer[];
+  readonly client?: string | undefined;
+  readonly deadlineMs?: number | undefined;
+}
+
+interface Answer<Name extends keyof DocumentFunctions> {
+  readonly value: ResultOf<DocumentFunctions[Name]>;
+  /** Keys of the answer but for the last ones. */
+  readonly keys: readonly string[];
 }
 
 /** Who controls the storage always finds a thread. */
@@ -80,15 +100,15 @@ export function makePools(): Pools {
       queue: 100,
       memoryMb: 1024,
       nurseryMb: 8,
-      workerData: { engine: true },
+      data: { engine: true },
     }),
     foreign: new WorkerPool({ script, size: 1, queue: 16, idleMs: 20_000, memoryMb: 256, nurseryMb: 8 }),
   };
 }
 
 /** What a client is told. */
-export function abortedTask(task: Task, error: TaskAborted): LwsError {
-  const details = { cause: error, reason: `the worker task ${task.name} was ended: ${error.why}` };
+function endedTask(name: string, error: ThreadEnded): LwsError {
+  const details = { cause: error, reason: `the worker task ${name} was ended: ${error.why}` };
   if (error.why === 'busy' || error.why === 'closed')
     return new LwsError('too-busy', 'The server has too much of such work waiting. Try again in a moment.', {
       ...details,
@@ -96,21 +116,13 @@ export function abortedTask(task: Task, error: TaskAborted): LwsError {
     });
   if (error.why === 'crash')
     return new LwsError('too-busy', 'The work was interrupted. Nothing was changed; try again.', details);
-  if (task.name === 'update') return endedUpdate(details);
+  if (name === 'update') return endedUpdate(details);
   return new LwsError(
     'update-timeout',
     'The document took too long or too much memory to process. Nothing was changed; split it.',
     details,
   );
 }
-
-/** @param details what belongs in the log */
-export const endedUpdate = (details: { readonly cause?: unknown; readonly reason?: string } = {}): LwsError =>
-  new LwsError(
-    'update-timeout',
-    'The update took too long or too much memory and was ended. Nothing was changed; make its WHERE narrower.',
-    details,
-  );
 
 /** Above these sizes the work goes to a worker; below them it takes a millisecond or two. */
 const inlineBytes: Readonly<Record<RdfFormat | 'application/json', number>> = {
@@ -171,7 +183,7 @@ export class Documents {
       const parsed =
         bytes.length <= inlineBytes[format]
           ? await tasks.parse({ bytes, format, graph, bounds, contexts })
-          : await this.parseIn(this.pools.large, isTaken && hasParts(format) ? bytes : owned(bytes), {
+          : await this.parseIn(this.pools.large, owned(bytes, isTaken && hasParts(format)), {
               format,
               graph,
               contexts,
@@ -200,20 +212,17 @@ export class Documents {
   }
 
   private async parseIn(
-    pool: WorkerPool,
-    bytes: Uint8Array,
-    { format, graph, client, deadlineMs, contexts }: DocumentBounds,
+    pool: DocumentPool,
+    bytes: Uint8Array<ArrayBuffer>,
+    { client, deadlineMs, ...document }: DocumentBounds,
   ): Promise<EncodedDocument<GraphKeys> | MissingContext> {
-    const task = {
-      name: 'parse',
-      arguments: { bytes, format, graph, bounds: this.options.bounds, contexts },
-      ...(client === undefined ? {} : { client }),
-    };
-    const { value, lines } = await this.inWorker(pool, task, deadlineMs);
-    if ('missing' in (value as object)) return value as MissingContext;
-    if (!('packed' in (value as object))) return { ...(value as Omit<EncodedDocument, 'keys'>), keys: lines };
-    const { packed, ...document } = value as PackedDocument;
-    return { ...document, keys: new PackedKeys(packed.length, packed.chunks) };
+    const given = { ...document, bytes, bounds: this.options.bounds };
+    const task = { name: 'parse', given, moves: [bytes.buffer], client, deadlineMs } as const;
+    const { value, keys } = await this.inThread(pool, task);
+    if ('missing' in value) return value;
+    if ('keys' in value) return { ...value, keys: keys.concat(value.keys) };
+    const { packed, ...rest } = value;
+    return { ...rest, keys: new PackedKeys(packed.length, packed.chunks) };
   }
 
   /** Writes a graph; RDF that RDF/XML cannot express comes as `undefined`. */
@@ -224,14 +233,15 @@ export class Documents {
     prefixes: Readonly<Record<string, string>>,
   ): Promise<Uint8Array | undefined> {
     if (keys.length <= inlineTriples) return tasks.render({ lines: keys, format, graph, prefixes });
-    const task = { name: 'render', arguments: { format, graph, prefixes }, lines: keys };
-    return (await this.inWorker(this.pools.large, task)).value as Uint8Array | undefined;
+    const given = { lines: keys, format, graph, prefixes };
+    return (await this.inThread(this.pools.large, { name: 'render', given })).value;
   }
 
   /** @throws LwsError `malformed-body` when the bytes are no JSON */
   async checkJson(bytes: Uint8Array): Promise<void> {
-    if (bytes.length <= inlineBytes['application/json']) tasks.checkJson({ bytes });
-    else await this.inWorker(this.pools.large, { name: 'checkJson', arguments: { bytes: owned(bytes) } });
+    if (bytes.length <= inlineBytes['application/json']) return tasks.checkJson({ bytes });
+    const copy = owned(bytes);
+    await this.inThread(this.pools.large, { name: 'checkJson', given: { bytes: copy }, moves: [copy.buffer] });
   }
 
   /**
@@ -240,8 +250,9 @@ export class Documents {
    */
   async patchJson(bytes: Uint8Array, patch: Uint8Array, merge: boolean): Promise<Uint8Array> {
     if (bytes.length + patch.length <= inlineBytes['application/json']) return tasks.patchJson({ bytes, patch, merge });
-    const task = { name: 'patchJson', arguments: { bytes: owned(bytes), patch, merge } };
-    return (await this.inWorker(this.pools.large, task)).value as Uint8Array;
+    const copy = owned(bytes);
+    const task = { name: 'patchJson', given: { bytes: copy, patch, merge }, moves: [copy.buffer] } as const;
+    return (await this.inThread(this.pools.large, task)).value;
   }
 
   /**
@@ -265,8 +276,7 @@ export class Documents {
    * @throws LwsError see `readUpdate`
    */
   async readChange(text: string, graph: string): Promise<DataChange | undefined> {
-    const task = { name: 'readChange', arguments: { text, graph } };
-    const change = (await this.inWorker(this.pools.large, task)).value as PackedChange | undefined;
+    const { value: change } = await this.inThread(this.pools.large, { name: 'readChange', given: { text, graph } });
     if (!change) return undefined;
     // Between threads, objects lose their classes.
     const keysOf = (side: PackedChange['added']) => unpackedSoon(new PackedKeys(side.length, side.chunks));
@@ -292,36 +302,58 @@ export class Documents {
    * The graph after any update, computed in a worker under a deadline.
    * @throws LwsError `update-timeout` when the deadline passes, and as `readUpdate`
    */
-  async update(text: string, { keys, graph, prefixes }: GraphState): Promise<EncodedDocument> {
+  async update(text: string, { keys: lines, graph, prefixes }: GraphState): Promise<EncodedDocument> {
     const timeoutMs = this.options.updateTimeoutMs;
-    const task = {
-      name: 'update',
-      arguments: { text, graph, prefixes, timeoutMs, bounds: this.options.bounds },
-      lines: keys,
-    };
-    const { value, lines } = await this.inWorker(this.pools.updates, task, timeoutMs + graceMs);
-    return { ...(value as Omit<EncodedDocument, 'keys'>), keys: lines };
+    const given = { text, graph, prefixes, lines, timeoutMs, bounds: this.options.bounds };
+    const task = { name: 'update', given, deadlineMs: timeoutMs + graceMs } as const;
+    const { value, keys } = await this.inThread(this.pools.updates, task);
+    return { ...value, keys: keys.concat(value.keys) };
   }
 
   async close(): Promise<void> {
-    await Promise.all(Object.values(this.pools).map((pool: WorkerPool) => pool.close()));
+    await Promise.all(Object.values(this.pools).map((pool: DocumentPool) => pool.close()));
   }
 
-  private async inWorker(pool: WorkerPool, task: Task, deadlineMs?: number): Promise<TaskResult> {
+  private async inThread<Name extends keyof DocumentFunctions>(
+    pool: DocumentPool,
+    { client, ...task }: Task<Name>,
+  ): Promise<Answer<Name>> {
+    const { taskTimeoutMs = 120_000 } = this.options;
+    const sender = await this.sender?.();
     try {
-      return await runTask(
-        pool,
-        { ...(await this.sender?.()), ...task },
-        deadlineMs ?? this.options.taskTimeoutMs ?? 120_000,
-      );
+      return await pool.run({
+        ...sender,
+        ...(client === undefined ? {} : { client }),
+        work: (thread) => perform(thread, { deadlineMs: taskTimeoutMs, ...task }),
+      });
     } catch (error) {
-      if (error instanceof TaskFailed && error.fault.code !== undefined)
-        throw new LwsError(error.fault.code as ErrorCode, error.fault.message, { cause: error });
-      if (error instanceof TaskAborted) throw abortedTask(task, error);
-      throw error;
+      throw error instanceof ThreadEnded ? endedTask(task.name, error) : error;
     }
   }
 }
 
-/** A copy that a worker may take away; the bytes of a Buffer may be part of others', and are the caller's. */
-const owned = (bytes: Uint8Array): Uint8Array => new Uint8Array(bytes);
+async function perform<Name extends keyof DocumentFunctions>(
+  thread: Thread<DocumentFunctions>,
+  { name, given, moves = [], deadlineMs }: Task<Name>,
+): Promise<Answer<Name>> {
+  const keys: string[] = [];
+  const take = (some: readonly string[]): void => {
+    for (const key of some) keys.push(key);
+  };
+  const { lines = [] } = given as { readonly lines?: readonly string[] };
+  let at = 0;
+  for (; lines.length - at > linesAtATime; at += linesAtATime)
+    await thread.call('lines', lines.slice(at, at + linesAtATime));
+  const options = { take, moves, deadlineMs } as CallOptions<DocumentFunctions[Name]>;
+  const value = await thread.call(name, { ...given, lines: lines.slice(at) }, options);
+  // What the task has left in the memory of the thread goes with the thread alone.
+  if (value && typeof value === 'object' && 'packed' in value) void thread.end();
+  return { value, keys };
+}
+
+/** Bytes that a thread may take away: those of a Buffer may be part of others', and are the caller's unless nobody needs them. */
+const owned = (bytes: Uint8Array, isTaken = false): Uint8Array<ArrayBuffer> =>
+  isTaken && isWhole(bytes) ? bytes : new Uint8Array(bytes);
+
+const isWhole = (bytes: Uint8Array): bytes is Uint8Array<ArrayBuffer> =>
+  bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength;

@@ -2,13 +2,24 @@
  * Worker threads for what could hold up the HTTP thread: bounded in number and memory, shared fairly between clients, and killed if they
  * must be.
  */
-import { Worker } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
+import { type Functions, ThreadEnded } from './line.js';
+import { Thread, type ThreadOptions } from './thread.js';
 import { threadLimits } from './thread-limits.js';
-import { type Job, NotBegun } from './worker-job.js';
 
-export interface PoolOptions {
-  readonly script: URL;
+/** Work with a thread of a pool. */
+export interface Job<F extends Functions, T> {
+  /** Whose it is, where clients share a pool. */
+  readonly client?: string | undefined;
+  /** Jobs of a lower one come first; 0 when absent. */
+  readonly rank?: number | undefined;
+  /** Aborts when nobody waits for it any more. */
+  readonly gone?: AbortSignal | undefined;
+  /** Has a thread that is its own until what this returns settles, and may end it. */
+  work(thread: Thread<F>): Promise<T>;
+}
+
+export interface PoolOptions<F extends Functions> extends Omit<ThreadOptions, 'limits'> {
   /** At most this many threads work at once. */
   readonly size: number;
   /** At most this many jobs of one client wait. */
@@ -19,19 +30,16 @@ export interface PoolOptions {
   readonly memoryMb: number;
   /** The heap's nursery; a small one keeps an idle thread small. */
   readonly nurseryMb?: number;
-  readonly workerData?: unknown;
   /** Clients share the pool: none of them holds the last thread, and another one is ready while one works for long. */
   readonly isShared?: boolean;
   /** The most threads that jobs of each rank, and of those after it, hold together; absent: all. */
   readonly ranks?: readonly number[];
-  /** Ends a thread; absent: it is killed. */
-  readonly end?: (worker: Worker) => Promise<unknown>;
   /** Called with each new thread. */
-  readonly onSpawn?: ((worker: Worker) => void) | undefined;
+  readonly onSpawn?: ((thread: Thread<F>) => void) | undefined;
 }
 
-interface Waiting {
-  readonly job: Job<unknown>;
+interface Waiting<F extends Functions> {
+  readonly job: Job<F, unknown>;
   readonly resolve: (answer: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -42,13 +50,11 @@ const queuesOfAll = 8;
 /** A thread takes a second of processor to load: one is kept ready only while a job runs longer than this. */
 const spareMs = 1_000;
 
-export class WorkerPool {
+export class WorkerPool<F extends Functions = Functions> {
   /** The threads without a job, with the timer that ends each. */
-  private readonly idle = new Map<Worker, NodeJS.Timeout | undefined>();
-  private readonly all = new Set<Worker>();
-  private readonly waiting: Waiting[] = [];
-  /** Threads that have begun a job before, and have loaded what they need. */
-  private readonly loaded = new WeakSet<Worker>();
+  private readonly idle = new Map<Thread<F>, NodeJS.Timeout | undefined>();
+  private readonly all = new Set<Thread<F>>();
+  private readonly waiting: Waiting<F>[] = [];
   private readonly running = new Map<string, number>();
   private readonly runningOfRank: number[] = [];
   /** When each client had its last turn. */
@@ -61,7 +67,7 @@ export class WorkerPool {
   private killed = 0;
   private begun = 0;
 
-  constructor(private readonly options: PoolOptions) {}
+  constructor(private readonly options: PoolOptions<F>) {}
 
   /** Threads that there are, have a job, and ended with one; jobs that wait, and that were begun. */
   get state(): Readonly<Record<'threads' | 'busy' | 'killed' | 'waiting' | 'begun', number>> {
@@ -74,18 +80,18 @@ export class WorkerPool {
     if (this.all.size === 0 && !this.closed && !this.isPaused) this.idle.set(this.spawn(), undefined);
   }
 
-  /** @throws NotBegun; what the job's work throws */
-  run<T>(job: Job<T>): Promise<T> {
-    if (this.closed) return Promise.reject(new NotBegun('closed'));
-    if (this.isFull(job)) return Promise.reject(new NotBegun('busy'));
+  /** @throws ThreadEnded when it did not begin; what the job's work throws */
+  run<T>(job: Job<F, T>): Promise<T> {
+    if (this.closed) return Promise.reject(new ThreadEnded('closed'));
+    if (this.isFull(job)) return Promise.reject(new ThreadEnded('busy'));
     return new Promise((resolve, reject) => {
-      const waiting: Waiting = { job, resolve: resolve as Waiting['resolve'], reject };
+      const waiting: Waiting<F> = { job, resolve: resolve as (answer: unknown) => void, reject };
       this.waiting.push(waiting);
       const leave = (): void => {
         const at = this.waiting.indexOf(waiting);
         if (at < 0) return;
         this.waiting.splice(at, 1);
-        reject(new NotBegun('gone'));
+        reject(new ThreadEnded('gone'));
       };
       job.gone?.addEventListener('abort', leave, { once: true });
       if (job.gone?.aborted) leave();
@@ -105,12 +111,12 @@ export class WorkerPool {
 
   async close(): Promise<void> {
     this.closed = true;
-    for (const { reject } of this.waiting.splice(0)) reject(new NotBegun('closed'));
+    for (const { reject } of this.waiting.splice(0)) reject(new ThreadEnded('closed'));
     await this.endAll();
   }
 
   /** A client fills its own part of the queue, never everybody's. */
-  private isFull(job: Job<unknown>): boolean {
+  private isFull(job: Job<F, unknown>): boolean {
     const { queue } = this.options;
     const ofRank = this.waiting.filter(({ job: { rank = 0 } }) => rank === (job.rank ?? 0));
     const own = ofRank.filter(({ job: { client } }) => client === job.client).length;
@@ -123,7 +129,7 @@ export class WorkerPool {
   }
 
   /** One client never holds the last thread, unless there is only one; nor do those of a rank hold more than is theirs. */
-  private mayRun({ client = '', rank = 0 }: Job<unknown>): boolean {
+  private mayRun({ client = '', rank = 0 }: Job<F, unknown>): boolean {
     const { isShared, size, ranks = [] } = this.options;
     if (isShared && (this.running.get(client) ?? 0) >= Math.max(1, size - 1)) return false;
     for (let each = 0, most = size; each <= rank; each++) {
@@ -139,7 +145,7 @@ export class WorkerPool {
   }
 
   /** The lowest rank comes first; of one rank, the client whose last turn was longest ago. */
-  private takeNext(): Waiting | undefined {
+  private takeNext(): Waiting<F> | undefined {
     let best: { readonly at: number; readonly rank: number; readonly turn: number } | undefined;
     for (const [at, { job }] of this.waiting.entries()) {
       if (!this.mayRun(job)) continue;
@@ -155,10 +161,10 @@ export class WorkerPool {
     const waiting = this.takeNext();
     if (!waiting) return;
     const resting = [...this.idle.keys()];
-    const worker = resting.find((each) => this.loaded.has(each)) ?? resting[0] ?? this.spawn();
-    clearTimeout(this.idle.get(worker));
-    this.idle.delete(worker);
-    this.work(worker, waiting);
+    const thread = resting.find(({ isReady }) => isReady) ?? resting[0] ?? this.spawn();
+    clearTimeout(this.idle.get(thread));
+    this.idle.delete(thread);
+    void this.work(thread, waiting);
     this.wantSpare();
     this.next();
   }
@@ -173,25 +179,21 @@ export class WorkerPool {
     }, spareMs).unref();
   }
 
-  private work(worker: Worker, { job, resolve, reject }: Waiting): void {
+  private async work(thread: Thread<F>, { job, resolve, reject }: Waiting<F>): Promise<void> {
     this.turns.set(job.client ?? '', ++this.turn);
     this.begun++;
     this.count(job, 1);
-    let hasEnded = false;
-    const ended = (reuse: boolean): void => {
-      if (hasEnded) return;
-      hasEnded = true;
-      this.count(job, -1);
-      if (reuse) {
-        this.loaded.add(worker);
-        this.rest(worker);
-      }
-      this.next();
-    };
-    job.work(worker, ended).then(resolve, reject);
+    const settled = await job.work(thread).then(
+      (answer) => () => resolve(answer),
+      (error) => () => reject(error),
+    );
+    this.count(job, -1);
+    if (!thread.isEnding) this.rest(thread);
+    settled();
+    this.next();
   }
 
-  private count({ client = '', rank = 0 }: Job<unknown>, change: 1 | -1): void {
+  private count({ client = '', rank = 0 }: Job<F, unknown>, change: 1 | -1): void {
     for (let each = this.runningOfRank.length; each <= rank; each++) this.runningOfRank.push(0);
     this.runningOfRank[rank]! += change;
     const count = (this.running.get(client) ?? 0) + change;
@@ -199,45 +201,37 @@ export class WorkerPool {
     else this.running.delete(client);
   }
 
-  private spawn(): Worker {
-    const { script, memoryMb, nurseryMb, workerData, onSpawn } = this.options;
-    const worker = new Worker(script, { resourceLimits: threadLimits(memoryMb, nurseryMb), workerData });
-    // A server that has nothing else to do may end; work in progress is held by the request that waits for it.
-    worker.unref();
-    onSpawn?.(worker);
-    // A job in progress has its own listeners; without one an error only means that a fresh thread is needed.
-    worker.on('error', () => {});
-    worker.once('exit', () => {
-      clearTimeout(this.idle.get(worker));
-      if (!this.idle.has(worker) && !this.closed && !this.isPaused) this.killed++;
-      this.all.delete(worker);
-      this.idle.delete(worker);
-      if (this.options.idleMs === undefined) this.warm();
+  private spawn(): Thread<F> {
+    const { memoryMb, nurseryMb, idleMs, onSpawn, ...options } = this.options;
+    const thread = new Thread<F>({ ...options, limits: threadLimits(memoryMb, nurseryMb) });
+    onSpawn?.(thread);
+    void thread.exited.then(() => {
+      clearTimeout(this.idle.get(thread));
+      if (!this.idle.has(thread) && !this.closed && !this.isPaused) this.killed++;
+      this.all.delete(thread);
+      this.idle.delete(thread);
+      if (idleMs === undefined) this.warm();
       this.next();
     });
-    this.all.add(worker);
-    return worker;
+    this.all.add(thread);
+    return thread;
   }
 
   private async endAll(): Promise<void> {
     clearTimeout(this.spare);
     this.spare = undefined;
     for (const timer of this.idle.values()) clearTimeout(timer);
-    await Promise.all([...this.all].map((worker) => this.end(worker)));
+    await Promise.all([...this.all].map((thread) => thread.end()));
   }
 
-  private end(worker: Worker): Promise<unknown> {
-    return this.options.end?.(worker) ?? worker.terminate();
-  }
-
-  private rest(worker: Worker): void {
-    if (!this.all.has(worker)) return;
+  private rest(thread: Thread<F>): void {
+    if (!this.all.has(thread)) return;
     const { idleMs } = this.options;
     const end = (): void => {
       // Out of the idle ones at once: a job must not be given to a thread that is about to end.
-      this.idle.delete(worker);
-      void this.end(worker);
+      this.idle.delete(thread);
+      void thread.end();
     };
-    this.idle.set(worker, idleMs === undefined ? undefined : setTimeout(end, idleMs).unref());
+    this.idle.set(thread, idleMs === undefined ? undefined : setTimeout(end, idleMs).unref());
   }
 }

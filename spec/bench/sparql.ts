@@ -6,18 +6,18 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import type { Quad, Term } from '@rdfjs/types';
 import { Store } from 'oxigraph';
 import { DataFactory } from 'rdf-data-factory';
 import { answersOf } from '../../lib/query/answers.js';
-import { bytesOf, type IndexData } from '../../lib/query/memory/index-data.js';
-import type { BuilderData, FromBuilder } from '../../lib/query/memory/memory-index-builder.js';
+import { bytesOf } from '../../lib/query/memory/index-data.js';
+import type { BuilderFunctions } from '../../lib/query/memory/memory-index-builder.js';
 import { MemoryLayers } from '../../lib/query/memory/memory-layers.js';
 import type { MemoryView } from '../../lib/query/memory/memory-view.js';
 import { parseQuery } from '../../lib/query/parse/parse-query.js';
 import { type Level, type LevelSnapshot, openLevel, writeBatch } from '../../lib/storage/engine/durable-level.js';
 import { encodeGraph, otherKeys } from '../../lib/storage/graphs/quad-keys.js';
+import { Thread } from '../../lib/threads/thread.js';
 
 const quads = Number(process.argv[2] ?? 100_000);
 const graphs = quads / 20;
@@ -118,18 +118,12 @@ const readable = (all: boolean) => ({
 
 const rssBefore = process.memoryUsage().rss;
 const buildBegan = performance.now();
-const index = await new Promise<IndexData>((resolve, reject) => {
-  const workerData: BuilderData = { folder, maxQuads: quads };
-  const builder = new Worker(new URL('../../lib/query/memory/memory-index-builder.js', import.meta.url), {
-    workerData,
-  });
-  let built: IndexData | undefined;
-  builder.on('message', (message: FromBuilder) => {
-    if ('data' in message) built = message.data;
-  });
-  builder.once('error', reject);
-  builder.once('exit', () => resolve(built!));
+const builder = new Thread<BuilderFunctions>({
+  script: new URL('../../lib/query/memory/memory-index-builder.js', import.meta.url),
+  limits: {},
 });
+const index = (await builder.call('build', { folder, maxQuads: quads }))!;
+await builder.end();
 const megabytes = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
 console.log(
   `index in memory: built in ${(performance.now() - buildBegan).toFixed(0)} ms with the start of its thread, ` +

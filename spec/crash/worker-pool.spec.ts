@@ -5,21 +5,21 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
+import type { DocumentFunctions } from '../../lib/documents/document-worker.js';
 import { WorkerPool } from '../../lib/threads/worker-pool.js';
-import { runTask } from '../../lib/threads/worker-task.js';
 
 describe('A worker that leaves because it was idle', function () {
   this.timeout(30_000);
 
   it('takes no task with it', async () => {
     const script = new URL('../../lib/documents/document-worker.js', import.meta.url);
-    const pool = new WorkerPool({ script, size: 1, queue: 10, idleMs: 5, memoryMb: 256 });
-    const task = () => ({ name: 'checkJson', arguments: { bytes: new TextEncoder().encode('{}') } });
+    const pool = new WorkerPool<DocumentFunctions>({ script, size: 1, queue: 10, idleMs: 5, memoryMb: 256 });
+    const given = { bytes: new TextEncoder().encode('{}') };
     const failures: unknown[] = [];
     const end = performance.now() + 3000;
     try {
       while (performance.now() < end) {
-        await runTask(pool, task()).catch((error) => failures.push(error));
+        await pool.run({ work: (thread) => thread.call('checkJson', given) }).catch((error) => failures.push(error));
         // Around the moment at which the idle worker is let go.
         await sleep(3 + Math.random() * 6);
       }

@@ -1,13 +1,6 @@
-/** What the HTTP thread and a query worker say to each other. */
+/** What the HTTP thread and a query thread say to each other. */
 
-import type { ErrorCode } from '../../../lib/component/basics.js';
-import type {
-  GraphChanges,
-  MemoryAsked,
-  MemoryMessage,
-  ServiceAnswer,
-  ServiceCall,
-} from '../../../lib/component/memory.js';
+import type { GraphChanges, MemoryAsked, ServiceAnswer, ServiceCall } from '../../../lib/component/memory.js';
 import type { AllowedHost } from '../../../lib/component/outbound.js';
 import type { GraphScope, Parameters } from '../../../lib/component/query.js';
 import type { AcceptedFormats } from '../protocol.js';
@@ -34,42 +27,33 @@ export interface QueryTask {
   readonly allowedServices: readonly AllowedHost[];
 }
 
-/** A task, and the milliseconds after which it is ended, by itself or with its thread. */
-export type TimedTask = QueryTask & { readonly timeoutMs: number };
+export interface AskedTask {
+  readonly task: QueryTask;
+  /** The milliseconds after which it is ended, by itself or with its thread. */
+  readonly timeoutMs: number;
+  readonly asked: MemoryAsked | undefined;
+  /** What the caller may read is presumed; absent: it is asked for. */
+  readonly presumed: GraphScope | undefined;
+}
 
-export type ToQueryWorker =
-  /** With a scope, that one is presumed; without, it asks with `ready`. */
-  | { readonly task: TimedTask; readonly asked?: MemoryAsked | undefined; readonly scope?: GraphScope }
-  /** The answer to `ready`: decided after the snapshot was taken, so that nothing is shown that was revoked before it. */
-  | { readonly scope: GraphScope; readonly changes?: GraphChanges | undefined }
-  /** The answers to one `decide`, in its order. */
-  | { readonly decided: { readonly id: number; readonly answers: readonly boolean[] } }
-  /** The answer to one `service`. */
-  | { readonly serviced: { readonly id: number; readonly answer: ServiceAnswer } }
-  /** The index in memory from here on; absent: there is none. */
-  | MemoryMessage
-  /** A chunk has been taken. */
-  | { readonly more: true }
-  /** The thread is to end. */
-  | { readonly stop: true };
+/** A part of the answer, with the format. */
+export interface AnswerPart {
+  readonly mediaType: string;
+  readonly chunk: Uint8Array<ArrayBuffer>;
+}
 
-export type FromQueryWorker =
-  /** It has its snapshot, and begins. */
-  | { readonly ready: true }
-  /** A part of the answer; the first one says the format, and the last one that it is the last. */
-  | { readonly chunk: Uint8Array; readonly mediaType: string | undefined; readonly isLast: boolean }
-  | { readonly decide: { readonly id: number; readonly iris: readonly string[]; readonly purpose: Purpose } }
-  | { readonly service: ServiceCall & { readonly id: number } }
-  | {
-      readonly fault: {
-        readonly code: ErrorCode | undefined;
-        readonly message: string;
-        readonly stack?: string | undefined;
-      };
-    };
+/** What the thread asks for. */
+export interface QueryQuestions {
+  /** Decided after the snapshot was taken, so that nothing is shown that was revoked before it. */
+  scope(): Promise<{ readonly scope: GraphScope; readonly changes: GraphChanges | undefined }>;
+  /** The answers are in the order of the IRIs. */
+  decide(iris: readonly string[], purpose: Purpose): Promise<readonly boolean[]>;
+  /** The thread opens no sockets. */
+  service(call: ServiceCall): Promise<ServiceAnswer>;
+}
 
-export interface QueryWorkerData {
-  /** The folder of the LevelDB, which the worker opens for itself. */
+export interface QueryThreadData {
+  /** The folder of the LevelDB, which the thread opens for itself. */
   readonly folder: string;
   readonly storage: string;
 }

@@ -1,16 +1,25 @@
 /** Why a query got no answer. */
 import { LwsError } from '../../../lib/component/basics.js';
-import type { FromQueryWorker } from './messages.js';
+import { ThreadEnded } from '../../../lib/component/threads.js';
 
-export function refusalOf({ code, message, stack }: Extract<FromQueryWorker, { fault: unknown }>['fault']): Error {
-  if (code === 'too-busy') return interrupted();
-  if (code !== undefined) return new LwsError(code, message);
-  const error = new Error(message);
-  if (stack !== undefined) error.stack = stack;
-  return error;
+/** What a client is told of it. */
+export function refusalOf(error: unknown, limits: { readonly timeoutMs: number }): unknown {
+  if (!(error instanceof ThreadEnded)) return error;
+  switch (error.why) {
+    case 'gone':
+      return gone();
+    case 'deadline':
+      return timeout(limits);
+    case 'memory':
+      return outOfMemory(error);
+    case 'crash':
+      return interrupted(error);
+    default:
+      return tooBusy();
+  }
 }
 
-export const tooBusy = (): LwsError =>
+const tooBusy = (): LwsError =>
   new LwsError('too-busy', 'Too many queries are waiting. Try again in a moment.', { fields: { 'Retry-After': '5' } });
 export const timeout = ({ timeoutMs }: { readonly timeoutMs: number }): LwsError =>
   new LwsError(
@@ -21,4 +30,4 @@ export const outOfMemory = (cause?: Error): LwsError =>
   new LwsError('query-limit', 'The query needed too much memory and was ended. Make it narrower.', { cause });
 export const interrupted = (cause?: Error): LwsError =>
   new LwsError('too-busy', 'The query was interrupted. Try again.', { cause, fields: { 'Retry-After': '1' } });
-export const gone = (): LwsError => new LwsError('query-limit', 'The client went away.');
+const gone = (): LwsError => new LwsError('query-limit', 'The client went away.');

@@ -1,15 +1,14 @@
 /** Queries in worker threads that are shared between clients. */
-import type { Worker } from 'node:worker_threads';
 import { rankOf } from '../../../lib/component/access.js';
 import { type Measure, measure } from '../../../lib/component/basics.js';
 import type { MemoryIndex } from '../../../lib/component/memory.js';
-import { NotBegun, WorkerPool } from '../../../lib/component/threads.js';
-import { endThread } from './end-thread.js';
-import type { QueryWorkerData } from './messages.js';
-import { gone, tooBusy } from './query-errors.js';
-import { askWorker, type QueryAnswer, type QueryJob } from './worker-channel.js';
+import { WorkerPool } from '../../../lib/component/threads.js';
+import { AskedQuery, type QueryAnswer, type QueryJob } from './asked-query.js';
+import type { QueryThreadData } from './messages.js';
+import { refusalOf } from './query-errors.js';
+import type { QueryFunctions } from './query-worker.js';
 
-export interface QueryPoolOptions extends QueryWorkerData {
+export interface QueryPoolOptions extends QueryThreadData {
   readonly size: number;
   /** The most threads that strangers hold together. */
   readonly strangers: number;
@@ -24,10 +23,11 @@ export interface QueryPoolOptions extends QueryWorkerData {
 /** A thread that nobody needs for so long is let go. */
 const idleMs = 600_000;
 
+/** A thread that computes without a pause is killed so long after it was told to end. */
+const graceMs = 200;
+
 export class QueryPool {
-  private readonly threads: WorkerPool;
-  /** Threads that have begun a query before. */
-  private readonly loaded = new WeakSet<Worker>();
+  private readonly threads: WorkerPool<QueryFunctions>;
 
   constructor(private readonly options: QueryPoolOptions) {
     const { size, strangers, queue, memoryMb, folder, storage, memory } = options;
@@ -38,11 +38,11 @@ export class QueryPool {
       memoryMb,
       idleMs,
       isShared: true,
-      end: endThread,
+      graceMs,
       // Who controls the storage always finds a thread, unless there is only one.
       ranks: [size, Math.max(1, size - 1), strangers],
-      workerData: { folder, storage } satisfies QueryWorkerData,
-      onSpawn: (worker) => memory?.serve(worker),
+      data: { folder, storage } satisfies QueryThreadData,
+      onSpawn: (thread) => memory?.serve(thread),
     });
   }
 
@@ -50,21 +50,17 @@ export class QueryPool {
    * Runs a query, and resolves when its answer begins.
    * @throws LwsError `too-busy` over the waiting queue; `query-limit` at a limit; what the worker refuses
    */
-  async run(job: QueryJob): Promise<QueryAnswer> {
-    this.options.memory?.use();
-    const { timeoutMs, strangerTimeoutMs } = this.options;
-    const host = { ...this.options, timeoutMs: job.standing === 'stranger' ? strangerTimeoutMs : timeoutMs };
-    try {
-      return await this.threads.run({
-        client: job.client,
-        rank: rankOf(job.standing),
-        gone: job.gone,
-        work: (worker, ended) => askWorker(worker, job, { ...host, loaded: this.loaded, ended }),
-      });
-    } catch (error) {
-      if (error instanceof NotBegun) throw error.why === 'gone' ? gone() : tooBusy();
-      throw error;
-    }
+  run(job: QueryJob): Promise<QueryAnswer> {
+    const { memory, timeoutMs: ofOthers, strangerTimeoutMs } = this.options;
+    memory?.use();
+    const { client, standing, gone } = job;
+    const timeoutMs = standing === 'stranger' ? strangerTimeoutMs : ofOthers;
+    return new Promise((resolve, reject) => {
+      const query = new AskedQuery(job, { memory, timeoutMs }, resolve);
+      this.threads
+        .run({ client, rank: rankOf(standing), gone, work: (thread) => query.run(thread) })
+        .catch((error: unknown) => reject(refusalOf(error, { timeoutMs })));
+    });
   }
 
   /** For those who watch the server. */

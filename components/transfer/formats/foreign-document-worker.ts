@@ -1,9 +1,8 @@
 /** The thread in which rdf-parse reads one document, for `documentQuads`. It must not fetch anything. */
 import { Readable } from 'node:stream';
-import { parentPort } from 'node:worker_threads';
 import type { Quad } from '@rdfjs/types';
 import { type ParseOptions, rdfParser } from 'rdf-parse';
-import { type FromWorker, linesAtATime, type ToWorker } from '../../../lib/component/threads.js';
+import { type Caller, serve } from '../../../lib/component/serve.js';
 import { contextLoader } from '../../../lib/component/vocabulary.js';
 import { Expansion, usualBounds } from '../../../lib/component/writers.js';
 import { quadLine } from './quad-lines.js';
@@ -15,7 +14,7 @@ interface Wanted {
   readonly base: string;
 }
 
-const tell = (message: FromWorker): void => parentPort!.postMessage(message);
+const linesAtATime = 4000;
 const load = contextLoader({});
 
 /** The keys of Comunica's `KeysRdfParseJsonLd` and `KeysInitQuery`, which rdf-parse passes on. */
@@ -25,19 +24,11 @@ const offline = {
   },
 };
 
-parentPort!.on('message', (message: ToWorker) => {
-  if (!('task' in message)) return;
-  tell({ ready: true });
-  // What it has loaded and cached goes with the thread.
-  read(message.task.arguments as unknown as Wanted).then(
-    (prefixes) => tell({ value: prefixes, isSpent: true }),
-    (error: Error & { code?: string }) =>
-      tell({ fault: { code: error.code, message: error.message, stack: error.stack } }),
-  );
-});
-
 /** Sends the triples as lines. @returns the prefixes */
-async function read({ bytes, type, base }: Wanted): Promise<Record<string, string>> {
+async function read(
+  { bytes, type, base }: Wanted,
+  caller: Caller<unknown, readonly string[]>,
+): Promise<Record<string, string>> {
   const expansion = new Expansion(bytes.length, usualBounds);
   const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   const options: ParseOptions = { contentType: type, baseIRI: base, ...offline };
@@ -59,11 +50,17 @@ async function read({ bytes, type, base }: Wanted): Promise<Record<string, strin
         quads.destroy(error as Error);
       }
       if (lines.length < linesAtATime) return;
-      tell({ lines });
+      void caller.send(lines);
       lines = [];
     });
     quads.once('end', done).once('error', fail);
   });
-  tell({ lines });
+  void caller.send(lines);
   return prefixes;
 }
+
+const functions = { read };
+
+export type ForeignDocumentFunctions = typeof functions;
+
+serve(functions);

@@ -7,7 +7,8 @@
  */
 import type { Quad } from '@rdfjs/types';
 import type { DataFactory } from 'rdf-data-factory';
-import { runTask, TaskAborted, TaskFailed, WorkerPool } from '../../../lib/component/threads.js';
+import { Thread, ThreadEnded, threadLimits } from '../../../lib/component/threads.js';
+import type { ForeignDocumentFunctions } from './foreign-document-worker.js';
 import { readQuadLines } from './quad-lines.js';
 
 const script = new URL('./foreign-document-worker.js', import.meta.url);
@@ -35,17 +36,19 @@ export async function documentQuads(
   { maxMs = usualMs, ...document }: Document,
   factory: DataFactory<Quad>,
 ): Promise<{ readonly quads: Quad[]; readonly prefixes: Readonly<Record<string, string>> }> {
-  const pool = new WorkerPool({ script, size: 1, queue: 1, memoryMb, idleMs: 0 });
+  const thread = new Thread<ForeignDocumentFunctions>({ script, limits: threadLimits(memoryMb) });
+  const lines: string[] = [];
+  const take = (some: readonly string[]): unknown => lines.push(...some);
   try {
-    const task = { name: 'read', arguments: { ...document } };
-    const { lines, value } = await runTask(pool, task, maxMs);
-    return { quads: readQuadLines(lines.join(''), factory), prefixes: value as Record<string, string> };
+    const prefixes = await thread.call('read', document, { take, deadlineMs: maxMs });
+    return { quads: readQuadLines(lines.join(''), factory), prefixes };
   } catch (cause) {
-    if (cause instanceof TaskFailed) throw new DocumentFault(cause.message.slice(0, 300), { cause });
-    if (!(cause instanceof TaskAborted) || cause.why === 'crash') throw cause;
+    if (!(cause instanceof ThreadEnded)) throw new DocumentFault((cause as Error).message.slice(0, 300), { cause });
+    if (cause.why === 'crash') throw cause;
     const why = cause.why === 'memory' ? `more than ${memoryMb} MiB of memory` : `more than ${maxMs / 1000} s`;
     throw new DocumentFault(`It takes ${why} to read it`, { cause });
   } finally {
-    await pool.close();
+    // What it has loaded and cached goes with it.
+    await thread.end();
   }
 }

@@ -1,41 +1,27 @@
-/**
- * The thread that builds the index in memory: it opens the server's LevelDB for itself, reads one snapshot, hands over what it made, and
- * ends.
- */
-import { parentPort, workerData } from 'node:worker_threads';
+/** The thread that builds the index in memory: it opens the server's LevelDB for itself, and reads one snapshot. */
 import { openLevel } from '../../storage/engine/durable-level.js';
-import { type IndexData, indexOf, type ReadQuads, readQuads } from './index-data.js';
+import { hold, isEnding, release, serve } from '../../threads/serve.js';
+import { type IndexData, indexOf, readQuads } from './index-data.js';
 
-export interface BuilderData {
+export interface BuilderTask {
   /** The folder of the LevelDB. */
   readonly folder: string;
   readonly maxQuads: number;
 }
 
-/** First, that LevelDB is read and closed; then the index. Without data: there are more quads than that, or it was told to stop. */
-export type FromBuilder = { readonly isRead: true } | { readonly data: IndexData | undefined };
-
-const { folder, maxQuads } = workerData as BuilderData;
-const port = parentPort!;
-const send = (message: FromBuilder): void => port.postMessage(message);
-let isStopped = false;
-// Whatever comes is the word to stop: a thread that is killed while LevelDB reads for it can end the process when the store is closed.
-port.once('message', () => {
-  isStopped = true;
-});
-
-async function readAll(): Promise<ReadQuads | undefined> {
-  const level = await openLevel(folder);
-  const snapshot = level.snapshot();
-  try {
-    return await readQuads(level, snapshot, { most: maxQuads, isStopped: () => isStopped });
-  } finally {
+const functions = {
+  /** The index; `undefined` when there are more quads than that, or the thread is to end. */
+  async build({ folder, maxQuads }: BuilderTask): Promise<IndexData | undefined> {
+    const level = await hold(() => openLevel(folder));
+    const snapshot = level.snapshot();
+    const read = await readQuads(level, snapshot, { most: maxQuads, isStopped: isEnding });
     await snapshot.close();
-    await level.close();
-  }
-}
+    // From here on the thread can be killed.
+    await release(level);
+    return read && indexOf(read);
+  },
+};
 
-const read = await readAll();
-send({ isRead: true });
-send({ data: read && !isStopped ? indexOf(read) : undefined });
-port.close();
+export type BuilderFunctions = typeof functions;
+
+serve(functions);

@@ -2,14 +2,14 @@
  * The index in memory over the server's life: built in a thread of its own from the first query on, given to the threads that queries run
  * in, with what changed since, and built anew when that has become much.
  */
-import { Worker } from 'node:worker_threads';
 import type { Log } from '../../log.js';
 import type { Store } from '../../storage/engine/store.js';
+import { Thread } from '../../threads/thread.js';
 import { threadLimits } from '../../threads/thread-limits.js';
-import { bytesOf } from './index-data.js';
+import { bytesOf, type IndexData } from './index-data.js';
 import { LayeredGraphs } from './layered-graphs.js';
-import type { BuilderData, FromBuilder } from './memory-index-builder.js';
-import type { GraphChanges, MemoryAsked, MemoryBase, MemoryMessage } from './memory-layers.js';
+import type { BuilderFunctions } from './memory-index-builder.js';
+import type { GraphChanges, MemoryAsked, MemoryBase, QueryThread } from './memory-layers.js';
 
 export interface MemoryIndexOptions {
   /** The folder of the LevelDB. */
@@ -40,15 +40,14 @@ const worthRetrying = 0.1;
 export class MemoryIndex {
   private readonly changed = new LayeredGraphs();
   /** The threads that queries run in, each with the last change that it was told of. */
-  private readonly workers = new Map<Worker, number>();
+  private readonly threads = new Map<QueryThread, number>();
   private base: MemoryBase | undefined;
   private quads = 0;
-  private builder: Worker | undefined;
+  private builder: Thread<BuilderFunctions> | undefined;
+  private built: Promise<void> | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isClosed = false;
   private isPaused = false;
-  /** The thread that builds has LevelDB open. */
-  private isReading = false;
   private version = 0;
   /** The next build may begin. */
   private nextAt = 0;
@@ -87,38 +86,32 @@ export class MemoryIndex {
   /** Builds the index in the background. */
   start(): void {
     if (this.isClosed || this.isPaused || this.builder) return;
-    const { folder, maxQuads } = this.options;
     [this.isUsed, this.removed] = [false, 0];
     const sequence = this.changed.begin();
-    const began = performance.now();
-    const workerData: BuilderData = { folder, maxQuads };
-    const builder = new Worker(new URL('./memory-index-builder.js', import.meta.url), {
-      workerData,
-      resourceLimits: threadLimits(),
-    });
-    builder.unref();
+    const script = new URL('./memory-index-builder.js', import.meta.url);
+    const builder = new Thread<BuilderFunctions>({ script, limits: threadLimits() });
     this.builder = builder;
-    this.isReading = true;
-    let answer: Exclude<FromBuilder, { isRead: true }> | undefined;
+    this.built = this.build(builder, sequence);
+  }
+
+  private async build(builder: Thread<BuilderFunctions>, sequence: number): Promise<void> {
+    const { folder, maxQuads, pauseMs = 10_000, pauseTimes = 10 } = this.options;
+    const began = performance.now();
+    let data: IndexData | undefined;
     let failure: unknown;
-    builder.on('message', (message: FromBuilder) => {
-      if ('isRead' in message) this.isReading = false;
-      else answer = message;
-    });
-    builder.on('error', (error) => {
+    try {
+      data = await builder.call('build', { folder, maxQuads });
+    } catch (error) {
       failure = error;
-    });
-    builder.once('exit', () => {
-      this.builder = undefined;
-      this.isReading = false;
-      if (this.isClosed) return;
-      if (this.isPaused) return this.drop();
-      const ms = Math.round(performance.now() - began);
-      const { pauseMs = 10_000, pauseTimes = 10 } = this.options;
-      this.nextAt = Date.now() + Math.max(pauseMs, pauseTimes * ms);
-      if (answer?.data) this.adopt({ version: ++this.version, sequence, data: answer.data }, ms);
-      else this.giveUp(answer ? undefined : (failure ?? new Error('The thread ended.')));
-    });
+    }
+    await builder.end();
+    this.builder = undefined;
+    if (this.isClosed) return;
+    if (this.isPaused) return this.drop();
+    const ms = Math.round(performance.now() - began);
+    this.nextAt = Date.now() + Math.max(pauseMs, pauseTimes * ms);
+    if (data) this.adopt({ version: ++this.version, sequence, data }, ms);
+    else this.giveUp(failure);
   }
 
   /** It is being built, or will be soon. */
@@ -127,10 +120,10 @@ export class MemoryIndex {
   }
 
   /** Gives a new thread the index, now and whenever it changes. */
-  serve(worker: Worker): void {
-    this.workers.set(worker, 0);
-    worker.once('exit', () => this.workers.delete(worker));
-    if (this.base) tell(worker, this.base);
+  serve(thread: QueryThread): void {
+    this.threads.set(thread, 0);
+    void thread.exited.then(() => this.threads.delete(thread));
+    if (this.base) tell(thread, this.base);
   }
 
   /** What a query is told before its snapshot is taken. */
@@ -139,10 +132,10 @@ export class MemoryIndex {
   }
 
   /** What a query is told after that; `undefined`: the index is of no use to it. */
-  changes(worker: Worker, { version }: MemoryAsked): GraphChanges | undefined {
+  changes(thread: QueryThread, { version }: MemoryAsked): GraphChanges | undefined {
     if (this.base?.version !== version || this.isOver(tooMany)) return undefined;
-    const changes = this.changed.since(Math.max(this.workers.get(worker) ?? 0, this.base.sequence));
-    this.workers.set(worker, this.changed.sequence);
+    const changes = this.changed.since(Math.max(this.threads.get(thread) ?? 0, this.base.sequence));
+    this.threads.set(thread, this.changed.sequence);
     return changes;
   }
 
@@ -164,14 +157,8 @@ export class MemoryIndex {
   }
 
   private async endBuild(): Promise<void> {
-    const { builder } = this;
-    if (!builder) return;
-    // It closes LevelDB by itself; when it has, it may be killed.
-    if (!this.isReading) return void (await builder.terminate());
-    builder.ref();
-    const ended = new Promise((resolve) => builder.once('exit', resolve));
-    builder.postMessage('stop');
-    await ended;
+    await this.builder?.end();
+    await this.built;
   }
 
   private adopt(base: MemoryBase, ms: number): void {
@@ -185,7 +172,7 @@ export class MemoryIndex {
 
   private give(base: MemoryBase | undefined): void {
     this.base = base;
-    for (const worker of this.workers.keys()) tell(worker, base);
+    for (const thread of this.threads.keys()) tell(thread, base);
   }
 
   private giveUp(failure: unknown): void {
@@ -242,7 +229,7 @@ export class MemoryIndex {
   }
 }
 
-const tell = (worker: Worker, base: MemoryBase | undefined): void => {
-  const message: MemoryMessage = { base };
-  worker.postMessage(message);
+const tell = (thread: QueryThread, base: MemoryBase | undefined): void => {
+  // What it is told is of no use to a thread that ends.
+  thread.call('use', base).catch(() => {});
 };

@@ -9,16 +9,18 @@ import { type SortedQuads, sharedQuads, sortQuads } from './sorted-quads.js';
 import { TermIds } from './term-ids.js';
 import { TableFullError, TermTable } from './term-table.js';
 
-/** Tells a thread of the index in memory from here on; without a base there is none. */
-export interface MemoryMessage {
-  readonly base: MemoryBase | undefined;
-}
-
 export interface MemoryBase {
   readonly version: number;
   /** Changes up to this one are in it. */
   readonly sequence: number;
   readonly data: IndexData;
+}
+
+/** A thread that queries run in. */
+export interface QueryThread {
+  /** Tells it of the index from here on; `undefined`: there is none. */
+  call(name: 'use', base: MemoryBase | undefined): Promise<unknown>;
+  readonly exited: Promise<void>;
 }
 
 /** What is said before the snapshot is taken. */

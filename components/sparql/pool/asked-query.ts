@@ -1,0 +1,138 @@
+/** One query in one thread, from its task to the end of its answer: limits, what the thread asks for, and how fast its answer is taken. */
+import type { Readable } from 'node:stream';
+import type { Standing } from '../../../lib/component/access.js';
+import { LwsError } from '../../../lib/component/basics.js';
+import type { MemoryIndex, ServiceAnswer, ServiceCall } from '../../../lib/component/memory.js';
+import type { GraphScope } from '../../../lib/component/query.js';
+import { type Thread, ThreadOutput } from '../../../lib/component/threads.js';
+import type { AnswerPart, Purpose, QueryTask } from './messages.js';
+import { interrupted, refusalOf } from './query-errors.js';
+import type { QueryFunctions } from './query-worker.js';
+
+export interface QueryJob {
+  readonly task: QueryTask;
+  /** Whose query it is. */
+  readonly client: string;
+  readonly standing: Standing;
+  /** What the client may read; asked, or asked again, when the thread has its snapshot. */
+  readonly scope: () => Promise<GraphScope>;
+  /** Aborts when the client goes away. */
+  readonly gone: AbortSignal;
+  /** Answers what the thread cannot decide. */
+  readonly decide: (iris: readonly string[], purpose: Purpose) => Promise<readonly boolean[]>;
+  /** Asks another endpoint, as long as the query runs. */
+  readonly callService: (call: ServiceCall, ended: AbortSignal) => Promise<ServiceAnswer>;
+}
+
+export interface QueryAnswer {
+  readonly mediaType: string;
+  /** A small answer comes whole. */
+  readonly body: Buffer | Readable;
+}
+
+export interface QueryHost {
+  readonly timeoutMs: number;
+  readonly memory?: MemoryIndex | undefined;
+}
+
+export class AskedQuery {
+  private body: ThreadOutput | undefined;
+  /** Ends its calls of other endpoints. */
+  private calls: AbortController | undefined;
+  /** The scope that the query has begun with. */
+  private presumed: GraphScope | undefined;
+  private confirmed: Promise<void> | undefined;
+
+  /** @param begun is called when the answer begins */
+  constructor(
+    private readonly job: QueryJob,
+    private readonly host: QueryHost,
+    private readonly begun: (answer: QueryAnswer) => void,
+  ) {}
+
+  /** Returns when the answer has ended. @throws what a client is told */
+  async run(thread: Thread<QueryFunctions>): Promise<void> {
+    try {
+      this.end(await this.ask(thread));
+    } catch (error) {
+      const refusal = refusalOf(error, this.host);
+      // After the first byte only a broken connection says that the answer is not whole.
+      this.body?.destroy(refusal as Error);
+      throw refusal;
+    } finally {
+      this.calls?.abort();
+    }
+  }
+
+  private async ask(thread: Thread<QueryFunctions>): Promise<AnswerPart> {
+    const { job, host } = this;
+    const { memory, timeoutMs } = host;
+    const asked = memory?.asked;
+    // Saves a way there and back: what most may read is the same for everything. The changes that an index in memory needs,
+    // and the time that a new thread takes, are only known when it has begun.
+    if (!asked && thread.isReady) {
+      const scope = await this.answered(job.scope());
+      if (typeof scope === 'string') this.presumed = scope;
+    }
+    const { presumed } = this;
+    const last = await thread.call(
+      'answer',
+      { task: job.task, timeoutMs, asked, presumed },
+      {
+        deadlineMs: timeoutMs,
+        gone: job.gone,
+        take: (part) => this.take(part, thread),
+        answers: {
+          scope: async () => {
+            const scope = await this.answered(job.scope());
+            return { scope, changes: asked && memory?.changes(thread, asked) };
+          },
+          decide: async (iris, purpose) => {
+            await this.confirm();
+            return this.answered(job.decide(iris, purpose));
+          },
+          service: async (call) => {
+            await this.confirm();
+            this.calls ??= new AbortController();
+            return this.answered(job.callService(call, this.calls.signal));
+          },
+        },
+      },
+    );
+    await this.confirm();
+    return last;
+  }
+
+  /** Waits with what a presumed scope has led to, until the scope, asked again, is the same. */
+  private confirm(): Promise<void> | undefined {
+    if (this.presumed !== undefined)
+      this.confirmed ??= this.answered(this.job.scope()).then((scope) => {
+        if (scope !== this.presumed) throw interrupted();
+      });
+    return this.confirmed;
+  }
+
+  private async take({ mediaType, chunk }: AnswerPart, thread: Thread<QueryFunctions>): Promise<void> {
+    await this.confirm();
+    if (!this.body) {
+      // A client that goes away ends its query.
+      this.body = new ThreadOutput(() => void thread.end());
+      this.begun({ mediaType, body: this.body });
+    }
+    await this.body.add(chunk);
+  }
+
+  private end({ mediaType, chunk }: AnswerPart): void {
+    if (this.body) {
+      this.body.push(chunk);
+      this.body.finish();
+    } else this.begun({ mediaType, body: Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength) });
+  }
+
+  /** @throws LwsError when what the query needs to know cannot be had */
+  private answered<T>(promise: Promise<T>): Promise<T> {
+    return promise.catch((cause: unknown) => {
+      throw new LwsError('query-limit', 'The query was interrupted.', { cause });
+    });
+  }
+}

@@ -1,0 +1,146 @@
+/** What a script serves whose thread is a `Thread`. It is imported in threads alone. */
+import { parentPort, type Transferable, workerData } from 'node:worker_threads';
+import {
+  type ArgumentsOf,
+  endAt,
+  type FromThread,
+  type Functions,
+  faultOf,
+  heldAt,
+  type ResultOf,
+  type ThreadData,
+  type ToThread,
+} from './line.js';
+
+/** Parts that may be on their way without having been taken. */
+const maxUnderWay = 8;
+
+const port = parentPort!;
+const { shared, data } = workerData as ThreadData;
+const post = (message: FromThread, moves: readonly Transferable[] = []): void => port.postMessage(message, moves);
+
+const unwanted = 'Nobody waits for this thread any more.';
+
+/** The `data` that the thread was made with. */
+export const threadData: unknown = data;
+
+/** Nobody waits for what the thread does any more. */
+export const isEnding = (): boolean => Atomics.load(shared, endAt) !== 0;
+
+/** @throws Error when nobody waits any more; cheap enough for loops */
+export function assertWanted(): void {
+  if (isEnding()) throw new Error(unwanted);
+}
+
+/** Questions that wait for an answer, by their number. */
+const questions = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+const callers = new Map<number, Caller<never, never>>();
+let count = 0;
+
+/** Who called a function: is sent parts of the answer before its end, and asked. */
+export class Caller<Questions, Part> {
+  /** Buffers of the answer that move instead of being copied. */
+  readonly moves: Transferable[] = [];
+  private underWay = 0;
+  private wake: (() => void) | undefined;
+
+  constructor(private readonly call: number) {}
+
+  /** Sends a part, and returns when there is room for another. @throws Error when nobody waits any more */
+  async send(part: Part, moves?: readonly Transferable[]): Promise<void> {
+    this.underWay++;
+    post({ call: this.call, part }, moves);
+    while (this.underWay >= maxUnderWay && !isEnding())
+      await new Promise<void>((resolve) => {
+        this.wake = resolve;
+      });
+    assertWanted();
+  }
+
+  /** Asks the caller. @throws Error when nobody waits any more */
+  async ask<N extends keyof Questions & string>(
+    name: N,
+    ...given: ArgumentsOf<Questions[N]>
+  ): Promise<ResultOf<Questions[N]>> {
+    assertWanted();
+    const question = ++count;
+    const answer = new Promise<unknown>((resolve, reject) => questions.set(question, { resolve, reject }));
+    post({ call: this.call, question, name, given });
+    return (await answer) as ResultOf<Questions[N]>;
+  }
+
+  /** A part has been taken. */
+  taken(): void {
+    this.underWay--;
+    this.wakeUp();
+  }
+
+  wakeUp(): void {
+    this.wake?.();
+  }
+}
+
+interface Closable {
+  close(): Promise<void>;
+}
+
+const held = new Set<Closable>();
+
+/** Opens what this thread must not be killed inside of, and closes it before the thread ends. @throws Error when nobody waits any more */
+export async function hold<T extends Closable>(open: () => Promise<T>): Promise<T> {
+  Atomics.add(shared, heldAt, 1);
+  try {
+    assertWanted();
+    const opened = await open();
+    held.add(opened);
+    return opened;
+  } catch (error) {
+    Atomics.sub(shared, heldAt, 1);
+    throw error;
+  }
+}
+
+/** Closes it before. */
+export async function release(opened: Closable): Promise<void> {
+  await opened.close();
+  if (held.delete(opened)) Atomics.sub(shared, heldAt, 1);
+}
+
+/**
+ * Has functions called by whoever has the thread.
+ * @param opened resolves when what they need has been loaded; when it rejects, the thread crashes
+ */
+export function serve(functions: Functions, opened: Promise<unknown> = Promise.resolve()): void {
+  const leave = async (): Promise<void> => {
+    if (callers.size > 0) return;
+    await opened;
+    for (const each of held) await release(each);
+    process.exit();
+  };
+  const answer = async ({ call, name, given }: Extract<ToThread, { call: number }>): Promise<void> => {
+    const caller = new Caller<never, never>(call);
+    callers.set(call, caller);
+    await opened;
+    try {
+      const value = await functions[name]!(given as never, caller as never);
+      post({ call, value }, caller.moves);
+    } catch (error) {
+      post({ call, fault: faultOf(error) });
+    }
+    callers.delete(call);
+    if (isEnding()) await leave();
+  };
+  port.on('message', (message: ToThread) => {
+    if ('call' in message) void answer(message);
+    else if ('taken' in message) callers.get(message.taken)?.taken();
+    else if ('answered' in message) {
+      questions.get(message.answered)?.resolve(message.value);
+      questions.delete(message.answered);
+    } else {
+      for (const { reject } of questions.values()) reject(new Error(unwanted));
+      for (const caller of callers.values()) caller.wakeUp();
+      void leave();
+    }
+  });
+  void opened.then(() => post({ ready: true }));
+}

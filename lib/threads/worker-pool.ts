@@ -161,7 +161,8 @@ export class WorkerPool<F extends Functions = Functions> {
     const waiting = this.takeNext();
     if (!waiting) return;
     const resting = [...this.idle.keys()];
-    const thread = resting.find(({ isReady }) => isReady) ?? resting[0] ?? this.spawn();
+    // The one that worked last has what it needs in the caches of its processor.
+    const thread = resting.findLast(({ isReady }) => isReady) ?? resting[0] ?? this.spawn();
     clearTimeout(this.idle.get(thread));
     this.idle.delete(thread);
     void this.work(thread, waiting);

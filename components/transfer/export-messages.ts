@@ -1,4 +1,4 @@
-/** What the thread that writes an export and the one that answers requests tell each other. */
+/** What the thread that writes an export is told, and asks. */
 import type { ReadScope } from '../../lib/component/access.js';
 import type { BlobLocation } from '../../lib/component/blobs.js';
 
@@ -14,8 +14,6 @@ export interface ExportTask {
   readonly isController: boolean;
   /** The state of components that is about what is exported alone; absent: all of it. */
   readonly kept: ReadonlySet<string> | undefined;
-  /** Not zero: to end. */
-  readonly ended: Int32Array;
 }
 
 export type AskedMode = 'read' | 'control';
@@ -26,16 +24,7 @@ export interface ExportedState {
   readonly revision: string;
 }
 
-export type ToExport =
-  /** A chunk has been read. */
-  | { readonly taken: true }
-  | { readonly answer: number; readonly allowed: readonly boolean[] }
-  /** Look whether it is still wanted. */
-  | { readonly end: true };
-
-export type FromExport =
-  | { readonly chunk: Uint8Array }
-  | { readonly question: number; readonly mode: AskedMode; readonly states: readonly ExportedState[] }
-  | { readonly done: true }
-  /** The message is for people, unless it is a fault. */
-  | { readonly broken: string; readonly isFault: boolean };
+export interface ExportQuestions {
+  /** Which of them may be exported, in their order. */
+  decide(mode: AskedMode, states: readonly ExportedState[]): Promise<readonly boolean[]>;
+}

@@ -1,11 +1,12 @@
 /** An export as a stream of bytes: a thread writes it, and what the caller may read is decided here. */
 import { resolve } from 'node:path';
-import { PassThrough, Readable } from 'node:stream';
-import { Worker } from 'node:worker_threads';
+import { PassThrough, type Readable } from 'node:stream';
 import type { Access } from '../../lib/component/access.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
 import { entryRange, partsOfEntry } from '../../lib/component/entries.js';
-import type { AskedMode, ExportedState, ExportTask, FromExport, ToExport } from './export-messages.js';
+import { Thread, ThreadOutput } from '../../lib/component/threads.js';
+import type { AskedMode, ExportedState, ExportTask } from './export-messages.js';
+import type { ExportFunctions } from './export-worker.js';
 import { openWriter } from './formats/index.js';
 import { stateSpaces, TransferError } from './member.js';
 
@@ -46,22 +47,41 @@ export async function exportStream(platform: Platform, request: ExportRequest, o
   const isController = await allows('control', storage);
   const task: ExportTask = {
     ...{ dataDir: resolve(platform.dataDir), blobs: store.blobs.location, storage, of, format, isGzip },
-    ended: new Int32Array(new SharedArrayBuffer(4)),
     scope,
     isController,
     kept: isController && of !== storage ? await keptState(platform, of) : undefined,
   };
   const release = store.blobs.hold();
-  const onFault = (fault: string): void => platform.log.error({ reason: fault }, 'an export failed');
-  const stream = new ThreadOutput(task, { decide, onFault, idleMs });
+  const thread = new Thread<ExportFunctions>({
+    script: new URL('./export-worker.js', import.meta.url),
+    limits: { maxYoungGenerationSizeMb: 64 },
+  });
+  // It keeps a state of the store, and the blobs that it has.
+  const idle = { ms: idleMs, failure: () => tooSlow('Nobody takes anything of the export.') };
+  const stream = new ThreadOutput(() => void thread.end(), idle);
   const tooLong = (): void => void stream.destroy(tooSlow('The export took too long. Export a part.'));
   const timer = maxMs === undefined ? undefined : setTimeout(tooLong, maxMs);
-  stream.worker.once('exit', () => {
+  const decideAll = (mode: AskedMode, states: readonly ExportedState[]): Promise<boolean[]> =>
+    Promise.all(states.map((state) => decide(mode, state)));
+  thread
+    .call('write', task, { answers: { decide: decideAll }, take: (chunk) => stream.add(chunk) })
+    .then(() => stream.finish())
+    .catch((error: Error) => stream.destroyed || stream.destroy(whyBroken(error, platform)))
+    .finally(() => thread.end());
+  void thread.exited.then(() => {
     clearTimeout(timer);
     release();
     onEnd();
   });
   return stream;
+}
+
+function whyBroken(error: Error, { log }: Platform): Error {
+  if (error instanceof LwsError) return error;
+  // Between threads, errors keep their names alone.
+  if (error.name === TransferError.name) return new TransferError(error.message);
+  log.error({ reason: error.stack }, 'an export failed');
+  return new TransferError('The server failed; its log says why.');
 }
 
 /** Keys of the state of components all of whose targets lie in a container. */
@@ -84,85 +104,4 @@ async function emptyExport({ of, format, isGzip }: ExportRequest, storage: strin
   const writer = await openWriter(format, { stream }, { of, isGzip, storage });
   writer.end().catch((error: Error) => stream.destroy(error));
   return stream;
-}
-
-interface OutputOptions {
-  readonly decide: (mode: AskedMode, state: ExportedState) => Promise<boolean>;
-  readonly onFault: (fault: string) => void;
-  readonly idleMs: number | undefined;
-}
-
-/** What the thread writes, as fast as it is read. */
-class ThreadOutput extends Readable {
-  readonly worker: Worker;
-  private readonly waiting: Uint8Array[] = [];
-  private wantsMore = false;
-  private isDone = false;
-  private idle: NodeJS.Timeout | undefined;
-
-  constructor(
-    private readonly task: ExportTask,
-    private readonly options: OutputOptions,
-  ) {
-    super({ highWaterMark: 1 << 18 });
-    this.worker = new Worker(new URL('./export-worker.js', import.meta.url), {
-      workerData: task,
-      resourceLimits: { maxYoungGenerationSizeMb: 64 },
-    });
-    this.worker.on('message', (message: FromExport) => this.hear(message));
-    this.worker.once('error', (error) => this.destroy(error));
-    this.worker.once('exit', () => {
-      if (!this.isDone) this.destroy(new TransferError('The export was broken off.'));
-    });
-  }
-
-  private tell(message: ToExport): void {
-    this.worker.postMessage(message);
-  }
-
-  private hear(message: FromExport): void {
-    if ('chunk' in message) this.waiting.push(message.chunk);
-    else if ('question' in message) void this.answer(message.question, message.mode, message.states);
-    else if ('done' in message) this.isDone = true;
-    else {
-      if (message.isFault) this.options.onFault(message.broken);
-      this.destroy(new TransferError(message.isFault ? 'The server failed; its log says why.' : message.broken));
-    }
-    this.give();
-  }
-
-  private async answer(question: number, mode: AskedMode, states: readonly ExportedState[]): Promise<void> {
-    const { decide } = this.options;
-    try {
-      this.tell({ answer: question, allowed: await Promise.all(states.map((state) => decide(mode, state))) });
-    } catch (error) {
-      this.destroy(error as Error);
-    }
-  }
-
-  private give(): void {
-    while (this.wantsMore && this.waiting.length > 0) {
-      this.wantsMore = this.push(this.waiting.shift());
-      this.tell({ taken: true });
-    }
-    const { idleMs } = this.options;
-    // It keeps a state of the store, and the blobs that it has.
-    if (!this.wantsMore && idleMs !== undefined)
-      this.idle ??= setTimeout(() => this.destroy(tooSlow('Nobody takes anything of the export.')), idleMs);
-    if (this.isDone && this.waiting.length === 0) this.push(null);
-  }
-
-  override _read(): void {
-    this.wantsMore = true;
-    clearTimeout(this.idle);
-    this.idle = undefined;
-    this.give();
-  }
-
-  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    clearTimeout(this.idle);
-    Atomics.store(this.task.ended, 0, 1);
-    this.tell({ end: true });
-    done(error);
-  }
 }

@@ -120,4 +120,6 @@ export interface Writer {
 }
 
 /** The source cannot be read any further, or the target takes no more; what came before is whole. The message is for people. */
-export class TransferError extends CommandError {}
+export class TransferError extends CommandError {
+  override readonly name = 'TransferError';
+}

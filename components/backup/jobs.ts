@@ -3,12 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { Worker } from 'node:worker_threads';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
-import { threadLimits } from '../../lib/component/threads.js';
+import { Thread, threadLimits } from '../../lib/component/threads.js';
 import { maxSetBytes } from './graph-set.js';
 import type { StateFiles } from './state-file.js';
-import type { StateMessage, StateTask } from './state-worker.js';
+import type { StateFunctions, StateTask } from './state-worker.js';
 
 /** Milliseconds after which a back-up that nobody asks for lets go. */
 const forgottenMs = 15 * 60_000;
@@ -26,10 +25,9 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 export class BackupJobs {
   private current: Mutable<BackupJob> | undefined;
-  private worker: Worker | undefined;
+  private thread: Thread<StateFunctions> | undefined;
   private release: (() => void) | undefined;
   private timer: NodeJS.Timeout | undefined;
-  private ended = new Int32Array(new SharedArrayBuffer(4));
   private readonly folder: string;
 
   constructor(private readonly platform: Platform) {
@@ -52,19 +50,11 @@ export class BackupJobs {
     const job: Mutable<BackupJob> = { id, files, state: 'working', entries: 0 };
     this.current = job;
     this.release = this.platform.store.blobs.hold();
-    this.ended = new Int32Array(new SharedArrayBuffer(4));
     this.wake();
     try {
       const isKnown = await this.receive(job, known, set!);
       const folder = join(resolve(this.platform.dataDir), 'level');
-      const task: StateTask = { folder, files, known: isKnown ? set : undefined, ended: this.ended };
-      const worker = new Worker(new URL('./state-worker.js', import.meta.url), {
-        workerData: task,
-        resourceLimits: threadLimits(),
-      });
-      this.worker = worker;
-      worker.on('message', (message: StateMessage) => this.hear(job, message));
-      worker.once('error', (error) => this.hear(job, { failure: error.message }));
+      this.write(job, { folder, files, known: isKnown ? set : undefined });
       return job;
     } catch (error) {
       if (this.current === job) await this.end();
@@ -91,12 +81,24 @@ export class BackupJobs {
     return size > 0;
   }
 
-  private hear(job: Mutable<BackupJob>, message: StateMessage): void {
-    if (this.current !== job || Atomics.load(this.ended, 0) !== 0) return;
-    if ('failure' in message) {
-      Object.assign(job, { state: 'failed', failure: message.failure });
-      this.platform.log.error({ reason: message.failure }, 'a back-up failed');
-    } else Object.assign(job, { entries: message.entries, state: message.done ? 'ready' : 'working' });
+  private write(job: Mutable<BackupJob>, task: StateTask): void {
+    const script = new URL('./state-worker.js', import.meta.url);
+    const thread = new Thread<StateFunctions>({ script, limits: threadLimits() });
+    this.thread = thread;
+    const become = (change: Partial<BackupJob>): boolean => {
+      const isWanted = this.current === job && !thread.isEnding;
+      if (isWanted) Object.assign(job, change);
+      return isWanted;
+    };
+    const failed = (error: Error): void => {
+      const { message } = (error.cause ?? error) as Error;
+      if (become({ state: 'failed', failure: message }))
+        this.platform.log.error({ reason: message }, 'a back-up failed');
+    };
+    thread
+      .call('write', task, { take: (entries) => become({ entries }) })
+      .then((entries) => become({ entries, state: 'ready' }), failed)
+      .finally(() => thread.end());
   }
 
   find(id: string): BackupJob | undefined {
@@ -114,11 +116,9 @@ export class BackupJobs {
   /** Lets go of the current one; waits for its thread, which has LevelDB open. */
   async end(): Promise<void> {
     clearTimeout(this.timer);
-    const { current, worker, release } = this;
+    const { current, thread, release } = this;
     this.release = undefined;
-    // A thread that is killed while it reads could end the process: it ends by itself.
-    Atomics.store(this.ended, 0, 1);
-    if (worker) await new Promise((done) => (worker.threadId < 0 ? done(undefined) : worker.once('exit', done)));
+    await thread?.end();
     release?.();
     if (this.current !== current) return;
     rmSync(this.folder, { recursive: true, force: true });

@@ -46,10 +46,15 @@ export class Caller<Questions, Part> {
 
   constructor(private readonly call: number) {}
 
-  /** Sends a part, and returns when there is room for another. @throws Error when nobody waits any more */
-  async send(part: Part, moves?: readonly Transferable[]): Promise<void> {
+  /** Sends a part, whether or not there is room. */
+  tell(part: Part, moves?: readonly Transferable[]): void {
     this.underWay++;
     post({ call: this.call, part }, moves);
+  }
+
+  /** Sends a part, and returns when there is room for another. @throws Error when nobody waits any more */
+  async send(part: Part, moves?: readonly Transferable[]): Promise<void> {
+    this.tell(part, moves);
     while (this.underWay >= maxUnderWay && !isEnding())
       await new Promise<void>((resolve) => {
         this.wake = resolve;

@@ -50,12 +50,12 @@ async function read(
         quads.destroy(error as Error);
       }
       if (lines.length < linesAtATime) return;
-      void caller.send(lines);
+      caller.tell(lines);
       lines = [];
     });
     quads.once('end', done).once('error', fail);
   });
-  void caller.send(lines);
+  caller.tell(lines);
   return prefixes;
 }
 

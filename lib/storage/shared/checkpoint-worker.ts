@@ -1,5 +1,5 @@
 /** The thread that writes a checkpoint, so that requests do not wait for it. */
-import { workerData } from 'node:worker_threads';
+import { hold, serve } from '../../threads/serve.js';
 import { openLevel } from '../engine/durable-level.js';
 import { writeCheckpoint } from './checkpoint.js';
 import { Connection, type DatabaseAddress } from './connection.js';
@@ -11,12 +11,17 @@ export interface CheckpointTask {
   readonly keptMinutes: number;
 }
 
-const { folder, address, keptMinutes } = workerData as CheckpointTask;
-const connection = new Connection(address);
-const level = await openLevel(folder);
-try {
-  await writeCheckpoint(level, connection, keptMinutes);
-} finally {
-  await level.close();
-  await connection.close();
-}
+const functions = {
+  async write({ folder, address, keptMinutes }: CheckpointTask): Promise<void> {
+    const connection = new Connection(address);
+    try {
+      await writeCheckpoint(await hold(() => openLevel(folder)), connection, keptMinutes);
+    } finally {
+      await connection.close();
+    }
+  },
+};
+
+export type CheckpointFunctions = typeof functions;
+
+serve(functions);

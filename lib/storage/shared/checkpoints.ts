@@ -1,9 +1,8 @@
 /** When a checkpoint is due, and its making by the server that leads. */
-import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { Thread } from '../../threads/thread.js';
 import { threadLimits } from '../../threads/thread-limits.js';
 import { lastCheckpoint } from './checkpoint.js';
-import type { CheckpointTask } from './checkpoint-worker.js';
+import type { CheckpointFunctions, CheckpointTask } from './checkpoint-worker.js';
 import { Connection } from './connection.js';
 
 export interface CheckpointOptions extends CheckpointTask {
@@ -13,9 +12,12 @@ export interface CheckpointOptions extends CheckpointTask {
   readonly lookMs?: number;
 }
 
+/** A checkpoint under way that is not wanted any more is given up after so long. */
+const graceMs = 1_000;
+
 export class Checkpoints {
   private lookedAt = Number.NEGATIVE_INFINITY;
-  private worker: Worker | undefined;
+  private thread: Thread<CheckpointFunctions> | undefined;
   /** Bytes of the rows after one, up to another. */
   private measured = { after: -1, to: -1, bytes: 0 };
   /** Its own: a long journal takes long to be measured. */
@@ -28,20 +30,21 @@ export class Checkpoints {
   /** Called now and then by the server that leads. @throws the error of the database, or of the thread */
   async review(): Promise<void> {
     const { minBytes, folder, address, keptMinutes, lookMs = 30_000 } = this.options;
-    if (this.worker || performance.now() - this.lookedAt < lookMs) return;
+    if (this.thread || performance.now() - this.lookedAt < lookMs) return;
     this.lookedAt = performance.now();
     const last = await lastCheckpoint(this.connection);
     if ((await this.bytesAfter(last?.seq ?? 0)) < Math.max(minBytes, last?.bytes ?? 0)) return;
-    const workerData: CheckpointTask = { folder, address, keptMinutes };
-    const worker = new Worker(new URL('./checkpoint-worker.js', import.meta.url), {
-      workerData,
-      resourceLimits: threadLimits(),
-    });
-    this.worker = worker;
+    const script = new URL('./checkpoint-worker.js', import.meta.url);
+    const thread = new Thread<CheckpointFunctions>({ script, limits: threadLimits(), graceMs });
+    this.thread = thread;
     try {
-      await once(worker, 'exit');
+      await thread.call('write', { folder, address, keptMinutes });
+    } catch (error) {
+      // Nobody waits for one that was told to end.
+      if (this.thread === thread) throw error;
     } finally {
-      this.worker = undefined;
+      await thread.end();
+      this.thread = undefined;
     }
   }
 
@@ -60,7 +63,9 @@ export class Checkpoints {
   }
 
   async stop(): Promise<void> {
-    await this.worker?.terminate();
+    const { thread } = this;
+    this.thread = undefined;
+    await thread?.end();
     await this.connection.close();
   }
 }

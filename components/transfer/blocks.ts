@@ -1,4 +1,4 @@
-/** What the thread that reads an import and the one that decides about it tell each other. */
+/** What the thread that reads an import and the one that decides about it give each other. */
 
 import type { BlobLocation } from '../../lib/component/blobs.js';
 import type { BulkItem } from '../../lib/component/resources.js';
@@ -64,38 +64,30 @@ export interface ImportTask {
   readonly level: string;
   readonly blobs: BlobLocation;
   readonly bounds: RdfBounds;
-  /** Not zero: to end. */
-  readonly ended: Int32Array;
 }
 
 export type Operation = readonly [key: string, value: string | null];
 
-export type ToReader =
-  /** Some operations of the next batch: sending all at once would keep requests waiting. */
-  | { readonly operations: readonly Operation[] }
-  /** Write the block: its accepted items (by their index) that are `written` here, and the operations. */
-  | {
-      readonly write: number;
-      readonly accepted: readonly number[];
-      readonly written: readonly number[];
-    }
-  /** Send all keys of these items. */
-  | { readonly keysOf: number; readonly items: readonly number[] }
-  /** It has nothing to write of the block, whose blobs go but for those of `kept` items. */
-  | { readonly drop: number; readonly kept: readonly number[] }
-  /** Look whether to end. */
-  | { readonly end: true }
-  /** Nobody is going to say what becomes of the blocks. */
-  | { readonly abandon: true };
+/** Items of a block by their index. */
+export interface BlockPart {
+  readonly block: number;
+  readonly items: readonly number[];
+}
 
-export type FromReader =
+/** A batch that the thread writes. */
+export interface BlockWrite {
+  readonly block: number;
+  /** Items whose blobs stay, and those whose quads are written. */
+  readonly accepted: readonly number[];
+  readonly written: readonly number[];
+  /** The last operations of the batch. */
+  readonly operations: readonly Operation[];
+}
+
+/** What the thread sends while it reads. */
+export type ReadPart =
+  /** Bytes of the source, where they are known. */
   | { readonly total: number | undefined }
   /** Some items of the next block: receiving all at once would keep requests waiting. */
   | { readonly items: readonly BlockItem[] }
-  | { readonly block: Omit<ImportBlock, 'items'> }
-  | { readonly written: number }
-  | { readonly refused: number; readonly message: string }
-  | { readonly keysOf: number; readonly keys: readonly (readonly string[])[] }
-  | { readonly done: true }
-  /** The source cannot be read any further. The message is for people, unless it is a fault. */
-  | { readonly broken: string; readonly isFault: boolean };
+  | { readonly block: Omit<ImportBlock, 'items'> };

@@ -358,7 +358,7 @@ export class ImportJob implements BlockTaker {
     const accepted = acceptedOf(block.items, { verdicts });
     tx.partner = {
       bytes: block.batchBytes,
-      write: (operations) => this.thread!.write({ write: block.number, accepted, written }, operations),
+      write: (operations) => this.thread!.write({ block: block.number, accepted, written }, operations),
     };
   }
 

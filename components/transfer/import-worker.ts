@@ -2,22 +2,21 @@
  * The thread of an import: it reads and encodes, and writes the batches, of which it has the greater part. What is stored is decided
  * by the thread that answers requests.
  */
-import { parentPort, workerData } from 'node:worker_threads';
-import { LwsError } from '../../lib/component/basics.js';
 import { type Blobs, blobsAt } from '../../lib/component/blobs.js';
 import { breathe, type Level, openLevel, PreparedBatch, putQuad } from '../../lib/component/level.js';
+import { type Caller, hold, isEnding, serve, threadData } from '../../lib/component/serve.js';
 import { BlockBuilder, type BuiltBlock } from './block-builder.js';
-import type { FromReader, ImportTask, Operation, ToReader } from './blocks.js';
+import type { BlockPart, BlockWrite, ImportTask, Operation, ReadPart } from './blocks.js';
 import { openReader } from './formats/index.js';
-import { TransferError } from './member.js';
 
 /** Blocks that wait for their verdict, or for the disk, while the next is read. */
 const maxWaiting = 3;
 const itemsAtATime = 100;
 const quadsAtATime = 2000;
 
-const task = workerData as ImportTask;
-const tell = (message: FromReader): void => parentPort!.postMessage(message);
+const task = threadData as ImportTask;
+/** Absent in a dry run. */
+let level: Level | undefined;
 const waiting = new Map<number, BuiltBlock>();
 /** Of the next batch. */
 const operations: Operation[] = [];
@@ -27,7 +26,6 @@ const prepared = new Map<number, Promise<PreparedBatch>>();
 let isUsual = true;
 let settled: (() => void) | undefined;
 
-const isEnded = (): boolean => Atomics.load(task.ended, 0) !== 0;
 /** Waits until so few blocks wait. */
 const room = async (most: number, isEnough = (): boolean => false): Promise<void> => {
   while (waiting.size > most && !isEnough())
@@ -69,11 +67,11 @@ async function takePrepared(number: number): Promise<PreparedBatch | undefined> 
 async function write(
   level: Level,
   built: BuiltBlock,
-  { write: number, accepted, written }: Extract<ToReader, { write: number }>,
+  { block, accepted, written, ...rest }: BlockWrite,
 ): Promise<void> {
-  const others = operations.splice(0);
+  const others = [...operations.splice(0), ...rest.operations];
   const last = others.pop()!;
-  let batch = await takePrepared(number);
+  let batch = await takePrepared(block);
   isUsual = written.length === graphsOf(built).length;
   if (!isUsual) {
     await batch?.close();
@@ -107,31 +105,12 @@ function settle(number: number): void {
   settled?.();
 }
 
-async function hear(level: Level, message: ToReader): Promise<void> {
-  if ('operations' in message) operations.push(...message.operations);
-  else if ('keysOf' in message) {
-    const { keys } = waiting.get(message.keysOf)!;
-    tell({ keysOf: message.keysOf, keys: message.items.map((index) => keys[index] ?? []) });
-  } else if ('write' in message)
-    try {
-      await write(level, waiting.get(message.write)!, message);
-      tell({ written: message.write });
-    } catch (error) {
-      // It may be on the disk: its blobs stay, and the store finds out when it is opened again.
-      tell({ refused: message.write, message: (error as Error).message });
-    } finally {
-      settle(message.write);
-    }
-  else if ('drop' in message) await drop(message.drop, message.kept);
-  else if ('abandon' in message) await Promise.all([...waiting.keys()].map((number) => drop(number, [])));
-  else settled?.();
-}
-
-async function read(level: Level | undefined, blobs: Blobs | undefined): Promise<void> {
+/** @returns whether all of it was read */
+async function read(caller: Caller<unknown, ReadPart>, blobs: Blobs | undefined): Promise<boolean> {
   const { source, name, format, mediaType, into, rewrite, cursor, seed, acls, bounds } = task;
   const reader = await openReader({ path: source, name, ...(mediaType === undefined ? {} : { mediaType }) }, format);
   try {
-    tell({ total: reader.total });
+    caller.tell({ total: reader.total });
     let number = 0;
     const known = { isMixed: false, listed: '' };
     const fresh = (): BlockBuilder => new BlockBuilder({ into, seed, acls, blobs, bounds }, known);
@@ -141,20 +120,21 @@ async function read(level: Level | undefined, blobs: Blobs | undefined): Promise
       builder = fresh();
       waiting.set(built.block.number, built);
       const { items, ...rest } = built.block;
-      for (let at = 0; at < items.length; at += itemsAtATime) tell({ items: items.slice(at, at + itemsAtATime) });
-      tell({ block: rest });
+      for (let at = 0; at < items.length; at += itemsAtATime)
+        caller.tell({ items: items.slice(at, at + itemsAtATime) });
+      caller.tell({ block: rest });
       if (level) prepare(level, built);
-      await room(maxWaiting - 1, isEnded);
+      await room(maxWaiting - 1, isEnding);
     };
     try {
       for await (const step of reader.read({ into, rewrite, ...(cursor === undefined ? {} : { cursor }) })) {
         await builder.add(step);
         if (builder.isFull) await send();
-        if (isEnded()) return;
+        if (isEnding()) return false;
       }
     } finally {
       // What came before an error is whole, and stored.
-      if (isEnded()) await builder.abort();
+      if (isEnding()) await builder.abort();
       else if (!builder.isEmpty) await send();
     }
   } finally {
@@ -162,20 +142,46 @@ async function read(level: Level | undefined, blobs: Blobs | undefined): Promise
     await room(0);
     await reader.close();
   }
-  tell({ done: true });
+  return true;
 }
 
-const level = task.dryRun ? undefined : await openLevel(task.level);
-try {
-  const blobs = task.dryRun ? undefined : await blobsAt(task.blobs);
-  parentPort!.on('message', (message: ToReader) => {
-    hear(level!, message).catch((error: Error) => tell({ broken: error.stack ?? error.message, isFault: true }));
-  });
-  await read(level, blobs);
-} catch (error) {
-  const isFault = !(error instanceof TransferError || error instanceof LwsError);
-  tell({ broken: isFault ? ((error as Error).stack ?? String(error)) : (error as Error).message, isFault });
-} finally {
-  parentPort!.close();
-  await level?.close();
-}
+const functions = {
+  /** Sends the blocks. @returns whether all of the source was read @throws TransferError, LwsError when it cannot be read any further */
+  async read(_: undefined, caller: Caller<unknown, ReadPart>): Promise<boolean> {
+    if (task.dryRun) return read(caller, undefined);
+    level = await hold(() => openLevel(task.level));
+    return read(caller, await blobsAt(task.blobs));
+  },
+
+  /** Some operations of the next batch: sending all at once would keep requests waiting. */
+  operations(some: readonly Operation[]): void {
+    operations.push(...some);
+  },
+
+  /** All keys of some items. */
+  keysOf({ block, items }: BlockPart): readonly (readonly string[])[] {
+    const { keys } = waiting.get(block)!;
+    return items.map((index) => keys[index] ?? []);
+  },
+
+  /** Writes a batch. What fails may be on the disk: its blobs stay, and the store finds out when it is opened again. */
+  async write(given: BlockWrite): Promise<void> {
+    try {
+      await write(level!, waiting.get(given.block)!, given);
+    } finally {
+      settle(given.block);
+    }
+  },
+
+  /** Nothing is written of the block, whose blobs go but for those of these items. */
+  drop: ({ block, items }: BlockPart) => drop(block, items),
+
+  /** Nobody is going to say what becomes of the blocks. */
+  async abandon(): Promise<void> {
+    await Promise.all([...waiting.keys()].map((number) => drop(number, [])));
+  },
+};
+
+export type ImportFunctions = typeof functions;
+
+serve(functions);

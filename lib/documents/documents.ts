@@ -79,12 +79,6 @@ interface Task<Name extends keyof DocumentFunctions> {
   readonly deadlineMs?: number | undefined;
 }
 
-interface Answer<Name extends keyof DocumentFunctions> {
-  readonly value: ResultOf<DocumentFunctions[Name]>;
-  /** Keys of the answer but for the last ones. */
-  readonly keys: readonly string[];
-}
-
 /** Who controls the storage always finds a thread. */
 const ranks = [2, 1, 1];
 
@@ -218,10 +212,9 @@ export class Documents {
   ): Promise<EncodedDocument<GraphKeys> | MissingContext> {
     const given = { ...document, bytes, bounds: this.options.bounds };
     const task = { name: 'parse', given, moves: [bytes.buffer], client, deadlineMs } as const;
-    const { value, keys } = await this.inThread(pool, task);
-    if ('missing' in value) return value;
-    if ('keys' in value) return { ...value, keys: keys.concat(value.keys) };
-    const { packed, ...rest } = value;
+    const parsed = await this.inThread(pool, task);
+    if ('missing' in parsed || 'keys' in parsed) return parsed;
+    const { packed, ...rest } = parsed;
     return { ...rest, keys: new PackedKeys(packed.length, packed.chunks) };
   }
 
@@ -234,7 +227,7 @@ export class Documents {
   ): Promise<Uint8Array | undefined> {
     if (keys.length <= inlineTriples) return tasks.render({ lines: keys, format, graph, prefixes });
     const given = { lines: keys, format, graph, prefixes };
-    return (await this.inThread(this.pools.large, { name: 'render', given })).value;
+    return this.inThread(this.pools.large, { name: 'render', given });
   }
 
   /** @throws LwsError `malformed-body` when the bytes are no JSON */
@@ -252,7 +245,7 @@ export class Documents {
     if (bytes.length + patch.length <= inlineBytes['application/json']) return tasks.patchJson({ bytes, patch, merge });
     const copy = owned(bytes);
     const task = { name: 'patchJson', given: { bytes: copy, patch, merge }, moves: [copy.buffer] } as const;
-    return (await this.inThread(this.pools.large, task)).value;
+    return this.inThread(this.pools.large, task);
   }
 
   /**
@@ -276,7 +269,7 @@ export class Documents {
    * @throws LwsError see `readUpdate`
    */
   async readChange(text: string, graph: string): Promise<DataChange | undefined> {
-    const { value: change } = await this.inThread(this.pools.large, { name: 'readChange', given: { text, graph } });
+    const change = await this.inThread(this.pools.large, { name: 'readChange', given: { text, graph } });
     if (!change) return undefined;
     // Between threads, objects lose their classes.
     const keysOf = (side: PackedChange['added']) => unpackedSoon(new PackedKeys(side.length, side.chunks));
@@ -305,9 +298,7 @@ export class Documents {
   async update(text: string, { keys: lines, graph, prefixes }: GraphState): Promise<EncodedDocument> {
     const timeoutMs = this.options.updateTimeoutMs;
     const given = { text, graph, prefixes, lines, timeoutMs, bounds: this.options.bounds };
-    const task = { name: 'update', given, deadlineMs: timeoutMs + graceMs } as const;
-    const { value, keys } = await this.inThread(this.pools.updates, task);
-    return { ...value, keys: keys.concat(value.keys) };
+    return this.inThread(this.pools.updates, { name: 'update', given, deadlineMs: timeoutMs + graceMs });
   }
 
   async close(): Promise<void> {
@@ -317,7 +308,7 @@ export class Documents {
   private async inThread<Name extends keyof DocumentFunctions>(
     pool: DocumentPool,
     { client, ...task }: Task<Name>,
-  ): Promise<Answer<Name>> {
+  ): Promise<ResultOf<DocumentFunctions[Name]>> {
     const { taskTimeoutMs = 120_000 } = this.options;
     const sender = await this.sender?.();
     try {
@@ -335,7 +326,7 @@ export class Documents {
 async function perform<Name extends keyof DocumentFunctions>(
   thread: Thread<DocumentFunctions>,
   { name, given, moves = [], deadlineMs }: Task<Name>,
-): Promise<Answer<Name>> {
+): Promise<ResultOf<DocumentFunctions[Name]>> {
   const keys: string[] = [];
   const take = (some: readonly string[]): void => {
     for (const key of some) keys.push(key);
@@ -348,7 +339,8 @@ async function perform<Name extends keyof DocumentFunctions>(
   const value = await thread.call(name, { ...given, lines: lines.slice(at) }, options);
   // What the task has left in the memory of the thread goes with the thread alone.
   if (value && typeof value === 'object' && 'packed' in value) void thread.end();
-  return { value, keys };
+  // Those that came before are the first ones.
+  return keys.length === 0 ? value : { ...value, keys: keys.concat((value as EncodedDocument).keys) };
 }
 
 /** Bytes that a thread may take away: those of a Buffer may be part of others', and are the caller's unless nobody needs them. */

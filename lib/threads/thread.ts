@@ -56,7 +56,8 @@ export class Thread<F extends Functions = Functions> {
   private readonly shared = new Int32Array(new SharedArrayBuffer(8));
   private readonly calls = new Map<number, OpenCall>();
   private count = 0;
-  private hasLoaded = false;
+  /** It has loaded what it needs. */
+  isReady = false;
   private hasExited = false;
   private failure = new ThreadEnded('crash');
   /** Resolves when it has ended, by itself or not. */
@@ -79,11 +80,6 @@ export class Thread<F extends Functions = Functions> {
         resolve();
       }),
     );
-  }
-
-  /** It has loaded what it needs. */
-  get isReady(): boolean {
-    return this.hasLoaded;
   }
 
   /** It was told to end, or has ended. */
@@ -113,7 +109,7 @@ export class Thread<F extends Functions = Functions> {
     if (this.calls.size === 0) this.worker.ref();
     this.calls.set(id, call);
     this.post({ call: id, name, given }, moves);
-    if (this.hasLoaded) startClock(call);
+    if (this.isReady) startClock(call);
     if (gone?.aborted) onGone();
     try {
       return (await answer) as ResultOf<F[N]>;
@@ -151,7 +147,7 @@ export class Thread<F extends Functions = Functions> {
 
   private hear(message: FromThread): void {
     if ('ready' in message) {
-      this.hasLoaded = true;
+      this.isReady = true;
       for (const call of this.calls.values()) startClock(call);
       return;
     }

@@ -83,10 +83,10 @@ export class AskedQuery {
         gone: job.gone,
         take: (part) => this.take(part, thread),
         answers: {
-          scope: async () => {
-            const scope = await this.answered(job.scope());
-            return { scope, changes: asked && memory?.changes(thread, asked) };
-          },
+          scope: async () => ({
+            scope: await this.answered(job.scope()),
+            changes: asked && memory?.changes(thread, asked),
+          }),
           decide: async (iris, purpose) => {
             await this.confirm();
             return this.answered(job.decide(iris, purpose));

@@ -5,18 +5,11 @@ import { ThreadEnded } from '../../../lib/component/threads.js';
 /** What a client is told of it. */
 export function refusalOf(error: unknown, limits: { readonly timeoutMs: number }): unknown {
   if (!(error instanceof ThreadEnded)) return error;
-  switch (error.why) {
-    case 'gone':
-      return gone();
-    case 'deadline':
-      return timeout(limits);
-    case 'memory':
-      return outOfMemory(error);
-    case 'crash':
-      return interrupted(error);
-    default:
-      return tooBusy();
-  }
+  const { why } = error;
+  if (why === 'gone') return new LwsError('query-limit', 'The client went away.');
+  if (why === 'deadline') return timeout(limits);
+  if (why === 'memory') return outOfMemory(error);
+  return why === 'crash' ? interrupted(error) : tooBusy();
 }
 
 const tooBusy = (): LwsError =>
@@ -30,4 +23,3 @@ export const outOfMemory = (cause?: Error): LwsError =>
   new LwsError('query-limit', 'The query needed too much memory and was ended. Make it narrower.', { cause });
 export const interrupted = (cause?: Error): LwsError =>
   new LwsError('too-busy', 'The query was interrupted. Try again.', { cause, fields: { 'Retry-After': '1' } });
-const gone = (): LwsError => new LwsError('query-limit', 'The client went away.');

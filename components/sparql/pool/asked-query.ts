@@ -56,6 +56,8 @@ export class AskedQuery {
       this.end(await this.ask(thread));
     } catch (error) {
       const refusal = refusalOf(error, this.host);
+      // What came before it is begun before it fails, however long the scope takes.
+      await this.confirmed?.catch(() => {});
       // After the first byte only a broken connection says that the answer is not whole.
       this.body?.destroy(refusal as Error);
       throw refusal;
@@ -113,7 +115,8 @@ export class AskedQuery {
   }
 
   private async take({ mediaType, chunk }: AnswerPart, thread: Thread<QueryFunctions>): Promise<void> {
-    await this.confirm();
+    const confirmed = this.confirm();
+    if (confirmed) await confirmed;
     if (!this.body) {
       // A client that goes away ends its query.
       this.body = new ThreadOutput(() => void thread.end());

@@ -9,7 +9,6 @@ import { fixedRoutes, pathsElsewhere } from './fixed-routes.js';
 import { freshness } from './freshness.js';
 import { graphStore } from './graph-store.js';
 import { openMode } from './open-mode.js';
-import { problems } from './problem.js';
 import { logged, pathOf } from './request-log.js';
 import { resources } from './resources.js';
 import { answered } from './respond.js';
@@ -29,8 +28,7 @@ export function createApp(appContext: AppContext): Application {
   const traffic = new Traffic();
   const koa = new BareKoa<State>((error) => appContext.log.error({ err: error }, 'a request was not answered'))
     .use(logged(appContext, traffic)) // its id; at the end its line in the log
-    .use(answered(appContext)) // writes the answer that the steps below come to
-    .use(problems(appContext.challenge)) // what they throw is a problem document
+    .use(answered(appContext)) // writes the answer that the steps below come to, or the problem that they throw
     .use(cors(appContext)) // fields for other origins, and preflights
     .use(transportRules(appContext, traffic)) // HTTPS, Host, OPTIONS *
     .use(openMode(appContext)) // other sites stay out of what everybody may write

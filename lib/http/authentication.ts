@@ -5,6 +5,8 @@ import type { Step } from './exchange.js';
 import { field } from './request.js';
 import { addressOf } from './request-log.js';
 
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
 export const authentication =
   (appContext: AppContext): Step =>
   (ctx, next) => {
@@ -12,12 +14,11 @@ export const authentication =
     const { exchange } = ctx.state;
     const { origin, 'lws-purpose': purpose } = req.headers;
     const establish = (asked: Access): void => {
-      exchange.access = {
-        ...asked,
-        ...(exchange.trace === undefined ? {} : { trace: exchange.trace }),
-        ...(origin === undefined ? {} : { origin }),
-        ...(purpose === undefined ? {} : { purpose: String(purpose) }),
-      };
+      const access: Mutable<Access> = { ...asked };
+      if (exchange.trace !== undefined) access.trace = exchange.trace;
+      if (origin !== undefined) access.origin = origin;
+      if (purpose !== undefined) access.purpose = String(purpose);
+      exchange.access = access;
     };
     const asked = appContext.authenticator.authenticate({
       authorization: req.headers.authorization,

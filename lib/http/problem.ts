@@ -1,9 +1,6 @@
 /** Refusals as `application/problem+json` (RFC 9457). It owns the only table from code to status, title and type. */
 import { type ChallengePolicy, challenges } from '../authentication/challenge.js';
 import { type ErrorCode, LwsError } from '../errors.js';
-import { interruptedRead } from '../storage/engine/durable-level.js';
-import { withDigests } from './digests.js';
-import type { Step } from './exchange.js';
 import type { Reply } from './reply.js';
 
 const table: Readonly<Record<ErrorCode, readonly [status: number, title: string]>> = {
@@ -58,20 +55,6 @@ const table: Readonly<Record<ErrorCode, readonly [status: number, title: string]
   'unsupported-rdf': [400, 'The RDF cannot be stored'],
   'update-timeout': [422, 'The work took too long'],
 };
-
-/** What a later step throws becomes the answer. */
-export const problems =
-  (challenge: ChallengePolicy): Step =>
-  async (ctx, next) => {
-    const { exchange } = ctx.state;
-    try {
-      await next();
-      exchange.reply = withDigests(ctx.req, exchange.reply!);
-    } catch (error) {
-      exchange.failure = interruptedRead(error);
-      exchange.reply = problemReply(exchange.failure, exchange.id, challenge);
-    }
-  };
 
 /** The status that a refusal is answered with. */
 export const statusOf = (error: unknown): number => (error instanceof LwsError ? table[error.code][0] : 500);

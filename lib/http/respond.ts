@@ -4,14 +4,20 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { formatLink } from '../fields/link.js';
 import { lws } from '../rdf/vocabulary.js';
+import { interruptedRead } from '../storage/engine/durable-level.js';
 import type { AppContext } from './app-context.js';
+import { withDigests } from './digests.js';
 import type { Step } from './exchange.js';
 import { breakOff, endUnread, hangUp, hasBody, isHttp2 } from './http2.js';
+import { problemReply } from './problem.js';
 import type { Fields, Reply } from './reply.js';
 import { ClientGone, expectsContinue } from './request.js';
 
-/** Writes the answer that the later steps came to, with the fields of every answer. koa writes nothing. */
-export function answered({ storage: { rootIri: storage }, hstsSeconds, idleMs }: AppContext): Step {
+/**
+ * Writes the answer that the later steps came to, or the problem document of what they throw, with the fields of every answer. koa
+ * writes nothing.
+ */
+export function answered({ storage: { rootIri: storage }, hstsSeconds, idleMs, challenge }: AppContext): Step {
   const fixed = {
     // rule 10.2: every answer says which storage it is of; those of resources say more in their own Link.
     Link: formatLink(storage, lws.storage),
@@ -21,7 +27,13 @@ export function answered({ storage: { rootIri: storage }, hstsSeconds, idleMs }:
     const { req, res } = ctx;
     const { exchange } = ctx.state;
     ctx.respond = false;
-    await next();
+    try {
+      await next();
+      exchange.reply = withDigests(req, exchange.reply!);
+    } catch (error) {
+      exchange.failure = interruptedRead(error);
+      exchange.reply = problemReply(exchange.failure, exchange.id, challenge);
+    }
     if (exchange.failure instanceof ClientGone) return void res.destroy();
     endUnread(res, idleMs);
     try {

@@ -17,16 +17,26 @@ export interface Guard {
  * Requires a mode on an existing resource and returns its record.
  * @throws LwsError `unauthenticated`, `forbidden` or `not-found`, as the caller may learn
  */
-export async function requireAccess(
+export function requireAccess(
   guard: Guard,
   view: View,
   access: Access,
   mode: Mode,
   iri: string,
-): Promise<ResourceRecord> {
+): ResourceRecord | Promise<ResourceRecord> {
   const record = view.record(iri);
+  const isAllowed = record !== undefined && decided(guard, { view, access, mode, iri, record });
+  // Nearly always nobody has to be waited for.
+  return record && isAllowed === true ? record : grantedLater(guard, { view, access, mode, iri, record }, isAllowed);
+}
+
+async function grantedLater(
+  guard: Guard,
+  { view, access, mode, iri, record }: Omit<Question, 'record'> & { readonly record: ResourceRecord | undefined },
+  isAllowed: boolean | Promise<boolean>,
+): Promise<ResourceRecord> {
   if (!record) throw await refusalOfAbsent(guard, view, access, iri);
-  if (await decided(guard, { view, access, mode, iri, record })) {
+  if (await isAllowed) {
     // The decision may have taken its time: the record as it is now.
     const current = view.record(iri);
     if (current) return current;

@@ -3,11 +3,20 @@ import Koa, { type ParameterizedContext } from 'koa';
 
 type Step<StateT> = (ctx: ParameterizedContext<StateT>, next: () => Promise<void>) => Promise<void>;
 
-/** koa's own binds a function and makes two promises for each step of each request. Each step calls `next` once. */
+/**
+ * koa's own binds a function and makes two promises for each step of each request. Each step calls `next` once. What one throws at once
+ * is rejected like the rest, so that no answer is written while Node still reads the request.
+ */
 const composed =
   <StateT>(steps: readonly Step<StateT>[]) =>
   (ctx: ParameterizedContext<StateT>): Promise<void> => {
-    const from = (i: number): Promise<void> => steps[i]!(ctx, () => from(i + 1));
+    const from = (i: number): Promise<void> => {
+      try {
+        return steps[i]!(ctx, () => from(i + 1));
+      } catch (error) {
+        return Promise.reject(error);
+      }
+    };
     return from(0);
   };
 

@@ -18,19 +18,29 @@ import { preconditions } from './request.js';
 import { isConditional, notModified, recordFields, revalidate } from './state-fields.js';
 
 /** The answer of a read of an RDF resource. `undefined` when it changed so that it has to be looked at again. */
-export async function representRdf(
+export function representRdf(
   storage: Storage,
   req: IncomingMessage,
   record: ResourceRecord,
-): Promise<Reply | undefined> {
+): Reply | undefined | Promise<Reply | undefined> {
   const format = chooseRdfFormat(req.headers.accept);
   // RDF/XML may have no way to write it, or only one that takes the whole of it.
   const fallback = format === rdfXml ? chooseFormatButXml(req.headers.accept) : format;
-  const representation = hasLines(format, record)
-    ? undefined
-    : await rdfRepresentation(storage, record, { format, fallback });
-  if (!representation)
-    return isLargeGraph(record.triples ?? 0) ? representLines(storage, req, { record, format: fallback }) : undefined;
+  const found = hasLines(format, record) ? undefined : rdfRepresentation(storage, record, { format, fallback });
+  const asked = { record, format: fallback };
+  return found instanceof Promise
+    ? found.then((representation) => graphReply(storage, req, asked, representation))
+    : graphReply(storage, req, asked, found);
+}
+
+function graphReply(
+  storage: Storage,
+  req: IncomingMessage,
+  asked: { readonly record: ResourceRecord; readonly format: RdfFormat },
+  representation: Representation | undefined,
+): Reply | undefined | Promise<Reply | undefined> {
+  const { record } = asked;
+  if (!representation) return isLargeGraph(record.triples ?? 0) ? representLines(storage, req, asked) : undefined;
   const current = representation.revision === record.revision ? record : (storage.store.record(record.iri) ?? record);
   const reply = wholeReply(storage, current, representation);
   // Nearly every request asks for nothing else, so the answer is made once.

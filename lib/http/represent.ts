@@ -26,11 +26,11 @@ const executable =
   /^(?:text\/html|image\/svg\+xml|application\/xhtml\+xml|(?:text|application)\/(?:xml|xslt|xsl|rdf\+xml)|[^;]+\+xml)$/;
 
 /** The answer of a read of a data resource. `undefined` when it was deleted meanwhile. */
-export async function representData(
+export function representData(
   storage: Storage,
   req: IncomingMessage,
   record: ResourceRecord,
-): Promise<Reply | undefined> {
+): Reply | undefined | Promise<Reply | undefined> {
   return record.kind === 'rdf' ? representRdf(storage, req, record) : representBytes(storage, req, record);
 }
 

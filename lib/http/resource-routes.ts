@@ -47,7 +47,7 @@ const methods: Readonly<Record<string, (exchange: ResourceExchange) => Promise<R
 };
 
 /** Answers a request for a resource. @throws LwsError whatever refuses it */
-export async function resourceReply(exchange: ResourceExchange): Promise<Reply> {
+export function resourceReply(exchange: ResourceExchange): Promise<Reply> {
   const { storage, req, access, target } = exchange;
   const isWrite = req.method === 'PUT' || req.method === 'PATCH' || req.method === 'DELETE' || req.method === 'POST';
   const described = describedBy(target.iri);
@@ -57,7 +57,7 @@ export async function resourceReply(exchange: ResourceExchange): Promise<Reply> 
   if (storage.acls && controlled?.startsWith(storage.rootIri)) return aclReply(exchange, storage.acls, controlled);
   if (isRun(exchange)) return runReply(exchange);
   const method = Object.hasOwn(methods, req.method ?? '') ? methods[req.method!] : undefined;
-  if (!method) throw await unsupportedMethod(storage, access, target.iri);
+  if (!method) return unsupportedMethod(storage, access, target.iri);
   // Rule 1.3: before anything that the request may say besides.
   if (req.method === 'PUT' || req.method === 'PATCH') assertUnreserved(storage, target.iri);
   if (isWrite && target.query !== undefined)
@@ -65,45 +65,51 @@ export async function resourceReply(exchange: ResourceExchange): Promise<Reply> 
   return method(exchange);
 }
 
-async function unsupportedMethod(storage: Storage, access: Access, iri: string): Promise<LwsError> {
+async function unsupportedMethod(storage: Storage, access: Access, iri: string): Promise<never> {
   const record = await requireAccess(storage, storage.store, access, 'read', iri);
-  return new LwsError('method-not-allowed', 'The method is not supported.', {
+  throw new LwsError('method-not-allowed', 'The method is not supported.', {
     fields: { Allow: allowedMethods(record, storage).join(', ') },
   });
 }
 
-/** Answers GET and HEAD. @throws LwsError whatever refuses it */
-export function read(exchange: Reading): Promise<Reply> {
-  return represent(exchange).catch((error: unknown) => toldHowToCreate(exchange, error));
-}
-
 type Reading = Pick<ResourceExchange, 'storage' | 'description' | 'req' | 'access' | 'target'>;
 
-async function represent(exchange: Reading): Promise<Reply> {
+/** Answers GET and HEAD. What is at hand is not waited for: each wait is a part of the time of a small GET. @throws LwsError whatever refuses it */
+export async function read(exchange: Reading): Promise<Reply> {
   const { storage, description, req, access, target } = exchange;
-  if (target.iri === storage.rootIri && pageOf(target.query) === undefined && prefersDescription(req.headers.accept))
-    return descriptionReply(req, storage, description);
-  // A resource that is replaced while its bytes are looked for is simply read again.
-  for (let attempt = 0; attempt < 5; attempt++) {
-    const record = await requireAccess(storage, storage.store, access, 'read', target.iri);
-    if (req.headers['if-match'] !== undefined || req.headers['if-unmodified-since'] !== undefined)
-      await assertReadable(storage, req, access, record);
-    const reply =
-      record.kind === 'container'
-        ? await representContainer(storage, req, access, record, target.query)
-        : await representData(storage, req, record);
-    if (!reply) continue;
-    // What came after the decision is shown to those alone who may read it after it came.
-    const current = storage.store.record(target.iri);
-    if (current?.revision !== record.revision)
-      await requireAccess(storage, storage.store, access, 'read', target.iri).catch((error: unknown) => {
-        if (reply.body && !Buffer.isBuffer(reply.body)) reply.body.destroy();
-        throw error;
-      });
-    if (!storage.acls) return reply;
-    return { ...reply, fields: { ...reply.fields, 'WAC-Allow': await wacAllow(storage, access, record) } };
+  try {
+    if (target.iri === storage.rootIri && pageOf(target.query) === undefined && prefersDescription(req.headers.accept))
+      return descriptionReply(req, storage, description);
+    // A resource that is replaced while its bytes are looked for is simply read again.
+    for (let attempt = 0; attempt < 5; attempt++) {
+      const granted = requireAccess(storage, storage.store, access, 'read', target.iri);
+      const record = granted instanceof Promise ? await granted : granted;
+      if (req.headers['if-match'] !== undefined || req.headers['if-unmodified-since'] !== undefined)
+        await assertReadable(storage, req, access, record);
+      const found =
+        record.kind === 'container'
+          ? representContainer(storage, req, access, record, target.query)
+          : representData(storage, req, record);
+      const reply = found instanceof Promise ? await found : found;
+      if (!reply) continue;
+      // What came after the decision is shown to those alone who may read it after it came.
+      if (storage.store.record(target.iri)?.revision !== record.revision) await assertStillReadable(exchange, reply);
+      if (!storage.acls) return reply;
+      return { ...reply, fields: { ...reply.fields, 'WAC-Allow': await wacAllow(storage, access, record) } };
+    }
+    throw await refusalOfAbsent(storage, storage.store, access, target.iri);
+  } catch (error) {
+    return toldHowToCreate(exchange, error);
   }
-  throw await refusalOfAbsent(storage, storage.store, access, target.iri);
+}
+
+async function assertStillReadable({ storage, access, target }: Reading, { body }: Reply): Promise<void> {
+  try {
+    await requireAccess(storage, storage.store, access, 'read', target.iri);
+  } catch (error) {
+    if (body && !Buffer.isBuffer(body)) body.destroy();
+    throw error;
+  }
 }
 
 /** RFC 9110 13.2.2: If-Match and If-Unmodified-Since hold for reads too. */
@@ -225,7 +231,7 @@ async function writtenFields(
 /** A query of the resource itself, or of all below a container (rule 14.8). */
 async function query(exchange: ResourceExchange): Promise<Reply> {
   const { storage, resourceQuery, req, res, access, address, target, idleMs } = exchange;
-  if (!resourceQuery) throw await unsupportedMethod(storage, access, target.iri);
+  if (!resourceQuery) return unsupportedMethod(storage, access, target.iri);
   const { iri } = await requireAccess(storage, storage.store, access, 'read', target.iri);
   const body = requestBody(req, res, idleMs);
   const hasContentType = req.headers['content-type'] !== undefined;

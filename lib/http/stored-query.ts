@@ -14,7 +14,7 @@ export const isRun = ({ req, target, resourceQuery }: ResourceExchange): boolean
 /** Runs it with the rights of who asks, who has to be able to read it. @throws LwsError whatever refuses it */
 export async function runReply(exchange: ResourceExchange): Promise<Reply> {
   const { storage, resourceQuery, req, access, address, target } = exchange;
-  const guard = () => requireAccess(storage, storage.store, access, 'read', target.iri);
+  const guard = async () => requireAccess(storage, storage.store, access, 'read', target.iri);
   const record = await guard();
   return resourceQuery!.run({
     access,

@@ -4,7 +4,7 @@ import { type RdfFormat, rdfXml } from '../rdf/formats.js';
 import { DamagedBlobError } from '../storage/blobs/blob-integrity.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import { blobFacts, type ResourceRecord } from '../storage/state/records.js';
-import type { Representation } from './representations.js';
+import type { Obtained, Representation } from './representations.js';
 import type { Storage } from './storage.js';
 import { variantOf } from './variants.js';
 
@@ -16,12 +16,12 @@ const cachedBlobBytes = 1 << 20;
  * deleted since `record` was read; a newer state is answered when it changed. A large graph, which is written as lines, is
  * `undefined` too, but for RDF/XML where that can be written.
  */
-export async function rdfRepresentation(
+export function rdfRepresentation(
   storage: Storage,
   record: ResourceRecord,
   { format, fallback }: { readonly format: RdfFormat; readonly fallback: RdfFormat },
-): Promise<Representation | undefined> {
-  const built = await storage.representations.obtain(record.iri, format, record.revision, async () => {
+): Obtained {
+  const built = storage.representations.obtain(record.iri, format, record.revision, async () => {
     const found = await storage.store.graph(record.iri);
     if (found?.record.kind !== 'rdf') return undefined;
     const { keys, record: current } = found;
@@ -35,7 +35,9 @@ export async function rdfRepresentation(
       bytes: Buffer.from(rendered.buffer, rendered.byteOffset, rendered.byteLength),
     };
   });
-  return built?.tag === '' ? rdfRepresentation(storage, record, { format: fallback, fallback }) : built;
+  const orFallback = (found: Representation | undefined): Obtained =>
+    found?.tag === '' ? rdfRepresentation(storage, record, { format: fallback, fallback }) : found;
+  return built instanceof Promise ? built.then(orFallback) : orFallback(built);
 }
 
 /** Remembers that a format cannot express the graph. */

@@ -12,6 +12,9 @@ export interface Representation {
   readonly bytes: Buffer;
 }
 
+/** A rendering, where there is one; a promise where it has to be made. */
+export type Obtained = Representation | undefined | Promise<Representation | undefined>;
+
 export class Representations {
   private readonly cache: LRUCache<string, Representation>;
   private readonly known = new Map<string, Set<string>>();
@@ -49,17 +52,21 @@ export class Representations {
   }
 
   /**
-   * The cached rendering of a revision, or the one that `build` makes. Requests for the same share one build; a build
+   * The cached rendering of a revision, at once, or the one that `build` makes. Requests for the same share one build; a build
    * during which the resource changed is answered but not kept.
    */
-  async obtain(
+  obtain(...asked: Parameters<Representations['built']>): Obtained {
+    const [iri, variant, revision] = asked;
+    const cached = this.get(iri, variant);
+    return cached?.revision === revision ? cached : this.built(...asked);
+  }
+
+  private async built(
     iri: string,
     variant: string,
     revision: string,
     build: () => Promise<Representation | undefined>,
   ): Promise<Representation | undefined> {
-    const cached = this.get(iri, variant);
-    if (cached?.revision === revision) return cached;
     const key = `${keyOf(iri, variant)}\n${revision}`;
     const running = this.building.get(key);
     if (running && !running.stale) return running.promise;

@@ -8,6 +8,7 @@ import authnSelfSigned from './authn-self-signed/index.js';
 import authorizationServer from './authorization-server/index.js';
 import backup from './backup/index.js';
 import consolePages from './console/index.js';
+import formats from './formats/index.js';
 import metrics from './metrics/index.js';
 import notifications from './notifications/index.js';
 import s3Blobs from './s3-blobs/index.js';
@@ -28,6 +29,7 @@ export const standardComponents: readonly Component[] = [
   sparql,
   backup,
   transfer,
+  formats,
   consolePages,
   metrics,
 ].map((component) => component as unknown as Component);

@@ -64,6 +64,9 @@ export interface ErrorDetails {
   fields?: Readonly<Record<string, string>>;
 }
 
+/** A command cannot go on. The message, a sentence for people, is all that is told; the exit code is 2. */
+export class CommandError extends Error {}
+
 /** A refusal with a stable `code`. `message` is shown to the client and must not leak what it may not know. */
 export class LwsError extends Error {
   readonly code: ErrorCode;

@@ -2,11 +2,17 @@
 import { aclOfGraph } from '../../lib/component/access.js';
 import { LwsError } from '../../lib/component/basics.js';
 import type { Blobs, BlobWriter } from '../../lib/component/blobs.js';
+import {
+  type BytesMember,
+  type GraphMember,
+  type LeftOut,
+  lengthOfRun,
+  type Member,
+  type ReadStep,
+} from '../../lib/component/exchange.js';
 import { decodeGraph, indexNames } from '../../lib/component/graphs.js';
 import type { BlockItem, BlockState, ImportBlock, RdfBounds, Told } from './blocks.js';
-import { lengthOfRun } from './formats/graph-runs.js';
 import { maxTold } from './import-state.js';
-import type { BytesMember, GraphMember, LeftOut, Member, ReadStep } from './member.js';
 import { encodedGraph, extrasOf, namedIn, ownKeys, relabelled, storeMember } from './reading.js';
 
 /** Larger transactions keep others waiting, and outlive the collector's young generation; smaller ones are written more slowly. */

@@ -49,6 +49,8 @@ export interface ImportTask {
   /** What people call it, its extension included. */
   readonly name: string;
   readonly format?: string | undefined;
+  /** Modules of formats. */
+  readonly formats: readonly string[];
   readonly mediaType?: string | undefined;
   readonly into: string;
   readonly rewrite: readonly { readonly from: string; readonly to: string }[];

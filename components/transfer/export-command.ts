@@ -10,11 +10,11 @@ import { pipeline } from 'node:stream/promises';
 import type { CommandContext } from '../../lib/component/basics.js';
 import { askServer } from '../../lib/component/commands.js';
 import { isContainerIri } from '../../lib/component/entries.js';
+import { TransferError } from '../../lib/component/exchange.js';
 import { StoreUnavailableError } from '../../lib/component/level.js';
 import { unzipInto } from './copy-tree.js';
 import { exportStream } from './export-stream.js';
-import { mediaTypeOfFormat, textExtensionOf, textFormatOf, writeFormats } from './formats/index.js';
-import { TransferError } from './member.js';
+import { Formats } from './formats/index.js';
 
 interface Wanted {
   readonly of: string;
@@ -28,7 +28,7 @@ interface Wanted {
 
 export async function runExport(context: CommandContext): Promise<number> {
   context.assertStorage();
-  const wanted = wantedOf(context);
+  const wanted = wantedOf(context, await Formats.of(context.formats));
   const { of, format, isGzip } = wanted;
   try {
     await context.onPlatform(async (platform) => {
@@ -45,7 +45,7 @@ export async function runExport(context: CommandContext): Promise<number> {
   return 0;
 }
 
-function wantedOf({ operands, flags, baseUri }: CommandContext): Wanted {
+function wantedOf({ operands, flags, baseUri }: CommandContext, formats: Formats): Wanted {
   const storage = `${baseUri}/`;
   const given = operands[0] ?? '';
   const of = URL.canParse(given, storage) ? new URL(given, storage).href : '';
@@ -58,7 +58,7 @@ function wantedOf({ operands, flags, baseUri }: CommandContext): Wanted {
   const isGzip = output !== undefined && /\.gz$/i.test(output);
   const format =
     flags['format'] ??
-    (output === undefined ? 'nquads' : (textFormatOf(output) ?? (/\.zip$/i.test(output) ? 'zip' : 'folder')));
+    (output === undefined ? 'nquads' : (formats.textFormatOf(output) ?? (/\.zip$/i.test(output) ? 'zip' : 'folder')));
   if (output !== undefined && !existsSync(dirname(output)))
     throw new TransferError(`There is no folder ${dirname(output)}. Make it first.`);
   const [extension] = /\.[a-z][a-z\d]{0,4}$/i.exec(output ?? '') ?? [];
@@ -66,8 +66,9 @@ function wantedOf({ operands, flags, baseUri }: CommandContext): Wanted {
     throw new TransferError(
       `Nothing is known of files in ${extension}; there are .nq, .trig (also .gz) and .zip. A folder of that name: --format folder.`,
     );
-  if (!writeFormats.includes(format)) throw new TransferError(`--format is one of ${writeFormats.join(', ')}.`);
-  const isTree = textExtensionOf(format) === undefined;
+  const found = formats.written.includes(format) ? formats.find(format) : undefined;
+  if (!found) throw new TransferError(`--format is one of these:${formats.explained(formats.written)}`);
+  const isTree = !found.endings;
   if (output !== undefined && existsSync(output) && !(isTree && statSync(output).isDirectory()))
     throw new TransferError(`${output} is there already. Name another one.`);
   const isFolder = isTree && output !== undefined && !/\.zip$/i.test(output);
@@ -78,7 +79,7 @@ function wantedOf({ operands, flags, baseUri }: CommandContext): Wanted {
     output,
     isFolder,
     isGzip: isGzip && !isTree,
-    format: mediaTypeOfFormat(format) === undefined ? 'zip' : format,
+    format: found.mediaType === undefined ? 'zip' : format,
   };
 }
 

@@ -9,6 +9,8 @@ export interface ExportTask {
   readonly storage: string;
   readonly of: string;
   readonly format: string;
+  /** Modules of formats. */
+  readonly formats: readonly string[];
   readonly isGzip: boolean;
   readonly scope: ReadScope;
   readonly isController: boolean;

@@ -3,9 +3,10 @@ import { once } from 'node:events';
 import { type Client, clientFor } from '../../lib/component/access.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
 import { isContainerIri } from '../../lib/component/entries.js';
+import type { Format } from '../../lib/component/exchange.js';
 import type { Reply, Route, RouteRequest } from '../../lib/component/http.js';
 import { exportStream } from './export-stream.js';
-import { mediaTypeOfFormat, textExtensionOf, writeFormats } from './formats/index.js';
+import { Formats } from './formats/index.js';
 
 export const exportPath = '{prefix}/export';
 
@@ -27,7 +28,7 @@ export function exportRoutes(platform: Platform, strangersMs = 30_000): readonly
         'bad-request',
         `"of" is a container of this storage: an IRI below ${platform.rootIri} with a slash at its end.`,
       );
-    const [format, isGzip] = formatOf(query);
+    const [name, isGzip, format] = formatOf(query, await Formats.of(platform.formats));
     const fields = fieldsOf(of, format, isGzip);
     const place = await clientFor(platform, access, address);
     const { standing, client } = place;
@@ -41,7 +42,7 @@ export function exportRoutes(platform: Platform, strangersMs = 30_000): readonly
       throw new LwsError('not-found', `There is no container ${of}.`);
     running.add(place);
     const ended = (): void => void running.delete(place);
-    const asked = { of, format, isGzip, access, isOperator: false, maxMs: maxMs[standing], idleMs };
+    const asked = { of, format: name, isGzip, access, isOperator: false, maxMs: maxMs[standing], idleMs };
     const body = await exportStream(platform, asked, ended).catch((error: unknown) => {
       ended();
       throw error;
@@ -56,29 +57,26 @@ export function exportRoutes(platform: Platform, strangersMs = 30_000): readonly
 }
 
 /** @throws LwsError `bad-request` */
-function formatOf(query: URLSearchParams): [format: string, isGzip: boolean] {
+function formatOf(query: URLSearchParams, formats: Formats): [name: string, isGzip: boolean, format: Format] {
   const wanted = query.get('format') ?? 'zip';
   const isGzip = wanted.endsWith('.gz');
-  const format = isGzip ? wanted.slice(0, -3) : wanted;
-  if (!formatsOverHttp.includes(wanted))
-    throw new LwsError('bad-request', `"format" is one of ${formatsOverHttp.join(', ')}.`);
-  return [format, isGzip];
+  const name = isGzip ? wanted.slice(0, -3) : wanted;
+  const sent = formats.written.filter((each) => formats.find(each)!.mediaType !== undefined);
+  const all = sent.flatMap((each) => (formats.find(each)!.endings ? [each, `${each}.gz`] : [each]));
+  if (!all.includes(wanted)) throw new LwsError('bad-request', `"format" is one of ${all.join(', ')}.`);
+  return [name, isGzip, formats.find(name)!];
 }
 
-const formatsOverHttp = writeFormats
-  .filter((name) => mediaTypeOfFormat(name) !== undefined)
-  .flatMap((name) => (textExtensionOf(name) === undefined ? [name] : [name, `${name}.gz`]));
-
-function fieldsOf(of: string, format: string, isGzip: boolean): Reply['fields'] {
+function fieldsOf(of: string, { endings, mediaType }: Format, isGzip: boolean): Reply['fields'] {
   const name =
     of
       .split('/')
       .at(-2)!
       .replace(/%[0-9A-F]{2}|[^A-Z0-9._-]/gi, '-')
       .slice(0, 100) || 'storage';
-  const extension = (textExtensionOf(format) ?? 'zip') + (isGzip ? '.gz' : '');
+  const extension = (endings?.[0] ?? 'zip') + (isGzip ? '.gz' : '');
   return {
-    'Content-Type': isGzip ? 'application/gzip' : mediaTypeOfFormat(format)!,
+    'Content-Type': isGzip ? 'application/gzip' : mediaType!,
     'Content-Disposition': `attachment; filename="${name}.${extension}"`,
     'Cache-Control': 'private, no-store',
     'X-Content-Type-Options': 'nosniff',

@@ -4,11 +4,11 @@ import { PassThrough, type Readable } from 'node:stream';
 import type { Access } from '../../lib/component/access.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
 import { entryRange, partsOfEntry } from '../../lib/component/entries.js';
+import { stateSpaces, TransferError } from '../../lib/component/exchange.js';
 import { Thread, ThreadOutput } from '../../lib/component/threads.js';
 import type { AskedMode, ExportedState, ExportTask } from './export-messages.js';
 import type { ExportFunctions } from './export-worker.js';
-import { openWriter } from './formats/index.js';
-import { stateSpaces, TransferError } from './member.js';
+import { Formats } from './formats/index.js';
 
 export interface ExportRequest {
   /** The container that is exported. */
@@ -33,7 +33,7 @@ export async function exportStream(platform: Platform, request: ExportRequest, o
   const scope = isOperator ? 'everything' : await authorizer.readScope(access);
   if (scope === 'nothing') {
     onEnd();
-    return emptyExport(request, storage);
+    return emptyExport(request, platform);
   }
   // A copy, since decisions are remembered with it, and may become others.
   const allows = async (mode: AskedMode, iri: string): Promise<boolean> =>
@@ -47,6 +47,7 @@ export async function exportStream(platform: Platform, request: ExportRequest, o
   const isController = await allows('control', storage);
   const task: ExportTask = {
     ...{ dataDir: resolve(platform.dataDir), blobs: store.blobs.location, storage, of, format, isGzip },
+    formats: platform.formats,
     scope,
     isController,
     kept: isController && of !== storage ? await keptState(platform, of) : undefined,
@@ -99,9 +100,10 @@ async function keptState({ store, readState }: Platform, of: string): Promise<Re
 const tooSlow = (message: string): LwsError => new LwsError('too-busy', message, { fields: { 'Retry-After': '60' } });
 
 /** Who may read nothing needs no thread, which anybody could ask for again and again. */
-async function emptyExport({ of, format, isGzip }: ExportRequest, storage: string): Promise<Readable> {
+async function emptyExport({ of, format, isGzip }: ExportRequest, platform: Platform): Promise<Readable> {
   const stream = new PassThrough();
-  const writer = await openWriter(format, { stream }, { of, isGzip, storage });
+  const formats = await Formats.of(platform.formats);
+  const writer = await formats.openWriter(format, { stream }, { of, isGzip, storage: platform.rootIri });
   writer.end().catch((error: Error) => stream.destroy(error));
   return stream;
 }

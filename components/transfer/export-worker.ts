@@ -7,7 +7,7 @@ import { openLevel } from '../../lib/component/level.js';
 import { assertWanted, type Caller, hold, serve } from '../../lib/component/serve.js';
 import type { ExportQuestions, ExportTask } from './export-messages.js';
 import { ExportedMembers } from './exported-members.js';
-import { openWriter } from './formats/index.js';
+import { Formats } from './formats/index.js';
 
 type ExportCaller = Caller<ExportQuestions, Uint8Array>;
 
@@ -36,7 +36,8 @@ const functions = {
       const output = outputTo(caller);
       const ended = finished(output);
       ended.catch(() => {});
-      const writer = await openWriter(format, { stream: output }, { of, isGzip, storage });
+      const formats = await Formats.of(task.formats);
+      const writer = await formats.openWriter(format, { stream: output }, { of, isGzip, storage });
       for await (const member of members.all()) {
         assertWanted();
         await writer.write(member);

@@ -11,6 +11,13 @@ import {
   readRecord,
   recordKey,
 } from '../../lib/component/entries.js';
+import {
+  type AccessList,
+  type ContainerMember,
+  type GraphMember,
+  type Member,
+  stateSpaces,
+} from '../../lib/component/exchange.js';
 import { decodeGraph, GraphCursor } from '../../lib/component/graphs.js';
 import {
   entryBlocks,
@@ -24,7 +31,6 @@ import {
 } from '../../lib/component/level.js';
 import { clientLinks } from '../../lib/component/resources.js';
 import type { AskedMode, ExportedState } from './export-messages.js';
-import { type AccessList, type ContainerMember, type GraphMember, type Member, stateSpaces } from './member.js';
 
 export interface ExportedStore {
   readonly level: Level;

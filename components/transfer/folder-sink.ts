@@ -1,8 +1,7 @@
 /** Files written to a folder, which was empty, for its owner alone. It never writes outside of it. */
 import { mkdir, open, readdir, utimes } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import type { TreeSink } from './file-tree.js';
-import { TransferError } from './member.js';
+import { TransferError, type TreeSink } from '../../lib/component/exchange.js';
 import { unwritablePath } from './tree-names.js';
 
 /**

@@ -2,8 +2,7 @@
 import { constants, type Stats } from 'node:fs';
 import { lstat, open, readdir } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
-import type { FileTree, RefusedFile, TreeFile } from './file-tree.js';
-import { TransferError } from './member.js';
+import { type FileTree, type RefusedFile, TransferError, type TreeFile } from '../../lib/component/exchange.js';
 import { faultOfPath, nameOfBytes, shownName } from './tree-names.js';
 
 /** `O_NONBLOCK`, since a file may have become a pipe, which nobody would ever open at its other end. */

@@ -7,8 +7,9 @@ import { existsSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import type { CommandContext, Platform } from '../../lib/component/basics.js';
 import { isContainerIri } from '../../lib/component/entries.js';
+import { TransferError } from '../../lib/component/exchange.js';
 import { StoreUnavailableError } from '../../lib/component/level.js';
-import { readFormats } from './formats/index.js';
+import { Formats } from './formats/index.js';
 import { ImportJob } from './import-job.js';
 import { readRewrite, type Show, type WantedImport } from './import-request.js';
 import {
@@ -22,7 +23,6 @@ import {
   newState,
 } from './import-state.js';
 import { ImportStopped } from './import-thread.js';
-import { TransferError } from './member.js';
 import { sendImport } from './send-import.js';
 import { sendTo, targetOf } from './send-to.js';
 
@@ -30,10 +30,9 @@ import { sendTo, targetOf } from './send-to.js';
 const incomplete = 3;
 
 export async function runImport(context: CommandContext): Promise<number> {
-  const wanted = wantedOf(context);
+  const wanted = wantedOf(context, await Formats.of(context.formats));
   const show = shown(context, wanted);
-  const { to, token } = context.flags;
-  if (to !== undefined) return ended(context, await sendTo(wanted, show, token));
+  if (context.flags['to'] !== undefined) return ended(context, await sendTo(context, wanted, show));
   try {
     return ended(context, await context.onPlatform((platform, owner) => importHere({ platform, owner }, wanted, show)));
   } catch (error) {
@@ -42,12 +41,12 @@ export async function runImport(context: CommandContext): Promise<number> {
   }
 }
 
-function wantedOf({ operands, flags, baseUri }: CommandContext): WantedImport {
+function wantedOf({ operands, flags, baseUri }: CommandContext, formats: Formats): WantedImport {
   const source = resolve(operands[0]!);
   if (!existsSync(source)) throw new TransferError(`There is no ${source}.`);
   const { format, rewrite, 'on-conflict': conflict = 'fail' } = flags;
-  if (format !== undefined && !readFormats.includes(format))
-    throw new TransferError(`--format is one of ${readFormats.join(', ')}.`);
+  if (format !== undefined && !formats.read.includes(format))
+    throw new TransferError(`--format is one of these:${formats.explained(formats.read)}`);
   const into = flags['to'] === undefined ? containerOf(baseUri, flags) : targetOf(flags);
   if (!conflicts.includes(conflict as Conflict))
     throw new TransferError(`--on-conflict is one of ${conflicts.join(', ')}.`);

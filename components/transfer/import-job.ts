@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path';
 import { type Access, attribute } from '../../lib/component/access.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
 import { entryKey, entryRange, partsOfEntry } from '../../lib/component/entries.js';
+import { stateSpaces, TransferError } from '../../lib/component/exchange.js';
 import { breathe, CommitInDoubtError } from '../../lib/component/level.js';
 import type { BulkVerdict } from '../../lib/component/resources.js';
 import type { Transaction } from '../../lib/component/store.js';
@@ -22,7 +23,6 @@ import {
   writeImportState,
 } from './import-state.js';
 import { type BlockTaker, ImportStopped, ImportThread } from './import-thread.js';
-import { stateSpaces, TransferError } from './member.js';
 import { NameSet, nameInSet } from './name-set.js';
 
 /** What staging a block comes to, and how it ends early. */
@@ -194,6 +194,7 @@ export class ImportJob implements BlockTaker {
         seed: id,
         level: join(resolve(platform.dataDir), 'level'),
         blobs: platform.store.blobs.location,
+        formats: platform.formats,
         bounds: { jsonBytes: 16 << 20 },
       },
       this,

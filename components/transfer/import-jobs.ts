@@ -7,20 +7,23 @@ import { pipeline } from 'node:stream/promises';
 import type { Access } from '../../lib/component/access.js';
 import { LwsError, type Measure, measure, type Platform } from '../../lib/component/basics.js';
 import { entryKey } from '../../lib/component/entries.js';
+import { TransferError } from '../../lib/component/exchange.js';
 import { ImportJob } from './import-job.js';
-import { forgetState, type ImportState, importSpace, keepState, keptStates, newState } from './import-state.js';
+import {
+  forgetState,
+  type ImportFacts,
+  type ImportState,
+  importSpace,
+  keepState,
+  keptStates,
+  newState,
+} from './import-state.js';
 import { ImportStopped } from './import-thread.js';
-import { TransferError } from './member.js';
 
 /** Imports that are notified of; older ones are forgotten with their files. */
 const maxKept = 50;
 
-export type ImportRequest = Pick<
-  ImportState,
-  'name' | 'format' | 'mediaType' | 'into' | 'rewrite' | 'conflict' | 'grants' | 'acls'
-> & {
-  readonly dryRun: boolean;
-};
+export type ImportRequest = Omit<ImportFacts, 'id' | 'source' | 'began'> & { readonly dryRun: boolean };
 
 interface Running {
   readonly job: ImportJob;

@@ -10,7 +10,7 @@ import { LwsError, type Platform } from '../../lib/component/basics.js';
 import { isContainerIri } from '../../lib/component/entries.js';
 import { checkedChunks, type Reply, type Route, type RouteRequest } from '../../lib/component/http.js';
 import { assertName } from '../../lib/component/resources.js';
-import { readFormats } from './formats/index.js';
+import { Formats } from './formats/index.js';
 import type { ImportJobs, ImportRequest } from './import-jobs.js';
 import { readRewrite } from './import-request.js';
 import { type Conflict, conflicts, type ImportState } from './import-state.js';
@@ -39,7 +39,8 @@ export function importRoutes(platform: Platform, jobs: ImportJobs): readonly Rou
   return [
     route('POST', importPath, async (request) => {
       const body = request.body();
-      const wanted = importRequest(platform, request, body.mediaType);
+      const { read } = await Formats.of(platform.formats);
+      const wanted = importRequest(platform, request, { mediaType: body.mediaType, formats: read });
       await requireAccess(platform, platform.store, request.access, 'append', nearest(platform, wanted.into));
       return begun(await jobs.begin(wanted, request.access, checkedChunks(body)));
     }),
@@ -71,7 +72,7 @@ function nearest({ store, rootIri: storage }: Platform, into: string): string {
 function importRequest(
   { rootIri: storage, systemPrefix }: Platform,
   { query }: RouteRequest,
-  mediaType: string,
+  { mediaType, formats }: { readonly mediaType: string; readonly formats: readonly string[] },
 ): ImportRequest {
   const into = query.get('into') ?? storage;
   if (!into.startsWith(storage) || !isContainerIri(into))
@@ -89,8 +90,8 @@ function importRequest(
   if (!conflicts.includes(conflict as Conflict))
     throw new LwsError('bad-request', `"on-conflict" is one of ${conflicts.join(', ')}.`);
   const format = query.get('format');
-  if (format !== null && !readFormats.includes(format))
-    throw new LwsError('bad-request', `"format" is one of ${readFormats.join(', ')}.`);
+  if (format !== null && !formats.includes(format))
+    throw new LwsError('bad-request', `"format" is one of ${formats.join(', ')}.`);
   return {
     name: (query.get('name') || 'upload').slice(0, 200),
     into,

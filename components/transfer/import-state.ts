@@ -2,11 +2,11 @@
 
 import { plain } from '../../lib/component/commands.js';
 import { entryKey, entryRange } from '../../lib/component/entries.js';
+import { TransferError } from '../../lib/component/exchange.js';
 import type { Rewrite } from '../../lib/component/level.js';
 import type { BulkVerdict } from '../../lib/component/resources.js';
-import type { Store } from '../../lib/component/store.js';
+import type { Store, Transaction } from '../../lib/component/store.js';
 import type { BlockItem, ImportBlock, Told } from './blocks.js';
-import { TransferError } from './member.js';
 
 export const importSpace = 'import';
 /** Short names of what an import has stored, by block, until it has ended. */
@@ -15,7 +15,8 @@ export const seenSpace = 'import-seen';
 export type Conflict = 'fail' | 'skip' | 'replace';
 export const conflicts: readonly Conflict[] = ['fail', 'skip', 'replace'];
 
-export interface ImportState {
+/** What somebody asked for. */
+export interface ImportFacts {
   readonly id: string;
   /** The file or folder on this machine; below `lws.data-dir`, which may be moved, it is relative to that. */
   readonly source: string;
@@ -31,6 +32,9 @@ export interface ImportState {
   readonly acls?: boolean;
   /** Milliseconds since the epoch. */
   readonly began: number;
+}
+
+export interface ImportState extends ImportFacts {
   /** Behind the last block that was stored; empty before the first. */
   cursor: string;
   blocks: number;
@@ -52,27 +56,10 @@ export interface ImportState {
   failure?: string;
 }
 
-export const newState = (
-  facts: Pick<
-    ImportState,
-    'id' | 'source' | 'name' | 'format' | 'mediaType' | 'into' | 'rewrite' | 'conflict' | 'grants' | 'acls' | 'began'
-  >,
-): ImportState => ({
+export const newState = (facts: ImportFacts): ImportState => ({
   ...facts,
-  ...{
-    cursor: '',
-    blocks: 0,
-    bytes: 0,
-    quads: 0,
-    created: 0,
-    replaced: 0,
-    merged: 0,
-    skipped: 0,
-    leftOut: 0,
-    told: [],
-    access: [],
-  },
-  status: 'running',
+  ...{ cursor: '', blocks: 0, bytes: 0, quads: 0, created: 0, replaced: 0, merged: 0, skipped: 0 },
+  ...{ leftOut: 0, told: [], access: [], status: 'running' },
 });
 
 export const writeImportState = (state: ImportState): string => JSON.stringify(state);
@@ -89,29 +76,21 @@ const interrupted = (state: ImportState): ImportState =>
   state.status === 'running' ? { ...state, status: 'interrupted' } : state;
 
 /** Keeps the state; when it has ended for good, what was needed to continue goes. */
-export async function keepState(store: Store, state: ImportState): Promise<void> {
-  const seen: string[] = [];
-  if (state.status === 'done') for await (const keys of store.keys(entryRange(seenSpace, state.id))) seen.push(...keys);
-  await store.transact(
-    (tx) => {
-      tx.putEntry(entryKey(importSpace, state.id), writeImportState(state));
-      for (const key of seen) tx.deleteEntry(key);
-    },
-    { frees: true },
-  );
-}
+export const keepState = (store: Store, state: ImportState): Promise<void> => writeState(store, state.id, state);
 
 /** Forgets an import that does not run. */
-export async function forgetState(store: Store, id: string): Promise<void> {
+export const forgetState = (store: Store, id: string): Promise<void> => writeState(store, id, undefined);
+
+async function writeState(store: Store, id: string, state: ImportState | undefined): Promise<void> {
   const seen: string[] = [];
-  for await (const keys of store.keys(entryRange(seenSpace, id))) seen.push(...keys);
-  await store.transact(
-    (tx) => {
-      tx.deleteEntry(entryKey(importSpace, id));
-      for (const key of seen) tx.deleteEntry(key);
-    },
-    { frees: true },
-  );
+  if (!state || state.status === 'done')
+    for await (const keys of store.keys(entryRange(seenSpace, id))) seen.push(...keys);
+  const work = (tx: Transaction): void => {
+    if (state) tx.putEntry(entryKey(importSpace, id), writeImportState(state));
+    else tx.deleteEntry(entryKey(importSpace, id));
+    for (const key of seen) tx.deleteEntry(key);
+  };
+  await store.transact(work, { frees: true });
 }
 
 /** What became of an item, or why it was left out. */

@@ -1,10 +1,10 @@
 /** The thread that reads an import and writes its batches, as the thread that decides sees it. */
 import { LwsError } from '../../lib/component/basics.js';
+import { TransferError } from '../../lib/component/exchange.js';
 import { breathe } from '../../lib/component/level.js';
 import { Thread, ThreadEnded } from '../../lib/component/threads.js';
 import type { BlockItem, BlockWrite, ImportBlock, ImportTask, Operation, ReadPart } from './blocks.js';
 import type { ImportFunctions } from './import-worker.js';
-import { TransferError } from './member.js';
 
 const operationsAtATime = 1000;
 

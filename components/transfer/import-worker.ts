@@ -7,7 +7,7 @@ import { breathe, type Level, openLevel, PreparedBatch, putQuad } from '../../li
 import { type Caller, hold, isEnding, serve, threadData } from '../../lib/component/serve.js';
 import { BlockBuilder, type BuiltBlock } from './block-builder.js';
 import type { BlockPart, BlockWrite, ImportTask, Operation, ReadPart } from './blocks.js';
-import { openReader } from './formats/index.js';
+import { Formats } from './formats/index.js';
 
 /** Blocks that wait for their verdict, or for the disk, while the next is read. */
 const maxWaiting = 3;
@@ -108,7 +108,9 @@ function settle(number: number): void {
 /** @returns whether all of it was read */
 async function read(caller: Caller<unknown, ReadPart>, blobs: Blobs | undefined): Promise<boolean> {
   const { source, name, format, mediaType, into, rewrite, cursor, seed, acls, bounds } = task;
-  const reader = await openReader({ path: source, name, ...(mediaType === undefined ? {} : { mediaType }) }, format);
+  const formats = await Formats.of(task.formats);
+  const typed = mediaType === undefined ? {} : { mediaType };
+  const reader = await formats.openReader({ path: source, name, ...typed }, format);
   try {
     caller.tell({ total: reader.total });
     let number = 0;

@@ -14,6 +14,7 @@ export default defineComponent({
   name: 'transfer',
   settings,
   isEnabled: ({ enabled }) => enabled,
+  formats: () => new URL('./formats/own.js', import.meta.url).href,
   async install(platform) {
     const [{ ImportJobs }, { importRoutes }, { exportRoutes }] = await Promise.all([
       import('./import-jobs.js'),

@@ -5,12 +5,12 @@ import { DataFactory } from 'rdf-data-factory';
 import type { Acl } from '../../lib/component/access.js';
 import { LwsError } from '../../lib/component/basics.js';
 import type { Blobs, BlobWriter } from '../../lib/component/blobs.js';
+import type { AccessList, BytesMember, GraphMember, ResourceMember } from '../../lib/component/exchange.js';
 import { decodeUtf8, parseJson } from '../../lib/component/fields.js';
 import { defaultTurtle, encodeQuads, graphPrefix, layoutOf, separator } from '../../lib/component/graphs.js';
 import { contentKind } from '../../lib/component/resources.js';
 import { boundedPrefixes } from '../../lib/component/writers.js';
 import type { BlockItem, RdfBounds } from './blocks.js';
-import type { AccessList, BytesMember, GraphMember, ResourceMember } from './member.js';
 
 const factory = new DataFactory<Quad>();
 

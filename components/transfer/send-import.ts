@@ -5,11 +5,10 @@ import { createInterface } from 'node:readline';
 import { PassThrough, Readable } from 'node:stream';
 import type { CommandContext } from '../../lib/component/basics.js';
 import { askServer } from '../../lib/component/commands.js';
+import { type RefusedFile, TransferError } from '../../lib/component/exchange.js';
 import { zipFolder } from './copy-tree.js';
-import type { RefusedFile } from './file-tree.js';
 import type { Show, WantedImport } from './import-request.js';
 import { type ImportState, withTold } from './import-state.js';
-import { TransferError } from './member.js';
 
 /** As the server tells it. */
 type Told = Omit<ImportState, 'source' | 'cursor' | 'blocks' | 'told' | 'access' | 'began'> & {

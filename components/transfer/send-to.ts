@@ -1,22 +1,26 @@
 /** `quadpod import SOURCE --to URL`: a file or a folder into a storage that may be anybody's, over the plain protocol. */
-import { openReader } from './formats/index.js';
+import type { CommandContext } from '../../lib/component/basics.js';
+import { type GraphMember, TransferError } from '../../lib/component/exchange.js';
+import { Formats } from './formats/index.js';
 import type { Show, WantedImport } from './import-request.js';
 import { type ImportState, newState, withTold } from './import-state.js';
-import { type GraphMember, TransferError } from './member.js';
 import { StorageClient } from './storage-client.js';
 import { StorageWriter } from './storage-writer.js';
 
 /**
  * Sends everything that is in the source.
- * @param token the file with a bearer token
  * @returns what came of it; what was sent before a failure stays
  * @throws TransferError for what can be said before anything is sent
  */
-export async function sendTo(wanted: WantedImport, show: Show, token: string | undefined): Promise<ImportState> {
+export async function sendTo(
+  { formats, flags }: Pick<CommandContext, 'formats' | 'flags'>,
+  wanted: WantedImport,
+  show: Show,
+): Promise<ImportState> {
   const { source, format, into, rewrite, conflict, dryRun } = wanted;
-  const client = new StorageClient(into, token);
+  const client = new StorageClient(into, flags['token']);
   const state = newState({ id: '', source, name: source, into, rewrite, conflict, began: Date.now() });
-  const reader = await openReader({ path: source }, format);
+  const reader = await (await Formats.of(formats)).openReader({ path: source }, format);
   const writer = new StorageWriter(client, { into, conflict, dryRun }, state);
   const timer = setInterval(() => show(state), 200);
   try {

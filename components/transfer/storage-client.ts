@@ -2,7 +2,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { detailOf, reasonOf, shown } from '../../lib/component/commands.js';
-import { TransferError } from './member.js';
+import { TransferError } from '../../lib/component/exchange.js';
 
 /** Bytes of a file with a token. */
 const longestToken = 64 << 10;

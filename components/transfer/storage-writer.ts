@@ -2,18 +2,19 @@
  * Writes members into a storage of the Linked Web Storage protocol, whatever server it is: containers first, then resources, some at once.
  */
 import { Readable } from 'node:stream';
-import { formatLink } from '../../lib/component/fields.js';
-import type { TreeSink } from './file-tree.js';
-import { TurtleFiles } from './formats/turtle-files.js';
-import { type Conflict, type ImportState, withTold } from './import-state.js';
 import {
   type BytesMember,
+  bytesOfFile,
   type GraphMember,
   type Member,
   type ResourceMember,
   TransferError,
+  type TreeSink,
+  TurtleFiles,
   type Writer,
-} from './member.js';
+} from '../../lib/component/exchange.js';
+import { formatLink } from '../../lib/component/fields.js';
+import { type Conflict, type ImportState, withTold } from './import-state.js';
 import { NameSet, nameInSet } from './name-set.js';
 import { Requests } from './requests.js';
 import { isBelow, isMade, refusal, type Sending, type ServerAnswer, type StorageClient } from './storage-client.js';
@@ -140,9 +141,7 @@ export class StorageWriter implements Writer {
   private async writeBytes(member: BytesMember): Promise<void> {
     const { mediaType, size = Number.POSITIVE_INFINITY } = member;
     if (size > longestWaiting) return this.send(member, mediaType, member.open());
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of member.open()) chunks.push(chunk);
-    return this.send(member, mediaType, Buffer.concat(chunks));
+    return this.send(member, mediaType, await bytesOfFile(member, Number.POSITIVE_INFINITY));
   }
 
   /** Why nothing can be sent to its place. */

@@ -2,8 +2,7 @@
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
-import type { TreeSink } from './file-tree.js';
-import { TransferError } from './member.js';
+import { TransferError, type TreeSink } from '../../lib/component/exchange.js';
 import { faultOfPath } from './tree-names.js';
 
 /** Files in memory, at most, and their bytes: longer files are streamed. */

@@ -5,8 +5,7 @@
 import type { Readable } from 'node:stream';
 import { crc32, createInflateRaw } from 'node:zlib';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
-import type { FileTree, RefusedFile, TreeFile } from './file-tree.js';
-import { TransferError } from './member.js';
+import { type FileTree, type RefusedFile, TransferError, type TreeFile } from '../../lib/component/exchange.js';
 import { faultOfPath, longestTreePath, nameOfBytes, shownName } from './tree-names.js';
 
 /** What an archive may hold. */

@@ -1,8 +1,8 @@
 /** What commands say to people, and how they ask the server that has the storage open. */
+import { CommandError } from '../errors.js';
 import type { CommandContext } from './contract.js';
 
-/** A command cannot go on. The message, a sentence for people, is all that is told; the exit code is 2. */
-export class CommandError extends Error {}
+export { CommandError };
 
 /** A server refused what a command asked of it. */
 export class RefusedCommand extends CommandError {

@@ -94,6 +94,8 @@ export interface Platform {
   readonly explain: (request: ExplainedRequest) => Promise<Explanation>;
   /** The numbers of the house and of all components, as they are now. */
   readonly measures: () => Promise<readonly Measure[]>;
+  /** The URLs of modules of exchange formats (`FormatModule`) that components give; plain data, for threads too. */
+  readonly formats: readonly string[];
   /** All settings in force, for controllers; the values of secret ones are left out. */
   readonly describeSettings: () => readonly DescribedSetting[];
 }
@@ -171,6 +173,7 @@ export interface CommandContext {
    */
   readonly onPlatform: <T>(work: (platform: Platform, owner: string | undefined) => Promise<T>) => Promise<T>;
   readonly progress: Platform['progress'];
+  readonly formats: Platform['formats'];
   /** Prints a line of the result. */
   readonly print: (line: string) => void;
 }
@@ -212,6 +215,8 @@ export interface Component<T extends SettingsTable = SettingsTable> {
    * @throws SettingsError where its settings cannot work
    */
   certificates?(settings: SettingsOf<T>, tls: TlsFacts): MakeCertificateSource | undefined;
+  /** The URL of a module that exports exchange formats (`FormatModule`), for every command and thread; `undefined`: none now. */
+  formats?(settings: SettingsOf<T>): string | undefined;
   /** Called instead of `install` at a start at which it is off: what it keeps is not maintained from here on. */
   retire?(platform: Platform): Promise<void>;
   /** What `quadpod check` finds wrong with what the component keeps: one sentence each. */

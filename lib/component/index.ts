@@ -3,6 +3,7 @@ export * from './access.js';
 export * from './basics.js';
 export { askServer, CommandError } from './commands.js';
 export * from './entries.js';
+export * from './exchange.js';
 export * from './fields.js';
 export * from './http.js';
 export type { Store, Transaction } from './store.js';

@@ -40,6 +40,7 @@ export interface AssemblyContext {
   readonly process: ServerProcess;
   readonly signingKey: Platform['signingKey'];
   readonly read: Platform['read'];
+  readonly formats: Platform['formats'];
   /** Filled later; asked when requests come. */
   readonly installations: readonly Installation[];
 }
@@ -98,7 +99,7 @@ export async function assembleStorage(
 export function assemblePlatform(
   core: CoreSettings,
   { storage: assembled, addedOwners }: Awaited<ReturnType<typeof assembleStorage>>,
-  { settings, process: { fetchUnder, log, progress }, signingKey, read, installations }: AssemblyContext,
+  { settings, process: { fetchUnder, log, progress }, signingKey, read, formats, installations }: AssemblyContext,
 ): Platform {
   const { rootIri: storage, systemPrefix, store, documents, authorizer, mask, clock } = assembled;
   const baseUri = storage.slice(0, -1);
@@ -141,7 +142,7 @@ export function assemblePlatform(
       for (const installation of installations) await installation.admitInbox?.(inbox);
     },
     readState: (...asked) => installations.map(({ readState }) => readState?.(...asked)).find(Boolean),
-    ...{ tokenEndpoint, progress },
+    ...{ tokenEndpoint, progress, formats },
     audience: { accepted, required: core.audienceRequired },
     bulk: (tx, options) => new BulkStaging(assembled, tx, options),
     updateGraphs: (request) => updateGraphs(assembled, request),

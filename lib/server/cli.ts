@@ -1,8 +1,7 @@
 /** The command line: `quadpod [command] [--setting=value ...]`. It reads settings, runs a command, and says what went wrong. */
 import { join } from 'node:path';
-import { CommandError } from '../component/commands.js';
 import type { Command, CommandHelp, Component } from '../component/contract.js';
-import { LwsError } from '../errors.js';
+import { CommandError, LwsError } from '../errors.js';
 import { meant, nearestName, readSettingsFile, type Settings, SettingsError, unknownVariables } from '../settings.js';
 import { StoreUnavailableError } from '../storage/engine/durable-level.js';
 import { packageRoot, packageVersion } from '../threads/package-root.js';

@@ -8,7 +8,7 @@ import { type Settings, SettingsError } from '../settings.js';
 import type { Store } from '../storage/engine/store.js';
 import { databaseAddress } from '../storage/shared/address.js';
 import { coreSettings, readBaseUri } from './core-settings.js';
-import { assertStorage, blobPlaceOf, openStore } from './open-store.js';
+import { assertStorage, blobPlaceOf, formatsOf, openStore } from './open-store.js';
 import { readIdentity, signCredential } from './owner-credential.js';
 import { progressOn } from './progress.js';
 import { prepareServer } from './server.js';
@@ -57,6 +57,7 @@ export function commandContext(
     onStore: (work) => onStore({ settings, components }, work),
     onPlatform: (work) => inHouse({ settings, components }, work),
     progress,
+    formats: formatsOf(settings, components),
     print,
   };
 }

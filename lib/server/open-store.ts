@@ -39,6 +39,10 @@ export function assertStorage(dataDir: string): void {
 export const blobPlaceOf = (settings: Settings, components: readonly Component[]): BlobPlace | undefined =>
   components.map((component) => component.blobs?.(settings.of(component.settings))).find(Boolean);
 
+/** The modules of exchange formats that components give, see `Platform.formats`. */
+export const formatsOf = (settings: Settings, components: readonly Component[]): readonly string[] =>
+  components.flatMap((component) => component.formats?.(settings.of(component.settings)) ?? []);
+
 export interface OpeningOptions extends Omit<StoreOptions, 'cluster'> {
   /** Where the journal is, when several servers serve the storage. */
   readonly database?: DatabaseAddress | undefined;

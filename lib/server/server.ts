@@ -19,7 +19,7 @@ import { certificatesOf } from './certificates.js';
 import { type CoreSettings, coreSettings, readBaseUri } from './core-settings.js';
 import { createDoor, type Door } from './door.js';
 import { keptKey } from './kept-key.js';
-import { blobPlaceOf, openStore } from './open-store.js';
+import { blobPlaceOf, formatsOf, openStore } from './open-store.js';
 import { ownOwner } from './own-owner.js';
 import { makeProcess, type ServerProcess } from './process.js';
 import { acceptUpgrades, upgradeListener } from './upgrades.js';
@@ -122,7 +122,8 @@ async function prepareStorage(
         access,
         target: { iri: resource, query: undefined },
       });
-    const assembly = { settings, process, signingKey, read, installations };
+    const formats = formatsOf(settings, components);
+    const assembly = { settings, process, signingKey, read, formats, installations };
     const assembled = await assembleStorage(core, iri, store, owners, assembly);
     const { storage } = assembled;
     const platform = assemblePlatform(core, assembled, assembly);

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { canonicalIri } from '../../components/transfer/formats/css-names.js';
+import { canonicalIri } from '../../components/formats/css-names.js';
 import { type Answer, type RequestOptions, request } from '../support/http.js';
 import { nowSeconds } from '../support/identity.js';
 import { jws, signingKey } from '../support/jwt.js';

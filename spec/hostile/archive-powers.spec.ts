@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Parser } from 'n3';
-import type { AccessList, Member } from '../../components/transfer/member.js';
+import type { AccessList, Member } from '../../lib/exchange/member.js';
 import { entryKey } from '../../lib/storage/state/records.js';
 import { by, startOwned } from '../support/attack.js';
 import { request } from '../support/http.js';

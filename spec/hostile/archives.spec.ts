@@ -4,10 +4,10 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import type { FileTree } from '../../components/transfer/file-tree.js';
 import { openFolderSink } from '../../components/transfer/folder-sink.js';
 import { openFolderTree } from '../../components/transfer/folder-tree.js';
 import { openZipTree } from '../../components/transfer/zip-tree.js';
+import type { FileTree } from '../../lib/exchange/file-tree.js';
 import { type ZipEntry, zipOf } from '../support/zip.js';
 
 const text = async (content: AsyncIterable<Uint8Array>): Promise<string> => {

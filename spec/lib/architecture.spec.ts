@@ -18,6 +18,7 @@ const floors: readonly (readonly string[])[] = [
   ['lib/documents'],
   ['lib/authorization'],
   ['lib/resources', 'lib/authentication'],
+  ['lib/exchange'],
   ['lib/http'],
   ['lib/component'],
   ['lib/server'],

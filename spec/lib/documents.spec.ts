@@ -115,4 +115,28 @@ describe('Documents', () => {
     expect((await run('check')).code).to.equal(0);
     expect((await run('settings')).stdout).to.include('lws.guestbook.longest');
   }).timeout(60_000);
+
+  it('show an exchange format that works, in the page of the kit: what it reads, refuses and writes', async () => {
+    const [, code] = /## Exchange formats[\s\S]*?```js\n(import [\s\S]*?)```/.exec(read('docs/component.md'))!;
+    const folder = mkdtempSync(join(tmpdir(), 'quadpod-format-'));
+    mkdirSync(join(folder, 'node_modules'));
+    symlinkSync(packageRoot, join(folder, 'node_modules/quadpod'));
+    const file = (name: string, text: string): string => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    };
+    const environment = { LWS_COMPONENTS: file('lines.mjs', code!), LWS_CONSOLE_ENABLED: 'false' };
+    const root = 'http://localhost:1/';
+    const run = (...words: string[]) => runProcess(words, { dataDir: join(folder, 'data'), root, environment });
+    const imported = await run('import', file('poem.lines', 'one\ntwo\n'), '--into', `${root}poem/`);
+    expect(imported.stdout, imported.stderr).to.match(/2 resources created/);
+    const bad = await run('import', file('bad.lines', 'a\0'));
+    expect([bad.code, bad.stderr.includes('bad.lines is no text.')], bad.stderr).to.deep.equal([1, true]);
+    const exported = await run('export', 'poem/', '--format', 'lines');
+    expect(exported.stdout, exported.stderr).to.equal(`${root}poem/line-1\n${root}poem/line-2\n`);
+    const unknown = await run('export', '--format', 'none');
+    expect([unknown.code, unknown.stderr]).to.satisfy(
+      ([code, text]: [number, string]) => code === 2 && /lines +a text, each line of which is a resource/.test(text),
+    );
+  }).timeout(60_000);
 });

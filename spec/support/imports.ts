@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import { archiveWriter } from '../../components/transfer/formats/archive-writer.js';
-import type { Member } from '../../components/transfer/member.js';
+import type { Member } from '../../lib/exchange/member.js';
 import type { Sender, StorageUnderTest } from './conformance.js';
 import type { Answer } from './http.js';
 import { writeAll } from './members.js';

@@ -2,7 +2,6 @@
 import type { Quad } from '@rdfjs/types';
 import fc from 'fast-check';
 import { DataFactory } from 'rdf-data-factory';
-import { quadLines } from '../../components/transfer/formats/quad-lines.js';
 import type {
   BytesMember,
   LeftOut,
@@ -12,7 +11,8 @@ import type {
   ReadStep,
   ResourceMember,
   Writer,
-} from '../../components/transfer/member.js';
+} from '../../lib/exchange/member.js';
+import { quadLines } from '../../lib/exchange/quad-lines.js';
 
 export const factory = new DataFactory<Quad>();
 export const base = 'http://pod.example/c/';

@@ -1,5 +1,5 @@
 /** Trees of files in memory, for the specs of what reads and writes them. */
-import type { FileTree, TreeFile, TreeSink } from '../../components/transfer/file-tree.js';
+import type { FileTree, TreeFile, TreeSink } from '../../lib/exchange/file-tree.js';
 
 export type Files = Map<string, Buffer>;
 

@@ -2,11 +2,16 @@
  * What our own archives consist of: a head, members as lines of JSON in parts, longer contents as files of their own, and a trailer, which
  * names the parts and their digests.
  */
+
+import {
+  bytesOfFile,
+  type FileTree,
+  requiredFile,
+  TransferError,
+  type TreeFile,
+} from '../../../lib/component/exchange.js';
 import { isObject, parseJson } from '../../../lib/component/fields.js';
 import { isAbsoluteIri } from '../../../lib/component/vocabulary.js';
-import type { FileTree, TreeFile } from '../file-tree.js';
-import { TransferError } from '../member.js';
-import { bytesOfFile, requiredFile } from './whole-file.js';
 
 /** What stands first in an archive. */
 export interface ArchiveHead {

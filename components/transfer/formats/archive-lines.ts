@@ -1,13 +1,22 @@
 /** Members as lines of an archive, which are objects, and back. */
 import type { Quad } from '@rdfjs/types';
 import type { DataFactory } from 'rdf-data-factory';
+import {
+  type AccessList,
+  type BytesMember,
+  type ContainerMember,
+  type GraphMember,
+  type Member,
+  quadLine,
+  quadLines,
+  type ResourceMember,
+  readQuadLines,
+} from '../../../lib/component/exchange.js';
 import { isObject, parseMediaType } from '../../../lib/component/fields.js';
 import { IriRewriting, type Rewrite } from '../../../lib/component/level.js';
 import { readContextObject } from '../../../lib/component/resources.js';
 import { boundedPrefixes } from '../../../lib/component/writers.js';
-import type { AccessList, BytesMember, ContainerMember, GraphMember, Member, ResourceMember } from '../member.js';
 import { longestTriples } from './archive-format.js';
-import { quadLine, quadLines, readQuadLines } from './quad-lines.js';
 
 export type Line = Readonly<Record<string, unknown>>;
 

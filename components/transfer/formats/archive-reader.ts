@@ -3,9 +3,19 @@
  * is cut off nothing is imported.
  */
 import { createHash, hash } from 'node:crypto';
+import {
+  bytesOfFile,
+  DocumentFactory,
+  documentKey,
+  type FileTree,
+  type Member,
+  type MemberOptions,
+  type ReadStep,
+  requiredFile,
+  TransferError,
+  treeReader,
+} from '../../../lib/component/exchange.js';
 import { isObject, parseJson } from '../../../lib/component/fields.js';
-import type { FileTree } from '../file-tree.js';
-import { type Member, type MemberOptions, type MemberReader, type ReadStep, TransferError } from '../member.js';
 import {
   type ArchiveHead,
   type ArchivePart,
@@ -16,9 +26,7 @@ import {
   readHead,
   readTrailer,
 } from './archive-format.js';
-import { type Line, LineReader, type Opened } from './archive-lines.js';
-import { DocumentFactory, documentKey } from './document-factory.js';
-import { bytesOfFile, requiredFile } from './whole-file.js';
+import { type ArchivedContent, type Line, LineReader, type Opened } from './archive-lines.js';
 
 /** Whether a tree is an archive. */
 export const isArchive = async (tree: FileTree): Promise<boolean> => (await tree.file(headFile)) !== undefined;
@@ -27,11 +35,7 @@ export const isArchive = async (tree: FileTree): Promise<boolean> => (await tree
  * Reads an archive. Where it goes into another container than it was exported from, IRIs below that one follow, unless `rewrite` says
  * something else of them. Cursors are the number of the part, that of the line after the member, and the bytes so far.
  */
-export const archiveReader = (tree: FileTree): MemberReader => ({
-  total: tree.total,
-  read: (options) => readArchive(tree, options),
-  close: () => tree.close(),
-});
+export const archiveReader = treeReader(readArchive);
 
 async function* readArchive(tree: FileTree, options: MemberOptions): AsyncGenerator<ReadStep> {
   const head = await readHead(tree);
@@ -82,23 +86,23 @@ function memberOf(reader: LineReader, text: string, source: string): { readonly 
 
 /** @throws TransferError when the content is not the one that was written */
 async function* contentOf(tree: FileTree, { content, size, sha256 }: Opened): AsyncGenerator<Uint8Array> {
-  if (!('file' in content)) {
-    const bytes = 'text' in content ? Buffer.from(content.text) : Buffer.from(content.base64, 'base64');
-    if (bytes.length !== size || hash('sha256', bytes, 'base64') !== sha256) throw otherContent('A content in a line');
-    yield bytes;
-    return;
-  }
-  const { file } = content;
   const digest = createHash('sha256');
   let length = 0;
-  for await (const chunk of (await requiredFile(tree, file, 'the archive is not whole')).open()) {
+  for await (const chunk of await opened(tree, content)) {
     length += chunk.length;
     if (length > size) break;
     digest.update(chunk);
     yield chunk;
   }
-  if (length !== size || digest.digest('base64') !== sha256) throw otherContent(file);
+  if (length === size && digest.digest('base64') === sha256) return;
+  const what = 'file' in content ? content.file : 'A content in a line';
+  throw new TransferError(`${what} is damaged: it has not the size and the digest that were written.`);
 }
 
-const otherContent = (what: string): TransferError =>
-  new TransferError(`${what} is damaged: it has not the size and the digest that were written.`);
+async function opened(
+  tree: FileTree,
+  content: ArchivedContent,
+): Promise<AsyncIterable<Uint8Array> | Iterable<Uint8Array>> {
+  if ('file' in content) return (await requiredFile(tree, content.file, 'the archive is not whole')).open();
+  return ['text' in content ? Buffer.from(content.text) : Buffer.from(content.base64, 'base64')];
+}

@@ -6,8 +6,13 @@
 
 import { isUtf8 } from 'node:buffer';
 import { createHash, hash } from 'node:crypto';
-import type { TreeSink } from '../file-tree.js';
-import { type BytesMember, type Member, TransferError, type Writer } from '../member.js';
+import {
+  type BytesMember,
+  type Member,
+  TransferError,
+  type TreeSink,
+  type Writer,
+} from '../../../lib/component/exchange.js';
 import {
   type ArchiveHead,
   type ArchivePart,
@@ -84,64 +89,37 @@ class ArchiveWriter implements Writer {
   }
 
   private async addBytes(member: BytesMember): Promise<void> {
-    const counted = new Counted(member);
-    const { start, rest } = await counted.begin();
-    let content: ArchivedContent;
-    if (!rest) content = isUtf8(start) ? { text: start.toString('utf8') } : { base64: start.toString('base64') };
-    else {
-      content = { file: blobFile(this.counts.files++) };
-      await this.sink.add(content.file, rest);
+    const digest = createHash('sha256');
+    let size = 0;
+    const chunks = (async function* () {
+      for await (const chunk of member.open()) {
+        size += chunk.length;
+        digest.update(chunk);
+        yield chunk;
+      }
+    })();
+    const start: Uint8Array[] = [];
+    while (size <= longestInline) {
+      const next = await chunks.next();
+      if (next.done) break;
+      start.push(next.value);
     }
-    await this.add(bytesLine(member, counted.facts(), content));
+    let content: ArchivedContent;
+    if (size > longestInline) {
+      content = { file: blobFile(this.counts.files++) };
+      await this.sink.add(content.file, joined(start, chunks));
+    } else {
+      const bytes = Buffer.concat(start);
+      content = isUtf8(bytes) ? { text: bytes.toString('utf8') } : { base64: bytes.toString('base64') };
+    }
+    const facts = { size, sha256: digest.digest('base64') };
+    if ((member.size ?? size) !== size || (member.sha256 ?? facts.sha256) !== facts.sha256)
+      throw new TransferError(`The content of ${member.source} is not the one that was stored.`);
+    await this.add(bytesLine(member, facts, content));
   }
 }
 
-/** A content whose size and digest become known while it is read. */
-class Counted {
-  private readonly digest = createHash('sha256');
-  private size = 0;
-
-  constructor(private readonly member: BytesMember) {}
-
-  /** The whole content where it is short; else an iterable of it. */
-  async begin(): Promise<{ start: Buffer; rest?: AsyncIterable<Uint8Array> }> {
-    const chunks = this.member.open()[Symbol.asyncIterator]();
-    const start: Uint8Array[] = [];
-    for (let next = await chunks.next(); ; next = await chunks.next()) {
-      if (next.done) return { start: Buffer.concat(start) };
-      this.count(next.value);
-      start.push(next.value);
-      if (this.size > longestInline) break;
-    }
-    return { start: Buffer.alloc(0), rest: this.rest(start, chunks) };
-  }
-
-  private async *rest(
-    start: readonly Uint8Array[],
-    chunks: AsyncIterator<Uint8Array>,
-  ): AsyncGenerator<Uint8Array, void> {
-    try {
-      yield* start;
-      for (let next = await chunks.next(); !next.done; next = await chunks.next()) {
-        this.count(next.value);
-        yield next.value;
-      }
-    } finally {
-      await chunks.return?.();
-    }
-  }
-
-  private count(chunk: Uint8Array): void {
-    this.size += chunk.length;
-    this.digest.update(chunk);
-  }
-
-  /** @throws TransferError when the content is not the one that the member tells of */
-  facts(): { size: number; sha256: string } {
-    const { source, size, sha256 } = this.member;
-    const facts = { size: this.size, sha256: this.digest.digest('base64') };
-    if ((size ?? facts.size) !== facts.size || (sha256 ?? facts.sha256) !== facts.sha256)
-      throw new TransferError(`The content of ${source} is not the one that was stored.`);
-    return facts;
-  }
+async function* joined(start: Iterable<Uint8Array>, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield* start;
+  yield* rest;
 }

@@ -7,39 +7,36 @@
  */
 import type { Quad } from '@rdfjs/types';
 import {
+  type ByteSource,
+  DocumentFactory,
+  documentKey,
+  type FilePiece,
+  GraphRun,
+  type Known,
+  KnownQuads,
+  KnownText,
   type LeftOut,
+  LeftOuts,
+  lengthOfRun,
   type Member,
   type MemberOptions,
   type MemberReader,
+  nquadsBlocks,
   type ReadStep,
+  streamedQuads,
   TransferError,
-} from '../member.js';
-import { type ByteSource, type FilePiece, textOf, withStart } from './byte-source.js';
-import { DocumentFactory, documentKey } from './document-factory.js';
-import { GraphRun, LeftOuts, lengthOfRun } from './graph-runs.js';
-import { type Known, KnownQuads, KnownText } from './known-part.js';
-import { nquadsBlocks } from './nquads-blocks.js';
-import { streamedQuads } from './streamed-quads.js';
+  textOf,
+  withStart,
+} from '../../../lib/component/exchange.js';
 
 interface DumpKind {
   readonly isTriG: boolean;
   readonly isGzip: boolean;
 }
 
-/** What a media type, or else the extension, says; `undefined` where it is no dump. */
-export function dumpKind(name: string, mediaType?: string): DumpKind | undefined {
-  const type = mediaType?.replace(/;.*/s, '').trim().toLowerCase();
-  const isGzip = /\.gz$/i.test(name) || type === 'application/gzip' || type === 'application/x-gzip';
-  if (type === 'application/n-quads') return { isTriG: false, isGzip };
-  if (type === 'application/trig') return { isTriG: true, isGzip };
-  const extension = /\.(nq|nquads|trig)(?:\.gz)?$/i.exec(name)?.[1]?.toLowerCase();
-  return extension === undefined ? undefined : { isTriG: extension === 'trig', isGzip };
-}
-
 /**
  * Reads a dump. Cursors hold the byte of the text after the member, for N-Quads; for TriG, whose prefixes may stand anywhere, the number
  * of quads; and a digest of what is before. A source is read again up to there, and refused when it has become another one.
- * @param kind what `dumpKind` said
  */
 export const dumpReader = (source: ByteSource, kind: DumpKind): MemberReader => ({
   total: source.size,

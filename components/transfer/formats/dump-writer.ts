@@ -1,9 +1,8 @@
 /** N-Quads of graphs, as they come. */
 import type { Writable } from 'node:stream';
+import { type Member, TextOutput, type Writer } from '../../../lib/component/exchange.js';
 import { encodeGraph, lineWriter } from '../../../lib/component/graphs.js';
 import { bracketed } from '../../../lib/component/writers.js';
-import type { Member, Writer } from '../member.js';
-import { TextOutput } from './text-output.js';
 
 const linesAtATime = 100;
 

@@ -2,8 +2,7 @@
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import type { Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
-import type { Member, Writer } from '../member.js';
-import { TextOutput } from './text-output.js';
+import { type Member, TextOutput, type Writer } from '../../../lib/component/exchange.js';
 
 const factory = new DataFactory<Quad>();
 

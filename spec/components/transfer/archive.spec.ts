@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { archiveReader } from '../../../components/transfer/formats/archive-reader.js';
 import { archiveWriter } from '../../../components/transfer/formats/archive-writer.js';
-import type { GraphMember, Member } from '../../../components/transfer/member.js';
+import type { GraphMember, Member } from '../../../lib/exchange/member.js';
 import {
   arbitraryResources,
   base,

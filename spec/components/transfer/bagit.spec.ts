@@ -2,9 +2,9 @@
 import { hash } from 'node:crypto';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { bagReader, isBag } from '../../../components/transfer/formats/bagit-reader.js';
-import { BagWriter } from '../../../components/transfer/formats/bagit-writer.js';
-import type { Member } from '../../../components/transfer/member.js';
+import { bagReader, isBag } from '../../../components/formats/bagit-reader.js';
+import { BagWriter } from '../../../components/formats/bagit-writer.js';
+import type { Member } from '../../../lib/exchange/member.js';
 import {
   arbitraryResources,
   base,

@@ -1,7 +1,7 @@
 /** How much of an import is one transaction. */
 import { expect } from 'chai';
 import { BlockBuilder } from '../../../components/transfer/block-builder.js';
-import type { GraphMember } from '../../../components/transfer/member.js';
+import type { GraphMember } from '../../../lib/exchange/member.js';
 import { base, factory, node } from '../../support/members.js';
 
 const builderOf = (): BlockBuilder =>

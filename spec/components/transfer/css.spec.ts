@@ -3,10 +3,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { FileTree } from '../../../components/transfer/file-tree.js';
-import { cssReader, isCss } from '../../../components/transfer/formats/css-reader.js';
-import { CssWriter } from '../../../components/transfer/formats/css-writer.js';
-import type { BytesMember, Member, ResourceMember } from '../../../components/transfer/member.js';
+import { cssReader, isCss } from '../../../components/formats/css-reader.js';
+import { CssWriter } from '../../../components/formats/css-writer.js';
+import type { FileTree } from '../../../lib/exchange/file-tree.js';
+import type { BytesMember, Member, ResourceMember } from '../../../lib/exchange/member.js';
 import { packageRoot } from '../../../lib/threads/package-root.js';
 import {
   arbitraryResources,

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
-import { DocumentFault, documentQuads } from '../../../components/transfer/formats/foreign-documents.js';
-import { openReader } from '../../../components/transfer/formats/index.js';
-import type { LeftOut, Member } from '../../../components/transfer/member.js';
+import { DocumentFault, documentQuads } from '../../../components/formats/foreign-documents.js';
+import type { LeftOut, Member } from '../../../lib/exchange/member.js';
+import { openReader } from '../../support/formats.js';
 
 const into = 'http://new.example/';
 const page = `<html><head><script type="application/ld+json">

@@ -2,9 +2,10 @@
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type ByteSource, textOf } from '../../../components/transfer/formats/byte-source.js';
-import { dumpKind, dumpReader } from '../../../components/transfer/formats/dump-reader.js';
-import type { GraphMember, MemberOptions, ReadStep } from '../../../components/transfer/member.js';
+import { dumpReader } from '../../../components/transfer/formats/dump-reader.js';
+import { type ByteSource, textOf } from '../../../lib/exchange/byte-source.js';
+import type { GraphMember, MemberOptions, ReadStep } from '../../../lib/exchange/member.js';
+import { dumpKind } from '../../support/formats.js';
 import '../../support/random-seed.js';
 import { runs } from '../../support/speed.js';
 
@@ -22,7 +23,7 @@ function sourceOf(name: string, text: string | Uint8Array, chunk = 1 << 16): Byt
 }
 
 const read = (source: ByteSource, options: Partial<MemberOptions> = {}): AsyncIterable<ReadStep> =>
-  dumpReader(source, dumpKind(source.name)!).read({ into, rewrite: [], ...options });
+  dumpReader(source, dumpKind(source.name)).read({ into, rewrite: [], ...options });
 
 interface Read {
   readonly steps: readonly ReadStep[];

@@ -4,13 +4,14 @@ import { gunzipSync } from 'node:zlib';
 import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { dumpKind, dumpReader } from '../../../components/transfer/formats/dump-reader.js';
+import { dumpReader } from '../../../components/transfer/formats/dump-reader.js';
 import { DumpWriter } from '../../../components/transfer/formats/dump-writer.js';
 import { TriGWriter } from '../../../components/transfer/formats/trig-writer.js';
-import type { GraphMember } from '../../../components/transfer/member.js';
+import type { GraphMember } from '../../../lib/exchange/member.js';
 import { decodeGraph } from '../../../lib/storage/graphs/quad-decoding.js';
 import { encodeGraph } from '../../../lib/storage/graphs/quad-keys.js';
 import { documents, factory } from '../../properties/rdf-documents.js';
+import { dumpKind } from '../../support/formats.js';
 import '../../support/random-seed.js';
 import { runs } from '../../support/speed.js';
 
@@ -46,7 +47,7 @@ async function read(name: string, bytes: Buffer): Promise<GraphMember[]> {
     },
   };
   const found: GraphMember[] = [];
-  for await (const step of dumpReader(source, dumpKind(name)!).read({ into: of, rewrite: [] }))
+  for await (const step of dumpReader(source, dumpKind(name)).read({ into: of, rewrite: [] }))
     if (step.member.kind === 'rdf') found.push(step.member);
   return found;
 }

@@ -12,6 +12,7 @@ import type { Reply } from '../../../lib/http/reply.js';
 import { logged } from '../../../lib/http/request-log.js';
 import { Traffic } from '../../../lib/http/traffic.js';
 import { describeStorage, type StorageUnderTest } from '../../support/conformance.js';
+import { formatModules } from '../../support/formats.js';
 
 /** Begins an export for somebody for whom each resource has to be decided. @returns its text, or why it failed */
 async function exported(
@@ -21,7 +22,14 @@ async function exported(
 ): Promise<{ readonly text: Promise<string>; readonly ended: Promise<void> }> {
   const { store } = s.server!.server;
   const authorizer = { readScope: () => 'decide', allows };
-  const platform = { authorizer, store, rootIri: s.root, dataDir: s.server!.dataDir, log: { error: () => {} } };
+  const platform = {
+    authorizer,
+    store,
+    rootIri: s.root,
+    dataDir: s.server!.dataDir,
+    formats: formatModules,
+    log: { error: () => {} },
+  };
   const request = { of: s.scratch, format: 'nquads', isGzip: false, access: {}, isOperator: false, ...asked };
   let onEnd: () => void = () => {};
   const ended = new Promise<void>((resolve) => {
@@ -48,7 +56,14 @@ function asked(s: StorageUnderTest, maxMs?: number) {
     allows: async () => true,
     standing: async (_: unknown, { principal }: Access) => standings[principal!.subject] ?? 'stranger',
   };
-  const platform = { authorizer, store, rootIri: s.root, dataDir: s.server!.dataDir, log: { error: () => {} } };
+  const platform = {
+    authorizer,
+    store,
+    rootIri: s.root,
+    dataDir: s.server!.dataDir,
+    formats: formatModules,
+    log: { error: () => {} },
+  };
   const [route] = exportRoutes(platform as never, maxMs);
   return async (subject: string, address: string): Promise<Readable> => {
     const query = new URLSearchParams({ of: s.scratch, format: 'zip' });

@@ -8,9 +8,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { Parser } from 'n3';
 import { DataFactory } from 'rdf-data-factory';
-import { openReader, openWriter } from '../../../components/transfer/formats/index.js';
-import type { Member, MemberOptions, ReadStep, ResourceMember } from '../../../components/transfer/member.js';
+import type { Member, MemberOptions, ReadStep, ResourceMember } from '../../../lib/exchange/member.js';
 import { isomorphic } from '../../lib/rdf/isomorphism.js';
+import { openReader, openWriter } from '../../support/formats.js';
 import '../../support/random-seed.js';
 import { runs } from '../../support/speed.js';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { expect } from 'chai';
-import { detectFormat, openReader, openWriter, type Source } from '../../../components/transfer/formats/index.js';
+import { detectFormat, openReader, openWriter, type Source } from '../../support/formats.js';
 import { zipOf } from '../../support/zip.js';
 
 const into = 'http://new.example/';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { ImportBlock, Told } from '../../../components/transfer/blocks.js';
 import { behind, type ImportState, maxTold } from '../../../components/transfer/import-state.js';
-import { TransferError } from '../../../components/transfer/member.js';
+import { TransferError } from '../../../lib/exchange/member.js';
 
 const outcome = { verdicts: [], lost: [], access: [] };
 const state = { access: [], told: [], leftOut: 0 } as unknown as ImportState;

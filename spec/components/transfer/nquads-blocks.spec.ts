@@ -4,8 +4,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { Parser } from 'n3';
 import { DataFactory } from 'rdf-data-factory';
-import { DocumentFactory } from '../../../components/transfer/formats/document-factory.js';
-import { nquadsBlocks } from '../../../components/transfer/formats/nquads-blocks.js';
+import { DocumentFactory } from '../../../lib/exchange/document-factory.js';
+import { nquadsBlocks } from '../../../lib/exchange/nquads-blocks.js';
 import '../../support/random-seed.js';
 import { enough, runs } from '../../support/speed.js';
 

@@ -1,9 +1,9 @@
 /** Research object crates: metadata become types and links, and what is written comes back. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { crateReader, isCrate } from '../../../components/transfer/formats/ro-crate-reader.js';
-import { CrateWriter } from '../../../components/transfer/formats/ro-crate-writer.js';
-import type { Member, ResourceMember } from '../../../components/transfer/member.js';
+import { crateReader, isCrate } from '../../../components/formats/ro-crate-reader.js';
+import { CrateWriter } from '../../../components/formats/ro-crate-writer.js';
+import type { Member, ResourceMember } from '../../../lib/exchange/member.js';
 import {
   arbitraryResources,
   base,

@@ -1,4 +1,5 @@
 /** Imports into the storage of another server, over the plain protocol. The spec must not know how requests are sent. */
+
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -7,6 +8,7 @@ import { expect } from 'chai';
 import type { WantedImport } from '../../../components/transfer/import-request.js';
 import type { ImportState } from '../../../components/transfer/import-state.js';
 import { sendTo, targetOf } from '../../../components/transfer/send-to.js';
+import { formatModules } from '../../support/formats.js';
 import { type Answer, request } from '../../support/http.js';
 import { credential, ed25519Identity } from '../../support/identity.js';
 import { runProcess } from '../../support/process.js';
@@ -39,12 +41,12 @@ const send = (
   options: Partial<WantedImport> = {},
 ): Promise<ImportState> =>
   sendTo(
+    { formats: formatModules, flags: token === undefined ? {} : { token } },
     {
       ...{ source, format: undefined, into, rewrite: [], conflict: 'fail', dryRun: false, resume: false },
       ...{ grants: false, acls: false, ...options },
     },
     () => {},
-    token,
   );
 const toldOf = ({ told }: ImportState): string[] => told.map(({ source, why }) => `${source}: ${why}`);
 const messageOf = (work: Promise<unknown>): Promise<string> =>

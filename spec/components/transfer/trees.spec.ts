@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { FileTree, TreeFile, TreeSink } from '../../../components/transfer/file-tree.js';
 import { openFolderSink } from '../../../components/transfer/folder-sink.js';
 import { openFolderTree } from '../../../components/transfer/folder-tree.js';
 import { ZipSink } from '../../../components/transfer/zip-sink.js';
 import { openZipTree } from '../../../components/transfer/zip-tree.js';
+import type { FileTree, TreeFile, TreeSink } from '../../../lib/exchange/file-tree.js';
 import '../../support/random-seed.js';
 import { runs } from '../../support/speed.js';
 

@@ -1,0 +1,104 @@
+/** Writes bags (RFC 8493): the payload as a folder of files, and the digests of all files. */
+import { createHash, type Hash } from 'node:crypto';
+import { FolderWriter, type Member, subSink, type TreeSink, type Writer } from '../../lib/component/exchange.js';
+import { encodedPath, payload } from './bagit-format.js';
+
+export class BagWriter implements Writer {
+  private readonly files: FolderWriter;
+  private readonly payload: DigestSink;
+  private readonly tags: DigestSink;
+  private isBegun = false;
+
+  /** @param of the IRI of the container that is exported; @param made when */
+  constructor(
+    private readonly sink: TreeSink,
+    private readonly of: string,
+    private readonly made: Date,
+  ) {
+    this.payload = new DigestSink(sink);
+    this.tags = new DigestSink(sink);
+    this.files = new FolderWriter(subSink(this.payload, payload), of);
+  }
+
+  async write(member: Member): Promise<void> {
+    await this.begin();
+    await this.files.write(member);
+  }
+
+  private async begin(): Promise<void> {
+    if (this.isBegun) return;
+    this.isBegun = true;
+    await this.tag('bagit.txt', 'BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n');
+    await this.sink.add(payload, new Uint8Array());
+  }
+
+  async end(): Promise<void> {
+    await this.begin();
+    await this.files.end();
+    const { bytes, count } = this.payload;
+    const facts = [
+      `Bagging-Date: ${this.made.toISOString().slice(0, 10)}`,
+      `External-Identifier: ${this.of}`,
+      `Payload-Oxum: ${bytes}.${count}`,
+      'Bag-Software-Agent: Quadpod',
+    ];
+    await this.tag('bag-info.txt', `${facts.join('\n')}\n`);
+    await this.tags.add('manifest-sha256.txt', this.payload.manifest());
+    await this.sink.add('tagmanifest-sha256.txt', this.tags.manifest());
+    await this.sink.end();
+  }
+
+  private tag(path: string, text: string): Promise<void> {
+    return this.tags.add(path, Buffer.from(text));
+  }
+}
+
+/** Lines of a manifest that are kept together, outside of the heap of JavaScript. */
+const fullPage = 64 << 10;
+
+/** Passes files on, and keeps their digests. */
+class DigestSink implements TreeSink {
+  bytes = 0;
+  count = 0;
+  private readonly pages: Buffer[] = [];
+  private lines = '';
+
+  constructor(private readonly sink: TreeSink) {}
+
+  async add(...[path, content, facts]: Parameters<TreeSink['add']>): Promise<void> {
+    if (path.endsWith('/')) return this.sink.add(path, content, facts);
+    const hash = createHash('sha256');
+    if (content instanceof Uint8Array) this.update(hash, content);
+    await this.sink.add(path, content instanceof Uint8Array ? content : this.digested(content, hash), facts);
+    this.count++;
+    this.lines += `${hash.digest('hex')}  ${encodedPath(path)}\n`;
+    if (this.lines.length > fullPage) this.endPage();
+  }
+
+  private async *digested(content: AsyncIterable<Uint8Array>, hash: Hash): AsyncGenerator<Uint8Array> {
+    for await (const chunk of content) {
+      this.update(hash, chunk);
+      yield chunk;
+    }
+  }
+
+  private update(hash: Hash, chunk: Uint8Array): void {
+    this.bytes += chunk.length;
+    hash.update(chunk);
+  }
+
+  private endPage(): void {
+    this.pages.push(Buffer.from(this.lines));
+    this.lines = '';
+  }
+
+  manifest(): AsyncIterable<Uint8Array> {
+    this.endPage();
+    const { pages } = this;
+    return (async function* () {
+      yield* pages;
+    })();
+  }
+
+  async end(): Promise<void> {}
+}

@@ -1,0 +1,149 @@
+/** The description of a resource in the data folder of a Community Solid Server 7, `X.meta`: links, declared types and the media type. */
+import type { Quad, Term } from '@rdfjs/types';
+import { DataFactory } from 'rdf-data-factory';
+import { LwsError } from '../../lib/component/basics.js';
+import { parseMediaType } from '../../lib/component/fields.js';
+import { type ClientLinks, declaredTypes, linkedValues, readContextObject } from '../../lib/component/resources.js';
+import { ldp, rdf, xsd } from '../../lib/component/vocabulary.js';
+import { canonicalIri } from './css-names.js';
+
+const factory = new DataFactory<Quad>();
+
+const registered = 'http://www.iana.org/assignments/relation/';
+const server = 'urn:npm:solid:community-server:';
+const [parameter, parameterValue] = [`${server}meta:contentTypeParameter`, `${server}meta:value`];
+const label = 'http://www.w3.org/2000/01/rdf-schema#label';
+const format = 'http://www.w3.org/ns/ma-ont#format';
+/** What the server says itself of everything. */
+const ownPredicates: ReadonlySet<string> = new Set([`${ldp.namespace}contains`, 'http://purl.org/dc/terms/modified']);
+const posix = 'http://www.w3.org/ns/posix/stat#';
+const isOwnType = (type: string): boolean =>
+  type.startsWith(ldp.namespace) || type === 'http://www.w3.org/ns/pim/space#Storage';
+
+export interface CssMetadata {
+  readonly links: ClientLinks;
+  /** Without parameters, where it says one. */
+  readonly mediaType?: string;
+  /** Of the media type: `; charset=utf-8`. */
+  readonly parameters: string;
+  /** What cannot be kept, as a sentence. */
+  readonly leftOut?: string;
+}
+
+/** What the triples say of the resource with this IRI. */
+export function readMetadata(quads: readonly Quad[], iri: string): CssMetadata {
+  const known = canonicalIri(iri);
+  const relations = new Map<string, unknown[]>();
+  const [lost, parameters] = [new Map<string, number>(), new Map<string, string>()];
+  const lose = (why: string): unknown => lost.set(why, (lost.get(why) ?? 0) + 1);
+  const blank = blankNodes(quads);
+  let mediaType: string | undefined;
+  for (const { subject, predicate, object } of quads) {
+    if (subject.termType === 'BlankNode' && blank.parameters.has(subject.value)) continue;
+    const name = predicate.value;
+    if (canonicalIri(subject.value) !== known) lose('about something else');
+    else if (name === parameter) addParameter(parameters, blank.values.get(object.value));
+    else if (name === format) mediaType = object.value;
+    else if (isOwn(name, object) || relationOf(name) === 'anchor') continue;
+    else if (object.termType === 'BlankNode') lose('with a blank node');
+    else if (object.termType === 'NamedNode') push(relations, relationOf(name), { href: object.value });
+    else if (object.termType === 'Literal' && object.datatype.value === xsd.string && name !== rdf.type)
+      push(relations, relationOf(name), object.value);
+    else lose('with a text in a language, or a value of a datatype');
+  }
+  const found = linksOf(relations, iri, lose);
+  return {
+    links: found,
+    ...(mediaType !== undefined && parseMediaType(mediaType) ? { mediaType } : {}),
+    parameters: [...parameters].map(([name, value]) => `; ${name}=${quoted(value)}`).join(''),
+    ...(lost.size > 0 ? { leftOut: sentence(lost) } : {}),
+  };
+}
+
+const isOwn = (predicate: string, object: Term): boolean =>
+  ownPredicates.has(predicate) ||
+  predicate.startsWith(posix) ||
+  predicate.startsWith(server) ||
+  (predicate === rdf.type && isOwnType(object.value));
+
+const relationOf = (predicate: string): string => {
+  if (predicate === rdf.type) return 'type';
+  return predicate.startsWith(registered) ? predicate.slice(registered.length) : predicate;
+};
+
+function push<Value>(map: Map<string, Value[]>, name: string, value: Value): void {
+  const values = map.get(name);
+  if (values) values.push(value);
+  else map.set(name, [value]);
+}
+
+function linksOf(relations: ReadonlyMap<string, unknown[]>, iri: string, lose: (why: string) => unknown): ClientLinks {
+  const members = [...relations].map(([name, values]) => {
+    const [first] = values;
+    return [name, values.length === 1 && typeof first === 'string' ? first : values];
+  });
+  try {
+    return readContextObject(Object.fromEntries(members), iri);
+  } catch (cause) {
+    if (!(cause instanceof LwsError)) throw cause;
+    for (const values of relations.values())
+      for (const _ of values) lose(`in a description that cannot be a linkset (${cause.message})`);
+    return {};
+  }
+}
+
+interface BlankNodes {
+  /** Those that are parameters of the media type. */
+  readonly parameters: ReadonlySet<string>;
+  readonly values: ReadonlyMap<string, { name?: string; value?: string }>;
+}
+
+function blankNodes(quads: readonly Quad[]): BlankNodes {
+  const values = new Map<string, { name?: string; value?: string }>();
+  for (const { predicate, object } of quads) if (predicate.value === parameter) values.set(object.value, {});
+  for (const { subject, predicate, object } of quads) {
+    const found = values.get(subject.value);
+    if (found && predicate.value === label) found.name = object.value;
+    else if (found && predicate.value === parameterValue) found.value = object.value;
+  }
+  return { parameters: new Set(values.keys()), values };
+}
+
+/** Only what a field can say. */
+function addParameter(parameters: Map<string, string>, found: { name?: string; value?: string } | undefined): void {
+  const { name, value } = found ?? {};
+  if (name !== undefined && value !== undefined && parseMediaType(`a/b; ${name}=${quoted(value)}`))
+    parameters.set(name, value);
+}
+
+const quoted = (value: string): string =>
+  /^[\w!#$%&'*+.^`|~-]+$/.test(value) ? value : `"${value.replace(/["\\]/g, '\\$&')}"`;
+
+const sentence = (lost: ReadonlyMap<string, number>): string =>
+  `Links cannot say: ${[...lost].map(([why, count]) => `${count} ${count === 1 ? 'triple' : 'triples'} ${why}`).join(', ')}.`;
+
+/** The triples of a description. @param mediaType where the name of the file does not say it, or the parameters matter */
+export function metadataQuads(iri: string, links: ClientLinks, mediaType?: string): Quad[] {
+  const subject = factory.namedNode(iri);
+  const quads = declaredTypes(links).map((type) =>
+    factory.quad(subject, factory.namedNode(rdf.type), factory.namedNode(type)),
+  );
+  for (const [relation, { href, literal }] of linkedValues(links, iri)) {
+    const predicate = factory.namedNode(relation.includes(':') ? relation : registered + relation);
+    quads.push(
+      factory.quad(subject, predicate, href === undefined ? factory.literal(literal!) : factory.namedNode(href)),
+    );
+  }
+  const { essence, parameters } = (mediaType === undefined ? undefined : parseMediaType(mediaType)) ?? {};
+  if (essence !== undefined) quads.push(factory.quad(subject, factory.namedNode(format), factory.literal(essence)));
+  let count = 0;
+  for (const [name, value] of parameters ?? []) {
+    const node = factory.blankNode(`p${count++}`);
+    quads.push(
+      factory.quad(subject, factory.namedNode(parameter), node),
+      factory.quad(node, factory.namedNode(label), factory.literal(name)),
+      factory.quad(node, factory.namedNode(parameterValue), factory.literal(value)),
+    );
+  }
+  return quads;
+}

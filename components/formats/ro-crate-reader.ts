@@ -1,0 +1,179 @@
+/**
+ * Reads research object crates (RO-Crate 1.1): a folder of files, whose metadata become declared types and links. The metadata
+ * themselves are a resource too, with the bytes that they have, so that nothing that they say is lost.
+ */
+import { hash } from 'node:crypto';
+import { LwsError } from '../../lib/component/basics.js';
+import {
+  bytesOfFile,
+  type ContainerMember,
+  type FileTree,
+  folderReader,
+  type Member,
+  type MemberOptions,
+  type ReadStep,
+  rdfTypeOf,
+  TransferError,
+  treeReader,
+} from '../../lib/component/exchange.js';
+import { isObject, parseJson, parseMediaType } from '../../lib/component/fields.js';
+import { IriRewriting } from '../../lib/component/level.js';
+import { type ClientLinks, readContextObject } from '../../lib/component/resources.js';
+import { isAbsoluteIri } from '../../lib/component/vocabulary.js';
+import { resolveIri } from '../../lib/component/writers.js';
+import { CrateTerms, datasetType, fileType, schema } from './ro-crate-terms.js';
+
+export const metadataFile = 'ro-crate-metadata.json';
+/** Bytes. */
+export const longestMetadata = 64 << 20;
+
+/** Whether a tree is a crate. */
+export const isCrate = async (tree: FileTree): Promise<boolean> => (await tree.file(metadataFile)) !== undefined;
+
+/** Reads a crate. Cursors are those of the folder, and `-` after the links of the crate itself. */
+export const crateReader = treeReader(readCrate);
+
+/** What the metadata say of a file or a folder. */
+interface Described {
+  readonly links: ClientLinks;
+  readonly mediaType?: string;
+}
+
+/** The end of metadata that say no more than the storage knew and the index of the folder says: with the digest of all before it. */
+export const sealed = (digest: string): string =>
+  `,\n{"@id":"#export","@type":"PropertyValue","propertyID":"sha256","value":"${digest}"}]}\n`;
+
+/** Whether nobody has changed them since they were written here: the next export makes them again. */
+async function isSealed(tree: FileTree): Promise<boolean> {
+  const file = await tree.file(metadataFile);
+  const bytes = file ? await bytesOfFile(file, longestMetadata) : Buffer.alloc(0);
+  const text = bytes.subarray(0, -sealed('0'.repeat(64)).length);
+  return bytes.subarray(text.length).toString() === sealed(hash('sha256', text, 'hex'));
+}
+
+async function* readCrate(tree: FileTree, options: MemberOptions): AsyncGenerator<ReadStep> {
+  if (await isSealed(tree)) {
+    for await (const step of folderReader(tree).read(options)) if (step.member.source !== metadataFile) yield step;
+    return;
+  }
+  const described = await describedFiles(tree, options);
+  const { cursor, ...others } = options;
+  if (cursor === undefined) {
+    const links = described.get('')?.links ?? {};
+    const root: ContainerMember = { kind: 'container', path: '', source: metadataFile, links };
+    if (Object.keys(links).length > 0) yield { member: root, cursor: '-', bytes: 0 };
+  }
+  const behind = cursor === undefined || cursor === '-' ? others : options;
+  for await (const step of folderReader(tree).read(behind)) {
+    const { member } = step;
+    const isResource = member.kind !== 'left-out' && member.kind !== 'state';
+    const found = isResource ? described.get(member.path === '' ? '' : member.source) : undefined;
+    yield found ? { ...step, member: merged(member as Member, found) } : step;
+  }
+}
+
+/** What is said beside the metadata, as by an index of the folder, wins. */
+function merged(member: Member, { links, mediaType }: Described): Member {
+  if (member.kind === 'state') return member;
+  const all = { ...links, ...member.links };
+  const found = Object.keys(all).length > 0 ? { ...member, links: all } : member;
+  const isUnknown = found.kind === 'bytes' && found.mediaType === 'application/octet-stream';
+  return isUnknown && mediaType !== undefined ? { ...found, mediaType } : found;
+}
+
+/** The descriptions of files and folders, by their paths, which are empty for the crate. @throws TransferError for what are no such metadata */
+async function describedFiles(tree: FileTree, options: MemberOptions): Promise<Map<string, Described>> {
+  const { context, graph } = await readMetadataFile(tree);
+  const terms = new CrateTerms(context);
+  const described = new Map<string, Described>();
+  for (const entity of graph) {
+    const id = isObject(entity) ? entity['@id'] : undefined;
+    const path = typeof id === 'string' ? pathOfId(id, options.into) : undefined;
+    if (path !== undefined && path !== metadataFile)
+      described.set(path, describedBy(entity as Entity, { path, terms, options }));
+  }
+  return described;
+}
+
+export type Entity = Readonly<Record<string, unknown>>;
+
+async function readMetadataFile(tree: FileTree): Promise<{ readonly context: unknown; readonly graph: unknown[] }> {
+  const file = await tree.file(metadataFile);
+  if (!file) throw new TransferError(`There is no ${metadataFile}: this is no RO-Crate.`);
+  return readCrateMetadata(await bytesOfFile(file, longestMetadata));
+}
+
+/** @throws TransferError for what are no metadata of a crate */
+export function readCrateMetadata(bytes: Buffer): { readonly context: unknown; readonly graph: unknown[] } {
+  let document: unknown;
+  try {
+    document = parseJson(bytes.toString('utf8').replace(/^\ufeff/, ''));
+  } catch (cause) {
+    throw new TransferError(`${metadataFile}: ${(cause as Error).message}`, { cause });
+  }
+  const graph = isObject(document) ? document['@graph'] : undefined;
+  if (!Array.isArray(graph)) throw new TransferError(`${metadataFile}: It has no array "@graph" (RO-Crate 1.1).`);
+  return { context: (document as Entity)['@context'], graph };
+}
+
+/** The path of the file that an identifier names; `undefined` where it is of nothing in the crate. */
+function pathOfId(id: string, into: string): string | undefined {
+  const iri = resolved(id, into, (absolute) => absolute);
+  if (iri === undefined || !iri.startsWith(into) || /[?#]/.test(iri)) return undefined;
+  try {
+    return decodeURIComponent(iri.slice(into.length));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Identifiers are relative to the metadata; people write blanks into them. */
+function resolved(id: string, into: string, move: (iri: string) => string): string | undefined {
+  const reference = id.replace(/[ "<>\\^`{|}]/g, encodeURIComponent);
+  if (isAbsoluteIri(reference)) return move(reference);
+  const iri = resolveIri(reference, into + metadataFile);
+  return isAbsoluteIri(iri) ? iri : undefined;
+}
+
+interface Place {
+  readonly path: string;
+  readonly terms: CrateTerms;
+  readonly options: MemberOptions;
+}
+
+function describedBy(entity: Entity, { path, terms, options }: Place): Described {
+  const { into } = options;
+  const move = new IriRewriting(options.rewrite).iri;
+  // That it is a file or a folder the resource says itself; of the crate as a whole it says more.
+  const structural = path === '' ? [fileType] : [fileType, datasetType];
+  const types = [entity['@type']].flat().flatMap((name) => {
+    const iri = typeof name === 'string' ? terms.iri(name) : undefined;
+    return iri === undefined || structural.includes(iri) ? [] : [{ href: move(iri) }];
+  });
+  const relations = new Map<string, unknown[]>(types.length > 0 ? [['type', types]] : []);
+  for (const [name, value] of Object.entries(entity)) {
+    const relation = name.startsWith('@') ? undefined : terms.iri(name);
+    // Containers say themselves what is in them.
+    if (relation === undefined || relation === `${schema}hasPart`) continue;
+    const targets = [value].flat().flatMap((each) => {
+      const id = isObject(each) ? each['@id'] : undefined;
+      const href = typeof id === 'string' && !id.startsWith('_:') ? resolved(id, into, move) : undefined;
+      return href === undefined ? [] : [{ href }];
+    });
+    const key = move(relation).replace(/^http:\/\/www\.iana\.org\/assignments\/relation\//, '');
+    if (targets.length > 0) relations.set(key, [...(relations.get(key) ?? []), ...targets]);
+  }
+  const format = [entity['encodingFormat']].flat().find((each) => typeof each === 'string' && parseMediaType(each));
+  const isKept = typeof format === 'string' && rdfTypeOf(format) === undefined;
+  return { links: linksOf(relations, into), ...(isKept ? { mediaType: format } : {}) };
+}
+
+/** Without those that links cannot say, which the metadata keep. */
+function linksOf(relations: ReadonlyMap<string, unknown[]>, into: string): ClientLinks {
+  try {
+    return readContextObject(Object.fromEntries(relations), into);
+  } catch (cause) {
+    if (!(cause instanceof LwsError)) throw cause;
+    return {};
+  }
+}

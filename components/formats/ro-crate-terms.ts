@@ -1,0 +1,71 @@
+/** Names in the metadata of research object crates (RO-Crate 1.1), and the IRIs that they stand for. Pure; no context is fetched. */
+import { isObject } from '../../lib/component/fields.js';
+import { isAbsoluteIri } from '../../lib/component/vocabulary.js';
+
+export const schema = 'http://schema.org/';
+export const [fileType, datasetType] = [`${schema}MediaObject`, `${schema}Dataset`];
+
+/** Where the context of RO-Crate 1.1 departs from names of schema.org. */
+const ownTerms: Readonly<Record<string, string>> = {
+  File: fileType,
+  Journal: `${schema}Periodical`,
+  path: `${schema}contentUrl`,
+  conformsTo: 'http://purl.org/dc/terms/conformsTo',
+  wasDerivedFrom: 'http://www.w3.org/ns/prov#wasDerivedFrom',
+  importedFrom: 'http://purl.org/pav/importedFrom',
+  importedBy: 'http://purl.org/pav/importedBy',
+  retrievedFrom: 'http://purl.org/pav/retrievedFrom',
+  retrievedBy: 'http://purl.org/pav/retrievedBy',
+  hasFile: 'http://pcdm.org/models#hasFile',
+  hasMember: 'http://pcdm.org/models#hasMember',
+  RepositoryCollection: 'http://pcdm.org/models#Collection',
+  RepositoryObject: 'http://pcdm.org/models#object',
+  ComputationalWorkflow: 'https://bioschemas.org/ComputationalWorkflow',
+  FormalParameter: 'https://bioschemas.org/FormalParameter',
+  input: 'https://bioschemas.org/ComputationalWorkflow#input',
+  output: 'https://bioschemas.org/ComputationalWorkflow#output',
+};
+
+/** Terms that are looked at, of the contexts in the document. */
+const maxTerms = 10_000;
+
+/** The IRIs of names, with what the document's own context says of them. */
+export class CrateTerms {
+  private readonly own = new Map<string, string>();
+
+  /** @param context the `@context` of the document */
+  constructor(context: unknown) {
+    for (const part of [context].flat())
+      if (isObject(part))
+        for (const [term, value] of Object.entries(part).slice(0, maxTerms)) {
+          const iri = isObject(value) ? value['@id'] : value;
+          if (typeof iri === 'string' && !term.startsWith('@')) this.own.set(term, iri);
+        }
+  }
+
+  /** The IRI of a name; `undefined` where it stands for none. */
+  iri(name: string): string | undefined {
+    // A term may be defined by another, which is not followed round in circles.
+    const defined = this.own.get(name);
+    const found = defined === undefined ? this.plain(name) : (this.plain(defined) ?? defined);
+    return found !== undefined && isAbsoluteIri(found) ? found : undefined;
+  }
+
+  private plain(name: string): string | undefined {
+    if (name.startsWith('@')) return undefined;
+    const colon = name.indexOf(':');
+    if (colon >= 0) {
+      const prefix = name.startsWith('//', colon + 1) ? undefined : this.own.get(name.slice(0, colon));
+      return prefix === undefined ? name : prefix + name.slice(colon + 1);
+    }
+    if (Object.hasOwn(ownTerms, name)) return ownTerms[name];
+    return /^[A-Za-z][A-Za-z0-9]*$/.test(name) ? schema + name : undefined;
+  }
+}
+
+/** The name for an IRI, as short as it can be without a context of the document's own. */
+export function crateName(iri: string): string {
+  const name = iri.startsWith(schema) ? iri.slice(schema.length) : '';
+  const isPlain = /^[A-Za-z][A-Za-z0-9]*$/.test(name) && !Object.hasOwn(ownTerms, name);
+  return isPlain ? name : iri;
+}

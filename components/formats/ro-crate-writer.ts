@@ -1,0 +1,158 @@
+/** Writes research object crates (RO-Crate 1.1): a folder of files, and metadata which say their types and links. */
+import { createHash } from 'node:crypto';
+import {
+  bytesOfFile,
+  FolderWriter,
+  type Member,
+  type ResourceMember,
+  type TreeSink,
+  type Writer,
+} from '../../lib/component/exchange.js';
+import { isObject } from '../../lib/component/fields.js';
+import { type ClientLinks, declaredTypes, linkedValues } from '../../lib/component/resources.js';
+import { type Entity, longestMetadata, metadataFile, readCrateMetadata, sealed } from './ro-crate-reader.js';
+import { crateName } from './ro-crate-terms.js';
+
+const registered = 'http://www.iana.org/assignments/relation/';
+
+/** What becomes the description of a file, or of a folder by its path with a slash. */
+interface Described {
+  readonly entity: Record<string, unknown>;
+  readonly parts: string[];
+}
+
+/** Metadata that are among what is exported, since it was a crate before, are kept, and have what the storage knows beside. */
+export class CrateWriter implements Writer {
+  private readonly files: FolderWriter;
+  private readonly described = new Map<string, Described>();
+  private before: { readonly context: unknown; readonly graph: readonly unknown[] } | undefined;
+  private member: ResourceMember | undefined;
+  /** Of the last member. */
+  private file = '';
+  private links: ClientLinks | undefined;
+
+  /** @param of the IRI of the container that is exported; @param made when */
+  constructor(
+    private readonly sink: TreeSink,
+    private readonly of: string,
+    private readonly made: Date,
+  ) {
+    const add: TreeSink['add'] = (path, content, facts) => {
+      this.describe(path);
+      return sink.add(path, content, facts);
+    };
+    this.files = new FolderWriter({ add, end: async () => {} }, of);
+  }
+
+  /** @throws TransferError for older metadata that cannot be read */
+  async write(member: Member): Promise<void> {
+    if (member.kind === 'state') return;
+    if (member.kind === 'bytes' && member.path === metadataFile) {
+      this.before = readCrateMetadata(await bytesOfFile(member, longestMetadata));
+      return;
+    }
+    if (member.path === '') this.described.set('', this.descriptionOf('', member));
+    // Parts of a graph are one file, which the first part describes.
+    if (this.member?.path !== member.path) this.member = member;
+    await this.files.write(member);
+    if (member.kind !== 'rdf') return;
+    // Any part may have the links.
+    this.links = member.links ?? this.links;
+    if (member.hasMore) return;
+    this.described.set(this.file, this.descriptionOf(this.file, { ...member, links: this.links ?? {} }));
+    this.links = undefined;
+  }
+
+  async end(): Promise<void> {
+    this.member = undefined;
+    await this.files.end();
+    await this.sink.add(metadataFile, this.text());
+    await this.sink.end();
+  }
+
+  /** @param file the path of a file that is written */
+  private describe(file: string): void {
+    // What is written at the end belongs to no member.
+    this.file = file;
+    if (this.member) this.described.set(file, this.descriptionOf(file, this.member));
+    const folder = file.slice(0, file.lastIndexOf('/', file.length - 2) + 1);
+    if (this.member) this.described.get(folder)?.parts.push(file);
+  }
+
+  private descriptionOf(file: string, member: ResourceMember): Described {
+    const { kind, modified, links = {} } = member;
+    const types = [kind === 'container' ? 'Dataset' : 'File', ...declaredTypes(links).map(crateName)];
+    const entity: Record<string, unknown> = { '@id': idOf(file), '@type': types.length > 1 ? types : types[0] };
+    if (kind === 'bytes') entity['encodingFormat'] = member.mediaType;
+    if (kind === 'rdf') entity['encodingFormat'] = 'text/turtle';
+    if (modified !== undefined) entity['dateModified'] = new Date(modified).toISOString();
+    this.addLinks(entity, links, this.of + member.path);
+    return { entity, parts: [] };
+  }
+
+  private addLinks(entity: Record<string, unknown>, links: ClientLinks, iri: string): void {
+    for (const [relation, { href, literal }] of linkedValues(links, iri)) {
+      const name = relation.includes(':') ? crateName(relation) : registered + relation;
+      const value =
+        href === undefined ? literal : { '@id': href.startsWith(this.of) ? referenceOf(href, this.of) : href };
+      entity[name] = entity[name] === undefined ? value : [entity[name], value].flat();
+    }
+  }
+
+  private async *text(): AsyncGenerator<Uint8Array> {
+    const digest = createHash('sha256');
+    for (const piece of this.pieces()) {
+      digest.update(piece);
+      yield Buffer.from(piece);
+    }
+    yield Buffer.from(this.before ? ']}\n' : sealed(digest.digest('hex')));
+  }
+
+  private *pieces(): Generator<string> {
+    const context = this.before?.context ?? 'https://w3id.org/ro/crate/1.1/context';
+    const before = new Map<string, Entity>();
+    for (const entity of this.before?.graph ?? [])
+      if (isObject(entity) && typeof entity['@id'] === 'string') before.set(entity['@id'], entity);
+    if (!this.described.has(''))
+      this.described.set('', { entity: { '@id': './', '@type': 'Dataset' }, parts: topParts(this.described) });
+    yield `{"@context":${JSON.stringify(context)},"@graph":[`;
+    yield JSON.stringify({ ...itself, ...before.get(metadataFile) });
+    for (const id of [metadataFile, '#export']) before.delete(id);
+    for (const { entity, parts } of this.described.values()) {
+      const id = entity['@id'] as string;
+      const own = id === './' ? { name: this.of, datePublished: this.made.toISOString(), ...entity } : entity;
+      const hasPart = parts.length > 0 ? { hasPart: parts.map((file) => ({ '@id': idOf(file) })) } : {};
+      yield `,\n${JSON.stringify(together(before.get(id), { ...own, ...hasPart }))}`;
+      before.delete(id);
+    }
+    for (const entity of before.values()) yield `,\n${JSON.stringify(entity)}`;
+  }
+}
+
+const itself = {
+  '@id': metadataFile,
+  '@type': 'CreativeWork',
+  conformsTo: { '@id': 'https://w3id.org/ro/crate/1.1' },
+  about: { '@id': './' },
+};
+
+const topParts = (described: ReadonlyMap<string, Described>): string[] =>
+  [...described.keys()].filter((file) => /^[^/]+\/?$/.test(file));
+
+/** What was said before stays; of types all, and of parts those that are there now. */
+function together(before: Entity | undefined, entity: Entity): Entity {
+  if (!before) return entity;
+  const types = [...new Set([before['@type'], entity['@type']].flat().filter((type) => typeof type === 'string'))];
+  const parts = entity['hasPart'] === undefined ? {} : { hasPart: entity['hasPart'] };
+  return { ...entity, ...before, '@type': types.length > 1 ? types : types[0], ...parts };
+}
+
+/** Identifiers are references relative to the crate. */
+const idOf = (file: string): string =>
+  file === '' ? './' : referenceOf(file.split('/').map(encodeURIComponent).join('/'), '');
+
+/** A reference whose first part is not taken for a scheme. */
+function referenceOf(iri: string, of: string): string {
+  const path = iri.slice(of.length);
+  return path === '' || /^[^/?#]*:/.test(path) ? `./${path}` : path;
+}

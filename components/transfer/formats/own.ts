@@ -1,0 +1,45 @@
+/** The formats of this component: dumps, files as they are, and our own archive. */
+import { basename } from 'node:path';
+import { FolderWriter, type Format, folderReader } from '../../../lib/component/exchange.js';
+import { openFileTree } from '../folder-tree.js';
+import { archiveReader, isArchive } from './archive-reader.js';
+import { archiveWriter } from './archive-writer.js';
+import { dumpReader } from './dump-reader.js';
+import { DumpWriter } from './dump-writer.js';
+import { TriGWriter } from './trig-writer.js';
+
+const folder: Format = {
+  about: 'a folder, RDF as Turtle and everything else as it is',
+  read: (tree) => folderReader(tree),
+  write: (sink, { of }) => new FolderWriter(sink, of),
+};
+
+export const formats: Readonly<Record<string, Format>> = {
+  nquads: {
+    about: 'a dump in N-Quads',
+    mediaType: 'application/n-quads',
+    endings: ['nq', 'nquads'],
+    readFile: async (file) => dumpReader(file, { isTriG: false, isGzip: file.isGzip }),
+    writeText: (out, { of, isGzip }) => new DumpWriter(out, of, { isGzip }),
+  },
+  trig: {
+    about: 'a dump in TriG',
+    mediaType: 'application/trig',
+    endings: ['trig'],
+    readFile: async (file) => dumpReader(file, { isTriG: true, isGzip: file.isGzip }),
+    writeText: (out, { of, isGzip }) => new TriGWriter(out, of, { isGzip }),
+  },
+  zip: { ...folder, about: 'such a folder as a ZIP', mediaType: 'application/zip' },
+  folder,
+  archive: {
+    about: 'everything of a Quadpod storage: links, dates, owners, lists of access, grants',
+    mediaType: 'application/zip',
+    fits: isArchive,
+    read: archiveReader,
+    write: (sink, { of, storage }) => archiveWriter(sink, { storage, container: of, made: new Date().toISOString() }),
+  },
+  file: {
+    about: 'a single file of RDF',
+    readFile: async ({ path, name }, parserOf) => folderReader(await openFileTree(path, basename(name)), parserOf),
+  },
+};

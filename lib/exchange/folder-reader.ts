@@ -1,0 +1,184 @@
+/**
+ * Files of a folder or a ZIP, as resources of the same names: RDF by its extension, and everything else as it is. A file with several
+ * graphs is a container of that name, with a resource for each; what graphs were called stays as a link.
+ */
+import { LwsError } from '../errors.js';
+import { readContextObject } from '../resources/linkset.js';
+import { IriRewriting } from '../storage/state/iri-rewriting.js';
+import { isAuxiliary, isClutter, lastSegment, segmentOf } from './file-names.js';
+import type { FileTree, TreeFile } from './file-tree.js';
+import { type FolderIndex, indexName, readIndex } from './folder-index.js';
+import type { ParseDocument } from './format.js';
+import { isPage, mediaTypeOf, rdfTypeOf, typeWithout } from './media-types.js';
+import {
+  type ContainerMember,
+  type GraphMember,
+  type LeftOut,
+  type Member,
+  type MemberOptions,
+  type MemberReader,
+  type ReadStep,
+  TransferError,
+} from './member.js';
+import { type RdfPart, rdfParts } from './rdf-files.js';
+import { SyntaxFault } from './syntax-fault.js';
+
+/**
+ * Reads a tree of files. A file of RDF that cannot be read is left out, unless a part of it is there already: then reading ends.
+ * Cursors hold the path of the last file, and the parts of it that are known.
+ * @param parserOf where it is one file, somebody's choice: pages are read for the RDF in them, and those without any come as they are
+ */
+export const folderReader = (tree: FileTree, parserOf?: ParserOf): MemberReader => ({
+  total: tree.total,
+  read: (options) => new FolderReading(tree, options, parserOf).steps(),
+  close: () => tree.close(),
+});
+
+type ParserOf = (type: string) => ParseDocument | undefined;
+
+class FolderReading {
+  private index: FolderIndex = new Map();
+  private bytes = 0;
+  private clutter = 0;
+  /** The folder of the last path, and the path of its container. */
+  private last: readonly [folder: string, path: string] = ['', ''];
+  private readonly rewriting: IriRewriting;
+
+  constructor(
+    private readonly tree: FileTree,
+    private readonly options: MemberOptions,
+    private readonly parserOf: ParserOf = () => undefined,
+  ) {
+    this.rewriting = new IriRewriting(options.rewrite);
+  }
+
+  async *steps(): AsyncGenerator<ReadStep> {
+    this.index = await readIndex(this.tree);
+    const [, bytes = '0', clutter = '0', count, after] =
+      /^(\d+) (\d+) (\d+:\S+|-) (.*)$/s.exec(this.options.cursor ?? '') ?? [];
+    [this.bytes, this.clutter] = [Number(bytes), Number(clutter)];
+    if (after === undefined && this.index.get('')?.links) yield this.step(this.container('', indexName), '');
+    if (after !== undefined && count !== '-') {
+      const file = await this.tree.file(after);
+      if (!file) throw new TransferError(`${after} is gone, and was only read in part.`);
+      yield* this.fileSteps(file, count);
+    }
+    for await (const found of this.tree.files(after || undefined)) {
+      if ('refused' in found) yield this.leftOut(found.path, found.refused);
+      else if (found.path === indexName) this.bytes += found.size;
+      else yield* this.stepsOf(found);
+    }
+    const why = `${this.clutter} files of systems and programs, such as .DS_Store, Thumbs.db, __MACOSX/ and .git/.`;
+    if (this.clutter > 0) yield this.step({ kind: 'left-out', source: 'The folder', why }, '\uffff');
+  }
+
+  private async *stepsOf(file: TreeFile): AsyncGenerator<ReadStep> {
+    const { path } = file;
+    const isFolder = path.endsWith('/');
+    if (!this.index.has(path)) {
+      if (isClutter(path)) {
+        this.clutter += isFolder ? 0 : 1;
+        this.bytes += file.size;
+        return;
+      }
+      if (isAuxiliary(path)) {
+        this.bytes += file.size;
+        yield this.leftOut(path, 'Names that end in .acl or .meta are those of lists of access and of metadata.');
+        return;
+      }
+    }
+    if (isFolder) yield this.step(this.container(path, path), path);
+    else yield* this.fileSteps(file);
+  }
+
+  /** @param known the parts of it that are known, as `rdfParts` has it */
+  private async *fileSteps(file: TreeFile, known = ''): AsyncGenerator<ReadStep> {
+    const facts = this.index.get(file.path);
+    const mediaType = facts?.type ?? mediaTypeOf(file.path);
+    const parse = this.parserOf(typeWithout(mediaType));
+    const type = facts?.bytes ? undefined : (rdfTypeOf(mediaType) ?? (parse && typeWithout(mediaType)));
+    const common = { ...this.common(file.path, file.path), ...(file.modified ? { modified: file.modified } : {}) };
+    const { size } = file;
+    const bytes = { kind: 'bytes', ...common, mediaType, size, open: () => file.open() } as const;
+    if (type === undefined) {
+      this.bytes += size;
+      yield this.step(bytes, file.path);
+      return;
+    }
+    const { into, rewrite } = this.options;
+    const parts = rdfParts({ file, type, base: into + common.path, rewrite, parse, takesGraphs: true }, known);
+    let isBegun = known !== '';
+    try {
+      for await (const part of parts) {
+        const { hasMore, count, place, known: soFar } = part;
+        if (!hasMore) this.bytes += file.size;
+        if (count === 0 && isPage(type)) {
+          yield this.step(bytes, file.path);
+          return;
+        }
+        const member = graphMember(common, part);
+        if (!isBegun && place?.name !== undefined) {
+          const { path, source } = common;
+          yield this.step({ kind: 'container', ...common, path: `${path}/`, source }, file.path, '0:-');
+        }
+        yield this.step(member, file.path, hasMore ? soFar : undefined);
+        isBegun = true;
+      }
+    } catch (error) {
+      if (isBegun || !(error instanceof SyntaxFault)) throw error;
+      this.bytes += file.size;
+      yield this.leftOut(file.path, `It cannot be read. ${error.message}`);
+    }
+  }
+
+  private container(path: string, source: string): ContainerMember {
+    return { kind: 'container', ...this.common(path, source) };
+  }
+
+  /** What all members have. @throws TransferError where the index says links that cannot be */
+  private common(path: string, source: string): Pick<ContainerMember, 'path' | 'source' | 'links'> {
+    const resource = this.resourceOf(path);
+    const links = this.index.get(path)?.links;
+    if (links === undefined) return { path: resource, source };
+    try {
+      const read = readContextObject(links, this.options.into + resource);
+      return { path: resource, source, links: this.rewriting.value(read) };
+    } catch (cause) {
+      if (!(cause instanceof LwsError)) throw cause;
+      throw new TransferError(`${indexName}: The links of "${path}" cannot be taken. ${cause.message}`, { cause });
+    }
+  }
+
+  /** The path of the resource that a file or folder is. */
+  private resourceOf(path: string): string {
+    if (path === '') return '';
+    const name = lastSegment(path);
+    const isFolder = path.endsWith('/');
+    const folder = path.slice(0, path.length - name.length - (isFolder ? 1 : 0));
+    if (this.last[0] !== folder) this.last = [folder, this.resourceOf(folder)];
+    return this.last[1] + (this.index.get(path)?.name ?? segmentOf(name)) + (isFolder ? '/' : '');
+  }
+
+  private step(member: Member | LeftOut, path: string, known?: string): ReadStep {
+    return { member, cursor: `${this.bytes} ${this.clutter} ${known ?? '-'} ${path}`, bytes: this.bytes };
+  }
+
+  private leftOut(path: string, why: string): ReadStep {
+    return this.step({ kind: 'left-out', source: path, why }, path);
+  }
+}
+
+/** A graph of a file, or a part of one. */
+function graphMember(common: Omit<GraphMember, 'kind' | 'quads' | 'prefixes'>, part: RdfPart): GraphMember {
+  const { quads, prefixes, isOpen, place } = part;
+  const { name, oldNames = [] } = place ?? {};
+  const old = oldNames.length === 0 ? {} : { via: oldNames.map((href) => ({ href })) };
+  const { links, ...rest } = common;
+  const path = name === undefined ? common.path : `${common.path}/${name}`;
+  const all = { ...old, ...(name === undefined ? links : {}) };
+  return {
+    ...{ kind: 'rdf', ...rest, path, quads, prefixes },
+    ...(Object.keys(all).length > 0 ? { links: all } : {}),
+    ...(isOpen ? { hasMore: true } : {}),
+  };
+}

@@ -1,0 +1,113 @@
+/** Resources as files of a folder or a ZIP: RDF as Turtle, everything else as it is, and an index of what names do not say. */
+import type { ClientLinks } from '../resources/linkset.js';
+import { isAuxiliary, isClutter, lastSegment, nameOfSegment } from './file-names.js';
+import type { TreeSink } from './file-tree.js';
+import { type FileFacts, indexName, indexText } from './folder-index.js';
+import { mediaTypeOf, rdfTypeOf } from './media-types.js';
+import type { BytesMember, GraphMember, Member, ResourceMember, Writer } from './member.js';
+import { TurtleFiles } from './turtle-files.js';
+
+/**
+ * Writes files that `folderReader` reads as the same members. References are relative to the resource where they can be, so that they
+ * hold elsewhere; other IRIs stay as they are. Access lists, owners and the state of components are not in it.
+ */
+export class FolderWriter implements Writer {
+  private readonly index = new Map<string, FileFacts>();
+  /** Names of files that differ from those of their resources: nothing else may be so named. */
+  private readonly taken = new Set([indexName]);
+  /** Folders that are named otherwise than their containers. */
+  private readonly folders = new Map<string, string>();
+  private readonly graphs: TurtleFiles;
+  /** Of the last graph. */
+  private graphFile = '';
+  private graphLinks: ClientLinks | undefined;
+
+  /** @param of the IRI of the container that is exported */
+  constructor(
+    private readonly sink: TreeSink,
+    of: string,
+  ) {
+    this.graphs = new TurtleFiles(sink, of);
+  }
+
+  async write(member: Member): Promise<void> {
+    if (member.kind === 'state') return;
+    if (member.kind === 'rdf') return this.writeGraph(member);
+    if (member.kind === 'bytes') return this.writeBytes(member);
+    if (member.path !== '') {
+      const file = this.fileOf(member, (name) => name);
+      if (file !== this.folderOf(member.path)) this.folders.set(member.path, file);
+      return this.sink.add(file, new Uint8Array());
+    }
+    if (hasLinks(member)) this.index.set('', { links: member.links });
+  }
+
+  private async writeBytes(member: BytesMember): Promise<void> {
+    const file = this.fileOf(member, (name) => name);
+    const facts = this.index.get(file);
+    if (mediaTypeOf(file) !== member.mediaType) this.index.set(file, { ...facts, type: member.mediaType });
+    if (rdfTypeOf(member.mediaType)) this.index.set(file, { ...this.index.get(file), bytes: true });
+    await this.sink.add(file, member.open(), dated(member));
+  }
+
+  private async writeGraph(member: GraphMember): Promise<void> {
+    await this.graphs.write(member, (first) => {
+      this.graphFile = this.fileOf(first, (name) => (mediaTypeOf(name) === 'text/turtle' ? name : `${name}.ttl`));
+      return this.graphFile;
+    });
+    // Any part may have them.
+    if (hasLinks(member)) this.graphLinks = member.links;
+    if (member.hasMore) return;
+    if (this.graphLinks) this.index.set(this.graphFile, { ...this.index.get(this.graphFile), links: this.graphLinks });
+    this.graphLinks = undefined;
+  }
+
+  /** The file of a member, and in the index what its name does not say. */
+  private fileOf(member: ResourceMember, named: (name: string) => string): string {
+    const segment = lastSegment(member.path);
+    const slash = member.kind === 'container' ? '/' : '';
+    const folder = this.folderOf(member.path.slice(0, member.path.length - segment.length - slash.length));
+    const plain = named(nameOfSegment(segment));
+    const file = this.freePath(folder + plain);
+    const isPlain = file === folder + segment || file === folder + nameOfSegment(segment);
+    if (!isPlain) this.taken.add(file);
+    const name = lastSegment(file);
+    const isTold = !isPlain || (name === segment && name.includes('%')) || isClutter(file) || isAuxiliary(file);
+    const facts = { ...(isTold ? { name: segment } : {}), ...(hasLinks(member) ? { links: member.links } : {}) };
+    if (Object.keys(facts).length > 0) this.index.set(file + slash, facts);
+    return file + slash;
+  }
+
+  /** What nothing else is named; members come in the order of their names, so that later ones are seen to by themselves. */
+  private freePath(path: string): string {
+    if (!this.taken.has(path)) return path;
+    const [, start, extension] = /^(.*?)(\.[^./]*)?$/s.exec(path)!;
+    for (let count = 2; ; count++) {
+      const other = `${start}~${count}${extension ?? ''}`;
+      if (!this.taken.has(other)) return other;
+    }
+  }
+
+  /** The folder of a container. */
+  private folderOf(path: string): string {
+    if (path === '') return '';
+    const known = this.folders.get(path);
+    if (known !== undefined) return known;
+    const segment = lastSegment(path);
+    return `${this.folderOf(path.slice(0, path.length - segment.length - 1))}${nameOfSegment(segment)}/`;
+  }
+
+  async end(): Promise<void> {
+    if (this.index.size > 0) await this.sink.add(indexName, bytesOf(indexText(this.index)));
+    await this.sink.end();
+  }
+}
+
+const hasLinks = (member: ResourceMember): member is ResourceMember & { links: object } =>
+  member.links !== undefined && Object.keys(member.links).length > 0;
+
+const dated = ({ modified }: ResourceMember): { modified?: number } => (modified === undefined ? {} : { modified });
+
+async function* bytesOf(text: Iterable<string>): AsyncGenerator<Uint8Array> {
+  for (const piece of text) yield Buffer.from(piece);
+}

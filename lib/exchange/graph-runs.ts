@@ -1,0 +1,137 @@
+/**
+ * Quads that follow each other in one graph become a part of one resource; those of graphs that are no place for a resource are counted.
+ */
+import type { Quad, Term } from '@rdfjs/types';
+import type { GraphMember, LeftOut } from './member.js';
+
+/** Triples of a part, and bytes of the text that they come from, or characters of their terms. */
+const [maxQuads, maxSize] = [10_000, 8 << 20];
+
+/** Graphs, and origins, that are named one by one. */
+const maxNamed = 100;
+
+/** What is left out for one reason: how many triples, and where the first was. */
+type Count = [triples: number, source: string];
+
+/** What was left out so far, such that a cursor can hold it. */
+export class LeftOuts {
+  private readonly counts: Map<string, Count>;
+  private text: string | undefined;
+
+  constructor(cursor = '[]') {
+    this.counts = new Map(JSON.parse(cursor) as [string, Count][]);
+  }
+
+  add(reason: string, triples: number, source: string): void {
+    const key = this.counts.has(reason) || this.counts.size < maxNamed ? reason : reason.slice(0, 2);
+    const [before, first] = this.counts.get(key) ?? [0, source];
+    this.counts.set(key, [before + triples, first]);
+    this.text = undefined;
+  }
+
+  toString(): string {
+    this.text ??= JSON.stringify([...this.counts]);
+    return this.text;
+  }
+
+  /** One for each reason. */
+  members(into: string): LeftOut[] {
+    return [...this.counts].map(([reason, [count, source]]) => ({
+      kind: 'left-out',
+      source,
+      why: sentence(reason, `${count} ${count === 1 ? 'triple' : 'triples'}`, into),
+    }));
+  }
+}
+
+/** Reasons begin with a letter for their kind; what follows is the graph or its origin, and empty for all the others. */
+const [noGraph, blankGraph, container, noPath, outside] = ['d:', 'b:', 'c:', 'f:', 'o:'] as const;
+
+function sentence(reason: string, triples: string, into: string): string {
+  const what = reason.slice(2);
+  switch (reason.slice(0, 2)) {
+    case noGraph:
+      return `${triples} in no named graph: nothing says which resource they belong to.`;
+    case blankGraph:
+      return `${triples} in graphs that have no IRI.`;
+    case container:
+      return `${triples} about ${what || 'further containers'}: what is in a container the storage says itself.`;
+    case noPath:
+      return `${triples} in ${what || 'further graphs'}: names of resources have neither a query nor a fragment.`;
+    default:
+      return what
+        ? `${triples} in graphs below ${what}, outside of ${into}: --rewrite ${what}=${into} would take them.`
+        : `${triples} in graphs below further origins, outside of ${into}.`;
+  }
+}
+
+/** The path of the resource that a graph is, or the reason why it is none. */
+function placeOf(graph: Term, into: string): { readonly path: string } | { readonly reason: string } {
+  if (graph.termType === 'DefaultGraph') return { reason: noGraph };
+  if (graph.termType !== 'NamedNode') return { reason: blankGraph };
+  const iri = graph.value;
+  if (!iri.startsWith(into)) return { reason: outside + originOf(iri) };
+  if (/[?#]/.test(iri)) return { reason: noPath + iri.slice(0, 1_000) };
+  return iri.endsWith('/') ? { reason: container + iri.slice(0, 1_000) } : { path: iri.slice(into.length) };
+}
+
+const originOf = (iri: string): string =>
+  (/^[^:/?#]+:\/\/[^/?#]*\/?/.exec(iri)?.[0] ?? /^[^:]*:/.exec(iri)?.[0] ?? '').slice(0, 200);
+
+/** Characters of the terms of a triple. */
+export const lengthOfRun = ({ subject, predicate, object }: Quad): number =>
+  subject.value.length + predicate.value.length + object.value.length;
+
+/** Where a quad stands: for people, and the bytes or characters before it. */
+export interface RunPlace {
+  readonly source: string;
+  readonly size: number;
+}
+
+/** Puts quads together, in the order in which they come. */
+export class GraphRun {
+  private graph: Term | undefined;
+  private place: ReturnType<typeof placeOf> | undefined;
+  private quads: Quad[] = [];
+  private skipped = 0;
+  private source = '';
+  private start = 0;
+
+  constructor(
+    private readonly into: string,
+    readonly leftOut: LeftOuts,
+  ) {}
+
+  /** Whether the quad is another part than those before it. */
+  isOver({ graph }: Quad, size: number): boolean {
+    if (this.graph === undefined) return false;
+    if (graph !== this.graph && !graph.equals(this.graph)) return true;
+    return this.quads.length >= maxQuads || (this.quads.length > 0 && size - this.start > maxSize);
+  }
+
+  /** @param start says where the quad is, when it is the first of a part */
+  add(quad: Quad, start: () => RunPlace): void {
+    if (this.graph === undefined) {
+      this.graph = quad.graph;
+      this.place = placeOf(quad.graph, this.into);
+      ({ source: this.source, size: this.start } = start());
+    }
+    if (this.place && 'path' in this.place) this.quads.push(quad);
+    else this.skipped++;
+  }
+
+  /** The part that is over; `undefined` when there is none, or it is left out. @param next the quad after it */
+  take(next?: Quad): GraphMember | undefined {
+    const { graph, place, quads, source } = this;
+    if (graph === undefined || place === undefined) return undefined;
+    this.graph = undefined;
+    this.quads = [];
+    if ('reason' in place) {
+      this.leftOut.add(place.reason, this.skipped, source);
+      this.skipped = 0;
+      return undefined;
+    }
+    const hasMore = next?.graph.equals(graph) === true;
+    return { kind: 'rdf', path: place.path, source, quads, prefixes: {}, ...(hasMore ? { hasMore } : {}) };
+  }
+}

@@ -1,0 +1,195 @@
+/**
+ * Files of RDF as parts of graphs: of one, but for datasets (N-Quads, TriG).
+ *
+ * Which parser reads what: n3 itself Turtle, TriG and N3 (rdf-parse wraps it, without what bounds its memory and tells the line) and the
+ * lines of N-Triples and N-Quads; the parsers of the storage JSON-LD and RDF/XML, which refuse more; rdf-parse everything else.
+ */
+import type { Quad, Term } from '@rdfjs/types';
+import { DataFactory } from 'rdf-data-factory';
+import { LwsError } from '../errors.js';
+import type { RdfFormat } from '../rdf/formats.js';
+import { parseRdf } from '../rdf/parse.js';
+import { boundedPrefixes } from '../rdf/prefixes.js';
+import { IriRewriting, type Rewrite } from '../storage/state/iri-rewriting.js';
+import { type FilePiece, withStart } from './byte-source.js';
+import { DocumentFactory, documentKey } from './document-factory.js';
+import type { TreeFile } from './file-tree.js';
+import type { ParseDocument } from './format.js';
+import { type GraphPlace, GraphPlaces } from './graph-places.js';
+import { lengthOfRun } from './graph-runs.js';
+import { KnownQuads } from './known-part.js';
+import { TransferError } from './member.js';
+import { nquadsBlocks } from './nquads-blocks.js';
+import { streamedQuads } from './streamed-quads.js';
+import { SyntaxFault } from './syntax-fault.js';
+import { bytesOfFile } from './whole-file.js';
+
+/** Triples of a part, and characters of their terms. */
+const [maxQuads, maxCharacters] = [10_000, 8 << 20];
+
+/** Bytes of a file that can be read only as a whole. */
+const longestWhole = 16 << 20;
+
+export interface RdfFile {
+  readonly file: TreeFile;
+  /** The media type. */
+  readonly type: string;
+  /** The IRI that the resource will have: relative references are relative to it. */
+  readonly base: string;
+  readonly rewrite: readonly Rewrite[];
+  /** Reads it, where nothing here does. */
+  readonly parse?: ParseDocument | undefined;
+  /** Each graph of N-Quads and TriG is taken; else files with named graphs are refused. */
+  readonly takesGraphs?: boolean;
+}
+
+/** Quads as they come from a parser, with the prefixes so far. */
+interface Found {
+  readonly quads: readonly Quad[];
+  readonly prefixes: Readonly<Record<string, string>>;
+}
+
+export interface RdfPart extends Found {
+  /** In the file. */
+  readonly hasMore: boolean;
+  /** The next part is of the same graph. */
+  readonly isOpen: boolean;
+  /** What its graph becomes, in files of a syntax that has named graphs. */
+  readonly place: GraphPlace | undefined;
+  /** Triples of this part and those before it. */
+  readonly count: number;
+  /** What `rdfParts` is given to continue after this part, where there is more. */
+  readonly known: string;
+}
+
+/**
+ * The triples of a file, rewritten. The same file gives the same parts each time, with the same blank nodes.
+ * @param known the parts that are known, as the last of them says: `10000:DIGEST`
+ * @throws SyntaxFault which names the file, and the line where that can be said; TransferError when what is known has changed
+ */
+export async function* rdfParts(file: RdfFile, known = ''): AsyncGenerator<RdfPart> {
+  const [skipped = 0, digest = ''] = known === '' ? [] : [Number.parseInt(known, 10), known.replace(/^\d+:/, '')];
+  const before = new KnownQuads();
+  const rewriting = new IriRewriting(file.rewrite);
+  // Whether it has several graphs has to be known before the first of them.
+  const places = isDataset(file) ? await placesOf(file) : undefined;
+  let [quads, prefixes, count, characters]: [Quad[], Found['prefixes'], number, number] = [[], {}, 0, 0];
+  let kept: Found['prefixes'] | undefined;
+  const part = (next?: Quad): RdfPart => {
+    // Once for all graphs that end in the same piece of the text.
+    kept ??= rewriting.value(boundedPrefixes(prefixes));
+    if (next) for (const quad of quads) before.add(quad);
+    const isOpen = next !== undefined && (!places || next.graph.equals(quads[0]!.graph));
+    const place = quads[0] && places?.of(quads[0].graph);
+    const rest = { hasMore: next !== undefined, isOpen, count, known: next ? `${count}:${before.digest()}` : '' };
+    const whole = { quads, prefixes: kept, place, ...rest };
+    [quads, characters] = [[], 0];
+    return whole;
+  };
+  for await (const found of quadsOf(file)) {
+    ({ prefixes } = found);
+    kept = undefined;
+    for (const quad of found.quads) {
+      const isOther = places && quads[0]?.graph.equals(quad.graph) === false;
+      if (isOther || quads.length >= maxQuads || characters > maxCharacters) yield part(quad);
+      assertPlain(quad, file);
+      count++;
+      if (count <= skipped) before.add(quad);
+      if (count === skipped) before.assert(digest, file.file.path);
+      if (count <= skipped) continue;
+      quads.push(quad);
+      characters += lengthOfRun(quad);
+    }
+  }
+  if (count < skipped) before.assert('', file.file.path);
+  if (quads.length > 0 || skipped === 0) yield part();
+}
+
+const isDataset = ({ type }: RdfFile): boolean => type === 'application/n-quads' || type === 'application/trig';
+
+/** @throws SyntaxFault for what only N3 has, and for named graphs that are not taken */
+function assertPlain({ subject, predicate, object, graph }: Quad, file: RdfFile): void {
+  const isPlain =
+    (graph.termType === 'DefaultGraph' || (file.takesGraphs === true && isDataset(file))) &&
+    predicate.termType === 'NamedNode' &&
+    (subject as Term).termType !== 'Variable' &&
+    (object as Term).termType !== 'Variable';
+  if (isPlain) return;
+  throw new SyntaxFault(
+    graph.termType === 'NamedNode'
+      ? `${file.file.path}: It has named graphs, and a resource is a single graph. As a dump its graphs can be imported.`
+      : `${file.file.path}: It has rules, variables or formulas of N3; what can be stored is plain RDF.`,
+  );
+}
+
+async function* piecesOf({ file }: RdfFile): AsyncGenerator<FilePiece> {
+  let read = 0;
+  for await (const chunk of file.open()) {
+    read += chunk.length;
+    yield { bytes: Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength), read };
+  }
+}
+
+async function* quadsOf(rdf: RdfFile): AsyncGenerator<Found> {
+  const { type, rewrite, parse } = rdf;
+  const isWhole = parse || type === 'application/ld+json' || type === 'application/rdf+xml';
+  if (isWhole) yield await wholeDocument(rdf);
+  else yield* streamed(rdf, rewrite);
+}
+
+async function* streamed(rdf: RdfFile, rewrites: readonly Rewrite[]): AsyncGenerator<Found> {
+  const { type, base, rewrite } = rdf;
+  const name = rdf.file.path;
+  const [start, pieces] = await withStart(piecesOf(rdf));
+  const key = documentKey(start, base, JSON.stringify(rewrite));
+  if (type === 'application/n-triples' || type === 'application/n-quads') {
+    const factory = new DocumentFactory(rewrites, key);
+    for await (const { quads, fault } of nquadsBlocks(pieces, { name, offset: 0, line: 0 }, factory)) {
+      yield { quads, prefixes: {} };
+      if (fault) throw fault;
+    }
+  } else yield* streamedQuads(pieces, { format: type, base, name }, new DocumentFactory(rewrites, key));
+}
+
+/** @throws SyntaxFault for a file that cannot be read, or has too many graphs */
+async function placesOf(rdf: RdfFile): Promise<GraphPlaces> {
+  const places = new GraphPlaces(rdf.file.path, rdf.rewrite);
+  // Graphs by their names in the file.
+  for await (const { quads } of streamed(rdf, []))
+    for (const quad of quads) {
+      assertPlain(quad, rdf);
+      places.add(quad.graph);
+    }
+  return places;
+}
+
+/**
+ * JSON-LD and RDF/XML, where what stands at the end may change what stands before, pages and shapes.
+ * @throws SyntaxFault for what cannot be read
+ */
+async function wholeDocument({ file, type, base, rewrite, parse }: RdfFile): Promise<Found> {
+  const bytes = await bytesOfFile(file, longestWhole, ' So large a graph can be read from Turtle.');
+  try {
+    const { quads, prefixes } = parse
+      ? await parse({ bytes, type, base })
+      : await parseRdf(bytes, type as RdfFormat, { base });
+    const key = documentKey(bytes, base, JSON.stringify(rewrite));
+    return { quads: new IriRewriting(rewrite).quads(labelled(quads, key)), prefixes };
+  } catch (cause) {
+    if (!(cause instanceof LwsError || cause instanceof TransferError)) throw cause;
+    throw new SyntaxFault(`${file.path}: ${cause.message.replace(/\.$/, '')}.`, { cause });
+  }
+}
+
+/** With labels that are the same each time. */
+function labelled(quads: readonly Quad[], key: string): Quad[] {
+  const factory = new DataFactory<Quad>();
+  const labels = new Map<string, Term>();
+  const node = <T extends Term>(term: T): T => {
+    if (term.termType !== 'BlankNode') return term;
+    const known = labels.get(term.value) ?? factory.blankNode(`b${key}x${labels.size.toString(36).padStart(4, '0')}`);
+    labels.set(term.value, known);
+    return known as T;
+  };
+  return quads.map(({ subject, predicate, object }) => factory.quad(node(subject), predicate, node(object)));
+}

@@ -1,0 +1,72 @@
+/** Graphs as files of Turtle: readable where they are small, and else with a triple a line, as they come. */
+import { PassThrough } from 'node:stream';
+import type { Quad } from '@rdfjs/types';
+import { nTriplesWriter, writeTurtle } from '../rdf/turtle-writer.js';
+import type { TreeSink } from './file-tree.js';
+import type { GraphMember } from './member.js';
+
+/** From this number of triples on a graph is written with one of them a line. */
+const maxReadable = 20_000;
+
+/** A graph that is written as it comes. */
+interface Streamed {
+  readonly file: PassThrough;
+  readonly lines: (quads: readonly Quad[]) => string;
+  readonly added: Promise<void>;
+}
+
+/** A graph whose parts come one after the other. */
+interface Waiting {
+  readonly first: GraphMember;
+  readonly quads: Quad[];
+  prefixes: Readonly<Record<string, string>>;
+}
+
+export class TurtleFiles {
+  private waiting: Waiting | undefined;
+  private streamed: Streamed | undefined;
+
+  /** @param of the IRI that paths of members are below; references are relative where they can be */
+  constructor(
+    private readonly sink: TreeSink,
+    private readonly of: string,
+  ) {}
+
+  /**
+   * Takes a part of a graph, or all of it.
+   * @param fileOf is asked once for each graph, with its first part, for the path of the file
+   */
+  async write(member: GraphMember, fileOf: (first: GraphMember) => string): Promise<void> {
+    if (this.streamed) return this.continueGraph(this.streamed, member);
+    this.waiting ??= { first: member, quads: [], prefixes: {} };
+    for (const quad of member.quads) this.waiting.quads.push(quad);
+    this.waiting.prefixes = { ...this.waiting.prefixes, ...member.prefixes };
+    const { first, quads, prefixes } = this.waiting;
+    const isLarge = quads.length > maxReadable;
+    if (member.hasMore && !isLarge) return;
+    this.waiting = undefined;
+    const options = { base: this.of + member.path, prefixes };
+    const facts = first.modified === undefined ? {} : { modified: first.modified };
+    const file = fileOf(first);
+    if (!isLarge) return this.sink.add(file, Buffer.from(writeTurtle(quads, options)), facts);
+    const stream = new PassThrough();
+    const added = this.sink.add(file, stream, facts);
+    // Whoever writes next hears of it.
+    added.catch(() => {});
+    const streamed = { file: stream, lines: nTriplesWriter(), added };
+    stream.write(writeTurtle([], options));
+    await this.continueGraph(streamed, { ...member, quads });
+  }
+
+  private async continueGraph(streamed: Streamed, { quads, hasMore }: GraphMember): Promise<void> {
+    this.streamed = hasMore ? streamed : undefined;
+    for (let at = 0; at < quads.length; at += 1_000) {
+      const text = streamed.lines(quads.slice(at, at + 1_000));
+      if (!streamed.file.write(text))
+        await Promise.race([new Promise((resolve) => streamed.file.once('drain', resolve)), streamed.added]);
+    }
+    if (hasMore) return;
+    streamed.file.end();
+    await streamed.added;
+  }
+}

@@ -1,0 +1,23 @@
+/** The formats of the standard components, as transfer opens them. */
+import formats from '../../components/formats/index.js';
+import { Formats, type Source, type WrittenTo } from '../../components/transfer/formats/index.js';
+import transfer from '../../components/transfer/index.js';
+import type { MemberReader, Writer } from '../../lib/exchange/member.js';
+
+export type { Source } from '../../components/transfer/formats/index.js';
+
+export const formatModules: readonly string[] = [transfer, formats].map(
+  (component) => component.formats!({} as never)!,
+);
+const all = await Formats.of(formatModules);
+
+export const openReader = (source: Source, format?: string): Promise<MemberReader> => all.openReader(source, format);
+export const openWriter = (format: string, target: WrittenTo, options: { of: string }): Promise<Writer> =>
+  all.openWriter(format, target, options);
+export const detectFormat = (source: Source): Promise<string> => all.detect(source);
+
+/** Which syntax a dump of that name is of. */
+export const dumpKind = (name: string): { isTriG: boolean; isGzip: boolean } => ({
+  isTriG: all.textFormatOf(name) === 'trig',
+  isGzip: /\.gz$/i.test(name),
+});

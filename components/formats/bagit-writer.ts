@@ -1,7 +1,7 @@
 /** Writes bags (RFC 8493): the payload as a folder of files, and the digests of all files. */
 import { createHash, type Hash } from 'node:crypto';
-import { FolderWriter, type Member, subSink, type TreeSink, type Writer } from '../../lib/component/exchange.js';
-import { encodedPath, payload } from './bagit-format.js';
+import { FolderWriter, type Member, type TreeSink, type Writer } from '../../lib/component/exchange.js';
+import { encodedPath, payload } from './bagit-reader.js';
 
 export class BagWriter implements Writer {
   private readonly files: FolderWriter;
@@ -17,7 +17,10 @@ export class BagWriter implements Writer {
   ) {
     this.payload = new DigestSink(sink);
     this.tags = new DigestSink(sink);
-    this.files = new FolderWriter(subSink(this.payload, payload), of);
+    this.files = new FolderWriter(
+      { add: (path, ...rest) => this.payload.add(payload + path, ...rest), end: async () => {} },
+      of,
+    );
   }
 
   async write(member: Member): Promise<void> {

@@ -3,13 +3,12 @@ import type { Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../../lib/component/basics.js';
 import { parseMediaType } from '../../lib/component/fields.js';
-import { type ClientLinks, declaredTypes, linkedValues, readContextObject } from '../../lib/component/resources.js';
+import { type ClientLinks, linksetQuads, readContextObject, registered } from '../../lib/component/resources.js';
 import { ldp, rdf, xsd } from '../../lib/component/vocabulary.js';
 import { canonicalIri } from './css-names.js';
 
 const factory = new DataFactory<Quad>();
 
-const registered = 'http://www.iana.org/assignments/relation/';
 const server = 'urn:npm:solid:community-server:';
 const [parameter, parameterValue] = [`${server}meta:contentTypeParameter`, `${server}meta:value`];
 const label = 'http://www.w3.org/2000/01/rdf-schema#label';
@@ -125,15 +124,7 @@ const sentence = (lost: ReadonlyMap<string, number>): string =>
 /** The triples of a description. @param mediaType where the name of the file does not say it, or the parameters matter */
 export function metadataQuads(iri: string, links: ClientLinks, mediaType?: string): Quad[] {
   const subject = factory.namedNode(iri);
-  const quads = declaredTypes(links).map((type) =>
-    factory.quad(subject, factory.namedNode(rdf.type), factory.namedNode(type)),
-  );
-  for (const [relation, { href, literal }] of linkedValues(links, iri)) {
-    const predicate = factory.namedNode(relation.includes(':') ? relation : registered + relation);
-    quads.push(
-      factory.quad(subject, predicate, href === undefined ? factory.literal(literal!) : factory.namedNode(href)),
-    );
-  }
+  const quads = linksetQuads(links, iri);
   const { essence, parameters } = (mediaType === undefined ? undefined : parseMediaType(mediaType)) ?? {};
   if (essence !== undefined) quads.push(factory.quad(subject, factory.namedNode(format), factory.literal(essence)));
   let count = 0;

@@ -5,12 +5,12 @@
 
 import {
   type BytesMember,
-  bytesOfFile,
   type ContainerMember,
   type FileTree,
   type LeftOut,
   type Member,
   type MemberOptions,
+  objectOfFile,
   type ReadStep,
   type RefusedFile,
   rdfParts,
@@ -20,7 +20,6 @@ import {
   type TreeFile,
   treeReader,
 } from '../../lib/component/exchange.js';
-import { isObject } from '../../lib/component/fields.js';
 import { isAbsoluteIri } from '../../lib/component/vocabulary.js';
 import { CssLists, type CssPlace, listNotice } from './css-lists.js';
 import type { CssMetadata } from './css-metadata.js';
@@ -56,13 +55,8 @@ async function* readCss(tree: FileTree, options: MemberOptions): AsyncGenerator<
 async function baseOf(tree: FileTree): Promise<string | undefined> {
   const file = await tree.file(baseFile);
   if (!file) return undefined;
-  try {
-    const found: unknown = JSON.parse((await bytesOfFile(file, 64 << 10)).toString('utf8'));
-    const url = isObject(found) ? found['payload'] : undefined;
-    if (typeof url === 'string' && isAbsoluteIri(url)) return url.endsWith('/') ? url : `${url}/`;
-  } catch (cause) {
-    throw new TransferError(`${baseFile} cannot be read: ${(cause as Error).message}`, { cause });
-  }
+  const { payload: url } = await objectOfFile(file, 64 << 10);
+  if (typeof url === 'string' && isAbsoluteIri(url)) return url.endsWith('/') ? url : `${url}/`;
   throw new TransferError(`${baseFile} says no base URL.`);
 }
 

@@ -11,12 +11,13 @@ import {
   folderReader,
   type Member,
   type MemberOptions,
+  objectOfFile,
   type ReadStep,
   rdfTypeOf,
   TransferError,
   treeReader,
 } from '../../lib/component/exchange.js';
-import { isObject, parseJson, parseMediaType } from '../../lib/component/fields.js';
+import { isObject, parseMediaType } from '../../lib/component/fields.js';
 import { IriRewriting } from '../../lib/component/level.js';
 import { type ClientLinks, readContextObject } from '../../lib/component/resources.js';
 import { isAbsoluteIri } from '../../lib/component/vocabulary.js';
@@ -25,7 +26,7 @@ import { CrateTerms, datasetType, fileType, schema } from './ro-crate-terms.js';
 
 export const metadataFile = 'ro-crate-metadata.json';
 /** Bytes. */
-export const longestMetadata = 64 << 20;
+const longestMetadata = 64 << 20;
 
 /** Whether a tree is a crate. */
 export const isCrate = async (tree: FileTree): Promise<boolean> => (await tree.file(metadataFile)) !== undefined;
@@ -97,23 +98,22 @@ async function describedFiles(tree: FileTree, options: MemberOptions): Promise<M
 
 export type Entity = Readonly<Record<string, unknown>>;
 
-async function readMetadataFile(tree: FileTree): Promise<{ readonly context: unknown; readonly graph: unknown[] }> {
+async function readMetadataFile(tree: FileTree): Promise<CrateMetadata> {
   const file = await tree.file(metadataFile);
   if (!file) throw new TransferError(`There is no ${metadataFile}: this is no RO-Crate.`);
-  return readCrateMetadata(await bytesOfFile(file, longestMetadata));
+  return readCrateMetadata(file);
+}
+
+interface CrateMetadata {
+  readonly context: unknown;
+  readonly graph: unknown[];
 }
 
 /** @throws TransferError for what are no metadata of a crate */
-export function readCrateMetadata(bytes: Buffer): { readonly context: unknown; readonly graph: unknown[] } {
-  let document: unknown;
-  try {
-    document = parseJson(bytes.toString('utf8').replace(/^\ufeff/, ''));
-  } catch (cause) {
-    throw new TransferError(`${metadataFile}: ${(cause as Error).message}`, { cause });
-  }
-  const graph = isObject(document) ? document['@graph'] : undefined;
+export async function readCrateMetadata(file: Parameters<typeof objectOfFile>[0]): Promise<CrateMetadata> {
+  const { '@context': context, '@graph': graph } = await objectOfFile(file, longestMetadata);
   if (!Array.isArray(graph)) throw new TransferError(`${metadataFile}: It has no array "@graph" (RO-Crate 1.1).`);
-  return { context: (document as Entity)['@context'], graph };
+  return { context, graph };
 }
 
 /** The path of the file that an identifier names; `undefined` where it is of nothing in the crate. */

@@ -1,7 +1,6 @@
 /** Writes research object crates (RO-Crate 1.1): a folder of files, and metadata which say their types and links. */
 import { createHash } from 'node:crypto';
 import {
-  bytesOfFile,
   FolderWriter,
   type Member,
   type ResourceMember,
@@ -9,11 +8,9 @@ import {
   type Writer,
 } from '../../lib/component/exchange.js';
 import { isObject } from '../../lib/component/fields.js';
-import { type ClientLinks, declaredTypes, linkedValues } from '../../lib/component/resources.js';
-import { type Entity, longestMetadata, metadataFile, readCrateMetadata, sealed } from './ro-crate-reader.js';
+import { type ClientLinks, declaredTypes, linkedValues, registered } from '../../lib/component/resources.js';
+import { type Entity, metadataFile, readCrateMetadata, sealed } from './ro-crate-reader.js';
 import { crateName } from './ro-crate-terms.js';
-
-const registered = 'http://www.iana.org/assignments/relation/';
 
 /** What becomes the description of a file, or of a folder by its path with a slash. */
 interface Described {
@@ -48,7 +45,7 @@ export class CrateWriter implements Writer {
   async write(member: Member): Promise<void> {
     if (member.kind === 'state') return;
     if (member.kind === 'bytes' && member.path === metadataFile) {
-      this.before = readCrateMetadata(await bytesOfFile(member, longestMetadata));
+      this.before = await readCrateMetadata(member);
       return;
     }
     if (member.path === '') this.described.set('', this.descriptionOf('', member));

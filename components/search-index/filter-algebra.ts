@@ -3,11 +3,11 @@ import type { NamedNode, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import type { Platform } from '../../lib/component/basics.js';
 import type { Algebra, AlgebraFactory } from '../../lib/component/query.js';
+import { registered } from '../../lib/component/resources.js';
 import { rdf } from '../../lib/component/vocabulary.js';
 import type { Filter, FilterGroup } from './filter.js';
 import { typeRelation } from './postings.js';
 
-const registered = 'http://www.iana.org/assignments/relation/';
 const factory = new DataFactory();
 export const resourceVariable = factory.variable('resource');
 const anyType = factory.variable('type');

@@ -1,8 +1,7 @@
 /** Folders sent as ZIPs, and back. */
 import type { Writable } from 'node:stream';
 import { type FileTree, type RefusedFile, TransferError, type TreeSink } from '../../lib/component/exchange.js';
-import { openFolderSink } from './folder-sink.js';
-import { openFolderTree } from './folder-tree.js';
+import { openFolderSink, openFolderTree } from './folder-tree.js';
 import { ZipSink } from './zip-sink.js';
 import { openZipTree } from './zip-tree.js';
 

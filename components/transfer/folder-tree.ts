@@ -1,9 +1,18 @@
-/** The tree of the files in a folder. Symbolic links are never followed: what they point to may be anything of the machine. */
+/**
+ * Files in a folder: a tree of those that are there, and files that are written to an empty one, for its owner alone. Symbolic links are never
+ * followed, since what they point to may be anything of the machine, and nothing is written outside of the folder.
+ */
 import { constants, type Stats } from 'node:fs';
-import { lstat, open, readdir } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
-import { type FileTree, type RefusedFile, TransferError, type TreeFile } from '../../lib/component/exchange.js';
-import { faultOfPath, nameOfBytes, shownName } from './tree-names.js';
+import { lstat, mkdir, open, readdir, utimes } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import {
+  type FileTree,
+  type RefusedFile,
+  TransferError,
+  type TreeFile,
+  type TreeSink,
+} from '../../lib/component/exchange.js';
+import { faultOfPath, nameOfBytes, shownName, unwritablePath } from './tree-names.js';
 
 /** `O_NONBLOCK`, since a file may have become a pipe, which nobody would ever open at its other end. */
 const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
@@ -127,9 +136,60 @@ function noneWhereMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR' && error.code !== 'ENAMETOOLONG') throw error;
 }
 
-/** @throws TransferError for what the operating system refuses */
-function told<T>(work: Promise<T>, path: string): Promise<T> {
+/**
+ * Opens a folder to be written to, and makes it where there is none.
+ * @throws TransferError when something is in it already
+ */
+export async function openFolderSink(folder: string): Promise<TreeSink> {
+  const root = resolve(folder);
+  await told(mkdir(root, { recursive: true, mode: 0o700 }), folder, 'written');
+  if ((await told(readdir(root), folder, 'written')).length > 0)
+    throw new TransferError(`${folder} is not empty. Name a folder that does not exist, or is empty.`);
+  return new FolderSink(root);
+}
+
+class FolderSink implements TreeSink {
+  /** The folder that was there for the last file: files of one folder mostly follow each other. */
+  private last: string;
+
+  constructor(private readonly root: string) {
+    this.last = root;
+  }
+
+  async add(
+    path: string,
+    content: Uint8Array | AsyncIterable<Uint8Array>,
+    { modified }: { modified?: number } = {},
+  ): Promise<void> {
+    const fault = unwritablePath(path);
+    if (fault !== undefined) throw new TransferError(`${path.slice(0, 200)} cannot be written: ${fault}.`);
+    const file = join(this.root, path);
+    await told(this.write(file, content, path.endsWith('/')), path, 'written');
+    if (modified !== undefined && !path.endsWith('/'))
+      await told(utimes(file, modified / 1000, modified / 1000), path, 'written');
+  }
+
+  private async write(file: string, content: Uint8Array | AsyncIterable<Uint8Array>, isFolder: boolean): Promise<void> {
+    const folder = isFolder ? resolve(file) : dirname(file);
+    if (folder !== this.last) await mkdir(folder, { recursive: true, mode: 0o700 });
+    this.last = folder;
+    if (isFolder) return;
+    const handle = await open(file, 'wx', 0o600);
+    try {
+      await handle.writeFile(content as Uint8Array);
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async end(): Promise<void> {}
+}
+
+/** @throws TransferError for what the operating system refuses; what a content throws stays */
+function told<T>(work: Promise<T>, path: string, what = 'read'): Promise<T> {
   return work.catch((cause: NodeJS.ErrnoException) => {
-    throw new TransferError(`${path || 'The folder'} cannot be read (${cause.code ?? cause.message}).`, { cause });
+    if (cause.syscall === undefined) throw cause;
+    const why = cause.code === 'EEXIST' ? 'there is something so named already' : cause.code;
+    throw new TransferError(`${path.slice(0, 200) || 'The folder'} cannot be ${what}: ${why}.`, { cause });
   });
 }

@@ -11,7 +11,6 @@ import { TransferError } from '../../lib/component/exchange.js';
 import { StoreUnavailableError } from '../../lib/component/level.js';
 import { Formats } from './formats/index.js';
 import { ImportJob } from './import-job.js';
-import { readRewrite, type Show, type WantedImport } from './import-request.js';
 import {
   type Conflict,
   conflicts,
@@ -21,6 +20,9 @@ import {
   keptStates,
   maxTold,
   newState,
+  readRewrite,
+  type Show,
+  type WantedImport,
 } from './import-state.js';
 import { ImportStopped } from './import-thread.js';
 import { sendImport } from './send-import.js';

@@ -12,8 +12,7 @@ import { checkedChunks, type Reply, type Route, type RouteRequest } from '../../
 import { assertName } from '../../lib/component/resources.js';
 import { Formats } from './formats/index.js';
 import type { ImportJobs, ImportRequest } from './import-jobs.js';
-import { readRewrite } from './import-request.js';
-import { type Conflict, conflicts, type ImportState } from './import-state.js';
+import { type Conflict, conflicts, type ImportState, readRewrite } from './import-state.js';
 
 export const importPath = '{prefix}/import';
 export const importsPath = '{prefix}/imports';

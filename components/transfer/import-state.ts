@@ -1,5 +1,6 @@
 /** How far an import is, as it is kept in the store and told to people. */
 
+import { LwsError } from '../../lib/component/basics.js';
 import { plain } from '../../lib/component/commands.js';
 import { entryKey, entryRange } from '../../lib/component/entries.js';
 import { TransferError } from '../../lib/component/exchange.js';
@@ -55,6 +56,25 @@ export interface ImportState extends ImportFacts {
   status: 'running' | 'done' | 'failed' | 'interrupted';
   failure?: string;
 }
+
+/** `OLD=NEW`. The first `=` that an absolute IRI follows divides them. @throws LwsError `bad-request` */
+export function readRewrite(text: string): Rewrite {
+  const at = text.search(/=[a-zA-Z][a-zA-Z0-9+.-]*:/);
+  if (at <= 0)
+    throw new LwsError(
+      'bad-request',
+      '"rewrite" is OLD=NEW, two beginnings of IRIs: https://old.example/=https://new.example/.',
+    );
+  return { from: text.slice(0, at), to: text.slice(at + 1) };
+}
+
+/** What is asked for, from the command line. */
+export type WantedImport = Pick<ImportFacts, 'source' | 'into' | 'rewrite' | 'conflict'> & {
+  readonly format: string | undefined;
+} & Readonly<Record<'dryRun' | 'grants' | 'acls' | 'resume', boolean>>;
+
+/** Shows how far an import is. */
+export type Show = (state: Pick<ImportState, 'bytes' | 'total' | 'quads' | 'created' | 'replaced' | 'began'>) => void;
 
 export const newState = (facts: ImportFacts): ImportState => ({
   ...facts,

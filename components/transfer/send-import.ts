@@ -7,8 +7,7 @@ import type { CommandContext } from '../../lib/component/basics.js';
 import { askServer } from '../../lib/component/commands.js';
 import { type RefusedFile, TransferError } from '../../lib/component/exchange.js';
 import { zipFolder } from './copy-tree.js';
-import type { Show, WantedImport } from './import-request.js';
-import { type ImportState, withTold } from './import-state.js';
+import { type ImportState, type Show, type WantedImport, withTold } from './import-state.js';
 
 /** As the server tells it. */
 type Told = Omit<ImportState, 'source' | 'cursor' | 'blocks' | 'told' | 'access' | 'began'> & {

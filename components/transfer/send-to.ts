@@ -2,8 +2,7 @@
 import type { CommandContext } from '../../lib/component/basics.js';
 import { type GraphMember, TransferError } from '../../lib/component/exchange.js';
 import { Formats } from './formats/index.js';
-import type { Show, WantedImport } from './import-request.js';
-import { type ImportState, newState, withTold } from './import-state.js';
+import { type ImportState, newState, type Show, type WantedImport, withTold } from './import-state.js';
 import { StorageClient } from './storage-client.js';
 import { StorageWriter } from './storage-writer.js';
 

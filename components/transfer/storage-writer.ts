@@ -14,11 +14,11 @@ import {
   type Writer,
 } from '../../lib/component/exchange.js';
 import { formatLink } from '../../lib/component/fields.js';
+import { type ClientLinks, declaredTypes, linkedValues } from '../../lib/component/resources.js';
 import { type Conflict, type ImportState, withTold } from './import-state.js';
 import { NameSet, nameInSet } from './name-set.js';
 import { Requests } from './requests.js';
 import { isBelow, isMade, refusal, type Sending, type ServerAnswer, type StorageClient } from './storage-client.js';
-import { linkFields } from './storage-links.js';
 
 /** Bytes of a content that waits in memory for its turn; longer ones are sent as they are read. */
 const longestWaiting = 1 << 20;
@@ -246,3 +246,29 @@ export class StorageWriter implements Writer {
 }
 
 const ifNew = { 'If-None-Match': '*' };
+
+/** Characters of links in the fields of a request. */
+const longestLinks = 6 << 10;
+
+interface LinkFields {
+  readonly links: readonly string[];
+  /** What fields cannot say, as a sentence. */
+  readonly lost?: string;
+}
+
+/** Links of a member as fields of the request that stores it, as LWS has it (`Prefer: set-linkset`). @param iri of the resource */
+function linkFields(all: ClientLinks | undefined, iri: string): LinkFields {
+  if (all === undefined) return { links: [] };
+  const values = linkedValues(all, iri);
+  const types = declaredTypes(all).map((type) => formatLink(type, 'type'));
+  const links = [
+    ...types,
+    ...values.flatMap(([relation, { href }]) => (href === undefined ? [] : formatLink(href, relation))),
+  ];
+  if (links.reduce((sum, link) => sum + link.length, 0) > longestLinks)
+    return { links: [], lost: `Its ${links.length} links: fields of a request have no room for so many.` };
+  const literals = types.length + values.length - links.length;
+  return literals === 0
+    ? { links }
+    : { links, lost: `${literals} of its links, which are texts: fields of a request cannot say them.` };
+}

@@ -1,7 +1,16 @@
 /** Exchange formats: what they are, what travels, and how files of RDF are read and written. */
 export { type ByteSource, type FilePiece, type FileSource, textOf, withStart } from '../exchange/byte-source.js';
 export { DocumentFactory, documentKey } from '../exchange/document-factory.js';
-export type { FileTree, RefusedFile, TreeFile, TreeSink } from '../exchange/file-tree.js';
+export {
+  bytesOfFile,
+  type FileTree,
+  objectOfFile,
+  type RefusedFile,
+  requiredFile,
+  type TreeFile,
+  type TreeSink,
+  treeReader,
+} from '../exchange/file-tree.js';
 export { folderReader } from '../exchange/folder-reader.js';
 export { FolderWriter } from '../exchange/folder-writer.js';
 export type { Document, Format, FormatModule, ParseDocument, WriteOptions } from '../exchange/format.js';
@@ -19,17 +28,14 @@ export {
   type MemberReader,
   type ReadStep,
   type ResourceMember,
+  SyntaxFault,
   stateSpaces,
   TransferError,
-  treeReader,
   type Writer,
 } from '../exchange/member.js';
 export { nquadsBlocks } from '../exchange/nquads-blocks.js';
 export { quadLine, quadLines, readQuadLines } from '../exchange/quad-lines.js';
 export { type RdfPart, rdfParts } from '../exchange/rdf-files.js';
 export { streamedQuads } from '../exchange/streamed-quads.js';
-export { subSink, subTree } from '../exchange/sub-tree.js';
-export { SyntaxFault } from '../exchange/syntax-fault.js';
 export { TextOutput } from '../exchange/text-output.js';
 export { TurtleFiles } from '../exchange/turtle-files.js';
-export { bytesOfFile, requiredFile } from '../exchange/whole-file.js';

@@ -6,10 +6,11 @@ export {
   declaredTypes,
   linkedValues,
   readContextObject,
+  registered,
   relationTargets,
   searchedRelation,
 } from '../resources/linkset.js';
-export { allLinks, writeLinksetGraphs } from '../resources/linkset-graph.js';
+export { allLinks, linksetQuads, writeLinksetGraphs } from '../resources/linkset-graph.js';
 export { changesLinks, clientLinks } from '../resources/metadata.js';
 export { linksetOf } from '../resources/names.js';
 export { seenItem } from '../resources/seen-state.js';

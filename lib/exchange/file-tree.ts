@@ -1,4 +1,7 @@
 /** Trees of files, wherever they lie: in a folder or in a ZIP. */
+import { isObject } from '../json/exact-json.js';
+import { parseJson } from '../json/json.js';
+import { type MemberOptions, type MemberReader, type ReadStep, SyntaxFault, TransferError } from './member.js';
 
 export interface TreeFile {
   /** The segments as they are named there, decoded, with slashes between them: `a/b c.ttl`. Folders end with a slash. */
@@ -37,3 +40,55 @@ export interface TreeSink {
   add(path: string, content: Uint8Array | AsyncIterable<Uint8Array>, facts?: { modified?: number }): Promise<void>;
   end(): Promise<void>;
 }
+
+/** A file, or the content of a member. */
+type Opened = Pick<TreeFile, 'path' | 'open'> & { readonly size?: number };
+
+/**
+ * The bytes of a file.
+ * @param most bytes; @param hint what to do about more
+ * @throws SyntaxFault when it has more
+ */
+export async function bytesOfFile(file: Opened, most: number, hint = ''): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let length = file.size ?? 0;
+  // It grows while it is read, or says nothing of its length.
+  if (length <= most) {
+    length = 0;
+    for await (const chunk of file.open()) {
+      length += chunk.length;
+      chunks.push(chunk);
+      if (length > most) break;
+    }
+  }
+  if (length <= most) return Buffer.concat(chunks, length);
+  throw new SyntaxFault(`${file.path} has more than the ${most} bytes that it may have.${hint}`);
+}
+
+/** The object in a file of JSON. @throws TransferError for anything else */
+export async function objectOfFile(file: Opened, most: number): Promise<Record<string, unknown>> {
+  const bytes = await bytesOfFile(file, most);
+  try {
+    const found = parseJson(bytes.toString('utf8').replace(/^\ufeff/, ''));
+    if (isObject(found)) return found;
+  } catch (cause) {
+    throw new TransferError(`${file.path}: ${(cause as Error).message}`, { cause });
+  }
+  throw new TransferError(`${file.path}: It is not an object.`);
+}
+
+/** A file that must be there. @throws TransferError */
+export async function requiredFile(tree: FileTree, path: string, why: string): Promise<TreeFile> {
+  const file = await tree.file(path);
+  if (file === undefined) throw new TransferError(`There is no ${path}: ${why}.`);
+  return file;
+}
+
+/** The reader of a tree, by what gives its steps. */
+export const treeReader =
+  (read: (tree: FileTree, options: MemberOptions) => AsyncIterable<ReadStep>) =>
+  (tree: FileTree): MemberReader => ({
+    total: tree.total,
+    read: (options) => read(tree, options),
+    close: () => tree.close(),
+  });

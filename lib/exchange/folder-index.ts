@@ -6,9 +6,8 @@
  */
 import { isObject } from '../json/exact-json.js';
 import type { ClientLinks } from '../resources/linkset.js';
-import type { FileTree } from './file-tree.js';
+import { bytesOfFile, type FileTree } from './file-tree.js';
 import { TransferError } from './member.js';
-import { bytesOfFile } from './whole-file.js';
 
 export const indexName = '.quadpod.json';
 

@@ -18,10 +18,10 @@ import {
   type MemberOptions,
   type MemberReader,
   type ReadStep,
+  SyntaxFault,
   TransferError,
 } from './member.js';
 import { type RdfPart, rdfParts } from './rdf-files.js';
-import { SyntaxFault } from './syntax-fault.js';
 
 /**
  * Reads a tree of files. A file of RDF that cannot be read is left out, unless a part of it is there already: then reading ends.

@@ -2,7 +2,7 @@
 import type { Term } from '@rdfjs/types';
 import { IriRewriting, type Rewrite } from '../storage/state/iri-rewriting.js';
 import { isAuxiliary, nameOfSegment, segmentOf } from './file-names.js';
-import { SyntaxFault } from './syntax-fault.js';
+import { SyntaxFault } from './member.js';
 
 /** Graphs of a file: their names are in memory. */
 const maxGraphs = 100_000;

@@ -3,7 +3,6 @@ import type { Quad } from '@rdfjs/types';
 import { CommandError } from '../errors.js';
 import type { ClientLinks } from '../resources/linkset.js';
 import type { Rewrite } from '../storage/state/iri-rewriting.js';
-import type { FileTree } from './file-tree.js';
 
 interface Common {
   /**
@@ -112,15 +111,6 @@ export interface MemberReader {
   close(): Promise<void>;
 }
 
-/** The reader of a tree, by what gives its steps. */
-export const treeReader =
-  (read: (tree: FileTree, options: MemberOptions) => AsyncIterable<ReadStep>) =>
-  (tree: FileTree): MemberReader => ({
-    total: tree.total,
-    read: (options) => read(tree, options),
-    close: () => tree.close(),
-  });
-
 /** Writes one format. Members come in the order of their IRIs, containers before their members. */
 export interface Writer {
   /** Comes back when it may be given more. */
@@ -133,3 +123,6 @@ export interface Writer {
 export class TransferError extends CommandError {
   override readonly name = 'TransferError';
 }
+
+/** What a string says is wrong, at the line which the message names. All that came before it is whole. */
+export class SyntaxFault extends TransferError {}

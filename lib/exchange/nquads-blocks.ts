@@ -5,7 +5,7 @@ import type { Quad } from '@rdfjs/types';
 import { Parser } from 'n3';
 import type { DataFactory } from 'rdf-data-factory';
 import type { FilePiece } from './byte-source.js';
-import { SyntaxFault } from './syntax-fault.js';
+import { SyntaxFault } from './member.js';
 import { UsualStatements } from './usual-statements.js';
 
 export interface Block {

@@ -1,20 +1,14 @@
 /** Triples as N-Triples whose blank nodes keep their labels, and back. */
-import type { Quad, Term } from '@rdfjs/types';
+import type { Quad } from '@rdfjs/types';
 import { Parser } from 'n3';
 import type { DataFactory } from 'rdf-data-factory';
-import { bracketed, quotedLiteral, shortString } from '../rdf/turtle-terms.js';
+import { nTriplesWriter } from '../rdf/turtle-writer.js';
 
-/** A triple with the end of its line; its graph is not written. */
-export const quadLine = ({ subject, predicate, object }: Quad): string =>
-  `${termText(subject)} ${termText(predicate)} ${termText(object)} .\n`;
+/** Triples with the ends of their lines; their graph is not written. */
+export const quadLines = nTriplesWriter(true);
 
-export const quadLines = (quads: readonly Quad[]): string => quads.map(quadLine).join('');
-
-function termText(term: Term): string {
-  if (term.termType === 'NamedNode') return bracketed(term.value);
-  if (term.termType === 'Literal') return quotedLiteral(term, shortString, bracketed);
-  return `_:${term.value}`;
-}
+/** A triple with the end of its line. */
+export const quadLine = (quad: Quad): string => quadLines([quad]);
 
 /**
  * @param factory is asked for every term, blank nodes by their labels

@@ -11,18 +11,16 @@ import type { RdfFormat } from '../rdf/formats.js';
 import { parseRdf } from '../rdf/parse.js';
 import { boundedPrefixes } from '../rdf/prefixes.js';
 import { IriRewriting, type Rewrite } from '../storage/state/iri-rewriting.js';
-import { type FilePiece, withStart } from './byte-source.js';
+import { textOf, withStart } from './byte-source.js';
 import { DocumentFactory, documentKey } from './document-factory.js';
-import type { TreeFile } from './file-tree.js';
+import { bytesOfFile, type TreeFile } from './file-tree.js';
 import type { ParseDocument } from './format.js';
 import { type GraphPlace, GraphPlaces } from './graph-places.js';
 import { lengthOfRun } from './graph-runs.js';
 import { KnownQuads } from './known-part.js';
-import { TransferError } from './member.js';
+import { SyntaxFault, TransferError } from './member.js';
 import { nquadsBlocks } from './nquads-blocks.js';
 import { streamedQuads } from './streamed-quads.js';
-import { SyntaxFault } from './syntax-fault.js';
-import { bytesOfFile } from './whole-file.js';
 
 /** Triples of a part, and characters of their terms. */
 const [maxQuads, maxCharacters] = [10_000, 8 << 20];
@@ -122,14 +120,6 @@ function assertPlain({ subject, predicate, object, graph }: Quad, file: RdfFile)
   );
 }
 
-async function* piecesOf({ file }: RdfFile): AsyncGenerator<FilePiece> {
-  let read = 0;
-  for await (const chunk of file.open()) {
-    read += chunk.length;
-    yield { bytes: Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength), read };
-  }
-}
-
 async function* quadsOf(rdf: RdfFile): AsyncGenerator<Found> {
   const { type, rewrite, parse } = rdf;
   const isWhole = parse || type === 'application/ld+json' || type === 'application/rdf+xml';
@@ -140,7 +130,7 @@ async function* quadsOf(rdf: RdfFile): AsyncGenerator<Found> {
 async function* streamed(rdf: RdfFile, rewrites: readonly Rewrite[]): AsyncGenerator<Found> {
   const { type, base, rewrite } = rdf;
   const name = rdf.file.path;
-  const [start, pieces] = await withStart(piecesOf(rdf));
+  const [start, pieces] = await withStart(textOf({ name, open: () => rdf.file.open() }, false));
   const key = documentKey(start, base, JSON.stringify(rewrite));
   if (type === 'application/n-triples' || type === 'application/n-quads') {
     const factory = new DocumentFactory(rewrites, key);

@@ -5,7 +5,7 @@ import { Parser } from 'n3';
 import { LwsError } from '../errors.js';
 import type { FilePiece } from './byte-source.js';
 import type { DocumentFactory } from './document-factory.js';
-import { SyntaxFault } from './syntax-fault.js';
+import { SyntaxFault } from './member.js';
 
 /** Bytes without any triple, prefixes, and brackets within brackets: more than any dump has, and little memory. */
 const [longestStatement, maxPrefixes, deepest] = [20 << 20, 10_000, 1_000];

@@ -61,12 +61,16 @@ export function writeTriG(quads: readonly Quad[], options: WriterOptions): strin
  */
 export const writeNTriples = (quads: readonly Quad[]): string => nTriplesWriter()(quads);
 
-/** A document in parts, which is Turtle and TriG too: a blank node has the same label in all of them. */
-export function nTriplesWriter(): (quads: readonly Quad[]) => string {
+/**
+ * A document in parts, which is Turtle and TriG too: a blank node has the same label in all of them.
+ * @param keepsLabels blank nodes have those that they have
+ */
+export function nTriplesWriter(keepsLabels = false): (quads: readonly Quad[]) => string {
   const labels = new Map<string, string>();
   const term = (value: Term): string => {
     if (value.termType === 'NamedNode') return bracketed(value.value);
     if (value.termType === 'Literal') return quotedLiteral(value, shortString, bracketed);
+    if (keepsLabels) return `_:${value.value}`;
     const label = labels.get(value.value) ?? `_:b${labels.size}`;
     labels.set(value.value, label);
     return label;

@@ -10,19 +10,20 @@ import { putQuad } from '../storage/engine/batch-filling.js';
 import { entryBlocks, type Level, writeBatch } from '../storage/engine/durable-level.js';
 import { encodeGraph } from '../storage/graphs/quad-keys.js';
 import { entryRange, partsOfEntry } from '../storage/state/records.js';
-import { type ClientLinks, declaredTypes, linkedValues } from './linkset.js';
+import { type ClientLinks, declaredTypes, linkedValues, registered } from './linkset.js';
 import { linksetOf } from './names.js';
-
-/** Where the names of registered relations are IRIs. */
-const registered = 'http://www.iana.org/assignments/relation/';
 
 /** The entries of client-managed links; the value is all that the graph of a linkset is made of. */
 export const allLinks = entryRange('links');
 
 const factory = new DataFactory<Quad>();
 
-/** The GSPO keys of the graph: declared types as `rdf:type`, targets as IRIs, literals as strings. */
-export function linksetGraph(links: ClientLinks, iri: string): string[] {
+/** The GSPO keys of the graph. */
+export const linksetGraph = (links: ClientLinks, iri: string): string[] =>
+  encodeGraph(linksetOf(iri), linksetQuads(links, iri));
+
+/** Declared types as `rdf:type`, targets as IRIs, literals as strings. */
+export function linksetQuads(links: ClientLinks, iri: string): Quad[] {
   const subject = factory.namedNode(iri);
   const type = factory.namedNode(rdf.type);
   const quads = declaredTypes(links).map((name) => factory.quad(subject, type, factory.namedNode(name)));
@@ -32,7 +33,7 @@ export function linksetGraph(links: ClientLinks, iri: string): string[] {
     const object = href === undefined ? factory.literal(literal!) : factory.namedNode(href);
     quads.push(factory.quad(subject, factory.namedNode(predicate), object));
   }
-  return encodeGraph(linksetOf(iri), quads);
+  return quads;
 }
 
 /** Writes the graphs of linksets that have none: those of servers that did not keep them. It may be broken off and begun again. */

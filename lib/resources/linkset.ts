@@ -47,7 +47,8 @@ interface Target {
   readonly href: string;
 }
 
-const registered = 'http://www.iana.org/assignments/relation/';
+/** Where the names of registered relations are IRIs. */
+export const registered = 'http://www.iana.org/assignments/relation/';
 const managed: ReadonlySet<string> = new Set(['anchor', 'up', 'linkset', lws.storage, rdf.type]);
 const interactionModels: ReadonlySet<string> = new Set(Object.values(ldp));
 

@@ -3,14 +3,8 @@
  * names the parts and their digests.
  */
 
-import {
-  bytesOfFile,
-  type FileTree,
-  requiredFile,
-  TransferError,
-  type TreeFile,
-} from '../../../lib/component/exchange.js';
-import { isObject, parseJson } from '../../../lib/component/fields.js';
+import { type FileTree, objectOfFile, requiredFile, TransferError } from '../../../lib/component/exchange.js';
+import { isObject } from '../../../lib/component/fields.js';
 import { isAbsoluteIri } from '../../../lib/component/vocabulary.js';
 
 /** What stands first in an archive. */
@@ -60,7 +54,7 @@ export const trailerBytes = (trailer: ArchiveTrailer): Buffer => Buffer.from(`${
 
 /** @throws TransferError for what is no archive, or one of a later version */
 export async function readHead(tree: FileTree): Promise<ArchiveHead> {
-  const head = await readObject(await requiredFile(tree, headFile, 'this is no archive of Quadpod'), longestHead);
+  const head = await objectOfFile(await requiredFile(tree, headFile, 'this is no archive of Quadpod'), longestHead);
   const found = head['quadpod-archive'];
   if (typeof found === 'number' && found > version)
     throw new TransferError(`${headFile}: The archive is of version ${found}; this Quadpod reads version ${version}.`);
@@ -78,7 +72,7 @@ const isBase = (value: unknown): value is string =>
  * @throws TransferError
  */
 export async function readTrailer(tree: FileTree): Promise<ArchiveTrailer> {
-  const trailer = await readObject(await requiredFile(tree, trailerFile, 'the archive is cut off'), longestTrailer);
+  const trailer = await objectOfFile(await requiredFile(tree, trailerFile, 'the archive is cut off'), longestTrailer);
   const { parts, members, triples, files } = trailer;
   if (!Array.isArray(parts) || !parts.every(isPart) || ![members, triples, files].every(isCount))
     throw new TransferError(`${trailerFile}: It is not the end of an archive of Quadpod.`);
@@ -92,15 +86,3 @@ export async function readTrailer(tree: FileTree): Promise<ArchiveTrailer> {
 const isPart = (part: unknown): part is ArchivePart =>
   isObject(part) && isCount(part['bytes']) && typeof part['sha256'] === 'string';
 const isCount = (value: unknown): boolean => Number.isSafeInteger(value) && (value as number) >= 0;
-
-async function readObject(file: TreeFile, most: number): Promise<Record<string, unknown>> {
-  const { path } = file;
-  const bytes = await bytesOfFile(file, most);
-  try {
-    const found = parseJson(bytes.toString('utf8'));
-    if (isObject(found)) return found;
-  } catch (cause) {
-    throw new TransferError(`${path}: ${(cause as Error).message}`, { cause });
-  }
-  throw new TransferError(`${path}: It is not an object.`);
-}

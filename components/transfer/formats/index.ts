@@ -19,8 +19,7 @@ import {
   type WriteOptions,
   type Writer,
 } from '../../../lib/component/exchange.js';
-import { openFolderSink } from '../folder-sink.js';
-import { openFolderTree } from '../folder-tree.js';
+import { openFolderSink, openFolderTree } from '../folder-tree.js';
 import { ZipSink } from '../zip-sink.js';
 import { openZipTree } from '../zip-tree.js';
 

@@ -5,8 +5,7 @@ import { openFileTree } from '../folder-tree.js';
 import { archiveReader, isArchive } from './archive-reader.js';
 import { archiveWriter } from './archive-writer.js';
 import { dumpReader } from './dump-reader.js';
-import { DumpWriter } from './dump-writer.js';
-import { TriGWriter } from './trig-writer.js';
+import { DumpWriter, TriGWriter } from './dump-writer.js';
 
 const folder: Format = {
   about: 'a folder, RDF as Turtle and everything else as it is',

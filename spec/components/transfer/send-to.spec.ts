@@ -5,8 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
-import type { WantedImport } from '../../../components/transfer/import-request.js';
-import type { ImportState } from '../../../components/transfer/import-state.js';
+import type { ImportState, WantedImport } from '../../../components/transfer/import-state.js';
 import { sendTo, targetOf } from '../../../components/transfer/send-to.js';
 import { formatModules } from '../../support/formats.js';
 import { type Answer, request } from '../../support/http.js';

@@ -28,6 +28,8 @@ export const metadataFile = 'ro-crate-metadata.json';
 /** Bytes. */
 const longestMetadata = 64 << 20;
 
+const noGraph = 'It has no array "@graph" (RO-Crate 1.1).';
+
 /** Whether a tree is a crate. */
 export const isCrate = async (tree: FileTree): Promise<boolean> => (await tree.file(metadataFile)) !== undefined;
 
@@ -111,8 +113,8 @@ interface CrateMetadata {
 
 /** @throws TransferError for what are no metadata of a crate */
 export async function readCrateMetadata(file: Parameters<typeof objectOfFile>[0]): Promise<CrateMetadata> {
-  const { '@context': context, '@graph': graph } = await objectOfFile(file, longestMetadata);
-  if (!Array.isArray(graph)) throw new TransferError(`${metadataFile}: It has no array "@graph" (RO-Crate 1.1).`);
+  const { '@context': context, '@graph': graph } = await objectOfFile(file, longestMetadata, noGraph);
+  if (!Array.isArray(graph)) throw new TransferError(`${metadataFile}: ${noGraph}`);
   return { context, graph };
 }
 

@@ -65,8 +65,12 @@ export async function bytesOfFile(file: Opened, most: number, hint = ''): Promis
   throw new SyntaxFault(`${file.path} has more than the ${most} bytes that it may have.${hint}`);
 }
 
-/** The object in a file of JSON. @throws TransferError for anything else */
-export async function objectOfFile(file: Opened, most: number): Promise<Record<string, unknown>> {
+/** The object in a file of JSON. @param fault what is told of other JSON; @throws TransferError for anything else */
+export async function objectOfFile(
+  file: Opened,
+  most: number,
+  fault = 'It is not an object.',
+): Promise<Record<string, unknown>> {
   const bytes = await bytesOfFile(file, most);
   try {
     const found = parseJson(bytes.toString('utf8').replace(/^\ufeff/, ''));
@@ -74,7 +78,7 @@ export async function objectOfFile(file: Opened, most: number): Promise<Record<s
   } catch (cause) {
     throw new TransferError(`${file.path}: ${(cause as Error).message}`, { cause });
   }
-  throw new TransferError(`${file.path}: It is not an object.`);
+  throw new TransferError(`${file.path}: ${fault}`);
 }
 
 /** A file that must be there. @throws TransferError */

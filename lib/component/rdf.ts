@@ -1,2 +1,0 @@
-/** RDF documents in. */
-export { parseRdf } from '../rdf/parse.js';

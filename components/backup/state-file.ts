@@ -2,15 +2,13 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';
 import { finished, pipeline } from 'node:stream/promises';
-import { promisify } from 'node:util';
-import { createGunzip, gzip } from 'node:zlib';
+import { createGunzip, createGzip } from 'node:zlib';
 import { allRecords, metaKey } from '../../lib/component/entries.js';
 import { GraphCursor } from '../../lib/component/graphs.js';
 import {
   type Entry,
   entryBlocks,
   entryOf,
-  inParts,
   isSection,
   type Level,
   type LevelSnapshot,
@@ -109,33 +107,26 @@ export async function writeState(level: Level, files: StateFiles, { known, told 
   }
 }
 
-const pack = promisify(gzip);
-/** Characters of a part. */
-const partLength = 1 << 20;
-
 interface Lines {
   readonly header: Header;
   readonly source: AsyncIterable<readonly string[]>;
   readonly told: (lines: number) => void;
 }
 
-/** Each part is a gzip of its own, and all of them together are one. */
 async function writeLines(file: string, { header, source, told }: Lines): Promise<void> {
-  async function* all(): AsyncGenerator<readonly string[]> {
+  async function* text(): AsyncGenerator<string> {
     let entries = 0;
-    yield [JSON.stringify(header)];
+    yield `${JSON.stringify(header)}\n`;
     for await (const lines of source) {
       for (const line of lines) if (!isGraphLine(line)) entries++;
-      yield lines;
+      if (lines.length > 0) yield `${lines.join('\n')}\n`;
       told(lines.length);
     }
-    yield [JSON.stringify({ entries } satisfies Trailer)];
+    yield `${JSON.stringify({ entries } satisfies Trailer)}\n`;
   }
-  async function* packed(): AsyncGenerator<Buffer> {
-    // The fastest level: what is left to gain takes ten times as long.
-    for await (const part of inParts(all(), partLength)) yield pack(`${part}\n`, { level: 1 });
-  }
-  await pipeline(packed(), createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true }));
+  // The fastest level: what is left to gain takes ten times as long.
+  const gzip = createGzip({ level: 1 });
+  await pipeline(text(), gzip, createWriteStream(file, { flags: 'wx', mode: 0o600, flush: true }));
 }
 
 /** What a file of a back-up begins with. @throws BackupError when it is none */

@@ -23,7 +23,6 @@ export { completeIndex, indexStateKey, ownedBy, ownedSpace } from '../storage/st
 export {
   type Entry,
   entryOf,
-  inParts,
   isSection,
   putEntry,
   sectionLine,

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import { type Level, writeUnsynced } from '../engine/durable-level.js';
 import { metaKey } from '../state/records.js';
-import { entryOf, inParts, putEntry, stateLines } from '../state/state-blocks.js';
+import { entryOf, putEntry, stateLines } from '../state/state-blocks.js';
 import type { Connection } from './connection.js';
 import { readPlace } from './place.js';
 
@@ -86,7 +86,7 @@ async function writeParts(level: Level, connection: Connection, key: number): Pr
     const { seq } = readPlace(await level.get(metaKey('position'), { snapshot }));
     const lines = stateLines(level, snapshot, { hasQuads: true, hasLog: true });
     let [parts, bytes] = [0, 0];
-    for await (const part of inParts(lines, partLength)) {
+    for await (const part of inParts(lines)) {
       const body = await packed(part, { level: 1 });
       bytes += body.length;
       await connection.query('INSERT INTO checkpoint (seq, part, body) VALUES ($1, $2, $3)', [key, parts++, body]);
@@ -95,6 +95,19 @@ async function writeParts(level: Level, connection: Connection, key: number): Pr
   } finally {
     await snapshot.close();
   }
+}
+
+/** The lines of a state in parts, which joined by line ends are one text. */
+async function* inParts(blocks: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
+  let [part, length]: [string[], number] = [[], 0];
+  for await (const lines of blocks) {
+    part.push(...lines);
+    for (const line of lines) length += line.length + 1;
+    if (length < partLength) continue;
+    yield part.join('\n');
+    [part, length] = [[], 0];
+  }
+  if (part.length > 0) yield part.join('\n');
 }
 
 /** Writes the state of a checkpoint into an empty folder. @param told how much of it is there */

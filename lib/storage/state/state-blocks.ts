@@ -66,16 +66,3 @@ export function entryOf(line: string): Entry {
     return found as unknown as Entry;
   throw new SyntaxError('a line is no entry');
 }
-
-/** The lines of a state in parts of about so many characters, which joined by line ends are one text. */
-export async function* inParts(blocks: AsyncIterable<readonly string[]>, full: number): AsyncGenerator<string> {
-  let [part, length]: [string[], number] = [[], 0];
-  for await (const lines of blocks) {
-    part.push(...lines);
-    for (const line of lines) length += line.length + 1;
-    if (length < full) continue;
-    yield part.join('\n');
-    [part, length] = [[], 0];
-  }
-  if (part.length > 0) yield part.join('\n');
-}

@@ -27,20 +27,24 @@ export function representRdf(
   // RDF/XML may have no way to write it, or only one that takes the whole of it.
   const fallback = format === rdfXml ? chooseFormatButXml(req.headers.accept) : format;
   const found = hasLines(format, record) ? undefined : rdfRepresentation(storage, record, { format, fallback });
-  const asked = { record, format: fallback };
-  return found instanceof Promise
-    ? found.then((representation) => graphReply(storage, req, asked, representation))
-    : graphReply(storage, req, asked, found);
+  const replyOf = (representation: Representation | undefined) =>
+    graphReply({ storage, req, record, format: fallback }, representation);
+  return found instanceof Promise ? found.then(replyOf) : replyOf(found);
+}
+
+interface AskedGraph {
+  readonly storage: Storage;
+  readonly req: IncomingMessage;
+  readonly record: ResourceRecord;
+  readonly format: RdfFormat;
 }
 
 function graphReply(
-  storage: Storage,
-  req: IncomingMessage,
-  asked: { readonly record: ResourceRecord; readonly format: RdfFormat },
+  asked: AskedGraph,
   representation: Representation | undefined,
 ): Reply | undefined | Promise<Reply | undefined> {
-  const { record } = asked;
-  if (!representation) return isLargeGraph(record.triples ?? 0) ? representLines(storage, req, asked) : undefined;
+  const { storage, req, record } = asked;
+  if (!representation) return isLargeGraph(record.triples ?? 0) ? representLines(asked) : undefined;
   const current = representation.revision === record.revision ? record : (storage.store.record(record.iri) ?? record);
   const reply = wholeReply(storage, current, representation);
   // Nearly every request asks for nothing else, so the answer is made once.
@@ -78,11 +82,7 @@ const graphFields = (
 });
 
 /** A large graph as a stream of lines. `undefined` when it is not large any more. */
-async function representLines(
-  storage: Storage,
-  req: IncomingMessage,
-  { record, format }: { readonly record: ResourceRecord; readonly format: RdfFormat },
-): Promise<Reply | undefined> {
+async function representLines({ storage, req, record, format }: AskedGraph): Promise<Reply | undefined> {
   const tag = `${record.revision}.${variantOf(format)}`;
   const fields = lineFields(storage, record, format);
   if (isConditional(req) && isNotModified(preconditions(req), tag, record)) return notModified(fields);

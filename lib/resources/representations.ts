@@ -55,16 +55,13 @@ export class Representations {
    * The cached rendering of a revision, at once, or the one that `build` makes. Requests for the same share one build; a build
    * during which the resource changed is answered but not kept.
    */
-  obtain(...asked: Parameters<Representations['built']>): Obtained {
-    const [iri, variant, revision] = asked;
+  obtain(iri: string, variant: string, revision: string, build: () => Promise<Representation | undefined>): Obtained {
     const cached = this.get(iri, variant);
-    return cached?.revision === revision ? cached : this.built(...asked);
+    return cached?.revision === revision ? cached : this.built({ iri, variant, revision }, build);
   }
 
   private async built(
-    iri: string,
-    variant: string,
-    revision: string,
+    { iri, variant, revision }: { readonly iri: string; readonly variant: string; readonly revision: string },
     build: () => Promise<Representation | undefined>,
   ): Promise<Representation | undefined> {
     const key = `${keyOf(iri, variant)}\n${revision}`;

@@ -70,12 +70,18 @@ export type NewResource = Pick<WriteRequest, 'iri' | 'access'> & {
   readonly modified?: number | undefined;
 };
 
+/** Where something is staged. */
+export interface Staging {
+  readonly storage: Storage;
+  readonly tx: Transaction;
+}
+
 /**
  * Stages a new resource in its parent, whose membership changes.
  * @param stageRest stages graph, links and record; returns the record
  */
 export function stageMade(
-  { storage, tx }: { readonly storage: Storage; readonly tx: Transaction },
+  { storage, tx }: Staging,
   { iri, access, facts, created, modified }: NewResource,
   stageRest: (bare: ResourceRecord) => ResourceRecord,
 ): ResourceRecord {
@@ -100,7 +106,7 @@ export function stageMade(
 export function stageNew(
   storage: Storage,
   tx: Transaction,
-  { iri, access, links }: WriteRequest,
+  { iri, access, links }: Pick<WriteRequest, 'iri' | 'access' | 'links'>,
   content: Content | undefined,
 ): ResourceRecord {
   return stageMade({ storage, tx }, { iri, access, facts: factsOf(content) }, (bare) => {

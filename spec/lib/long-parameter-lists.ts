@@ -74,7 +74,6 @@ export const longParameterLists: ReadonlySet<string> = new Set([
   'lib/resources/metadata.ts stageHeaderLinks',
   'lib/resources/metadata.ts stageLinks',
   'lib/resources/metadata.ts stageLinksetGraph',
-  'lib/resources/patch.ts stageLinksAlone',
   'lib/resources/preconditions.ts assertPreconditions',
   'lib/resources/representations.ts obtain',
   'lib/resources/root-acl.ts ensureRootAcl',

@@ -1,5 +1,5 @@
 /** What a transaction changes of graphs, and graphs with such changes laid over them. */
-import { type GraphKeys, hasKey, PackedKeys } from './graph-keys.js';
+import { firstAt, type GraphKeys, hasKey, mergedKeys, PackedKeys } from './graph-keys.js';
 import { compareKeys } from './key-order.js';
 
 /** Keys that come and go, each side in order. */
@@ -40,6 +40,20 @@ export function difference(before: readonly string[], after: readonly string[]):
     if (order >= 0) j++;
   }
   return { added: added.concat(after.slice(j)), removed: removed.concat(before.slice(i)) };
+}
+
+/** The keys afterwards. Some that come may be there already, and some that go may not. */
+export function applied(keys: readonly string[], { added, removed }: KeyDifference): string[] {
+  const after: string[] = [];
+  const gone = new Set(removed);
+  let at = 0;
+  for (const key of mergedKeys(added, removed)) {
+    for (const end = firstAt(keys, key, at); at < end; at++) after.push(keys[at]!);
+    if (keys[at] === key) at++;
+    if (!gone.has(key)) after.push(key);
+  }
+  for (; at < keys.length; at++) after.push(keys[at]!);
+  return after;
 }
 
 type Blocks = AsyncIterable<readonly string[]> | Iterable<readonly string[]>;

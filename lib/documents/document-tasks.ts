@@ -176,6 +176,6 @@ export const tasks = {
     const change = await graphDifference(update, graph, { keys: isBlind ? undefined : lines, assertTime });
     const prefixes = boundedPrefixes({ ...update.prefixes, ...task.prefixes });
     if (isBlind) return { ...change, prefixes };
-    return { ...change, prefixes, after: defaultTurtle({ keys: applied(lines, change) }, graph, prefixes) };
+    return { ...change, prefixes, after: defaultTurtle(applied(lines, change), graph, prefixes) };
   },
 };

@@ -180,7 +180,7 @@ async function updated(
     return made;
   }
   const change = await storage.documents.change(text, { keys: acl.keys, graph: iri, prefixes: acl.prefixes });
-  return { keys: applied(acl.keys, change), prefixes: change.prefixes };
+  return { keys: applied(acl.keys, change).keys, prefixes: change.prefixes };
 }
 
 /** Stages an ACL; its resource's record says that there is one, so that it goes with the resource. */

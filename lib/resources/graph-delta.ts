@@ -5,7 +5,7 @@ import type { GraphDelta } from '../query/change-set.js';
 import { boundedPrefixes } from '../rdf/prefixes.js';
 import type { Transaction } from '../storage/engine/transaction.js';
 import { applied, type KeyDifference } from '../storage/graphs/graph-changes.js';
-import { charactersOf, hasKey } from '../storage/graphs/graph-keys.js';
+import { charactersOf } from '../storage/graphs/graph-keys.js';
 import { defaultTurtle, isLargeGraph, lineCounter } from '../storage/graphs/graph-lines.js';
 import { newRevision, type ResourceRecord } from '../storage/state/records.js';
 import type { Content } from './body.js';
@@ -43,7 +43,8 @@ export async function stageDelta(
   if (delta.revision !== undefined && delta.revision !== before.revision) throw new OutdatedState(iri);
   const isLarge = isLargeGraph(triples);
   const keys = isLarge ? undefined : await tx.graph(before);
-  const change = delta.revision === undefined ? await effectOf(delta, presenceIn(tx, before, keys)) : delta;
+  const small = keys && applied(keys, delta);
+  const change = small ?? (delta.revision === undefined ? await effectOf(tx, before, delta) : delta);
   const { added, removed } = change;
   if (added.length === 0 && removed.length === 0) return { record: stageLinksAlone({ storage, tx }, before, links) };
   const after = triples + added.length - removed.length;
@@ -54,9 +55,10 @@ export async function stageDelta(
     return { record: stagePart({ storage, tx }, before, { change, links, facts: { triples: after, size, prefixes } }) };
   }
   if (!delta.after && !(keys && documents.isSmall(triples))) return undefined;
-  const whole = applied(keys ?? (await tx.graph(before)), change);
-  const document = { keys: whole, prefixes, ...(delta.after ?? defaultTurtle({ keys: whole }, iri, prefixes)) };
-  const content: Content = { kind: 'rdf', document };
+  const whole = small ?? applied(await tx.graph(before), change);
+  const turtle = delta.after ?? defaultTurtle(whole, iri, prefixes);
+  const document = { keys: whole.keys, prefixes, ...turtle };
+  const content: Content = { kind: 'rdf', document, changed: whole };
   return { record: await stageContent(storage, tx, before, content, { given: links, partial: true }), content };
 }
 
@@ -98,33 +100,19 @@ function stagePart(
 
 const keysAtATime = 1000;
 
-/** Says which of some keys a graph has. */
-type Presence = (keys: readonly string[]) => readonly boolean[] | Promise<readonly boolean[]>;
-
-/** @param known all keys of the graph, where they are at hand */
-const presenceIn =
-  (tx: Transaction, record: ResourceRecord, known: readonly string[] | undefined): Presence =>
-  (keys) =>
-    known ? keys.map((key) => hasKey(known, key)) : tx.hasKeys(record, keys);
-
-/** What really comes and goes. */
-const effectOf = async ({ added, removed }: KeyDifference, has: Presence): Promise<KeyDifference> => ({
-  added: await keysThat(added, { has, are: false }),
-  removed: await keysThat(removed, { has, are: true }),
-});
-
-/** Those that are in the graph, or are not. */
-async function keysThat(
-  keys: readonly string[],
-  { has, are }: { readonly has: Presence; readonly are: boolean },
-): Promise<string[]> {
-  const found: string[] = [];
-  for (let at = 0; at < keys.length; at += keysAtATime) {
-    const slice = keys.slice(at, at + keysAtATime);
-    const present = await has(slice);
-    for (const [index, key] of slice.entries()) if (present[index] === are) found.push(key);
-  }
-  return found;
+/** What really comes and goes of a large graph. */
+async function effectOf(tx: Transaction, record: ResourceRecord, delta: KeyDifference): Promise<KeyDifference> {
+  /** Those that are in the graph, or are not. */
+  const keysThat = async (are: boolean, keys: readonly string[]): Promise<string[]> => {
+    const found: string[] = [];
+    for (let at = 0; at < keys.length; at += keysAtATime) {
+      const slice = keys.slice(at, at + keysAtATime);
+      const present = await tx.hasKeys(record, slice);
+      for (const [index, key] of slice.entries()) if (present[index] === are) found.push(key);
+    }
+    return found;
+  };
+  return { added: await keysThat(false, delta.added), removed: await keysThat(true, delta.removed) };
 }
 
 /** Bytes of the lines of keys. */

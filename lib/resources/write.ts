@@ -169,7 +169,7 @@ async function stageGraph(tx: Transaction, before: ResourceRecord, content: Cont
   const { keys } = content.document;
   if (kind !== 'rdf') stageNewGraph(tx, iri, keys);
   else if (isLargeGraph(triples) || isLargeGraph(keys.length)) await tx.replaceGraph(before, keys);
-  else tx.putGraph(iri, await tx.graph(before), allOf(keys));
+  else tx.putGraph(iri, await tx.graph(before), content.changed ?? allOf(keys));
 }
 
 /** Stages the end of the graph of an RDF resource. */

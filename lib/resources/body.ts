@@ -10,7 +10,6 @@ import { isRdfFormat, type RdfFormat } from '../rdf/formats.js';
 import type { BlobWriter } from '../storage/blobs/blobs.js';
 import { CommitInDoubtError } from '../storage/engine/commit-in-doubt.js';
 import { quotaExceeded } from '../storage/engine/quota.js';
-import type { ChangedKeys } from '../storage/graphs/graph-changes.js';
 import type { GraphKeys } from '../storage/graphs/graph-keys.js';
 import type { ResourceKind } from '../storage/state/records.js';
 import type { Storage } from './storage.js';
@@ -34,8 +33,6 @@ export type Content =
   | {
       readonly kind: 'rdf';
       readonly document: EncodedDocument<GraphKeys>;
-      /** Its keys with what of them comes and goes, where that is known. */
-      readonly changed?: ChangedKeys;
     }
   | {
       readonly kind: 'json' | 'binary';

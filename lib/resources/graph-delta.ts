@@ -2,64 +2,97 @@
 
 import type { Link } from '../fields/link.js';
 import type { GraphDelta } from '../query/change-set.js';
+import { turtle } from '../rdf/formats.js';
 import { boundedPrefixes } from '../rdf/prefixes.js';
 import type { Transaction } from '../storage/engine/transaction.js';
 import { applied, type KeyDifference } from '../storage/graphs/graph-changes.js';
 import { charactersOf } from '../storage/graphs/graph-keys.js';
 import { defaultTurtle, isLargeGraph, lineCounter } from '../storage/graphs/graph-lines.js';
-import { newRevision, type ResourceRecord } from '../storage/state/records.js';
+import type { ResourceRecord } from '../storage/state/records.js';
 import type { Content } from './body.js';
 import { stageHeaderLinks } from './metadata.js';
-import { dateAfter } from './preconditions.js';
 import { OutdatedState } from './turns.js';
-import { type Staging, stageContent } from './write.js';
+import { type ContentFacts, type Staging, stageFacts, stageGraph } from './write.js';
 
 export interface DeltaRequest {
   readonly delta: GraphDelta;
-  /** Characters of the update, which say how much longer a graph may become; infinite: they are bounded otherwise. */
-  readonly length: number;
-  readonly links?: readonly Link[] | undefined;
+  /** Characters of the update, which say how much larger a graph may become; infinite: by triples alone; absent: it may have any size. */
+  readonly length?: number;
+  /** A small graph may be written out here, however long that takes. */
+  readonly isPatient?: boolean;
 }
 
-export interface StagedDelta {
-  readonly record: ResourceRecord;
-  /** The whole content, where that is known now. */
+/** A graph after a change that is staged. */
+export interface ChangedContent {
+  readonly facts: ContentFacts;
+  /** Nothing came or went. */
+  readonly isSame: boolean;
+  /** The whole content, where it is known now. */
   readonly content?: Content;
+}
+
+export interface StagedDelta extends Pick<ChangedContent, 'content'> {
+  readonly record: ResourceRecord;
 }
 
 /**
  * Stages the change of the graph of an RDF resource, and links with it. What changes nothing leaves the state, and its tag, as it was.
+ * @returns `undefined`, with nothing staged, as `changeGraph`
+ * @throws as `changeGraph`
+ */
+export async function stageDelta(
+  staging: Staging,
+  before: ResourceRecord,
+  { links, ...request }: DeltaRequest & { readonly links?: readonly Link[] | undefined },
+): Promise<StagedDelta | undefined> {
+  const changed = await changeGraph(staging, before, request);
+  if (!changed) return undefined;
+  const { facts, isSame, content } = changed;
+  if (isSame) return { record: stageLinksAlone(staging, before, links) };
+  const record = stageFacts(staging, before, { facts, links: { given: links, partial: true } });
+  return content ? { record, content } : { record };
+}
+
+/**
+ * Stages the change of a graph: of a large one the part that changes, of a small one the whole.
  * @returns `undefined`, with nothing staged, when the whole graph has to be written out, which takes too long for a transaction: the delta
  *   needs `after`
  * @throws OutdatedState when the delta is of another state; LwsError `too-large`
  */
-export async function stageDelta(
+export async function changeGraph(
   { storage, tx }: Staging,
   before: ResourceRecord,
-  { delta, length, links }: DeltaRequest,
-): Promise<StagedDelta | undefined> {
+  { delta, length, isPatient = false }: DeltaRequest,
+): Promise<ChangedContent | undefined> {
   const { documents } = storage;
-  const { iri, triples = 0 } = before;
+  const { iri, triples: had = 0 } = before;
   if (delta.revision !== undefined && delta.revision !== before.revision) throw new OutdatedState(iri);
-  const isLarge = isLargeGraph(triples);
+  const isLarge = isLargeGraph(had);
   const keys = isLarge ? undefined : await tx.graph(before);
   const small = keys && applied(keys, delta);
   const change = small ?? (delta.revision === undefined ? await effectOf(tx, before, delta) : delta);
   const { added, removed } = change;
-  if (added.length === 0 && removed.length === 0) return { record: stageLinksAlone({ storage, tx }, before, links) };
-  const after = triples + added.length - removed.length;
-  documents.assertGrown({ before: triples, after, characters: charactersOf(added) - charactersOf(removed) }, length);
-  const prefixes = boundedPrefixes({ ...delta.prefixes, ...before.prefixes });
-  if (isLarge && isLargeGraph(after)) {
+  const triples = had + added.length - removed.length;
+  const isSame = added.length === 0 && removed.length === 0;
+  const prefixes = boundedPrefixes({ ...(isSame ? {} : delta.prefixes), ...before.prefixes });
+  const facts = { kind: 'rdf', mediaType: turtle, triples, prefixes } as const;
+  if (isSame) return { facts: { ...facts, size: before.size }, isSame };
+  if (length !== undefined)
+    documents.assertGrown(
+      { before: had, after: triples, characters: charactersOf(added) - charactersOf(removed) },
+      length,
+    );
+  if (isLarge && isLargeGraph(triples)) {
     const size = before.size + (await sizeOf(added)) - (await sizeOf(removed));
-    return { record: stagePart({ storage, tx }, before, { change, links, facts: { triples: after, size, prefixes } }) };
+    tx.changeGraph(iri, change, had);
+    return { facts: { ...facts, size }, isSame };
   }
-  if (!delta.after && !(keys && documents.isSmall(triples))) return undefined;
-  const whole = small ?? applied(await tx.graph(before), change);
-  const turtle = delta.after ?? defaultTurtle(whole, iri, prefixes);
-  const document = { keys: whole.keys, prefixes, ...turtle };
-  const content: Content = { kind: 'rdf', document, changed: whole };
-  return { record: await stageContent(storage, tx, before, content, { given: links, partial: true }), content };
+  if (!delta.after && !(keys && (isPatient || documents.isSmall(had)))) return undefined;
+  const changed = small ?? applied(await tx.graph(before), change);
+  const written = delta.after ?? defaultTurtle(changed, iri, prefixes);
+  const content: Content = { kind: 'rdf', document: { keys: changed.keys, prefixes, ...written } };
+  await stageGraph(tx, before, changed);
+  return { facts: { ...facts, size: written.size }, isSame, content };
 }
 
 /** The patch changes nothing of the content, but its Link fields may change the metadata. */
@@ -69,33 +102,10 @@ export function stageLinksAlone(
   links: readonly Link[] | undefined,
 ): ResourceRecord {
   const after = stageHeaderLinks(storage, tx, before, links, true);
-  if (after !== before) put(tx, before, after);
-  return after;
-}
-
-function put(tx: Transaction, before: ResourceRecord, after: ResourceRecord): void {
+  if (after === before) return before;
   tx.putRecord(after);
   tx.changed({ before, after });
-}
-
-interface PartChange extends Pick<DeltaRequest, 'links'> {
-  readonly change: KeyDifference;
-  /** What is known of the graph afterwards. */
-  readonly facts: Pick<ResourceRecord, 'size' | 'triples' | 'prefixes'>;
-}
-
-/** Stages the change of a part of a large graph, of which nothing else is looked at. */
-function stagePart(
-  { storage, tx }: Staging,
-  before: ResourceRecord,
-  { change, facts, links }: PartChange,
-): ResourceRecord {
-  const { sharesSecond: _second, ...rest } = before;
-  const changed = { ...rest, ...dateAfter(before, storage.clock()), revision: newRevision(), ...facts };
-  const record = stageHeaderLinks(storage, tx, changed, links, true);
-  tx.changeGraph(before.iri, change, before.triples ?? 0);
-  put(tx, before, record);
-  return record;
+  return after;
 }
 
 const keysAtATime = 1000;

@@ -154,7 +154,7 @@ async function patchJson(storage: Storage, request: PatchRequest, change: Buffer
       const before = await admit(storage, tx, request);
       if (before.revision !== seen.revision) throw new OutdatedState(iri);
       return content
-        ? stageContent(storage, tx, before, content, { given: links, partial: true })
+        ? stageContent({ storage, tx }, before, { content, links: { given: links, partial: true } })
         : stageLinksAlone({ storage, tx }, before, links);
     });
     return { record, created: false };

@@ -153,7 +153,7 @@ class GraphsWrite {
     const growth = { before: before?.triples ?? 0, after: update.triples, characters: 0 };
     storage.documents.assertGrown(growth, Number.POSITIVE_INFINITY);
     const content = contentOf(update, added);
-    if (before) return { iri, status: 'changed', record: await stageContent(storage, tx, before, content) };
+    if (before) return { iri, status: 'changed', record: await stageContent({ storage, tx }, before, { content }) };
     return { iri, status: 'created', record: stageNew(storage, tx, { iri, access }, content) };
   }
 }

@@ -80,7 +80,6 @@ export const longParameterLists: ReadonlySet<string> = new Set([
   'lib/resources/seen-state.ts containerState',
   'lib/resources/seen-state.ts stateOf',
   'lib/resources/write.ts requireFreeName',
-  'lib/resources/write.ts stageContent',
   'lib/resources/write.ts stageNew',
   'lib/server/assemble.ts assembleStorage',
   'lib/server/assemble.ts installAll',

@@ -5,13 +5,8 @@
 import { LwsError } from '../../lib/component/basics.js';
 import { formatEntityTag, formatLink, parseStates } from '../../lib/component/fields.js';
 import type { Reply } from '../../lib/component/http.js';
-import {
-  alternately,
-  type GraphUpdate,
-  OutdatedGraph,
-  type UpdatedGraph,
-  variantOf,
-} from '../../lib/component/resources.js';
+import type { GraphUpdate } from '../../lib/component/query.js';
+import { type UpdatedGraph, untilCurrent, variantOf } from '../../lib/component/resources.js';
 import { lws, turtle } from '../../lib/component/vocabulary.js';
 import type { QueryAnswer } from './pool/asked-query.js';
 import type { QueryTask } from './pool/messages.js';
@@ -20,8 +15,6 @@ import type { SparqlRequest } from './protocol.js';
 import { type Asker, runQueryTask } from './run-task.js';
 import { type SparqlEndpoint, sparqlUrl } from './service-endpoint.js';
 
-/** How often an update that was computed on an outdated state is computed again. */
-const maxAttempts = 10;
 /** States that a request may name. */
 const maxStates = 250;
 
@@ -41,22 +34,11 @@ export async function update(endpoint: SparqlEndpoint, asker: Asker, asked: Spar
     update: { systemPrefix: platform.systemPrefix },
   };
   const conditions = conditionsOf(asker);
-  const once = async (): Promise<readonly UpdatedGraph[]> => {
+  const updated = await untilCurrent(async () => {
     const updates = await updatesOf(await runQueryTask(endpoint, asker, task));
-    return platform.updateGraphs({ access: asker.access, updates, conditions, length: asked.query.length });
-  };
-  // Updates of one graph take turns when they are in each other's way, or all but one would be in vain.
-  let outdated: string | undefined;
-  for (let attempt = 0; attempt < maxAttempts; attempt++)
-    try {
-      return reply(endpoint, await (outdated === undefined ? once() : alternately(outdated, once)));
-    } catch (error) {
-      if (!(error instanceof OutdatedGraph)) throw error;
-      outdated = error.iri;
-    }
-  throw new LwsError('too-busy', 'The graphs change too quickly for this update. Nothing was changed; try again.', {
-    fields: { 'Retry-After': '1' },
+    return platform.updateGraphs({ access: asker.access, updates, conditions });
   });
+  return reply(endpoint, updated);
 }
 
 /** @throws LwsError `bad-request` */

@@ -4,12 +4,13 @@ export { type Algebra, type AlgebraFactory, type IQuerySource, loadAlgebraFactor
 export { type AskOptions, answersOf, type QueryAnswers } from '../query/answers.js';
 export { makeBindings } from '../query/bindings.js';
 export { BlockStream } from '../query/block-stream.js';
-export type { ChangedGraph, ChangedGraphs } from '../query/changed-graphs.js';
-export { computeUpdate, type GraphsUpdateOptions } from '../query/graphs-update.js';
+export { type GraphUpdate, graphUpdates } from '../query/change-set.js';
+export { computeUpdate, type UpdateOptions } from '../query/graphs-update.js';
 export { checkOf } from '../query/limits.js';
 export type { Parameters, ParameterTerm } from '../query/parse/parameters.js';
 export { parseQuery, type ReadQuery } from '../query/parse/parse-query.js';
 export { readGraphsUpdate } from '../query/parse/read-graphs-update.js';
 export { loadParser } from '../query/parse/sparql-parser.js';
 export { contextOf, loadQueryEngine } from '../query/query-engine.js';
+export { snapshotState } from '../query/state-before.js';
 export { wholeOperations } from '../query/whole-operations.js';

@@ -14,7 +14,7 @@ export { allLinks, linksetQuads, writeLinksetGraphs } from '../resources/linkset
 export { changesLinks, clientLinks } from '../resources/metadata.js';
 export { linksetOf } from '../resources/names.js';
 export { seenItem } from '../resources/seen-state.js';
-export { alternately } from '../resources/turns.js';
+export { untilCurrent } from '../resources/turns.js';
 export { contentKind, structuralType } from '../resources/types.js';
-export { type GraphUpdate, OutdatedGraph, type UpdatedGraph } from '../resources/update-graphs.js';
+export type { UpdatedGraph } from '../resources/update-graphs.js';
 export { variantOf } from '../resources/variants.js';

@@ -4,10 +4,9 @@ import type { Quad } from '@rdfjs/types';
 import { type ErrorDetails, LwsError } from '../errors.js';
 import { decodeUtf8, parseJson } from '../json/json.js';
 import { patchJson } from '../json/json-patch.js';
-import { dataChange } from '../query/data-change.js';
+import type { GraphDelta } from '../query/change-set.js';
 import { readDataUpdate } from '../query/parse/data-update.js';
-import type { ReadUpdate } from '../query/parse/read-update.js';
-import { assertExpandableText, assertGrowth, type Bounds, usualBounds } from '../rdf/bounds.js';
+import { assertExpandableText, type Bounds } from '../rdf/bounds.js';
 import { UnknownContext } from '../rdf/contexts.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import { parseRdf } from '../rdf/parse.js';
@@ -15,6 +14,7 @@ import { hasParts, parseInParts } from '../rdf/parse-in-parts.js';
 import { boundedPrefixes } from '../rdf/prefixes.js';
 import { serializeRdf } from '../rdf/serialize.js';
 import { UnwritableError } from '../rdf/unwritable.js';
+import { applied } from '../storage/graphs/graph-changes.js';
 import { allOf, type GraphKeys, type PackedKeys, packKeys } from '../storage/graphs/graph-keys.js';
 import { type DefaultTurtle, defaultTurtle, isLargeGraph, lineCounter } from '../storage/graphs/graph-lines.js';
 import { KeyRuns } from '../storage/graphs/key-runs.js';
@@ -32,11 +32,10 @@ export interface MissingContext {
   readonly missing: string;
 }
 
-/** A `DataChange` between threads. */
-export interface PackedChange {
+/** A `GraphDelta` between threads. */
+export interface PackedDelta extends Omit<GraphDelta, 'added' | 'removed'> {
   readonly added: Pick<PackedKeys, 'length' | 'chunks'>;
   readonly removed: Pick<PackedKeys, 'length' | 'chunks'>;
-  readonly prefixes: Prefixes;
 }
 
 type Prefixes = Readonly<Record<string, string>>;
@@ -77,12 +76,25 @@ export const linesAtATime = 4000;
 /** Documents of so many bytes are read in parts. */
 const longBytes = 1 << 20;
 
-let updates: Promise<typeof import('./graph-update.js')> | undefined;
+let updates: Promise<typeof import('../query/change-set.js')> | undefined;
 
-/** The query engine is loaded by the first update. */
-export function loadUpdates(): Promise<typeof import('./graph-update.js')> {
-  updates ??= import('./graph-update.js');
+/** What computes updates; loaded by the first. */
+export function loadUpdates(): Promise<typeof import('../query/change-set.js')> {
+  updates ??= import('../query/change-set.js');
   return updates;
+}
+
+export interface UpdateTask {
+  readonly text: string;
+  readonly graph: string;
+  /** Those that the resource has. */
+  readonly prefixes: Prefixes;
+  /** Its GSPO keys. */
+  readonly lines: readonly string[];
+  /** What comes and goes of any graph is wanted, which only data say. */
+  readonly isBlind?: boolean;
+  /** Throws when the work has to end. */
+  readonly assertTime?: () => void;
 }
 
 export const tasks = {
@@ -151,48 +163,19 @@ export const tasks = {
     return patchJson(bytes, patch, merge);
   },
 
-  /** The graph after an update that has been read. */
-  async apply(task: {
-    update: ReadUpdate;
-    lines: readonly string[];
-    graph: string;
-    prefixes: Prefixes;
-    /** Throws when the work has to end. */
-    assertTime?: () => void;
-    /** Looks at the keys that come of it. */
-    assertKeys?: (keys: readonly string[]) => void;
-  }): Promise<EncodedDocument> {
-    const { update, lines, graph, prefixes, assertTime, assertKeys } = task;
-    const { updatedKeys } = await loadUpdates();
-    const keys = await updatedKeys(update, { graph, keys: lines, ...(assertTime ? { assertTime } : {}) });
-    assertKeys?.(keys);
-    return encoded(keys, graph, { ...update.prefixes, ...prefixes });
-  },
-
-  /** What an update does that only names triples; `undefined` for any other. */
-  async readChange({ text, graph }: { text: string; graph: string }): Promise<PackedChange | undefined> {
+  /**
+   * What an update makes of a graph; blindly, `undefined` for one that does more than name triples.
+   * @throws LwsError as `readUpdate`, `computeUpdate`
+   */
+  async update({ text, graph, lines, isBlind, assertTime, ...task }: UpdateTask): Promise<GraphDelta | undefined> {
     assertExpandableText(text);
     const { readUpdate } = await import('../query/parse/read-update.js');
-    const change = dataChange(readDataUpdate(text, graph) ?? (await readUpdate(text, graph)), graph);
-    if (!change) return undefined;
-    const { added, removed, prefixes } = change;
-    return { added: packKeys(added), removed: packKeys(removed), prefixes };
-  },
-
-  async update(task: {
-    lines: readonly string[];
-    text: string;
-    graph: string;
-    prefixes: Prefixes;
-    bounds?: Bounds | undefined;
-    assertTime?: () => void;
-  }): Promise<EncodedDocument> {
-    const { text, bounds = usualBounds, assertTime, ...rest } = task;
-    assertExpandableText(text);
-    const { readUpdate } = await import('../query/parse/read-update.js');
-    const update = await readUpdate(text, task.graph);
-    const assertKeys = (after: readonly string[]): void =>
-      assertGrowth({ before: task.lines, after }, text.length, bounds);
-    return tasks.apply({ update, ...rest, assertKeys, ...(assertTime ? { assertTime } : {}) });
+    const update = readDataUpdate(text, graph) ?? (await readUpdate(text, graph));
+    const { graphDifference, namesTriplesAlone } = await loadUpdates();
+    if (isBlind && !namesTriplesAlone(update)) return undefined;
+    const change = await graphDifference(update, graph, { keys: isBlind ? undefined : lines, assertTime });
+    const prefixes = boundedPrefixes({ ...update.prefixes, ...task.prefixes });
+    if (isBlind) return { ...change, prefixes };
+    return { ...change, prefixes, after: defaultTurtle(applied(lines, change), graph, prefixes) };
   },
 };

@@ -2,8 +2,16 @@
 import { checkOf } from '../query/limits.js';
 import { loadParser } from '../query/parse/sparql-parser.js';
 import { loadQueryEngine } from '../query/query-engine.js';
+import { packKeys } from '../storage/graphs/graph-keys.js';
 import { type Caller, serve, threadData } from '../threads/serve.js';
-import { endedUpdate, linesAtATime, type ParseTask, tasks } from './document-tasks.js';
+import {
+  endedUpdate,
+  linesAtATime,
+  type PackedDelta,
+  type ParseTask,
+  tasks,
+  type UpdateTask,
+} from './document-tasks.js';
 
 /** Lines of the next task, which come before it. */
 let lines: string[] = [];
@@ -42,12 +50,12 @@ const functions = {
   render: (task: Given<'render'>) => tasks.render({ ...task, lines: allLines(task.lines) }),
   checkJson: tasks.checkJson,
   patchJson: tasks.patchJson,
-  readChange: tasks.readChange,
 
-  async update({ timeoutMs, ...task }: Given<'update'> & { readonly timeoutMs: number }, caller: Lines) {
+  async update({ timeoutMs, ...task }: UpdateTask & { readonly timeoutMs: number }): Promise<PackedDelta | undefined> {
     // Ends an update by itself before its thread has to be killed.
     const assertTime = checkOf({ timeoutMs, timeout: () => endedUpdate(), outOfMemory: () => endedUpdate() });
-    return lastOf(await tasks.update({ ...task, lines: allLines(task.lines), assertTime }), caller);
+    const delta = await tasks.update({ ...task, lines: allLines(task.lines), assertTime });
+    return delta && { ...delta, added: packKeys(delta.added), removed: packKeys(delta.removed) };
   },
 };
 

@@ -3,9 +3,8 @@
  * updates in worker threads, so that the HTTP thread never stalls.
  */
 import { LwsError } from '../errors.js';
-import { type DataChange, dataChange } from '../query/data-change.js';
+import type { GraphDelta } from '../query/change-set.js';
 import { readDataUpdate } from '../query/parse/data-update.js';
-import type { ReadUpdate } from '../query/parse/read-update.js';
 import { assertGrown, type Bounds, type Growth, usualBounds } from '../rdf/bounds.js';
 import { UnknownContext } from '../rdf/contexts.js';
 import type { RdfFormat } from '../rdf/formats.js';
@@ -20,8 +19,9 @@ import {
   linesAtATime,
   loadUpdates,
   type MissingContext,
-  type PackedChange,
+  type PackedDelta,
   tasks,
+  type UpdateTask,
 } from './document-tasks.js';
 import type { DocumentFunctions } from './document-worker.js';
 import type { RemoteContexts } from './remote-contexts.js';
@@ -135,6 +135,7 @@ const inlineUpdateBytes = 8_192;
 /** An update ends itself at its deadline; what cannot be interrupted is killed with its thread so much later. */
 const graceMs = 200;
 const foreignTimeoutMs = 2_000;
+const usualTimeoutMs = 120_000;
 /** JSON-LD contexts that are fetched for one document; it is parsed again after each. */
 const maxContexts = 8;
 
@@ -249,31 +250,46 @@ export class Documents {
   }
 
   /**
-   * Reads an update that only names triples and is short; any other is `undefined`, and for `update` to read.
-   * @param isApplied `apply` may be called with it
+   * What an update does to any graph of that name, told at once; `undefined` for one that is not short, or plainly data alone.
+   * @throws LwsError as `computeUpdate`
    */
-  async readUpdate(text: string, graph: string, isApplied: boolean): Promise<ReadUpdate | undefined> {
+  async quickChange(text: string, graph: string): Promise<GraphDelta | undefined> {
     const update = text.length <= inlineUpdateBytes ? readDataUpdate(text, graph) : undefined;
-    // No transaction should wait for the engine to be loaded.
-    if (update && isApplied) await (await loadUpdates()).loadQueryEngine();
-    return update;
-  }
-
-  /** What an update does that has been read; `undefined` when it does more than name triples. */
-  changeOf(update: ReadUpdate, graph: string): DataChange | undefined {
-    return dataChange(update, graph);
+    if (!update) return undefined;
+    const { graphDifference } = await loadUpdates();
+    return { ...(await graphDifference(update, graph)), prefixes: update.prefixes };
   }
 
   /**
-   * Reads an update of any length for what it does; `undefined` when it does more than name triples.
-   * @throws LwsError see `readUpdate`
+   * The same in a worker, for an update of any length; `undefined` for one that does more than name triples.
+   * @throws LwsError as `readUpdate`, `computeUpdate`
    */
-  async readChange(text: string, graph: string): Promise<DataChange | undefined> {
-    const change = await this.inThread(this.pools.large, { name: 'readChange', given: { text, graph } });
-    if (!change) return undefined;
+  dataChange(text: string, graph: string): Promise<GraphDelta | undefined> {
+    const timeoutMs = this.options.taskTimeoutMs ?? usualTimeoutMs;
+    return this.changeIn(this.pools.large, { text, graph, prefixes: {}, lines: [], isBlind: true, timeoutMs });
+  }
+
+  /**
+   * What any update makes of a graph, computed in a worker under a deadline.
+   * @throws LwsError `update-timeout` when the deadline passes, and as `readUpdate`, `computeUpdate`
+   */
+  async change(
+    text: string,
+    { keys: lines, graph, prefixes }: GraphState,
+  ): Promise<GraphDelta & Required<Pick<GraphDelta, 'after'>>> {
+    const timeoutMs = this.options.updateTimeoutMs;
+    return (await this.changeIn(this.pools.updates, { text, graph, prefixes, lines, timeoutMs })) as never;
+  }
+
+  private async changeIn(
+    pool: DocumentPool,
+    given: UpdateTask & { readonly timeoutMs: number },
+  ): Promise<GraphDelta | undefined> {
+    const delta = await this.inThread(pool, { name: 'update', given, deadlineMs: given.timeoutMs + graceMs });
+    if (!delta) return undefined;
     // Between threads, objects lose their classes.
-    const keysOf = (side: PackedChange['added']) => unpackedSoon(new PackedKeys(side.length, side.chunks));
-    return { ...change, added: await keysOf(change.added), removed: await keysOf(change.removed) };
+    const keysOf = (side: PackedDelta['added']) => unpackedSoon(new PackedKeys(side.length, side.chunks));
+    return { ...delta, added: await keysOf(delta.added), removed: await keysOf(delta.removed) };
   }
 
   /** @param length of the update @throws LwsError `too-large` when a graph has grown beyond what is possible */
@@ -281,24 +297,9 @@ export class Documents {
     assertGrown(growth, length, this.options.bounds ?? usualBounds);
   }
 
-  /** Whether `apply` answers at once for a graph of that size, so that it may run inside a transaction. */
+  /** Whether a graph of that size is written out at once, so that it may be inside a transaction. */
   isSmall(triples: number): boolean {
     return triples <= inlineTriples;
-  }
-
-  /** The graph after an update that only names triples. */
-  apply(update: ReadUpdate, { keys, graph, prefixes }: GraphState): Promise<EncodedDocument> {
-    return tasks.apply({ update, lines: keys, graph, prefixes });
-  }
-
-  /**
-   * The graph after any update, computed in a worker under a deadline.
-   * @throws LwsError `update-timeout` when the deadline passes, and as `readUpdate`
-   */
-  async update(text: string, { keys: lines, graph, prefixes }: GraphState): Promise<EncodedDocument> {
-    const timeoutMs = this.options.updateTimeoutMs;
-    const given = { text, graph, prefixes, lines, timeoutMs, bounds: this.options.bounds };
-    return this.inThread(this.pools.updates, { name: 'update', given, deadlineMs: timeoutMs + graceMs });
   }
 
   async close(): Promise<void> {
@@ -309,7 +310,7 @@ export class Documents {
     pool: DocumentPool,
     { client, ...task }: Task<Name>,
   ): Promise<ResultOf<DocumentFunctions[Name]>> {
-    const { taskTimeoutMs = 120_000 } = this.options;
+    const { taskTimeoutMs = usualTimeoutMs } = this.options;
     const sender = await this.sender?.();
     try {
       return await pool.run({

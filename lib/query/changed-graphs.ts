@@ -1,15 +1,12 @@
 /**
- * Graphs as an update has changed them so far, over one snapshot: which triples come and go, and which graphs there are. It must not
+ * Graphs as an update has changed them so far, over one state: which triples come and go, and which graphs there are. It must not
  * know operations, or who may change what.
  */
 import { LwsError } from '../errors.js';
-import { keyBlocks, type Level, type LevelSnapshot } from '../storage/engine/durable-level.js';
 import { graphPrefix } from '../storage/graphs/quad-keys.js';
-import { type ResourceRecord, rangeOf, readRecord, recordKey } from '../storage/state/records.js';
 import type { KeyChanges } from './access/changed-keys.js';
+import type { RecordBefore, StateBefore } from './state-before.js';
 
-/** Characters of keys that come or go: the storage holds them several times while it writes them. */
-const maxCharacters = 16 << 20;
 /** Graphs that are named as changed: each is authorized and written. */
 const maxGraphs = 250;
 
@@ -28,15 +25,15 @@ export interface GraphNeeds {
 /** A graph that an update names, as it is so far. */
 export class ChangedGraph {
   readonly needs: GraphNeeds = {};
-  /** GSPO keys that the state before lacks. */
+  /** GSPO keys that the state before lacks, as far as it is known. */
   readonly added = new Set<string>();
-  /** GSPO keys that the state before has. */
+  /** GSPO keys that the state before has, as far as it is known. */
   readonly removed = new Set<string>();
   /** Nothing counts of what was there before. */
   isCleared = false;
   exists: boolean;
   /** The state before. */
-  readonly before: ResourceRecord | undefined;
+  readonly before: RecordBefore | undefined;
   /**
    * It is new, and later operations see what the update has put into it. Where the caller may make nothing the update will be refused,
    * whether or not there is something hidden of that name, and must not show which.
@@ -55,19 +52,25 @@ export class ChangedGraph {
 
   insert(key: string): void {
     this.exists = true;
-    if (this.removed.delete(key)) this.graphs.spend(-key.length);
-    else if ((this.isCleared || !this.graphs.had(this, key)) && !this.added.has(key)) {
-      this.added.add(key);
-      this.graphs.spend(key.length);
-    }
+    this.note(this.removed, key, false);
+    this.note(this.added, key, this.had(key) !== true);
   }
 
   remove(key: string): void {
-    if (this.added.delete(key)) this.graphs.spend(-key.length);
-    else if (!this.isCleared && !this.removed.has(key) && this.graphs.had(this, key)) {
-      this.removed.add(key);
-      this.graphs.spend(key.length);
-    }
+    this.note(this.added, key, false);
+    this.note(this.removed, key, this.had(key) !== false);
+  }
+
+  /** Whether it has a triple of what counts before; `undefined`: nobody knows. */
+  private had(key: string): boolean | undefined {
+    return this.isCleared ? false : this.graphs.had(this, key);
+  }
+
+  private note(keys: Set<string>, key: string, isIn: boolean): void {
+    if (isIn === keys.has(key)) return;
+    if (isIn) keys.add(key);
+    else keys.delete(key);
+    this.graphs.spend(isIn ? key.length : -key.length);
   }
 
   clear(): void {
@@ -88,12 +91,11 @@ export class ChangedGraph {
 type Decide = (iris: readonly string[]) => Promise<readonly boolean[]>;
 
 export interface ChangedGraphsOptions {
-  readonly level: Level;
-  readonly snapshot: LevelSnapshot;
-  /** Called in every block; throws when the work has to end. */
-  readonly assertTime: () => void;
-  /** Throws for a name that no graph can have which is changed here. */
-  readonly assertName: (iri: string) => void;
+  readonly state: StateBefore;
+  /** Characters of keys that may come or go: the storage holds them several times while it writes them. */
+  readonly maxChanged: number;
+  /** Throws for a name that no graph can have which is changed here; absent: any can be. */
+  readonly assertName?: (iri: string) => void;
   /** Which graphs, if they exist, the caller may know of; absent: all. Others are as if they were absent. */
   readonly mayKnow?: Decide | undefined;
   /** Which graphs the caller may make where there are none; absent: it may read whatever there is. */
@@ -104,16 +106,7 @@ export class ChangedGraphs {
   private readonly states = new Map<string, ChangedGraph>();
   private characters = 0;
 
-  private readonly level: Level;
-  private readonly snapshot: LevelSnapshot;
-  private readonly assertTime: () => void;
-
-  constructor(private readonly options: ChangedGraphsOptions) {
-    const { level, snapshot, assertTime } = options;
-    this.level = level;
-    this.snapshot = snapshot;
-    this.assertTime = assertTime;
-  }
+  constructor(private readonly options: ChangedGraphsOptions) {}
 
   /** Those that were named, in order of their IRIs. */
   get all(): readonly ChangedGraph[] {
@@ -134,7 +127,7 @@ export class ChangedGraphs {
     if (this.states.size + fresh.length > maxGraphs)
       throw new LwsError('too-complex', `One update may change ${maxGraphs} graphs. Split it.`);
     const { assertName, mayKnow, mayMake } = this.options;
-    for (const iri of fresh) assertName(iri);
+    for (const iri of fresh) assertName?.(iri);
     const [known, makeable] = [await mayKnow?.(fresh), await mayMake?.(fresh)];
     for (const [index, iri] of fresh.entries()) {
       const record = this.record(iri);
@@ -149,28 +142,24 @@ export class ChangedGraphs {
     return this.states.get(iri)!;
   }
 
-  record(iri: string): ResourceRecord | undefined {
-    const value = this.level.getSync(recordKey(iri), { snapshot: this.snapshot });
-    return value === undefined ? undefined : readRecord(iri, value);
+  record(iri: string): RecordBefore | undefined {
+    return this.options.state.record(iri);
   }
 
-  /** Whether the graph had a triple before. */
-  had({ before }: ChangedGraph, key: string): boolean {
-    return before?.kind === 'rdf' && this.level.getSync(key, { snapshot: this.snapshot }) !== undefined;
+  /** Whether the graph had a triple before; `undefined`: nobody knows. */
+  had({ before }: ChangedGraph, key: string): boolean | undefined {
+    return before?.kind === 'rdf' && this.options.state.has(key);
   }
 
   /** @throws LwsError `too-complex` */
   spend(characters: number): void {
     this.characters += characters;
-    if (this.characters > maxCharacters) throw tooMuch();
+    if (this.characters > this.options.maxChanged) throw this.tooMuch();
   }
 
   /** The GSPO keys of a graph as it was, in blocks. */
-  async *keysBefore(iri: string): AsyncGenerator<readonly string[]> {
-    for await (const keys of keyBlocks(this.level, rangeOf(graphPrefix(iri)), { snapshot: this.snapshot })) {
-      this.assertTime();
-      yield keys;
-    }
+  private keysBefore(iri: string): AsyncGenerator<readonly string[]> {
+    return this.options.state.keys().blocks(graphPrefix(iri));
   }
 
   /** The GSPO keys of a graph as it is now, in no order. */
@@ -197,16 +186,17 @@ export class ChangedGraphs {
       for await (const keys of this.keysBefore(state.iri))
         for (const key of keys) {
           characters += key.length;
-          if (characters > maxCharacters) throw tooMuch();
+          if (characters > this.options.maxChanged) throw this.tooMuch();
           if (!state.added.has(key)) removed.add(key);
         }
     }
     return { added, removed };
   }
-}
 
-const tooMuch = (): LwsError =>
-  new LwsError(
-    'too-complex',
-    `The update changes more than ${maxCharacters} characters of triples. Make its WHERE narrower, or send its operations one by one.`,
-  );
+  private tooMuch(): LwsError {
+    return new LwsError(
+      'too-complex',
+      `The update changes more than ${this.options.maxChanged} characters of triples. Make its WHERE narrower, or send its operations one by one.`,
+    );
+  }
+}

@@ -1,6 +1,6 @@
 /**
- * An update of named graphs over one snapshot: its operations one after another, each of which sees what those before it did. What comes
- * of it is handed over and not written. It must not know who asks, nor what a graph is the graph of.
+ * An update over one state, of one graph or of those that it names: its operations one after another, each of which sees what those before
+ * it did. What comes of it is handed over and not written. It must not know who asks, nor what a graph is the graph of.
  */
 
 import type { IQuerySource } from '@comunica/types';
@@ -10,17 +10,15 @@ import { freshLabels } from '../rdf/blank-nodes.js';
 import { only, unionOfRanges } from '../storage/engine/iri-ranges.js';
 import { keyInGraph } from '../storage/graphs/quad-keys.js';
 import { changedKeys } from './access/changed-keys.js';
-import { type EmptyGraphs, emptyGraphs } from './access/empty-graphs.js';
+import type { EmptyGraphs } from './access/empty-graphs.js';
 import { type DatasetGraphs, graphGate } from './access/graph-gate.js';
-import { keyIterators } from './access/key-iterators.js';
 import { quadMatches } from './access/quad-matches.js';
 import type { ReadableGraphs } from './access/readable-graphs.js';
 import { type ChangedGraph, ChangedGraphs, type ChangedGraphsOptions } from './changed-graphs.js';
-import type { DatasetOptions } from './dataset.js';
 import { startRun } from './operators/run.js';
 import type { UpdateStep } from './parse/read-update.js';
 import { NotCompiledError } from './plan/compile-scope.js';
-import { type CompiledGraphsUpdate, compileGraphsUpdate } from './plan/compile-template.js';
+import { type CompiledUpdate, compileUpdate } from './plan/compile-template.js';
 import type { Plan, Row } from './plan/plan.js';
 import { QuadChange } from './quad-change.js';
 import { contextOf, loadQueryEngine } from './query-engine.js';
@@ -94,20 +92,24 @@ const updatesAlone = (): never => {
   throw new Error('Graphs are updated here, not asked.');
 };
 
-export interface GraphsUpdateOptions extends Omit<DatasetOptions, 'memory'>, ChangedGraphsOptions {
+export interface UpdateOptions extends DatasetGraphs, ChangedGraphsOptions {
+  /** The graph of triples for which the update names none; absent: every change names its graph. */
+  readonly graph?: string;
   /** Solutions that the WHERE of all operations may have together. */
   readonly maxSolutions: number;
+  /** Characters of keys that one operation may name. */
+  readonly maxMade: number;
+  /** Called in every block; throws when the work has to end. */
+  readonly assertTime: () => void;
 }
 
 /**
  * Runs operations.
- * @throws LwsError `too-complex` over a limit and for what cannot be compiled; `not-found` for a graph to copy from that is not there, or
- *   that the caller may not read; `already-exists` for a graph that the update itself has made
+ * @throws LwsError `too-complex` over a limit; for what cannot be compiled `too-complex`, of one graph `unsupported-rdf` or
+ *   `malformed-body`; `not-found` for a graph to copy from that is not there, or that the caller may not read; `already-exists` for a graph
+ *   that the update itself has made; as `encodeTerm` for what cannot be stored
  */
-export async function computeUpdate(
-  steps: readonly UpdateStep[],
-  options: GraphsUpdateOptions,
-): Promise<ChangedGraphs> {
+export async function computeUpdate(steps: readonly UpdateStep[], options: UpdateOptions): Promise<ChangedGraphs> {
   const graphs = new ChangedGraphs(options);
   const run = new GraphsUpdate(graphs, options);
   try {
@@ -116,10 +118,20 @@ export async function computeUpdate(
       await run.step(step);
     }
   } catch (error) {
+    const isOne = options.graph !== undefined;
     if (error instanceof NotCompiledError)
-      throw new LwsError('too-complex', `The update is not possible here. ${error.message}.`, { cause: error });
+      throw new LwsError(
+        isOne ? 'unsupported-rdf' : 'too-complex',
+        `The update is not possible here. ${error.message}.`,
+        { cause: error },
+      );
+    // Compilers go down with the update, and a sequence is as deep as it is long.
     if (error instanceof RangeError)
-      throw new LwsError('too-complex', 'The update is nested too deeply, or has too many parts.', { cause: error });
+      throw new LwsError(
+        isOne ? 'malformed-body' : 'too-complex',
+        'The update is nested too deeply, or has too many parts.',
+        { cause: error },
+      );
     throw error;
   }
   return graphs;
@@ -137,17 +149,21 @@ class GraphsUpdate {
 
   constructor(
     private readonly graphs: ChangedGraphs,
-    private readonly options: GraphsUpdateOptions,
+    private readonly options: UpdateOptions,
   ) {}
 
   async step({ operation, base }: UpdateStep): Promise<void> {
-    if (operation.type === 'nop') return;
     const source = updateSource(() => this.run(operation, base));
     await (await loadQueryEngine()).queryVoid(operation, contextOf(source, base));
   }
 
   private async run(operation: Algebra.Operation, base: string): Promise<void> {
     const { type } = operation;
+    if (type === 'compositeupdate') {
+      for (const each of (operation as Algebra.CompositeUpdate).updates) await this.run(each, base);
+      return;
+    }
+    if (type === 'nop') return;
     if (type === 'deleteinsert') return this.change(operation as Algebra.DeleteInsert, base);
     const { source, silent = false } = operation as Transfer;
     if (type === 'create') await this.create(source.value, silent);
@@ -159,10 +175,10 @@ class GraphsUpdate {
     const { where } = operation;
     const from = where?.type === 'from' ? (where as Algebra.From) : undefined;
     const own = from ? { ...operation, where: from.input } : operation;
-    const compiled = compileGraphsUpdate(own as Algebra.DeleteInsert, base);
+    const compiled = compileUpdate(own as Algebra.DeleteInsert, { base, graph: this.options.graph });
     const dataset = from && { defaultGraphs: namesOf(from.default), namedGraphs: namesOf(from.named) };
     // Every solution is of the state before; what is removed is removed first.
-    const change = new QuadChange(compiled, this.graphs, this.freshLabel);
+    const change = new QuadChange(compiled, this.graphs, { ...this.options, freshLabel: this.freshLabel });
     if (compiled.plan)
       await this.eachSolution({ ...compiled, plan: compiled.plan }, dataset, (row) => change.take(row));
     else change.take([]);
@@ -170,16 +186,17 @@ class GraphsUpdate {
   }
 
   private async eachSolution(
-    update: CompiledGraphsUpdate & { readonly plan: Plan },
-    clauses: Pick<DatasetOptions, 'defaultGraphs' | 'namedGraphs'> | undefined,
+    update: CompiledUpdate & { readonly plan: Plan },
+    clauses: Omit<DatasetGraphs, 'readable'> | undefined,
     take: (row: Row) => void,
   ): Promise<void> {
     const { graphs, options } = this;
-    const { level, snapshot, assertTime } = options;
+    const { state, assertTime } = options;
     const given = options.defaultGraphs || options.namedGraphs ? options : { ...options, ...clauses };
     const { dataset, changedEmpty } = withChanges(given, graphs);
-    const keys = changedKeys(keyIterators(level, snapshot, assertTime), await graphs.changes(), assertTime);
-    const empty = changedEmpty(emptyGraphs({ ...dataset, level, snapshot }, assertTime));
+    const keys = changedKeys(state.keys(), await graphs.changes(), assertTime);
+    const emptyBefore = state.emptyGraphs?.(dataset);
+    const empty = emptyBefore && changedEmpty(emptyBefore);
     const run = startRun({ matches: quadMatches(dataset, keys), emptyGraphs: empty, assertTime }, update);
     try {
       for await (const rows of run.rows) {

@@ -4,8 +4,24 @@ import { wholeKey } from './access/key-reader.js';
 import { isIri } from './access/terms.js';
 import type { ChangedGraphs } from './changed-graphs.js';
 import { instances, isStorable, type TripleTokens } from './operators/graph-results.js';
-import type { CompiledGraphsUpdate, GraphTemplate } from './plan/compile-template.js';
+import type { CompiledUpdate, GraphTemplate } from './plan/compile-template.js';
 import type { Row } from './plan/plan.js';
+
+export interface QuadChangeOptions {
+  /** The one graph that the update is of. */
+  readonly graph?: string;
+  /** Characters of keys that the operation may name. */
+  readonly maxMade: number;
+  readonly freshLabel: () => string;
+}
+
+interface Taking {
+  readonly row: Row;
+  readonly labelOf: (label: string) => string;
+  readonly isWanted: (triple: TripleTokens) => boolean;
+  /** They count as made. */
+  readonly counts: boolean;
+}
 
 /** What one operation removes and inserts. */
 export class QuadChange {
@@ -14,22 +30,29 @@ export class QuadChange {
   private made = 0;
 
   constructor(
-    private readonly update: CompiledGraphsUpdate,
+    private readonly update: CompiledUpdate,
     private readonly graphs: ChangedGraphs,
-    private readonly freshLabel: () => string,
+    private readonly options: QuadChangeOptions,
   ) {}
 
   take(row: Row): void {
     const { update, removed, added } = this;
-    this.takeInto(removed, update.removed, { row, labelOf: noLabels, isWanted: () => true });
+    // Of one graph, what is removed was there, and data are as long as their text; solutions multiply what is inserted.
+    const isOne = this.options.graph !== undefined;
+    this.takeInto(removed, update.removed, { row, labelOf: noLabels, isWanted: () => true, counts: !isOne });
     // SPARQL 1.1 Update 3.1.3: illegal constructs are not inserted, and a solution has blank nodes of its own.
     const own = new Map<string, string>();
     const labelOf = (label: string): string => {
-      const known = own.get(label) ?? this.freshLabel();
+      const known = own.get(label) ?? this.options.freshLabel();
       own.set(label, known);
       return known;
     };
-    this.takeInto(added, update.added, { row, labelOf, isWanted: isStorable });
+    this.takeInto(added, update.added, {
+      row,
+      labelOf,
+      isWanted: isStorable,
+      counts: !isOne || update.plan !== undefined,
+    });
   }
 
   async apply(): Promise<void> {
@@ -45,11 +68,7 @@ export class QuadChange {
   private takeInto(
     keys: Map<string, string>,
     templates: readonly GraphTemplate[],
-    {
-      row,
-      labelOf,
-      isWanted,
-    }: { row: Row; labelOf: (label: string) => string; isWanted: (triple: TripleTokens) => boolean },
+    { row, labelOf, isWanted, counts }: Taking,
   ): void {
     for (const { graph: place, template } of templates) {
       const graph = 'slot' in place ? row[place.slot] : 'token' in place ? place.token : undefined;
@@ -59,19 +78,17 @@ export class QuadChange {
         const key = wholeKey([...triple, graph]);
         if (keys.has(key)) continue;
         keys.set(key, graph);
-        this.made += key.length;
-        if (this.made > maxMade) throw tooMuch();
+        if (counts) this.made += key.length;
+        if (this.made > this.options.maxMade) throw tooMuch(this.options);
       }
     }
   }
 }
 
-/** Characters of keys that one operation may name. */
-const maxMade = 32 << 20;
-const tooMuch = (): LwsError =>
+const tooMuch = ({ maxMade }: QuadChangeOptions): LwsError =>
   new LwsError(
     'too-complex',
-    `One operation may name ${maxMade} characters of triples. Make its WHERE narrower, or CLEAR a graph as a whole.`,
+    `One operation may name ${maxMade} characters of triples. Make its WHERE narrower, or split it.`,
   );
 
 const noLabels = (): never => {

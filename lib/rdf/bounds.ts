@@ -97,21 +97,6 @@ export function assertExpandableText(text: string): void {
   if (longest > usualNamespace && longest * names > characters + text.length * perByte) throw tooLong();
 }
 
-/**
- * Looks at a graph, as its keys, that an update has made of another.
- * @param length of the update
- * @throws LwsError `too-large`, where it has grown
- */
-export function assertGrowth(
-  { before, after }: { readonly before: readonly string[]; readonly after: readonly string[] },
-  length: number,
-  bounds: Bounds,
-): void {
-  const sum = (keys: readonly string[]): number => keys.reduce((all, key) => all + key.length, 0);
-  const grown = sum(after) - sum(before);
-  assertGrown({ before: before.length, after: after.length, characters: grown }, length, bounds);
-}
-
 /** How a graph has grown: its triples, and the characters of their keys that came. */
 export interface Growth {
   readonly before: number;
@@ -119,7 +104,11 @@ export interface Growth {
   readonly characters: number;
 }
 
-/** The same where only the change is known. @throws LwsError `too-large` */
+/**
+ * Looks at what an update makes of a graph.
+ * @param length of the update
+ * @throws LwsError `too-large`, where it has grown
+ */
 export function assertGrown({ before, after, characters: grown }: Growth, length: number, bounds: Bounds): void {
   if (after > Math.max(before, bounds.triples)) throw tooMany(bounds);
   if (grown > characters + length * perByte + Math.max(0, after - before) * perTriple) throw tooLong();

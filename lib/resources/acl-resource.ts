@@ -22,12 +22,14 @@ import { LwsError } from '../errors.js';
 import { decodeUtf8 } from '../json/json.js';
 import { isRdfFormat } from '../rdf/formats.js';
 import type { Transaction } from '../storage/engine/transaction.js';
+import { applied } from '../storage/graphs/graph-changes.js';
 import { newRevision, type ResourceRecord } from '../storage/state/records.js';
 import { type RequestBody, readBody } from './body.js';
 import { sparqlUpdate } from './methods.js';
 import { insertedBy } from './patch-absent.js';
 import { assertPreconditions, dateAfter, type Preconditions } from './preconditions.js';
 import type { Storage } from './storage.js';
+import { OutdatedState, untilCurrent } from './turns.js';
 
 /** Longer ones would make every decision slow that they are read for. */
 const longestAcl = 256 << 10;
@@ -75,37 +77,24 @@ export async function requireControl(
   return { record, acl: isAcl ? readAclDocument(value) : undefined };
 }
 
-/** What can be said before the body is read, and again inside the transaction. */
-async function admitWrite(storage: Storage, view: View, request: AclRequest): Promise<ControlledResource> {
-  const found = await requireControl(storage, view, request.access, request.iri);
-  assertState(request, found, storage.requireConditionalWrites);
-  return found;
-}
+type AclWrite = AclRequest & { readonly body: RequestBody };
 
 /**
  * Creates or replaces an ACL.
  * @throws LwsError `precondition-required`, `precondition-failed`, `unsupported-media-type`, `too-large`, `malformed-body`,
  *   and as `assertUsableAcl`
  */
-export async function putAcl(
-  storage: Storage,
-  index: AclIndex,
-  request: AclRequest & { readonly body: RequestBody },
-): Promise<WrittenAcl> {
-  const { iri, access, body } = request;
-  const admit = (view: View): Promise<ControlledResource> => admitWrite(storage, view, request);
-  await admit(storage.store);
-  if (!isRdfFormat(body.mediaType))
-    throw new LwsError(
-      'unsupported-media-type',
-      'An ACL is RDF: Turtle, JSON-LD, N-Triples, RDF/XML, TriG or N-Quads.',
-    );
-  const bytes = await readBody(body, longestAcl);
-  const graph = await storage.documents.parse(bytes, body.mediaType, iri);
-  assertUsableAcl(storage, iri, graph.keys);
-  return storage.store.transact(async (tx) => {
-    attribute(tx, access);
-    return stageGraph(storage, index, { tx, found: await admit(tx), graph });
+export async function putAcl(storage: Storage, index: AclIndex, request: AclWrite): Promise<WrittenAcl> {
+  const { body } = request;
+  return writeAcl({ storage, index }, request, async () => {
+    if (!isRdfFormat(body.mediaType))
+      throw new LwsError(
+        'unsupported-media-type',
+        'An ACL is RDF: Turtle, JSON-LD, N-Triples, RDF/XML, TriG or N-Quads.',
+      );
+    const bytes = await readBody(body, longestAcl);
+    const graph = await storage.documents.parse(bytes, body.mediaType, request.iri);
+    return async () => ({ graph });
   });
 }
 
@@ -122,7 +111,8 @@ function stageGraph(
   index: AclIndex,
   { tx, found, graph }: { readonly tx: Transaction; readonly found: ControlledResource; readonly graph: AclGraph },
 ): WrittenAcl {
-  const acl = { revision: newRevision(), ...dateAfter(found.acl, clock()), prefixes: graph.prefixes, keys: graph.keys };
+  const { prefixes, keys } = graph;
+  const acl = { revision: newRevision(), ...dateAfter(found.acl, clock()), prefixes, keys };
   stageAcl(tx, index, found.record, acl);
   return { acl, created: found.acl === undefined };
 }
@@ -132,49 +122,65 @@ function stageGraph(
  * @throws LwsError `not-found` for an update of nothing that does more, `unsupported-media-type`, `precondition-required`,
  *   `precondition-failed`, `too-large`, `malformed-body`, `conflict` as `putAcl`
  */
-export async function patchAcl(
-  storage: Storage,
-  index: AclIndex,
-  request: AclRequest & { readonly body: RequestBody },
-): Promise<WrittenAcl> {
-  const { iri, access, body } = request;
-  const admit = (view: View): Promise<ControlledResource> => admitWrite(storage, view, request);
-  await admit(storage.store);
-  if (body.mediaType !== sparqlUpdate)
-    throw new LwsError('unsupported-media-type', `An ACL is patched with ${sparqlUpdate}.`, {
-      fields: { 'Accept-Patch': sparqlUpdate },
+export async function patchAcl(storage: Storage, index: AclIndex, request: AclWrite): Promise<WrittenAcl> {
+  const { iri, body } = request;
+  return writeAcl({ storage, index }, request, async () => {
+    if (body.mediaType !== sparqlUpdate)
+      throw new LwsError('unsupported-media-type', `An ACL is patched with ${sparqlUpdate}.`, {
+        fields: { 'Accept-Patch': sparqlUpdate },
+      });
+    const text = decodeUtf8(await readBody(body, longestAcl));
+    return async ({ acl }) => ({
+      graph: await updated(storage, text, { iri, acl }),
+      seen: { revision: acl?.revision },
     });
-  const text = decodeUtf8(await readBody(body, longestAcl));
-  for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const { acl: seen } = await admit(storage.store);
-    const graph = await updated(storage, text, { iri, acl: seen });
-    assertUsableAcl(storage, iri, graph.keys);
-    const written = await storage.store.transact(async (tx) => {
-      attribute(tx, access);
-      const found = await admit(tx);
-      return found.acl?.revision === seen?.revision ? stageGraph(storage, index, { tx, found, graph }) : undefined;
-    });
-    if (written) return written;
-  }
-  throw new LwsError('too-busy', 'The ACL changes too quickly for this patch. Nothing was changed; try again.', {
-    fields: { 'Retry-After': '1' },
   });
 }
 
-/** How often a patch that was computed on an outdated state is computed again. */
-const maxAttempts = 10;
+/** What becomes of an ACL, which was computed from the state that was seen; absent: from none. */
+interface NewAcl {
+  readonly graph: AclGraph;
+  readonly seen?: { readonly revision: string | undefined };
+}
+
+/** @param receive reads the body; what it gives says what becomes of the ACL as it is */
+async function writeAcl(
+  { storage, index }: { readonly storage: Storage; readonly index: AclIndex },
+  request: AclWrite,
+  receive: () => Promise<(found: ControlledResource) => Promise<NewAcl>>,
+): Promise<WrittenAcl> {
+  const { iri, access } = request;
+  const admit = async (view: View): Promise<ControlledResource> => {
+    const found = await requireControl(storage, view, access, iri);
+    assertState(request, found, storage.requireConditionalWrites);
+    return found;
+  };
+  await admit(storage.store);
+  const compute = await receive();
+  return untilCurrent(async () => {
+    const { graph, seen } = await compute(await admit(storage.store));
+    assertUsableAcl(storage, iri, graph.keys);
+    return storage.store.transact(async (tx) => {
+      attribute(tx, access);
+      const found = await admit(tx);
+      if (seen && found.acl?.revision !== seen.revision) throw new OutdatedState(iri);
+      return stageGraph(storage, index, { tx, found, graph });
+    });
+  });
+}
 
 async function updated(
   storage: Storage,
   text: string,
   { iri, acl }: { readonly iri: string; readonly acl: AclDocument | undefined },
 ): Promise<AclGraph> {
-  const content = acl ? undefined : await insertedBy(storage, text, iri);
-  if (!acl && !content) throw noAcl();
-  const graph = content
-    ? content.document
-    : await storage.documents.update(text, { keys: acl!.keys, graph: iri, prefixes: acl!.prefixes });
-  return { keys: graph.keys, prefixes: graph.prefixes };
+  if (!acl) {
+    const made = await insertedBy(storage, text, iri);
+    if (!made) throw noAcl();
+    return made;
+  }
+  const change = await storage.documents.change(text, { keys: acl.keys, graph: iri, prefixes: acl.prefixes });
+  return { keys: applied(acl.keys, change).keys, prefixes: change.prefixes };
 }
 
 /** Stages an ACL; its resource's record says that there is one, so that it goes with the resource. */

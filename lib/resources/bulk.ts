@@ -6,20 +6,19 @@ import { DataFactory } from 'rdf-data-factory';
 import { type AclDocument, aclOfGraph } from '../authorization/acl.js';
 import { LwsError } from '../errors.js';
 import { turtle } from '../rdf/formats.js';
-import { boundedPrefixes } from '../rdf/prefixes.js';
 import { acl, rdf } from '../rdf/vocabulary.js';
 import type { Transaction } from '../storage/engine/transaction.js';
-import { mergedKeys } from '../storage/graphs/graph-keys.js';
-import { defaultTurtle, isLargeGraph, sizeOfLines } from '../storage/graphs/graph-lines.js';
+import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import { encodeGraph } from '../storage/graphs/quad-keys.js';
 import { newRevision, parentOf, type ResourceRecord } from '../storage/state/records.js';
 import { stageAcl } from './acl-resource.js';
 import { assertName, usable } from './bulk-admission.js';
 import type { BulkContent, BulkItem, BulkOptions, BulkVerdict, ExistingRule } from './bulk-items.js';
+import { changeGraph } from './graph-delta.js';
 import { stageLinks } from './metadata.js';
 import { counterpart } from './names.js';
 import type { Storage } from './storage.js';
-import { type ContentFacts, containerFacts, replacedRecord, stageGraphDeletion, stageMade } from './write.js';
+import { type ContentFacts, containerFacts, replacedRecord, stageGraph, stageMade } from './write.js';
 
 type RdfContent = Extract<BulkContent, { kind: 'rdf' }>;
 
@@ -33,8 +32,8 @@ const deeds = { append: 'create anything in', write: 'change', control: 'say who
 /** Stages items in one transaction. */
 export class BulkStaging {
   constructor(
-    private readonly storage: Storage,
-    private readonly tx: Transaction,
+    readonly storage: Storage,
+    readonly tx: Transaction,
     private readonly options: BulkOptions,
   ) {}
 
@@ -144,41 +143,20 @@ export class BulkStaging {
   }
 
   /** Stages the triples of both. @returns what is known of the graph then */
-  private async add(before: ResourceRecord, content: RdfContent): Promise<RdfContent> {
-    const { tx } = this;
-    const { iri, triples = 0, size } = before;
-    const prefixes = boundedPrefixes({ ...content.prefixes, ...before.prefixes });
-    if (!isLargeGraph(triples)) {
-      if (size + content.size > longestWhole)
-        throw new LwsError('too-large', `The graph would have more than ${longestWhole >> 20} MiB in few triples.`);
-      const old = await tx.graph(before);
-      const keys = mergedKeys(old, content.keys!);
-      if (isLargeGraph(keys.length)) await tx.replaceGraph(before, keys);
-      else tx.putGraph(iri, old, keys);
-      return { ...content, keys, triples: keys.length, prefixes, size: defaultTurtle({ keys }, iri, prefixes).size };
-    }
-    const isThere = await tx.hasKeys(before, content.keys!);
-    const added = content.keys!.filter((_, index) => !isThere[index]);
-    tx.changeGraph(iri, { added, removed: [] }, triples);
-    return { ...content, triples: triples + added.length, prefixes, size: size + sizeOfLines(added) };
-  }
-
-  private async replaceGraph(before: ResourceRecord, content: BulkContent | undefined): Promise<void> {
-    const { tx } = this;
-    const { iri, kind, triples = 0 } = before;
-    if (content?.kind !== 'rdf') {
-      if (kind === 'rdf') await stageGraphDeletion(tx, before);
-    } else if (kind === 'rdf' && (isLargeGraph(triples) || isLargeGraph(content.triples)))
-      await tx.replaceGraph(before, content.keys!);
-    else tx.putGraph(iri, kind === 'rdf' ? await tx.graph(before) : [], content.keys!);
+  private async add(before: ResourceRecord, { keys, prefixes, size }: RdfContent): Promise<ContentFacts> {
+    if (!isLargeGraph(before.triples ?? 0) && before.size + size > longestWhole)
+      throw new LwsError('too-large', `The graph would have more than ${longestWhole >> 20} MiB in few triples.`);
+    const delta = { added: keys!, removed: [], prefixes };
+    return (await changeGraph(this, before, { delta, isPatient: true }))!.facts;
   }
 
   private async replace(before: ResourceRecord, item: BulkItem, existing: ExistingRule): Promise<void> {
     const { storage, tx } = this;
-    const isAdded = existing === 'merge';
-    const content = isAdded ? await this.add(before, item.content as RdfContent) : item.content;
-    if (!isAdded) await this.replaceGraph(before, content);
-    const record = replacedRecord(before, factsOf(content), { modified: storage.clock(), ...item });
+    const content = item.content!;
+    let facts = factsOf(content);
+    if (content.kind === 'rdf' && existing === 'merge') facts = await this.add(before, content);
+    else await stageGraph(tx, before, content.kind === 'rdf' ? content.keys : undefined);
+    const record = replacedRecord(before, facts, { modified: storage.clock(), ...item });
     tx.putRecord(record);
     tx.changed({ before, after: this.stageExtras(record, item) });
   }

@@ -1,9 +1,10 @@
 /** PATCH on an IRI with no resource: an update that inserts triples and does no more creates an RDF resource where a PUT might (rule 6.18). */
 import type { View } from '../authorization/authorizer.js';
 import { refusalOfAbsent, requirePut } from '../authorization/guard.js';
-import type { EncodedDocument } from '../documents/document-tasks.js';
+import { type EncodedDocument, tasks } from '../documents/document-tasks.js';
 import { LwsError } from '../errors.js';
 import { decodeUtf8 } from '../json/json.js';
+import { charactersOf } from '../storage/graphs/graph-keys.js';
 import { isContainerIri } from '../storage/state/records.js';
 import { type RequestBody, readBody } from './body.js';
 import { sparqlUpdate } from './methods.js';
@@ -37,8 +38,8 @@ export async function patchAbsent(
   assertPreconditions(preconditions, undefined, undefined);
   const bytes = await readBody(body, storage.limits.requestBytes);
   const text = decodeUtf8(bytes);
-  const content = await insertedBy(storage, text, iri);
-  if (!content)
+  const document = await insertedBy(storage, text, iri);
+  if (!document)
     throw new LwsError(
       'not-found',
       'There is nothing here to change. An update with INSERT DATA alone would create it.',
@@ -48,7 +49,7 @@ export async function patchAbsent(
       ...request,
       preconditions: { ...preconditions, ifNoneMatch: '*' },
       model: 'rdf',
-      content: async () => content,
+      content: async () => ({ kind: 'rdf', document }),
     });
   } catch (error) {
     const excluded = error instanceof LwsError && error.code === 'precondition-failed';
@@ -69,16 +70,13 @@ async function mayCreate(storage: Storage, view: View, { access, iri }: AbsentPa
 }
 
 /** The graph that an update makes of nothing; `undefined` when it does more than insert triples that it names. */
-export async function insertedBy(
-  storage: Storage,
-  text: string,
-  iri: string,
-): Promise<{ readonly kind: 'rdf'; readonly document: EncodedDocument } | undefined> {
+export async function insertedBy(storage: Storage, text: string, iri: string): Promise<EncodedDocument | undefined> {
   const { documents } = storage;
+  const quick = await documents.quickChange(text, iri);
+  const delta = quick ?? (await documents.dataChange(text, iri));
+  if (!delta || delta.removed.length > 0) return undefined;
   const empty = { keys: [], graph: iri, prefixes: {} };
-  const update = await documents.readUpdate(text, iri, true);
-  const change = update ? documents.changeOf(update, iri) : await documents.readChange(text, iri);
-  if (!change || change.removed.length > 0) return undefined;
-  const document = update ? await documents.apply(update, empty) : await documents.update(text, empty);
-  return { kind: 'rdf', document };
+  const { added: keys, prefixes, after } = quick ? { ...quick, after: undefined } : await documents.change(text, empty);
+  documents.assertGrown({ before: 0, after: keys.length, characters: charactersOf(keys) }, text.length);
+  return after ? { keys, prefixes, ...after } : tasks.encoded(keys, iri, prefixes);
 }

@@ -2,23 +2,19 @@
 import { attribute } from '../authorization/audit.js';
 import type { View } from '../authorization/authorizer.js';
 import { requireAccess } from '../authorization/guard.js';
-import type { EncodedDocument } from '../documents/document-tasks.js';
-import type { GraphState } from '../documents/documents.js';
 import { LwsError } from '../errors.js';
 import { decodeUtf8, parseJson } from '../json/json.js';
-import type { ReadUpdate } from '../query/parse/read-update.js';
-import type { Transaction } from '../storage/engine/transaction.js';
+import type { GraphDelta } from '../query/change-set.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import type { ResourceRecord } from '../storage/state/records.js';
 import { discard, type RequestBody, readRequestBody, roomFor, storeBytes } from './body.js';
-import { stageHeaderLinks } from './metadata.js';
+import { stageDelta, stageLinksAlone } from './graph-delta.js';
 import { acceptedPatches, mergePatch } from './methods.js';
 import { patchAbsent } from './patch-absent.js';
-import { stagePart } from './patch-part.js';
 import { assertPreconditions } from './preconditions.js';
 import { blobBytes } from './read.js';
 import type { Storage } from './storage.js';
-import { alternately } from './turns.js';
+import { OutdatedState, untilCurrent } from './turns.js';
 import { rememberTurtle, stageContent, type WriteRequest, type WriteResult } from './write.js';
 
 export interface PatchRequest extends WriteRequest {
@@ -26,9 +22,6 @@ export interface PatchRequest extends WriteRequest {
   /** What the patch does depends on the content, and its outcome tells of it: that is reading. */
   readonly looks?: boolean;
 }
-
-/** How often a patch that was computed on an outdated state is computed again. */
-const maxAttempts = 10;
 
 /**
  * Patches. A patch that changes nothing leaves the state, and its tag, as it was; one of nothing may create a resource.
@@ -43,11 +36,11 @@ export async function patch(storage: Storage, request: PatchRequest): Promise<Wr
   if (admitted.kind === 'json') {
     const looks = request.body.mediaType !== mergePatch && /"test"|\\u/.test(text);
     const asked = looks ? await looking(storage, request, () => hasTests(text)) : request;
-    return alternately(request.iri, () => patchJson(storage, asked, bytes));
+    return untilCurrent(() => patchJson(storage, asked, bytes), request.iri);
   }
-  const update = await storage.documents.readUpdate(text, request.iri, !isLargeGraph(admitted.triples ?? 0));
-  const asked = update ? request : await looking(storage, request, () => true);
-  return patchGraph(storage, asked, { admitted, text, update });
+  const quick = await storage.documents.quickChange(text, request.iri);
+  const asked = quick ? request : await looking(storage, request, () => true);
+  return patchGraph(storage, asked, { text, quick });
 }
 
 /**
@@ -72,83 +65,56 @@ function hasTests(text: string): boolean {
 }
 
 interface GraphPatch {
-  readonly admitted: ResourceRecord;
   readonly text: string;
-  /** It was read already: it only names triples. */
-  readonly update: ReadUpdate | undefined;
+  /** What it does, when it was seen at once to name triples alone. */
+  readonly quick: GraphDelta | undefined;
 }
 
-async function patchGraph(
-  storage: Storage,
-  request: PatchRequest,
-  { admitted, text, update }: GraphPatch,
-): Promise<WriteResult> {
-  if (isLargeGraph(admitted.triples ?? 0)) {
-    const patched = await patchPart(storage, request, { text, update });
-    if (patched) return patched;
-  }
-  if (update && storage.documents.isSmall(admitted.triples ?? 0)) {
-    await storage.store.prefetch(admitted);
-    return commitGraph(storage, request, async (tx, record) => {
-      const keys = await tx.graph(record);
-      // It may have grown since it was admitted; the work is then done here all the same, once.
-      const document = await storage.documents.apply(update, stateOf(record, keys));
-      return { before: keys, document };
+async function patchGraph(storage: Storage, request: PatchRequest, { text, quick }: GraphPatch): Promise<WriteResult> {
+  const { iri, access, links } = request;
+  let needsWhole = false;
+  const once = async (): Promise<WriteResult> => {
+    const delta = await deltaOf(storage, request, { text, quick, needsWhole });
+    const { record, content } = await storage.store.transact(async (tx) => {
+      attribute(tx, access);
+      const before = await admit(storage, tx, request);
+      const staged = await stageDelta({ storage, tx }, before, { delta, length: text.length, links });
+      needsWhole = !staged;
+      if (!staged) throw new OutdatedState(iri);
+      return staged;
     });
-  }
-  return alternately(request.iri, async () => {
-    for (let attempt = 0; attempt < maxAttempts; attempt++) {
-      const seen = await storage.store.graph(request.iri);
-      if (!seen) {
-        // Deleted meanwhile, or made anew: the admission says which.
-        await admit(storage, storage.store, request);
-        continue;
-      }
-      const document = await storage.documents.update(text, stateOf(seen.record, seen.keys));
-      try {
-        return await commitGraph(storage, request, (_tx, record) => {
-          if (record.revision !== seen.record.revision) throw new OutdatedState();
-          return { before: seen.keys, document };
-        });
-      } catch (error) {
-        if (!(error instanceof OutdatedState)) throw error;
-      }
-    }
-    throw outdatedTooOften();
-  });
+    rememberTurtle(storage, record, content);
+    return { record, created: false };
+  };
+  return untilCurrent(once, quick ? undefined : iri);
 }
 
-/** Patches a large graph with triples that the update names; `undefined` when it does more, or the graph is none any more. */
-async function patchPart(
+/** What the patch does: of any state, where it names triples alone and the graph need not be written out; else of the state of now. */
+async function deltaOf(
   storage: Storage,
   request: PatchRequest,
-  { text, update }: Pick<GraphPatch, 'text' | 'update'>,
-): Promise<WriteResult | undefined> {
-  const { documents } = storage;
-  const change = update ? documents.changeOf(update, request.iri) : await documents.readChange(text, request.iri);
-  if (!change) return undefined;
-  const part = { change, length: text.length, links: request.links };
-  const record = await storage.store.transact(async (tx) => {
-    attribute(tx, request.access);
-    const before = await admit(storage, tx, request);
-    const after = await stagePart(storage, tx, { before, request: part });
-    return after === 'unchanged' ? stageLinksAlone(storage, tx, before, request) : after;
-  });
-  return record && { record, created: false };
+  { text, quick, needsWhole }: GraphPatch & { readonly needsWhole: boolean },
+): Promise<GraphDelta> {
+  const { documents, store } = storage;
+  const { iri } = request;
+  const record = store.record(iri);
+  const { triples = 0 } = record ?? {};
+  if (record && quick && !needsWhole && documents.isSmall(triples)) {
+    // What the transaction reads is there then.
+    await store.prefetch(record);
+    return quick;
+  }
+  const data = isLargeGraph(triples) && !needsWhole ? (quick ?? (await documents.dataChange(text, iri))) : undefined;
+  if (data) return data;
+  const seen = await store.graph(iri);
+  if (!seen) {
+    // Deleted meanwhile, or made anew: the admission says which.
+    await admit(storage, store, request);
+    throw new OutdatedState(iri);
+  }
+  const { revision, prefixes = {} } = seen.record;
+  return { ...(await documents.change(text, { keys: seen.keys, graph: iri, prefixes })), revision };
 }
-
-const stateOf = ({ iri, prefixes = {} }: ResourceRecord, keys: readonly string[]): GraphState => ({
-  keys,
-  graph: iri,
-  prefixes,
-});
-
-class OutdatedState extends Error {}
-
-const outdatedTooOften = (): LwsError =>
-  new LwsError('too-busy', 'The resource changes too quickly for this patch. Nothing was changed; try again.', {
-    fields: { 'Retry-After': '1' },
-  });
 
 /** What can be said before the body is read, and again inside the transaction. */
 async function admit(
@@ -171,78 +137,29 @@ async function admit(
   return record;
 }
 
-interface GraphResult {
-  readonly before: readonly string[];
-  readonly document: EncodedDocument;
-}
-
-async function commitGraph(
-  storage: Storage,
-  request: PatchRequest,
-  compute: (tx: Transaction, record: ResourceRecord) => GraphResult | Promise<GraphResult>,
-): Promise<WriteResult> {
-  const { record, content } = await storage.store.transact(async (tx) => {
-    attribute(tx, request.access);
-    const before = await admit(storage, tx, request);
-    const { before: keys, document } = await compute(tx, before);
-    if (sameKeys(keys, document.keys))
-      return { record: stageLinksAlone(storage, tx, before, request), content: undefined };
-    const content = { kind: 'rdf', document } as const;
-    return { record: await stageContent(storage, tx, before, content, partial(request)), content };
-  });
-  rememberTurtle(storage, record, content);
-  return { record, created: false };
-}
-
-const partial = ({ links }: PatchRequest) => ({ given: links, partial: true });
-
-/** The patch changes nothing of the content, but its Link fields may change the metadata. */
-function stageLinksAlone(
-  storage: Storage,
-  tx: Transaction,
-  before: ResourceRecord,
-  { links }: PatchRequest,
-): ResourceRecord {
-  const after = stageHeaderLinks(storage, tx, before, links, true);
-  if (after === before) return before;
-  tx.putRecord(after);
-  tx.changed({ before, after });
-  return after;
-}
-
-const sameKeys = (a: readonly string[], b: readonly string[]): boolean =>
-  a.length === b.length && a.every((key, index) => key === b[index]);
-
 async function patchJson(storage: Storage, request: PatchRequest, change: Buffer): Promise<WriteResult> {
-  for (let attempt = 0; attempt < maxAttempts; attempt++) {
-    const seen = await requireAccess(storage, storage.store, request.access, 'write', request.iri);
-    if (!seen.blob) break;
-    const document = await blobBytes(storage, seen);
-    // Replaced between the record and its blob: look again.
-    if (!document) continue;
-    const patched = await storage.documents.patchJson(
-      document,
-      Uint8Array.from(change),
-      request.body.mediaType === mergePatch,
-    );
-    const unchanged = document.equals(patched);
-    const content = unchanged
-      ? undefined
-      : await storeBytes(storage, patched, seen.mediaType, roomFor(storage, seen.size));
-    try {
-      const record = await storage.store.transact(async (tx) => {
-        attribute(tx, request.access);
-        const before = await admit(storage, tx, request);
-        if (before.revision !== seen.revision) throw new OutdatedState();
-        return content
-          ? stageContent(storage, tx, before, content, partial(request))
-          : stageLinksAlone(storage, tx, before, request);
-      });
-      return { record, created: false };
-    } catch (error) {
-      await discard(content, error);
-      if (!(error instanceof OutdatedState)) throw error;
-    }
+  const { access, iri, links } = request;
+  const seen = await requireAccess(storage, storage.store, access, 'write', iri);
+  const document = seen.blob && (await blobBytes(storage, seen));
+  // Replaced between the record and its blob: look again.
+  if (!document) throw new OutdatedState(iri);
+  const isMerge = request.body.mediaType === mergePatch;
+  const patched = await storage.documents.patchJson(document, Uint8Array.from(change), isMerge);
+  const content = document.equals(patched)
+    ? undefined
+    : await storeBytes(storage, patched, seen.mediaType, roomFor(storage, seen.size));
+  try {
+    const record = await storage.store.transact(async (tx) => {
+      attribute(tx, access);
+      const before = await admit(storage, tx, request);
+      if (before.revision !== seen.revision) throw new OutdatedState(iri);
+      return content
+        ? stageContent({ storage, tx }, before, { content, links: { given: links, partial: true } })
+        : stageLinksAlone({ storage, tx }, before, links);
+    });
+    return { record, created: false };
+  } catch (error) {
+    await discard(content, error);
+    throw error;
   }
-  throw outdatedTooOften();
 }

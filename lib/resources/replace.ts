@@ -55,7 +55,7 @@ export async function replace(storage: Storage, request: ReplaceRequest): Promis
       const before = await admit(storage, tx, request);
       if (before && content) {
         const links = { given: request.links, partial: false };
-        return { record: await stageContent(storage, tx, before, content, links), created: false };
+        return { record: await stageContent({ storage, tx }, before, { content, links }), created: false };
       }
       // The admission found the name free and the parent there, open to the caller.
       return { record: stageNew(storage, tx, request, content), created: true };

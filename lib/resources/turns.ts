@@ -1,9 +1,10 @@
-/** Turns of what is done to one resource. */
+/** Turns of what is done to one resource, and attempts at it. */
+import { LwsError } from '../errors.js';
 
-/** Patches of one resource that are computed outside of the transaction take turns, or all but one would be in vain. */
+/** What is computed outside of the transaction takes turns, or all but one would be in vain. */
 const turns = new Map<string, Promise<unknown>>();
 
-export async function alternately<T>(iri: string, work: () => Promise<T>): Promise<T> {
+async function alternately<T>(iri: string, work: () => Promise<T>): Promise<T> {
   const turn = (turns.get(iri) ?? Promise.resolve()).then(work);
   const settled = turn.catch(() => {});
   turns.set(iri, settled);
@@ -12,4 +13,34 @@ export async function alternately<T>(iri: string, work: () => Promise<T>): Promi
   } finally {
     if (turns.get(iri) === settled) turns.delete(iri);
   }
+}
+
+/** How often what was computed on an outdated state is computed again. */
+const maxAttempts = 10;
+
+/** A resource has changed since a change of it was computed, which has to be done again. */
+export class OutdatedState extends Error {
+  constructor(readonly iri: string) {
+    super('A resource has changed.');
+  }
+}
+
+/**
+ * Computes a change and writes it, again and again until nothing has changed in between.
+ * @param once throws OutdatedState when something has
+ * @param first the resource to take turns for from the beginning; those that were in the way take turns in any case
+ * @throws LwsError `too-busy`, and what `once` throws
+ */
+export async function untilCurrent<T>(once: () => Promise<T>, first?: string): Promise<T> {
+  let outdated = first;
+  for (let attempt = 0; attempt < maxAttempts; attempt++)
+    try {
+      return await (outdated === undefined ? once() : alternately(outdated, once));
+    } catch (error) {
+      if (!(error instanceof OutdatedState)) throw error;
+      outdated = error.iri;
+    }
+  throw new LwsError('too-busy', 'What is changed here changes too quickly. Nothing was changed; try again.', {
+    fields: { 'Retry-After': '1' },
+  });
 }

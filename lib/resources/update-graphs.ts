@@ -5,48 +5,25 @@ import { requireAccess, requirePut } from '../authorization/guard.js';
 import type { Access } from '../authorization/principal.js';
 import { LwsError } from '../errors.js';
 import type { EntityTag } from '../fields/etag.js';
+import type { GraphUpdate } from '../query/change-set.js';
 import type { Transaction } from '../storage/engine/transaction.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
-import { compareKeys } from '../storage/graphs/key-order.js';
 import type { ResourceRecord } from '../storage/state/records.js';
+import type { Content } from './body.js';
 import { stageRemoval } from './delete.js';
+import { stageDelta } from './graph-delta.js';
 import { counterpart } from './names.js';
-import { stagePart } from './patch-part.js';
 import { assertPreconditions } from './preconditions.js';
 import { stateOf } from './seen-state.js';
 import type { Storage } from './storage.js';
+import { OutdatedState } from './turns.js';
 import { nameTaken, stageContent, stageNew, withLoaded } from './write.js';
-
-/** What becomes of one graph. */
-export interface GraphUpdate {
-  readonly iri: string;
-  /** The state that the change was computed from; `null`: there was no resource. */
-  readonly revision: string | null;
-  /** What is done to it, which decides what has to be allowed (see `GraphNeeds`). */
-  readonly needs: Readonly<Partial<Record<'puts' | 'finds' | 'makes' | 'drops', true>>>;
-  /** Whether there is a resource afterwards. */
-  readonly exists: boolean;
-  /** Only `added` is left of it. */
-  readonly isCleared: boolean;
-  /** It stays as it is. */
-  readonly isSame: boolean;
-  /** Triples afterwards. */
-  readonly triples: number;
-  /** Bytes of its default Turtle afterwards; 0 where a part of a large graph changes. */
-  readonly size: number;
-  readonly prefixes: Readonly<Record<string, string>>;
-  /** GSPO keys in order: those that the state before lacks, and those that it has. */
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-}
 
 export interface GraphsRequest {
   readonly access: Access;
   readonly updates: readonly GraphUpdate[];
   /** The states that resources must have, whether or not they are changed. */
   readonly conditions: ReadonlyMap<string, readonly EntityTag[]>;
-  /** Characters of the update. */
-  readonly length: number;
 }
 
 export interface UpdatedGraph {
@@ -56,16 +33,9 @@ export interface UpdatedGraph {
   readonly record?: ResourceRecord;
 }
 
-/** A graph has changed since the update was computed, which has to be done again. */
-export class OutdatedGraph extends Error {
-  constructor(readonly iri: string) {
-    super('A graph has changed.');
-  }
-}
-
 /**
  * Changes graphs, all or none.
- * @throws LwsError as PUT, PATCH and DELETE of each would be refused; OutdatedGraph
+ * @throws LwsError as PUT, PATCH and DELETE of each would be refused; OutdatedState
  */
 export function updateGraphs(storage: Storage, request: GraphsRequest): Promise<readonly UpdatedGraph[]> {
   return new GraphsWrite(storage, request).write();
@@ -102,7 +72,7 @@ class GraphsWrite {
     for (const update of updates) {
       const before = await this.admitted(tx, update);
       if (before === 'nothing') continue;
-      if ((before?.revision ?? null) !== update.revision) throw new OutdatedGraph(update.iri);
+      if ((before?.revision ?? null) !== update.revision) throw new OutdatedState(update.iri);
       const result = await this.stage(tx, update, before);
       if (result) updated.push(result);
     }
@@ -167,45 +137,31 @@ class GraphsWrite {
     before: ResourceRecord | undefined,
   ): Promise<UpdatedGraph | undefined> {
     const { storage } = this;
-    const { access, length } = this.request;
-    const { iri, exists, isSame, isCleared, prefixes, added, removed } = update;
+    const { access } = this.request;
+    const { iri, exists, isSame, isCleared, added } = update;
     if (!exists) {
       if (!before) return undefined;
       await stageRemoval(storage, tx, { access, record: before });
       return { iri, status: 'deleted' };
     }
-    // What comes is bounded by the update; a graph may grow by many of them.
-    storage.documents.assertGrown({ before: before?.triples ?? 0, after: update.triples, characters: 0 }, length);
-    if (!before) {
-      const bare = { iri, access, preconditions: {}, model: undefined };
-      return { iri, status: 'created', record: stageNew(storage, tx, bare, contentOf(update, added)) };
+    if (isSame && before) return { iri, status: 'unchanged', record: before };
+    if (before && !isCleared) {
+      // What comes is bounded by the update; a graph may grow by many of them.
+      const staged = await stageDelta({ storage, tx }, before, { delta: update, length: Number.POSITIVE_INFINITY });
+      return { iri, status: 'changed', record: staged!.record };
     }
-    if (isSame) return { iri, status: 'unchanged', record: before };
-    if (!isCleared && isLargeGraph(update.triples)) {
-      const part = { change: { added, removed, prefixes }, length, links: undefined };
-      const record = await stagePart(storage, tx, { before, request: part });
-      if (record && record !== 'unchanged') return { iri, status: 'changed', record };
-    }
-    const keys = isCleared ? added : applied(await tx.graph(before), update);
-    return { iri, status: 'changed', record: await stageContent(storage, tx, before, contentOf(update, keys)) };
+    const growth = { before: before?.triples ?? 0, after: update.triples, characters: 0 };
+    storage.documents.assertGrown(growth, Number.POSITIVE_INFINITY);
+    const content = contentOf(update, added);
+    if (before) return { iri, status: 'changed', record: await stageContent({ storage, tx }, before, { content }) };
+    return { iri, status: 'created', record: stageNew(storage, tx, { iri, access }, content) };
   }
 }
 
 /** `undefined`: there is none; `nothing`: triples are removed of a graph that is not there, or that the caller must not know of. */
 type Admitted = ResourceRecord | undefined | 'nothing';
 
-const contentOf = ({ prefixes, size }: GraphUpdate, keys: readonly string[]) =>
-  ({ kind: 'rdf', document: { keys, prefixes, size } }) as const;
-
-/** Keys in order, without those that go and with those that come. */
-function applied(keys: readonly string[], { added, removed }: GraphUpdate): string[] {
-  const after: string[] = [];
-  let [come, go] = [0, 0];
-  for (const key of keys) {
-    while (come < added.length && compareKeys(added[come]!, key) < 0) after.push(added[come++]!);
-    if (removed[go] === key) go++;
-    else after.push(key);
-  }
-  for (; come < added.length; come++) after.push(added[come]!);
-  return after;
-}
+const contentOf = ({ prefixes, after }: GraphUpdate, keys: readonly string[]): Content => ({
+  kind: 'rdf',
+  document: { keys, prefixes, ...after! },
+});

@@ -6,6 +6,7 @@ import type { Link } from '../fields/link.js';
 import { turtle } from '../rdf/formats.js';
 import { quotaExceeded } from '../storage/engine/quota.js';
 import type { Transaction } from '../storage/engine/transaction.js';
+import type { ChangedKeys } from '../storage/graphs/graph-changes.js';
 import { allOf, type GraphKeys } from '../storage/graphs/graph-keys.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import { isContainerIri, newRevision, parentOf, type ResourceRecord } from '../storage/state/records.js';
@@ -70,12 +71,18 @@ export type NewResource = Pick<WriteRequest, 'iri' | 'access'> & {
   readonly modified?: number | undefined;
 };
 
+/** Where something is staged. */
+export interface Staging {
+  readonly storage: Storage;
+  readonly tx: Transaction;
+}
+
 /**
  * Stages a new resource in its parent, whose membership changes.
  * @param stageRest stages graph, links and record; returns the record
  */
 export function stageMade(
-  { storage, tx }: { readonly storage: Storage; readonly tx: Transaction },
+  { storage, tx }: Staging,
   { iri, access, facts, created, modified }: NewResource,
   stageRest: (bare: ResourceRecord) => ResourceRecord,
 ): ResourceRecord {
@@ -100,7 +107,7 @@ export function stageMade(
 export function stageNew(
   storage: Storage,
   tx: Transaction,
-  { iri, access, links }: WriteRequest,
+  { iri, access, links }: Pick<WriteRequest, 'iri' | 'access' | 'links'>,
   content: Content | undefined,
 ): ResourceRecord {
   return stageMade({ storage, tx }, { iri, access, facts: factsOf(content) }, (bare) => {
@@ -132,17 +139,29 @@ export function replacedRecord(
   };
 }
 
+interface HeaderLinks {
+  readonly given: readonly Link[] | undefined;
+  readonly partial: boolean;
+}
+
 /** Stages new content for an existing data resource; its kind may change. */
 export async function stageContent(
-  storage: Storage,
-  tx: Transaction,
+  staging: Staging,
   before: ResourceRecord,
-  content: Content,
-  links?: { readonly given: readonly Link[] | undefined; readonly partial: boolean },
+  { content, links }: { readonly content: Content; readonly links?: HeaderLinks },
 ): Promise<ResourceRecord> {
-  const replaced = replacedRecord(before, factsOf(content), { modified: storage.clock() });
+  await stageGraph(staging.tx, before, content.kind === 'rdf' ? content.document.keys : undefined);
+  return stageFacts(staging, before, { facts: factsOf(content), links });
+}
+
+/** Stages what the record of a resource says of its new content, with links. */
+export function stageFacts(
+  { storage, tx }: Staging,
+  before: ResourceRecord,
+  { facts, links }: { readonly facts: ContentFacts; readonly links?: HeaderLinks | undefined },
+): ResourceRecord {
+  const replaced = replacedRecord(before, facts, { modified: storage.clock() });
   const record = stageHeaderLinks(storage, tx, replaced, links?.given, links?.partial);
-  await stageGraph(tx, before, content);
   tx.putRecord(record);
   tx.changed({ before, after: record });
   return record;
@@ -154,16 +173,21 @@ function stageNewGraph(tx: Transaction, iri: string, keys: GraphKeys): void {
   else tx.putGraph(iri, [], allOf(keys));
 }
 
-async function stageGraph(tx: Transaction, before: ResourceRecord, content: Content): Promise<void> {
+/** Stages the graph of new content. @param graph its keys, or with them what of them comes and goes; absent: there is none any more */
+export async function stageGraph(
+  tx: Transaction,
+  before: ResourceRecord,
+  graph: GraphKeys | ChangedKeys | undefined,
+): Promise<void> {
   const { iri, kind, triples = 0 } = before;
-  if (content.kind !== 'rdf') {
+  if (!graph) {
     if (kind === 'rdf') await stageGraphDeletion(tx, before);
     return;
   }
-  const { keys } = content.document;
+  const keys = 'added' in graph ? graph.keys : graph;
   if (kind !== 'rdf') stageNewGraph(tx, iri, keys);
   else if (isLargeGraph(triples) || isLargeGraph(keys.length)) await tx.replaceGraph(before, keys);
-  else tx.putGraph(iri, await tx.graph(before), allOf(keys));
+  else tx.putGraph(iri, await tx.graph(before), 'added' in graph ? graph : allOf(keys));
 }
 
 /** Stages the end of the graph of an RDF resource. */

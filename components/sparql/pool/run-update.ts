@@ -4,22 +4,23 @@
  */
 import { LwsError } from '../../../lib/component/basics.js';
 import { isContainerIri } from '../../../lib/component/entries.js';
-import { defaultTurtle, isLargeGraph, sortKeys } from '../../../lib/component/graphs.js';
+import type { Level, LevelSnapshot } from '../../../lib/component/level.js';
 import {
-  type ChangedGraph,
-  type ChangedGraphs,
   computeUpdate,
-  type GraphsUpdateOptions,
+  type GraphUpdate,
+  graphUpdates,
   readGraphsUpdate,
+  snapshotState,
+  type UpdateOptions,
 } from '../../../lib/component/query.js';
-import { assertName, type GraphUpdate } from '../../../lib/component/resources.js';
-import { boundedPrefixes } from '../../../lib/component/writers.js';
+import { assertName } from '../../../lib/component/resources.js';
 import type { Purpose, QueryTask } from './messages.js';
 import { interrupted } from './query-errors.js';
 import type { QueryRun } from './query-execution.js';
 
-export interface UpdateRunOptions
-  extends Omit<GraphsUpdateOptions, 'assertName' | 'mayKnow' | 'mayMake' | 'maxSolutions'> {
+export interface UpdateRunOptions extends Pick<UpdateOptions, 'readable' | 'assertTime'> {
+  readonly level: Level;
+  readonly snapshot: LevelSnapshot;
   readonly storage: string;
   /** Graphs that are being written, or removed. */
   readonly hidden: ReadonlySet<string>;
@@ -34,8 +35,8 @@ export type UpdateLine =
   | { readonly removed: readonly string[] };
 
 const keysOfLine = 200;
-/** Triples of all graphs that are changed and are written anew for it. */
-const maxRewritten = 500_000;
+/** Characters of keys that one operation may name, and that may come or go. */
+const [maxMade, maxChanged] = [32 << 20, 16 << 20];
 
 /**
  * Runs an update.
@@ -45,7 +46,7 @@ const maxRewritten = 500_000;
 export async function runUpdate(
   task: QueryTask,
   { systemPrefix }: NonNullable<QueryTask['update']>,
-  { storage, hidden, decide, ...options }: UpdateRunOptions,
+  { storage, hidden, decide, level, snapshot, readable, assertTime }: UpdateRunOptions,
 ): Promise<QueryRun> {
   const { query, base, defaultGraphs, namedGraphs } = task;
   const update = await readGraphsUpdate(query, base);
@@ -57,14 +58,14 @@ export async function runUpdate(
     );
   const dataset = isGiven ? { defaultGraphs: defaultGraphs ?? [], namedGraphs: namedGraphs ?? [] } : {};
   const graphs = await computeUpdate(update.steps, {
-    ...options,
-    ...dataset,
+    ...{ ...dataset, readable, assertTime, maxMade, maxChanged },
+    state: snapshotState(level, snapshot, assertTime),
     maxSolutions: task.maxResults,
     mayKnow: decide && ((iris) => decide(iris, 'know')),
     mayMake: decide && ((iris) => decide(iris, 'make')),
     assertName: (iri) => assertGraph(iri, { rootIri: storage, systemPrefix }, hidden),
   });
-  return { mediaType: 'application/x-ndjson', chunks: linesOf(graphs, update.prefixes) };
+  return { mediaType: 'application/x-ndjson', chunks: linesOf(graphUpdates(graphs, update.prefixes)) };
 }
 
 /** @throws LwsError for what is no name of an RDF resource */
@@ -90,55 +91,17 @@ function assertGraph(
   if (hidden.has(iri)) throw interrupted();
 }
 
-async function* linesOf(graphs: ChangedGraphs, prefixes: Readonly<Record<string, string>>): AsyncGenerator<string> {
-  let rewritten = 0;
-  for (const graph of graphs.all) {
-    const isRewritten = graph.exists && !isPart(graph);
-    if (isRewritten) rewritten += Math.max(graph.triples, graph.before?.triples ?? 0);
-    if (rewritten > maxRewritten)
-      throw new LwsError('too-complex', 'The graphs that the update changes are too large together. Split it.');
-    yield line({ graph: await described(graphs, graph, prefixes) });
-    for (const added of inLines(graph.added)) yield line({ added });
-    for (const removed of inLines(graph.removed)) yield line({ removed });
+async function* linesOf(graphs: AsyncIterable<GraphUpdate>): AsyncGenerator<string> {
+  for await (const { added, removed, ...graph } of graphs) {
+    yield line({ graph });
+    for (const keys of inLines(added)) yield line({ added: keys });
+    for (const keys of inLines(removed)) yield line({ removed: keys });
   }
 }
 
-/** Keys in order, a few at a time. */
-function* inLines(keys: ReadonlySet<string>): Generator<readonly string[]> {
-  const all = sortKeys([...keys]);
-  for (let at = 0; at < all.length; at += keysOfLine) yield all.slice(at, at + keysOfLine);
+/** A few keys at a time. */
+function* inLines(keys: readonly string[]): Generator<readonly string[]> {
+  for (let at = 0; at < keys.length; at += keysOfLine) yield keys.slice(at, at + keysOfLine);
 }
 
 const line = (value: UpdateLine): string => `${JSON.stringify(value)}\n`;
-
-const isPart = ({ before, isCleared, triples }: ChangedGraph): boolean =>
-  !isCleared && isLargeGraph(before?.triples ?? 0) && isLargeGraph(triples);
-
-async function described(
-  graphs: ChangedGraphs,
-  graph: ChangedGraph,
-  given: Readonly<Record<string, string>>,
-): Promise<Omit<GraphUpdate, 'added' | 'removed'>> {
-  const { iri, before, needs, exists, isCleared, triples } = graph;
-  const prefixes = boundedPrefixes({ ...given, ...before?.prefixes });
-  const isSame = isUnchanged(graphs, graph);
-  const size = exists && !isSame && !isPart(graph) ? await sizeOf(graphs, iri, prefixes) : 0;
-  return { iri, revision: before?.revision ?? null, needs, exists, isCleared, isSame, triples, size, prefixes };
-}
-
-/** Whether a graph holds afterwards what it held before. */
-function isUnchanged(graphs: ChangedGraphs, graph: ChangedGraph): boolean {
-  const { before, exists, isCleared, added, removed } = graph;
-  if (exists !== (before?.kind === 'rdf')) return false;
-  if (!exists || !isCleared) return added.size + removed.size === 0;
-  if (added.size !== before!.triples) return false;
-  for (const key of added) if (!graphs.had(graph, key)) return false;
-  return true;
-}
-
-/** Bytes of the default Turtle. */
-async function sizeOf(graphs: ChangedGraphs, iri: string, prefixes: Readonly<Record<string, string>>): Promise<number> {
-  const keys: string[] = [];
-  for await (const block of graphs.keysOf(iri)) for (const key of block) keys.push(key);
-  return defaultTurtle({ keys: sortKeys(keys) }, iri, prefixes).size;
-}

@@ -1,4 +1,5 @@
 /** Keys of the store with changes that are not written: what earlier operations of an update did, for its later ones. */
+import { firstAt, mergedKeys } from '../../storage/graphs/graph-keys.js';
 import { compareKeys, sortKeys } from '../../storage/graphs/key-order.js';
 import { type IndexName, indexNames, otherKeys } from '../../storage/graphs/quad-keys.js';
 import { rangeOf } from '../../storage/state/records.js';
@@ -169,30 +170,7 @@ const inOrder = (keys: ReadonlySet<string>, index: string): string[] => {
   return at < 0 ? [...keys] : Array.from(keys, (key) => otherKeys(key)[at]!);
 };
 
-/** Where the first key stands that is not before the target. */
-function firstAt(list: readonly string[], target: string): number {
-  let [low, high] = [0, list.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (compareKeys(list[middle]!, target) < 0) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
 const successor = (key: string): string => `${key}\u0000`;
 
 const without = (keys: readonly string[], gone: ReadonlySet<string>): readonly string[] =>
   gone.size === 0 ? keys : keys.filter((key) => !gone.has(key));
-
-function mergedKeys(a: readonly string[], b: readonly string[]): string[] {
-  if (b.length === 0) return a as string[];
-  const merged: string[] = [];
-  let at = 0;
-  for (const key of a) {
-    while (at < b.length && compareKeys(b[at]!, key) < 0) merged.push(b[at++]!);
-    merged.push(key);
-  }
-  for (; at < b.length; at++) merged.push(b[at]!);
-  return merged;
-}

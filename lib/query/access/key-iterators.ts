@@ -9,7 +9,7 @@ import { rangeOf } from '../../storage/state/records.js';
 /** An iterator over one order. */
 export interface Seekable {
   seek(target: string): void;
-  nextv(size: number): Promise<string[]>;
+  nextv(size: number): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
@@ -82,7 +82,7 @@ class LevelKeys implements KeyIterators {
     const { lt } = rangeOf(prefix);
     const iterator = this.open({ gte: from, lt, ...block });
     try {
-      let next: Promise<string[]> | undefined;
+      let next: Promise<readonly string[]> | undefined;
       for (let size = firstKeys; ; ) {
         const keys = await (next ?? iterator.nextv(size));
         this.assertTime();

@@ -21,48 +21,42 @@ export function compileTemplate(
   return patterns.map(({ subject, predicate, object }) => [place(subject), place(predicate), place(object)]);
 }
 
-export interface CompiledUpdate {
-  /** What gives the solutions; absent: there is one, which binds nothing. */
-  readonly plan: Plan | undefined;
-  readonly width: number;
-  readonly isHasty: boolean;
-  readonly removed: Template;
-  readonly added: Template;
-}
-
-/**
- * One DELETE and INSERT, for one execution.
- * @param base what IRI() resolves against
- * @throws NotCompiledError; LwsError as `encodeTerm` for a constant that cannot be stored
- */
-export function compileUpdate(operation: Algebra.DeleteInsert, base: string): CompiledUpdate {
-  const { where, delete: gone = [], insert = [] } = operation;
-  const names = namesOf(operation, base);
-  const removed = compileTemplate(gone, names, storedToken);
-  const added = compileTemplate(insert, names, storedToken);
-  const plan = where && compileNode(where, names);
-  return { plan, width: names.width, isHasty: false, removed, added };
-}
-
 /** The triples of one row in one graph. */
 export interface GraphTemplate {
   readonly graph: TemplatePlace;
   readonly template: Template;
 }
 
-export type CompiledGraphsUpdate = Pick<CompiledUpdate, 'plan' | 'width' | 'isHasty'> &
-  Readonly<Record<'removed' | 'added', readonly GraphTemplate[]>>;
+export interface CompiledUpdate {
+  /** What gives the solutions; absent: there is one, which binds nothing. */
+  readonly plan: Plan | undefined;
+  readonly width: number;
+  readonly isHasty: boolean;
+  readonly removed: readonly GraphTemplate[];
+  readonly added: readonly GraphTemplate[];
+}
 
-/** The same, where each triple is in the graph that its pattern names. @throws as `compileUpdate` */
-export function compileGraphsUpdate(operation: Algebra.DeleteInsert, base: string): CompiledGraphsUpdate {
+/**
+ * One DELETE and INSERT, for one execution; each triple is in the graph that its pattern names.
+ * @param base what IRI() resolves against
+ * @param graph where a pattern names none
+ * @throws NotCompiledError; LwsError as `encodeTerm` for a constant that cannot be stored
+ */
+export function compileUpdate(
+  operation: Algebra.DeleteInsert,
+  { base, graph: outer }: { readonly base: string; readonly graph?: string | undefined },
+): CompiledUpdate {
   const { where, delete: gone = [], insert = [] } = operation;
   const names = namesOf(operation, base);
+  const graphOf = (term: Term): TemplatePlace => {
+    if (term.termType === 'Variable') return { slot: names.slot(term.value) };
+    return { token: term.termType === 'DefaultGraph' && outer !== undefined ? outer : storedToken(term) };
+  };
   const templates = (patterns: readonly Algebra.Pattern[]): GraphTemplate[] =>
-    patterns.map((pattern) => {
-      const { value, termType } = pattern.graph;
-      const graph = termType === 'Variable' ? { slot: names.slot(value) } : { token: storedToken(pattern.graph) };
-      return { graph, template: compileTemplate([pattern], names, storedToken) };
-    });
+    patterns.map((pattern) => ({
+      graph: graphOf(pattern.graph),
+      template: compileTemplate([pattern], names, storedToken),
+    }));
   const [removed, added] = [templates(gone), templates(insert)];
   const plan = where && compileNode(where, names);
   return { plan, width: names.width, isHasty: false, removed, added };

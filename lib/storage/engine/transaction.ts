@@ -3,7 +3,13 @@
  * over the disk. Whether a change is allowed is its caller's business.
  */
 import type { Trace } from '../../fields/traceparent.js';
-import { blockDifference, difference, type GraphChange, type KeyDifference } from '../graphs/graph-changes.js';
+import {
+  blockDifference,
+  type ChangedKeys,
+  difference,
+  type GraphChange,
+  type KeyDifference,
+} from '../graphs/graph-changes.js';
 import { blocksOf, type GraphKeys } from '../graphs/graph-keys.js';
 import { dropped, GraphInTheWay, hiddenKey, loadingName } from '../graphs/hidden-keys.js';
 import { type Announcement, type EventStamp, type ResourceChange, type StagedChange, stamped } from '../log/changes.js';
@@ -162,13 +168,14 @@ export class Transaction {
 
   /**
    * Replaces the graph of a resource; `before` are its keys so far. Only the difference is written.
+   * @param after its keys, or with them what of them comes and goes
    * @throws GraphInTheWay, for which `Store.transact` waits and begins again
    */
-  putGraph(iri: string, before: readonly string[], keys: readonly string[]): void {
+  putGraph(iri: string, before: readonly string[], after: readonly string[] | ChangedKeys): void {
     this.assertVisible(iri);
+    const { keys, added, removed } = 'added' in after ? after : { keys: after, ...difference(before, after) };
     const triples = { before: before.length, after: keys.length };
-    const isNew = before.length === 0;
-    this.graphs.set(iri, { ...difference(before, keys), before, keys, triples, isPart: false, isNew });
+    this.graphs.set(iri, { added, removed, before, keys, triples, isPart: false, isNew: before.length === 0 });
   }
 
   /**

@@ -1,5 +1,5 @@
 /** What a transaction changes of graphs, and graphs with such changes laid over them. */
-import { type GraphKeys, hasKey, PackedKeys } from './graph-keys.js';
+import { firstAt, type GraphKeys, hasKey, PackedKeys } from './graph-keys.js';
 import { compareKeys } from './key-order.js';
 
 /** Keys that come and go, each side in order. */
@@ -40,6 +40,31 @@ export function difference(before: readonly string[], after: readonly string[]):
     if (order >= 0) j++;
   }
   return { added: added.concat(after.slice(j)), removed: removed.concat(before.slice(i)) };
+}
+
+/** A graph after a change. */
+export interface ChangedKeys extends KeyDifference {
+  readonly keys: readonly string[];
+}
+
+/** Changes a graph: all keys afterwards, and what really comes and goes. Some that come may be there already, and some that go may not. */
+export function applied(before: readonly string[], { added, removed }: KeyDifference): ChangedKeys {
+  const keys: string[] = [];
+  const [come, gone]: [string[], string[]] = [[], []];
+  let at = 0;
+  let [next, out] = [0, 0];
+  while (next < added.length || out < removed.length) {
+    const comes = out === removed.length || (next < added.length && compareKeys(added[next]!, removed[out]!) < 0);
+    const key = comes ? added[next++]! : removed[out++]!;
+    for (const end = firstAt(before, key, at); at < end; at++) keys.push(before[at]!);
+    const isThere = before[at] === key;
+    if (isThere) at++;
+    if (comes) keys.push(key);
+    if (comes && !isThere) come.push(key);
+    if (!comes && isThere) gone.push(key);
+  }
+  for (; at < before.length; at++) keys.push(before[at]!);
+  return { keys, added: come, removed: gone };
 }
 
 type Blocks = AsyncIterable<readonly string[]> | Iterable<readonly string[]>;

@@ -91,19 +91,23 @@ const firstOf = ({ lengths, text }: KeyChunk): string => textOf(text).slice(0, l
 const textOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 
-/** Whether sorted keys contain one (binary search). */
-export function hasKey(keys: readonly string[], key: string): boolean {
-  let [low, high] = [0, keys.length];
+/** Where the first of sorted keys stands that is not before another; behind them when there is none (binary search). */
+export function firstAt(keys: readonly string[], key: string, from = 0): number {
+  let [low, high] = [from, keys.length];
   while (low < high) {
     const middle = (low + high) >> 1;
     if (compareKeys(keys[middle]!, key) < 0) low = middle + 1;
     else high = middle;
   }
-  return keys[low] === key;
+  return low;
 }
 
+/** Whether sorted keys contain one. */
+export const hasKey = (keys: readonly string[], key: string): boolean => keys[firstAt(keys, key)] === key;
+
 /** Keys of two arrays that are in order, as they are too, each once. */
-export function mergedKeys(a: readonly string[], b: readonly string[]): string[] {
+export function mergedKeys(a: readonly string[], b: readonly string[]): readonly string[] {
+  if (b.length === 0) return a;
   const keys: string[] = [];
   for (let i = 0, j = 0; i < a.length || j < b.length; ) {
     const order = i === a.length ? 1 : j === b.length ? -1 : compareKeys(a[i]!, b[j]!);

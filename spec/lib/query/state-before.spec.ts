@@ -3,7 +3,7 @@ import type { Quad } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
 import { keyIterators } from '../../../lib/query/access/key-iterators.js';
-import { keyLists } from '../../../lib/query/access/key-lists.js';
+import { graphState } from '../../../lib/query/state-before.js';
 import type { LevelSnapshot } from '../../../lib/storage/engine/durable-level.js';
 import { encodeGraph, indexNames, otherKeys, separator } from '../../../lib/storage/graphs/quad-keys.js';
 import { graphNames, type SpecLevel, type SpecTriple, specLevel } from './engine-dataset.js';
@@ -18,7 +18,7 @@ const triples: readonly SpecTriple[] = Array.from({ length: 5000 }, (_, at) => (
   object: at % 2 ? f.literal(`o\u00e9${at % 900}`) : iri(`o${at % 900}`),
 }));
 
-describe('query/access/key-lists', () => {
+describe('query/state-before', () => {
   let store: SpecLevel;
   let snapshot: LevelSnapshot;
   before(async () => {
@@ -32,7 +32,7 @@ describe('query/access/key-lists', () => {
   });
 
   const keys = encodeGraph(graph, triples as never);
-  const lists = keyLists(new Set(keys), () => {});
+  const lists = graphState({ iri: graph, keys }, () => {}).keys();
   const all = async (blocks: AsyncIterable<readonly string[]>): Promise<string[]> => {
     const found: string[] = [];
     for await (const block of blocks) found.push(...block);
@@ -81,9 +81,9 @@ describe('query/access/key-lists', () => {
   });
 
   it('asks now and then whether the work has to end', () => {
-    const ended = keyLists(new Set(keys), () => {
+    const ended = graphState({ iri: graph, keys }, () => {
       throw new Error('ended');
-    });
+    }).keys();
     return all(ended.blocks(`SPOG${separator}`)).then(
       () => expect.fail('it went on'),
       (error: Error) => expect(error.message).to.equal('ended'),

@@ -1,0 +1,137 @@
+/** Staging what an update makes of a graph: a part of a large one, or a small one as a whole. */
+
+import type { Link } from '../fields/link.js';
+import type { GraphDelta } from '../query/change-set.js';
+import { turtle } from '../rdf/formats.js';
+import { boundedPrefixes } from '../rdf/prefixes.js';
+import type { Transaction } from '../storage/engine/transaction.js';
+import { applied, type KeyDifference } from '../storage/graphs/graph-changes.js';
+import { charactersOf } from '../storage/graphs/graph-keys.js';
+import { defaultTurtle, isLargeGraph, lineCounter } from '../storage/graphs/graph-lines.js';
+import type { ResourceRecord } from '../storage/state/records.js';
+import type { Content } from './body.js';
+import { stageHeaderLinks } from './metadata.js';
+import { OutdatedState } from './turns.js';
+import { type ContentFacts, type Staging, stageFacts, stageGraph } from './write.js';
+
+export interface DeltaRequest {
+  readonly delta: GraphDelta;
+  /** Characters of the update, which say how much larger a graph may become; infinite: by triples alone; absent: it may have any size. */
+  readonly length?: number;
+  /** A small graph may be written out here, however long that takes. */
+  readonly isPatient?: boolean;
+}
+
+/** A graph after a change that is staged. */
+export interface ChangedContent {
+  readonly facts: ContentFacts;
+  /** Nothing came or went. */
+  readonly isSame: boolean;
+  /** The whole content, where it is known now. */
+  readonly content?: Content;
+}
+
+export interface StagedDelta extends Pick<ChangedContent, 'content'> {
+  readonly record: ResourceRecord;
+}
+
+/**
+ * Stages the change of the graph of an RDF resource, and links with it. What changes nothing leaves the state, and its tag, as it was.
+ * @returns `undefined`, with nothing staged, as `changeGraph`
+ * @throws as `changeGraph`
+ */
+export async function stageDelta(
+  staging: Staging,
+  before: ResourceRecord,
+  { links, ...request }: DeltaRequest & { readonly links?: readonly Link[] | undefined },
+): Promise<StagedDelta | undefined> {
+  const changed = await changeGraph(staging, before, request);
+  if (!changed) return undefined;
+  const { facts, isSame, content } = changed;
+  if (isSame) return { record: stageLinksAlone(staging, before, links) };
+  const record = stageFacts(staging, before, { facts, links: { given: links, partial: true } });
+  return content ? { record, content } : { record };
+}
+
+/**
+ * Stages the change of a graph: of a large one the part that changes, of a small one the whole.
+ * @returns `undefined`, with nothing staged, when the whole graph has to be written out, which takes too long for a transaction: the delta
+ *   needs `after`
+ * @throws OutdatedState when the delta is of another state; LwsError `too-large`
+ */
+export async function changeGraph(
+  { storage, tx }: Staging,
+  before: ResourceRecord,
+  { delta, length, isPatient = false }: DeltaRequest,
+): Promise<ChangedContent | undefined> {
+  const { documents } = storage;
+  const { iri, triples: had = 0 } = before;
+  if (delta.revision !== undefined && delta.revision !== before.revision) throw new OutdatedState(iri);
+  const isLarge = isLargeGraph(had);
+  const keys = isLarge ? undefined : await tx.graph(before);
+  const small = keys && applied(keys, delta);
+  const change = small ?? (delta.revision === undefined ? await effectOf(tx, before, delta) : delta);
+  const { added, removed } = change;
+  const triples = had + added.length - removed.length;
+  const isSame = added.length === 0 && removed.length === 0;
+  const prefixes = boundedPrefixes({ ...(isSame ? {} : delta.prefixes), ...before.prefixes });
+  const facts = { kind: 'rdf', mediaType: turtle, triples, prefixes } as const;
+  if (isSame) return { facts: { ...facts, size: before.size }, isSame };
+  if (length !== undefined)
+    documents.assertGrown(
+      { before: had, after: triples, characters: charactersOf(added) - charactersOf(removed) },
+      length,
+    );
+  if (isLarge && isLargeGraph(triples)) {
+    const size = before.size + (await sizeOf(added)) - (await sizeOf(removed));
+    tx.changeGraph(iri, change, had);
+    return { facts: { ...facts, size }, isSame };
+  }
+  if (!delta.after && !(keys && (isPatient || documents.isSmall(had)))) return undefined;
+  const changed = small ?? applied(await tx.graph(before), change);
+  const written = delta.after ?? defaultTurtle(changed, iri, prefixes);
+  const content: Content = { kind: 'rdf', document: { keys: changed.keys, prefixes, ...written } };
+  await stageGraph(tx, before, changed);
+  return { facts: { ...facts, size: written.size }, isSame, content };
+}
+
+/** The patch changes nothing of the content, but its Link fields may change the metadata. */
+export function stageLinksAlone(
+  { storage, tx }: Staging,
+  before: ResourceRecord,
+  links: readonly Link[] | undefined,
+): ResourceRecord {
+  const after = stageHeaderLinks(storage, tx, before, links, true);
+  if (after === before) return before;
+  tx.putRecord(after);
+  tx.changed({ before, after });
+  return after;
+}
+
+const keysAtATime = 1000;
+
+/** What really comes and goes of a large graph. */
+async function effectOf(tx: Transaction, record: ResourceRecord, delta: KeyDifference): Promise<KeyDifference> {
+  /** Those that are in the graph, or are not. */
+  const keysThat = async (are: boolean, keys: readonly string[]): Promise<string[]> => {
+    const found: string[] = [];
+    for (let at = 0; at < keys.length; at += keysAtATime) {
+      const slice = keys.slice(at, at + keysAtATime);
+      const present = await tx.hasKeys(record, slice);
+      for (const [index, key] of slice.entries()) if (present[index] === are) found.push(key);
+    }
+    return found;
+  };
+  return { added: await keysThat(false, delta.added), removed: await keysThat(true, delta.removed) };
+}
+
+/** Bytes of the lines of keys. */
+async function sizeOf(keys: readonly string[]): Promise<number> {
+  const count = lineCounter();
+  let size = 0;
+  for (const [index, key] of keys.entries()) {
+    if (index % keysAtATime === keysAtATime - 1) await new Promise((resolve) => setImmediate(resolve));
+    size += count(key);
+  }
+  return size;
+}

@@ -11,7 +11,7 @@ import { UnknownContext } from '../rdf/contexts.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import { parseRdf } from '../rdf/parse.js';
 import { hasParts, parseInParts } from '../rdf/parse-in-parts.js';
-import { boundedPrefixes } from '../rdf/prefixes.js';
+import { boundedPrefixes, joinedPrefixes } from '../rdf/prefixes.js';
 import { serializeRdf } from '../rdf/serialize.js';
 import { UnwritableError } from '../rdf/unwritable.js';
 import { applied } from '../storage/graphs/graph-changes.js';
@@ -174,7 +174,7 @@ export const tasks = {
     const { graphDifference, namesTriplesAlone } = await loadUpdates();
     if (isBlind && !namesTriplesAlone(update)) return undefined;
     const change = await graphDifference(update, graph, { keys: isBlind ? undefined : lines, assertTime });
-    const prefixes = boundedPrefixes({ ...update.prefixes, ...task.prefixes });
+    const prefixes = joinedPrefixes(update.prefixes, task.prefixes);
     if (isBlind) return { ...change, prefixes };
     return { ...change, prefixes, after: defaultTurtle(applied(lines, change), graph, prefixes) };
   },

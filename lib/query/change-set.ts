@@ -1,7 +1,7 @@
 /** Change sets: what an update makes of graphs, as GSPO keys that come and go. They are computed in any thread, and staged by a transaction. */
 import type { Algebra } from '@comunica/utils-algebra';
 import { LwsError } from '../errors.js';
-import { boundedPrefixes } from '../rdf/prefixes.js';
+import { joinedPrefixes } from '../rdf/prefixes.js';
 import type { KeyDifference } from '../storage/graphs/graph-changes.js';
 import { type DefaultTurtle, defaultTurtle, isLargeGraph } from '../storage/graphs/graph-lines.js';
 import { sortKeys } from '../storage/graphs/key-order.js';
@@ -98,7 +98,7 @@ export async function* graphUpdates(graphs: ChangedGraphs, given: Prefixes): Asy
     if (isWhole) rewritten += Math.max(triples, before?.triples ?? 0);
     if (rewritten > maxRewritten)
       throw new LwsError('too-complex', 'The graphs that the update changes are too large together. Split it.');
-    const prefixes = boundedPrefixes({ ...given, ...before?.prefixes });
+    const prefixes = joinedPrefixes(given, before?.prefixes ?? {});
     const isSame = isUnchanged(graphs, graph);
     const after = isWhole && !isSame ? { size: await sizeOf(graphs, iri, prefixes) } : undefined;
     const facts = {

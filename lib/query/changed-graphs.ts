@@ -127,8 +127,9 @@ export class ChangedGraphs {
     if (this.states.size + fresh.length > maxGraphs)
       throw new LwsError('too-complex', `One update may change ${maxGraphs} graphs. Split it.`);
     const { assertName, mayKnow, mayMake } = this.options;
-    for (const iri of fresh) assertName?.(iri);
-    const [known, makeable] = [await mayKnow?.(fresh), await mayMake?.(fresh)];
+    if (assertName) for (const iri of fresh) assertName(iri);
+    const known = mayKnow && (await mayKnow(fresh));
+    const makeable = mayMake && (await mayMake(fresh));
     for (const [index, iri] of fresh.entries()) {
       const record = this.record(iri);
       const isHidden = record !== undefined && known?.[index] === false;

@@ -13,3 +13,13 @@ export function boundedPrefixes(prefixes: Readonly<Record<string, string>>): Rec
   );
   return Object.fromEntries(entries.slice(0, maxPrefixes));
 }
+
+/** The prefixes of a resource with those that an update of it declares, of which its own count. @param known bounded already */
+export function joinedPrefixes(
+  given: Readonly<Record<string, string>>,
+  known: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  for (const prefix of Object.keys(given))
+    if (!Object.hasOwn(known, prefix)) return boundedPrefixes({ ...given, ...known });
+  return known;
+}

@@ -3,7 +3,7 @@
 import type { Link } from '../fields/link.js';
 import type { GraphDelta } from '../query/change-set.js';
 import { turtle } from '../rdf/formats.js';
-import { boundedPrefixes } from '../rdf/prefixes.js';
+import { joinedPrefixes } from '../rdf/prefixes.js';
 import type { Transaction } from '../storage/engine/transaction.js';
 import { applied, type KeyDifference } from '../storage/graphs/graph-changes.js';
 import { charactersOf } from '../storage/graphs/graph-keys.js';
@@ -12,7 +12,7 @@ import type { ResourceRecord } from '../storage/state/records.js';
 import type { Content } from './body.js';
 import { stageHeaderLinks } from './metadata.js';
 import { OutdatedState } from './turns.js';
-import { type ContentFacts, type Staging, stageFacts, stageGraph } from './write.js';
+import { type ContentFacts, type Staging, stageFacts } from './write.js';
 
 export interface DeltaRequest {
   readonly delta: GraphDelta;
@@ -74,7 +74,7 @@ export async function changeGraph(
   const { added, removed } = change;
   const triples = had + added.length - removed.length;
   const isSame = added.length === 0 && removed.length === 0;
-  const prefixes = boundedPrefixes({ ...(isSame ? {} : delta.prefixes), ...before.prefixes });
+  const prefixes = joinedPrefixes(isSame ? {} : delta.prefixes, before.prefixes ?? {});
   const facts = { kind: 'rdf', mediaType: turtle, triples, prefixes } as const;
   if (isSame) return { facts: { ...facts, size: before.size }, isSame };
   if (length !== undefined)
@@ -91,7 +91,8 @@ export async function changeGraph(
   const changed = small ?? applied(await tx.graph(before), change);
   const written = delta.after ?? defaultTurtle(changed, iri, prefixes);
   const content: Content = { kind: 'rdf', document: { keys: changed.keys, prefixes, ...written } };
-  await stageGraph(tx, before, changed);
+  if (keys && !isLargeGraph(triples)) tx.putGraph(iri, keys, changed);
+  else await tx.replaceGraph(before, changed.keys);
   return { facts: { ...facts, size: written.size }, isSame, content };
 }
 

@@ -6,7 +6,6 @@ import type { Link } from '../fields/link.js';
 import { turtle } from '../rdf/formats.js';
 import { quotaExceeded } from '../storage/engine/quota.js';
 import type { Transaction } from '../storage/engine/transaction.js';
-import type { ChangedKeys } from '../storage/graphs/graph-changes.js';
 import { allOf, type GraphKeys } from '../storage/graphs/graph-keys.js';
 import { isLargeGraph } from '../storage/graphs/graph-lines.js';
 import { isContainerIri, newRevision, parentOf, type ResourceRecord } from '../storage/state/records.js';
@@ -173,21 +172,14 @@ function stageNewGraph(tx: Transaction, iri: string, keys: GraphKeys): void {
   else tx.putGraph(iri, [], allOf(keys));
 }
 
-/** Stages the graph of new content. @param graph its keys, or with them what of them comes and goes; absent: there is none any more */
-export async function stageGraph(
-  tx: Transaction,
-  before: ResourceRecord,
-  graph: GraphKeys | ChangedKeys | undefined,
-): Promise<void> {
+/** Stages the graph of new content. @param keys absent: there is none any more */
+export async function stageGraph(tx: Transaction, before: ResourceRecord, keys: GraphKeys | undefined): Promise<void> {
   const { iri, kind, triples = 0 } = before;
-  if (!graph) {
+  if (!keys) {
     if (kind === 'rdf') await stageGraphDeletion(tx, before);
-    return;
-  }
-  const keys = 'added' in graph ? graph.keys : graph;
-  if (kind !== 'rdf') stageNewGraph(tx, iri, keys);
+  } else if (kind !== 'rdf') stageNewGraph(tx, iri, keys);
   else if (isLargeGraph(triples) || isLargeGraph(keys.length)) await tx.replaceGraph(before, keys);
-  else tx.putGraph(iri, await tx.graph(before), 'added' in graph ? graph : allOf(keys));
+  else tx.putGraph(iri, await tx.graph(before), allOf(keys));
 }
 
 /** Stages the end of the graph of an RDF resource. */

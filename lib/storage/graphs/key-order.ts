@@ -21,4 +21,4 @@ export const orderOf = (keys: readonly string[]): ((a: string, b: string) => num
   keys.some((key) => isBeyondBmp.test(key)) ? compareKeys : compareUnits;
 
 /** Sorts as LevelDB does, by UTF-8 bytes; JavaScript's own order by UTF-16 units differs beyond the BMP. */
-export const sortKeys = (keys: string[]): string[] => keys.sort(orderOf(keys));
+export const sortKeys = (keys: string[]): string[] => (keys.length < 2 ? keys : keys.sort(orderOf(keys)));

@@ -6,12 +6,13 @@ import type { Quad, Term, Variable } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../errors.js';
 import { emptyGraphs } from './access/empty-graphs.js';
+import type { QuadMatches } from './access/quad-matches.js';
 import { type TermKey, termCache } from './access/terms.js';
 import { makeBindings } from './bindings.js';
 import { BlockStream } from './block-stream.js';
 import { type DatasetOptions, matchesOf } from './dataset.js';
 import { graphTriples, type TripleTokens } from './operators/graph-results.js';
-import { type RunOptions, startRun } from './operators/run.js';
+import { type Run, type RunOptions, startRun } from './operators/run.js';
 import type { ReadQuery } from './parse/parse-query.js';
 import { type Compiled, compileQuery } from './plan/compile-query.js';
 import { NotCompiledError } from './plan/compile-scope.js';
@@ -23,7 +24,9 @@ import { wholeOperations } from './whole-operations.js';
  * The quads that a caller may read as a query source of Comunica's that answers whole operations: compiled to a plan, run over
  * ordered keys. It must not know HTTP or who asks.
  */
-export interface QuadSourceOptions extends RunOptions {
+export interface QuadSourceOptions extends Omit<RunOptions, 'matches'> {
+  /** The quads that an operation asks; closed with it. */
+  readonly matches: () => QuadMatches;
   /** What IRI() resolves against. */
   readonly base: string;
 }
@@ -40,23 +43,31 @@ export interface QuadSource extends IQuerySource {
 
 const dataFactory = new DataFactory<Quad>();
 
-/**
- * A source for one query, which is compiled here as it was written; what Comunica makes of it on the way is not looked at.
- * @throws LwsError `too-complex` for what cannot be compiled: triple terms
- */
-export function quadSource(query: Algebra.Operation, options: QuadSourceOptions): QuadSource {
-  const compiled = compiledOrRefused(query, options.base);
-  const run = startRun(options, compiled);
+/** A source that compiles each operation that Comunica hands it. Its methods throw `too-complex` for what cannot be compiled. */
+export function quadSource({ base, ...options }: QuadSourceOptions): QuadSource {
+  const runs: Run[] = [];
+  const begun = (operation: Algebra.Operation): Run & { readonly compiled: Compiled } => {
+    const compiled = compiledOrRefused(operation, base);
+    const run = startRun({ ...options, matches: options.matches() }, compiled);
+    runs.push(run);
+    return { ...run, compiled };
+  };
   return {
     referenceValue: 'urn:quadpod:dataset',
     getFilterFactor: async () => 1,
     getSelectorShape: async () => wholeOperations,
-    queryBindings: () => rowStream(compiled, run.rows) as never,
-    queryBoolean: async () => !(await run.rows.next()).done,
-    queryQuads: () => quadStream(graphTriples(run.execution, compiled.graph!, run.rows)) as never,
+    queryBindings(operation) {
+      const { compiled, rows } = begun(operation);
+      return rowStream(compiled, rows) as never;
+    },
+    queryBoolean: async (operation) => !(await begun(operation).rows.next()).done,
+    queryQuads(operation) {
+      const { compiled, execution, rows } = begun(operation);
+      return quadStream(graphTriples(execution, compiled.graph!, rows)) as never;
+    },
     queryVoid: () => Promise.reject(new Error('The dataset is read only.')),
     toString: () => 'dataset',
-    close: () => run.close(),
+    close: async () => void (await Promise.all(runs.map((run) => run.close()))),
   };
 }
 
@@ -113,12 +124,14 @@ export interface QueryAnswers {
 
 /**
  * Asks Comunica's engine over one snapshot.
- * @throws LwsError `too-complex` for what cannot be compiled, and for what is nested too deeply
+ * What it gives throws LwsError `too-complex` for what cannot be compiled, and for what is nested too deeply.
  */
 export function answersOf({ algebra, base }: ReadQuery, options: AskOptions): QueryAnswers {
   const assertTime = options.assertTime ?? (() => {});
-  const run = { ...options, matches: matchesOf(options, assertTime), emptyGraphs: emptyGraphs(options, assertTime) };
-  const source = shallow(() => quadSource(algebra, { ...run, base }));
+  const source = quadSource({
+    ...options,
+    ...{ base, matches: () => matchesOf(options, assertTime), emptyGraphs: emptyGraphs(options, assertTime) },
+  });
   const context = contextOf(source, base);
   return {
     async *rows() {
@@ -141,14 +154,6 @@ export function answersOf({ algebra, base }: ReadQuery, options: AskOptions): Qu
 }
 
 /** Compilers and Comunica's visitors go down with the query, which is as deep as its text is long. */
-function shallow<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    return tooDeep(error);
-  }
-}
-
 function tooDeep(error: unknown): never {
   if (error instanceof RangeError)
     throw new LwsError('too-complex', 'The query is nested too deeply.', { cause: error });

@@ -3,6 +3,7 @@ import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
 import { compileNode, distinctPlan, inputOf, projected } from './compile.js';
 import { constantToken } from './compile-expression.js';
+import { makeJoin } from './compile-join.js';
 import { compileSlice } from './compile-modifiers.js';
 import { type Names, NotCompiledError, namesOf } from './compile-scope.js';
 import { compileTemplate } from './compile-template.js';
@@ -34,23 +35,57 @@ export function compileQuery(root: Algebra.Operation, base = ''): Compiled {
   // LIMIT of a CONSTRUCT counts solutions.
   const cut = root.type === 'slice' ? (root as Algebra.Slice) : undefined;
   const form = cut?.input ?? root;
-  const graph = graphForm(form, names);
-  const input = inputOf(form as Algebra.Single, names);
+  const { input: solutions, graph } = graphForm(form, names);
+  const input = solutions ? compileNode(solutions, names) : makeJoin({});
   const plan = cut ? compileSlice(cut, input) : input;
   const isAsk = form.type === 'ask';
   return { plan, width: names.width, columns: [], isHasty: isAsk || isHasty(plan), ...(graph && { graph }) };
 }
 
-function graphForm(root: Algebra.Operation, names: Names): GraphForm | undefined {
-  if (root.type === 'ask') return undefined;
-  if (root.type === 'describe') {
-    const { terms } = root as Algebra.Describe;
-    const [variables, constants] = [terms.filter(isVariable), terms.filter((term) => !isVariable(term))];
-    const slots = variables.map(({ value }) => names.slot(value));
-    return { kind: 'describe', slots, tokens: constants.map(constantToken) };
-  }
-  if (root.type !== 'construct') throw new NotCompiledError(`A query ${root.type} is none of SPARQL 1.1`);
-  return { kind: 'construct', template: compileTemplate((root as Algebra.Construct).template, names, constantToken) };
+/** What the triples are made of: the solutions (absent: there is one, which binds nothing) and what is made of each. */
+interface GraphParts {
+  readonly input: Algebra.Operation | undefined;
+  readonly graph: GraphForm | undefined;
+}
+
+function graphForm(root: Algebra.Operation, names: Names): GraphParts {
+  const { input } = root as Algebra.Single;
+  if (root.type === 'ask') return { input, graph: undefined };
+  const { input: constructs = [] } = root as Partial<Algebra.Multi>;
+  if (root.type === 'union' && constructs.every(isConstruct)) return describeForm(constructs, names);
+  if (!isConstruct(root)) throw new NotCompiledError(`A query ${root.type} is none of SPARQL 1.1`);
+  return { input, graph: { kind: 'construct', template: compileTemplate(root.template, names, constantToken) } };
+}
+
+const isConstruct = (node: Algebra.Operation): node is Algebra.Construct => node.type === 'construct';
+
+/**
+ * A DESCRIBE comes from Comunica as one CONSTRUCT of all that each term is the subject of, with these triples as patterns. What is
+ * described is more, where objects are blank nodes, and is looked up: only the terms and the solutions are taken of it.
+ */
+function describeForm(constructs: readonly Algebra.Construct[], names: Names): GraphParts {
+  const added = new Set(constructs.flatMap(({ template }) => template.map(nameOf)));
+  const terms = constructs.flatMap(({ template }) => template.map(({ subject }) => subject));
+  const [variables, constants] = [terms.filter(isVariable), terms.filter((term) => !isVariable(term))];
+  const input = constructs.find(({ template }) => template.some(({ subject }) => isVariable(subject)))?.input;
+  const slots = variables.map(({ value }) => names.slot(value));
+  return {
+    input: input && withoutPatterns(input, added),
+    graph: { kind: 'describe', slots, tokens: constants.map(constantToken) },
+  };
+}
+
+const nameOf = ({ subject, predicate, object }: Algebra.Pattern): string =>
+  JSON.stringify([subject, predicate, object]);
+
+/** The operation without some patterns; absent: nothing is left. */
+function withoutPatterns(node: Algebra.Operation, names: ReadonlySet<string>): Algebra.Operation | undefined {
+  if (node.type === 'pattern') return names.has(nameOf(node as Algebra.Pattern)) ? undefined : node;
+  const key = node.type === 'bgp' ? 'patterns' : node.type === 'join' ? 'input' : undefined;
+  if (!key) return node;
+  const parts = (node as unknown as Record<string, Algebra.Operation[]>)[key]!;
+  const left = parts.flatMap((part) => withoutPatterns(part, names) ?? []);
+  return left.length === 0 ? undefined : ({ ...node, [key]: left } as Algebra.Operation);
 }
 
 const isVariable = ({ termType }: Term): boolean => termType === 'Variable';

@@ -185,6 +185,9 @@ for (const path of ['', '/some/path'])
       expect(await card('First').getByLabel('What to call them here').inputValue()).to.equal('');
       await console.go(bea, 'requests');
       await bea.getByRole('tab', { name: 'My access' }).click();
+      // The page may show what it had before, until it has asked again.
+      await bea.getByRole('button', { name: 'Delete' }).first().waitFor();
+      await bea.getByRole('button', { name: 'Delete' }).nth(1).waitFor({ state: 'detached' });
       await bea.getByRole('button', { name: 'Delete' }).click();
       await bea.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
       await bea.getByText('Nothing waits for an answer').waitFor();

@@ -1,4 +1,4 @@
-/** Keys of the store with changes that are not written: what earlier operations of an update did, for its later ones. */
+/** The keys of the store with the unwritten changes of an update laid over them: later operations read what earlier ones did. */
 import { firstAt, mergedKeys } from '../../storage/graphs/graph-keys.js';
 import { compareKeys, sortKeys } from '../../storage/graphs/key-order.js';
 import { type IndexName, indexNames, otherKeys } from '../../storage/graphs/quad-keys.js';
@@ -12,7 +12,7 @@ export interface KeyChanges {
   readonly removed: ReadonlySet<string>;
 }
 
-/** @param assertTime called now and then; throws when the work has to end */
+/** @param assertTime called between blocks; throws when the query must stop */
 export const changedKeys = (base: KeyIterators, changes: KeyChanges, assertTime: () => void): KeyIterators =>
   changes.added.size + changes.removed.size === 0 ? base : new ChangedKeys(base, changes, assertTime);
 
@@ -85,7 +85,7 @@ class ChangedKeys implements KeyIterators {
     return gone;
   }
 
-  /** Blocks of the store without what is removed, and what is added between their keys. */
+  /** The store's blocks without the removed keys and with the added keys merged in. */
   private async *merged(
     { prefix, start }: { readonly prefix: string; readonly start: string },
     blocks: AsyncGenerator<readonly string[]>,
@@ -93,7 +93,7 @@ class ChangedKeys implements KeyIterators {
   ): AsyncGenerator<readonly string[]> {
     const index = prefix.slice(0, 4);
     const [list, gone] = [this.addedTo(index), this.removedFrom(index)];
-    /** What comes before it has been given. */
+    /** All keys before this one have been yielded. */
     let next = start;
     const leapt = (): void => {
       if (leap?.at !== undefined && compareKeys(leap.at, next) > 0) next = leap.at;
@@ -142,9 +142,9 @@ class ChangedKeys implements KeyIterators {
   }
 }
 
-/** What a reader asks for after a block. Where a block was not given, the reader has nothing new to ask for. */
+/** The seek target that the consumer names after a block. A block without keys is not yielded, so the consumer is not asked after it. */
 class Leap {
-  /** The last target, which is where reading continues. */
+  /** The last target: the key at which reading continues. */
   at: string | undefined;
   private isGiven = false;
 
@@ -163,6 +163,7 @@ class Leap {
 }
 
 const keysAtATime = 2000;
+/** Bytes that a key takes in LevelDB's compressed tables, about. */
 const bytesPerKey = 34;
 
 const inOrder = (keys: ReadonlySet<string>, index: string): string[] => {

@@ -1,6 +1,6 @@
 /**
- * The copies of a triple in several graphs, of which the union default graph has one. In an order of keys they stand near each other: only
- * the triples that share what is before the graph have to be remembered.
+ * Leaves out duplicates: a triple that stands in several graphs is one triple of the union default graph. Its keys are near each other in an
+ * order, so that only the triples whose keys share the part before the graph have to be remembered.
  */
 import { addNew } from './collections.js';
 import type { KeyReader } from './key-reader.js';
@@ -14,11 +14,12 @@ export function distinctTriples(): DistinctTriples {
   let head = '';
   let first = '';
   const others = new Set<string>();
-  const torn = new Set<string>();
+  // Triples whose copies may lie apart (`KeyReader.isTorn`): remembered for the whole scan.
+  const apart = new Set<string>();
   return {
     isNew(reader, key) {
       const { headEnd, rest } = reader;
-      if (reader.isTorn) return addNew(torn, `${key.slice(0, headEnd)}\u0000${rest}`);
+      if (reader.isTorn) return addNew(apart, `${key.slice(0, headEnd)}\u0000${rest}`);
       if (headEnd !== head.length || !key.startsWith(head)) {
         head = key.slice(0, headEnd);
         first = rest;

@@ -1,6 +1,6 @@
 /**
- * The graphs that have no quad, which only the records of their resources tell of: resources of RDF without a triple. It must not
- * know queries.
+ * The graphs without a quad: those of RDF resources that have no triple. No key of a quad shows them, only the records of the resources. It
+ * must not know queries.
  */
 import type { Level, LevelSnapshot } from '../../storage/engine/durable-level.js';
 import { only } from '../../storage/engine/iri-ranges.js';
@@ -16,7 +16,7 @@ import { type DatasetGraphs, type GraphGate, graphGate, nameOfNone } from './gra
 import type { TermKey } from './terms.js';
 
 export interface EmptyGraphs {
-  /** Of the named graphs that the caller may read; the records are read once. */
+  /** The empty ones of the named graphs that the caller may read. The records are read once per query. */
   all(): Promise<readonly TermKey[]>;
   has(graph: TermKey): Promise<boolean>;
 }
@@ -77,7 +77,7 @@ export function emptyGraphs({ level, snapshot, ...graphs }: Options, assertTime:
   };
 }
 
-/** What it is written with tells before it is read. */
+/** Looks for the text of the field first: parsing every record costs more. */
 const isEmpty = (value: string): boolean => {
   if (!value.includes('"triples":0')) return false;
   const { kind, triples } = readRecord('', value);

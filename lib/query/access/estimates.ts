@@ -1,6 +1,6 @@
 /**
- * How many matches a scan has, about: exact for a few. Where graphs are closed, only those are counted that are open, and what is more than
- * can be counted is judged by a part of it.
+ * Estimates how many matches a scan has; exact for small numbers. Where some graphs are closed, only matches in open graphs count, and a
+ * large number is extrapolated from the first keys.
  */
 import type { GraphGate } from './graph-gate.js';
 import { inKeys } from './graph-ranges.js';
@@ -10,23 +10,23 @@ import { type OpenPart, takeBehind } from './open-part.js';
 import { eachMatch, type Scan } from './scan.js';
 import { type GatedScan, isByGraph, leapOf, startOf } from './scan-runs.js';
 
-/** Up to so many keys are counted. */
+/** Keys that are counted one by one; an estimate above is by size. Also the keys read at a time. */
 const maxCounted = 64;
-/** Where some may be closed, it is enough to have counted so many; and so many are read for that. */
+/** With closed graphs, sampling ends after so many open matches, or after `maxRead` keys. */
 const enoughCounted = 32;
 const maxRead = 128;
-/** Where they did not suffice, the count is exact if what is open, and where it is, can be read for so much, in keys. */
+/** When the sample had fewer open matches: the cost, in keys, at which the keys of all open graphs are collected for an exact count. */
 const exactUpTo = 1024;
-/** What LevelDB's compressed tables take for a key, about. */
+/** Bytes that a key takes in LevelDB's compressed tables, about. */
 const bytesPerKey = 34;
-/** More ranges are not asked for their size one by one. */
+/** With more ranges, the size of the whole prefix is taken instead of the sum over the ranges. */
 const maxSized = 16;
 
 /** How many keys begin with a prefix. */
 export async function keysBehind(iterators: KeyIterators, { index, prefix }: KeyPrefix): Promise<number> {
   const counted = await iterators.lend(index, async (iterator) => {
     iterator.seek(prefix);
-    // LevelDB gives fewer than are asked for when they are long.
+    // LevelDB returns fewer keys than requested when the keys are long.
     for (let count = 0; ; ) {
       const keys = await iterator.nextv(maxCounted);
       const own = keys.findLastIndex((key) => key.startsWith(prefix)) + 1;
@@ -49,7 +49,7 @@ export async function openMatches(iterators: KeyIterators, scan: GatedScan, part
     await takeBehind(part, { ...scan, unique: undefined }, { last: '', take: () => found++ });
     return found;
   }
-  // What has no open match among those that were read counts as what is not there.
+  // A pattern without an open match in the sample gets the estimate of a pattern without any match.
   if (count === 0) return 0;
   const share = count / read;
   return Math.max(count, roughly(((await sizeOf(iterators, scan, gate)) / bytesPerKey) * share));
@@ -57,7 +57,7 @@ export async function openMatches(iterators: KeyIterators, scan: GatedScan, part
 
 const nothing = { isWhole: false, count: 0, read: 0 };
 
-/** The first keys of a scan. */
+/** Counts the open matches among the first keys of a scan. `isWhole`: the scan has no more keys. */
 async function sampled(iterators: KeyIterators, scan: Scan, gate: GraphGate): Promise<typeof nothing> {
   const { index, prefix } = scan.range;
   return iterators.lend(index, async (iterator) => {
@@ -84,5 +84,5 @@ async function sizeOf(iterators: KeyIterators, scan: Scan, { ranges }: GraphGate
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
-/** A power of two, so that what is closed changes the order of joins only where it changes much. */
+/** A power of two: the size includes closed quads, and small changes of these must not change the order of joins. */
 export const roughly = (count: number): number => 2 ** Math.round(Math.log2(Math.max(1, count)));

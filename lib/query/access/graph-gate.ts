@@ -1,4 +1,4 @@
-/** Which graphs a pattern may look into: those that the caller may read, of those that the dataset has. */
+/** Which graphs a pattern may look into: those of the dataset that the caller may read. They are open, all others are closed. */
 import { only as alone, type IriRange, unionOfRanges } from '../../storage/engine/iri-ranges.js';
 import type { ReadableGraphs } from './readable-graphs.js';
 import { isIri, type TermKey } from './terms.js';
@@ -18,27 +18,27 @@ export type DatasetPart = 'union' | 'named';
 export interface GraphGate {
   /** Every graph is open. */
   readonly all: boolean;
-  /** The only graphs, when they are few enough to be looked into one by one. */
+  /** The only graphs of this part of the dataset, when they are few enough (`maxFew`) to be looked up one by one. */
   readonly few: readonly string[] | undefined;
-  /** Graphs whose names lie outside of these are closed. `undefined`: nobody can say where open ones are. */
+  /** Graphs whose names lie outside of these are closed. `undefined`: no ranges are known, each graph is decided by itself. */
   readonly ranges: readonly IriRange[] | undefined;
-  /** What lies in the ranges is open, if it exists. */
+  /** Every graph that exists and whose name lies in the ranges is open. */
   readonly isExact: boolean;
-  /** `undefined` when it has to be asked for. */
+  /** `undefined`: not decided yet, the authorizer has to be asked. */
   isOpen(graph: TermKey): boolean | undefined;
-  /** Asks for those that are not known. */
+  /** Has the authorizer decide those of the graphs that are not decided yet. */
   ask(graphs: readonly TermKey[]): Promise<void>;
-  /** The same before anything is read of them; there is nothing to wait for when all are known. */
+  /** The same, for bound graphs before any key of them is read. `undefined`: all are decided already. */
   decide(graphs: Iterable<TermKey>): Promise<void> | undefined;
 }
 
 /**
- * The name under which a closed graph is looked for instead of its own: no graph has it, and what is done and awaited is the same
- * as for a graph that does not exist. What cannot be told apart by what it costs need not be told apart later.
+ * A name that no graph has, and that a lookup uses in place of the name of a closed graph. The query then does and awaits the same as for a
+ * graph that does not exist, so that its duration does not show whether a closed graph exists.
  */
 export const nameOfNone = (graph: TermKey): TermKey => `${graph}\u0001`;
 
-/** So many lookups cost less than a look at everything. */
+/** Up to so many lookups, one for each graph, cost less than one scan over all graphs. */
 const maxFew = 64;
 
 export function graphGate({ readable, defaultGraphs, namedGraphs }: DatasetGraphs, part: DatasetPart): GraphGate {

@@ -1,20 +1,20 @@
 /**
- * Ranges of resources as ranges of the names of their graphs, and where such a range begins in ordered keys. Pure; it must not
+ * Turns ranges of resources into ranges of the names of their graphs, and a bound of such a range into a bound of keys. Pure; it must not
  * know who may read what, or LevelDB.
  */
 import { type IriRange, only, unionOfRanges } from '../../storage/engine/iri-ranges.js';
 
-/** Of a linkset's graph, after the name of its resource. */
+/** The name of a linkset's graph is the name of its resource with this at the end. */
 export const linksetEnd = '.meta';
 
 /**
- * The names of the graphs of exactly the resources in the ranges, of their linksets too.
+ * The names of the graphs of exactly the resources in the ranges and of their linksets.
  * @param ranges disjoint and in order
  */
 export function graphRanges(ranges: readonly IriRange[]): readonly IriRange[] {
   const [more, fewer]: IriRange[][] = [[], []];
   for (const { from, to } of ranges) {
-    // A linkset stands on the other side of a bound than its resource only when the resource's IRI is the beginning of that.
+    // A bound separates a linkset from its resource only when the bound begins with the resource's IRI.
     for (const iri of beginnings(to)) if (iri >= from) more!.push(only(iri + linksetEnd));
     for (const iri of beginnings(from)) if (!isInRanges(ranges, iri)) fewer!.push(only(iri + linksetEnd));
   }
@@ -22,11 +22,11 @@ export function graphRanges(ranges: readonly IriRange[]): readonly IriRange[] {
   return without(unionOfRanges([...ranges, ...more!]), unionOfRanges(fewer!));
 }
 
-/** Those that were asked for last, with what they became. */
+/** Arguments and results of the last calls, the latest first. */
 let remembered: readonly (readonly [ranges: readonly IriRange[], graphs: readonly IriRange[]])[] = [];
 const maxRemembered = 8;
 
-/** The same array for the same ranges, as long as it is asked for now and then: a caller has the same ones in query after query. */
+/** `graphRanges` from a cache, as a caller has the same ranges in query after query. Equal ranges give the same array. */
 export function rememberedGraphRanges(ranges: readonly IriRange[]): readonly IriRange[] {
   const known = remembered.find(([each]) => areSame(each, ranges));
   const found = known ?? ([ranges, graphRanges(ranges)] as const);
@@ -37,10 +37,10 @@ export function rememberedGraphRanges(ranges: readonly IriRange[]): readonly Iri
 const areSame = (a: readonly IriRange[], b: readonly IriRange[]): boolean =>
   a.length === b.length && a.every(({ from, to }, at) => from === b[at]!.from && to === b[at]!.to);
 
-/** What a bound begins with, as far as it comes before the bound and its linkset does not. */
+/** The beginnings of a bound that, taken as IRIs of resources, have their linkset at or after the bound. */
 function* beginnings(bound: string): Generator<string> {
   for (let length = bound.length - 1; length > 0; length--) {
-    // Most are ruled out by the character that follows.
+    // Rules out most lengths: `.meta` comes before the bound when the bound goes on with a character greater than the dot.
     if (bound.charCodeAt(length) > firstOfEnd) continue;
     const iri = bound.slice(0, length);
     if (iri + linksetEnd >= bound) yield iri;
@@ -49,7 +49,7 @@ function* beginnings(bound: string): Generator<string> {
 
 const firstOfEnd = linksetEnd.charCodeAt(0);
 
-/** Both disjoint and in order. */
+/** The ranges minus the holes. Both are disjoint and in order. */
 function without(ranges: readonly IriRange[], holes: readonly IriRange[]): IriRange[] {
   const left: IriRange[] = [];
   for (const { from, to } of ranges) {
@@ -86,8 +86,8 @@ export const isInRanges = (ranges: readonly IriRange[], name: string): boolean =
 };
 
 /**
- * What the keys of names from `bound` on begin with, or come after. A name stands in a key with the separator after it, which is
- * more than the U+0000 of a bound that leaves out a name.
+ * A bound of names as a bound of keys. A bound that ends with U+0000 comes directly after a name, but the keys of that name go on with the
+ * separator (two U+0000), which is greater: U+0001 at the end puts the bound behind them.
  */
 export const inKeys = (bound: string): string => (bound.endsWith('\u0000') ? `${bound}\u0001` : bound);
 

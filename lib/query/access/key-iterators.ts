@@ -1,6 +1,6 @@
 /**
- * LevelDB's iterators for one query: blocks of a range, read ahead while the last one is worked on, and iterators that are kept for
- * lookups, since making one costs more than a lookup.
+ * LevelDB's iterators for one query: blocks of a range, read ahead while the query works on the last one, and iterators that are kept open
+ * for lookups, since making one costs more than a lookup.
  */
 import { block, type Level, type LevelSnapshot } from '../../storage/engine/durable-level.js';
 import { type IndexName, separator } from '../../storage/graphs/quad-keys.js';
@@ -16,11 +16,11 @@ export interface Seekable {
 export interface KeyIterators {
   /** The keys that begin with the prefix, which ends with the separator. */
   blocks(prefix: string): AsyncGenerator<readonly string[]>;
-  /** The same, continuing at the target that is given after a block. */
+  /** The same; `target` is asked after each block and names the key at which to continue, `undefined`: the next one. */
   leaps(prefix: string, target: () => string | undefined): AsyncGenerator<readonly string[]>;
-  /** The same from some key on, a few keys at first, so that little is read in vain. A target after the prefix is the end. */
+  /** The same from some key on, in small blocks at first and after a leap, which waste less. A target behind the prefix is the end. */
   steps(prefix: string, from: string, target: () => string | undefined): AsyncGenerator<readonly string[]>;
-  /** Gives an iterator over an order to the work, for as long as it lasts. */
+  /** Lends an iterator over an order until the work has settled. */
   lend<T>(index: IndexName, work: (iterator: Seekable) => Promise<T>): Promise<T>;
   hasKey(key: string): boolean;
   /** Bytes that the keys of a range take, about. */
@@ -87,7 +87,7 @@ class LevelKeys implements KeyIterators {
         const keys = await (next ?? iterator.nextv(size));
         this.assertTime();
         if (keys.length === 0) return;
-        // Reading ahead pays where much is read, and nothing is leapt over.
+        // Only full blocks are read ahead: a leap would waste what was read.
         next = size < keysAtATime ? undefined : iterator.nextv(size);
         next?.catch(() => {});
         yield keys;
@@ -137,7 +137,7 @@ class LevelKeys implements KeyIterators {
     await Promise.all(all.map((iterator) => iterator.close()));
   }
 
-  /** LevelDB ends the process when an iterator is made for a snapshot that is closed. */
+  /** Throws for a closed snapshot: LevelDB ends the process when an iterator is made for one. */
   private open(range: { readonly gte: string; readonly lt: string }): Seekable {
     if (this.isClosed) throw new Error('The query has ended.');
     this.snapshot.ref();

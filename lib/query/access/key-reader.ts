@@ -1,5 +1,5 @@
 /**
- * Keys of the four orders as tokens: which order answers a pattern, and what stands where in one key. The layout is that of `quad-keys`.
+ * Reads tokens of terms from keys of the four orders, and says which order answers a pattern. The layout is that of `quad-keys`.
  */
 import { endDigits, separator, spansOf, suffixStart } from '../../storage/graphs/key-layout.js';
 import type { IndexName } from '../../storage/graphs/quad-keys.js';
@@ -10,19 +10,19 @@ export type Terms = (TermKey | undefined)[];
 export const letters = 'SPOG';
 export const graphAt = 3;
 
-/** The keys that may match, all of which begin with the prefix. */
+/** The range of keys that may match a pattern: those that begin with the prefix. */
 export interface KeyPrefix {
   readonly index: IndexName;
   readonly prefix: string;
-  /** How many terms it has. */
+  /** How many terms the prefix has. */
   readonly length: number;
   /** The types and lengths of the terms in the prefix: a key without them holds other terms of the same characters. */
   readonly suffix: string;
-  /** Terms that are bound and not in the prefix, to be compared. */
+  /** The places of bound terms that are not in the prefix: they are compared key by key. */
   readonly others: readonly number[];
 }
 
-/** The order for what is bound (subject 1, predicate 2, object 4, graph 8). */
+/** The order for each set of bound places, the index being their sum (subject 1, predicate 2, object 4, graph 8). */
 const orders: readonly IndexName[] = [
   ...(['GSPO', 'SPOG', 'POGS', 'SPOG', 'OGSP', 'SPOG', 'POGS', 'SPOG'] as const),
   ...(['GSPO', 'GSPO', 'GSPO', 'GSPO', 'OGSP', 'OGSP', 'POGS', 'GSPO'] as const),
@@ -57,15 +57,15 @@ export function wholeKey(terms: Terms): string {
   return prefix + suffix + suffix.length.toString(36).padStart(5, '0');
 }
 
-/** Where the terms of keys with the same end begin and end, counted from after the index name. */
+/** Where terms begin and end in all keys that have the same types and lengths at their end, in characters of the key. */
 interface Layout {
   readonly suffixAt: number;
   /** By S, P, O, G. */
   readonly starts: readonly number[];
   readonly ends: readonly number[];
-  /** What goes before the raw text in a token. */
+  /** What a token has before the text of the term: the mark and the types and lengths; empty for an IRI. */
   readonly heads: readonly string[];
-  /** The end without the part of the graph: what tells triples of the same characters apart. */
+  /** Types and lengths of subject, predicate and object: they tell triples of the same characters apart. */
   readonly triple: string;
   /** Where the text of the object begins, after its datatype or language. */
   readonly textAt: number;
@@ -85,7 +85,7 @@ export class KeyReader {
     this.places = [...index].map((letter) => letters.indexOf(letter));
   }
 
-  /** False when the key's terms are not those of the prefix. */
+  /** Takes a key as the current one. False: its first terms are not those of the prefix, but others of the same characters. */
   read(key: string, suffix: string): boolean {
     const suffixAt = suffixStart(key);
     if (!key.startsWith(suffix, suffixAt)) return false;
@@ -101,7 +101,7 @@ export class KeyReader {
     return true;
   }
 
-  /** A term of the last key. */
+  /** A term of the current key. */
   token(place: number): TermKey {
     const { heads, starts, ends } = this.layout;
     const raw = this.key.slice(starts[place]!, ends[place]!);
@@ -113,7 +113,7 @@ export class KeyReader {
     return this.layout.starts[graphAt]!;
   }
 
-  /** What the triple has after its graph, and its types: with what is before the graph, its identity. */
+  /** The terms after the graph, and the types and lengths of the triple. With the part before the graph, they identify the triple. */
   get rest(): string {
     const { ends, suffixAt, triple } = this.layout;
     const from = ends[graphAt]! + separator.length;

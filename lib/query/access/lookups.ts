@@ -1,6 +1,6 @@
 /**
- * Many lookups at once: side by side, each through an iterator that is kept, since a way to LevelDB's threads and back costs more than what
- * is read there.
+ * Many lookups at once: several run concurrently, each with an iterator that is kept open, since the round trip to LevelDB's threads costs
+ * more than the read itself.
  */
 import type { KeyIterators } from './key-iterators.js';
 import type { KeyPrefix } from './key-reader.js';
@@ -15,15 +15,15 @@ interface Expected {
   keys: number;
 }
 
-/** `false`: no more is wanted; a string: where it continues; anything else: after what was handed over. */
+/** What `take` wants next. `false`: no more keys; a string: the key to continue at; anything else: the next keys. */
 type Answer = string | boolean | undefined;
-/** The same, or something to wait for. */
+/** The same, or a promise of it. */
 type Answering = Answer | Promise<Answer> | Promise<void>;
 
-/** What becomes of the keys. */
+/** What is done with the keys of a lookup. */
 interface Reading<Of> {
   readonly take: (keys: readonly string[], of: Of) => Answering;
-  /** Where the first key of use may be, when that is after the prefix. */
+  /** The key to start at, when the first keys of the prefix are of no use. */
   readonly startOf?: (of: Of) => string | undefined;
 }
 
@@ -64,7 +64,7 @@ async function readPrefix(
       if (answer === false || keys.length === 0 || count < keys.length) break;
       if (typeof answer === 'string') iterator.seek(answer);
     }
-    // One more tells the end. Each key that is read for nothing costs a string.
+    // One key more than expected: the first one behind the prefix shows the end. Each further key costs a string for nothing.
     expected.keys = Math.min(maxAtATime, Math.max(2, Math.ceil((expected.keys + read + 1) / 2)));
   });
 }

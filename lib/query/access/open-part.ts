@@ -1,6 +1,6 @@
 /**
- * The keys of all graphs that are open, when they are few: a query that has read much in vain continues with these instead, so that what it
- * may not read costs it no more than what it may.
+ * The keys of all open graphs, when they are few. A query that has read many keys of closed graphs collects these and continues with them,
+ * so that closed graphs cost it no more than open ones.
  */
 
 import type { IriRange } from '../../storage/engine/iri-ranges.js';
@@ -14,26 +14,26 @@ import { graphAt, KeyReader, keyPrefix } from './key-reader.js';
 import { eachMatch, type Scan } from './scan.js';
 import type { TermKey } from './terms.js';
 
-/** Keys that are read in vain before it is looked whether there are fewer that are open; then twice as many each time. */
+/** Keys that a query reads without a match before it starts to collect open keys. It collects more after each doubling. */
 const firstWaste = 64;
-/** What may be spent on that for so many: twice as much while it is little, and half as much when it is more. */
+/** What collecting may cost, in keys, after so many were wasted: twice as much, up to `maxDoubled`, or half as much when that is more. */
 const maxDoubled = 1024;
 const allowedFor = (wasted: number): number => Math.max(Math.min(2 * wasted, maxDoubled), 0.5 * wasted);
-/** Keys that are asked for after a seek; more when they are all in the range. */
+/** Keys that are read after a seek; four times as many, up to `maxAsked`, each time that all were in the range. */
 const firstAsked = 32;
 const maxAsked = 1000;
-/** More keys are not kept. */
+/** Collecting is given up when it costs more, in keys. */
 const maxKept = 16_384;
-/** The same where every graph has to be met to be known to be closed. */
+/** The same without known ranges: each closed graph has then to be read, or skipped with a seek. */
 const maxUnguided = 4096;
 /** What a seek costs, in keys. */
 const seekCost = 25;
-/** LevelDB's tables take about so much for a key. */
+/** Bytes that a key takes in LevelDB's compressed tables, about. */
 const bytesPerKey = 34;
-/** So many ranges are asked for their size. */
+/** The size is that of the first ranges, up to so many. */
 const maxSized = 8;
 
-/** What it costs to ask about graphs, in keys. */
+/** What a question to the authorizer costs, in keys. */
 const askCost = 100;
 
 const everywhere: readonly IriRange[] = [{ from: '', to: '\uffff' }];
@@ -41,7 +41,7 @@ const prefix = `GSPO${separator}`;
 const nothingBound = [undefined, undefined, undefined, undefined];
 
 export class OpenPart {
-  /** All keys of open graphs are here. */
+  /** All keys of open graphs have been collected. */
   isWhole = false;
   private readonly reader = new KeyReader('GSPO');
   private readonly keys: string[] = [];
@@ -49,7 +49,7 @@ export class OpenPart {
   private wasted = 0;
   private next = firstWaste;
   private cost = 0;
-  /** Where it is to be read on. */
+  /** The key at which collecting continues. */
   private at = prefix;
   private isLarge = false;
   private growing: Promise<void> | undefined;
@@ -59,15 +59,15 @@ export class OpenPart {
     private readonly gate: GraphGate,
   ) {}
 
-  /** Where nobody can say where open graphs are, closed ones are leapt over, each by itself. */
+  /** Without known ranges, all graphs are visited, and each closed one is skipped with a seek of its own. */
   private get ranges(): readonly IriRange[] {
     return this.gate.ranges ?? everywhere;
   }
 
   /**
-   * Notes keys that were read in vain.
-   * @param least what may be spent in any case
-   * @returns true when the rest of the query is answered from here
+   * Counts keys that were read without a match, and collects open keys as far as these allow.
+   * @param least what collecting may cost in any case, in keys
+   * @returns true when all are collected, so that the rest of the query is answered from them
    */
   async spend(keys: number, least = 0): Promise<boolean> {
     this.wasted += keys;
@@ -85,7 +85,7 @@ export class OpenPart {
     return this.isWhole;
   }
 
-  /** The keys of the scan's order that have all of its terms, as LevelDB sorts them. */
+  /** The collected keys that have the scan's bound terms, as keys of the scan's order, sorted as in LevelDB. */
   keysOf({ range: { index }, bound }: Scan): string[] {
     const place = [0, 2, 1].find((each) => bound[each] !== undefined);
     const some = place === undefined ? this.keys : (this.by(place).get(bound[place]!) ?? []);
@@ -110,7 +110,7 @@ export class OpenPart {
     return lists;
   }
 
-  /** Reads on until it has cost so much. */
+  /** Collects until the cost has reached `most` keys. */
   private async grow(most: number): Promise<void> {
     if (this.cost === 0 && (await this.size()) > 2 * maxKept) this.isLarge = true;
     else await this.iterators.lend('GSPO', (iterator) => this.read(iterator, most));
@@ -118,7 +118,7 @@ export class OpenPart {
     if (this.isLarge) this.keys.length = 0;
   }
 
-  /** At least how many keys there are, about: LevelDB says it of what it has sorted into its files. */
+  /** About how many keys open graphs have at least: LevelDB knows the size only of what is in its sorted files. */
   private async size(): Promise<number> {
     const some = this.gate.ranges?.slice(0, maxSized) ?? [];
     const sizes = some.map(({ from, to }) => this.iterators.sizeBetween(prefix + inKeys(from), prefix + inKeys(to)));
@@ -150,7 +150,7 @@ export class OpenPart {
       await rest;
       isThere = own.length === keys.length && keys.length > 0;
       if (!isThere) {
-        // The first key after the range says where the next one is of use.
+        // The first key behind the range: ranges that end before it have no keys.
         this.at = keys[own.length] ?? `${prefix}\uffff`;
         continue;
       }
@@ -162,19 +162,19 @@ export class OpenPart {
   }
 }
 
-/** What is still to be taken of a scan. */
+/** The part of a scan that is left. */
 interface Rest {
-  /** The key after which it stands. */
+  /** The last key that was read before. */
   readonly last: string;
   readonly take: (key: string) => void;
 }
 
-/** Takes the matches of a scan that stand after a key in its order, from the part. */
+/** Takes the matches of a scan that come after a key in its order, from the collected keys. */
 export async function takeBehind(part: OpenPart, scan: Scan, { last, take }: Rest): Promise<void> {
   const keys = part.keysOf(scan);
   let at = 0;
   while (at < keys.length && compareKeys(keys[at]!, last) <= 0) at++;
-  // Triples of the union that were met before are met again, so that their copies after the key are none.
+  // Shows the triples up to the key to the scan's `unique` again, so that copies of them after the key are no matches.
   await eachMatch(scan, keys.slice(0, at), () => {});
   await eachMatch(scan, keys.slice(at), take);
 }

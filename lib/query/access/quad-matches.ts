@@ -15,14 +15,14 @@ import { decided, fewGraphs, Scans } from './scans.js';
 import { type SubjectKeys, type SubjectList, subjectKeys } from './subject-keys.js';
 import { joinTokens, type TermKey } from './terms.js';
 
-/** The terms in blocks, which come again now and then. The place stands next after the scan's prefix. */
+/** The terms of a place, in blocks; a term may come again in a later block. The place is the next one after the scan's prefix. */
 export async function* distinctTokens(runs: ScanRuns, scan: Scan, place: number): AsyncGenerator<TermKey[]> {
   const { range, reader } = scan;
   let found = new Set<TermKey>();
   const tokenIn = (key: string): TermKey | undefined => (reader.read(key, '') ? reader.token(place) : undefined);
   const leap = (keys: readonly string[]): string | undefined => {
     const last = tokenIn(keys.at(-1)!)!;
-    // A whole block of one term that is found already: what else has it need not be read.
+    // The whole block has one term, which is found already: skip the other keys that have it.
     return found.has(last) && tokenIn(keys[0]!) === last ? `${range.prefix}${last}\u0000\u0001` : undefined;
   };
   for await (const _ of runs.run({ ...scan, unique: undefined }, () => found.add(reader.token(place)), leap)) {
@@ -31,7 +31,7 @@ export async function* distinctTokens(runs: ScanRuns, scan: Scan, place: number)
   }
 }
 
-/** The graphs of scans of one graph each, as far as they have a match. */
+/** The graphs that have a match. Each scan is of one graph. */
 export async function* graphsWithMatches(runs: ScanRuns, scans: readonly Scan[]): AsyncGenerator<TermKey[]> {
   for (const scan of scans) {
     let isFound = false;
@@ -44,8 +44,8 @@ export async function* graphsWithMatches(runs: ScanRuns, scans: readonly Scan[])
 }
 
 /**
- * Blocks of set lengths from blocks of any: how many items came together would tell of those that were left out between them, since what
- * works block by block shows the lengths in the order of its rows. Pure.
+ * `even` makes blocks of fixed lengths from blocks of any length. These depend on how many closed quads were left out, and an operator that
+ * works block by block would show them in the order of its rows. Pure.
  */
 const firstLength = 64;
 const maxLength = 2048;
@@ -66,20 +66,20 @@ export async function* even<T>(blocks: AsyncIterable<readonly T[]>): AsyncGenera
   if (waiting.length > 0) yield waiting;
 }
 
-/** What is matched: bound terms, and what is wanted of the others. */
+/** What is wanted of the matches of a pattern. */
 export interface Wanted {
   readonly part: DatasetPart;
   /** The places (S, P, O, G) whose terms are wanted. */
   readonly places: readonly number[];
   readonly among?: Among | undefined;
-  /** Others will ask for the same subjects. */
+  /** Other patterns of the query will ask for the same subjects. */
   readonly isStar?: boolean | undefined;
 }
 
-/** What reading costs, in keys of a scan. */
+/** What a read costs, where reading one key in a scan costs 1. */
 export interface Costs {
   readonly lookUp: number;
-  /** A whole quad, which needs no iterator. */
+  /** Whether a quad exists, which needs no iterator. */
   readonly quad: number;
   /** A lookup with `isStar`. */
   readonly subject: number;
@@ -88,10 +88,10 @@ export interface Costs {
 export interface QuadMatches {
   readonly costs: Costs;
   stream(bound: Terms, wanted: Wanted): AsyncGenerator<Terms[]>;
-  /** The matches of each, in the order given. */
+  /** The matches of each pattern, in the order given. */
   lookUp(bounds: readonly Terms[], wanted: Wanted): Promise<Terms[][]>;
   count(bound: Terms, part: DatasetPart): Promise<number>;
-  /** The terms of the place, which come again now and then; it stands next after what is bound in an order. */
+  /** The terms of a place, in blocks; a term may come again. In some order of keys, the place is the next one after the bound terms. */
   distinct(bound: Terms, place: number, part: DatasetPart): AsyncGenerator<TermKey[]>;
   /**
    * How many matches there are, about: all keys where every graph is open, exact for a few; otherwise those in open graphs.
@@ -241,8 +241,8 @@ class KeyMatches implements QuadMatches {
 }
 
 /**
- * Scans side by side whose matches stand in the order of the scans, whichever ends first: the order of rows must not depend
- * on how long reading takes, which what is hidden changes.
+ * Scans that run concurrently, with their matches in the order of the scans, whichever ends first: closed quads change how long a
+ * scan takes, and must not change the order of rows.
  * @returns hands over the matches when all have been read
  */
 function inTurn(
@@ -269,11 +269,11 @@ function inTurn(
 const triplePlaces = [0, 1, 2];
 
 const costs: Costs = { lookUp: 25, quad: 5, subject: 15 };
-/** A scan reads what is closed, too. How much that is must not show, so that it is taken to be as much as what is open. */
+/** A scan reads closed quads, too. A plan must not show how many: these costs assume as many as there are open ones. */
 const gatedCosts: Costs = { lookUp: 12, quad: 3, subject: 8 };
-/** Graphs that are looked into to estimate what many have. */
+/** An estimate over several graphs counts in so many of them and extrapolates. */
 const maxEstimated = 8;
 
-/** Bounds that are looked up together have the same places bound. */
 const canBeSubject = (token: TermKey): boolean => canMatch([token, undefined, undefined, undefined]);
+/** Asked of the first pattern alone: those that are looked up together have the same places bound. */
 const isComplete = (bound: Terms): boolean => bound.every((token) => token !== undefined);

@@ -1,6 +1,6 @@
 /**
- * Which graphs of the store exist for the caller: those of resources it may read, of one part of the storage when only that is asked. Each
- * is decided once per query, and only when a query meets it.
+ * Which graphs of the store exist for the caller: those of resources that it may read, and only within the part of the storage that the query
+ * is limited to, if any. Each is decided once per query, when the query first reads a key of it.
  */
 
 import type { Level, LevelSnapshot } from '../../storage/engine/durable-level.js';
@@ -8,7 +8,7 @@ import { type IriRange, only, subtree, unionOfRanges } from '../../storage/engin
 import { readRecord, recordKey } from '../../storage/state/records.js';
 import { clipped, isInRanges, linksetEnd, rememberedGraphRanges } from './graph-ranges.js';
 
-/** Which graphs the caller may read, as far as it can be said at once. */
+/** Which resources the caller may read: those in the ranges and those of the owner. `decide`: the authorizer is asked for each. */
 export type GraphScope =
   | 'everything'
   | 'nothing'
@@ -20,9 +20,9 @@ export interface ReadableGraphsOptions {
   readonly snapshot: LevelSnapshot;
   readonly scope: GraphScope;
   readonly within: string | undefined;
-  /** Graphs that are none yet, or none any more (`hiddenGraphs`). */
+  /** Graphs with keys in the store that are still being written, or deleted and not yet removed (`hiddenGraphs`). */
   readonly hidden?: ReadonlySet<string>;
-  /** What the scope's owner owns, in order, when it is known; otherwise the records say it, graph by graph. */
+  /** The IRIs of what the scope's owner owns, in order. Absent: the record of each resource says who owns it. */
   readonly owned?: readonly string[] | undefined;
   /** Asks the authorizer, which is on another thread. */
   readonly decide: (iris: readonly string[]) => Promise<readonly boolean[]>;
@@ -31,13 +31,13 @@ export interface ReadableGraphsOptions {
 export interface ReadableGraphs {
   /** True when every graph is readable, so that none has to be asked for. */
   readonly all: boolean;
-  /** Graphs whose names lie outside of these are not readable. Absent: nobody can say where readable ones are. */
+  /** Graphs whose names lie outside of these are not readable. Absent: no ranges are known, each graph is decided by itself. */
   readonly ranges?: readonly IriRange[] | undefined;
-  /** What lies in the ranges is readable, if it exists. */
+  /** Every graph that exists and whose name lies in the ranges is readable. */
   readonly isExact?: boolean;
-  /** At once, when it is known or can be told without asking; otherwise `undefined`. */
+  /** Whether a graph is readable; `undefined`: the authorizer has to be asked. */
   known(graph: string): boolean | undefined;
-  /** Decides those that are not known. */
+  /** Has the authorizer decide those that are not `known`. */
   resolve(graphs: readonly string[]): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export interface ReadableGraphs {
 export const resourceOf = (graph: string): string =>
   graph.endsWith(linksetEnd) ? graph.slice(0, -linksetEnd.length) : graph;
 
-/** Where resources lie that may be readable; absent: anywhere. And whether all that lie there are. */
+/** Ranges outside of which no resource is readable (absent: none are known), and whether every resource within them is readable. */
 function rangesOf({
   scope,
   within,

@@ -1,6 +1,6 @@
 /**
- * Scans run over the ordered keys: all keys of a range where every graph is open, and with leaps and a bound on what is read in vain where
- * some are closed.
+ * Runs scans over the ordered keys. Where every graph is open, all keys of a range are read. Where some are closed, seeks leap over their
+ * keys, and `OpenPart` bounds how many keys are read without a match.
  */
 import { distinctTriples } from './distinct-triples.js';
 import type { GraphGate } from './graph-gate.js';
@@ -18,27 +18,27 @@ export interface Wish {
   readonly take: (key: string) => unknown;
 }
 
-/** Gives where to continue after a block of keys, when that is not after it. */
+/** Names the key to continue at after a block of keys; `undefined`: the next one. */
 export type Leap = (keys: readonly string[]) => string | undefined;
 
-/** Stands for the end where a place to continue at is asked for: no key is greater. */
+/** As the key to continue at: the end of the scan. No key is greater. */
 const end = '\uffff';
 
 export class ScanRuns {
-  /** @param part of the scans' gates; scans without a gate need none */
+  /** @param part the open part of a gate; scans without a gate need none */
   constructor(
     private readonly iterators: KeyIterators,
     private readonly part: (gate: GraphGate) => OpenPart,
   ) {}
 
-  /** Calls for each match, and comes back after each block of keys. */
+  /** Calls `take` for each match, and yields after each block of keys. */
   run(scan: Scan, take: TakeKey, leap?: Leap): AsyncGenerator<void> {
     const { gate } = scan;
     if (!gate) return this.plain(scan, take, leap);
     return gate.ranges?.length === 0 ? nothing() : this.gated({ ...scan, gate }, take, leap);
   }
 
-  /** Many small ones side by side. */
+  /** Runs many small scans concurrently. */
   async runMany(wishes: readonly Wish[]): Promise<void> {
     const wanted: [KeyPrefix, Wish][] = [];
     for (const wish of wishes) {
@@ -86,7 +86,7 @@ export class ScanRuns {
     yield;
   }
 
-  /** What is still to be read of the keys of a lookup: where to continue, or nothing. */
+  /** Takes the matches among keys of a lookup. Returns the key to continue at, `undefined` for the next one, `false` when it is done. */
   private async takeSome(keys: readonly string[], { scan, take }: Wish): Promise<string | false | undefined> {
     const { gate } = scan;
     let wantsMore = true;
@@ -118,7 +118,7 @@ function takeAll(keys: readonly string[], { scan, take }: Wish): Promise<void> |
 
 async function* nothing(): AsyncGenerator<void> {}
 
-/** What repeats is to be found out from the beginning. */
+/** The scan for a run from its beginning: no triple has been seen yet. */
 const anew = (scan: Scan): Scan => (scan.unique ? { ...scan, unique: distinctTriples() } : scan);
 
 /** The graph is what stands next after the scan's prefix, so that keys of one graph stand together. */
@@ -131,15 +131,15 @@ export function startOf(scan: Scan, { ranges }: GraphGate): string {
   return first && isByGraph(scan) ? prefix + inKeys(first.from) : prefix;
 }
 
-/** A leap over fewer keys costs more than they do. */
+/** A seek costs more than reading fewer keys. */
 const leastLeap = 16;
 
-/** Leaps over closed graphs, to where one may be open; `end` when there is none. */
+/** The key behind closed graphs, where the next open one may begin; `end`: there is none; `undefined`: a leap is not worth it. */
 export function leapOf(scan: Scan, { ranges, isOpen }: GraphGate, keys: readonly string[]): string | undefined {
   if (!isByGraph(scan)) return undefined;
   const { reader, range } = scan;
   const graphOf = (key: string): string | undefined =>
-    // A key with other terms of the same characters says nothing of graphs.
+    // A key of other terms than the prefix has, with the same characters, may have its graph elsewhere.
     reader.read(key, range.suffix) ? reader.token(graphAt) : undefined;
   const last = graphOf(keys.at(-1)!);
   if (last === undefined || isOpen(last) !== false) return undefined;

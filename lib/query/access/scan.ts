@@ -1,11 +1,11 @@
-/** Keys read as matches: those of one range, in graphs that are open, each triple of the union once. */
+/** Takes matches from keys: those of one range, in open graphs, each triple of the union default graph once. */
 import { graphPrefix } from '../../storage/graphs/quad-keys.js';
 import type { DistinctTriples } from './distinct-triples.js';
 import type { GraphGate } from './graph-gate.js';
 import { graphAt, type KeyPrefix, type KeyReader, type Terms } from './key-reader.js';
 import { isIri, type TermKey } from './terms.js';
 
-/** Matches are wanted only with one of these terms in this place. */
+/** Only matches with one of these terms in this place are wanted. */
 export interface Among {
   readonly place: number;
   readonly tokens: { has(token: TermKey): boolean };
@@ -29,7 +29,7 @@ export const canMatch = ([subject, predicate, , graph]: Terms): boolean =>
   (predicate === undefined || isIri(predicate)) &&
   (graph === undefined || isIri(graph));
 
-/** The terms of the match that the reader is on. */
+/** The terms of the match whose key the reader holds. */
 export function termsOf({ bound, reader }: Scan, places: readonly number[]): Terms {
   const terms: Terms = [undefined, undefined, undefined, undefined];
   for (const place of places) terms[place] = bound[place] ?? reader.token(place);
@@ -37,8 +37,8 @@ export function termsOf({ bound, reader }: Scan, places: readonly number[]): Ter
 }
 
 /**
- * Calls for each key that matches, the reader being on it. Graphs that are not decided yet are asked for together; only then
- * is there something to wait for.
+ * Calls `take` for each key that matches, while the reader holds it. The authorizer is asked for all undecided graphs of the
+ * keys together; only then a promise is returned.
  */
 export function eachMatch(scan: Scan, keys: readonly string[], take: TakeKey): Promise<void> | undefined {
   const at = takeMatches(scan, keys, 0, take);
@@ -50,7 +50,7 @@ async function afterAsking(scan: Scan, keys: readonly string[], from: number, ta
     await scan.gate!.ask(undecided(scan, keys, at));
 }
 
-/** Returns where it had to stop for an undecided graph, or the end. */
+/** Returns the index of the first key of an undecided graph, at which it stops, or the number of keys. */
 function takeMatches(scan: Scan, keys: readonly string[], from: number, take: TakeKey): number {
   const { range, bound, reader, gate, unique, among } = scan;
   const { suffix, others } = range;

@@ -1,6 +1,6 @@
 /**
- * Which scans answer a pattern in a part of the dataset: one, or one for each graph when there are few, with the closed ones replaced by
- * one that does not exist.
+ * Which scans answer a pattern in a part of the dataset: one, or one for each graph when there are few. A closed one of these is replaced by
+ * a graph that does not exist.
  */
 import type { IndexName } from '../../storage/graphs/quad-keys.js';
 import { type DistinctTriples, distinctEverywhere, distinctTriples } from './distinct-triples.js';
@@ -9,7 +9,7 @@ import { graphAt, KeyReader, keyPrefix, type Terms } from './key-reader.js';
 import type { Among, Scan } from './scan.js';
 
 interface ScanOptions {
-  /** Instead of the order that fits best. */
+  /** The order of keys to read, instead of the one that fits the bound terms best. */
   readonly order?: IndexName;
   readonly unique?: DistinctTriples | undefined;
   readonly among?: Among | undefined;
@@ -25,7 +25,7 @@ export class Scans {
 
   constructor(private readonly gates: Readonly<Record<DatasetPart, GraphGate>>) {}
 
-  /** One scan. The graph, when it is bound, has been decided. */
+  /** One scan. A bound graph has to be decided before (`decided`). */
   one(bound: Terms, part: DatasetPart, { order, unique, among }: ScanOptions = {}): Scan {
     const isBound = bound[graphAt] !== undefined;
     const grouped = part === 'union' && !isBound;
@@ -71,7 +71,7 @@ export async function decided(gate: GraphGate, bounds: readonly Terms[]): Promis
   return bounds.map((bound) => [bound[0], bound[1], bound[2], openName(gate, bound[graphAt]!)]);
 }
 
-/** The few graphs of a gate, decided. */
+/** The few graphs of a gate, authorized, the closed ones replaced as in `decided`. `undefined`: there are many. */
 export async function fewGraphs(gate: GraphGate): Promise<readonly string[] | undefined> {
   const { few } = gate;
   if (!few) return undefined;

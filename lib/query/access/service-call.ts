@@ -1,4 +1,4 @@
-/** What a query wants of other endpoints, in the words of SERVICE. */
+/** A call of SERVICE to another endpoint, and its answer. */
 
 /** What a query asks of another endpoint. */
 export interface ServiceCall {
@@ -6,7 +6,7 @@ export interface ServiceCall {
   readonly query: string;
 }
 
-/** Its answer as it came, or why there is none, in words that the client may read. */
+/** The unparsed body of the answer, or why there is none, in words that the client may read. */
 export type ServiceAnswer =
   | { readonly body: Uint8Array }
   | { readonly code: 'service-failed' | 'query-limit'; readonly message: string };

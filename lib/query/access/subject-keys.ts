@@ -1,22 +1,22 @@
 /** All keys of a subject, read once for the several patterns of a query that ask for it. */
 import type { TermKey } from './terms.js';
 
-/** A subject with more keys is asked pattern by pattern. */
+/** The keys of a subject that has more are not kept: each pattern reads its own. */
 const maxOfSubject = 256;
-/** Keys that are kept. */
+/** With more keys than these in all, everything is forgotten before the next load. */
 const maxKept = 200_000;
 
 export interface SubjectKeys {
-  /** Reads the keys of those that are not there yet. */
+  /** Reads the keys of the subjects that are not kept yet. */
   load(subjects: Iterable<TermKey>): Promise<void>;
-  /** In the order SPOG; `undefined`: too many. */
+  /** The subject's keys of the order SPOG; `undefined`: it has too many. */
   of(subject: TermKey): readonly string[] | undefined;
 }
 
-/** The keys of a subject are added to a list, until it takes no more. */
+/** Collects the keys of a subject. */
 export interface SubjectList {
   readonly subject: TermKey;
-  /** `false`: these are too many. */
+  /** `false`: the subject has too many keys, and no more are wanted. */
   add(keys: readonly string[]): boolean;
 }
 

@@ -1,12 +1,12 @@
-/** Terms as the engine moves them: one text per term, equal exactly when the terms are, and a slice away from the text in a key. */
+/** Terms as the query engine passes them: strings that are equal exactly when the terms are, and that slices of a key make up. */
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { separator, suffixLengths } from '../../storage/graphs/key-layout.js';
 import { encodeTerm } from '../../storage/graphs/quad-keys.js';
 
 /**
- * An IRI as it is; any other term as U+0001, its types and lengths as they stand at the end of a key, and its text as it
- * stands in front.
+ * An IRI as it is. Any other term as U+0001, its types and lengths (as at the end of a key), and its text (as in the front
+ * part of a key).
  */
 export type TermKey = string;
 
@@ -22,7 +22,7 @@ export const rawOf = (token: TermKey): string => (isIri(token) ? token : token.s
 export const suffixOf = (token: TermKey): string =>
   isIri(token) ? `0${token.length.toString(36).padStart(4, '0')}` : token.slice(1, 1 + suffixLengths[token[1]!]!);
 
-/** @throws LwsError for what the store cannot hold, unless it is an IRI */
+/** @throws LwsError for a term that the store cannot hold; IRIs are not checked */
 export function tokenOf(term: Term): TermKey {
   if (term.termType === 'NamedNode') return term.value;
   const { value, suffix } = encodeTerm(term);
@@ -62,10 +62,10 @@ export function termOf(token: TermKey): NamedNode | BlankNode | Literal {
   return datatype === undefined ? factory.literal(text) : factory.literal(text, factory.namedNode(datatype));
 }
 
-/** IRIs that are kept as terms, since they repeat. */
+/** IRIs whose terms `termCache` keeps. */
 const maxNodes = 10_000;
 
-/** `termOf` for many terms, of which IRIs come again. */
+/** `termOf` for many terms, among which the same IRIs come again. */
 export function termCache(): (token: TermKey) => Term {
   const nodes = new Map<TermKey, Term>();
   return (token) => {
@@ -80,7 +80,7 @@ export function termCache(): (token: TermKey) => Term {
   };
 }
 
-/** Several terms as one text. IRIs hold no control characters, and other tokens tell their own length. */
+/** Several terms as one text, different for different terms: IRIs hold no control characters, and other tokens contain their length. */
 export function joinTokens(row: readonly (TermKey | undefined)[], slots: readonly number[]): string {
   if (slots.length === 1) return row[slots[0]!] ?? '\u0002';
   let text = '';

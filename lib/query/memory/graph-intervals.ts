@@ -1,6 +1,6 @@
 /**
- * Where the graphs that may be open stand among the numbers of an index: names are in ranges, numbers are in the order of names, and
- * so are the quads of a range of names. It must not know who may read what, or what quads mean.
+ * Turns ranges of names of open graphs into intervals of the graphs' numbers and of their quads: in the base, numbers are in the order of
+ * names, and quads in the order of numbers. It must not know who may read what, or what quads mean.
  */
 import type { IriRange } from '../../storage/engine/iri-ranges.js';
 import type { GraphGate } from '../access/graph-gate.js';
@@ -9,20 +9,20 @@ import type { MemoryView } from './memory-view.js';
 import { gspo, type Ids, lowerBound, type QuadRange, type SortedQuads } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
-/** More ranges are only looked for when they will be asked for again: each takes two searches. */
+/** More ranges are searched for only when later queries will use the result (`isExact`): each takes two binary searches. */
 const maxOnce = 64;
-/** It is not worth looking for less. */
+/** With fewer quads to scan, intervals are not worth it. */
 const leastLength = 1024;
 
-/** What was found for ranges: beginnings and ends of intervals, alternately and in order. */
+/** The intervals of some ranges: beginnings and ends, alternately and in order. */
 interface Found {
-  /** Of the graphs' numbers. */
+  /** As numbers of graphs. */
   readonly ids: Uint32Array;
-  /** Of the places of their quads. */
+  /** As indexes of their quads in the columns of GSPO. */
   readonly quads: Uint32Array;
 }
 
-/** What was found, by the quads of the base and the ranges, which are the same in query after query of a caller. */
+/** The intervals by the quads of the base and the array of ranges, which is the same in query after query of a caller. */
 const remembered = new WeakMap<SortedQuads, WeakMap<readonly IriRange[], Found | undefined>>();
 
 export class GraphIntervals {
@@ -33,7 +33,7 @@ export class GraphIntervals {
     private readonly view: MemoryView,
   ) {}
 
-  /** Whether a graph is open, as far as its number tells. */
+  /** Whether a graph is open, if the intervals tell; otherwise `undefined`. */
   isOpen(graph: number): boolean | undefined {
     if (graph >= this.view.terms.baseSize) return undefined;
     const { found } = this;
@@ -45,12 +45,12 @@ export class GraphIntervals {
       if (ids[middle]! <= graph) low = middle + 1;
       else high = middle;
     }
-    // Behind a beginning, and before its end.
+    // An even number of bounds lies before the graph: it is in no interval.
     if (low % 2 === 0) return false;
     return this.gate.isExact ? true : undefined;
   }
 
-  /** The parts of the base in which open graphs are. `undefined`: nobody can say, or it is as quick to look at all. */
+  /** The parts of the base in which open graphs are. `undefined`: they are not known, or it is as quick to look at all quads. */
   ranges(ids: Ids, length: number): readonly QuadRange[] | undefined {
     if (length < leastLength || !this.found) return undefined;
     let rest = 0;
@@ -73,7 +73,7 @@ function intervalsOf({ ranges, isExact }: GraphGate, { terms, layers }: MemoryVi
   const { quads } = layers[0]!;
   const known = remembered.get(quads) ?? new WeakMap<readonly IriRange[], Found | undefined>();
   remembered.set(quads, known);
-  // Beyond ASCII the order of names and that of bytes may differ.
+  // Beyond ASCII the order of JavaScript strings and that of their UTF-8 bytes differ.
   if (!known.has(ranges)) known.set(ranges, ranges.every(isAscii) ? search(ranges, terms, quads) : undefined);
   return known.get(ranges);
 }

@@ -3,18 +3,18 @@ import type { GraphGate } from '../access/graph-gate.js';
 import type { TermIds } from './term-ids.js';
 
 const [open, closed] = [1, 2];
-/** Numbers of a page: a query that meets few graphs does not pay for all. */
+/** Graphs of a page; pages are made when needed, so that a query over few graphs does not pay for all. */
 const pageBits = 12;
 const pageLength = 1 << pageBits;
 
 export class GraphVerdicts {
-  /** Graphs that the gate had to be asked about. */
+  /** How many graphs the gate had to be asked about. */
   decided = 0;
-  /** By the number of the graph; 0: not known. */
+  /** Verdicts by the number of the graph; 0: not known. */
   private readonly pages: (Uint8Array | undefined)[];
   private readonly undecided = new Set<number>();
 
-  /** @param tell says of some graphs whether they are open, quicker than the gate */
+  /** @param tell says of some graphs whether they are open, without the cost of asking the gate */
   constructor(
     private readonly gate: GraphGate,
     private readonly terms: TermIds,
@@ -23,7 +23,7 @@ export class GraphVerdicts {
     this.pages = new Array<undefined>((terms.size >>> pageBits) + 1).fill(undefined);
   }
 
-  /** `undefined`: it has to be asked for. */
+  /** `undefined`: the authorizer has to be asked (`note`, `ask`). */
   isOpen(graph: number): boolean | undefined {
     let page = this.pages[graph >>> pageBits];
     if (!page) {
@@ -41,12 +41,12 @@ export class GraphVerdicts {
     return isOpen;
   }
 
-  /** Notes a graph to be asked for. */
+  /** Notes a graph for the next `ask`. */
   note(graph: number): void {
     this.undecided.add(graph);
   }
 
-  /** Asks for those that are noted. */
+  /** Has the authorizer decide the noted graphs. */
   async ask(): Promise<void> {
     const graphs = [...this.undecided].map((graph) => this.terms.tokenOf(graph));
     this.undecided.clear();

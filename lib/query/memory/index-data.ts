@@ -1,4 +1,4 @@
-/** The quads of a snapshot read into memory and sorted: for all of a store, to be shared between threads, and for some graphs. */
+/** Reads quads of a snapshot into memory: all of a store, sorted and shared between threads, or those of one graph. */
 import { keyBlocks, type Level, type LevelSnapshot } from '../../storage/engine/durable-level.js';
 import { graphPrefix, separator } from '../../storage/graphs/quad-keys.js';
 import { rangeOf } from '../../storage/state/records.js';
@@ -20,7 +20,7 @@ export const bytesOf = ({ quads, terms }: IndexData): number =>
     0,
   );
 
-/** The columns S, P, O and G, which grow. */
+/** The columns S, P, O and G, which grow as quads are added. */
 class QuadColumns {
   columns: Uint32Array[] = [0, 1, 2, 3].map(() => new Uint32Array(1024));
   count = 0;
@@ -39,7 +39,7 @@ export interface ReadQuads {
 }
 
 /**
- * Reads all quads; `undefined` when there are more than `most`, or it was told to stop.
+ * Reads all quads; `undefined` when there are more than `most`, or `isStopped` says so.
  * @throws TableFullError
  */
 export async function readQuads(
@@ -57,7 +57,7 @@ export async function readQuads(
     for (const key of keys) {
       reader.read(key, '');
       for (let place = 0; place < 4; place++) {
-        // Keys that follow one another share the graph, and mostly the subject.
+        // Successive keys mostly share the graph and the subject: their numbers need not be looked up again.
         const token = reader.token(place);
         if (quads.count > 0 && token === tokens[place]) continue;
         tokens[place] = token;
@@ -79,7 +79,7 @@ export function indexOf({ terms, quads }: ReadQuads): IndexData {
 /** The triples of a graph, three numbers each. */
 export type GraphTriples = Uint32Array;
 
-/** Reads the triples of a graph, whose terms are numbered where they are new. */
+/** Reads the triples of a graph. Terms that have no number yet get one. */
 export async function readGraph(
   level: Level,
   snapshot: LevelSnapshot,

@@ -1,6 +1,6 @@
 /**
- * The matches in a part of a layer: in graphs that are open, and each triple of the union once. It never waits: where a graph has to be
- * asked for, it stops.
+ * The matches in a part of a layer: in open graphs, each triple of the union default graph once. It is synchronous: at a graph that is not
+ * authorized yet, it stops, and goes on there when the authorizer has answered.
  */
 import type { GraphVerdicts } from './graph-verdicts.js';
 import type { Layer } from './memory-view.js';
@@ -13,21 +13,21 @@ export const stopped = -2;
 
 /** Matches, one after the other. */
 export interface MatchScan {
-  /** Goes to the next match; `ended` or `stopped` when there is none, or none yet. */
+  /** Goes to the next match. `ended`: there is none; `stopped`: call again when the noted graphs have been asked for. */
   next(): number;
-  /** A term of the match, by its number among all. */
+  /** A term of the match, as its number in `MemoryView.terms`. */
   id(place: number): number;
 }
 
-/** Where else copies of a triple may stand that count before the one that is met. */
+/** Where to look for copies of a triple that replace the one at hand: of all copies in open graphs, only the first is a match. */
 export interface Copies {
-  /** All copies within the part that is scanned stand together. */
+  /** In the scanned part, all copies of a triple are adjacent. */
   readonly areAdjacent: boolean;
-  /** Layers whose copies count first. */
+  /** Layers whose copies come first. */
   readonly before: readonly Layer[];
 }
 
-/** Quads that are looked through for other graphs to be asked for with the first. */
+/** Quads that are searched for further undecided graphs, to ask the authorizer for all of them together. */
 const maxAhead = 4096;
 
 export class LayerScan implements MatchScan {
@@ -37,13 +37,13 @@ export class LayerScan implements MatchScan {
   private readonly predicates: Uint32Array;
   private readonly objects: Uint32Array;
   private readonly graphs: Uint32Array;
-  /** The numbers among all terms by those in the columns, where they differ. */
+  /** Turns numbers in the columns into those of `MemoryView.terms`. Absent: they are the same. */
   private readonly numbers: Uint32Array | undefined;
   private at: number;
   private taken = -1;
 
   /**
-   * @param ids as the layer numbers them
+   * @param ids the bound terms, as numbers of the layer
    * @param verdicts absent: every graph is open
    * @param copies absent: copies of a triple are matches of their own
    */
@@ -60,7 +60,7 @@ export class LayerScan implements MatchScan {
     this.at = range.from;
   }
 
-  /** The matches are as many as the part is long. */
+  /** Every quad of the part is a match. */
   get isPlain(): boolean {
     const { layer, range, verdicts, copies } = this;
     const hasCopies = copies && (copies.before.length > 0 || !layer.quads.isUnique);
@@ -71,12 +71,12 @@ export class LayerScan implements MatchScan {
     return this.range.to - this.range.from;
   }
 
-  /** The same for some of the places. */
+  /** The same scan over a part of the range, in indexes of the columns. */
   within(from: number, to: number): LayerScan {
     return new LayerScan(this.layer, { ...this.range, from, to }, this.ids, this.verdicts, this.copies);
   }
 
-  /** Where the next match stands, or `ended`, or `stopped`. */
+  /** The index of the next match in the columns, or `ended`, or `stopped`. */
   next(): number {
     const { layer, range, graphs, verdicts, copies } = this;
     const { masked } = layer;
@@ -89,7 +89,7 @@ export class LayerScan implements MatchScan {
       if (verdicts) {
         const isOpen = verdicts.isOpen(this.among(graph));
         if (isOpen === false) {
-          // Quads of a graph stand together here.
+          // In GSPO the quads of a graph are adjacent: skip them all.
           if (range.order === gspo) this.at = upperBound(graphs, graph, i, range.to) - 1;
           continue;
         }
@@ -114,12 +114,12 @@ export class LayerScan implements MatchScan {
     return this.idAt(place, this.taken);
   }
 
-  /** A term of what stands at some place of the columns. */
+  /** A term of the quad at an index of the columns. */
   idAt(place: number, at: number): number {
     return this.among(this.columns[place as 0][at]!);
   }
 
-  /** Leaves out what has the same term in this place, which is the first that differs in the part. */
+  /** Skips the quads with the same term in this place as the last match. In the order, the place is the next one after the bound terms. */
   leapOver(place: number): void {
     const by = this.columns[place as 0];
     this.at = Math.max(this.at, upperBound(by, by[this.taken]!, this.taken, this.range.to));
@@ -144,7 +144,7 @@ export class LayerScan implements MatchScan {
     );
   }
 
-  /** Whether a copy counts that comes before this one; `undefined`: a graph has to be asked for. */
+  /** Whether an open graph has a copy that comes before this one; `undefined`: a graph is not authorized yet. */
   private isRepeated({ areAdjacent, before }: Copies, i: number): boolean | undefined {
     if (!areAdjacent && !this.layer.quads.isUnique) {
       const isRepeated = this.hasCopy(this.layer, i, this.graphs[i]!);
@@ -157,7 +157,7 @@ export class LayerScan implements MatchScan {
     return false;
   }
 
-  /** Whether a layer has the triple in an open graph of a lower number. */
+  /** Whether a layer has the triple in an open graph whose number is less than `below`. */
   private hasCopy(layer: Layer, i: number, below: number): boolean | undefined {
     const { quads, masked, numbers } = layer;
     const triple = [this.subjects[i]!, this.predicates[i]!, this.objects[i]!];
@@ -188,7 +188,7 @@ export class LayerScan implements MatchScan {
   }
 }
 
-/** The number of a term in a layer; -1 when it has no quad with it. */
+/** The number of a term in a layer; -1 when the layer has no quad with it. */
 export function numberIn({ numbers, quads }: Layer, id: number): number {
   if (numbers) return numbers.of(id);
   return id <= quads.most ? id : -1;

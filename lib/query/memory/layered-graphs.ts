@@ -1,6 +1,6 @@
 /**
- * Which graphs changed since some moment: each with a number that grows. A graph is noted before its change can be seen, and again
- * when it is on the disk. It must not know who asks for what, or what is in the graphs.
+ * Which graphs changed since some moment: each change has a sequence number. A graph is noted before a snapshot can have its change, and
+ * again when the change is on the disk. It must not know who asks for what, or what is in the graphs.
  */
 import type { Transaction } from '../../storage/engine/transaction.js';
 import type { GraphChanges } from './memory-layers.js';
@@ -14,14 +14,14 @@ interface Noted {
 type Changes = Pick<Transaction, 'graphs'>;
 
 export class LayeredGraphs {
-  /** The last number. */
+  /** The number of the last change. */
   sequence = 0;
-  /** Quads of the graphs, as they are now or were before. */
+  /** Quads of the noted graphs, before or after their change, whichever are more. */
   quads = 0;
   private readonly noted = new Map<string, Noted>();
-  /** The same in the order of the numbers, with some that are out of date. */
+  /** The same in the order of the numbers, with outdated entries of graphs that changed again. */
   private log: Noted[] = [];
-  /** Graphs whose change is on its way to the disk, by how many changes there are. */
+  /** Graphs with changes on their way to the disk, and how many of these each has. */
   private readonly unsettled = new Map<string, { count: number; quads: number }>();
   private isKept = false;
 
@@ -39,7 +39,7 @@ export class LayeredGraphs {
     }
   }
 
-  /** The changes are on the disk, or never come there. */
+  /** The changes are on the disk, or were dropped. */
   settle({ graphs }: Changes): void {
     for (const graph of graphs.keys()) {
       const { count, quads } = this.unsettled.get(graph) ?? { count: 1, quads: 0 };
@@ -50,8 +50,8 @@ export class LayeredGraphs {
   }
 
   /**
-   * Begins to keep what changes. Everything that is not noted with a greater number than the one that is returned is in each
-   * snapshot that is taken from here on.
+   * Begins to keep which graphs change. Returns a number: each snapshot that is taken from here on has all changes, except those of graphs
+   * that are noted with a greater number.
    */
   begin(): number {
     this.isKept = true;
@@ -60,7 +60,7 @@ export class LayeredGraphs {
     return sequence;
   }
 
-  /** Forgets what is not noted with a greater number. */
+  /** Forgets the graphs whose last number is `upTo` or less. */
   forget(upTo: number): void {
     this.log = this.log.filter((noted) => noted.sequence > upTo && this.noted.get(noted.graph) === noted);
     for (const [graph, { sequence, quads }] of this.noted) {
@@ -76,7 +76,7 @@ export class LayeredGraphs {
     this.isKept = false;
   }
 
-  /** What changed since. */
+  /** The graphs that changed after the change of this number. */
   since(sequence: number): GraphChanges {
     let at = this.log.length;
     const graphs: (readonly [string, number])[] = [];

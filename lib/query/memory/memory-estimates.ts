@@ -1,17 +1,17 @@
 /**
- * How many matches scans have: counted where they are few, and judged by samples where they are many. It must not know who may read
- * what, or what estimates are used for.
+ * How many matches scans have: counted where the quads to look at are few, extrapolated from samples where they are many. It must not know
+ * who may read what, or what estimates are used for.
  */
 import { roughly } from '../access/estimates.js';
 import type { GraphVerdicts } from './graph-verdicts.js';
 import { ended, type LayerScan, stopped } from './layer-scan.js';
 
-/** Up to so many quads are looked at one after the other, some at a time. */
+/** Up to so many quads are counted one by one, `atATime` of them between two looks at `maxDecided`. */
 const maxCounted = 2048;
 const atATime = 64;
-/** As long as no more graphs than these have to be decided for that. */
+/** Counting is given up for samples when it has had more graphs decided than these. */
 const maxDecided = 64;
-/** Samples stand evenly in what is scanned. The first that have enough matches are not followed by closer ones. */
+/** Rounds of evenly spaced samples: how many, their length in quads, and the matches with which no closer round is needed. */
 const samples = [
   { count: 16, length: 4, enough: 8 },
   { count: 32, length: 4, enough: 4 },
@@ -27,7 +27,7 @@ export async function estimated(scans: readonly LayerScan[], verdicts: GraphVerd
   }
   let count = 0;
   for (const scan of scans) count += await judged(scan, verdicts);
-  // What has no open match in its samples counts as what is not there.
+  // A pattern without an open match in the samples gets the estimate of a pattern without any match.
   return count === 0 ? 0 : roughly(count);
 }
 

@@ -10,13 +10,13 @@ export interface BuilderTask {
 }
 
 const functions = {
-  /** The index; `undefined` when there are more quads than that, or the thread is to end. */
+  /** The index; `undefined` when there are more quads than `maxQuads`, or the thread has to end. */
   async build({ folder, maxQuads }: BuilderTask): Promise<IndexData | undefined> {
     const level = await hold(() => openLevel(folder));
     const snapshot = level.snapshot();
     const read = await readQuads(level, snapshot, { most: maxQuads, isStopped: isEnding });
     await snapshot.close();
-    // From here on the thread can be killed.
+    // LevelDB is closed: from here on the thread can be killed.
     await release(level);
     return read && indexOf(read);
   },

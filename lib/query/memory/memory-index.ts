@@ -1,6 +1,6 @@
 /**
- * The index in memory over the server's life: built in a thread of its own from the first query on, given to the threads that queries run
- * in, with what changed since, and built anew when that has become much.
+ * The life of the index in memory: a thread of its own builds it at the first query, the threads that queries run in get it together with
+ * the graphs that changed since, and it is built anew when many have changed.
  */
 import type { Log } from '../../log.js';
 import type { Store } from '../../storage/engine/store.js';
@@ -16,30 +16,30 @@ export interface MemoryIndexOptions {
   readonly folder: string;
   readonly store: Pick<Store, 'onStage' | 'onCommit' | 'onDrop'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
-  /** Without more quads than these there is an index. */
+  /** A storage with more quads has no index. */
   readonly maxQuads: number;
-  /** So many changed graphs are always read one by one. */
+  /** Up to so many changed graphs never lead to a new build: queries read them one by one. */
   readonly fewGraphs?: number;
   /** The shortest time between two builds. */
   readonly pauseMs?: number;
-  /** A build that takes long is done again after so many times as long. */
+  /** The time between two builds is at least so many times the duration of the last one. */
   readonly pauseTimes?: number;
-  /** When to try again where there were too many quads, or a build failed. */
+  /** The time until the next build after one that failed or found too many quads. */
   readonly retryMs?: number;
-  /** Without a query for so long it is let go. */
+  /** The index is dropped after so long without a query. */
   readonly idleMs?: number;
 }
 
 /** About as many quads as a resource has. */
 const quadsOfGraph = 20;
-/** Changes that are so many times as many as those that lead to a new build are not read from the index any more. */
+/** With so many times the changes that lead to a new build, the old index is dropped before the new one is there. */
 const tooMany = 4;
-/** Where there were too many quads, this part of what is possible has to be removed before it is worth reading them again. */
+/** After a build that found too many quads, this share of `maxQuads` has to be removed before another one is tried. */
 const worthRetrying = 0.1;
 
 export class MemoryIndex {
   private readonly changed = new LayeredGraphs();
-  /** The threads that queries run in, each with the last change that it was told of. */
+  /** The threads that queries run in, each with the number of the last change that it was told of. */
   private readonly threads = new Map<QueryThread, number>();
   private base: MemoryBase | undefined;
   private quads = 0;
@@ -49,10 +49,10 @@ export class MemoryIndex {
   private isClosed = false;
   private isPaused = false;
   private version = 0;
-  /** The next build may begin. */
+  /** When the next build may begin, as a timestamp. */
   private nextAt = 0;
   private hadTooMany = false;
-  /** Quads that there are fewer since the last build began. */
+  /** How many quads the storage has lost since the last build began. */
   private removed = 0;
   /** A query has come since the last build began. */
   private isUsed = false;
@@ -72,7 +72,7 @@ export class MemoryIndex {
     });
   }
 
-  /** A query has come. The first one has the index built; where nobody asks, there is none. */
+  /** Called for each query. The first one starts a build: a server without queries has no index. */
   use(): void {
     const { idleMs = 3_600_000 } = this.options;
     if (this.isClosed) return;
@@ -114,7 +114,7 @@ export class MemoryIndex {
     else this.giveUp(failure);
   }
 
-  /** It is being built, or will be soon. */
+  /** A build is running or planned. */
   get isAtWork(): boolean {
     return this.builder !== undefined || this.timer !== undefined;
   }
@@ -131,7 +131,7 @@ export class MemoryIndex {
     return this.base && { version: this.base.version, sequence: this.changed.sequence };
   }
 
-  /** What a query is told after that; `undefined`: the index is of no use to it. */
+  /** What a query is told after its snapshot is taken; `undefined`: it cannot use the index. */
   changes(thread: QueryThread, { version }: MemoryAsked): GraphChanges | undefined {
     if (this.base?.version !== version || this.isOver(tooMany)) return undefined;
     const changes = this.changed.since(Math.max(this.threads.get(thread) ?? 0, this.base.sequence));
@@ -139,7 +139,7 @@ export class MemoryIndex {
     return changes;
   }
 
-  /** Builds nothing, and ends a build under way, until what it returns is called; the next query begins it again. */
+  /** Ends a running build and allows no other one until the returned function is called; the next query then starts one. */
   async pause(): Promise<() => void> {
     this.isPaused = true;
     await this.endBuild();
@@ -185,14 +185,14 @@ export class MemoryIndex {
     this.drop();
   }
 
-  /** There were too many quads, and there still are about as many. */
+  /** The last build found too many quads, and few have been removed since. */
   private get isHopeless(): boolean {
     return this.hadTooMany && this.removed < this.options.maxQuads * worthRetrying;
   }
 
-  /** Nobody has asked for long. */
+  /** Drops the index: no query has come for `idleMs`. */
   private leave(): void {
-    // What changes while an index is built has to be kept for it.
+    // A build needs the graphs that change while it runs, which `drop` would forget.
     if (this.builder) return void this.idle?.refresh();
     this.isUsed = false;
     clearTimeout(this.timer);
@@ -230,6 +230,6 @@ export class MemoryIndex {
 }
 
 const tell = (thread: QueryThread, base: MemoryBase | undefined): void => {
-  // What it is told is of no use to a thread that ends.
+  // The call fails only when the thread ends, which then needs no index.
   thread.call('use', base).catch(() => {});
 };

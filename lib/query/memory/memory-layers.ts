@@ -1,6 +1,6 @@
 /**
- * What one thread has of the index: the base that all share, and layers of its own with the graphs that changed since, as they are in the
- * snapshot of the query.
+ * The index as one thread has it: the base, which all threads share, and layers of its own with the graphs that changed since, as they are in
+ * the snapshot of the query.
  */
 import type { Level, LevelSnapshot } from '../../storage/engine/durable-level.js';
 import { type GraphTriples, type IndexData, readGraph } from './index-data.js';
@@ -11,27 +11,27 @@ import { TableFullError, TermTable } from './term-table.js';
 
 export interface MemoryBase {
   readonly version: number;
-  /** Changes up to this one are in it. */
+  /** The base has the changes up to this number. */
   readonly sequence: number;
   readonly data: IndexData;
 }
 
 /** A thread that queries run in. */
 export interface QueryThread {
-  /** Tells it of the index from here on; `undefined`: there is none. */
+  /** Gives the thread the index for its next queries; `undefined`: there is none. */
   call(name: 'use', base: MemoryBase | undefined): Promise<unknown>;
   readonly exited: Promise<void>;
 }
 
-/** What is said before the snapshot is taken. */
+/** What the thread is told of the index before it takes the snapshot of a query. */
 export interface MemoryAsked {
-  /** Of the base that may be used. */
+  /** The version of the base that may be used. */
   readonly version: number;
-  /** The last change so far. */
+  /** The number of the last change so far. */
   readonly sequence: number;
 }
 
-/** What is said after the snapshot was taken. */
+/** What the thread is told after it has taken the snapshot. */
 export interface GraphChanges {
   /** Graphs that changed since this thread was last told, each with the number of its last change. */
   readonly graphs: readonly (readonly [graph: string, sequence: number])[];
@@ -39,18 +39,18 @@ export interface GraphChanges {
   readonly unsettled: readonly string[];
 }
 
-/** A graph as it is after a change, or in one snapshot alone when the number is -1. */
+/** The triples of a graph after the change `sequence`; -1: in one snapshot only, to be read again for the next. */
 interface KnownGraph {
   readonly sequence: number;
   readonly id: number;
   readonly triples: GraphTriples;
 }
 
-/** Graphs that are read side by side. */
+/** Graphs that are read concurrently. */
 const lanes = 8;
-/** Quads that are sorted anew for each query; more are made a layer that stays. */
+/** Up to so many quads of changed graphs are sorted again for each query; more become a layer that is kept. */
 const maxRecent = 1000;
-/** Terms that only changed graphs have, most of which may be gone again. */
+/** Terms that are not in the base. With more, all are forgotten: most may belong to earlier contents of graphs. */
 const maxOwnTerms = 250_000;
 
 export class MemoryLayers {
@@ -63,7 +63,7 @@ export class MemoryLayers {
     this.base = base && new LayersOfBase(base);
   }
 
-  /** The quads of the snapshot; `undefined` when they are not to be had from memory. */
+  /** The quads of the snapshot; `undefined` when the thread has another version of the base, or too many terms. */
   async view(
     asked: MemoryAsked,
     { graphs, unsettled }: GraphChanges,
@@ -74,7 +74,7 @@ export class MemoryLayers {
     if (this.base?.version !== asked.version) return undefined;
     const open = new Set(unsettled);
     const changed = [...this.changed].map(([graph, sequence]): ChangedGraph => {
-      // Only what was settled before the snapshot was taken is the same in the next one.
+      // Only a change that was on the disk before the snapshot was taken is certain to be in this and later ones.
       return { graph, sequence, lasts: sequence <= asked.sequence && !open.has(graph) };
     });
     try {
@@ -89,13 +89,13 @@ export class MemoryLayers {
 interface ChangedGraph {
   readonly graph: string;
   readonly sequence: number;
-  /** It is the same in later snapshots, until it changes again. */
+  /** What is read of it now is valid in later snapshots, until it changes again. */
   readonly lasts: boolean;
 }
 
 type ReadGraph = (graph: string, terms: TermIds) => Promise<GraphTriples>;
 
-/** One base, and what changed since. A new base begins anew, also while a query still reads graphs for the old one. */
+/** One base and the graphs that changed since. A new base gets a new object, since a query may still read graphs for the old one. */
 class LayersOfBase {
   readonly version: number;
   private readonly table: TermTable;

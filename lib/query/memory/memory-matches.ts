@@ -1,4 +1,4 @@
-/** The quads of the caller's dataset that match given terms, from memory: the same answers as `quadMatches` has from LevelDB. */
+/** The quads of the caller's dataset that match given terms, from memory: the same answers as those of `quadMatches` from LevelDB. */
 
 import { type DatasetGraphs, type DatasetPart, graphGate } from '../access/graph-gate.js';
 import { graphAt, type Terms } from '../access/key-reader.js';
@@ -12,7 +12,7 @@ import { openScans } from './open-scans.js';
 import type { Ids } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
-/** Matches of a block; of the first, which may be all that is wanted. */
+/** Matches of a block. The first one is shorter, as it may be all that is wanted. */
 const blockLength = 2048;
 const firstLength = 64;
 
@@ -24,7 +24,7 @@ class MemoryMatches implements QuadMatches {
   readonly costs = { lookUp: 6, quad: 3, subject: 6 };
   private readonly terms: TermIds;
   private readonly scans: MemoryScans;
-  // Bounds that are looked up together share most terms.
+  // The last term of each place and its number: patterns that are looked up together share most terms.
   private readonly lastTokens: Terms = [undefined, undefined, undefined, undefined];
   private readonly lastIds: Ids = [-1, -1, -1, -1];
 
@@ -66,7 +66,7 @@ class MemoryMatches implements QuadMatches {
     const results: Terms[][] = new Array(bounds.length);
     let left = [...bounds.keys()];
     while (left.length > 0) {
-      // All graphs that these meet are asked for together; then those that met one begin anew.
+      // The authorizer is asked for the undecided graphs of all lookups together; then the lookups that met one start again.
       const again: number[] = [];
       for (const at of left) {
         const matches = this.found(bounds[at]!, wanted);
@@ -122,7 +122,7 @@ class MemoryMatches implements QuadMatches {
 
   async close(): Promise<void> {}
 
-  /** `undefined` when no quad has one of the terms. */
+  /** The numbers of the bound terms; `undefined`: one of them is in no quad. */
   private idsOf(bound: Terms): Ids | undefined {
     if (!canMatch(bound)) return undefined;
     const { lastTokens, lastIds } = this;
@@ -140,7 +140,7 @@ class MemoryMatches implements QuadMatches {
     return ids;
   }
 
-  /** Graphs are decided before anything is looked at, also one that does not exist. */
+  /** Bound graphs are authorized before any quad is looked at, also those that do not exist. */
   private async decide(bounds: readonly Terms[], part: DatasetPart): Promise<void> {
     for (const graph of new Set(bounds.map((bound) => bound[graphAt]))) await this.scans.decide?.(graph, part);
   }
@@ -156,7 +156,7 @@ class MemoryMatches implements QuadMatches {
     return match;
   }
 
-  /** All matches; `undefined` when graphs have to be asked for. */
+  /** All matches; `undefined` when graphs are not authorized yet. */
   private found(bound: Terms, { part, places }: Wanted): Terms[] | undefined {
     const matches: Terms[] = [];
     for (const scan of this.scansOf(bound, part))

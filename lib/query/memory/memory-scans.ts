@@ -1,5 +1,5 @@
 /**
- * Which scans of the layers answer a pattern for one who may read every graph there is: in whatever order is the quickest. It must
+ * Which scans of the layers answer a pattern for a caller that may read every graph: in whatever order is the quickest. It must
  * not know how matches are used.
  */
 import type { DatasetPart, GraphGate } from '../access/graph-gate.js';
@@ -11,18 +11,18 @@ import { LeapingScan } from './ordered-scans.js';
 import { type Ids, orderPlaces, type QuadRange, rangeFor, rangeIn } from './sorted-quads.js';
 
 export interface MemoryScans {
-  /** Learns what has to be known before anything is looked at. */
+  /** Has the graphs authorized that must be so before any quad is looked at. */
   decide?(graph: string | undefined, part: DatasetPart): Promise<void> | undefined;
-  /** Scans that give all matches together. @param ids of terms that there are */
+  /** Scans that together give all matches. @param ids numbers of terms; each is known to the index */
   of(ids: Ids, part: DatasetPart): readonly MatchScan[];
-  /** Scans with the terms of a place, each of them once in a scan; it stands next after what is bound in an order. */
+  /** Scans that give each term of a place, once per scan. In some order, the place is the next one after the bound terms. */
   distinct(ids: Ids, place: number, part: DatasetPart): readonly MatchScan[];
   estimate(ids: Ids, part: DatasetPart): number | Promise<number>;
-  /** Asks for the graphs at which a scan has stopped. */
+  /** Has the authorizer decide the graphs at which scans have stopped. */
   ask(part: DatasetPart): Promise<void>;
 }
 
-/** @param gates of a caller that may read everything; the dataset may have been given some graphs only */
+/** @param gates of a caller that may read everything; FROM may still limit the dataset to some graphs */
 export function plainScans(
   { terms, layers }: MemoryView,
   gates: Readonly<Record<DatasetPart, GraphGate>>,
@@ -65,7 +65,7 @@ export function plainScans(
   };
 }
 
-/** The bound terms as a layer numbers them; `undefined` when it has not all of them. */
+/** The bound terms as numbers of a layer; `undefined` when the layer lacks one of them. */
 export function numbersIn(layer: Layer, ids: Ids): Ids | undefined {
   const own: Ids = [-1, -1, -1, -1];
   for (let place = 0; place < 4; place++) {
@@ -93,7 +93,7 @@ export function leapingScan(
   return order < 0 ? scan : new LeapingScan(scan, place);
 }
 
-/** What stands together in a layer for some terms. */
+/** The part of a layer to scan for some bound terms. */
 interface Stretch {
   readonly layer: Layer;
   readonly ids: Ids;
@@ -102,7 +102,7 @@ interface Stretch {
   readonly copies: Copies | undefined;
 }
 
-/** One scan for each of a few graphs, when that is less to look at than all of them. */
+/** One scan for each of a few graphs, when these have less than half of the quads of the whole part; otherwise one scan. */
 function ofFew({ layer, ids, whole, verdicts, copies }: Stretch, only: readonly number[]): LayerScan[] {
   const parts = only
     .map((graph) => numberIn(layer, graph))

@@ -1,5 +1,5 @@
 /**
- * The quads of one snapshot in memory, as a query sees them: layers, each without the graphs that a later one has anew. It must
+ * The quads of one snapshot in memory, as a query sees them: layers, each without the graphs that a later layer replaces. It must
  * not know where they come from.
  */
 import type { SortedQuads } from './sorted-quads.js';
@@ -9,25 +9,25 @@ export interface Layer {
   readonly quads: SortedQuads;
   /** By the number of a graph: 1 when this layer's quads of it are out of date. Absent: none are. */
   readonly masked: Uint8Array | undefined;
-  /** Absent: the numbers in the quads are those of all terms. */
+  /** Absent: the numbers in the quads are those of `MemoryView.terms`. */
   readonly numbers: LayerNumbers | undefined;
 }
 
 export interface MemoryView {
   readonly terms: TermIds;
-  /** No graph counts in two of them. */
+  /** Each graph is unmasked in one of them at most. */
   readonly layers: readonly Layer[];
 }
 
-/** Terms of a layer numbered anew, in the order of their texts: those that only changed graphs have come in no order. */
+/** Numbers of a layer's own, in the order of the texts: `MemoryView.terms` numbers terms that are not in the base in no order. */
 export class LayerNumbers {
-  /** @param ids the numbers among all terms, in that order */
+  /** @param ids the numbers in `terms`, in the order of the texts */
   constructor(
     readonly ids: Uint32Array,
     private readonly terms: TermIds,
   ) {}
 
-  /** -1 when the layer has not the term. */
+  /** The layer's number of a term; -1 when the layer lacks it. */
   of(id: number): number {
     const at = this.first((other) => this.terms.compare(other, id) < 0);
     return this.ids[at] === id ? at : -1;

@@ -1,6 +1,6 @@
 /**
- * Which scans of the layers answer a pattern for one who may not read everything: matches come in one order, however they are found, and
- * few quads are looked at that are in closed graphs.
+ * Which scans of the layers answer a pattern for a caller that may not read everything: the order of matches does not depend on the way they
+ * are found, and few quads of closed graphs are looked at.
  */
 import type { DatasetPart, GraphGate } from '../access/graph-gate.js';
 import { graphAt } from '../access/key-reader.js';
@@ -14,16 +14,16 @@ import { MergedScan, SortedScan } from './ordered-scans.js';
 import { gspo, type Ids, orderPlaces, type QuadRange, rangeFor, rangeIn } from './sorted-quads.js';
 import type { TermIds } from './term-ids.js';
 
-/** What is sorted afterwards has to be so many times less than what is sorted. */
+/** Reading graph by graph and sorting the matches pays when there are so many times fewer quads than in the sorted whole. */
 const worthSorting = 4;
 const adjacent = { areAdjacent: true, before: [] };
 
-/** What there is to know of a part of the dataset. */
+/** A part of the dataset, and which of its graphs are open. */
 interface Part {
   readonly gate: GraphGate;
   readonly verdicts: GraphVerdicts;
   readonly intervals: GraphIntervals;
-  /** The few graphs that are open. */
+  /** The open ones of a dataset's few graphs; `undefined`: it has many. */
   readonly few: () => readonly number[] | undefined;
 }
 
@@ -89,13 +89,13 @@ class OpenScans implements MemoryScans {
     return this.parts[part].verdicts.ask();
   }
 
-  /** Nothing is open, or not the graph that is bound. */
+  /** No graph is open, or the bound one is not. */
   private isShut(ids: Ids, { gate }: Part): boolean {
     return gate.ranges?.length === 0 || (ids[graphAt] >= 0 && gate.isOpen(this.terms.tokenOf(ids[graphAt])) !== true);
   }
 }
 
-/** What stands together in a layer for some terms. */
+/** The part of a layer to scan for some bound terms. */
 interface Stretch {
   readonly layer: Layer;
   /** The layer is the index as it was built. */
@@ -104,7 +104,7 @@ interface Stretch {
   readonly whole: QuadRange;
 }
 
-/** Open parts of a layer, when they are much less than what stands together for the terms. */
+/** The parts of a layer with open graphs, when they have far fewer quads (`worthSorting`) than the whole part for the terms. */
 function slices({ layer, isBase, own, whole }: Stretch, { few, intervals, verdicts }: Part): LayerScan[] | undefined {
   const length = whole.to - whole.from;
   const graphs = few();

@@ -1,6 +1,6 @@
 /**
- * Matches of several scans, and of parts that are sorted otherwise, in the one order that a pattern's matches have for those who may not
- * read everything: so the order does not tell in what way they were found.
+ * For callers that may not read everything, all matches of a pattern come in one order, also those of several scans or of parts that are
+ * sorted otherwise: the order does not show in what way they were found.
  */
 import { ended, type LayerScan, type MatchScan, stopped } from './layer-scan.js';
 import type { TermIds } from './term-ids.js';
@@ -8,13 +8,13 @@ import type { TermIds } from './term-ids.js';
 const [wanted, there, over] = [0, 1, 2];
 
 interface MergedOrder {
-  /** In the order of which the scans are sorted. */
+  /** The places by whose terms the scans are sorted, the first one first. */
   readonly places: readonly number[];
-  /** Matches with the same terms in the places count once. */
+  /** Of matches with the same terms in the places, only the first is given. */
   readonly once: boolean;
 }
 
-/** Several scans, each in order, as one. */
+/** Merges several sorted scans. */
 export class MergedScan implements MatchScan {
   private readonly states: number[];
   private current = -1;
@@ -55,7 +55,7 @@ export class MergedScan implements MatchScan {
     return this.scans[this.current]!.id(place);
   }
 
-  /** What was found so far is found again when it continues. */
+  /** The matches that the scans are at stay in `states` until the merge goes on. */
   private stop(): number {
     this.current = -1;
     return stopped;
@@ -83,7 +83,7 @@ export class MergedScan implements MatchScan {
   }
 }
 
-/** Matches of some parts of one order of a layer, sorted for another. */
+/** The matches in some parts of one order of a layer, sorted by another order. */
 export class SortedScan implements MatchScan {
   private readonly found: number[] = [];
   private part = 0;
@@ -134,11 +134,11 @@ export class SortedScan implements MatchScan {
   }
 }
 
-/** A scan that leaps from one term of a place to the next. */
+/** A scan that gives one match for each term of a place, and leaps over the others. */
 export class LeapingScan implements MatchScan {
   private isFirst = true;
 
-  /** @param place the first that differs in the scan's part */
+  /** @param place the next one after the bound terms in the scan's order */
   constructor(
     private readonly scan: LayerScan,
     private readonly place: number,

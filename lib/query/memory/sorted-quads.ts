@@ -1,6 +1,6 @@
 /**
- * Quads of numbered terms in four orders, each as four columns, and the part of an order that begins with given terms. The graph stands
- * last in three of them, so that the copies of a triple in several graphs stand together.
+ * Quads of numbered terms, sorted in four orders of four columns each, and binary search for given terms. In three orders the graph comes
+ * last, so that the copies of a triple in several graphs are adjacent.
  */
 import { shared } from './term-table.js';
 
@@ -23,7 +23,7 @@ export interface SortedQuads {
   readonly count: number;
   /** No term has a greater number. */
   readonly most: number;
-  /** By order. */
+  /** The index is the order (`orderPlaces`). */
   readonly columns: readonly Columns[];
   /** No triple is in two graphs. */
   readonly isUnique: boolean;
@@ -71,7 +71,7 @@ export function sortQuads(source: readonly Uint32Array[], count: number, most: n
 
 const digitBits = 11;
 
-/** Sorts by a column, stably: by its digits from the last to the first. */
+/** Sorts by a column, stably: a radix sort with digits of `digitBits`, from the last to the first. */
 function sortBy(
   by: Uint32Array,
   [first, second]: readonly [Uint32Array, Uint32Array],
@@ -105,16 +105,16 @@ function hasOneCopyOfEach([subjects, predicates, objects]: Columns, count: numbe
   return true;
 }
 
-/** A part of an order, in which the terms that stand first are all the same. */
+/** A part of an order, from index `from` up to `to`, in which the first terms of the order are those that are bound. */
 export interface QuadRange {
   readonly order: number;
   readonly from: number;
   readonly to: number;
-  /** The places that are bound and do not stand first, to be compared: a bit for each. */
+  /** The other bound places, a bit for each: their terms are compared quad by quad. */
   readonly rest: number;
 }
 
-/** The orders that answer what is bound (subject 1, predicate 2, object 4, graph 8); the shorter part of two is taken. */
+/** The orders by the sum of the bound places (subject 1, predicate 2, object 4, graph 8). Of two, the one with the shorter part is taken. */
 const ordersFor: readonly (readonly number[])[] = [
   [spog],
   [spog],
@@ -143,7 +143,7 @@ export function rangeFor(quads: SortedQuads, ids: Ids): QuadRange {
   return second.to - second.from < range.to - range.from ? second : range;
 }
 
-/** The part of an order that has the bound terms that stand first in it. */
+/** The part of an order whose first terms are the bound ones, as many as are bound without a gap. */
 export function rangeIn({ columns, count }: SortedQuads, order: number, ids: Ids): QuadRange {
   const places = orderPlaces[order]!;
   let [from, to, level] = [0, count, 0];
@@ -159,7 +159,7 @@ export function rangeIn({ columns, count }: SortedQuads, order: number, ids: Ids
   return { order, from, to, rest };
 }
 
-/** Where the first that is not less stands. */
+/** The index of the first number that is not less. */
 export function lowerBound(by: Uint32Array, id: number, from: number, to: number): number {
   let [low, high] = [from, to];
   while (low < high) {
@@ -170,7 +170,7 @@ export function lowerBound(by: Uint32Array, id: number, from: number, to: number
   return low;
 }
 
-/** Where the first that is greater stands, which is looked for in growing steps: it is near, mostly. */
+/** The index of the first number that is greater. Searches in growing steps, as it is near mostly. */
 export function upperBound(by: Uint32Array, id: number, from: number, to: number): number {
   let [low, step] = [from, 1];
   while (low + step <= to && by[low + step - 1]! <= id) {

@@ -1,6 +1,6 @@
 /**
- * The terms of an index by number: those of the base, which all threads share, and after them those that this thread has met in graphs that
- * changed since. Their order is that of their texts, whoever met which first.
+ * The terms of an index by number: those of the base, which all threads share, and after them those that this thread has read in graphs that
+ * changed since. `compare` goes by the texts, so that threads agree although each numbers the latter as it reads them.
  */
 import type { TermKey } from '../access/terms.js';
 import { TermTable } from './term-table.js';
@@ -8,7 +8,7 @@ import { TermTable } from './term-table.js';
 export class TermIds {
   private readonly own = new TermTable();
   private readonly first: number;
-  /** How many terms of the base are less than each that is not in it. */
+  /** For each term that is not in the base: how many terms of the base are less. */
   private readonly places: number[] = [];
 
   constructor(private readonly base: TermTable) {
@@ -23,12 +23,12 @@ export class TermIds {
     return this.first;
   }
 
-  /** Terms that the base has not. */
+  /** How many terms are not in the base. */
   get ownSize(): number {
     return this.own.size;
   }
 
-  /** -1 when no quad has it. */
+  /** -1 when no quad has the term. */
   idOf(token: TermKey): number {
     const id = this.base.idOf(token);
     if (id >= 0 || this.own.size === 0) return id;
@@ -41,7 +41,7 @@ export class TermIds {
     return id >= 0 ? id : this.first + this.own.add(token);
   }
 
-  /** Compares two terms by their texts, which are in the order of their numbers where both are the base's. */
+  /** Compares two terms by their texts; for two terms of the base, this is the order of their numbers. */
   compare(a: number, b: number): number {
     if (a < this.first && b < this.first) return a - b;
     const between = this.placeOf(a) - this.placeOf(b);
@@ -53,7 +53,7 @@ export class TermIds {
     return this.base.placeOf(text);
   }
 
-  /** Numbers in the order of their texts. */
+  /** The numbers sorted by the texts of their terms. */
   sorted(ids: Iterable<number>): Uint32Array {
     const all = Uint32Array.from(ids).sort();
     const own = all.findIndex((id) => id >= this.first);
@@ -66,7 +66,7 @@ export class TermIds {
     return merged;
   }
 
-  /** Between the places of two terms of the base there is one for those that are not in it. */
+  /** Odd for a term of the base; even for another one, between those of its two neighbours in the base. */
   private placeOf(id: number): number {
     if (id < this.first) return 2 * id + 1;
     const place = this.places[id - this.first] ?? this.base.placeOf(this.own.tokenOf(id - this.first));

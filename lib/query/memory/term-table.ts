@@ -1,32 +1,32 @@
 /**
- * Terms as numbers: their text in one buffer, found by a hash. A finished table lies in shared memory, so that one copy serves every
- * thread, and its numbers are in the order of the texts.
+ * Numbers terms: their texts are in one buffer, and a hash table finds them. A finished table is in shared memory, so that one copy serves
+ * every thread, and its numbers are in the order of the texts.
  */
 import { randomBytes } from 'node:crypto';
 import type { TermKey } from '../access/terms.js';
 import { sortedTexts } from './text-order.js';
 
-/** A finished table, as it goes from thread to thread. */
+/** A finished table, as threads pass it on. */
 export interface TermTableData {
   readonly count: number;
   /** UTF-8, one term after the other, in the order of the bytes. */
   readonly text: SharedArrayBuffer;
-  /** Where each begins, and where the last ends (Uint32). */
+  /** The byte at which each term begins, and at which the last one ends (Uint32). */
   readonly offsets: SharedArrayBuffer;
   readonly hashes: SharedArrayBuffer;
-  /** Numbers plus one by hash, 0 where there is none; a power of two of them. */
+  /** The hash table: a term's number plus one, or 0 for an empty slot. Its length is a power of two. */
   readonly slots: SharedArrayBuffer;
   readonly seed: number;
 }
 
-/** Texts that are kept as such, each at the place that the end of its number says. */
+/** Strings in a cache of decoded terms, each in the slot given by the low bits of its number. */
 const keptTerms = 1 << 17;
 const longestKept = 256;
-/** Characters that are kept. */
+/** Characters that the cache holds; with more, it is emptied. */
 const maxKept = 8 << 20;
 const maxText = 2 ** 32 - 1;
 
-/** More terms, or more text, than a table can number. */
+/** The table has no room for another term: its number or its text is too large. */
 export class TableFullError extends Error {}
 
 export class TermTable {
@@ -154,7 +154,7 @@ export class TermTable {
     if (this.keptIds[id & (keptTerms - 1)] === id) return this.kept[id & (keptTerms - 1)] === token;
     const from = this.offsets[id]!;
     const length = this.offsets[id + 1]! - from;
-    // With as many bytes as characters it is ASCII, or another term.
+    // With as many bytes as the token has characters, it is either all ASCII or another term.
     if (length !== token.length)
       return length > token.length && this.text.toString('utf8', from, from + length) === token;
     for (let i = 0; i < length; i++) {

@@ -7,10 +7,10 @@ export interface Texts {
   readonly count: number;
 }
 
-/** Fewer are sorted by comparing each with each. */
+/** Fewer texts are sorted by insertion. */
 const few = 8;
 
-/** The numbers of the texts in the order of their bytes: by the first byte, then those alike by the second, and so on. */
+/** The numbers of the texts in the order of their bytes: a three-way radix quicksort, by the first byte, then by the second, and so on. */
 export function sortedTexts(texts: Texts): Uint32Array {
   const sorter = new TextSorter(texts);
   sorter.sort(0, texts.count, 0);
@@ -24,7 +24,7 @@ class TextSorter {
     this.order = new Uint32Array(texts.count).map((_, number) => number);
   }
 
-  /** Sorts a part of the order, whose texts are alike up to some byte. */
+  /** Sorts a part of the order, whose texts have the same first `depth` bytes. */
   sort(low: number, high: number, depth: number): void {
     let [from, to, at] = [low, high, depth];
     while (to - from > 1) {
@@ -34,7 +34,7 @@ class TextSorter {
       }
       const pivot = this.middleOf(from, to, at);
       const [less, greater] = this.split(from, to, { pivot, at });
-      // The longest of the three parts is gone on with here, so that calls go as deep as the number of texts has bits.
+      // This loop goes on with the longest of the three parts, so that the recursion is no deeper than the number of texts has bits.
       const parts: readonly (readonly [number, number, number])[] = [
         [from, less, at],
         // Texts that end here are all the same.
@@ -50,7 +50,7 @@ class TextSorter {
     }
   }
 
-  /** Where the texts with the pivot's byte begin and end, with those that have less before them. */
+  /** Partitions by the byte `at`: less than the pivot, equal, greater. Returns where the equal ones begin and end. */
   private split(from: number, to: number, { pivot, at }: { pivot: number; at: number }): [number, number] {
     const { order } = this;
     let [less, next, greater] = [from, from, to - 1];
@@ -63,7 +63,7 @@ class TextSorter {
     return [less, greater + 1];
   }
 
-  /** 0 after the end. */
+  /** The byte plus one; 0 after the end. */
   private byteOf(number: number, at: number): number {
     const { text, offsets } = this.texts;
     const place = offsets[number]! + at;

@@ -1,4 +1,5 @@
 /** The query source compiles what it is handed, by whichever engine, and not what was asked elsewhere. */
+import type { Quad, Term } from '@rdfjs/types';
 import { expect } from 'chai';
 import { DataFactory } from 'rdf-data-factory';
 import { emptyGraphs } from '../../../lib/query/access/empty-graphs.js';
@@ -10,7 +11,7 @@ import { loadStockEngine } from '../../support/stock-engine.js';
 import { base, datasetOf, graphNames, type SpecLevel, specLevel } from './engine-dataset.js';
 
 const queries = [
-  'SELECT * { ?s ?p ?o FILTER(?o > 1) }',
+  'SELECT * { ?s ?p ?o FILTER(?o > 0) }',
   'SELECT ?p (COUNT(*) AS ?n) { ?s ?p ?o } GROUP BY ?p ORDER BY ?p',
   'SELECT * { ?s <http://e/p> ?o OPTIONAL { ?s <http://e/q> ?x } } ORDER BY ?o LIMIT 2',
   'CONSTRUCT { ?o <http://e/back> ?s } { ?s <http://e/q> ?o }',
@@ -18,6 +19,14 @@ const queries = [
   'DESCRIBE ?s { ?s <http://e/p> ?o } LIMIT 2',
   'DESCRIBE <http://e/s2> ?s { ?s <http://e/q> <http://e/s0> . ?s <http://e/p> ?o }',
 ];
+
+/** Comunica labels blank nodes by their source. */
+const termText = ({ termType, value }: Term): string => `${termType} ${value.replace(/^bc_0_/, '')}`;
+
+function textOf(item: Quad | Iterable<[Term, Term]>): string {
+  const terms = 'subject' in item ? [item.subject, item.predicate, item.object] : [...item].flat();
+  return terms.map(termText).join(', ');
+}
 
 describe('The query source', function () {
   this.timeout(30_000);
@@ -56,9 +65,8 @@ describe('The query source', function () {
     try {
       const context = contextOf(source, iri);
       const stream = form === 'select' ? engine.queryBindings(algebra, context) : engine.queryQuads(algebra, context);
-      const items = (await (await stream).toArray()) as { toString(): string }[];
-      // Comunica labels blank nodes by their source.
-      return items.map((item) => JSON.stringify(item).replace(/bc_0_/g, '')).sort();
+      const items = (await (await stream).toArray()) as (Quad | Iterable<[Term, Term]>)[];
+      return items.map(textOf).sort();
     } finally {
       await source.close();
       await snapshot.close();
@@ -74,7 +82,7 @@ describe('The query source', function () {
 
   it('describes blank nodes with what leads to them', async () => {
     const found = await answerOf(await loadQueryEngine(), 'DESCRIBE <http://e/s1>');
-    expect(found.filter((triple) => triple.includes('"in"'))).to.have.length(1);
+    expect(found.filter((triple) => triple.endsWith('Literal in'))).to.have.length(1);
     expect(found).to.have.length(4);
   });
 });

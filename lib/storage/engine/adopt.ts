@@ -1,4 +1,4 @@
-/** Whose a store is: the format and the storage IRI that it was made for. */
+/** Checks that a store and its blobs belong to this storage: the format, and the storage IRI that they were made for. */
 import type { BlobLocation, Blobs } from '../blobs/blobs.js';
 import { blobsAt } from '../blobs/blobs-at.js';
 import { allBlobs, metaKey } from '../state/records.js';
@@ -6,8 +6,8 @@ import { type Level, StoreUnavailableError, writeBatch } from './durable-level.j
 import { assertKnown, storeFormat } from './format.js';
 
 /**
- * Opens the blobs of a store, and checks that both are of this storage.
- * @throws Error as `adopt`; when blobs are referred to and their place is missing, because to make it would hide the loss
+ * Opens the blobs of a store, and checks that the blobs and the store belong to this storage.
+ * @throws Error as `adopt`; when the store refers to blobs and their place is missing, because making an empty one would hide the loss
  */
 export async function adoptBlobs(level: Level, location: BlobLocation, storage: string): Promise<Blobs> {
   const blobs = await blobsAt(location);
@@ -37,13 +37,13 @@ async function assertNoneNeeded(level: Level, blobs: Blobs): Promise<void> {
 
 /**
  * Marks a new store with its format and storage IRI, and checks those of an old one.
- * @throws Error when it is of another storage or a later version, or when there are blobs and nothing that refers to them
+ * @throws Error when the store is of another storage or a later version, or when there are blobs and no store that refers to them
  */
 async function adopt(level: Level, storage: string, blobs: Blobs): Promise<void> {
   const version = await level.get(metaKey('version'));
   await assertRestored(level);
   if (version === undefined) {
-    // To begin anew would orphan them all, and hide the loss.
+    // A new store would make orphans of all blobs, and hide the loss.
     for await (const _blob of blobs.isNew ? [] : blobs.all())
       throw new Error(
         blobs.isShared

@@ -1,6 +1,6 @@
-/** Works on many things, some of them at once. */
+/** Works on many items, some of them concurrently. */
 
-/** @throws the first error; what is under way then ends first, and nothing else begins */
+/** @throws the first error, after the work under way has ended; after an error, no further work begins */
 export async function atOnce<T>(items: Iterable<T>, count: number, work: (item: T) => Promise<void>): Promise<void> {
   const rest = items[Symbol.iterator]();
   let hasFailed = false;

@@ -1,4 +1,4 @@
-/** From the changes of a transaction to the operations of a batch. */
+/** Turns the changes of a transaction into the operations of a batch. */
 
 import { indexNames, otherKeys } from '../graphs/quad-keys.js';
 import { blobKey, garbageKey, recordKey, writeRecord } from '../state/records.js';
@@ -6,7 +6,7 @@ import type { BatchWriter } from './durable-level.js';
 import type { Transaction } from './transaction.js';
 
 const quadsAtATime = 250;
-/** Lets others have the event loop. */
+/** Gives the event loop to other work once. */
 export const breathe = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** Puts a quad in all of its orders. @param key its GSPO key */
@@ -51,7 +51,7 @@ function deleteQuad(batch: BatchWriter, key: string): void {
   for (const other of otherKeys(key)) batch.del(other);
 }
 
-/** What a record takes, about. */
+/** Bytes of a record, about. */
 const recordBytes = 500;
 
 /** About how many bytes a transaction's batch has. */

@@ -1,10 +1,10 @@
-/** Who writes a batch in the place of the commit queue. */
+/** Another thread that writes a batch in the place of the commit queue. */
 
 import type { BatchWriter } from './durable-level.js';
 
-/** Another thread that fills and writes the batch of a transaction, since it has what most of it is made of. */
+/** A thread that fills and writes the batch of a transaction, since it holds most of the content. */
 export interface BatchPartner {
-  /** Of its own part, about. */
+  /** Bytes of its own part, about. */
   readonly bytes: number;
   /**
    * Writes one atomic, synced batch of its own part and these operations.
@@ -13,7 +13,7 @@ export interface BatchPartner {
   write(operations: readonly (readonly [key: string, value: string | null])[]): Promise<void>;
 }
 
-/** Has a partner write its own part, what is filled in, and a last operation. */
+/** Has a partner write its own part, the operations of `fill`, and a last operation, in one batch. */
 export async function writeWithPartner(
   partner: BatchPartner,
   fill: (batch: BatchWriter) => Promise<void>,

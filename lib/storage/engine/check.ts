@@ -1,5 +1,5 @@
 /**
- * The check: does everything that the storage holds agree? It reads one snapshot and the blob directory, changes
+ * The check: are records, graphs, indexes, blobs and counters consistent? It reads one snapshot and the blob directory, changes
  * nothing, and names what is wrong. For a storage that no server has open.
  */
 import { finished } from 'node:stream/promises';
@@ -39,7 +39,7 @@ export interface CheckReport {
 export interface CheckOptions {
   /** Also read every blob and compare its digest. */
   readonly content?: boolean;
-  /** Told now and then how far it is. */
+  /** Called after each block of keys with how many records, triples or blobs are checked. */
   readonly onProgress?: (what: string, done: number) => void;
 }
 
@@ -137,7 +137,7 @@ class Check {
         if (large) large.counted += count(keys[at]!);
         at++;
         found.set(graph.value, (found.get(graph.value) ?? 0) + 1);
-        // What is read may be anything, whatever its type says.
+        // A damaged store may have any term there, whatever the TypeScript type says.
         const terms: readonly string[] = [subject.termType, predicate.termType];
         if (terms[0] === 'Literal' || terms[1] !== 'NamedNode')
           illegal.set(graph.value, (illegal.get(graph.value) ?? 0) + 1);
@@ -196,7 +196,7 @@ class Check {
       this.fault(`The byte counter says ${counted}, the resources and their descriptions have ${all}.`);
   }
 
-  /** Every entry of the log of changes can be read, and does not say that there is less before it than there is. */
+  /** Every entry of the log of changes can be read, and names as its predecessor the entry before it or a later position. */
   async changes(): Promise<void> {
     let last = -1;
     for await (const entries of entryBlocks(this.store.level, allChanges(), { snapshot: this.snapshot }))

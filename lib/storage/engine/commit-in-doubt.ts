@@ -1,9 +1,9 @@
-/** What somebody is told whose write may be on the disk or not. */
+/** The error for a client whose write may or may not be on the disk. */
 import { LwsError } from '../../errors.js';
 
 /**
  * A commit failed in a way that leaves open whether it is on the disk: a batch may be in LevelDB's log although its sync
- * failed. What it refers to must stay until LevelDB is opened again, which shows it.
+ * failed. The blobs that it refers to must stay until LevelDB is opened again, which shows whether the batch is there.
  */
 export class CommitInDoubtError extends LwsError {}
 

@@ -1,7 +1,7 @@
 /**
  * The commit queue: one transaction runs at a time, on the state that all earlier ones leave, also those whose batch is still being
- * written. Whatever has run while one batch was on its way to the disk goes into the next (group commit); each keeps its own verdict, and
- * none is acknowledged before its batch is synced.
+ * written. The transactions that have run while one batch was being written go into the next (group commit). One that throws leaves
+ * the others as they are, and none is acknowledged before its batch is synced.
  */
 import { randomUUID } from 'node:crypto';
 import type { WrittenBatch } from '../../measures.js';
@@ -16,13 +16,13 @@ import { type CommittedState, OverlaidState } from './overlaid-state.js';
 import { quotaExceeded } from './quota.js';
 import { Transaction } from './transaction.js';
 
-/** What a transaction does. */
+/** The work of a transaction: reads, checks, and stages changes. */
 export type Work<T> = (transaction: Transaction) => Promise<T> | T;
 
 export interface TransactOptions {
   /** The work only deletes, which the quota never refuses, and which is let through when the disk is nearly full. */
   readonly frees?: boolean;
-  /** Called when nothing but the disk can refuse it any more: what begins now sees it. */
+  /** Called when the transaction is staged: later ones see its changes, and only the disk can still refuse it. */
   readonly onStaged?: () => void;
 }
 
@@ -31,20 +31,20 @@ export interface CommitQueueOptions {
   readonly committed: CommittedState;
   /** Bytes that count against the quota, as the last batch left them. */
   readonly bytes: number;
-  /** The most that these may be; 0: any number. */
+  /** The quota for these bytes; 0: none. */
   readonly quotaBytes: number;
   /** Refuses a batch that the disk might not take. */
   readonly assertSpace: (bytes: number, frees: boolean) => Promise<void>;
   /** Called in every transaction that changed something, after its work: what they stage is part of it. */
   readonly listeners: readonly TransactionListener[];
-  /** Called when a transaction is going to be written, before anybody can read of it. */
+  /** Called when a transaction is going to be written, before any reader can see its changes. */
   readonly onStage: (transaction: Transaction) => void;
   /** Called when a transaction is on the disk, before it is acknowledged. */
   readonly onCommit: (transaction: Transaction) => void;
-  /** Called for a transaction that was staged, when it is known that it never comes to the disk, or `mayBeStored`. */
+  /** Called for a staged transaction when it is certain that it is not on the disk, or, with `mayBeStored`, when that stays unknown. */
   readonly onDrop: (transaction: Transaction, mayBeStored?: boolean) => void;
   readonly changes: ChangeLog;
-  /** Keys that the next batch removes besides. */
+  /** Further keys that the next batch removes: the notes (`garbageKey`) of blobs that have been removed. */
   readonly forgotten: Set<string>;
   readonly onFailure: (error: unknown) => void;
   /** Called when a batch is on the disk. */
@@ -53,13 +53,13 @@ export interface CommitQueueOptions {
 
 export type TransactionListener = (transaction: Transaction) => void | Promise<void>;
 
-/** Transactions that were staged and are not on the disk yet. */
+/** A transaction that was staged and is not on the disk yet. */
 interface Measured {
   readonly transaction: Transaction;
   readonly sequence: number;
-  /** Of its batch, about. */
+  /** Bytes of its batch, about. */
   readonly bytes: number;
-  /** Bytes that count against the quota after it; more may be staged already. */
+  /** Bytes that count against the quota after this transaction; later ones may be staged already. */
   readonly total: number;
 }
 
@@ -68,20 +68,20 @@ export interface PendingCommit extends Measured {
   readonly reject: (error: unknown) => void;
 }
 
-/** A transaction that is about to be laid over the state. */
+/** A transaction about to be staged, with its sizes. */
 export const measured = (transaction: Transaction, sequence: number): Measured => ({
   ...{ transaction, sequence },
   ...{ bytes: sizeOfBatch(transaction), total: transaction.bytes },
 });
 
-/** A batch of which nobody knows whether it is on the disk, and what waited after it. */
+/** A batch that may or may not be on the disk, its transactions (`group`), and those that waited for the next batch (`behind`). */
 export interface Doubt {
   readonly batch: string;
   readonly group: readonly PendingCommit[];
   readonly behind: readonly PendingCommit[];
 }
 
-/** A smaller batch fits what is kept free for it. */
+/** Smaller batches fit into the space that `DiskSpace` keeps free, and need no check of their own. */
 const largeBatch = 4 << 20;
 
 export class CommitQueue {
@@ -91,7 +91,7 @@ export class CommitQueue {
   protected flushing: Promise<void> | undefined;
   protected lastCommit: Promise<void> = Promise.resolve();
   protected sequence = 0;
-  /** Transactions that were begun or wait to be, and are not written yet. */
+  /** How many transactions wait, run or are not written yet. */
   waiting = 0;
   /** Bytes of the batch that is being written, about. */
   private writing = 0;
@@ -102,7 +102,7 @@ export class CommitQueue {
     this.state = new OverlaidState(options.committed, options.bytes);
   }
 
-  /** A batch could not be written, and nothing is until LevelDB was opened again. */
+  /** A batch could not be written; no other one is written until LevelDB has been opened again. */
   get hasFailed(): boolean {
     return this.failure !== undefined;
   }
@@ -113,7 +113,7 @@ export class CommitQueue {
   }
 
   /**
-   * Runs `work` alone, then commits what it staged, and returns its result when that is on the disk.
+   * Runs `work` while no other transaction runs, then commits what it staged, and returns its result when that is on the disk.
    * @throws what `work` throws, and then nothing is written; LwsError `quota-exceeded`, `storage-full` when the disk refuses
    *   the batch
    */
@@ -137,7 +137,7 @@ export class CommitQueue {
       if (transaction.changes.length > 0 || transaction.announcements.length > 0)
         for (const listener of this.options.listeners) await listener(transaction);
       await this.assertSpace(sizeOfBatch(transaction), frees);
-      // The batch before it may have failed meanwhile, and with it the state that this one saw.
+      // An earlier batch may have failed meanwhile: then the state that `work` saw was never stored.
       if (this.failure !== undefined) throw this.refusal();
       return { result, committed: this.stage(transaction, onStaged) };
     });
@@ -145,7 +145,7 @@ export class CommitQueue {
     return result;
   }
 
-  /** After a batch that the disk did not take, nothing more can be written; so a large one asks before. */
+  /** Checks the free space before a large batch: after a batch that the disk did not take, the store is read-only. */
   private async assertSpace(bytes: number, frees: boolean): Promise<void> {
     const underWay = this.flushing ? this.pending.reduce((sum, { bytes: own }) => sum + own, this.writing) : 0;
     if (bytes + underWay > largeBatch) await this.options.assertSpace(bytes + underWay, frees);
@@ -164,7 +164,7 @@ export class CommitQueue {
 
   /** Lays a finished transaction over the state and queues it. Returns when it is durable. */
   private stage(transaction: Transaction, onStaged?: () => void): Promise<void> {
-    // What it saw may not be durable yet, and its answer tells of it.
+    // A transaction without changes is acknowledged after those whose changes it may have seen.
     if (transaction.isEmpty) return this.lastCommit;
     this.options.changes.number(transaction);
     this.options.onStage(transaction);
@@ -174,7 +174,7 @@ export class CommitQueue {
     });
     this.state.lay(transaction, commit.sequence, committed);
     this.lastCommit = committed;
-    // Whoever waits for it hears of a failure; when nobody does, it is no unhandled one.
+    // The caller of `transact` gets the rejection. Without one waiting, it must not count as unhandled.
     committed.catch(() => {});
     this.flushSoon();
     onStaged?.();
@@ -194,7 +194,7 @@ export class CommitQueue {
   }
 
   private async flush(): Promise<void> {
-    // The transactions that are waiting for the writer right now join the first batch.
+    // One turn of the event loop, so that the transactions that wait for their turn right now join the first batch.
     await breathe();
     while (this.pending.length > 0) {
       if (!(await this.writeGroup(this.takeGroup()))) return;
@@ -202,9 +202,9 @@ export class CommitQueue {
   }
 
   /**
-   * Writes transactions in one batch, which settles them.
+   * Writes transactions in one batch and settles them.
    * @param fillPlace notes their row in the journal that servers share; absent: there is none, and the batch is synced
-   * @returns false when it failed, which was dealt with
+   * @returns false when the batch failed; its transactions are rejected then
    */
   protected async writeGroup(
     group: readonly PendingCommit[],
@@ -217,14 +217,14 @@ export class CommitQueue {
       for (const { transaction } of group) await fillBatch(batch, transaction);
       await this.options.changes.write(batch, group);
       for (const key of forgotten) batch.del(key);
-      // Says later whether this batch is on the disk.
+      // `settleDoubt` reads this name to find out whether this batch is on the disk.
       batch.put(metaKey('batch'), name);
       fillPlace?.(batch);
     };
     try {
       const { partner } = group.at(-1)!.transaction;
       const last = [metaKey('bytes'), bytes] as const;
-      // What is lost of a copy is in the journal.
+      // Several servers: LevelDB is a copy here, and what a crash takes from it is in the journal.
       const write = fillPlace === undefined ? writeBatch : writeUnsynced;
       await (partner ? writeWithPartner(partner, fill, last) : write(this.options.level, fill, () => last));
     } catch (error) {
@@ -238,7 +238,7 @@ export class CommitQueue {
     return true;
   }
 
-  /** What goes into one batch: all that waits, up to the first that has a partner. */
+  /** The transactions of the next batch: all that wait, up to and with the first that has a partner. */
   private takeGroup(): PendingCommit[] {
     const at = this.pending.findIndex(({ transaction }) => transaction.partner);
     return this.pending.splice(0, at < 0 ? this.pending.length : at + 1);
@@ -254,7 +254,7 @@ export class CommitQueue {
 
   /**
    * A batch could not be written. LevelDB's log may end in half a record, after which nothing must be written: the
-   * store takes no further write until it is opened again. Everything acknowledged is on the disk, and readable.
+   * store takes no further write until LevelDB is opened again. Everything acknowledged is on the disk, and readable.
    */
   protected fail(error: unknown, doubt: Doubt): void {
     this.failure = error;
@@ -270,7 +270,7 @@ export class CommitQueue {
   }
 
   /**
-   * Goes on after a failed batch, while no transaction runs: what was in doubt is settled, or dropped, as LevelDB has it.
+   * Makes the store writable after a failed batch, while no transaction runs. LevelDB shows whether the batch in doubt was stored.
    * @param reopen opens LevelDB again
    * @returns whether the batch is on the disk
    * @throws what `reopen` throws, and the error of LevelDB; then the store stays as it is
@@ -295,7 +295,7 @@ export class CommitQueue {
     return this.flushing;
   }
 
-  /** LevelDB is open again and says what was stored. @returns whether the batch was */
+  /** Tells the listeners, after LevelDB was opened again, which transactions in doubt are stored. @returns whether the batch is */
   protected settleDoubt({ batch, group, behind }: Doubt): boolean {
     const { level, onCommit, onDrop } = this.options;
     const wasStored = level.getSync(metaKey('batch')) === batch;

@@ -2,7 +2,7 @@
 import { statfs } from 'node:fs/promises';
 import { LwsError } from '../../errors.js';
 
-/** Below this much free space writes are refused while the disk still holds LevelDB's own files. */
+/** With less free space writes are refused: the rest is kept for LevelDB's own files (logs, compactions). */
 const reservedBytes = 32 << 20;
 /** Deletions continue until there is less than this. */
 const leastBytes = 1 << 20;
@@ -35,7 +35,7 @@ export class DiskSpace {
 
   /**
    * Refuses a batch that the disk might not take whole: LevelDB writes it into its log, and again into a table.
-   * @param frees it is let through as long as the log holds it
+   * @param frees the batch only deletes: it needs space in the log alone
    * @throws LwsError `storage-full`
    */
   async assertFor(bytes: number, frees: boolean): Promise<void> {

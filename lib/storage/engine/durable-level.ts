@@ -1,4 +1,4 @@
-/** LevelDB as this house uses it: opened with clear messages, written in synced batches, read through iterators that are always closed. */
+/** LevelDB as the server uses it: opened with clear messages, written in synced batches, read through iterators that are always closed. */
 import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { AbstractLevel, AbstractSnapshot } from 'abstract-level';
@@ -8,13 +8,13 @@ import type { KeyRange } from '../state/records.js';
 import { maxFiles } from './open-files.js';
 import { NewestLog, syncLogs, syncPath } from './synced-files.js';
 
-/** There from before LevelDB's first file until all of them are on the disk. */
+/** A file that is in the folder of a new LevelDB from before its first file until all files are synced. */
 const mark = 'NEW';
 
 /**
- * Marks a folder that has nothing.
- * @returns `new` also where an earlier process has begun; `maimed` where LevelDB would make a new database, and remove the tables of the
- *   old one
+ * Marks an empty folder as that of a new LevelDB.
+ * @returns `new` also where an earlier process was interrupted; `maimed` where CURRENT is lost, so that LevelDB would make a new database
+ *   and remove the tables of the old one
  * @throws the file system's error
  */
 export async function beginNew(folder: string): Promise<'new' | 'there' | 'maimed'> {
@@ -28,11 +28,11 @@ export async function beginNew(folder: string): Promise<'new' | 'there' | 'maime
   return 'new';
 }
 
-/** Whether it is another process that keeps LevelDB from being opened. */
+/** Whether LevelDB cannot be opened because another process has it open. */
 export const isLocked = (error: unknown): boolean =>
   (error as { cause?: { code?: string } } | undefined)?.cause?.code === 'LEVEL_LOCKED';
 
-/** Opens LevelDB where it is being made, and makes it anew from what is half made. @throws the error of LevelDB */
+/** Opens a new LevelDB; one that an interrupted process left half made is removed and made again. @throws the error of LevelDB */
 export async function openNew(level: { open(): Promise<void> }, folder: string): Promise<void> {
   try {
     await level.open();
@@ -43,7 +43,7 @@ export async function openNew(level: { open(): Promise<void> }, folder: string):
   }
 }
 
-/** All files are on the disk, and what comes may be acknowledged. */
+/** Removes the mark, after the names of all files are synced: from here on writes may be acknowledged. */
 export async function endNew(folder: string): Promise<void> {
   await syncPath(dirname(folder));
   await rm(join(folder, mark), { force: true });
@@ -66,7 +66,7 @@ export class StoreUnavailableError extends Error {
   }
 }
 
-/** Of those that this thread has open. */
+/** The newest log of each LevelDB that this thread has open. */
 const newestLogs = new WeakMap<object, NewestLog>();
 
 /**
@@ -81,7 +81,7 @@ export async function openLevel(folder: string): Promise<Level> {
     valueEncoding: 'utf8',
     cacheSize: 16 << 20,
     writeBufferSize: 32 << 20,
-    // LevelDB's own 1000 may be all that there are.
+    // LevelDB's default of 1000 may be all the files that the process may open.
     maxOpenFiles: Math.min(1000, maxFiles() >> 2),
     multithreading: true,
   });
@@ -105,7 +105,7 @@ export async function openLevel(folder: string): Promise<Level> {
  * @throws the error of LevelDB, and then it is closed; Error when another thread kept it open
  */
 export async function reopenLevel(level: Level): Promise<void> {
-  // LevelDB names another MANIFEST there whenever it opens.
+  // LevelDB writes the name of a new MANIFEST into CURRENT whenever it opens, so an unchanged file shows that it did not.
   const readCurrent = async (): Promise<string | undefined> =>
     level instanceof ClassicLevel ? readFile(join(level.location, 'CURRENT'), 'utf8') : undefined;
   const before = await readCurrent();
@@ -121,7 +121,7 @@ export async function syncLevel(level: Level): Promise<void> {
   if (level instanceof ClassicLevel) await syncLogs(level.location);
 }
 
-/** Bytes of its log, which it copies when it opens. */
+/** Bytes of LevelDB's log, which LevelDB copies into tables when it opens. */
 export async function sizeOfLog(level: Level): Promise<number> {
   if (!(level instanceof ClassicLevel)) return 0;
   const { location } = level;
@@ -139,7 +139,7 @@ export const beingOpened = (cause?: unknown): LwsError =>
     fields: { 'Retry-After': '2' },
   });
 
-/** What a reader gets to see whom the closing of LevelDB interrupted; any other error as it is. */
+/** The error for a read that the closing of LevelDB interrupted: `too-busy`. Any other error as it is. */
 export const interruptedRead = (error: unknown): unknown => (isNotOpen(error) ? beingOpened(error) : error);
 
 /** Whether an error, or what caused it, is that LevelDB found its files damaged or missing. */
@@ -170,7 +170,7 @@ export interface BatchWriter {
 
 /** Stands for an empty value: classic-level 3.0.0 never frees one, 32 bytes with each key of a quad. */
 const noValue = '\u0000';
-/** A value that LevelDB has, as it was given to a batch. */
+/** A value read from LevelDB, as it was given to the batch: `noValue` becomes the empty string again. */
 export const givenValue = <T extends string | undefined>(value: T): T => (value === noValue ? '' : value) as T;
 
 /** The checked `put` of abstract-level costs four times what LevelDB's own takes, and our keys are strings by type. */
@@ -189,12 +189,12 @@ export function writeBatch(level: Level, fill: Fill, last: Last): Promise<void> 
   return write(level, { fill, last, sync: true });
 }
 
-/** The same without waiting for the disk, of what can be had again: a power cut may take any of such batches. */
+/** The same without a sync, for data that can be restored from elsewhere: a power cut may take any of these batches. */
 export function writeUnsynced(level: Level, fill: Fill, last: Last): Promise<void> {
   return write(level, { fill, last, sync: false });
 }
 
-/** The same of one entry. */
+/** `writeBatch` for one entry. */
 export const putSynced = (level: Level, key: string, value: string): Promise<void> =>
   writeBatch(
     level,
@@ -243,7 +243,7 @@ export class PreparedBatch {
   }
 }
 
-/** LevelDB's own 16 KiB are some 85 keys, and each block costs a way to a thread and back. */
+/** The default of 16 KiB is some 85 keys, and each block costs a round trip to another thread. */
 export const block = { highWaterMarkBytes: 128 << 10 };
 const entriesAtATime = 1000;
 

@@ -6,12 +6,12 @@
 import type { KeyRange } from '../state/records.js';
 import { block, type Level, type LevelSnapshot } from './durable-level.js';
 
-/** What a sorted stream of texts answers: the first that is not below `target`; a promise when it has to be read. */
+/** A sorted stream of texts. `seek` gives the first text that is not below `target`; a promise when it has to be read. */
 export interface SortedStream {
   seek(target: string): string | undefined | Promise<string | undefined>;
 }
 
-/** Entries are read this many at a time: few at first and after a leap, more the longer the way goes straight on. */
+/** Entries are read in blocks: small at first and after a leap, larger with each block that is read without one. */
 const smallestBlock = 32;
 const largestBlock = 1000;
 
@@ -48,7 +48,7 @@ export class EntryCursor implements SortedStream {
 
   private async read(target: string): Promise<string | undefined> {
     for (let missed = false; ; missed = true) {
-      // Straight on first, which mostly suffices; when a whole block lies below the target, leap.
+      // Reads the next block first, which mostly has the target; when all of it lies below the target, leaps.
       if (missed) this.iterator.seek(this.prefix + target);
       this.size = missed ? smallestBlock : Math.min(largestBlock, this.size * 2);
       const keys = await this.iterator.nextv(this.size);

@@ -1,6 +1,6 @@
 /**
- * The format of a store, and the ways from earlier ones. A migration may be killed at any time: what it did stays done, and the next start
- * continues.
+ * The format of a store, and the migrations from earlier formats. A migration may be killed at any time: what it did stays done, and the next
+ * start continues it.
  */
 
 import { countLines } from '../graphs/line-sizes.js';
@@ -9,17 +9,17 @@ import { metaKey } from '../state/records.js';
 import { type Level, writeBatch } from './durable-level.js';
 import { countEarlierEntries } from './quota.js';
 
-/** What a new store is marked with. A server refuses to open any that it does not know. */
+/** The format of a new store. A server refuses to open a store whose format it does not know. */
 export const storeFormat = '2';
 
 interface Migration {
   readonly to: string;
-  /** What is done, for the operator. */
+  /** What the migration does, for the message to the operator. */
   readonly what: string;
   run(level: Level, options: Required<Pick<MigrationOptions, 'onProgress' | 'deriveGraphs'>>): Promise<void>;
 }
 
-/** By the format that they begin with. */
+/** Migrations by the format that they start from. */
 const migrations: Readonly<Record<string, Migration>> = {
   1: {
     to: '2',
@@ -42,11 +42,11 @@ export function assertKnown(format: string): void {
 }
 
 export interface MigrationOptions {
-  /** Told before a migration begins. */
+  /** Called before a migration begins. */
   readonly onMigration?: (message: string) => void;
-  /** Told how many keys or records of a step are done. */
+  /** Called with how many keys or records of a step are done. */
   readonly onProgress?: (done: number) => void;
-  /** Writes the graphs that the floors above derive from entries, where a store of format 1 has none. */
+  /** Writes the graphs that modules above lib/storage derive from entries, and that a store of format 1 lacks. */
   readonly deriveGraphs?: (level: Level) => Promise<void>;
 }
 

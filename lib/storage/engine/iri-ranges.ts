@@ -1,12 +1,12 @@
-/** Ranges of IRIs in their order: a container and all below it is one. Pure. */
+/** Ranges of IRIs in the order of strings: a container and all resources below it are one range. Pure. */
 
-/** From an IRI on, up to but without another one. */
+/** The IRIs from `from` (included) to `to` (excluded). */
 export interface IriRange {
   readonly from: string;
   readonly to: string;
 }
 
-/** An IRI alone. */
+/** The range of one IRI. */
 export const only = (iri: string): IriRange => ({ from: iri, to: `${iri}\u0000` });
 /** What lies below a container, without itself; IRIs are ASCII, and `0` follows the slash. */
 export const below = (container: string): IriRange => ({
@@ -16,7 +16,7 @@ export const below = (container: string): IriRange => ({
 /** A container and what lies below it. */
 export const subtree = (container: string): IriRange => ({ from: container, to: `${container.slice(0, -1)}0` });
 
-/** The same texts as disjoint ranges in order. */
+/** The same IRIs as disjoint ranges in order. */
 export function unionOfRanges(ranges: readonly IriRange[]): IriRange[] {
   const sorted = [...ranges].sort((a, b) => (a.from < b.from ? -1 : a.from > b.from ? 1 : 0));
   const found: { from: string; to: string }[] = [];
@@ -33,8 +33,8 @@ export const isWholeStorage = (ranges: readonly IriRange[], storage: string): bo
   ranges.length === 1 && ranges[0]!.from <= storage && ranges[0]!.to >= subtree(storage).to;
 
 /**
- * The ranges as a sorted stream: whatever lies in one is there. Only of use in an intersection with a stream of texts that
- * exist.
+ * The ranges as a sorted stream, which has every text within them. Only of use in an intersection with a stream of texts
+ * that exist.
  */
 export class RangeStream {
   private at = 0;

@@ -1,4 +1,4 @@
-/** How many files and sockets the process may have open, which who opens many of them shares. */
+/** How many files and sockets the process may have open: LevelDB and the server share this number. */
 import { readFileSync } from 'node:fs';
 
 /** The limit of open files where the system does not say it. */

@@ -1,6 +1,6 @@
 /**
- * The state that the transactions under way leave: the committed one, and over it what is staged and not yet on the disk. It must not
- * know when that is written.
+ * The state as the staged transactions leave it: the committed state, and over it the changes that are not yet on the disk. It must not
+ * know when these are written.
  */
 import { type GraphChange, hasAfter, laidOver, lastWhole } from '../graphs/graph-changes.js';
 import { blocksOf } from '../graphs/graph-keys.js';
@@ -8,7 +8,7 @@ import { graphPrefix } from '../graphs/quad-keys.js';
 import { type KeyRange, layEntries, parentOf, type ResourceRecord } from '../state/records.js';
 import type { Transaction, TransactionBase } from './transaction.js';
 
-/** The committed state below the transactions under way. */
+/** The committed state, without staged transactions. */
 export interface CommittedState {
   record(iri: string): ResourceRecord | undefined;
   graph(record: ResourceRecord): Promise<readonly string[]>;
@@ -24,7 +24,7 @@ export interface CommittedState {
 interface Overlaid<T> {
   readonly value: T;
   readonly sequence: number;
-  /** Another thread has the value until then. */
+  /** Until this promise resolves, only another thread has the value (`BatchPartner`). */
   readonly settled?: Promise<void>;
 }
 
@@ -60,12 +60,12 @@ export class OverlaidState implements TransactionBase {
     yield* this.overlaidBlocks(record, beginning);
   }
 
-  /** Waits for the graph to be on the disk, where another thread writes it and has it alone until then. */
+  /** Waits until a graph that another thread writes is on the disk: until then it cannot be read here. */
   private async settled({ iri }: ResourceRecord): Promise<void> {
     for (const { settled } of this.graphs.get(iri) ?? []) await settled;
   }
 
-  /** What is laid over a graph stays right when it comes to the disk meanwhile. */
+  /** The graph with its staged changes. It stays right when these come to the disk meanwhile: to apply a change twice has no effect. */
   private overlaidBlocks({ iri }: ResourceRecord, beginning: string): AsyncIterable<readonly string[]> {
     const changes = this.changesOf(iri);
     const from = lastWhole(changes);
@@ -128,7 +128,7 @@ export class OverlaidState implements TransactionBase {
     return [...members.values()];
   }
 
-  /** A transaction is going to be written. @param settled when it is on the disk */
+  /** Lays a staged transaction over the state. @param settled resolves when it is on the disk */
   lay({ records, graphs, entries, bytes }: Staged, sequence: number, settled: Promise<void>): void {
     for (const [iri, value] of records) this.records.set(iri, { value, sequence });
     for (const [iri, value] of graphs) {
@@ -139,7 +139,7 @@ export class OverlaidState implements TransactionBase {
     this.bytes = bytes;
   }
 
-  /** It is on the disk; what later ones have laid over it stays. */
+  /** Removes a transaction that is on the disk from the overlay; changes of later ones to the same keys stay. */
   lift(staged: Staged, sequence: number): void {
     for (const iri of staged.graphs.keys()) {
       const left = (this.graphs.get(iri) ?? []).filter((change) => change.sequence !== sequence);

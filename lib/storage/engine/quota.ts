@@ -1,4 +1,4 @@
-/** What counts against the quota (rule 10.3): the content of resources, and what clients send beside it, which is kept in entries. */
+/** What counts against the quota (rule 10.3): the content of resources, and data that clients send beside it, in entries (`countedSpaces`). */
 import { LwsError } from '../../errors.js';
 import { entryKey, entryRange, metaKey } from '../state/records.js';
 import { entryBlocks, type Level, type LevelSnapshot, writeBatch } from './durable-level.js';
@@ -6,7 +6,7 @@ import { entryBlocks, type Level, type LevelSnapshot, writeBatch } from './durab
 const countedSpaces = ['links', 'acl', 'access-requests', 'access-grants', 'subscriptions'];
 const prefixes = countedSpaces.map((space) => entryKey(space, ''));
 
-/** Whether the value of an entry counts. */
+/** Whether the value of an entry counts against the quota. */
 export const isCounted = (key: string): boolean => prefixes.some((prefix) => key.startsWith(prefix));
 
 export const sizeOfEntry = (value: string | undefined): number => (value === undefined ? 0 : Buffer.byteLength(value));
@@ -23,7 +23,7 @@ export async function countEntries(level: Level, snapshot?: LevelSnapshot): Prom
 /** The counter of a store: bytes of contents and of the entries that count. */
 export const readCounter = async (level: Level): Promise<number> => Number((await level.get(metaKey('bytes'))) ?? 0);
 
-/** The counter of a store of format 1 may be that of contents alone: adds the entries, once. */
+/** The counter of a store of format 1 may lack the entries: adds them, once. */
 export async function countEarlierEntries(level: Level): Promise<void> {
   if ((await level.get(metaKey('counted'))) !== undefined) return;
   const all = (await readCounter(level)) + (await countEntries(level));

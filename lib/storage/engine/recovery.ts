@@ -1,12 +1,12 @@
 /**
- * Brings a store back by itself after a batch that the disk did not take: as soon as the cause is gone, LevelDB is opened again,
+ * Makes a store writable again after a batch that the disk did not take: as soon as the cause is gone, LevelDB is opened again,
  * since nothing can be written after half a record of its log. It must not know what is stored, nor who reads.
  */
 import type { Blobs } from '../blobs/blobs.js';
 import type { CommitQueue } from './commit-queue.js';
 import { type Level, reopenLevel, sizeOfLog } from './durable-level.js';
 
-/** Lets go of LevelDB, and returns what takes it up again. */
+/** Closes LevelDB in another thread, and returns a function that lets the thread open it again. */
 export type Pause = () => Promise<() => void>;
 
 export interface RecoveryOptions {
@@ -17,15 +17,15 @@ export interface RecoveryOptions {
   readonly onRecovery: (message: string) => void;
 }
 
-/** Between two attempts; each one ends what reads. */
+/** The time between two attempts: each closes LevelDB, which interrupts all readers. */
 const [shortestMs, longestMs] = [1_000, 10_000];
 /** A failure so long after the last one is a new one. */
 const forgottenMs = 60_000;
-/** What LevelDB needs to open beside a copy of its log. */
+/** The disk space that LevelDB needs to open, besides a copy of its log. */
 const spareBytes = 4 << 20;
 
 export class Recovery {
-  /** Those who have LevelDB open beside the store. */
+  /** One for each other part of the server that has LevelDB open. */
   readonly pauses: Pause[] = [];
   private resumes: (() => void)[] = [];
   private timer: NodeJS.Timeout | undefined;
@@ -71,7 +71,7 @@ export class Recovery {
         `The storage takes writes again. What was in doubt ${wasStored ? 'had been stored' : 'was not stored'}.`,
       );
     } catch (error) {
-      // The same reason again is no news.
+      // Reports a reason once, not at every attempt.
       const reason = String((error as { reason?: string }).reason ?? error);
       if (reason !== this.reason) onTrouble('The storage cannot be opened for writes yet.', error);
       this.reason = reason;
@@ -80,12 +80,12 @@ export class Recovery {
   }
 
   private async reopen(): Promise<void> {
-    // A thread that opened LevelDB before the store did would keep what has failed.
+    // Threads of the process share one open LevelDB: while any of them keeps it open, the failed one stays in use.
     if (this.resumes.length === 0) this.resumes = await Promise.all(this.pauses.map((pause) => pause()));
     try {
       await reopenLevel(this.options.level);
     } finally {
-      // It may be open and not take writes; then it is read at least.
+      // LevelDB may be open and still refuse writes; reads at least are possible then.
       if (this.options.level.status === 'open') for (const resume of this.resumes.splice(0)) resume();
     }
   }

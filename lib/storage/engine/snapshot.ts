@@ -1,5 +1,5 @@
 /**
- * One committed state of the store, for reads that need several looks at it: records, entries, and cursors over entries in
+ * One committed state of the store, for several reads that must agree: records, entries, and cursors over entries in
  * the order of their keys. It must not know what the entries mean or who asks.
  */
 
@@ -9,7 +9,7 @@ import { EntryCursor } from './entry-cursor.js';
 
 const open = new WeakMap<Level, number>();
 
-/** How many snapshots are open: each keeps old values on the disk. */
+/** How many snapshots are open: each keeps LevelDB from removing old values from the disk. */
 export const openSnapshots = (level: Level): number => open.get(level) ?? 0;
 
 export class StoreSnapshot {
@@ -43,14 +43,14 @@ export class StoreSnapshot {
     return keyBlocks(this.level, range, { snapshot: this.snapshot });
   }
 
-  /** A cursor over the last parts of the entries below some parts. */
+  /** A cursor over the last parts of the keys of entries that begin with some parts. */
   cursor(space: string, ...parts: readonly string[]): EntryCursor {
     const cursor = new EntryCursor(this.level, entryRange(space, ...parts), this.snapshot);
     this.cursors.push(cursor);
     return cursor;
   }
 
-  /** The distinct next parts of the entries below some parts, without reading the entries in between. */
+  /** The distinct next parts of the keys of entries that begin with some parts, one seek each. */
   async *distinct(space: string, ...parts: readonly string[]): AsyncGenerator<string> {
     const range = entryRange(space, ...parts);
     const iterator = this.level.keys({ ...range, snapshot: this.snapshot });
@@ -60,7 +60,7 @@ export class StoreSnapshot {
         if (key === undefined) return;
         const part = key.slice(range.gte.length).split('\u0000', 1)[0]!;
         yield part;
-        // Behind everything that continues with U+0000; no part contains it.
+        // Behind all keys that have U+0000 after this part; no part contains U+0000.
         iterator.seek(`${range.gte}${part}\u0001`);
       }
     } finally {
@@ -68,7 +68,7 @@ export class StoreSnapshot {
     }
   }
 
-  /** Lets go of the state and of its cursors. */
+  /** Closes the snapshot and its cursors. */
   async close(): Promise<void> {
     for (const cursor of this.cursors) await cursor.close();
     if (this.isClosed) return;

@@ -31,7 +31,7 @@ import { readCounter } from './quota.js';
 import { type Pause, Recovery } from './recovery.js';
 import type { Transaction } from './transaction.js';
 
-/** Who is notified of transactions, and when. */
+/** Called back for transactions; `StoreListeners` says when. */
 type Listener = (transaction: Transaction) => void;
 
 export class StoreListeners {
@@ -42,7 +42,7 @@ export class StoreListeners {
 
   /**
    * Calls back inside every transaction that changed a resource, when its work is done. What the listener stages is
-   * written with it, and what it throws undoes it: an index cannot lag, an event cannot be lost.
+   * written with the transaction, and an error of the listener undoes it: an index cannot lag, an event cannot be lost.
    */
   onTransaction(listener: TransactionListener): void {
     this.inTransaction.push(listener);
@@ -53,7 +53,7 @@ export class StoreListeners {
     this.fromOthers.push(listener);
   }
 
-  /** Calls back before every transaction that is going to be written, before anybody can read of it. */
+  /** Calls back for every transaction that is going to be written, before any reader can see its changes. */
   onStage(listener: Listener): void {
     this.listeners.stage.push(listener);
   }
@@ -63,7 +63,7 @@ export class StoreListeners {
     this.listeners.commit.push(listener);
   }
 
-  /** Calls back for what was staged, when it is known that it never comes to the disk. */
+  /** Calls back for every staged transaction that is not stored, or may not be (a failed batch). */
   onDrop(listener: Listener): void {
     this.listeners.drop.push(listener);
   }
@@ -86,15 +86,15 @@ export class StoreListeners {
 export interface StoreOptions extends MigrationOptions {
   /** Notified of a failure that no request can be answered with: a blob that could not be removed, a failed batch. */
   readonly onTrouble?: (message: string, error: unknown) => void;
-  /** Told when a trouble has ended by itself. */
+  /** Notified when such a failure has been overcome without the operator. */
   readonly onRecovery?: (message: string) => void;
-  /** Other servers write the storage as well, and this is a member of those. */
+  /** The servers that write this storage together, this one among them; absent: this one alone. */
   readonly cluster?: Cluster | undefined;
   /** Where the blobs are; absent: the folder `blobs/`. */
   readonly blobPlace?: BlobPlace | undefined;
-  /** Called when it is closed. */
+  /** Called when the store is closed. */
   readonly onClose?: () => void;
-  /** Bytes that it may hold (see quota.ts); 0 or absent: any number. */
+  /** Bytes that the store may hold (see quota.ts); 0 or absent: any number. */
   readonly quotaBytes?: number;
 }
 
@@ -105,7 +105,7 @@ export class Store extends StoreListeners {
   private readonly hidden: HiddenGraphs;
   private readonly derivations = new LRUCache<string, object>({ max: 5_000 });
   private readonly queue: CommitQueue;
-  /** Where several servers write this storage; `undefined`: there is this one alone. */
+  /** Present when several servers write this storage. */
   readonly shared: SharedStore | undefined;
   private readonly recovery: Recovery;
   private readonly settled: SettledBlobs;
@@ -200,8 +200,8 @@ export class Store extends StoreListeners {
   }
 
   /**
-   * A committed entry as `parse` makes it. It is remembered until the entry changes, so a key must always be asked for
-   * with the same `parse`.
+   * A committed entry, parsed. The result is cached until the entry changes, so a key must always be asked for with the
+   * same `parse`.
    */
   derived<T extends object>(key: string, parse: (value: string) => T): T | undefined {
     const known = this.derivations.get(key);
@@ -229,23 +229,23 @@ export class Store extends StoreListeners {
   }
 
   /**
-   * Reads a graph that a transaction is going to replace or delete into the cache, so that the transaction, which keeps
-   * all others waiting, need not.
+   * Reads a graph that a transaction is going to replace or delete into the cache, so that the transaction, for which
+   * all others wait, need not read the disk.
    */
   async prefetch(record: ResourceRecord): Promise<void> {
     if (this.graphs.isWorthPrefetching(record)) await this.graph(record.iri);
   }
 
   /**
-   * Writes a new large graph in slices that keep nobody waiting. Nobody sees it until a transaction raises it
+   * Writes a new large graph in slices, between which other transactions run. It is hidden until a transaction raises it
    * (`Transaction.raiseGraph`); when none does, it has to be dropped (`dropLoaded`).
-   * @returns whether it was: not where the resource has a graph already
+   * @returns false, and nothing is written, where the resource has a graph already
    */
   loadGraph(iri: string, keys: GraphKeys): Promise<boolean> {
     return this.hidden.load(iri, keys);
   }
 
-  /** Lets go of what `loadGraph` has written. */
+  /** Removes what `loadGraph` has written. */
   dropLoaded(iri: string, keys: GraphKeys): void {
     this.hidden.drop(iri, keys);
   }
@@ -257,9 +257,9 @@ export class Store extends StoreListeners {
   }
 
   /**
-   * Runs `work` alone, then commits what it staged, and returns its result when that is on the disk. When `work` throws,
-   * nothing is written. Preconditions, authorization and quota belong inside. It is run again when a graph of the same name is
-   * still being written or removed.
+   * Runs `work` while no other transaction runs, commits what it staged, and returns its result when that is on the disk.
+   * When `work` throws, nothing is written. Preconditions, authorization and quota belong inside. It is run again when a graph
+   * of the same name is still being written or removed.
    * @throws what `work` throws; LwsError `storage-full` when the disk does not take the batch
    */
   async transact<T>(work: Work<T>, options: TransactOptions = {}): Promise<T> {
@@ -274,24 +274,24 @@ export class Store extends StoreListeners {
     }
   }
 
-  /** Calls back before LevelDB is closed to be opened again: whoever else has it open has to released it. */
+  /** Calls back before LevelDB is closed to be opened again: other threads that have it open must close it. */
   beforeReopening(pause: Pause): void {
     this.recovery.pauses.push(pause);
   }
 
-  /** Whether it can be read: not while LevelDB is opened again. */
+  /** Whether the store can be read: not while LevelDB is opened again. */
   get isOpen(): boolean {
     return this.level.status === 'open';
   }
 
-  /** Waits a moment until it can be read. @throws LwsError `too-busy` */
+  /** Waits up to 5 seconds until the store can be read. @throws LwsError `too-busy` */
   async opened(): Promise<void> {
     for (let at = 0; !this.isOpen; at++) await (at < 50 ? sleep(100) : Promise.reject(beingOpened()));
   }
 
-  /** The batch is on the disk: readers may see it. */
+  /** Updates the caches for a transaction whose batch is on the disk. */
   private apply(transaction: Transaction): void {
-    // What is only created is not kept in memory: to keep it all costs more than to read once what is asked for.
+    // New records are not cached: to cache all of them costs more than to read from the disk those that are asked for.
     for (const [iri, record] of transaction.records) {
       if (!record) this.recordCache.delete(iri);
       else if (record.kind === 'container' || this.recordCache.has(iri)) this.recordCache.set(iri, record);

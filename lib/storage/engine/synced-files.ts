@@ -1,4 +1,4 @@
-/** Names of files on the disk: a sync of a file says nothing of its name, which a sync of its folder writes down. */
+/** Makes names of files durable: the sync of a file does not write its name, only the sync of its folder does. */
 import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, readlinkSync, renameSync, writeSync } from 'node:fs';
 import { open, readdir, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -20,7 +20,7 @@ export async function makeFolder(folder: string): Promise<void> {
 }
 
 /**
- * Writes a file of mode 0600. Whoever reads it finds what it had before or all of the new text, after a power cut too.
+ * Writes a file of mode 0600 atomically: a reader finds either the old or all of the new text, after a power cut too.
  * @throws the file system's error
  */
 export function writeWhole(file: string, text: string): void {
@@ -44,16 +44,16 @@ export function writeWhole(file: string, text: string): void {
 const descriptors = '/proc/self/fd';
 const isLog = (name: string): boolean => name.endsWith('.log');
 
-/** The log that LevelDB writes to in a folder: it begins another one when that is long, and does not sync the new name. */
+/** The log that LevelDB writes to in a folder. LevelDB begins a new one when it is long, and does not sync the name of the new file. */
 export class NewestLog {
-  /** What was the newest one when the folder was synced, and how that is seen without a look at the folder. */
+  /** The newest log when the folder was last synced, and the link in /proc that shows whether it is still the open one. */
   private synced: { readonly name: string | undefined; readonly link?: string } | undefined;
 
   constructor(private readonly folder: string) {}
 
   /**
-   * Returns when the name of the log is on the disk which was the newest when this was called. While LevelDB has the same one open it is not
-   * another one, which costs a few microseconds to see.
+   * Returns when the name of the newest log, at the time of the call, is on the disk. While LevelDB still has the synced log open, nothing is
+   * to be done, which the link shows in a few microseconds.
    */
   async settle(): Promise<void> {
     if (this.synced?.link !== undefined && targetOf(this.synced.link) === this.synced.name) return;
@@ -65,7 +65,7 @@ export class NewestLog {
 
   private async find(): Promise<NonNullable<NewestLog['synced']>> {
     const folder = `${await realpath(this.folder)}/`;
-    // Open is the log that was written to, or a later one.
+    // The log that the process has open is the one that was written to, or a later one.
     for (const descriptor of process.platform === 'linux' ? readdirSync(descriptors) : []) {
       const link = join(descriptors, descriptor);
       const name = targetOf(link);
@@ -75,7 +75,7 @@ export class NewestLog {
   }
 }
 
-/** What a descriptor is of; nothing when it is closed. */
+/** The path of the file that a descriptor is of; `undefined` when it is closed. */
 function targetOf(link: string): string | undefined {
   try {
     return readlinkSync(link);
@@ -89,7 +89,7 @@ function targetOf(link: string): string | undefined {
 export async function syncLogs(folder: string): Promise<void> {
   for (const name of (await readdir(folder)).filter(isLog))
     await syncPath(join(folder, name)).catch((error: NodeJS.ErrnoException) => {
-      // What was in it is in a table, which is synced.
+      // LevelDB removes a log when its content is in a table, which is synced.
       if (error.code !== 'ENOENT') throw error;
     });
   await syncPath(folder);

@@ -1,6 +1,6 @@
 /**
- * One transaction: what it sees, and what it stages. It sees its own changes, over those of transactions that are committed or about to be,
- * over the disk. Whether a change is allowed is its caller's business.
+ * One transaction: the state that it reads, and the changes that it stages. It reads its own changes, over those of staged transactions, over
+ * the committed state. The caller decides whether a change is allowed.
  */
 import type { Trace } from '../../fields/traceparent.js';
 import {
@@ -17,14 +17,14 @@ import { type KeyRange, layEntries, parentOf, type ResourceRecord } from '../sta
 import type { BatchPartner } from './batch-partner.js';
 import { isCounted, sizeOfEntry } from './quota.js';
 
-/** What the transaction reads of the state before it; the store's view that includes batches still being written. */
+/** The state before the transaction, as it reads it: with the changes of batches that are still being written. */
 export interface TransactionBase {
   readonly isTransaction: boolean;
   record(iri: string): ResourceRecord | undefined;
   graph(record: ResourceRecord): Promise<readonly string[]>;
   /** The keys of a graph whose subjects begin with a string, in blocks. */
   graphBlocks(record: ResourceRecord, beginning: string): AsyncIterable<readonly string[]>;
-  /** The keys of triples with an object that is an IRI; `undefined` when nobody can say quickly. */
+  /** The keys of triples with an object that is an IRI; `undefined` when changes of the graph are staged, so that the index lacks them. */
   keysWithObject(record: ResourceRecord, object: string): AsyncIterable<readonly string[]> | undefined;
   hasKeys(record: ResourceRecord, keys: readonly string[]): Promise<readonly boolean[]>;
   entry(key: string): string | undefined;
@@ -39,7 +39,7 @@ export class Transaction {
   readonly isTransaction = true;
   readonly records = new Map<string, ResourceRecord | null>();
   readonly graphs = new Map<string, GraphChange>();
-  /** What is written and removed of hidden graphs, which nobody sees. */
+  /** Quads to add to and to remove from hidden graphs, which no reader sees. */
   readonly hidden = new Map<string, KeyDifference>();
   readonly addedBlobs = new Map<string, string>();
   readonly removedBlobs = new Set<string>();
@@ -53,9 +53,9 @@ export class Transaction {
   partner: BatchPartner | undefined;
   /** Another server of the storage committed it. */
   isForeign = false;
-  /** Of its last event in the log of changes; 0: it has none yet. */
+  /** The position of its last event in the log of changes; 0: it has none yet. */
   position = 0;
-  /** The state before, which cannot change while this transaction runs. */
+  /** Records read from the state before, which cannot change while this transaction runs. */
   private readonly read = new Map<string, ResourceRecord | undefined>();
   private bytesDelta = 0;
 
@@ -124,7 +124,7 @@ export class Transaction {
     return layEntries(await this.base.entriesIn(range), range, this.entries);
   }
 
-  /** An entry as `parse` makes it, which is remembered while the entry stays as it is. */
+  /** An entry, parsed; the result is cached while the entry stays as it is. */
   derived<T extends object>(key: string, parse: (value: string) => T): T | undefined {
     const staged = this.entries.get(key);
     if (staged === undefined) return this.base.derived(key, parse);
@@ -141,17 +141,17 @@ export class Transaction {
     this.entries.set(key, null);
   }
 
-  /** Tells those who listen to transactions what happened to a resource. */
+  /** Tells the listeners of transactions what happened to a resource. */
   changed(change: ResourceChange): void {
     this.changes.push(stamped(change));
   }
 
-  /** Tells followers and named inboxes of something beside resources. */
+  /** Tells subscribers and the named inboxes of an event that is not a change of a resource. */
   announced(announcement: Announcement): void {
     this.announcements.push(stamped(announcement));
   }
 
-  /** Creates a resource or replaces its record. Its previous blob, if it had another one, is let go. */
+  /** Creates a resource or replaces its record. Its previous blob, if it had another one, is marked for removal. */
   putRecord(record: ResourceRecord): void {
     const before = this.record(record.iri);
     this.bytesDelta += record.size - (before?.size ?? 0);
@@ -168,8 +168,8 @@ export class Transaction {
 
   /**
    * Replaces the graph of a resource; `before` are its keys so far. Only the difference is written.
-   * @param after its keys, or with them what of them comes and goes
-   * @throws GraphInTheWay, for which `Store.transact` waits and begins again
+   * @param after its new keys; if known already, with those that are added and removed
+   * @throws GraphInTheWay while a hidden graph has this name; `Store.transact` waits and runs the work again
    */
   putGraph(iri: string, before: readonly string[], after: readonly string[] | ChangedKeys): void {
     this.assertVisible(iri);
@@ -195,7 +195,7 @@ export class Transaction {
     this.graphs.set(iri, { added: [], removed: before, before, keys: undefined, triples, isPart: false, isNew: false });
   }
 
-  /** Replaces the graph of a resource where one of the two is large. @throws GraphInTheWay */
+  /** Replaces the graph of a resource where the old or the new one is large. @throws GraphInTheWay */
   async replaceGraph(record: ResourceRecord, keys: GraphKeys): Promise<void> {
     const { iri } = record;
     this.assertVisible(iri);
@@ -206,7 +206,7 @@ export class Transaction {
 
   /**
    * Changes a part of a large graph.
-   * @param change keys that it lacks and is to have, and that it has and is to lack, in order
+   * @param change keys to add, which it lacks, and keys to remove, which it has; both in order
    * @param before how many triples it has
    */
   changeGraph(iri: string, { added, removed }: KeyDifference, before: number): void {
@@ -244,7 +244,7 @@ export class Transaction {
     this.hidden.set(iri, keys);
   }
 
-  /** Nothing is left of a hidden graph. */
+  /** Notes that a hidden graph has been removed completely. */
   forgetHidden(iri: string): void {
     this.deleteEntry(hiddenKey(iri));
     this.noteGraph(iri, undefined, 0);

@@ -1,7 +1,7 @@
 /** The address of a database, as settings name it. */
 import type { DatabaseAddress } from './connection.js';
 
-/** A schema needs no quotes, so that people find it with the tools of the database. */
+/** Whether the name of a schema needs no quotes in SQL, so that operators find it with the tools of the database. */
 export const isSchemaName = (name: string): boolean => /^[a-z_][a-z0-9_]{0,62}$/.test(name);
 
 /** `postgres://user@host:port/database`, with TLS as `?sslmode=` says, and without a password, which has a setting of its own. */

@@ -5,7 +5,7 @@ import { writeCheckpoint } from './checkpoint.js';
 import { Connection, type DatabaseAddress } from './connection.js';
 
 export interface CheckpointTask {
-  /** Of the LevelDB. */
+  /** The folder of the LevelDB. */
   readonly folder: string;
   readonly address: DatabaseAddress;
   readonly keptMinutes: number;

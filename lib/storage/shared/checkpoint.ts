@@ -1,6 +1,6 @@
 /**
- * Checkpoints: a whole state in the database, so that a new server begins with it and the journal before it can be removed. One is
- * made when the journal has become as large as the last one, so every change is written twice at most in the long run.
+ * Checkpoints: a whole state in the database, with which a new server begins, so that earlier rows of the journal can be removed. One is
+ * made when the journal after the last one has become as large as that, so every change is written twice at most in the long run.
  */
 import { randomInt } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -17,7 +17,7 @@ const packed = promisify(gzip);
 const unpacked = promisify(gunzip);
 
 export interface Checkpoint {
-  /** The number of its parts in the table, which is that of no other one. */
+  /** The number under which the table has its parts; no other checkpoint has it. */
   readonly key: number;
   /** The last row of the journal that is in it. */
   readonly seq: number;
@@ -25,25 +25,25 @@ export interface Checkpoint {
   readonly bytes: number;
 }
 
-/** The one that is complete. */
+/** The last published checkpoint, which is complete. */
 export async function lastCheckpoint(connection: Connection): Promise<Checkpoint | undefined> {
   const { rows } = await connection.query<{ value: string }>("SELECT value FROM meta WHERE name = 'checkpoint'");
   if (!rows[0]) return undefined;
   const found = JSON.parse(rows[0].value) as Checkpoint;
-  // Those of earlier versions have their parts under the number of the row.
+  // Checkpoints of earlier versions have their parts under the number of the row (`seq`).
   return { ...found, key: found.key ?? found.seq };
 }
 
-/** Parts of nothing that was published: so long after they were begun nobody adds to them. */
+/** Unpublished parts are removed when they are older: no server is still writing that checkpoint. */
 const abandonedMs = 7 * 24 * 3_600_000;
-/** The time, so that one can see how old they are, and what makes it that of one maker. */
+/** Negative: the time in microseconds, which tells the age of unpublished parts, with random digits, so that servers do not share a key. */
 const newKey = (): number => -(Date.now() * 1000 + randomInt(1000));
 
 /**
- * Writes the state of a copy, and removes the one before and the rows of the journal that nobody needs any more. Several servers may do
- * it at once, and each may be held up for long: the last one that is published is always complete, and never older than another was.
- * @param keptMinutes rows that are not older stay, for servers that are not there at the moment
- * @returns the last one, which is that of another server when that was later
+ * Writes the state of a copy as a checkpoint, and removes the one before and the rows of the journal that no server needs any more. Several
+ * servers may do it at once, and each may be held up for long: the published one is always complete, and never replaced by an older one.
+ * @param keptMinutes younger rows stay, for servers that are not running at the moment
+ * @returns the published checkpoint: that of another server when it has a later state
  */
 export async function writeCheckpoint(level: Level, connection: Connection, keptMinutes: number): Promise<Checkpoint> {
   const key = newKey();
@@ -64,12 +64,12 @@ export async function writeCheckpoint(level: Level, connection: Connection, kept
     ]);
     return checkpoint;
   } finally {
-    // What cannot be removed now is abandoned.
+    // Parts that cannot be removed now are removed with a later checkpoint (`abandonedMs`).
     if (!isPublished) await connection.query('DELETE FROM checkpoint WHERE seq = $1', [key]).catch(() => {});
   }
 }
 
-/** Makes it the last one, when it is complete and later than that. */
+/** Publishes a checkpoint, when all its parts are there and the published one has an earlier state. */
 async function publish(connection: Connection, checkpoint: Checkpoint): Promise<boolean> {
   const { key, seq, parts } = checkpoint;
   const { rowCount } = await connection.query(
@@ -97,7 +97,7 @@ async function writeParts(level: Level, connection: Connection, key: number): Pr
   }
 }
 
-/** The lines of a state in parts, which joined by line ends are one text. */
+/** The lines of a state in parts of about `partLength`, each a text of whole lines. */
 async function* inParts(blocks: AsyncIterable<readonly string[]>): AsyncGenerator<string> {
   let [part, length]: [string[], number] = [[], 0];
   for await (const lines of blocks) {
@@ -110,7 +110,7 @@ async function* inParts(blocks: AsyncIterable<readonly string[]>): AsyncGenerato
   if (part.length > 0) yield part.join('\n');
 }
 
-/** Writes the state of a checkpoint into an empty folder. @param told how much of it is there */
+/** Writes the published state into an empty LevelDB. @param told called with how many parts are written @returns its last row of the journal */
 export async function loadCheckpoint(
   level: Level,
   connection: Connection,

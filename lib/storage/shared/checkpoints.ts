@@ -1,4 +1,4 @@
-/** When a checkpoint is due, and its making by the server that leads. */
+/** Makes checkpoints when they are due, on the server that leads. */
 import { Thread } from '../../threads/thread.js';
 import { threadLimits } from '../../threads/thread-limits.js';
 import { lastCheckpoint } from './checkpoint.js';
@@ -6,28 +6,28 @@ import type { CheckpointFunctions, CheckpointTask } from './checkpoint-worker.js
 import { Connection } from './connection.js';
 
 export interface CheckpointOptions extends CheckpointTask {
-  /** Bytes of the journal after a checkpoint that lead to another one at the earliest. */
+  /** The least bytes of the journal after a checkpoint with which another one is made. */
   readonly minBytes: number;
   /** Milliseconds between two looks at the journal. */
   readonly lookMs?: number;
 }
 
-/** A checkpoint under way that is not wanted any more is given up after so long. */
+/** How long the thread may take to end when the server stops amid a checkpoint. */
 const graceMs = 1_000;
 
 export class Checkpoints {
   private lookedAt = Number.NEGATIVE_INFINITY;
   private thread: Thread<CheckpointFunctions> | undefined;
-  /** Bytes of the rows after one, up to another. */
+  /** Bytes of the journal's rows after row `after`, up to row `to`. */
   private measured = { after: -1, to: -1, bytes: 0 };
-  /** Its own: a long journal takes long to be measured. */
+  /** A connection of its own: to measure a long journal takes long. */
   private readonly connection: Connection;
 
   constructor(private readonly options: CheckpointOptions) {
     this.connection = new Connection(options.address);
   }
 
-  /** Called now and then by the server that leads. @throws the error of the database, or of the thread */
+  /** Makes a checkpoint when it is due. The server that leads calls it at each renewal. @throws the error of the database, or of the thread */
   async review(): Promise<void> {
     const { minBytes, folder, address, keptMinutes, lookMs = 30_000 } = this.options;
     if (this.thread || performance.now() - this.lookedAt < lookMs) return;
@@ -40,7 +40,7 @@ export class Checkpoints {
     try {
       await thread.call('write', { folder, address, keptMinutes });
     } catch (error) {
-      // Nobody waits for one that was told to end.
+      // After `stop`, the failure of the thread is expected.
       if (this.thread === thread) throw error;
     } finally {
       await thread.end();
@@ -48,7 +48,7 @@ export class Checkpoints {
     }
   }
 
-  /** Bytes of the journal after a row; those of rows that were measured before are known. */
+  /** Bytes of the journal after a row; only rows that are new since the last call are read. */
   private async bytesAfter(seq: number): Promise<number> {
     if (this.measured.after !== seq) this.measured = { after: seq, to: seq, bytes: 0 };
     const { measured } = this;

@@ -1,4 +1,4 @@
-/** One server as a member of those that serve a storage together: from its start to its end. */
+/** One server of several that serve a storage together: its start, its part in the cluster, its end. */
 
 import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { Journal } from './journal.js';
 import { ServerMembership } from './server-membership.js';
 import { openTables } from './tables.js';
 
-/** @throws StoreUnavailableError where this server has other blobs than those that the database knows of */
+/** @throws StoreUnavailableError where this server has another place of blobs than the one that the database names */
 export async function assertSharedBlobs(connection: Connection, location: BlobLocation): Promise<void> {
   const own = await nameOf(location);
   await connection.query("INSERT INTO meta (name, value) VALUES ('blobs', $1) ON CONFLICT DO NOTHING", [own]);
@@ -40,9 +40,9 @@ async function nameOf({ dataDir, place }: BlobLocation): Promise<string> {
   return readFile(file, 'utf8');
 }
 
-/** The secrets that all servers of a storage need, which each keeps in files of its folder: as the database has them. */
+/** Keeps the secrets of all servers of a storage equal: each server has them in files of its folder, and the database has them too. */
 export class SharedSecrets {
-  /** As the database had them last. */
+  /** The secrets as the database had them at the last look. */
   private readonly known = new Map<string, string>();
 
   /** @param names of the files */
@@ -52,7 +52,7 @@ export class SharedSecrets {
     private readonly names: readonly string[],
   ) {}
 
-  /** Takes what others changed, and gives what was changed or made here. */
+  /** Writes secrets that other servers changed into the files, and those that changed here into the database. */
   async synchronize(): Promise<void> {
     const { rows } = await this.connection.query<{ name: string; value: string }>('SELECT name, value FROM secrets');
     const shared = new Map(rows.map(({ name, value }) => [name, value]));
@@ -74,7 +74,7 @@ export class SharedSecrets {
 
   private async give(name: string, value: string): Promise<void> {
     const before = this.known.get(name);
-    // Who was first keeps it; the other one takes it with the next look.
+    // Of two servers that change a secret, the first wins; the other one takes its value at the next look.
     const { rowCount } =
       before === undefined
         ? await this.connection.query('INSERT INTO secrets (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
@@ -97,7 +97,7 @@ export interface ClusterOptions {
   /** The data directory. */
   readonly folder: string;
   readonly blobs: BlobLocation;
-  /** Files with secrets in it that all servers have to have. */
+  /** Names of files with secrets that all servers must share. */
   readonly secrets: readonly string[];
   readonly told: (message: string) => void;
   readonly onProgress: (done: number, of: number) => void;
@@ -107,7 +107,7 @@ export interface ClusterOptions {
 const [refreshMs, forgetMs] = [1_000, 60_000];
 const keptMinutes = 60;
 const minCheckpointBytes = 64 << 20;
-/** How long a start may wait for those of other servers. */
+/** How long a start may wait for the starts of other servers. */
 const startSeconds = 300;
 
 export class Cluster {
@@ -115,10 +115,10 @@ export class Cluster {
   private readonly membership: ServerMembership;
   private readonly secrets: SharedSecrets;
   private readonly checkpoints: Checkpoints;
-  /** Held while this server starts, since it may make what another one makes. */
+  /** Holds a lock while this server starts: two servers that start at once might make the same things. */
   private readonly starting: Connection;
   private readonly onLead: (() => void)[] = [];
-  /** That of `starting` which keeps others from starting. */
+  /** The session of `starting` that has the lock. */
   private startSession: object | undefined;
   private isMember = false;
   private refreshedAt = -refreshMs;
@@ -144,9 +144,9 @@ export class Cluster {
   }
 
   /**
-   * Makes the folder follow the journal, alone until `opened`.
-   * @throws StoreUnavailableError when the database, or the folder, has something else; LwsError `too-busy` when the database cannot be
-   *   reached
+   * Brings the folder to a state of the journal. Until `opened`, no other server can start.
+   * @throws StoreUnavailableError when the database or the folder belongs to another storage; LwsError `too-busy` when the database cannot
+   *   be reached
    */
   static async join(level: Level, options: ClusterOptions): Promise<Cluster> {
     const { address, storage, blobs, told, onProgress } = options;
@@ -181,7 +181,7 @@ export class Cluster {
     );
   }
 
-  /** Everything is made that is made at a start, and others may start. */
+  /** Ends the start: all that a start makes is there, and other servers may start. */
   async opened(): Promise<void> {
     this.assertAlone();
     await this.secrets.synchronize();
@@ -189,7 +189,7 @@ export class Cluster {
     await this.starting.close();
   }
 
-  /** This is a server, and no command. */
+  /** Ends the start of a server, as opposed to a command, and joins the members. */
   async serve(): Promise<void> {
     await this.opened();
     this.isMember = true;
@@ -203,7 +203,7 @@ export class Cluster {
     await this.secrets.synchronize();
   }
 
-  /** Whether no server has named an identifier within the time for which it was to be known. @throws LwsError `too-busy` */
+  /** Registers an identifier for `validMs`. False when a server has registered it before (a replay). @throws LwsError `too-busy` */
   async isFirst(id: string, validMs: number): Promise<boolean> {
     const { rowCount } = await this.journal.others.query(
       "INSERT INTO used (id, until) VALUES ($1, now() + $2 * interval '1 millisecond') ON CONFLICT DO NOTHING",
@@ -212,12 +212,12 @@ export class Cluster {
     return rowCount === 1;
   }
 
-  /** Whether this server does what only one should do. */
+  /** Whether this server leads: it does the work that only one should do. */
   get leads(): boolean {
     return this.membership.leads;
   }
 
-  /** Calls back when it begins to. */
+  /** Calls back when this server begins to lead. */
   onLeading(listener: () => void): void {
     this.onLead.push(listener);
   }
@@ -232,7 +232,7 @@ export class Cluster {
       .catch((error: unknown) => this.options.onTrouble('A checkpoint could not be made.', error));
   }
 
-  /** Removes what nobody can use again, however much the clocks of the servers differ. */
+  /** Removes identifiers an hour after they have expired, since the clocks of the servers differ. */
   private async forget(): Promise<void> {
     if (performance.now() - this.forgotAt < forgetMs) return;
     this.forgotAt = performance.now();

@@ -2,7 +2,7 @@
 import type { Client, QueryResult, QueryResultRow } from 'pg';
 import { LwsError } from '../../errors.js';
 
-/** Where the database is, and whose tables are used. */
+/** Where the database is, and the schema with the tables of this storage. */
 export interface DatabaseAddress {
   /** `postgres://…`, without a schema. */
   readonly url: string;
@@ -11,9 +11,9 @@ export interface DatabaseAddress {
 }
 
 const [connectMs, farewellMs] = [5_000, 1_000];
-/** After a failure, others are told at once for so long. */
+/** For so long after a failed attempt to connect, further questions are refused at once. */
 const restMs = 500;
-/** What a server that hangs may keep others waiting, and what one may wait for it. */
+/** How long a server that hangs in a transaction may keep a lock, and how long another one waits for a lock. */
 const [idleMs, lockMs] = [10_000, 15_000];
 
 export const databaseAway = (cause: unknown): LwsError =>
@@ -28,7 +28,7 @@ export class Connection {
   private failure: { readonly error: unknown; readonly at: number } | undefined;
   private isClosed = false;
 
-  /** @param timeoutMs of one question; absent: it may take as long as it takes */
+  /** @param timeoutMs the longest time of a question; absent: no limit */
   constructor(
     private readonly address: DatabaseAddress,
     private readonly timeoutMs?: number,
@@ -46,7 +46,7 @@ export class Connection {
     }
   }
 
-  /** What the next question goes to: another one after it was lost, which knows nothing of what was begun before. */
+  /** The session that gets the next question. After a loss it is another object, and the transactions and locks of the old one are gone. */
   get session(): object | undefined {
     return this.client;
   }
@@ -62,7 +62,7 @@ export class Connection {
     this.isClosed = true;
     const client = await this.client?.catch(() => undefined);
     if (!client) return;
-    // A machine that is gone does not take leave.
+    // An unreachable database never confirms the end of the connection.
     const giveUp = setTimeout(() => client.connection.stream.destroy(), farewellMs);
     await client.end();
     clearTimeout(giveUp);
@@ -99,7 +99,7 @@ export class Connection {
         (current) => {
           if (current === client && this.client === known) this.client = undefined;
         },
-        // Whoever waits for it hears of that.
+        // The question that waits for the connection gets the error.
         () => {},
       );
     };
@@ -112,7 +112,7 @@ export class Connection {
           `SET idle_in_transaction_session_timeout = ${idleMs}; SET client_min_messages = warning`,
       );
     } catch (error) {
-      // A session that cannot be used would stay open, and another one with every further try.
+      // Otherwise each failed attempt would leave an open session.
       client.connection.stream.destroy();
       throw error;
     }
@@ -120,7 +120,7 @@ export class Connection {
   }
 }
 
-/** A client would take the empty one of the address instead of one beside it. */
+/** The address with the password in it: pg ignores the option `password` beside an address. */
 function withPassword(address: string, password: string | undefined): string {
   if (password === undefined) return address;
   const url = new URL(address);
@@ -128,7 +128,7 @@ function withPassword(address: string, password: string | undefined): string {
   return url.href;
 }
 
-/** The database answered, and can be asked on: an error with a code of its own that is none of the connection or a shutdown. */
+/** Whether an error is an answer of the database, after which the connection is usable: its code is none of the connection or a shutdown. */
 function isRefusal(error: unknown): boolean {
   const { code } = error as { code?: unknown };
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) && !/^(?:08|25P0[23]|57|XX)/.test(code);

@@ -1,27 +1,27 @@
 /**
- * The rows of the journal that a copy has and that may not be on the disk: each leaves its number, so that one which a power cut takes out
- * of their middle is missed.
+ * Notes which rows of the journal a copy has. They are written without a sync; each leaves its number, so that a gap shows when a power cut
+ * has taken one of them.
  */
 import { type BatchWriter, type Level, syncLevel, writeBatch } from '../engine/durable-level.js';
 import { lastEnd, noteOpened } from '../engine/last-end.js';
 import { metaKey, rangeOf } from '../state/records.js';
 import { type JournalPlace, readPlace, writePlace } from './place.js';
 
-/** After so many rows they are synced. */
+/** LevelDB is synced after so many rows. */
 const rowsAtATime = 1000;
 const rowKey = (seq: number): string => `${metaKey('row')}\u0000${String(seq).padStart(16, '0')}`;
 const allRows = rangeOf(`${metaKey('row')}\u0000`);
 
-/** Whether a copy has every row up to its position: a machine that ended while it was open may have lost any. */
+/** Whether a copy certainly has every row up to its position: false when the machine ended while it was open, or a number is missing. */
 export async function isWhole(level: Level): Promise<boolean> {
   if ((await lastEnd(level)) === 'cut') return false;
   const rows = (await level.keys(allRows).all()).map((key) => Number(key.slice(rowKey(0).length - 16)));
   const { seq } = readPlace(await level.get(metaKey('position')));
-  // Copies of earlier versions say nothing of their rows.
+  // Copies of earlier versions have no numbers of rows.
   return rows.length === 0 || (rows.at(-1) === seq && rows.length === seq - rows[0]! + 1);
 }
 
-/** Everything that a copy has is on the disk when this returns, and a cut from here on is noticed. */
+/** Syncs a copy and begins to note rows: a loss of rows from here on is noticed at the next start. */
 export async function beginCopy(level: Level): Promise<void> {
   await syncLevel(level);
   const { seq } = readPlace(await level.get(metaKey('position')));
@@ -49,11 +49,11 @@ export class CopiedRows {
     this.first = synced;
   }
 
-  /** Puts into the batch of a row where it stands; all rows before it are written. */
+  /** Puts the place of a row into its batch. All rows before it are written already. */
   fill(batch: BatchWriter, place: JournalPlace): void {
     batch.put(metaKey('position'), writePlace(place));
     batch.put(rowKey(place.seq), '1');
-    // The last one that is on the disk stays, so that the one after it is missed as well.
+    // The number of the last synced row stays, so that a loss of the row after it shows as well.
     for (; this.first < this.synced; this.first++) batch.del(rowKey(this.first));
     if (place.seq - this.synced > rowsAtATime) this.syncing ??= this.sync(place.seq - 1);
   }
@@ -64,7 +64,7 @@ export class CopiedRows {
       this.synced = seq;
       this.syncing = undefined;
     } catch (error) {
-      // A second attempt would not tell of what the first one lost: from here on every row stays to be missed.
+      // A second sync may succeed although the first one lost data: from here on no number is removed, so that a loss shows.
       this.onTrouble('The disk did not take a part of the copy.', error);
     }
   }

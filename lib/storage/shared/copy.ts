@@ -14,7 +14,7 @@ import { contradict, readPlace } from './place.js';
 export interface CopyOptions {
   readonly level: Level;
   readonly journal: Journal;
-  /** The journal's. */
+  /** The name of the journal. */
   readonly name: string;
   /** The storage's IRI. */
   readonly storage: string;
@@ -22,7 +22,7 @@ export interface CopyOptions {
   readonly onProgress: (done: number, of: number) => void;
 }
 
-/** It is being made. */
+/** Before the name of the journal in `M journal`: the copy is still being made. */
 const unfinished = 'unfinished ';
 
 /** Whether a folder is the copy of a journal; `whole` when it has one state of it, maybe an early one, and no part of that is lost. */
@@ -59,7 +59,7 @@ export async function openCopy(options: CopyOptions): Promise<void> {
       'The data directory is the copy of another database. Choose another lws.data-dir, or remove its folder level/: it is made again from ' +
         'the database that lws.store names.',
     );
-  // First: what the database lacks may be here alone, whether or not this copy is whole.
+  // Before a copy is made again: what the database lacks may exist in this copy alone, also when it is not whole.
   const place = readPlace(await level.get(metaKey('position')));
   const found = await journal.find(place.seq);
   if (place.seq > (await journal.head()).seq || contradict(place, found))
@@ -96,7 +96,7 @@ async function makeCopy({ level, journal, name, storage, onProgress }: CopyOptio
   );
 }
 
-/** The storage of the folder becomes that of the database, which must be new. */
+/** Copies the storage of the folder into the database, which must be new. */
 async function moveIn({ level, journal, name, storage, told }: CopyOptions): Promise<void> {
   const [own, version] = [await level.get(metaKey('storage')), await level.get(metaKey('version'))];
   if (own !== storage || version !== storeFormat)

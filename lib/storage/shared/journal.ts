@@ -1,6 +1,6 @@
 /**
- * The journal that the servers of one storage share: rows in a database, in one order. Who writes holds the row of the head until the
- * database has committed, so nobody writes at the same time, and all know what came before.
+ * The journal that the servers of one storage share: rows in a database, in one order. A server that writes holds a lock on the row of table
+ * `head` until the database has committed, so that only one writes at a time, and knows all earlier rows.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,19 +14,19 @@ export interface JournalRow {
   readonly body: Buffer;
 }
 
-/** Whether what was to be appended is there is not known yet. */
+/** It is not known whether the journal has the appended row. */
 export class AppendInDoubtError extends LwsError {}
 
 const questionMs = 10_000;
-/** What takes longer is lost: a machine that is gone says nothing, and the connection would wait a quarter of an hour for it. */
+/** After this the connection counts as lost: TCP would wait a quarter of an hour for a machine that is gone. */
 const answerMs = 45_000;
 const doubtMs = 20_000;
 const rowsAtATime = 200;
-/** After so many bytes no further row is read at once. */
+/** A read of several rows ends after so many bytes. */
 const bytesAtATime = 16 << 20;
 /**
- * What is read with the lock is what a connection takes up in any case: a session that waits for its reader is not idle, and would keep
- * the lock of a server that is gone.
+ * Rows that are read together with the lock: so few and short that they fit into the buffers of a connection. A session that waits for its
+ * client to read is not idle, so that the database would keep the lock of a server that is gone.
  */
 const [rowsInTurn, rowBytesInTurn] = [8, 32 << 10];
 
@@ -42,7 +42,7 @@ const nextRows =
   'coalesce(sum(octet_length(body)) OVER (ORDER BY seq ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS bytes FROM ' +
   '(SELECT seq, id, CASE WHEN seq > $1 THEN body END AS body FROM journal WHERE seq >= $1 ORDER BY seq LIMIT $2) AS first) AS following ' +
   'WHERE bytes < $3 ORDER BY seq';
-/** The same at the beginning of a turn, as far as they are short. */
+/** The same at the beginning of a turn, with the bodies of short rows only. */
 const shortRows =
   'SELECT seq, id, CASE WHEN seq > $1 AND octet_length(body) <= $3 THEN body END AS body FROM journal WHERE seq >= $1 ' +
   'ORDER BY seq LIMIT $2';
@@ -58,7 +58,7 @@ const placeOf = ({ rows }: { readonly rows: readonly StoredPlace[] }): JournalPl
   id: rows[0]!.id ?? undefined,
 });
 
-/** @throws LwsError `too-busy` when the journal has another row at the place that they come after */
+/** The rows after a place. @throws LwsError `too-busy` when the journal has another row at that place */
 function rowsAfter(place: JournalPlace, { rows }: { readonly rows: readonly StoredRow[] }): JournalRow[] {
   const found: JournalRow[] = [];
   for (const { seq, id, body } of rows) {
@@ -70,29 +70,29 @@ function rowsAfter(place: JournalPlace, { rows }: { readonly rows: readonly Stor
 }
 
 export class Journal {
-  /** Asks how far the journal is; never waits for anybody who writes. */
+  /** Asks for the head of the journal; never waits for the lock. */
   private readonly reader: Connection;
-  /** For what is beside the journal. */
+  /** For other tables, and for long rows of the journal. */
   readonly others: Connection;
   private readonly writer: Connection;
-  /** The session of the writer that keeps others from writing. */
+  /** The session of `writer` that has the lock. */
   private turn: object | undefined;
 
-  /** @param timeoutMs of what writes; more than one may wait for others who write */
+  /** @param timeoutMs the longest time of a write, which includes the wait for the lock */
   constructor(address: DatabaseAddress, timeoutMs = answerMs) {
     this.reader = new Connection(address, Math.min(questionMs, timeoutMs));
     this.writer = new Connection(address, timeoutMs);
     this.others = new Connection(address, timeoutMs);
   }
 
-  /** Where the last row is. @throws LwsError `too-busy` */
+  /** The place of the last row. @throws LwsError `too-busy` */
   async head(): Promise<JournalPlace> {
     return placeOf(await this.reader.query<StoredPlace>(lastRow));
   }
 
   /** The next rows after a place, in order; fewer than there are when they are many or long. @throws LwsError `too-busy` */
   async after(place: JournalPlace): Promise<JournalRow[]> {
-    // The question how far the journal is never waits for long rows.
+    // Not by `reader`: the question for the head must not wait for long rows.
     return rowsAfter(place, await this.others.query<StoredRow>(nextRows, [place.seq, rowsAtATime + 1, bytesAtATime]));
   }
 
@@ -112,8 +112,8 @@ export class Journal {
   }
 
   /**
-   * Waits until nobody else writes, and keeps others from it until `append` or `release`.
-   * @returns where the last row is, and the next rows after a given one
+   * Waits for the lock, which no other server has until `append` or `release`.
+   * @returns the place of the last row, and the next rows after a given one
    * @throws LwsError `too-busy`
    */
   async lock(place: JournalPlace): Promise<{ readonly head: JournalPlace; readonly rows: readonly JournalRow[] }> {
@@ -134,17 +134,17 @@ export class Journal {
     }
   }
 
-  /** Says that this server is still at it, or the database takes the turn from it. */
+  /** A question that keeps the session from being idle: the database ends an idle transaction, and with it the lock. */
   async keep(): Promise<void> {
     if (this.hasTurn) await this.writer.query('SELECT 1').catch(() => {});
   }
 
-  /** A later session would write each statement by itself, while others write. */
+  /** Whether the session with the lock is still there. A later session would have no transaction, and write while others write. */
   private get hasTurn(): boolean {
     return this.turn !== undefined && this.turn === this.writer.session;
   }
 
-  /** Lets others write. */
+  /** Gives the lock back without a write. */
   async release(): Promise<void> {
     if (!this.hasTurn) return;
     this.turn = undefined;
@@ -152,10 +152,10 @@ export class Journal {
   }
 
   /**
-   * Appends a row and lets others write. When the connection is lost meanwhile, the journal says whether the row is there.
-   * @returns where it is
-   * @throws LwsError `too-busy` when it is not, also when the session that had the turn has ended before; AppendInDoubtError when nobody
-   *   could say so soon
+   * Appends a row and gives the lock back. When the connection is lost meanwhile, a new one looks whether the row is there.
+   * @returns the place of the row
+   * @throws LwsError `too-busy` when it is not there, also when the session with the lock had ended before; AppendInDoubtError when that could
+   *   not be found out within `doubtMs`
    */
   async append(seq: number, body: Buffer): Promise<JournalPlace> {
     if (!this.hasTurn) throw databaseAway('the session that had the turn has ended');
@@ -180,7 +180,7 @@ export class Journal {
     const until = Date.now() + doubtMs;
     for (let failure: unknown; ; ) {
       try {
-        // The transaction in doubt holds the head until it has ended.
+        // The transaction in doubt has the lock until it has ended: so the answer is final.
         await this.lock({ seq });
         const { rows } = await this.writer.query('SELECT 1 FROM journal WHERE seq = $1 AND id = $2', [seq, id]);
         await this.release();

@@ -10,7 +10,7 @@ export interface JournalPlace {
   readonly id?: string | undefined;
 }
 
-/** As a copy keeps it. */
+/** The text in which a copy keeps its place. */
 export const writePlace = ({ seq, id }: JournalPlace): string => (id === undefined ? String(seq) : `${seq} ${id}`);
 
 export function readPlace(value = '0'): JournalPlace {
@@ -22,7 +22,7 @@ export function readPlace(value = '0'): JournalPlace {
 export const contradict = (one: JournalPlace, other: JournalPlace): boolean =>
   one.seq === other.seq && one.id !== undefined && other.id !== undefined && one.id !== other.id;
 
-/** What the servers answer that go on with a database which lacks what they have. */
+/** The answer of a server whose database lacks rows that the server has. */
 export const setBack = (place: JournalPlace): LwsError =>
   new LwsError('too-busy', 'The storage and its database are not of one state, which its operator has to settle.', {
     reason:

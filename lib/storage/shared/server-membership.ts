@@ -1,6 +1,6 @@
 /**
- * Which servers of a storage are there, by a row each that they renew, and which of them does what only one should do. One that was held up
- * may do it a moment longer, so it has to be harmless when two do.
+ * Which servers of a storage are running, by a row that each renews, and which one leads: does the work that only one should do. A server that
+ * was held up may lead a moment too long, so that this work has to be harmless when two servers do it.
  */
 import { randomUUID } from 'node:crypto';
 import type { Connection } from './connection.js';
@@ -14,7 +14,7 @@ export class ServerMembership {
   private renewing: Promise<void> | undefined;
   private leadsUntil = 0;
 
-  /** @param onTerm called whenever the row was renewed, with whether this server leads now and did not before */
+  /** @param onTerm called after each renewal; `begins`: this server leads now and did not before */
   constructor(
     private readonly connection: Connection,
     private readonly onTerm: (begins: boolean) => Promise<void>,
@@ -51,7 +51,7 @@ export class ServerMembership {
     await this.onTerm(!led && this.leads);
   }
 
-  /** Lets another one lead at once. */
+  /** Removes the row, so that another server can lead at once. */
   async leave(): Promise<void> {
     clearInterval(this.timer);
     await this.renewing;

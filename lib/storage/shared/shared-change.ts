@@ -1,6 +1,6 @@
 /**
- * What a transaction changes, as bytes that travel to the other servers of a storage, and back. The orders of a quad but the first are left
- * out, since they follow from it.
+ * Writes the changes of transactions as bytes for the other servers of a storage, and reads them. Of the four keys of a quad only that of
+ * GSPO is written, since the others follow from it.
  */
 import type { Trace } from '../../fields/traceparent.js';
 import { Transaction, type TransactionBase } from '../engine/transaction.js';
@@ -10,13 +10,13 @@ interface SharedGraph {
   readonly iri: string;
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** How many triples it had and has; absent: it is hidden. */
+  /** How many triples the graph had and has; absent: it is a hidden graph. */
   readonly triples?: { readonly before: number; readonly after: number };
   readonly isPart?: boolean;
   readonly isNew?: boolean;
 }
 
-/** The members of a transaction that others have to know. */
+/** The members of a transaction that other servers need. */
 interface SharedChange {
   readonly records: readonly (readonly [iri: string, record: ResourceRecord | null])[];
   readonly entries: readonly (readonly [key: string, value: string | null])[];
@@ -28,7 +28,7 @@ interface SharedChange {
   readonly position: number;
 }
 
-/** @throws Error for a transaction whose graphs another thread writes, since nobody else gets to see these */
+/** @throws Error for a transaction with a partner, whose graphs only another thread has */
 export function writeChanges(transactions: readonly Transaction[]): Buffer {
   return Buffer.from(JSON.stringify(transactions.map(changeOf)));
 }
@@ -59,8 +59,8 @@ function changeOf(transaction: Transaction): SharedChange {
 }
 
 /**
- * The transactions of another server, in their order, each to be laid over the state before the next is made.
- * @param base the state before them
+ * The transactions of another server, in their order. The caller lays each over the state before it asks for the next.
+ * @param base the state that they are read on, with the earlier ones laid over it
  */
 export function* readChanges(body: Buffer, base: TransactionBase): Generator<Transaction> {
   for (const change of JSON.parse(body.toString()) as SharedChange[]) yield transactionOf(change, base);

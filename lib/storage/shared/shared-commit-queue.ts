@@ -1,6 +1,6 @@
 /**
- * The commit queue of a storage that several servers write. Transactions run in turns: while one server has its turn, no other one
- * writes, and what the others wrote before is applied. At its end all of its transactions are one row of the journal.
+ * The commit queue of a storage that several servers write. Transactions run in turns: a server that has the turn (the lock of the journal)
+ * has applied all rows of the others, and no other one writes. At the end of the turn its transactions become one row of the journal.
  */
 
 import { LwsError } from '../../errors.js';
@@ -20,11 +20,11 @@ import { type JournalPlace, readPlace } from './place.js';
 import { readChanges, writeChanges } from './shared-change.js';
 import { SharedLog } from './shared-log.js';
 
-/** After so many bytes a turn ends: its row has to fit into strings, memory and the patience of all servers. */
+/** After so many bytes a turn ends: its row is a string in the memory of all servers, which apply it before they answer. */
 const maxTurnBytes = 32 << 20;
 
 export interface SharedCommitQueueOptions extends CommitQueueOptions {
-  /** Called for each transaction of another server, before it can be seen here. */
+  /** Called for each transaction of another server, before readers here can see its changes. */
   readonly foreignListeners: readonly TransactionListener[];
   readonly onTrouble: (message: string, error: unknown) => void;
 }
@@ -50,11 +50,11 @@ export class SharedCommitQueue extends CommitQueue {
     return isFull ? this.endTurn().then(() => this.beginTurn()) : undefined;
   }
 
-  /** The turn ends after those that wait already. */
+  /** Begins a turn, which ends after the transactions that are queued by then. */
   private async beginTurn(): Promise<void> {
     await this.log.begin();
     this.isTurn = true;
-    // What earlier turns staged is written, or refused.
+    // The transactions of earlier turns are settled: a transaction without changes need not wait for them.
     this.lastCommit = Promise.resolve();
     this.flushing = this.alone(() => this.endTurn());
   }
@@ -79,7 +79,7 @@ export class SharedCommitQueue extends CommitQueue {
     this.log.place = place;
   }
 
-  /** The journal did not take them, or nobody knows: then it tells later. */
+  /** Rejects transactions that are not in the journal, or of which that is unknown (`AppendInDoubtError`): following the journal shows it. */
   private refuse(group: readonly PendingCommit[], error: unknown): void {
     if (this.hasFailed) return;
     this.forgetStaged();
@@ -96,7 +96,7 @@ export class SharedCommitQueue extends CommitQueue {
 
   /** Applies what other servers have committed. */
   private async take(rows: readonly JournalRow[]): Promise<void> {
-    // Others write during a turn when the database has taken it from this server: what was staged is on a state of before.
+    // Rows of others during a turn: the database has ended it, and the staged transactions ran on an outdated state.
     if (this.isTurn) this.refuse(this.pending.splice(0), databaseAway('the session that had the turn has ended'));
     for (const { body, ...place } of rows) {
       if (this.hasFailed) throw copyBehind(this.failure);
@@ -104,7 +104,7 @@ export class SharedCommitQueue extends CommitQueue {
       try {
         await this.lay(body, group);
       } catch (error) {
-        // It is tried again, on the state that there was before.
+        // The row is applied again later, on the state from before.
         this.refuse(group, new AppendInDoubtError('too-busy', 'The changes of another server could not be applied.'));
         throw error;
       }
@@ -125,7 +125,7 @@ export class SharedCommitQueue extends CommitQueue {
 
   protected override quiet(): undefined {}
 
-  /** What is in the journal comes again from there. */
+  /** Drops the transactions of the failed batch: they are in the journal, and are applied from there. */
   protected override settleDoubt({ group }: Doubt): boolean {
     for (const { transaction } of group) this.options.onDrop(transaction, true);
     this.state.clear();
@@ -138,7 +138,7 @@ export class SharedCommitQueue extends CommitQueue {
   }
 }
 
-/** Nothing can be answered from it, while the other servers may be well. */
+/** The refusal of a server that cannot write its copy; other servers may be able to answer. */
 const copyBehind = (cause: unknown): LwsError =>
   new LwsError('too-busy', 'This server cannot write its copy of the storage at the moment. Try again soon.', {
     cause,

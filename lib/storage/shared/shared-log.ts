@@ -1,22 +1,22 @@
 /**
- * The journal as one server follows it: what others wrote is applied here before anybody is answered with what was before. It must not
- * know what the rows change.
+ * Follows the journal on one server: rows of other servers are applied here before a client gets an answer from an earlier state. It must
+ * not know what the rows change.
  */
 import type { Journal, JournalRow } from './journal.js';
 import { contradict, type JournalPlace, setBack } from './place.js';
 
-/** How a turn ends in which something was written. */
+/** Callbacks for the end of a turn with staged transactions. */
 export interface TurnEnd {
-  /** Makes the row. */
+  /** Gives the body of the row. */
   readonly write: () => Buffer;
-  /** Applies it here, before anything that comes after it. */
+  /** Applies the row here, before any later row. */
   readonly settle: (place: JournalPlace) => Promise<void>;
-  /** Called when the row is not in the journal, or nobody knows, before anything that comes after it; or when `settle` threw. */
+  /** Called, before any later row is applied, when the row is not in the journal, when that is unknown, or when `settle` threw. */
   readonly refuse: (error: unknown) => void;
 }
 
 const pollMs = 250;
-/** The database ends what does nothing for ten seconds. */
+/** Between two signs of life in a turn: the database ends a transaction that is idle for ten seconds (`idleMs` in connection.ts). */
 const keepMs = 3_000;
 
 export class SharedLog {
@@ -24,7 +24,7 @@ export class SharedLog {
   place: JournalPlace = { seq: 0 };
   private applying: Promise<unknown> = Promise.resolve();
   private question: Promise<void> | undefined;
-  /** The last row that is known of. */
+  /** The number of the last row of the journal that this server knows of. */
   private head = 0;
   private isClosed = false;
   private polling: NodeJS.Timeout | undefined;
@@ -37,8 +37,8 @@ export class SharedLog {
   ) {}
 
   /**
-   * Returns when everything is applied that was acknowledged by any server before the call. Those who ask at the same time share
-   * one question.
+   * Returns when everything is applied that any server acknowledged before the call. Concurrent calls share one question to the
+   * database.
    * @throws LwsError `too-busy` when the database cannot be asked
    */
   freshen(): Promise<void> {
@@ -47,7 +47,7 @@ export class SharedLog {
   }
 
   private async ask(): Promise<void> {
-    // Who comes before it is asked has the same answer.
+    // Calls in this turn of the event loop share the question.
     await new Promise((resolve) => setImmediate(resolve));
     this.question = undefined;
     const before = this.place;
@@ -56,24 +56,24 @@ export class SharedLog {
   }
 
   /**
-   * Takes note of how far the journal is.
-   * @param before how far this server was when it asked
-   * @throws LwsError `too-busy` when the journal has less than this server, or something else
+   * Notes the head of the journal.
+   * @param before the place of this server when it asked
+   * @throws LwsError `too-busy` when the journal has fewer rows than this server, or another row at its place
    */
   private meet(head: JournalPlace, before: JournalPlace): void {
     if (head.seq < before.seq || contradict(head, this.place)) throw setBack(this.place);
     this.head = Math.max(this.head, head.seq);
   }
 
-  /** Follows also when nobody asks. */
+  /** Follows the journal also without requests. */
   poll(): void {
     this.polling = setInterval(() => {
-      // Whoever asks hears that the database is away.
+      // A request gets the error of its own `freshen`.
       if (!this.isClosed) this.freshen().catch(() => {});
     }, pollMs).unref();
   }
 
-  /** Waits until this server alone may write, and everything of others is applied. @throws LwsError `too-busy` */
+  /** Begins a turn: takes the lock of the journal, and applies all rows of other servers. @throws LwsError `too-busy` */
   async begin(): Promise<void> {
     const before = this.place;
     const { head, rows } = await this.journal.lock(before);
@@ -88,7 +88,7 @@ export class SharedLog {
     }
   }
 
-  /** Ends a turn in which nothing was written. */
+  /** Ends a turn without a row. */
   end(): Promise<void> {
     clearInterval(this.keeping);
     return this.journal.release();
@@ -107,10 +107,10 @@ export class SharedLog {
     });
   }
 
-  /** @param known the next rows, when they were read already */
+  /** Applies rows up to `head`. @param known the next rows, when they were read already */
   private follow(known: readonly JournalRow[] = []): Promise<void> {
     return this.alone(async () => {
-      // Some may have been applied meanwhile.
+      // Another call may have applied some of the known rows meanwhile.
       let rows = known.filter(({ seq }) => seq > this.place.seq);
       for (;;) {
         if (rows.length === 0 && this.place.seq < this.head) rows = await this.journal.after(this.place);

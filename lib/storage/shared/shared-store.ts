@@ -1,11 +1,11 @@
-/** What is particular to a store that several servers write. */
+/** What only a store that several servers write has. */
 import { LwsError } from '../../errors.js';
 import { CommitQueue } from '../engine/commit-queue.js';
 import type { Cluster } from './cluster.js';
 import { SharedCommitQueue, type SharedCommitQueueOptions } from './shared-commit-queue.js';
 import type { SharedLog } from './shared-log.js';
 
-/** Of one row of the journal, about: strings end at twice as much, and all servers have it in memory several times. */
+/** The most bytes of a transaction, and so of a row: JavaScript strings end at twice as much, and each server has several copies in memory. */
 const maxBytes = 256 << 20;
 
 export class SharedStore {
@@ -15,30 +15,30 @@ export class SharedStore {
   ) {}
 
   /**
-   * Returns when everything is here that any server acknowledged before the call.
-   * @throws LwsError `too-busy` when nobody can say what that is
+   * Returns when everything is applied here that any server acknowledged before the call.
+   * @throws LwsError `too-busy` when the database cannot be asked
    */
   freshen(): Promise<void> {
     return this.log.freshen();
   }
 
-  /** Everything is made that is made at a start, and others may start. */
+  /** Ends the start: all that a start makes is there, and other servers may start. */
   opened(): Promise<void> {
     return this.cluster.opened();
   }
 
-  /** The same for a server, which follows the others from here on. */
+  /** The same for a server (no command), which follows the journal from here on. */
   async serve(): Promise<void> {
     this.log.poll();
     await this.cluster.serve();
   }
 
-  /** Whether this server does what only one of them should do. */
+  /** Whether this server leads: it does the work that only one should do. */
   get leads(): boolean {
     return this.cluster.leads;
   }
 
-  /** Calls back when it begins to. */
+  /** Calls back when this server begins to lead. */
   onLeading(listener: () => void): void {
     this.cluster.onLeading(listener);
   }
@@ -48,7 +48,7 @@ export class SharedStore {
     return this.cluster.refreshSecrets();
   }
 
-  /** Whether no server has named an identifier within the time for which it was to be known. @throws LwsError `too-busy` */
+  /** Registers an identifier for `validMs`. False when a server has registered it before (a replay). @throws LwsError `too-busy` */
   isFirst(id: string, validMs: number): Promise<boolean> {
     return this.cluster.isFirst(id, validMs);
   }

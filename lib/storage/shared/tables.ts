@@ -1,4 +1,4 @@
-/** The tables of the journal: made by the first server, and known by their version to all others. */
+/** The tables in the database: the first server makes them, and the others check their version. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LwsError } from '../../errors.js';
@@ -24,8 +24,8 @@ const statements = (schema: string): readonly string[] => [
 const attempts = 10;
 
 /**
- * Makes what is missing.
- * @returns the name of the journal, by which a copy knows whose it is
+ * Makes the tables that are missing.
+ * @returns the name of the journal, which each copy keeps to know its journal again
  * @throws StoreUnavailableError when the tables are of another storage or a later version, or the database cannot be reached
  */
 export async function openTables(address: DatabaseAddress, storage: string): Promise<string> {
@@ -61,7 +61,7 @@ export async function openTables(address: DatabaseAddress, storage: string): Pro
   }
 }
 
-/** `IF NOT EXISTS` fails all the same where two servers make something at the same time. */
+/** Repeats a statement that fails: `IF NOT EXISTS` can fail where two servers make something at the same time. */
 async function insistently(connection: Connection, statement: string): Promise<void> {
   for (let attempt = 1; ; attempt++)
     try {

@@ -1,4 +1,4 @@
-/** The graphs on the disk, small ones of them in memory. */
+/** Reads graphs from the disk, with a cache of small ones. */
 import { LRUCache } from 'lru-cache';
 import { keyBlocks, type Level, type LevelSnapshot } from '../engine/durable-level.js';
 import { type KeyRange, type ResourceRecord, rangeOf, readRecord, recordKey } from '../state/records.js';
@@ -6,14 +6,14 @@ import type { GraphKeys } from './graph-keys.js';
 import { decodeKeys } from './quad-decoding.js';
 import { encodeGraph, graphPrefix, separator } from './quad-keys.js';
 
-/** Larger graphs are not kept in the cache, so reading them early would be in vain. */
+/** Larger graphs are not cached, so that prefetching them is useless. */
 const prefetchedTriples = 2_000;
 
 /** The keys of a graph whose subjects begin with a string. */
 export function subjectRange(graph: string, beginning: string): KeyRange {
   if (beginning === '') return rangeOf(graphPrefix(graph));
   const gte = graphPrefix(graph) + beginning;
-  // No character comes after this one.
+  // The last character of Unicode: all keys with this beginning come before it.
   return { gte, lt: `${gte}\u{10ffff}` };
 }
 
@@ -47,7 +47,7 @@ export class CommittedGraphs {
     }
   }
 
-  /** Whether reading it early spares a transaction the reading. */
+  /** Whether reading the graph now spares a later transaction the disk. */
   isWorthPrefetching({ kind, triples = 0 }: ResourceRecord): boolean {
     return kind === 'rdf' && triples < prefetchedTriples;
   }
@@ -73,7 +73,7 @@ export class CommittedGraphs {
     return this.level.hasMany([...keys]);
   }
 
-  /** A transaction that replaced a graph is on the disk. @param keys absent: it is not to be kept */
+  /** Updates the cache when a transaction that replaced a graph is on the disk. @param keys absent: the graph is not cached */
   replaced(iri: string, revision: string | undefined, keys: GraphKeys | undefined): void {
     if (revision !== undefined && Array.isArray(keys)) this.cache.set(iri, { revision, keys });
     else this.cache.delete(iri);

@@ -1,19 +1,19 @@
 /**
- * Graphs one after the other through one iterator, which reads on where the next graph follows the last one: to open an iterator takes as
- * long as to read a small graph.
+ * Reads graphs one after the other through one iterator, without a seek where the next graph follows the last one: to open an iterator
+ * takes as long as to read a small graph.
  */
 import { block as blockOptions, type Level, type LevelSnapshot } from '../engine/durable-level.js';
 import { rangeOf } from '../state/records.js';
 import { compareKeys } from './key-order.js';
 import { graphPrefix } from './quad-keys.js';
 
-/** Keys that are read at a time: few after a leap, more the longer the way goes straight on. */
+/** Keys that are read at a time: fewest after a leap, then twice as many with each block, up to most. */
 const [fewest, most] = [32, 1000];
 
 export class GraphCursor {
   private readonly iterator;
   private block: readonly string[] = [];
-  /** What is before it was given out, or passed. */
+  /** The index of the next key in the block; those before it were given out or skipped. */
   private at = 0;
   /** The last key before the block. */
   private before: string | undefined;
@@ -38,12 +38,12 @@ export class GraphCursor {
     }
   }
 
-  /** To the first key that is not before this one. */
+  /** Moves to the first key that is not before this one. */
   private async moveTo(key: string): Promise<void> {
     const passed = this.at > 0 ? this.block[this.at - 1] : this.before;
     if (passed === undefined || compareKeys(passed, key) >= 0) return this.leapTo(key);
     if (this.isInBlock(key)) return;
-    // Straight on first, which mostly suffices.
+    // Reads the next block first, which mostly has the key.
     await this.read();
     if (this.block.length > 0 && !this.isInBlock(key)) await this.leapTo(key);
   }
@@ -78,7 +78,7 @@ export class GraphCursor {
     this.block = await (this.ahead ?? this.iterator.nextv(this.size));
     this.at = 0;
     this.ahead = this.block.length > 0 && this.size === most ? this.iterator.nextv(most) : undefined;
-    // Whoever reads on hears of it.
+    // An error is thrown where the promise is awaited; without a further read it must not count as unhandled.
     this.ahead?.catch(() => {});
   }
 

@@ -1,10 +1,10 @@
 /**
- * The GSPO keys of a graph, in order: as an array, or of a large one as bytes, which travel between threads without being copied and take a
- * fraction of the memory.
+ * The GSPO keys of a graph, in order: as an array of strings, or packed as bytes for a large graph. Bytes are transferred between threads
+ * without a copy and take a fraction of the memory.
  */
 import { compareKeys } from './key-order.js';
 
-/** Keys one after the other: each says how much of it is as in the one before, and how much is its own. */
+/** Keys in prefix compression. `lengths`: for each key, the characters shared with the one before, and those of its own in `text`. */
 export interface KeyChunk {
   readonly lengths: Uint32Array<ArrayBuffer>;
   readonly text: Uint8Array<ArrayBuffer>;
@@ -21,7 +21,7 @@ export class PackedKeys {
     readonly chunks: readonly KeyChunk[],
   ) {}
 
-  /** All keys in blocks, each made when it is asked for. */
+  /** All keys in blocks, each unpacked when it is asked for. */
   *blocks(): Generator<string[]> {
     for (const chunk of this.chunks) yield unpacked(chunk);
   }
@@ -45,14 +45,14 @@ export class PackedKeys {
   }
 }
 
-/** Packs keys that are in order; @param atATime keys that are unpacked together */
+/** Packs keys that are in order. @param atATime keys of a chunk, which are unpacked together */
 export function packKeys(keys: readonly string[], atATime = keysAtATime): PackedKeys {
   const chunks: KeyChunk[] = [];
   for (let at = 0; at < keys.length; at += atATime) chunks.push(packChunk(keys.slice(at, at + atATime)));
   return new PackedKeys(keys.length, chunks);
 }
 
-/** Some keys that are in order, which need no others to be unpacked. */
+/** Packs keys that are in order into one chunk, which can be unpacked by itself. */
 export function packChunk(keys: readonly string[]): KeyChunk {
   const lengths = new Uint32Array(keys.length * 2);
   let text = '';
@@ -61,7 +61,7 @@ export function packChunk(keys: readonly string[]): KeyChunk {
     const most = Math.min(before.length, key.length);
     let shared = 0;
     while (shared < most && before.charCodeAt(shared) === key.charCodeAt(shared)) shared++;
-    // Half a character has no bytes.
+    // Half of a surrogate pair has no UTF-8 bytes: the pair stays together.
     if (shared > 0 && isHighSurrogate(key.charCodeAt(shared - 1))) shared--;
     lengths[index * 2] = shared;
     lengths[index * 2 + 1] = key.length - shared;
@@ -91,7 +91,7 @@ const firstOf = ({ lengths, text }: KeyChunk): string => textOf(text).slice(0, l
 const textOf = (bytes: Uint8Array): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 
-/** Where the first of sorted keys stands that is not before another; behind them when there is none (binary search). */
+/** The index of the first of sorted keys that is not before `key`; their number when there is none (binary search). */
 export function firstAt(keys: readonly string[], key: string, from = 0): number {
   let [low, high] = [from, keys.length];
   while (low < high) {
@@ -105,7 +105,7 @@ export function firstAt(keys: readonly string[], key: string, from = 0): number 
 /** Whether sorted keys contain one. */
 export const hasKey = (keys: readonly string[], key: string): boolean => keys[firstAt(keys, key)] === key;
 
-/** Keys of two arrays that are in order, as they are too, each once. */
+/** Merges two sorted arrays of keys; a key in both appears once. */
 export function mergedKeys(a: readonly string[], b: readonly string[]): readonly string[] {
   if (b.length === 0) return a;
   const keys: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * Large graphs as text: one triple a line, in the order of the GSPO keys, as N-Triples, which are Turtle, TriG and N-Quads as well. A line
- * depends on its own key alone, so the length of the text is a sum that a change of some triples adjusts.
+ * Large graphs as text: one triple per line, in the order of the GSPO keys, as N-Triples, which are Turtle, TriG and N-Quads as well. A line
+ * depends on its own key alone, so a change of some triples can adjust the length of the text without reading the others.
  */
 import type { Quad } from '@rdfjs/types';
 import { serializeRdf } from '../../rdf/serialize.js';
@@ -8,7 +8,7 @@ import { bracketed, shortString } from '../../rdf/turtle-terms.js';
 import type { TermSpan } from './key-layout.js';
 import { decodeGraph, spansOfKey } from './quad-decoding.js';
 
-/** A graph of more triples than these is large: its default Turtle has lines, and it is never held whole where that can be helped. */
+/** A graph of more triples is large: its default Turtle has a line per triple, and code avoids to hold the whole graph in memory. */
 export const largeGraph = 20_000;
 
 /** Whether a graph of so many triples is large. */
@@ -16,10 +16,10 @@ export const isLargeGraph = (triples: number): boolean => triples > largeGraph;
 
 /**
  * Makes the line of a GSPO key; blank nodes have the labels that are stored.
- * @param end of each line: that of a triple, or with the name of its graph before the full stop
+ * @param end the end of each line: a full stop, or for N-Quads the name of the graph before it
  */
 export function lineWriter(end = ' .\n'): (key: string) => string {
-  // Neighbours share their first terms.
+  // The last subject and predicate with their texts: successive keys share them mostly.
   let [subject, subjectText, predicate, predicateText] = ['', '', '', ''];
   return (key) => {
     const [, s, p, o] = spansOfKey(key) as unknown as readonly [TermSpan, TermSpan, TermSpan, TermSpan];
@@ -46,7 +46,7 @@ function termText(key: string, { type, textAt, end, qualifierAt, qualifierEnd }:
   return type === '4' ? `${shortString(value)}@${qualifier}` : `${shortString(value)}^^${bracketed(qualifier)}`;
 }
 
-/** Makes the node object of a GSPO key, of JSON-LD in expanded form: subjects come again and again, which adds up. */
+/** Makes a node object (expanded JSON-LD) of one GSPO key. A subject appears in one such object for each of its triples. */
 export function jsonWriter(): (key: string) => string {
   return (key) => {
     const [, s, p, o] = spansOfKey(key) as unknown as readonly [TermSpan, TermSpan, TermSpan, TermSpan];
@@ -81,7 +81,7 @@ export function lineCounter(): (key: string) => number {
   return (key) => Buffer.byteLength(line(key));
 }
 
-/** The default Turtle of a graph: its bytes where it is not large, and its size, which the record of the resource tells. */
+/** The default Turtle of a graph: its size, for the record of the resource, and its bytes unless the graph is large. */
 export interface DefaultTurtle {
   readonly size: number;
   /** Absent: the graph is large. */
@@ -89,8 +89,8 @@ export interface DefaultTurtle {
 }
 
 /**
- * The default Turtle of a graph that is held whole.
- * @param given its GSPO keys in order, and its triples where they are at hand
+ * The default Turtle of a graph that is in memory as a whole.
+ * @param given its GSPO keys in order, and its triples if the caller has them
  * @param graph the IRI of the resource
  */
 export function defaultTurtle(

@@ -1,7 +1,7 @@
 /**
- * Graphs that are no part of the state although quads of them lie in the store: large ones that are being written, before their record is,
- * and large ones whose record is deleted. An entry says which; readers of quads leave them out, as of the snapshot that they read. So
- * neither a large PUT nor a large DELETE is one huge batch, and both are all or nothing.
+ * Hidden graphs are no part of the state although the store has quads of them: large ones that are being written and have no record yet,
+ * and large ones whose record is deleted. An entry marks each; readers of quads leave out those that their snapshot marks. So neither a
+ * large PUT nor a large DELETE is one huge batch, and both are still atomic.
  */
 import { LwsError } from '../../errors.js';
 import { entryBlocks, keyBlocks, type Level } from '../engine/durable-level.js';
@@ -11,7 +11,7 @@ import { blocksOf, charactersOf, type GraphKeys } from './graph-keys.js';
 import { dropped, hiddenKey, hiddenRange, loadingName, mayBeLoading } from './hidden-keys.js';
 import { graphPrefix, indexNames } from './quad-keys.js';
 
-/** Quads of one transaction: less than others notice, and a batch that the disk takes in any case. */
+/** Quads of one transaction: few enough that others hardly wait for it, and that its batch fits into the disk space that is kept free. */
 const quadsAtATime = 2_000;
 const pauseMs = 1_000;
 const waitMs = 100;
@@ -21,12 +21,12 @@ export interface HiddenGraphsOptions {
   readonly level: Level;
   /** Other servers write hidden graphs as well. */
   readonly isShared: boolean;
-  /** Refuses what the disk might not take. */
+  /** Refuses so many bytes when the disk might not take them. */
   readonly assertSpace: (bytes: number) => Promise<void>;
   readonly transact: <T>(work: (tx: Transaction) => T, options: { readonly frees: boolean }) => Promise<T>;
 }
 
-/** Writes hidden graphs, and removes those that are dropped in the background. */
+/** Writes hidden graphs, and removes dropped ones in the background. */
 export class HiddenGraphs {
   private readonly sweeping = new Map<string, Promise<void>>();
   private readonly waiting = new Map<string, (() => void)[]>();
@@ -34,7 +34,7 @@ export class HiddenGraphs {
 
   constructor(private readonly options: HiddenGraphsOptions) {}
 
-  /** Removes what a process left that was ended in between. */
+  /** Removes the hidden graphs of a process that ended before it had raised or removed them. */
   async open(): Promise<void> {
     const { level } = this.options;
     for await (const entries of entryBlocks(level, hiddenRange))
@@ -44,7 +44,7 @@ export class HiddenGraphs {
 
   /**
    * Writes a graph in slices, hidden until a transaction raises it (`Transaction.raiseGraph`).
-   * @returns whether it was: not where the resource has a graph that is seen
+   * @returns false, and nothing is written, where the resource has a visible graph
    * @throws LwsError `storage-full`; then nothing is left of it
    */
   async load(graph: string, keys: GraphKeys): Promise<boolean> {
@@ -61,7 +61,7 @@ export class HiddenGraphs {
     return true;
   }
 
-  /** @throws LwsError `too-busy` when another server took it for one that was abandoned, and removes it */
+  /** @throws LwsError `too-busy` when another server took the upload for an abandoned one, and removes its graph */
   private writeBlock(
     tx: Transaction,
     graph: string,
@@ -76,12 +76,12 @@ export class HiddenGraphs {
     tx.writeHidden(graph, { added: block, removed: [] });
   }
 
-  /** Lets go of a graph that was written and is not wanted any more. */
+  /** Removes a graph that was written hidden and will not be raised. */
   drop(graph: string, keys: GraphKeys): void {
     this.sweep(graph, loadingName(keys));
   }
 
-  /** A transaction is on the disk. */
+  /** Starts the removal of graphs that a stored transaction dropped, and wakes those that wait for a hidden graph to be gone. */
   committed({ entries, isForeign }: Transaction): void {
     for (const [key, value] of entries) {
       if (!key.startsWith(hiddenRange.gte)) continue;
@@ -96,11 +96,11 @@ export class HiddenGraphs {
 
   /**
    * Waits until a graph is not hidden any more.
-   * @param hiddenBy looks at the committed state
+   * @param hiddenBy reads the committed entry that hides the graph
    * @throws LwsError `too-busy` after half a minute
    */
   async gone(graph: string, hiddenBy: () => string | undefined): Promise<void> {
-    // What hides it may be on its way to the disk, and so may be what ends that.
+    // Waits at least once: both the entry that hides the graph and its removal may be staged, and not committed yet.
     for (let waits = 0; waits === 0 || (hiddenBy() !== undefined && !this.isClosed); waits++) {
       const value = hiddenBy();
       if (this.options.isShared && value !== undefined && !mayBeLoading(value)) this.sweep(graph, value);
@@ -135,7 +135,7 @@ export class HiddenGraphs {
       },
       () => {
         this.sweeping.delete(graph);
-        // The disk is full, or LevelDB is opened again: later.
+        // The disk is full, or LevelDB is opened again: tries later.
         if (!this.isClosed) setTimeout(() => this.sweep(graph, value), pauseMs).unref();
       },
     );
@@ -144,7 +144,7 @@ export class HiddenGraphs {
 
   private async removeQuads(graph: string, value: string): Promise<void> {
     const { level } = this.options;
-    // A batch of which nobody knew whether it was stored may have raised it.
+    // A batch in doubt may have raised the graph: then it is not hidden any more.
     let isHidden = true;
     const transact = (work: (tx: Transaction) => void): Promise<unknown> =>
       this.options.transact(
@@ -154,7 +154,7 @@ export class HiddenGraphs {
         },
         { frees: true },
       );
-    // Whoever still writes it finds out, and adds nothing to what is read now.
+    // A server that still writes the graph sees this value in its next transaction and stops, so no keys are added behind the scan.
     if (value !== dropped) await transact((tx) => tx.putEntry(hiddenKey(graph), dropped));
     for await (const block of keyBlocks(level, rangeOf(graphPrefix(graph))))
       for (let at = 0; at < block.length; at += quadsAtATime) {

@@ -1,17 +1,17 @@
-/** Which graphs are no part of the state although quads of them lie in the store: an entry says so (`hidden-graphs`). */
+/** The entries that mark hidden graphs (see `hidden-graphs`). */
 import { randomUUID } from 'node:crypto';
 import { keyBlocks, type Level, type LevelSnapshot } from '../engine/durable-level.js';
 import { entryKey, entryRange, partsOfEntry } from '../state/records.js';
 import type { GraphKeys } from './graph-keys.js';
 
 const space = 'hidden-graphs';
-/** Its value says what becomes of the graph: `dropped`, or a name of what is being written. */
+/** The entry that hides a graph. Its value is `dropped`, or a name of the upload that writes the graph (`loadingName`). */
 export const hiddenKey = (graph: string): string => entryKey(space, graph);
 export const hiddenRange = entryRange(space);
-/** Its quads are being removed. */
+/** The value while the quads of the graph are being removed. */
 export const dropped = 'dropped';
 const names = new WeakMap<object, string>();
-/** What is written as the value while these keys are. */
+/** The value while these keys are being written: unique, with the time of the beginning. */
 export function loadingName(keys: GraphKeys): string {
   const name = names.get(keys) ?? `loading ${randomUUID()} ${Date.now()}`;
   names.set(keys, name);
@@ -20,11 +20,11 @@ export function loadingName(keys: GraphKeys): string {
 
 /** An upload that began longer ago than this is abandoned. */
 const abandonedMs = 3_600_000;
-/** Whether another server may still be writing it. */
+/** Whether the value is of an upload that another server may still be writing. */
 export const mayBeLoading = (value: string): boolean =>
   value !== dropped && Date.now() - Number(value.split(' ')[2] ?? 0) < abandonedMs;
 
-/** A transaction writes a graph that is hidden: it has to wait until nothing is left of that. */
+/** A transaction writes a graph whose name a hidden graph has: it has to wait until that is removed. */
 export class GraphInTheWay extends Error {
   constructor(readonly graph: string) {
     super(`The graph ${graph} is being written or removed.`);

@@ -1,12 +1,12 @@
 /**
- * Sorts the keys of a large graph that come in any order, without holding them all as strings: sorted runs, packed, which are merged at the
- * end.
+ * Sorts the keys of a large graph, which come in any order, without holding all of them as strings: an external merge sort in memory, with
+ * sorted runs that are packed.
  */
 import { type KeyChunk, PackedKeys, packChunk, packKeys } from './graph-keys.js';
 import { compareKeys, orderOf, sortKeys } from './key-order.js';
 
 const keysOfRun = 40_000;
-/** There is one of each run while they are merged. */
+/** Keys that are unpacked at a time from each run while all runs are merged. */
 const keysOfBlock = 200;
 const keysOfChunk = 1_000;
 
@@ -20,8 +20,8 @@ export class KeyRuns {
   }
 
   /**
-   * All keys in order, each once. There is nothing to add to afterwards.
-   * @param take is given each of them
+   * All keys in order, each once. No keys can be added afterwards.
+   * @param take called with each of them
    */
   merged(take: (key: string) => void): PackedKeys {
     this.endRun();
@@ -45,14 +45,14 @@ export class KeyRuns {
   }
 
   private endRun(): void {
-    // One run that needs the slow order makes all do.
+    // When one run needs the slow order, all runs have to be merged by it.
     if (this.order !== compareKeys) this.order = orderOf(this.run);
     if (this.run.length > 0) this.runs.push(packKeys(sortKeys(this.run), keysOfBlock));
     this.run = [];
   }
 }
 
-/** Where the merging is in a run. */
+/** The next key of a run that is being merged. */
 class Head {
   key: string | undefined;
   private readonly blocks: Iterator<string[]>;

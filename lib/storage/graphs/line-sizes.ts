@@ -1,4 +1,4 @@
-/** Sizes of large graphs in stores of an earlier version, whose Turtle was grouped: counted again, once. */
+/** Migration: counts the sizes of large graphs again, whose Turtle an earlier version grouped by subject instead of one triple per line. */
 import { entryBlocks, keyBlocks, type Level, writeBatch } from '../engine/durable-level.js';
 import {
   allRecords,
@@ -14,9 +14,9 @@ import {
 import { isLargeGraph, lineCounter } from './graph-lines.js';
 import { graphPrefix } from './quad-keys.js';
 
-/** Makes sure that the records of large graphs tell the size of their lines. @param told the number of records so far */
+/** Writes the size of their lines into the records of large graphs. @param told called with the number of records so far */
 export async function countLines(level: Level, told: (done: number) => void): Promise<void> {
-  // Servers whose format was not counted marked it so.
+  // Servers from before the formats had numbers left this mark when they had done it.
   if ((await level.get(metaKey('lines'))) !== undefined) return;
   let done = 0;
   for await (const entries of entryBlocks(level, allRecords())) {
@@ -36,7 +36,7 @@ async function countOf(level: Level, record: ResourceRecord): Promise<void> {
     for (const key of keys) size += count(key);
   if (size === record.size) return;
   const bytes = Number((await level.get(metaKey('bytes'))) ?? 0) + size - record.size;
-  // The text is another one, so its tag is.
+  // The text of the resource is another one, so it needs another entity tag.
   const counted = { ...record, size, revision: newRevision() };
   await writeBatch(
     level,

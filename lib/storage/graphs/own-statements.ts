@@ -1,4 +1,4 @@
-/** What a graph says of its own resource, read off its keys without decoding them. */
+/** The statements of a graph about its own resource, read from the keys without decoding them. */
 import { graphPrefix, layoutOf, separator } from './quad-keys.js';
 
 /** A predicate and an object that is an IRI. */
@@ -10,8 +10,8 @@ const keysAtATime = 5_000;
 export type KeySource = readonly string[] | AsyncIterable<readonly string[]> | Iterable<readonly string[]>;
 
 /**
- * The statements with an IRI as their object about a resource or a fragment of it, from the GSPO keys of its graph; in
- * blocks, between which other work gets its turn.
+ * The statements about a resource or a fragment of it that have an IRI as their object, from the GSPO keys of its graph; in
+ * blocks, between which the event loop does other work.
  */
 export async function* ownStatements(iri: string, keys: KeySource): AsyncGenerator<IriStatement[]> {
   const read = statementReader(iri);
@@ -26,7 +26,7 @@ export async function* ownStatements(iri: string, keys: KeySource): AsyncGenerat
   }
 }
 
-/** The same at once of a graph that is short, as most are; `undefined` of any other. */
+/** The same synchronously for a short graph, as most are; `undefined` for any other. */
 export const ofShortGraph = (iri: string, keys: KeySource): IriStatement[] | undefined =>
   isList(keys) && keys.length <= keysAtATime ? statementsOf(keys, statementReader(iri)) : undefined;
 
@@ -46,7 +46,7 @@ function* slices(keys: readonly string[]): Generator<readonly string[]> {
   for (let at = 0; at < keys.length; at += keysAtATime) yield keys.slice(at, at + keysAtATime);
 }
 
-/** Reads single keys: a statement with an IRI as its object about the resource or a fragment of it. */
+/** Reads single keys: gives the statement, or `undefined` when it is not about the resource or a fragment, or its object is no IRI. */
 export function statementReader(iri: string): (key: string) => IriStatement | undefined {
   const about = graphPrefix(iri) + iri;
   const itself = about + separator;

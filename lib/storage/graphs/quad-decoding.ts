@@ -1,4 +1,4 @@
-/** Quads from the ordered keys that `quad-keys` writes. */
+/** Decodes quads from the ordered keys that `quad-keys` writes. */
 import type { BlankNode, Literal, NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { spansOf, suffixOfKey, type TermSpan } from './key-layout.js';
@@ -6,7 +6,7 @@ import type { IndexName } from './quad-keys.js';
 
 const factory = new DataFactory<Quad>();
 
-/** Layouts that are remembered, for all graphs; there are a few for each length of a term. */
+/** Layouts of keys that are cached, for all graphs; there are a few for each length of a term. */
 const maxLayouts = 5_000;
 const layouts = new Map<string, readonly TermSpan[]>();
 type NodeOf = (iri: string) => NamedNode;
@@ -34,7 +34,7 @@ export function* decodeKeys(index: IndexName, keys: Iterable<string>): Generator
     }
     return found;
   };
-  // Neighbours share their first terms, which need no look-up then.
+  // The last term of each place: successive keys share their first terms, which then need no look-up.
   const last: (NamedNode | undefined)[] = [];
   const termAt = (key: string, spans: readonly TermSpan[], at: number): Term => {
     const span = spans[at]!;

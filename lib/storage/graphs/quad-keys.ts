@@ -1,6 +1,6 @@
 /**
- * Quads as the ordered keys of quadstore; `quad-decoding` is the way back. A graph travels through the house as the array of its GSPO keys:
- * they compare, diff and persist without being decoded.
+ * Encodes quads as the ordered keys of quadstore; `quad-decoding` decodes them. The server passes a graph around as the array of its GSPO
+ * keys, which can be compared and written without being decoded.
  *
  * The layout is quadstore's own (`<index>\0\0<a>\0\0<b>\0\0<c>\0\0<d>\0\0<types and lengths><length of that>`), so a store can be opened by
  * quadstore itself; `quad-keys.spec.ts` holds the two against each other (the README of this floor says why).
@@ -13,7 +13,7 @@ import { rdf, xsd } from '../../rdf/vocabulary.js';
 import { lengthAt, separator, firstAt as start, suffixStart } from './key-layout.js';
 import { orderOf } from './key-order.js';
 
-/** Sign and size: negative infinity, below -1, below 0, 0, below 1, above, infinity, not a number. */
+/** The first digit of an encoded number, by sign and size, in the order of numbers: below -1, above -1, 0, below 1, above, and so on. */
 const cases = {
   negativeInfinity: 0,
   large: 1,
@@ -28,7 +28,7 @@ const cases = {
 const write = (kind: number, exponent: number, mantissa: number): string =>
   `${kind}${exponent < 100 ? String(exponent).padStart(3, '0') : exponent}${mantissa.toFixed(17)}`;
 
-/** @param value a lexical form, of which as much is read as is a number */
+/** A text that sorts as the number does. @param value a lexical form, parsed by `Number.parseFloat` */
 export function encodeNumber(value: string | number): string {
   const number = typeof value === 'number' ? value : Number.parseFloat(value);
   if (Number.isNaN(number)) return write(cases.nan, 0, 0);
@@ -71,7 +71,7 @@ const numericTypes: ReadonlySet<string> = new Set(
 );
 const dateTime = `${xsd.namespace}dateTime`;
 
-/** A term as it stands in a key: its characters, and its type letter with lengths for the key's end. */
+/** A term as it is in a key: its characters, and its type letter with lengths for the key's end. */
 export interface EncodedTerm {
   readonly value: string;
   readonly suffix: string;
@@ -79,7 +79,7 @@ export interface EncodedTerm {
 
 const maximumLength = 1_679_616; // 36^4: what four base-36 digits can say.
 const digitsOf = (length: number): string => length.toString(36).padStart(4, '0');
-/** Of the lengths that nearly all terms have. */
+/** The digits of the lengths that nearly all terms have. */
 const usualDigits = Array.from({ length: 500 }, (_, length) => digitsOf(length));
 const digits = (length: number): string => {
   const usual = usualDigits[length];
@@ -117,7 +117,7 @@ export function encodeTerm(term: Term): EncodedTerm {
   }
 }
 
-/** An IRI that no serialisation could write, or that a U+0000 splits into two keys, must not come in. */
+/** Refuses an IRI that no serialisation could write; one with U+0000 would also break the layout of keys. */
 function encodeIri(value: string): EncodedTerm {
   assertIriLength(value);
   if (!isAbsoluteIri(value)) throw new LwsError('malformed-body', `<${value.slice(0, 200)}> is not an absolute IRI.`);
@@ -174,7 +174,7 @@ export function encodeQuads(graph: string, quads: Iterable<Quad>): EncodedQuad[]
   const found: EncodedQuad[] = [];
   for (const quad of quads) found.push({ key: keyOf(quad), quad });
   const order = orderOf(found.map(({ key }) => key));
-  // Dumps have them in order.
+  // Fast path: dumps have the triples in order already.
   const isOrdered = found.every(({ key }, index) => index === 0 || order(found[index - 1]!.key, key) < 0);
   if (isOrdered) return found;
   found.sort((a, b) => order(a.key, b.key));
@@ -184,11 +184,11 @@ export function encodeQuads(graph: string, quads: Iterable<Quad>): EncodedQuad[]
 /** Datatypes of literals that have a language tag. */
 export const needLanguages: ReadonlySet<string> = new Set([rdf.langString, `${rdf.namespace}dirLangString`]);
 
-/** What RDF does not allow, and no syntax could take back. */
+/** Whether a literal lacks the language tag that its datatype needs: RDF does not allow it, and no syntax could read it back. */
 export const lacksLanguage = (term: Term): boolean =>
   term.termType === 'Literal' && term.language === '' && needLanguages.has(term.datatype.value);
 
-/** IRIs whose encoding is remembered. */
+/** IRIs whose encoding is cached. */
 const maxKnown = 50_000;
 
 /** Makes the GSPO keys of triples of a graph. @throws LwsError see `encodeTerm` */

@@ -53,7 +53,7 @@ export class QuadReader extends Quadstore implements Source<Quad> {
     try {
       const hidden = await hiddenGraphs(this.level, snapshot);
       const { iterator } = await own.getStream(patternFor(wanted));
-      // The characters of a key do not say what kind of term it has.
+      // A scan by characters also finds terms of other types with the same characters.
       for await (const quad of iterator as unknown as AsyncIterable<Quad>)
         if (names.every((name, at) => !wanted[at] || wanted[at].equals(quad[name])))
           if (!hidden.has(quad.graph.value)) yield quad;
@@ -64,7 +64,7 @@ export class QuadReader extends Quadstore implements Source<Quad> {
     }
   }
 
-  /** Counted, where quadstore gives the bytes that LevelDB has for them. */
+  /** Counts the quads: quadstore's own method returns their size in LevelDB, in bytes. */
   override async countQuads(...pattern: Parameters<Quadstore['countQuads']>): Promise<number> {
     let count = 0;
     for await (const _quad of this.match(...pattern)) count++;
@@ -72,17 +72,17 @@ export class QuadReader extends Quadstore implements Source<Quad> {
   }
 }
 
-/** What quadstore has an order for: the bound terms that come first in one of them. The others are compared. */
+/** The part of a pattern to give to quadstore: the bound terms that are first in one of the orders. `match` compares the others. */
 function patternFor(wanted: readonly (Term | undefined)[]): Pattern {
   const isBound = (name: TermName): boolean => {
     const term = wanted[names.indexOf(name)];
-    // quadstore does not find all literals under the keys that it writes for them.
+    // quadstore does not find all numbers and instants under the keys that it writes for them.
     return term !== undefined && !(term.termType === 'Literal' && hasOrder(term.datatype.value));
   };
   const prefixes = quadstoreIndexes.map((index) => {
     const end = index.findIndex((name) => !isBound(name));
     const bound = index.slice(0, end < 0 ? index.length : end);
-    // A literal can only be the last of them.
+    // Terms after a literal are left out, since a literal can only be the last one.
     const literal = bound.findIndex((name) => wanted[names.indexOf(name)]?.termType === 'Literal');
     return literal < 0 ? bound : bound.slice(0, literal + 1);
   });
@@ -114,7 +114,7 @@ const refuse = (): never => {
   throw new Error('Quads are written by transactions of the storage alone.');
 };
 
-/** The level on a snapshot, for one reading: its iterators are known, and so is what went wrong with them. */
+/** The level on a snapshot, for one reading: it keeps its open iterators, to close them, and their first error. */
 function watched(level: Level, snapshot: LevelSnapshot) {
   const iterators: { close(): Promise<void> }[] = [];
   const state = {

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { Quad, Source, Stream } from '@rdfjs/types';
 import type { Level, LevelSnapshot } from '../engine/durable-level.js';
 
-/** Every match is of one snapshot, of a new one where none is given. Who may read what is not looked at. */
+/** Each `match` reads one snapshot: a new one where none is given. Nothing is authorized here. */
 export function quadsOf(level: Level, snapshot?: LevelSnapshot): Source {
   async function* matches(pattern: Parameters<Source['match']>): AsyncGenerator<Quad> {
     const { QuadReader } = await import('./quad-reader.js');

@@ -1,6 +1,6 @@
 /**
- * The keys of quads of the first servers, with one U+0000 between their parts, as keys of today, with two: a term that ends in U+0000
- * was not told from its neighbour. Types and lengths at the end are the same in both.
+ * Migration of quad keys: the first servers wrote one U+0000 between the parts, later ones two, since with one a term that ends in U+0000
+ * could not be told from its neighbour. Types and lengths at the end are the same in both.
  */
 import { keyBlocks, type Level, writeBatch } from '../engine/durable-level.js';
 import { endDigits, separator, suffixOfKey, suffixStart, termLengths } from './key-layout.js';
@@ -8,7 +8,7 @@ import { indexNames } from './quad-keys.js';
 
 const narrow = '\u0000';
 
-/** The key of today. */
+/** The key with the separator of today. */
 export function widened(key: string): string {
   const suffix = suffixOfKey(key);
   let at = key.indexOf(narrow);
@@ -22,7 +22,7 @@ export function widened(key: string): string {
   return [...parts, suffix].join(separator) + key.slice(-endDigits);
 }
 
-/** Gives all quads keys of today; each block of them at once, so that it may be broken off. @param told how many so far */
+/** Rewrites the keys of all quads; each block in one batch, so that it may be interrupted. @param told called with how many are done */
 export async function widenKeys(level: Level, told: (done: number) => void): Promise<void> {
   let done = 0;
   for (const index of indexNames)

@@ -25,11 +25,11 @@ export function assertDigest(bytes: Uint8Array, expected: BlobFacts): void {
 
 /** The bytes of a stream, which fails before its last ones when they do not have their digest. */
 export function verified(stream: Readable, expected: BlobFacts): Readable {
-  // The reader of this stream learns of the failure; the pipeline only closes the file.
+  // A failure is an error event of the returned stream; the pipeline only closes the file.
   return pipeline(stream, new Verifier(expected), () => {});
 }
 
-/** Holds back the last chunk, or a client that counts bytes would have all of them before the digest is known. */
+/** Holds back the last chunk until the digest is known: otherwise a client that counts bytes would take damaged content for complete. */
 class Verifier extends Transform {
   private readonly digest = createHash('sha256');
   private held: Buffer | undefined;

@@ -10,9 +10,9 @@ import type { BlobFacts } from './blob-integrity.js';
 export interface BlobPlace {
   /** The URL of a module that exports `blobsIn(location: BlobLocation): Blobs`. */
   readonly module: string;
-  /** Tells it from other places; the same on all servers of a storage. */
+  /** An id that no other place has; the same on all servers of a storage. */
   readonly id: string;
-  /** What the module needs. It may have secrets, and is never printed or logged. */
+  /** What the module needs to reach the place. It may have secrets, and is never printed or logged. */
   readonly address: unknown;
 }
 
@@ -35,15 +35,15 @@ export interface BlobWriter {
 
 export interface Blobs {
   readonly location: BlobLocation;
-  /** What people call the place. */
+  /** The name of the place in messages to the operator. */
   readonly name: string;
-  /** Other servers may put blobs there too. What a crash left is removed while the server runs, when it is old enough. */
+  /** Other servers may put blobs there too. Uploads that a crash broke off are removed while the server runs, when they are old enough. */
   readonly isShared: boolean;
-  /** How many calls at once are faster than one after the other. */
+  /** How many concurrent calls are worth it. */
   readonly atOnce: number;
   /** The place was made when it was opened. */
   readonly isNew: boolean;
-  /** The disk that LevelDB needs. */
+  /** The free space of the disk that LevelDB is on. */
   readonly space: DiskSpace;
   /** Whether the place is there, before `open` makes it. */
   exists(): Promise<boolean>;
@@ -61,14 +61,14 @@ export interface Blobs {
   create(blob?: string): Promise<BlobWriter>;
   /** Whether uploads are taken now; cheap. @throws LwsError `storage-full`, `too-busy` */
   assertReady(): Promise<void>;
-  /** Does what every upload does, as far as it shows whether uploads work. @throws the error of the disk or the place */
+  /** Tries the steps of an upload, to find out whether uploads work. @throws the error of the disk or the place */
   probe(): Promise<void>;
-  /** The blob's commit is durable: nothing is in doubt any more. */
+  /** Notes that the blob's commit is durable: the blob is not in doubt any more. */
   confirm(blob: string): Promise<void>;
   /**
    * Keeps every blob that is there, also when nothing refers to it any more, so that those of one state can be copied. Other servers
    * do not hear of it: what they delete meanwhile is gone.
-   * @returns what lets go
+   * @returns a function that ends this
    */
   hold(): () => void;
   /** Removes a blob that nothing refers to. Readers that have it open keep it until they are done. */
@@ -81,19 +81,19 @@ export interface Blobs {
   read(expected: BlobFacts, range?: { start: number; end: number }): Promise<Readable>;
   /** All bytes of a blob. @throws DamagedBlobError when they are not those that were stored; other errors as `read` */
   bytes(expected: BlobFacts): Promise<Buffer>;
-  /** Blobs that may never have been committed, and were begun so long ago. */
+  /** Blobs that may never have been committed, and whose upload began `minMs` ago or earlier. */
   inDoubt(minMs: number): Promise<string[]>;
   /** Every blob in its place but those in doubt; for `check`. */
   all(): AsyncIterable<string>;
   /** The size of a blob in bytes, `undefined` when it is missing; for `check`. */
   size(blob: string): Promise<number | undefined>;
-  /** Lets go of connections. */
+  /** Closes connections. */
   close(): void | Promise<void>;
 }
 
-/** Removal that waits for those who copy. */
+/** Lets removal wait until nothing copies blobs. */
 export abstract class HeldBlobs {
-  /** Resolves when nobody holds what is there. */
+  /** Resolves when every `hold` has been released. */
   protected held: Promise<unknown> | undefined;
 
   hold(): () => void {

@@ -2,8 +2,8 @@
  * The blob directory: the bytes of JSON and binary resources, one immutable file each. The store says which blobs are referred to.
  *
  * A blob is written to `tmp/`, synced, and linked to its place, where it is synced again, before the batch that refers to it is written;
- * the `tmp/` name goes after the commit. So a name left in `tmp/` marks exactly the blobs whose commit is in doubt, and start-up looks at
- * those alone. A crash leaves a file too many, never a reference into nothing.
+ * the `tmp/` name is removed after the commit. So the names in `tmp/` are exactly those of the blobs whose commit is in doubt, and start-up
+ * looks at those alone. A crash may leave a file without a reference, never a reference without a file.
  */
 import { randomUUID } from 'node:crypto';
 import { constants, createReadStream, existsSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { assertDigest, type BlobFacts, DamagedBlobError, verified } from './blob
 import { type BlobLocation, type Blobs, type BlobWriter, HeldBlobs } from './blobs.js';
 
 const coalescedBytes = 256 << 10;
-/** By the first two digits of a blob's name. */
+/** A folder for each first two digits of a blob's name. */
 const subfolders = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, '0'));
 
 export class FileBlobs extends HeldBlobs implements Blobs {
@@ -26,7 +26,7 @@ export class FileBlobs extends HeldBlobs implements Blobs {
   isNew = false;
   readonly space: DiskSpace;
   private readonly folder: string;
-  /** Folders that blobs were removed from. */
+  /** Folders that blobs were removed from: `close` syncs them. */
   private readonly thinned = new Set<string>();
 
   constructor(readonly location: BlobLocation) {
@@ -45,7 +45,7 @@ export class FileBlobs extends HeldBlobs implements Blobs {
     const there = new Set(await readdir(this.folder));
     const missing = subfolders.filter((name) => !there.has(name));
     await Promise.all(missing.map((name) => mkdir(join(this.folder, name), { mode: 0o700 })));
-    // They may be there since a moment ago.
+    // Also when none is missing: an earlier process may have made them and ended before the sync.
     for (const folder of [this.folder, this.location.dataDir]) await syncPath(folder);
     this.isNew = missing.length === subfolders.length;
   }
@@ -73,7 +73,7 @@ export class FileBlobs extends HeldBlobs implements Blobs {
     return this.space.assertSome();
   }
 
-  /** Does with the disk what every upload does. @throws the file system's error */
+  /** Writes and syncs a file as an upload does. @throws the file system's error */
   async probe(): Promise<void> {
     const file = await open(this.mark('probe'), 'w', 0o600);
     try {
@@ -85,7 +85,7 @@ export class FileBlobs extends HeldBlobs implements Blobs {
     }
   }
 
-  /** The blob's commit is durable: nothing is in doubt any more. */
+  /** Notes that the blob's commit is durable: the blob is not in doubt any more. */
   async confirm(blob: string): Promise<void> {
     await unlinkIfThere(this.mark(blob));
   }
@@ -158,7 +158,7 @@ export class FileBlobs extends HeldBlobs implements Blobs {
     }
   }
 
-  /** Returns when no blob that was removed can come back. Nothing is open between calls. */
+  /** Syncs the removals: after that, no removed blob can come back in a power cut. No file is open between calls. */
   async close(): Promise<void> {
     for (const folder of this.thinned) await syncPath(folder);
   }
@@ -190,7 +190,7 @@ class OpenBlob implements BlobWriter {
     try {
       const { bytesWritten } = await this.file.writev(chunks);
       left -= bytesWritten;
-      // A short write is legal; what is missing is written plainly.
+      // `writev` may write less than all; the rest is written here.
       if (left > 0) await this.file.writeFile(Buffer.concat(chunks).subarray(-left));
     } catch (error) {
       throw outOfSpace(error);

@@ -1,4 +1,4 @@
-/** What becomes of blobs when the fate of their transaction is known. */
+/** Keeps or removes blobs when it is known whether their transaction was stored. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { atOnce } from '../engine/at-once.js';
@@ -7,26 +7,26 @@ import type { Transaction } from '../engine/transaction.js';
 import { allGarbage, blobKey, garbageKey } from '../state/records.js';
 import type { Blobs } from './blobs.js';
 
-/** What a crash may have left of blobs. */
+/** The time between two sweeps for blobs that a crash left. */
 const sweepMs = 3_600_000;
-/** Nobody is at an upload for so long. */
+/** No upload takes longer: after this, a blob without a commit is of an upload that was broken off. */
 const dayMs = 24 * sweepMs;
 
 export interface SweeperOptions {
   readonly level: Level;
   readonly blobs: Blobs;
-  /** Keys that the next batch removes. */
+  /** Keys of removed blobs, which the next batch removes. */
   readonly forgotten: Set<string>;
   /** Other servers write the storage. */
   readonly hasOthers: boolean;
-  /** Makes LevelDB know what other servers have committed. */
+  /** Copies the commits of other servers into LevelDB. */
   readonly freshen: () => Promise<void> | undefined;
   readonly onTrouble: ((message: string, error: unknown) => void) | undefined;
 }
 
 /**
- * Sweeps at the start, before anybody writes. Where other servers put blobs too, doubt takes a day to end, and the store may be away:
- * there it goes on beside requests, now and once an hour.
+ * Settles the blobs in doubt at the start, before any transaction. Where other servers put blobs too, an upload counts as broken off only
+ * after a day, and the place of the blobs may be unreachable: there the sweep runs beside requests, at the start and once an hour.
  */
 export class BlobSweeper {
   private readonly ending = new AbortController();
@@ -57,12 +57,12 @@ export class BlobSweeper {
     }
   }
 
-  /** Once; returns early when it is to end. */
+  /** One sweep; returns early after `stop`. */
   async sweep(): Promise<void> {
     const { level, blobs, forgotten, freshen, hasOthers } = this.options;
     const { signal } = this.ending;
     const doubtful = await blobs.inDoubt(hasOthers ? dayMs : 0);
-    // After the list: what was committed before it was read is known here now.
+    // After the list was read: so each blob of it that other servers have committed meanwhile is known as committed.
     await freshen();
     await atOnce(doubtful, blobs.atOnce, async (blob) => (signal.aborted ? undefined : settle(level, blobs, blob)));
     for await (const keys of keyBlocks(level, allGarbage()))
@@ -73,7 +73,7 @@ export class BlobSweeper {
       });
   }
 
-  /** Ends what is under way, when nothing holds blobs any more. */
+  /** Ends a sweep under way. Removals that wait for `hold` to end are waited for. */
   async stop(): Promise<void> {
     this.ending.abort();
     await this.running;
@@ -92,8 +92,8 @@ const keptMs = 30_000;
 
 export class SettledBlobs {
   /**
-   * Keys of blobs that are removed. The next batch takes them along: a write of its own, not synced, could fail in the middle of
-   * LevelDB's log, and then what is written after it would be lost.
+   * Garbage keys of blobs that have been removed. The next batch removes them: an unsynced write of their own could fail in the middle
+   * of LevelDB's log, and then all later writes would be lost.
    */
   readonly forgotten = new Set<string>();
 
@@ -109,24 +109,24 @@ export class SettledBlobs {
     return this.sweeper.begin(everywhere);
   }
 
-  /** Returns when everything is settled, as far as it can be, and lets go of the blobs. */
+  /** Waits for the work under way and closes the blobs. */
   async close(): Promise<void> {
     await this.sweeper.stop();
     await Promise.all(this.working);
     await this.options.blobs.close();
   }
 
-  /** Its batch is on the disk. */
+  /** Settles the blobs of a transaction that is on the disk. */
   async committed({ addedBlobs, removedBlobs, isForeign }: Transaction): Promise<void> {
     if (isForeign) {
-      // The server that did it settles the blobs themselves.
+      // The server that committed it removes the blobs themselves.
       for (const blob of removedBlobs) this.forgotten.add(garbageKey(blob));
       return;
     }
     await this.settle(async (blobs) => {
       await atOnce(addedBlobs.keys(), blobs.atOnce, (blob) => blobs.confirm(blob));
       if (!this.options.hasOthers) await this.remove(blobs, removedBlobs);
-      // What is left at the end of the process is removed by the next start.
+      // When the process ends first, the next start removes them.
       else setTimeout(() => void this.settle(() => this.remove(blobs, removedBlobs)), keptMs).unref();
     });
   }
@@ -138,7 +138,7 @@ export class SettledBlobs {
     });
   }
 
-  /** Its batch was in doubt, and is not on the disk. */
+  /** Removes the new blobs of a transaction that is not on the disk. */
   dropped({ addedBlobs }: Transaction): Promise<void> {
     return this.settle(async (blobs) => {
       await atOnce(addedBlobs.keys(), blobs.atOnce, (blob) => blobs.remove(blob));

@@ -1,4 +1,4 @@
-/** Walks over everything that is stored, for work on the whole storage. */
+/** Reads all records, for work on the whole storage. */
 import { entryBlocks, keyBlocks, type Level } from '../engine/durable-level.js';
 import { allRecords, iriOfRecordKey, type ResourceRecord, readRecord } from './records.js';
 

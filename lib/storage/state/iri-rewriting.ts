@@ -1,4 +1,4 @@
-/** The one way to give IRIs another beginning: in terms, quads, keys of graphs, JSON and entries. Pure. */
+/** Replaces the beginning of IRIs in terms, quads, keys of graphs, JSON and entries; the only code that does. Pure. */
 import type { NamedNode, Quad, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
 import { decodeGraph } from '../graphs/quad-decoding.js';
@@ -22,18 +22,18 @@ export interface Rewrite {
 const [maxTerms, longestTerm] = [50_000, 1_000];
 
 export class IriRewriting {
-  /** What IRIs become; texts that are no IRIs are asked about too. */
+  /** Gives the new text of an IRI. It is also called with texts that are no IRIs. */
   readonly iri: (iri: string) => string;
   private readonly nodes = new Map<string, NamedNode>();
   private readonly isEmpty: boolean;
 
-  /** @param rewrites of which the first that fits is taken, or what does the same */
+  /** @param rewrites of which the first that fits is taken, or a function in their place */
   constructor(rewrites: readonly Rewrite[] | ((iri: string) => string)) {
     this.isEmpty = rewrites.length === 0;
     this.iri = typeof rewrites === 'function' ? rewrites : (iri) => rewritten(iri, rewrites);
   }
 
-  /** An IRI, or a literal, whose datatype is one. */
+  /** Rewrites an IRI, or the datatype of a literal; other terms stay. */
   term<T extends Term>(term: T): T {
     if (term.termType === 'NamedNode') return this.node(term.value) as Term as T;
     if (term.termType !== 'Literal' || term.language) return term;
@@ -45,7 +45,7 @@ export class IriRewriting {
     if (iri.length > longestTerm) return factory.namedNode(this.iri(iri));
     const known = this.nodes.get(iri);
     if (known) return known;
-    // A copy does not keep the text alive that the string was cut from.
+    // A copy: a slice would keep the large text that it was cut from in memory.
     const copy = Buffer.from(iri).toString();
     const node = factory.namedNode(this.iri(copy));
     if (this.nodes.size >= maxTerms) this.nodes.clear();
@@ -60,7 +60,7 @@ export class IriRewriting {
     );
   }
 
-  /** The keys of a graph, in their order. */
+  /** The keys of a rewritten graph, sorted. */
   graph(keys: readonly string[]): string[] {
     const decoded = decodeGraph(keys);
     const name = decoded[0]?.graph.value;
@@ -77,7 +77,7 @@ export class IriRewriting {
     ];
   }
 
-  /** What JSON says, names of members included. */
+  /** Rewrites the strings in a JSON value, names of members included. */
   value<T>(value: T): T;
   value(value: unknown): unknown {
     if (this.isEmpty) return value;

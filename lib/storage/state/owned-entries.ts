@@ -1,23 +1,23 @@
-/** Who owns which resources, as the index of searches keeps it in entries: read by those who may not ask that feature, which may be off. */
+/** Which resources an identity owns, from the entries of the search index: for code that must not depend on that feature (it may be off). */
 import { keyBlocks, type Level, type LevelSnapshot } from '../engine/durable-level.js';
 import { entryKey, entryRange, partsOfEntry } from './records.js';
 
-/** `owned`, owner, resource. */
+/** The space of the entries; the parts are the owner and the resource. */
 export const ownedSpace = 'owned';
-/** Exists when the index is complete, and then changes with the resources themselves. */
+/** The entry exists when the index is complete; from then on, every transaction keeps the index up to date. */
 export const indexStateKey = entryKey('index-state');
 export const completeIndex = '1';
 
 /**
  * The resources that an identity owns, in order.
- * @returns `undefined` when nobody can say, or there are more than `most`
+ * @returns `undefined` when the index is not complete, or there are more than `most`
  */
 export async function ownedBy(
   { level, snapshot }: { readonly level: Level; readonly snapshot: LevelSnapshot },
   owner: string,
   most: number,
 ): Promise<readonly string[] | undefined> {
-  // Such an owner is in no entry.
+  // No entry can have such an owner: U+0000 separates the parts of keys.
   if (owner.includes('\u0000') || level.getSync(indexStateKey, { snapshot }) !== completeIndex) return undefined;
   const found: string[] = [];
   for await (const keys of keyBlocks(level, entryRange(ownedSpace, owner), { snapshot, limit: most + 1 }))

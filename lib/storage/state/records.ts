@@ -13,7 +13,7 @@ export type ResourceKind = 'container' | 'rdf' | 'json' | 'binary';
 export interface ResourceRecord {
   readonly iri: string;
   readonly kind: ResourceKind;
-  /** Changes with every change of state, never repeats; the opaque part of the entity tags (rule 8.1). */
+  /** Another one after every change of state, and never the same again; the opaque part of the entity tags (rule 8.1). */
   readonly revision: string;
   /** The stored media type; for containers the listing's. */
   readonly mediaType: string;
@@ -22,7 +22,7 @@ export interface ResourceRecord {
   /** Milliseconds since the epoch. */
   readonly created: number;
   readonly modified: number;
-  /** The state before this one began within the same second. */
+  /** The state before this one was modified within the same second, so that Last-Modified does not tell the two apart. */
   readonly sharesSecond?: true | undefined;
   /** The identity that has every mode on it in owner mode (rule 2.8); absent in open mode. */
   readonly owner?: string;
@@ -38,7 +38,7 @@ export interface ResourceRecord {
   readonly types?: readonly string[];
   /** When the client-managed links, which lie in an entry of their own, were written last (ms); absent: never. */
   readonly linked?: number;
-  /** The links before these began within the same second. */
+  /** The links before these were written within the same second. */
   readonly linkedSharesSecond?: true;
   /** It has an access control list of its own, an entry that goes with it. */
   readonly acl?: true;
@@ -67,7 +67,7 @@ export const parentOf = (iri: string): string => iri.slice(0, iri.lastIndexOf('/
 export const nameOf = (iri: string): string => iri.slice(iri.lastIndexOf('/', iri.length - 2) + 1);
 export const isContainerIri = (iri: string): boolean => iri.endsWith('/');
 
-/** Between the parts of a key that is no quad's. IRIs never contain it. */
+/** Separates the parts of all keys other than those of quads. IRIs never contain it. */
 const separator = '\u0000';
 const recordSpace = `R${separator}`;
 
@@ -81,11 +81,11 @@ export const memberRange = (container: string, from?: string): KeyRange => ({
 export const allRecords = (): KeyRange => rangeOf(recordSpace);
 
 /**
- * Where the records of the resources in a range lie: those of members of the containers within it, and of the containers around
- * its beginning. Others may lie there only if the range ends within a container that it holds.
+ * The key ranges with the records of the resources in a range: those of members of the containers within it, and of the containers
+ * around its beginning. They have records of other resources only if the range ends within a container that it holds.
  */
 export function recordsIn({ from, to }: IriRange): KeyRange[] {
-  // A range that begins after a container is without it.
+  // A range that begins directly after a container does not have its members.
   const first = from.endsWith(separator) ? `${from.slice(0, -1)}\u0001` : from;
   const ranges = [{ gte: recordSpace + first, lt: recordSpace + to }];
   for (let at = from.indexOf('/'); at >= 0 && at < from.length - 1; at = from.indexOf('/', at + 1)) {
@@ -102,7 +102,7 @@ export interface KeyRange {
   readonly lt: string;
 }
 
-/** Lays what is staged of a range over the entries that are there. */
+/** Applies the staged entries of a range to the entries that were found, and returns these. */
 export function layEntries(
   found: Map<string, string>,
   { gte, lt }: KeyRange,
@@ -144,7 +144,7 @@ export const entryRange = (space: string, ...parts: readonly string[]): KeyRange
 export const partsOfEntry = (key: string): string[] => key.split(separator).slice(1);
 
 type FactOfStorage = 'version' | 'storage' | 'bytes' | 'counted' | 'lines' | 'restoring';
-/** What is of no other folder with the same storage. */
+/** Facts about this data directory alone: another copy of the storage has its own. */
 type FactOfFolder = 'batch' | 'journal' | 'position' | 'row' | 'opened';
 /** Facts of the whole store, and the fate of blobs (see blobs.ts). */
 export const metaKey = (name: FactOfStorage | FactOfFolder): string => `M${separator}${name}`;

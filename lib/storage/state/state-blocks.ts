@@ -1,6 +1,6 @@
 /**
- * All entries of one state, and each as a line of JSON, and back. Of the four orders of a quad only the first is kept, since the others
- * follow from it.
+ * Reads all entries of one state of LevelDB, and turns each into a line of JSON and back. Of the four keys of a quad only that of GSPO is
+ * read, since the others follow from it.
  */
 import { putQuad } from '../engine/batch-filling.js';
 import { type BatchWriter, entryBlocks, type Level, type LevelSnapshot } from '../engine/durable-level.js';
@@ -13,18 +13,18 @@ export type Entry = readonly [key: string, value: string];
 
 /** `GSPO`, without the name of a graph: the other orders of a quad follow from it. */
 const quads = graphPrefix('').slice(0, 'GSPO\u0000'.length);
-/** Blobs that nothing refers to any more are left out with what says so. */
+/** `G` is not among them: the blobs that nothing refers to any more are no part of the state. */
 const spaces = ['B\u0000', 'E\u0000', 'M\u0000', 'R\u0000'];
-/** Of this folder alone. */
+/** Facts about this data directory alone (`M` entries), which are left out. */
 const own = new Set(['journal', 'position', 'row', 'batch', 'opened']);
 
 export interface StateParts {
   readonly hasQuads: boolean;
-  /** The log of changes is a part of it, as it is for what goes on from there. */
+  /** With the log of changes: for a copy that continues the storage. */
   readonly hasLog?: boolean;
 }
 
-/** In blocks, in the order of their keys. */
+/** The entries in blocks, in the order of their keys. */
 export async function* stateBlocks(
   level: Level,
   snapshot: LevelSnapshot,
@@ -36,7 +36,7 @@ export async function* stateBlocks(
       yield space === 'M\u0000' ? block.filter(([key]) => !own.has(key.split('\u0000')[1]!)) : block;
 }
 
-/** The same as lines. */
+/** The entries as lines. */
 export async function* stateLines(...of: Parameters<typeof stateBlocks>): AsyncGenerator<string[]> {
   for await (const block of stateBlocks(...of)) yield block.map(lineOf);
 }
@@ -47,16 +47,16 @@ export function putEntry(batch: Pick<BatchWriter, 'put'>, [key, value]: Entry): 
   else batch.put(key, value);
 }
 
-/** A line without its end. The value of a quad is empty. */
+/** The line of an entry, without the line break. For a quad it is the key alone, as the value is empty. */
 export const lineOf = ([key, value]: Entry): string => JSON.stringify(isQuad(key) ? key : [key, value]);
 
-/** Lines of other things than entries: a name, which has no U+0000, and what belongs to it. */
+/** A line that is no entry but begins a section: a name, which has no U+0000, and its parameters. */
 export const sectionLine = (name: string, ...parts: readonly unknown[]): string => JSON.stringify([name, ...parts]);
 
-/** Keys of entries have U+0000 behind their space, which is a letter. */
+/** Whether a line begins a section: the key of an entry has U+0000 as its second character. */
 export const isSection = (line: string): boolean => line.startsWith('[') && !line.startsWith('\\u0000', 3);
 
-/** @throws SyntaxError when the line is none, with the name of the section that it is */
+/** @throws SyntaxError when the line is no entry; for a section it names that */
 export function entryOf(line: string): Entry {
   if (isSection(line))
     throw new SyntaxError(`there is a section that this version does not know, ${line.slice(1, 100).split(',', 1)}`);

@@ -1,13 +1,13 @@
-/** The events of a batch as the log of changes keeps them: JSON of arrays, since each write adds one. Pure. */
+/** The events of a batch as the log of changes keeps them: JSON of arrays, which is short, since each write adds an entry. Pure. */
 
 import { type ResourceKind, rangeOf } from '../state/records.js';
 import type { Announcement, EventStamp, StagedChange } from './changes.js';
 
 const space = 'L\u0000';
-/** Positions lie in the order of their numbers. */
+/** Positions are padded to so many digits, so that keys have the order of the numbers. */
 const digits = 16;
 
-/** The key of an entry. @param position of its last event */
+/** The key of an entry. @param position the position of its last event */
 export const changeKey = (position: number): string => space + String(position).padStart(digits, '0');
 export const positionOfKey = (key: string): number => Number(key.slice(space.length));
 export const allChanges = () => rangeOf(space);
@@ -28,28 +28,28 @@ export interface LoggedEvent {
   readonly what: LoggedChange | (Omit<Announcement, 'inboxes'> & EventStamp);
 }
 
-/** What happened to a resource: as a `ResourceChange`, of less. */
+/** What happened to a resource: a `ResourceChange` with less of each record. */
 export interface LoggedChange extends EventStamp {
   readonly before?: ChangedResource;
   readonly after?: ChangedResource;
   readonly readers?: string | undefined;
 }
 
-/** Positions follow the clock. */
+/** Positions follow the clock: so many are available in each millisecond. */
 export const positionsPerMs = 64;
 
 const verbs = ['create', 'update', 'delete', 'announce'] as const;
 const kinds: readonly ResourceKind[] = ['container', 'rdf', 'json', 'binary'];
-/** What there is nothing of at its end is left out; 0: nothing. */
+/** Values that are absent at the end of a row are left out; before others, 0 stands for an absent one. */
 type Row = readonly [
-  /** How far before the end of its entry the event is. */
+  /** The position of the entry minus that of the event. */
   offset: number,
-  /** Four times the number of the verb, and that of the kind. */
+  /** Four times the index in `verbs`, plus the index in `kinds`. */
   code: number,
-  /** Without the storage's, or after a space. */
+  /** Relative to the storage's IRI; another IRI comes after a space. */
   iri: string,
   event: string,
-  /** How far its position is after that of its time. */
+  /** Its position minus the first one of its millisecond. */
   late: number,
   types?: readonly string[] | 0,
   actor?: string | 0,
@@ -67,9 +67,9 @@ export interface NewEvent {
 export interface EntryOptions {
   /** The storage's IRI. */
   readonly storage: string;
-  /** The position that the entry before it ended with: what lies between is all. */
+  /** The last position of the entry before it: no other events lie between. */
   readonly previous: number;
-  /** Characters of all entries that were ever written, this one left out. */
+  /** Characters of all earlier entries, also removed ones. */
   readonly written: number;
 }
 
@@ -98,7 +98,7 @@ export function writeEntry(events: readonly NewEvent[], { written, previous, sto
   return `[${written},${previous},[${events.map((event) => rowOf(event, end, storage)).join()}]]`;
 }
 
-/** The number that an entry begins with, without reading the rest. */
+/** The `written` of an entry, without parsing the rest. */
 export const writtenBefore = (value: string): number => Number.parseInt(value.slice(1), 10);
 
 export interface LogEntry {

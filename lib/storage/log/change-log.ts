@@ -1,7 +1,7 @@
 /**
- * The log of changes: what was committed in the last day, in its order, for those who were away. Entries lie in the batches of what they
- * tell of. Positions grow with every event, also over restarts and back-ups, since they follow the clock; servers of one storage have the
- * same ones. It must not know who may read it.
+ * The log of changes: the events of the last day in commit order, for clients that were not connected. An entry is written in the batch
+ * of the changes that it tells of. Positions grow with every event, also over restarts and back-ups, since they follow the clock; all servers
+ * of a storage give an event the same position. It must not know who may read it.
  */
 
 import { setImmediate as breathe } from 'node:timers/promises';
@@ -22,18 +22,18 @@ import {
 } from './change-entry.js';
 
 const keptMs = 24 * 3600_000;
-/** Characters of all entries. */
+/** Characters that all kept entries may have together. */
 const keptLength = 64 << 20;
-/** Entries that count no more go after so many milliseconds or characters. */
+/** Outdated entries are removed each time that so many milliseconds have passed or so many characters were written. */
 const [sweepMs, sweepLength] = [10 * 60_000, 4 << 20];
 const eventsOfEntry = 500;
-/** Clocks of servers that differ by more may cost a client an event. */
+/** How much the clocks of servers may differ; with a larger difference a client may miss an event. */
 const clocksDifferMs = 60_000;
 
-/** What the name of a batch begins with, of which the log knows. */
+/** The beginning of a batch's name that shows that a server with a change log wrote the batch. */
 export const loggedBatch = 'log ';
 
-/** The position of whatever happens from a time on, in milliseconds since the epoch, is greater. */
+/** A position that is less than that of every event at or after a time (milliseconds since the epoch). */
 export const positionBefore = (ms: number): number => Math.max(0, ms * positionsPerMs - 1);
 
 const newestOf = async (level: Level): Promise<readonly [key: string, value: string] | undefined> =>
@@ -49,14 +49,14 @@ export interface ChangeLogOptions {
 export class ChangeLog {
   /** The last position that was given out. */
   private last: number;
-  /** The last of an event that everybody can read. */
+  /** The position of the last event that is on the disk. */
   committed: number;
-  /** Where the next entry goes on, and how many characters all before it had. */
+  /** The last position of the newest entry, and how many characters all entries so far have had. */
   previous: number;
   written = 0;
   private swept = { at: 0, written: 0 };
   private sweeping: Promise<void> | undefined;
-  /** Entries up to this key are gone: to look for them would take time. */
+  /** Entries up to this key are removed: LevelDB would scan over their tombstones. */
   private from = allChanges().gte;
   private readonly clock: () => number;
 
@@ -72,12 +72,12 @@ export class ChangeLog {
     this.previous = begins;
   }
 
-  /** Goes on where an earlier process ended. @param storage its IRI; nothing has ever happened in one without a root */
+  /** Continues the log of an earlier process. @param storage the storage's IRI; one without a root resource has had no events */
   static async open(level: Level, storage: string, options: ChangeLogOptions): Promise<ChangeLog> {
     const newest = await newestOf(level);
     const end = newest ? positionOfKey(newest[0]) : 0;
     const isNew = (await level.get(recordKey(storage))) === undefined;
-    // A version of the server that knew of no log may have written since.
+    // An earlier version of the server, without a log, may have written since: then the log has a gap.
     const isWhole = newest && (await level.get(metaKey('batch')))?.startsWith(loggedBatch) !== false;
     const now = (options.clock ?? Date.now)() * positionsPerMs;
     const begins = isNew || isWhole ? end : Math.max(end + 1, now);
@@ -86,7 +86,7 @@ export class ChangeLog {
     return log;
   }
 
-  /** Gives a transaction its positions, or notes those that another server gave it. */
+  /** Gives the events of a transaction their positions, or notes those that another server gave them. */
   number(tx: Transaction): void {
     const count = tx.changes.length + tx.announcements.length;
     if (count === 0) return;
@@ -94,7 +94,7 @@ export class ChangeLog {
     this.last = Math.max(this.last, tx.position);
   }
 
-  /** Puts the events of transactions into their batch. */
+  /** Puts entries with the events of transactions into the batch of these. */
   async write(batch: BatchWriter, group: Iterable<{ readonly transaction: Transaction }>): Promise<void> {
     let events: NewEvent[] = [];
     const flush = (): void => {
@@ -119,7 +119,7 @@ export class ChangeLog {
     flush();
   }
 
-  /** A transaction is on the disk. */
+  /** Notes that a transaction is on the disk. */
   settled({ position }: Transaction): void {
     if (position === 0) return;
     this.committed = Math.max(this.committed, position);
@@ -131,7 +131,7 @@ export class ChangeLog {
     });
   }
 
-  /** Goes on with what is on the disk, after a batch of which that was in doubt. */
+  /** Reads the state of the log from the disk, after a batch that may or may not have been stored. */
   async recover(): Promise<void> {
     const newest = await newestOf(this.level);
     this.committed = Math.max(this.committed, newest ? positionOfKey(newest[0]) : 0);
@@ -140,8 +140,8 @@ export class ChangeLog {
   }
 
   /**
-   * A position that everything has passed that was staged so far, and nothing has that comes after it. It tells nobody when something
-   * happened last, on one server; of several, not by more than a minute.
+   * A position between the events staged so far and all later ones. It follows the clock, so that it does not show a client when the last
+   * event was; with several servers, it lies a minute back, or at the last event when that is later.
    */
   mark(): number {
     const now = this.clock() - (this.options.cluster ? clocksDifferMs : 0);
@@ -150,7 +150,7 @@ export class ChangeLog {
   }
 
   /**
-   * The next events after a position, a block of them; none: nothing has happened since.
+   * The first block of events after a position; empty: nothing has happened since.
    * @throws LwsError `gone` unless all events after the position are there
    */
   async next(position: number): Promise<readonly LoggedEvent[]> {
@@ -158,9 +158,9 @@ export class ChangeLog {
     const { committed } = this;
     const after = changeKey(position + 1);
     const range = { ...allChanges(), gte: after > this.from ? after : this.from };
-    // Who reads slowly keeps no snapshot of the storage.
+    // Only one block: a slow client must not keep a snapshot of the storage open.
     for await (const entries of entryBlocks(this.level, range)) return this.eventsOf(entries, position);
-    // Nothing is there; but something may have been, before the storage was restored.
+    // No entry, although events after the position were committed: they were lost when the storage was restored.
     if (position < committed) throw this.gone('lies before it');
     return [];
   }
@@ -185,7 +185,7 @@ export class ChangeLog {
     );
   }
 
-  /** Removes what is too old, or too much; never the newest entry. */
+  /** Removes entries that are too old or exceed `keptLength`; never the newest one. */
   private async sweep(): Promise<void> {
     const { level } = this;
     const oldest = changeKey(positionBefore(this.clock() - keptMs));
@@ -202,7 +202,7 @@ export class ChangeLog {
       await level.clear({ gte: this.from, lte: cut });
       this.from = cut;
     } catch (error) {
-      // A store that is opened again meanwhile says so itself.
+      // While LevelDB is opened again, the recovery reports it.
       if (level.status === 'open')
         this.options.onTrouble?.('The log of changes could not be shortened; that is tried again.', error);
     }

@@ -1,8 +1,8 @@
-/** What a transaction tells those who listen. */
+/** What a transaction tells the listeners of the store. */
 import { randomUUID } from 'node:crypto';
 import type { ResourceRecord } from '../state/records.js';
 
-/** Something that the storage itself tells named inboxes of, beside what it tells subscribers. */
+/** An event that the storage itself sends to named inboxes, besides the subscribers. */
 export interface Announcement {
   /** The IRI of the document that was created. */
   readonly id: string;
@@ -11,7 +11,7 @@ export interface Announcement {
 }
 
 /**
- * What happened to one resource, for those who listen. A container whose membership changed is no change of its own.
+ * What happened to one resource. When a container's membership changes, only the member has a change.
  */
 export interface ResourceChange {
   /** Absent: it was created. */
@@ -20,7 +20,7 @@ export interface ResourceChange {
   readonly after?: ResourceRecord;
 }
 
-/** By which an event is one and the same for everybody who is told of it, whichever server tells it. */
+/** Id and time of an event: the same for every receiver, whichever server sends it. */
 export interface EventStamp {
   /** Its id, a `urn:uuid:`. */
   readonly event: string;
@@ -28,7 +28,7 @@ export interface EventStamp {
   readonly at: number;
 }
 
-/** A change as it is told. */
+/** A change with its stamp, as listeners get it. */
 export interface StagedChange extends ResourceChange, EventStamp {
   /** Who may read the resource, as authorization wrote it down: it is asked again when the resource is gone (`Question.gone`). */
   readers?: string | undefined;

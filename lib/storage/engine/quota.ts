@@ -1,4 +1,4 @@
-/** What counts against the quota (rule 10.3): the content of resources, and data that clients send beside it, in entries (`countedSpaces`). */
+/** What counts against the quota (rule 10.3): the content of resources, and entries with data that clients send (`countedSpaces`). */
 import { LwsError } from '../../errors.js';
 import { entryKey, entryRange, metaKey } from '../state/records.js';
 import { entryBlocks, type Level, type LevelSnapshot, writeBatch } from './durable-level.js';

@@ -110,7 +110,7 @@ async function* inParts(blocks: AsyncIterable<readonly string[]>): AsyncGenerato
   if (part.length > 0) yield part.join('\n');
 }
 
-/** Writes the published state into an empty LevelDB. @param told called with how many parts are written @returns its last row of the journal */
+/** Writes the published state into an empty LevelDB. @param told called after each part @returns the last row of the journal in it */
 export async function loadCheckpoint(
   level: Level,
   connection: Connection,

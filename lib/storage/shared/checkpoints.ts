@@ -27,7 +27,7 @@ export class Checkpoints {
     this.connection = new Connection(options.address);
   }
 
-  /** Makes a checkpoint when it is due. The server that leads calls it at each renewal. @throws the error of the database, or of the thread */
+  /** Makes a checkpoint when it is due; called at each renewal of the lead. @throws the error of the database, or of the thread */
   async review(): Promise<void> {
     const { minBytes, folder, address, keptMinutes, lookMs = 30_000 } = this.options;
     if (this.thread || performance.now() - this.lookedAt < lookMs) return;

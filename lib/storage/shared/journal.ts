@@ -154,8 +154,8 @@ export class Journal {
   /**
    * Appends a row and gives the lock back. When the connection is lost meanwhile, a new one looks whether the row is there.
    * @returns the place of the row
-   * @throws LwsError `too-busy` when it is not there, also when the session with the lock had ended before; AppendInDoubtError when that could
-   *   not be found out within `doubtMs`
+   * @throws LwsError `too-busy` when it is not there, also when the session with the lock had ended before; AppendInDoubtError when
+   *   that could not be found out within `doubtMs`
    */
   async append(seq: number, body: Buffer): Promise<JournalPlace> {
     if (!this.hasTurn) throw databaseAway('the session that had the turn has ended');

@@ -5,7 +5,7 @@ import type { Cluster } from './cluster.js';
 import { SharedCommitQueue, type SharedCommitQueueOptions } from './shared-commit-queue.js';
 import type { SharedLog } from './shared-log.js';
 
-/** The most bytes of a transaction, and so of a row: JavaScript strings end at twice as much, and each server has several copies in memory. */
+/** The most bytes of a transaction, and so of a row: strings end at twice as much, and each server has several copies in memory. */
 const maxBytes = 256 << 20;
 
 export class SharedStore {

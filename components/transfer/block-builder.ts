@@ -1,4 +1,4 @@
-/** Gathers members into blocks, each of which is one transaction. */
+/** Gathers members of an import into blocks; each block becomes one transaction. */
 import { aclOfGraph } from '../../lib/component/access.js';
 import { LwsError } from '../../lib/component/basics.js';
 import type { Blobs, BlobWriter } from '../../lib/component/blobs.js';
@@ -15,25 +15,25 @@ import type { BlockItem, BlockState, ImportBlock, RdfBounds, Told } from './bloc
 import { maxTold } from './import-state.js';
 import { encodedGraph, extrasOf, namedIn, ownKeys, relabelled, storeMember } from './reading.js';
 
-/** Larger transactions keep others waiting, and outlive the collector's young generation; smaller ones are written more slowly. */
+/** The size of a block. Larger transactions hold up others, and outlive the garbage collector's young generation; smaller ones are slower. */
 const maxQuads = 4_000;
 const maxItems = 500;
 const maxBytes = 16 << 20;
-/** Of the terms of triples, which are in memory several times, and four times in a batch. */
+/** Characters of the terms in a block: they are in memory several times, and four times in a batch. */
 const maxCharacters = 8 << 20;
-/** Parts of one graph are put together up to here. */
+/** Parts of one graph are joined into one item up to so many quads. */
 const maxJoined = 20_000;
 
 export interface BuilderOptions {
   readonly into: string;
   readonly seed: string;
   readonly acls: boolean;
-  /** Absent: nothing is stored. */
+  /** Absent: contents are measured and not stored (a dry run). */
   readonly blobs: Blobs | undefined;
   readonly bounds: RdfBounds;
 }
 
-/** A block with what stays in the thread that reads. */
+/** A block, and the data of its items that stays in the reading thread. */
 export interface BuiltBlock {
   readonly block: ImportBlock;
   /** All keys of each item that is a graph. */
@@ -48,7 +48,7 @@ type Item = { item: BlockItem; keys: readonly string[] | undefined; blob: BlobWr
 
 export class BlockBuilder {
   private readonly items: (Item | undefined)[] = [];
-  /** Where in them each graph is. */
+  /** The index of each encoded graph among the items. */
   private readonly encoded = new Map<string, number>();
   private readonly graphs = new Map<string, { member: GraphMember; quads: GraphMember['quads'][] }>();
   private readonly states: BlockState[] = [];
@@ -60,10 +60,10 @@ export class BlockBuilder {
   private keyBytes = 0;
   private contentBytes = 0;
   private at: Pick<ReadStep, 'cursor' | 'bytes'> = { cursor: '', bytes: 0 };
-  /** Of the last member there is more to come. */
+  /** The last member is a part of a graph, of which more parts follow. */
   private isOpen = false;
 
-  /** @param source what is known of it, for all its blocks */
+  /** @param source what is known of the source, for all its blocks */
   constructor(
     private readonly options: BuilderOptions,
     private readonly source: { isMixed: boolean; listed: string },
@@ -88,7 +88,7 @@ export class BlockBuilder {
     if (member.kind === 'left-out') this.leaveOut(member);
     else if (member.kind === 'rdf') this.addGraph(member);
     else await this.addOther(member);
-    // Only now: what could not be read or kept is read again when the import continues.
+    // Set after the member is taken: a member that failed is read again when the import continues.
     this.at = step;
   }
 
@@ -100,14 +100,14 @@ export class BlockBuilder {
     const known = this.graphs.get(member.path);
     if (known) {
       known.quads.push(member.quads);
-      // Exports have links and lists with the last part.
+      // Exports have links and access lists with the last part of a graph.
       const { links = known.member.links, acl = known.member.acl } = member;
       const facts = { ...(links ? { links } : {}), ...(acl ? { acl } : {}) };
       this.graphs.set(member.path, { ...known, member: { ...known.member, ...facts } });
     } else this.graphs.set(member.path, { member, quads: [...this.reopened(member.path), member.quads] });
   }
 
-  /** Where graphs come one after the other, those before can be encoded, and their quads go. */
+  /** Encodes all graphs but the one that is coming, so that their quads can be freed: most sources have one graph after the other. */
   private encodeOthers(open: string): void {
     for (const [path, graph] of this.graphs)
       if (path !== open) {
@@ -116,7 +116,7 @@ export class BlockBuilder {
       }
   }
 
-  /** What was encoded too soon of a graph: here they are mixed. */
+  /** The quads of a graph that was encoded before its last part came: in this source the graphs are mixed. */
   private reopened(path: string): GraphMember['quads'][] {
     const at = this.encoded.get(path);
     if (at === undefined) return [];
@@ -128,7 +128,7 @@ export class BlockBuilder {
   }
 
   private async addOther(member: Exclude<Member, GraphMember>): Promise<void> {
-    // Of two that have the same name the first counts.
+    // Of two members with the same name, the first counts.
     this.encodeOthers('');
     if (member.kind === 'state') {
       const { source, key, value } = member;
@@ -141,7 +141,7 @@ export class BlockBuilder {
     try {
       const { content, blob } = await storeMember(member, this.options.blobs, this.options.bounds);
       this.contentBytes += content.size;
-      // The disk is asked for many at once; the block waits for all.
+      // Blobs are synced concurrently; `build` waits for all of them.
       if (blob) this.finish(blob);
       this.push(member, content, { blob });
     } catch (error) {
@@ -151,7 +151,7 @@ export class BlockBuilder {
 
   private finish(blob: BlobWriter): void {
     const finished = blob.finish();
-    // The block hears of a failure when it is built.
+    // `build` throws the failure; until then it must not count as unhandled.
     finished.catch(() => {});
     this.finishing.push(finished);
   }
@@ -168,7 +168,7 @@ export class BlockBuilder {
     this.items.push({ item: content ? { ...extras, content } : extras, keys, blob });
   }
 
-  /** Whom a list of access names; once, though every part of a graph has it. */
+  /** Notes the agents that an access list names; once, though every part of a graph has the list. */
   private tellOf(iri: string, keys: readonly string[]): void {
     const named = namedIn(aclOfGraph(iri, keys)).slice(0, maxTold + 1);
     const listed = [iri, ...named].join('\n');
@@ -178,7 +178,7 @@ export class BlockBuilder {
     if (!this.options.acls) this.leftOut.push({ source: iri, why: notAsked });
   }
 
-  /** What cannot be stored is left out, and the rest continues. */
+  /** Leaves out a member that cannot be stored, with the reason; the import continues. */
   private refuse(source: string, error: unknown): void {
     if (!(error instanceof LwsError) || error.code === 'storage-full' || error.code === 'too-busy') throw error;
     this.leftOut.push({ source, why: error.message });
@@ -202,7 +202,7 @@ export class BlockBuilder {
     }
   }
 
-  /** The block, when its blobs are in their places. @throws LwsError `storage-full` */
+  /** Makes the block after all its blobs have been stored. @throws LwsError `storage-full` */
   async build(number: number): Promise<BuiltBlock> {
     for (const [path, graph] of this.graphs) this.encode(path, graph);
     const { states, leftOut, access, quads } = this;

@@ -1,10 +1,10 @@
-/** What the thread that reads an import and the one that decides about it give each other. */
+/** The messages between the thread that reads an import and the HTTP thread, which decides what is stored. */
 
 import type { BlobLocation } from '../../lib/component/blobs.js';
 import type { BulkItem } from '../../lib/component/resources.js';
 
 export interface RdfBounds {
-  /** Bytes of a JSON document; longer ones are kept as bytes that nobody reads. */
+  /** The most bytes of a JSON document; longer ones are stored as binary, without being parsed. */
   readonly jsonBytes: number;
 }
 
@@ -14,15 +14,15 @@ export interface ImportBlock {
   readonly items: readonly BlockItem[];
   readonly states: readonly BlockState[];
   readonly leftOut: readonly Told[];
-  /** Each agent that lists of access name. */
+  /** The agents that access lists name. */
   readonly access: readonly Told[];
   /** Where reading continues after this block. */
   readonly cursor: string;
-  /** Of the source, so far. */
+  /** Bytes of the source that have been read so far. */
   readonly bytes: number;
-  /** In this block. */
+  /** Quads in this block. */
   readonly quads: number;
-  /** Of what the thread writes, about. */
+  /** Bytes that the reading thread writes of the batch, about. */
   readonly batchBytes: number;
 }
 
@@ -37,7 +37,7 @@ export interface BlockState {
   readonly value: string;
 }
 
-/** Something that was not taken over, and why: a sentence for people. */
+/** A sentence for the report about a part of the source, such as why it was left out. */
 export interface Told {
   readonly source: string;
   readonly why: string;
@@ -46,7 +46,7 @@ export interface Told {
 export interface ImportTask {
   /** The file or folder. */
   readonly source: string;
-  /** What people call it, its extension included. */
+  /** The name of the source in messages, with its extension. */
   readonly name: string;
   readonly format?: string | undefined;
   /** Modules of formats. */
@@ -56,11 +56,11 @@ export interface ImportTask {
   readonly rewrite: readonly { readonly from: string; readonly to: string }[];
   readonly cursor?: string | undefined;
   readonly dryRun: boolean;
-  /** Lists of access are taken. */
+  /** Access lists are imported. */
   readonly acls: boolean;
-  /** The thread writes the batches, or the greater part of each. */
+  /** The reading thread writes the batches, since it has most of their content. */
   readonly writes: boolean;
-  /** Makes labels of blank nodes that no other import has, and the same again when it continues. */
+  /** The seed of labels of blank nodes: different for each import, the same when an import continues. */
   readonly seed: string;
   /** The folder of LevelDB. */
   readonly level: string;
@@ -79,7 +79,7 @@ export interface BlockPart {
 /** A batch that the thread writes. */
 export interface BlockWrite {
   readonly block: number;
-  /** Items whose blobs stay, and those whose quads are written. */
+  /** Indexes of items whose blobs are kept, and of items whose quads are written. */
   readonly accepted: readonly number[];
   readonly written: readonly number[];
   /** The last operations of the batch. */
@@ -90,6 +90,6 @@ export interface BlockWrite {
 export type ReadPart =
   /** Bytes of the source, where they are known. */
   | { readonly total: number | undefined }
-  /** Some items of the next block: receiving all at once would keep requests waiting. */
+  /** Some items of the next block: to deserialize all at once would block the HTTP thread. */
   | { readonly items: readonly BlockItem[] }
   | { readonly block: Omit<ImportBlock, 'items'> };

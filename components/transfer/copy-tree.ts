@@ -1,11 +1,11 @@
-/** Folders sent as ZIPs, and back. */
+/** Copies folders into ZIPs and ZIPs into folders. */
 import type { Writable } from 'node:stream';
 import { type FileTree, type RefusedFile, TransferError, type TreeSink } from '../../lib/component/exchange.js';
 import { openFolderSink, openFolderTree } from './folder-tree.js';
 import { ZipSink } from './zip-sink.js';
 import { openZipTree } from './zip-tree.js';
 
-/** @param onRefused is told of what is not copied, such as symbolic links; it may throw @throws TransferError for what cannot be read */
+/** @param onRefused called for what is not copied, such as symbolic links; it may throw @throws TransferError for what cannot be read */
 async function copyTree(tree: FileTree, sink: TreeSink, onRefused: (refused: RefusedFile) => void): Promise<void> {
   try {
     for await (const file of tree.files())

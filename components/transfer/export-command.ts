@@ -1,6 +1,6 @@
 /**
- * `quadpod export [IRI]`: a container, or all of the storage, as a file, a folder or on the standard output. Of a running server it is had
- * over HTTP, since LevelDB has one owner.
+ * `quadpod export [IRI]`: a container, or all of the storage, as a file, a folder or on the standard output. While a server runs, the export
+ * comes from it over HTTP, since only one process can have LevelDB open.
  */
 import { createWriteStream, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
@@ -18,7 +18,7 @@ import { Formats } from './formats/index.js';
 
 interface Wanted {
   readonly of: string;
-  /** As it is sent: a folder travels as a ZIP. */
+  /** The format that is sent: a folder is sent as a ZIP. */
   readonly format: string;
   readonly isGzip: boolean;
   /** Absent: the standard output. */
@@ -83,7 +83,7 @@ function wantedOf({ operands, flags, baseUri }: CommandContext, formats: Formats
   };
 }
 
-/** Puts the bytes where they are wanted. What is not whole is removed. */
+/** Writes the bytes to the output. An incomplete file or folder is removed. */
 async function keep(
   { progress, print }: CommandContext,
   { output, isFolder }: Wanted,

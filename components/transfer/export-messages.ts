@@ -1,4 +1,4 @@
-/** What the thread that writes an export is told, and asks. */
+/** The messages between the thread that writes an export and the HTTP thread. */
 import type { ReadScope } from '../../lib/component/access.js';
 import type { BlobLocation } from '../../lib/component/blobs.js';
 
@@ -14,7 +14,7 @@ export interface ExportTask {
   readonly isGzip: boolean;
   readonly scope: ReadScope;
   readonly isController: boolean;
-  /** The state of components that is about what is exported alone; absent: all of it. */
+  /** Keys of the state of components that concerns only exported resources; absent: all of it. */
   readonly kept: ReadonlySet<string> | undefined;
 }
 
@@ -27,6 +27,6 @@ export interface ExportedState {
 }
 
 export interface ExportQuestions {
-  /** Which of them may be exported, in their order. */
+  /** Whether each of them may be exported, in their order. */
   decide(mode: AskedMode, states: readonly ExportedState[]): Promise<readonly boolean[]>;
 }

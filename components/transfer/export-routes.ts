@@ -1,4 +1,4 @@
-/** Exports over HTTP, for everybody: what the caller may read. */
+/** Exports over HTTP: any caller gets the resources that it may read. */
 import { once } from 'node:events';
 import { type Client, clientFor } from '../../lib/component/access.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
@@ -10,15 +10,15 @@ import { Formats } from './formats/index.js';
 
 export const exportPath = '{prefix}/export';
 
-/** Threads for one subject, or for the address of strangers, and for all of a standing: identities are free. */
+/** The most threads for one subject (for strangers: one address), and for all clients of a standing, since new identities cost nothing. */
 const perClient = { controller: 2, known: 1, stranger: 1 } as const;
 const inAll = { controller: 8, known: 4, stranger: 2 } as const;
-/** A client that takes nothing for so long (ms) is let go, and with it the state of the store. */
+/** An export whose client reads nothing for so long (ms) is ended, since it keeps a snapshot of the store open. */
 const idleMs = 10 * 60_000;
 
 /** @param strangersMs the time that strangers get */
 export function exportRoutes(platform: Platform, strangersMs = 30_000): readonly Route[] {
-  /** Others than controllers get so much time (ms). */
+  /** The longest time of an export (ms); controllers have no limit. */
   const maxMs = { controller: undefined, known: 10 * 60_000, stranger: strangersMs } as const;
   const running = new Set<Client>();
   const answer = async ({ query, access, address }: RouteRequest): Promise<Reply> => {
@@ -47,9 +47,9 @@ export function exportRoutes(platform: Platform, strangersMs = 30_000): readonly
       ended();
       throw error;
     });
-    // Whoever sends it hears of an error as well, and may not listen yet.
+    // The code that sends the body handles errors, and may not listen yet.
     body.on('error', () => {}).once('end', ended);
-    // While nothing of it is sent the answer can say that it failed.
+    // Waits for the first bytes: a failure before them can still become an error response.
     if (body.readableLength === 0) await once(body, 'readable');
     return { status: 200, fields, body };
   };

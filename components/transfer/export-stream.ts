@@ -1,4 +1,4 @@
-/** An export as a stream of bytes: a thread writes it, and what the caller may read is decided here. */
+/** An export as a stream of bytes: a thread writes it, and asks here what the caller may read. */
 import { resolve } from 'node:path';
 import { PassThrough, type Readable } from 'node:stream';
 import type { Access } from '../../lib/component/access.js';
@@ -18,13 +18,13 @@ export interface ExportRequest {
   readonly access: Access;
   /** The operator may read everything. */
   readonly isOperator: boolean;
-  /** Milliseconds after which it is broken off, and those for which nobody need take anything of it; absent: any. */
+  /** Milliseconds after which the export is broken off, in all and while the client reads nothing; absent: no limit. */
   readonly maxMs?: number | undefined;
   readonly idleMs?: number | undefined;
 }
 
 /**
- * Begins an export. The stream fails when it cannot be finished, so that nobody takes a part for the whole.
+ * Begins an export. The stream fails when the export cannot be finished, so that the receiver does not take a part for the whole.
  * @param onEnd called once, when its thread has released LevelDB
  */
 export async function exportStream(platform: Platform, request: ExportRequest, onEnd: () => void): Promise<Readable> {
@@ -35,10 +35,10 @@ export async function exportStream(platform: Platform, request: ExportRequest, o
     onEnd();
     return emptyExport(request, platform);
   }
-  // A copy, since decisions are remembered with it, and may become others.
+  // A copy of `access`: decisions are cached by this object, and may change during a long export.
   const allows = async (mode: AskedMode, iri: string): Promise<boolean> =>
     isOperator || (await authorizer.allows({ view: store, access: { ...access }, mode, iri }));
-  // The lists of now say nothing of what was there before, and is exported.
+  // Today's access lists do not apply to an earlier state of the resource, which the snapshot may have.
   const decide = async (mode: AskedMode, { iri, revision }: ExportedState): Promise<boolean> => {
     if (!(await allows(mode, iri))) return false;
     const now = store.record(iri);
@@ -57,7 +57,7 @@ export async function exportStream(platform: Platform, request: ExportRequest, o
     script: new URL('./export-worker.js', import.meta.url),
     limits: { maxYoungGenerationSizeMb: 64 },
   });
-  // It keeps a state of the store, and the blobs that it has.
+  // An export keeps a snapshot of the store and its blobs, so it must not stay idle.
   const idle = { ms: idleMs, failure: () => tooSlow('Nobody takes anything of the export.') };
   const stream = new ThreadOutput(() => void thread.end(), idle);
   const tooLong = (): void => void stream.destroy(tooSlow('The export took too long. Export a part.'));
@@ -79,13 +79,13 @@ export async function exportStream(platform: Platform, request: ExportRequest, o
 
 function whyBroken(error: Error, { log }: Platform): Error {
   if (error instanceof LwsError) return error;
-  // Between threads, errors keep their names alone.
+  // Errors from another thread keep their name and lose their class.
   if (error.name === TransferError.name) return new TransferError(error.message);
   log.error({ reason: error.stack }, 'an export failed');
   return new TransferError('The server failed; its log says why.');
 }
 
-/** Keys of the state of components all of whose targets lie in a container. */
+/** Keys of the state of components whose targets all lie in a container. */
 async function keptState({ store, readState }: Platform, of: string): Promise<ReadonlySet<string>> {
   const kept = new Set<string>();
   for (const space of stateSpaces)
@@ -99,7 +99,7 @@ async function keptState({ store, readState }: Platform, of: string): Promise<Re
 
 const tooSlow = (message: string): LwsError => new LwsError('too-busy', message, { fields: { 'Retry-After': '60' } });
 
-/** Who may read nothing needs no thread, which anybody could ask for again and again. */
+/** The export of a caller that may read nothing: without a thread, which strangers could otherwise start again and again. */
 async function emptyExport({ of, format, isGzip }: ExportRequest, platform: Platform): Promise<Readable> {
   const stream = new PassThrough();
   const formats = await Formats.of(platform.formats);

@@ -15,7 +15,7 @@ const outputTo = (caller: ExportCaller): Writable =>
   new Writable({
     highWaterMark: 1 << 18,
     write(chunk: Buffer, _encoding, done) {
-      // Buffers of Node share their memory with others: what is moved is a copy.
+      // A Node Buffer may share its memory with others, so a copy is transferred.
       const bytes = new Uint8Array(chunk);
       caller.send(bytes, [bytes.buffer]).then(() => done(), done);
     },

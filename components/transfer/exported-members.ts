@@ -42,7 +42,7 @@ export interface ExportQuestion {
   /** The container that is exported. */
   readonly of: string;
   readonly scope: ReadScope;
-  /** Who controls the storage gets owners, and what components keep. */
+  /** The caller controls the storage: the export has owners, and the state of components. */
   readonly isController: boolean;
   /** Asks whether the caller has a mode on resources. */
   readonly decide: (mode: AskedMode, states: readonly ExportedState[]) => Promise<readonly boolean[]>;
@@ -54,7 +54,7 @@ export interface ExportQuestion {
 const pageLength = 1000;
 /** Quads of a part of a graph. */
 const quadsAtATime = 10_000;
-/** Resources that an owner may have for them to be found by its name. */
+/** An owner's resources are looked up in the index of owners when there are no more than these. */
 const maxOwned = 100_000;
 
 export class ExportedMembers {
@@ -67,7 +67,7 @@ export class ExportedMembers {
     this.graphs = new GraphCursor(state.level, state.snapshot);
   }
 
-  /** Once. */
+  /** All members; to be called once. */
   async *all(): AsyncGenerator<Member> {
     const { of, isController } = this.question;
     try {
@@ -87,7 +87,7 @@ export class ExportedMembers {
     return value === undefined ? undefined : readRecord(iri, value);
   }
 
-  /** Where resources lie that may be readable, within what is exported. */
+  /** Ranges outside of which no resource is readable, within the exported container. */
   private async ranges(): Promise<readonly IriRange[]> {
     const { of, scope } = this.question;
     const whole = subtree(of);
@@ -101,11 +101,11 @@ export class ExportedMembers {
     });
   }
 
-  /** What lies below a container and in a range: a container before what is in it. */
+  /** The resources below a container and in a range, a container before its members. */
   private async *below(container: string, { from, to }: IriRange): AsyncGenerator<Member> {
     let next = from > container && from.startsWith(container) ? childOf(container, from) : undefined;
     for (;;) {
-      // A page at a time, so that no iterator is open while others are, one for each container on the way.
+      // Reads a page at a time: an iterator would stay open for each container on the path.
       const page = await this.members(container, next);
       const records = page.filter(({ iri }) => iri >= from && iri < to);
       const isReadable = await this.readable(records);
@@ -173,7 +173,7 @@ export class ExportedMembers {
       }
       waiting.push(...keys);
     }
-    // With the last part, which is there in any case.
+    // Links and access list go with the last part, which every graph has.
     const extras = { ...(links ? { links } : {}), ...(acl ? { acl } : {}) };
     yield storedGraph(waiting, { ...others, ...extras, prefixes });
   }
@@ -182,7 +182,7 @@ export class ExportedMembers {
     const { question, state } = this;
     const { iri, created, owner, linked } = record;
     const seesAll = question.isController || question.scope === 'everything';
-    // The date of a container moves with members that the caller may not know of.
+    // The date of a container changes with members that the caller may not read, so only a caller that sees all gets it.
     const modified = seesAll || record.kind !== 'container' ? record.modified : created;
     const entry = (key: string): string | undefined => state.level.getSync(key, { snapshot: state.snapshot });
     const path = iri.slice(question.of.length);
@@ -231,7 +231,7 @@ function aclOf(value: string | undefined): AccessList {
   return { quads: decodeGraph(keys), prefixes };
 }
 
-/** The member of a container that an IRI below it is or lies in. */
+/** The direct member of a container that an IRI below the container is, or lies in. */
 function childOf(container: string, iri: string): string {
   const slash = iri.indexOf('/', container.length);
   return slash < 0 ? iri : iri.slice(0, slash + 1);

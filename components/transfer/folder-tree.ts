@@ -1,6 +1,6 @@
 /**
- * Files in a folder: a tree of those that are there, and files that are written to an empty one, for its owner alone. Symbolic links are never
- * followed, since what they point to may be anything of the machine, and nothing is written outside of the folder.
+ * Reads the tree of files in a folder, and writes files into an empty folder, with modes for its owner alone. Symbolic links are never
+ * followed, since they may point to any file of the machine, and nothing is written outside of the folder.
  */
 import { constants, type Stats } from 'node:fs';
 import { lstat, mkdir, open, readdir, utimes } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import {
 } from '../../lib/component/exchange.js';
 import { faultOfPath, nameOfBytes, shownName, unwritablePath } from './tree-names.js';
 
-/** `O_NONBLOCK`, since a file may have become a pipe, which nobody would ever open at its other end. */
+/** `O_NONBLOCK`, since a file may have been replaced by a pipe: opening that would wait for a writer forever. */
 const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /**
@@ -30,7 +30,7 @@ export async function openFolderTree(folder: string): Promise<FileTree> {
   return { total, files: (after) => walk(root, after), file: (path) => fileAt(root, path), close: async () => {} };
 }
 
-/** Files that are looked at together. */
+/** Files whose facts are read concurrently. */
 const atOnce = 64;
 
 /** Bytes of files that are read in one go. */
@@ -53,9 +53,9 @@ interface Entry {
   readonly facts?: Stats;
 }
 
-/** In the order of the paths, by UTF-16 units: `a.ttl`, `a/`, `a/b`, `a0`. */
+/** Files and folders in the order of their paths, by UTF-16 units: `a.ttl`, `a/`, `a/b`, `a0`. */
 async function* walk(root: string, after?: string): AsyncGenerator<TreeFile | RefusedFile> {
-  // The last is the next.
+  // A stack: the last entry is the next one.
   const open: Entry[] = await entriesOf(root, '');
   for (let entry = open.pop(); entry; entry = open.pop()) {
     const { path, refused, facts } = entry;
@@ -69,7 +69,7 @@ async function* walk(root: string, after?: string): AsyncGenerator<TreeFile | Re
   }
 }
 
-/** What lies in a folder, the last first. */
+/** The entries of a folder in reverse order. */
 async function entriesOf(root: string, folder: string): Promise<Entry[]> {
   const names = await told(readdir(resolve(root, folder), { encoding: 'buffer' }), folder);
   const entries: Entry[] = [];
@@ -110,7 +110,7 @@ async function* contentOf(file: string, path: string, size: number): AsyncGenera
     if (size <= short) {
       const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(size + 1), 0, size + 1, 0);
       yield buffer.subarray(0, bytesRead);
-      // Neither has it grown, nor did the system stop in its middle.
+      // All was read at once: the file has not grown, and the read was not a short one.
       if (bytesRead === size) return;
       start = bytesRead;
     }
@@ -123,7 +123,7 @@ async function* contentOf(file: string, path: string, size: number): AsyncGenera
 async function fileAt(root: string, path: string): Promise<TreeFile | undefined> {
   if (path.endsWith('/') || faultOfPath(path) !== undefined) return undefined;
   const segments = path.split('/');
-  // A link anywhere on the way leads out.
+  // A symbolic link as any segment of the path could lead out of the folder.
   for (let count = 1; count <= segments.length; count++) {
     const facts = await lstat(resolve(root, ...segments.slice(0, count))).catch(noneWhereMissing);
     if (count < segments.length ? !facts?.isDirectory() : !facts?.isFile()) return undefined;
@@ -149,7 +149,7 @@ export async function openFolderSink(folder: string): Promise<TreeSink> {
 }
 
 class FolderSink implements TreeSink {
-  /** The folder that was there for the last file: files of one folder mostly follow each other. */
+  /** The folder of the last file, which exists: successive files are mostly in one folder. */
   private last: string;
 
   constructor(private readonly root: string) {
@@ -185,7 +185,7 @@ class FolderSink implements TreeSink {
   async end(): Promise<void> {}
 }
 
-/** @throws TransferError for what the operating system refuses; what a content throws stays */
+/** Awaits an operation of the file system. @throws TransferError for an error of the operating system; other errors as they are */
 function told<T>(work: Promise<T>, path: string, what = 'read'): Promise<T> {
   return work.catch((cause: NodeJS.ErrnoException) => {
     if (cause.syscall === undefined) throw cause;

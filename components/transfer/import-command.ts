@@ -1,6 +1,6 @@
 /**
- * `quadpod import SOURCE`: a file or a folder into the storage. While a server has it open the source is sent to that server, since LevelDB
- * has one owner.
+ * `quadpod import SOURCE`: a file or a folder into the storage. While a server runs, the source is sent to it, since only one process can
+ * have LevelDB open.
  */
 import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -28,7 +28,7 @@ import { ImportStopped } from './import-thread.js';
 import { sendImport } from './send-import.js';
 import { sendTo, targetOf } from './send-to.js';
 
-/** Exit code of an import that came to its end without some of the source. */
+/** Exit code of an import that has ended and left out some of the source. */
 const incomplete = 3;
 
 export async function runImport(context: CommandContext): Promise<number> {
@@ -71,7 +71,7 @@ function containerOf(baseUri: string, { into: given = '', token }: Readonly<Reco
   return into;
 }
 
-/** A bar with what comes in a second. */
+/** A progress bar with the rate per second. */
 function shown({ progress }: CommandContext, { dryRun }: WantedImport): Show {
   const bar = progress(dryRun ? 'Looking' : 'Importing');
   const startedAt = Date.now();
@@ -89,7 +89,7 @@ function shown({ progress }: CommandContext, { dryRun }: WantedImport): Show {
   };
 }
 
-/** On the store, as the operator. */
+/** Imports into the store directly, as the operator. */
 async function importHere(
   { platform, owner }: { platform: Platform; owner: string | undefined },
   wanted: WantedImport,
@@ -145,7 +145,7 @@ async function stateFor(
   });
 }
 
-/** Says what came of it. @returns the exit code */
+/** Prints the outcome of an import. @returns the exit code */
 function ended({ print, flags }: CommandContext, state: Omit<ImportState, 'source' | 'cursor' | 'blocks'>): number {
   const { created, replaced, merged, skipped, quads, leftOut, told, access, status, failure, into } = state;
   for (const { source, why } of access) print(`Named in it: ${source}: ${why}`);

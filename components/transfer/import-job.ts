@@ -1,6 +1,6 @@
 /**
- * One import: a thread reads, and what it read is decided and staged here, a block a transaction, together with how far the import has
- * come.
+ * One import: a thread reads; this code decides what is stored and stages it, one transaction per block, each with the progress of the
+ * import.
  */
 import { join, resolve } from 'node:path';
 import { type Access, attribute } from '../../lib/component/access.js';
@@ -25,7 +25,7 @@ import {
 import { type BlockTaker, ImportStopped, ImportThread } from './import-thread.js';
 import { NameSet, nameInSet } from './name-set.js';
 
-/** What staging a block comes to, and how it ends early. */
+/** The outcome of staging a block. */
 export interface Staged extends Outcome {
   /** Names of what is stored. */
   readonly stored: ReadonlySet<string>;
@@ -35,7 +35,7 @@ export interface Staged extends Outcome {
 
 export interface ImportOptions {
   readonly platform: Platform;
-  /** Who asks, and owns what is created. */
+  /** The caller, which becomes the owner of created resources. */
   readonly access: Access;
   /** The operator may do everything. */
   readonly isOperator: boolean;
@@ -50,7 +50,7 @@ interface StagingOptions extends ImportOptions {
 
 const itemsAtATime = 64;
 
-/** What a dry run undoes its transactions with. */
+/** Thrown in a transaction of a dry run, so that nothing is written. */
 export class DryRun extends Error {
   constructor(readonly staged: Staged) {
     super('A dry run stores nothing.');
@@ -66,7 +66,7 @@ export class NeedsKeys extends Error {
 const named = (source: string, error: unknown): unknown =>
   error instanceof LwsError ? new TransferError(`${source}: ${error.message}`) : error;
 
-/** What becomes of an item of which a dry run has seen another part, which it has not stored. */
+/** The verdict on a further part of a resource in a dry run, which has not stored the earlier parts. */
 const verdictAgain = ({ content }: BlockItem): BulkVerdict =>
   content ? (content.kind === 'rdf' ? 'merged' : 'skipped') : 'kept';
 
@@ -78,7 +78,7 @@ export const graphsOf = (items: readonly BlockItem[]): number[] =>
 export const acceptedOf = (items: readonly BlockItem[], { verdicts }: Pick<Staged, 'verdicts'>): number[] =>
   items.flatMap((_, index) => (isStored(verdicts[index]!) ? [index] : []));
 
-/** Of what was to be stored, not of the moment. */
+/** Whether an error is about the content, and would come again: not about the present state of the server. */
 export const isRefusal = (error: unknown): error is LwsError =>
   error instanceof LwsError && !['quota-exceeded', 'storage-full', 'too-busy'].includes(error.code);
 
@@ -91,7 +91,7 @@ export async function stageItems(
   items: readonly BlockItem[],
   { platform, isOperator, dryRun, state: { conflict }, seen, ...options }: StagingOptions,
 ): Promise<Staged> {
-  // Decisions are remembered with it, and may be others by now.
+  // A copy: decisions are cached by this object, and may have changed since the last block.
   const access = { ...options.access };
   attribute(tx, access);
   const staging = platform.bulk(tx, { access, isOperator });
@@ -99,7 +99,7 @@ export async function stageItems(
   const [incomplete, written]: [number[], number[]] = [[], []];
   const stored = new Set<string>();
   for (const [index, item] of items.entries()) {
-    // The queue waits, and readers do not.
+    // Other transactions wait meanwhile, but requests that read must not.
     if (index % itemsAtATime === itemsAtATime - 1) await breathe();
     const name = nameInSet(item.iri);
     const existing = seen.has(name) || stored.has(name) ? 'merge' : conflict;
@@ -114,7 +114,7 @@ export async function stageItems(
       if (verdict === 'created' && item.content?.kind === 'rdf' && !item.content.keys) written.push(index);
     } catch (error) {
       const isMeant = error instanceof LwsError && conflict === 'fail' && error.code === 'already-exists';
-      // What lies in a container would be open to others without the list of the container.
+      // Without the access list of a container, its members could be open to others: then the import ends.
       const isOpened = !item.content && item.acl && staging.keepsLists;
       if (!(error instanceof LwsError) || isMeant || isOpened) throw named(item.source, error);
       verdicts.push({ source: item.source, why: error.message });
@@ -124,7 +124,7 @@ export async function stageItems(
   return { verdicts, stored, written, lost, access: [] };
 }
 
-/** Stages state of components, of which none is replaced, as that of whoever imports. Nothing else of the store can be written so. */
+/** Stages state of components, as that of the importing caller. Existing state is never replaced, and no other entries can be written. */
 export function stageStates(
   tx: Transaction,
   { states }: ImportBlock,
@@ -169,7 +169,7 @@ interface Taken {
 
 export class ImportJob implements BlockTaker {
   private readonly seen = new NameSet();
-  /** Blocks that are staged, and not known to be on the disk. */
+  /** Blocks that are staged and not yet on the disk. */
   private readonly underWay: { readonly block: ImportBlock; readonly staged: Staged }[] = [];
   private thread: ImportThread | undefined;
   private isStopped = false;
@@ -212,7 +212,7 @@ export class ImportJob implements BlockTaker {
     await this.thread?.stop();
   }
 
-  /** Ends it while no transaction can run. */
+  /** Ends the import while no transaction can run. */
   async abandon(): Promise<void> {
     this.isStopped = true;
     await this.thread?.abandon();
@@ -227,7 +227,7 @@ export class ImportJob implements BlockTaker {
     this.state.total = total;
   }
 
-  /** Resources that this import has stored before it was interrupted. */
+  /** Loads the names of the resources that this import stored before it was interrupted. */
   private async recall(): Promise<void> {
     for await (const entries of this.options.platform.store.entries(entryRange(seenSpace, this.state.id)))
       for (const [, value] of entries) for (const name of value.split(' ')) this.seen.add(name);
@@ -238,7 +238,7 @@ export class ImportJob implements BlockTaker {
     const { number } = block;
     const items = this.isShared ? await this.complete(number, block.items, graphsOf(block.items)) : block.items;
     const failed = (error: unknown): never => {
-      // What is in doubt may be on the disk, and then it refers to all of them.
+      // A commit in doubt may be on the disk and refer to the blobs of all items, so all are kept.
       this.thread!.drop(number, error instanceof CommitInDoubtError ? [...items.keys()] : kept);
       throw error;
     };
@@ -265,7 +265,7 @@ export class ImportJob implements BlockTaker {
     return this.underWay.reduce((state, { block, staged }) => behind(state, block, staged), this.state);
   }
 
-  /** One transaction. Comes back when it is staged. */
+  /** Stores a block in one transaction. Returns when that is staged. */
   private async store(block: ImportBlock, items: readonly BlockItem[]): Promise<Taken> {
     const { platform } = this.options;
     let staged: Staged | undefined;
@@ -290,7 +290,7 @@ export class ImportJob implements BlockTaker {
   }
 
   /**
-   * Someone who listens to transactions refused the block: a transaction for each item, so that only what is refused is left out.
+   * Stores each item in a transaction of its own, after a listener of transactions refused the block: only the refused items are left out.
    * @param kept the items that are stored
    */
   private async storeSingly(block: ImportBlock, kept: number[]): Promise<Taken> {
@@ -328,7 +328,7 @@ export class ImportJob implements BlockTaker {
     return { staged, stored: Promise.resolve() };
   }
 
-  /** Items with all keys of some of them. */
+  /** The items, with the keys of those of which all keys are needed. */
   private async complete(
     number: number,
     items: readonly BlockItem[],
@@ -348,13 +348,13 @@ export class ImportJob implements BlockTaker {
     return stageItems(tx, items, { ...this.options, state: this.state, seen: this.seen });
   }
 
-  /** How far it is goes with what was stored; the thread that has the keys writes both. */
+  /** Stages the progress of the import with the block, and makes the thread that has the keys the partner that writes the batch. */
   private enlist(tx: Transaction, block: ImportBlock, staged: Staged): void {
     const { verdicts, stored, written } = staged;
     const state = this.staged;
     if (stored.size > 0) tx.putEntry(entryKey(seenSpace, state.id, String(state.blocks)), [...stored].join(' '));
     tx.putEntry(entryKey(importSpace, state.id), writeImportState(behind(state, block, staged)));
-    // What other servers have to get to know is written by the queue.
+    // Several servers: the changes go into the journal, so the queue writes them, without a partner.
     if (this.isShared) return;
     const accepted = acceptedOf(block.items, { verdicts });
     tx.partner = {

@@ -20,7 +20,7 @@ import {
 } from './import-state.js';
 import { ImportStopped } from './import-thread.js';
 
-/** Imports that are notified of; older ones are forgotten with their files. */
+/** Imports that are listed; older ones are forgotten with their files. */
 const maxKept = 50;
 
 export type ImportRequest = Omit<ImportFacts, 'id' | 'source' | 'began'> & { readonly dryRun: boolean };
@@ -33,7 +33,7 @@ interface Running {
 export class ImportJobs {
   private readonly states = new Map<string, ImportState>();
   private running: Running | undefined;
-  /** Files are received one at a time, too. */
+  /** A file is being received: one at a time, like imports. */
   private isReceiving = false;
   private readonly folder: string;
 
@@ -41,7 +41,7 @@ export class ImportJobs {
     this.folder = join(resolve(platform.dataDir), 'import');
   }
 
-  /** Reads what there was, and removes files that no import continues with. */
+  /** Reads the kept states of imports, and removes files that no import needs to continue. */
   static async open(platform: Platform): Promise<ImportJobs> {
     const jobs = new ImportJobs(platform);
     for (const state of await keptStates(platform.store)) jobs.states.set(state.id, state);
@@ -52,7 +52,7 @@ export class ImportJobs {
     return jobs;
   }
 
-  /** Of several servers each has the files that were sent to it, and all tell how far an import is. */
+  /** Follows the states of imports of other servers: every server can report them, but only the one with the file can continue. */
   private async followOthers(): Promise<void> {
     const { store } = this.platform;
     const prefix = entryKey(importSpace, '');
@@ -75,7 +75,7 @@ export class ImportJobs {
     return this.running?.job.state.id === id ? this.running.job.state : this.states.get(id);
   }
 
-  /** For those who watch the server. */
+  /** Measures for monitoring. */
   measures(): readonly Measure[] {
     const { quads = 0, created = 0, bytes = 0, total = 0 } = this.running?.job.state ?? {};
     return [
@@ -106,7 +106,7 @@ export class ImportJobs {
       await this.receive(this.pathOf({ source }), body);
       const { dryRun, ...facts } = request;
       const state = newState({ ...facts, id, source, began: this.platform.clock() });
-      // Whoever is told of it finds it after a crash, too.
+      // The state is kept before the answer: the client finds the import after a crash, too.
       if (!dryRun) await keepState(this.platform.store, state);
       return this.start(state, access, dryRun);
     } catch (error) {
@@ -125,7 +125,7 @@ export class ImportJobs {
         yield chunk;
       }
     };
-    // After a power cut it continues with all of the file, or not at all.
+    // Synced: after a power cut the import must not continue with a part of the file.
     await pipeline(Readable.from(checked()), createWriteStream(source, { flags: 'wx', mode: 0o600, flush: true }));
   }
 
@@ -141,7 +141,7 @@ export class ImportJobs {
     return job.state;
   }
 
-  /** It is told that the import has ended when the next can begin. */
+  /** Follows an import. Its end is reported only when the next import can begin. */
   private async follow(job: ImportJob, dryRun: boolean): Promise<void> {
     const state = await this.outcome(job);
     try {
@@ -160,7 +160,7 @@ export class ImportJobs {
     } catch (error) {
       const isTold = error instanceof TransferError || error instanceof LwsError;
       if (!isTold) this.platform.log.error({ err: error }, 'an import failed');
-      // Whoever sent it knows it by its name.
+      // Messages have the name that the client knows, not the path on the server.
       const told = (error as Error).message.replaceAll(this.pathOf(job.state), job.state.name);
       const failure = isTold ? told : 'The server failed; its log says why.';
       return { ...job.state, status: error instanceof ImportStopped ? 'interrupted' : 'failed', failure };
@@ -173,7 +173,7 @@ export class ImportJobs {
     for (const { id } of this.all().slice(maxKept)) await this.forget(id);
   }
 
-  /** Goes on with one that was interrupted or failed. @throws LwsError `conflict` */
+  /** Continues an import that was interrupted or failed. @throws LwsError `conflict` */
   resume(state: ImportState, access: Access): ImportState {
     this.assertIdle();
     if (state.status === 'done') throw new LwsError('conflict', 'This import has ended.');
@@ -185,7 +185,7 @@ export class ImportJobs {
     return this.start({ ...rest, status: 'running' }, access, false);
   }
 
-  /** Stops it when it runs, and forgets it otherwise. */
+  /** Stops a running import, and forgets any other. */
   async end(id: string): Promise<void> {
     if (this.running?.job.state.id !== id) {
       if (this.states.get(id)?.status === 'running')
@@ -203,7 +203,7 @@ export class ImportJobs {
     rmSync(join(this.folder, id), { force: true });
   }
 
-  /** Lets go of LevelDB; what was under way can continue. */
+  /** Stops the running import, whose thread closes LevelDB; it can continue later. */
   async stop(): Promise<void> {
     if (this.running) await this.end(this.running.job.state.id);
   }

@@ -1,6 +1,6 @@
 /**
- * Imports over HTTP, for controllers: POST of a file begins one, GET tells how far it is, once or as lines while it continues, POST to it
- * continues with one that was interrupted, DELETE stops or forgets it.
+ * Imports over HTTP, for controllers: POST of a file begins one, GET reports its progress, once or as lines until it ends, POST to it
+ * continues one that was interrupted, DELETE stops or forgets it.
  */
 
 import { Readable } from 'node:stream';
@@ -60,7 +60,7 @@ export function importRoutes(platform: Platform, jobs: ImportJobs): readonly Rou
 
 const okay: Reply = { status: 200, fields: {} };
 
-/** The nearest container that is there. */
+/** The nearest container on the path that exists. */
 function nearest({ store, rootIri: storage }: Platform, into: string): string {
   let at = into;
   while (at !== storage && !store.record(at)) at = at.slice(0, at.lastIndexOf('/', at.length - 2) + 1);
@@ -111,7 +111,7 @@ function isAsked(query: URLSearchParams, name: string): boolean {
   return given === 'yes';
 }
 
-/** What is notified of an import; paths of the server are not. */
+/** The report on an import for clients: without paths of the server. */
 export function report(
   { source: _source, cursor: _cursor, blocks: _blocks, told: list, access, ...state }: ImportState,
   whole: boolean,
@@ -127,7 +127,7 @@ const json = (value: unknown, base: Reply): Reply => ({
 
 const told = (state: ImportState, base: Reply): Reply => json(report(state, true), base);
 
-/** A line now and then, until the import has ended; the last one has the report. */
+/** A stream of progress lines until the import has ended; the last one has the report. */
 function lines(jobs: ImportJobs, first: ImportState): Reply {
   async function* progress(): AsyncGenerator<string> {
     for (let state = first; ; state = jobs.find(first.id) ?? { ...state, status: 'failed' }) {

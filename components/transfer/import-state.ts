@@ -1,4 +1,4 @@
-/** How far an import is, as it is kept in the store and told to people. */
+/** The progress of an import, as the store keeps it and reports show it. */
 
 import { LwsError } from '../../lib/component/basics.js';
 import { plain } from '../../lib/component/commands.js';
@@ -10,25 +10,25 @@ import type { Store, Transaction } from '../../lib/component/store.js';
 import type { BlockItem, ImportBlock, Told } from './blocks.js';
 
 export const importSpace = 'import';
-/** Short names of what an import has stored, by block, until it has ended. */
+/** The space of entries with short names of the resources that an import has stored, one entry per block, until it has ended. */
 export const seenSpace = 'import-seen';
 
 export type Conflict = 'fail' | 'skip' | 'replace';
 export const conflicts: readonly Conflict[] = ['fail', 'skip', 'replace'];
 
-/** What somebody asked for. */
+/** What the caller asked for. */
 export interface ImportFacts {
   readonly id: string;
   /** The file or folder on this machine; below `lws.data-dir`, which may be moved, it is relative to that. */
   readonly source: string;
-  /** What people call it. */
+  /** The name of the source in messages. */
   readonly name: string;
   readonly format?: string;
   readonly mediaType?: string;
   readonly into: string;
   readonly rewrite: readonly Rewrite[];
   readonly conflict: Conflict;
-  /** Grants, requests and subscriptions are taken, and lists of access: absent in states of earlier versions. */
+  /** Grants, requests and subscriptions are imported (`grants`), and access lists (`acls`): absent in states of earlier versions. */
   readonly grants?: boolean;
   readonly acls?: boolean;
   /** Milliseconds since the epoch. */
@@ -36,10 +36,10 @@ export interface ImportFacts {
 }
 
 export interface ImportState extends ImportFacts {
-  /** Behind the last block that was stored; empty before the first. */
+  /** Where reading continues after the last stored block; empty before the first. */
   cursor: string;
   blocks: number;
-  /** Of the source: read so far, and in all where that is known. */
+  /** Bytes of the source that were read so far, and all of them where that is known. */
   bytes: number;
   total?: number | undefined;
   quads: number;
@@ -48,9 +48,9 @@ export interface ImportState extends ImportFacts {
   merged: number;
   skipped: number;
   leftOut: number;
-  /** The first of what was left out, and why. */
+  /** What was left out and why: the first ones, up to `maxTold`. */
   told: readonly Told[];
-  /** The first of whom the source gives access, whether that is taken or not. */
+  /** The first agents that the source gives access, whether its access lists are imported or not. */
   access: readonly Told[];
   /** `interrupted`: it can continue. */
   status: 'running' | 'done' | 'failed' | 'interrupted';
@@ -73,7 +73,7 @@ export type WantedImport = Pick<ImportFacts, 'source' | 'into' | 'rewrite' | 'co
   readonly format: string | undefined;
 } & Readonly<Record<'dryRun' | 'grants' | 'acls' | 'resume', boolean>>;
 
-/** Shows how far an import is. */
+/** Shows the progress of an import. */
 export type Show = (state: Pick<ImportState, 'bytes' | 'total' | 'quads' | 'created' | 'replaced' | 'began'>) => void;
 
 export const newState = (facts: ImportFacts): ImportState => ({
@@ -84,7 +84,7 @@ export const newState = (facts: ImportFacts): ImportState => ({
 
 export const writeImportState = (state: ImportState): string => JSON.stringify(state);
 
-/** All that the store knows of. One that was running when the server ended was interrupted. */
+/** The states of all imports in the store. One that was running when the server ended counts as interrupted. */
 export async function keptStates(store: Store): Promise<ImportState[]> {
   const states: ImportState[] = [];
   for await (const entries of store.entries(entryRange(importSpace)))
@@ -95,7 +95,7 @@ export async function keptStates(store: Store): Promise<ImportState[]> {
 const interrupted = (state: ImportState): ImportState =>
   state.status === 'running' ? { ...state, status: 'interrupted' } : state;
 
-/** Keeps the state; when it has ended for good, what was needed to continue goes. */
+/** Writes the state; when the import cannot continue any more, removes the entries that were kept for that. */
 export const keepState = (store: Store, state: ImportState): Promise<void> => writeState(store, state.id, state);
 
 /** Forgets an import that does not run. */
@@ -119,7 +119,7 @@ export type Verdict = BulkVerdict | Told;
 export const isStored = (verdict: Verdict): boolean =>
   verdict === 'created' || verdict === 'replaced' || verdict === 'merged';
 
-/** Sentences of a report that are kept, and their characters; more are counted. All are written with each block. */
+/** The most sentences of a report and characters of each, as all are written with each block; further ones are only counted. */
 export const maxTold = 500;
 const longestTold = 500;
 
@@ -128,9 +128,9 @@ const cut = (text: string): string => plain(text.length > longestTold ? `${text.
 /** What became of a block. */
 export interface Outcome {
   readonly verdicts: readonly Verdict[];
-  /** What is not taken over of items that are, and what state is not. */
+  /** Sentences on parts of stored items that are lost, and on state of components that is not imported. */
   readonly lost: Told[];
-  /** Whom state that is taken gives access. */
+  /** Agents that the imported state of components gives access. */
   readonly access: Told[];
 }
 
@@ -154,8 +154,8 @@ export function behind(state: ImportState, block: ImportBlock, { verdicts, lost,
 }
 
 /**
- * Whom lists of access and grants name, at least once each.
- * @throws TransferError for more than fit, where they are to be taken: nobody could have looked at them
+ * The agents that access lists and grants name, at least once each.
+ * @throws TransferError for more than fit, where they are to be imported: the operator could not have reviewed them
  */
 function allNamed({ access: known = [], acls, grants }: ImportState, more: readonly Told[]): readonly Told[] {
   const all = [...known, ...more];
@@ -168,7 +168,7 @@ function allNamed({ access: known = [], acls, grants }: ImportState, more: reado
   return longer([], distinct);
 }
 
-/** A list that is kept, with more of it as far as there is room. */
+/** A list with more sentences, up to `maxTold`. */
 const longer = (known: readonly Told[], more: readonly Told[]): readonly Told[] => [
   ...known,
   ...more.slice(0, maxTold - known.length).map(({ source, why }) => ({ source: cut(source), why: cut(why) })),
@@ -183,7 +183,7 @@ export const withTold = (
   told: longer(state.told, told),
 });
 
-/** What of an item is not taken over though the item is: a sentence for people. */
+/** A sentence on the part of a stored item that is lost; `undefined`: none is. */
 export function whatIsLost({ acl, links }: BlockItem, verdict: BulkVerdict, keepsLists: boolean): string | undefined {
   if (verdict === 'kept' && (acl || links))
     return 'The container is there, and keeps its links and its list of access; --on-conflict replace takes these.';

@@ -8,7 +8,7 @@ import type { ImportFunctions } from './import-worker.js';
 
 const operationsAtATime = 1000;
 
-/** Somebody stopped it; it can continue. */
+/** The import was stopped; it can continue. */
 export class ImportStopped extends TransferError {
   constructor() {
     super('The import was stopped.');
@@ -19,15 +19,15 @@ export interface BlockTaker {
   /** Bytes of the source, where they are known. */
   expect(total: number | undefined): void;
   /**
-   * Stages a block, and tells the thread what became of it, also before it throws. Comes back when the next one may be staged.
-   * @returns a promise for when it is stored
+   * Stages a block, and tells the thread the verdict, also before it throws. Returns when the next block may be staged.
+   * @returns a promise that resolves when the block is stored
    */
   take(block: ImportBlock): Promise<{ readonly stored: Promise<void> }>;
 }
 
 export class ImportThread {
   private readonly thread: Thread<ImportFunctions>;
-  /** Of the next block. */
+  /** The items of the next block so far. */
   private readonly items: BlockItem[] = [];
   /** Settles when the last block has been staged. */
   private staged: Promise<{ readonly stored: Promise<void> }> = Promise.resolve({ stored: Promise.resolve() });
@@ -35,7 +35,7 @@ export class ImportThread {
   private last: Promise<void> = Promise.resolve();
   private isStopped = false;
   private fail!: (error: unknown) => void;
-  /** Settles when all blocks have been taken, and nothing of them is under way. Rejects with TransferError, LwsError. */
+  /** Resolves when all blocks are stored. Rejects with TransferError, LwsError, after the blocks under way are settled. */
   readonly finished: Promise<void>;
 
   constructor(
@@ -45,7 +45,7 @@ export class ImportThread {
     this.thread = new Thread<ImportFunctions>({
       script: new URL('./import-worker.js', import.meta.url),
       data: task,
-      // A block is garbage as soon as it is written: with the usual 16 MiB a quarter of the time goes by with moving it.
+      // A block is garbage as soon as it is written: with the default of 16 MiB, a quarter of the time is spent on moving it.
       limits: { maxYoungGenerationSizeMb: 96, maxOldGenerationSizeMb: 512 },
     });
     this.finished = new Promise((done, fail) => {
@@ -70,7 +70,7 @@ export class ImportThread {
     const isWhole = await this.thread.call('read', undefined, { take }).catch(async (error: Error) => {
       await this.last;
       if (error instanceof ThreadEnded) throw this.isStopped ? new ImportStopped() : error;
-      // Between threads, errors keep their names alone.
+      // Errors from another thread keep their name and lose their class.
       throw error instanceof LwsError || error.name === TransferError.name ? new TransferError(error.message) : error;
     });
     await this.last;
@@ -87,13 +87,13 @@ export class ImportThread {
       },
     );
     const stored = staged.then((taken) => taken.stored);
-    // It is awaited when all before it are stored.
+    // It is awaited after all earlier ones; until then a rejection must not count as unhandled.
     stored.catch(() => {});
     this.staged = staged;
     this.last = before.then(() => stored);
   }
 
-  /** It was told to end, or has ended: nothing more may be staged for it to write. */
+  /** The thread was told to end, or has ended: nothing more may be staged for it to write. */
   get isEnding(): boolean {
     return this.thread.isEnding;
   }
@@ -106,31 +106,31 @@ export class ImportThread {
     });
   }
 
-  /** Has it write a batch. @throws Error when that may have failed */
+  /** Has the thread write a batch. @throws Error when that may have failed */
   async write(given: Omit<BlockWrite, 'operations'>, operations: readonly Operation[]): Promise<void> {
     let at = 0;
     for (; operations.length - at > operationsAtATime; at += operationsAtATime) {
-      // When that fails, so does the write.
+      // A failure of this call makes the call of `write` fail, too.
       this.thread.call('operations', operations.slice(at, at + operationsAtATime)).catch(() => {});
       await breathe();
     }
     await this.thread.call('write', { ...given, operations: operations.slice(at) });
   }
 
-  /** It writes nothing of the block. @param kept items whose blobs stay, since something refers to them, or may */
+  /** Tells the thread to write nothing of the block. @param kept items whose blobs stay, since a stored record refers to them, or may */
   drop(block: number, kept: readonly number[] = []): void {
     this.thread.call('drop', { block, items: kept }).catch((error: unknown) => {
       if (!(error instanceof ThreadEnded)) this.fail(error);
     });
   }
 
-  /** Reads no further, and ends when what is under way has been taken. Returns when it has released LevelDB. */
+  /** Stops reading, and ends the thread when the blocks under way are settled. Returns when it has closed LevelDB. */
   stop(): Promise<void> {
     this.isStopped = true;
     return this.thread.end();
   }
 
-  /** Ends without waiting for blocks, while no transaction can run. Returns when it has released LevelDB. */
+  /** Ends the thread without waiting for blocks, while no transaction can run. Returns when it has closed LevelDB. */
   abandon(): Promise<void> {
     this.thread.call('abandon', undefined).catch(() => {});
     return this.stop();

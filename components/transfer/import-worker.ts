@@ -1,6 +1,6 @@
 /**
- * The thread of an import: it reads and encodes, and writes the batches, of which it has the greater part. What is stored is decided
- * by the thread that answers requests.
+ * The thread of an import: it reads and encodes, and writes the batches, of which it has most of the content. The HTTP thread decides
+ * what is stored.
  */
 import { type Blobs, blobsAt } from '../../lib/component/blobs.js';
 import { breathe, type Level, openLevel, PreparedBatch, putQuad } from '../../lib/component/level.js';
@@ -9,7 +9,7 @@ import { BlockBuilder, type BuiltBlock } from './block-builder.js';
 import type { BlockPart, BlockWrite, ImportTask, Operation, ReadPart } from './blocks.js';
 import { Formats } from './formats/index.js';
 
-/** Blocks that wait for their verdict, or for the disk, while the next is read. */
+/** The most blocks that wait for their verdict or for the disk while the next one is read. */
 const maxWaiting = 3;
 const itemsAtATime = 100;
 const quadsAtATime = 2000;
@@ -18,15 +18,15 @@ const task = threadData as ImportTask;
 /** Absent in a dry run. */
 let level: Level | undefined;
 const waiting = new Map<number, BuiltBlock>();
-/** Of the next batch. */
+/** The operations of the next batch that the HTTP thread has sent. */
 const operations: Operation[] = [];
-/** Batches that have the graphs of their blocks, of which nobody knows yet whether they are written. */
+/** Batches filled with the graphs of a block before its verdict is known. */
 const prepared = new Map<number, Promise<PreparedBatch>>();
-/** Whether all graphs of the last block were written. */
+/** All graphs of the last block were written: then the next batch is prepared in advance. */
 let isUsual = true;
 let settled: (() => void) | undefined;
 
-/** Waits until so few blocks wait. */
+/** Waits until at most so many blocks wait. */
 const room = async (most: number, isEnough = (): boolean => false): Promise<void> => {
   while (waiting.size > most && !isEnough())
     await new Promise<void>((resolve) => {
@@ -49,11 +49,11 @@ async function filled(level: Level, { keys }: BuiltBlock, items: readonly number
 
 const graphsOf = ({ keys }: BuiltBlock): number[] => [...keys.keys()].filter((index) => keys[index] !== undefined);
 
-/** Mostly all graphs of a block are written: so its batch is filled while that is decided. */
+/** Fills the batch of a block while the HTTP thread decides: mostly all its graphs are written. */
 function prepare(level: Level, built: BuiltBlock): void {
   if (!task.writes || !isUsual) return;
   const batch = filled(level, built, graphsOf(built));
-  // Whoever writes it hears of it.
+  // `write` awaits the promise and throws; until then a rejection must not count as unhandled.
   batch.catch(() => {});
   prepared.set(built.block.number, batch);
 }
@@ -135,12 +135,12 @@ async function read(caller: Caller<unknown, ReadPart>, blobs: Blobs | undefined)
         if (isEnding()) return false;
       }
     } finally {
-      // What came before an error is whole, and stored.
+      // The members before an error are complete, so they are sent and stored.
       if (isEnding()) await builder.abort();
       else if (!builder.isEmpty) await send();
     }
   } finally {
-    // What was sent is written here, or dropped, whatever became of the source.
+    // Waits until all sent blocks are written or dropped, also after an error of the source.
     await room(0);
     await reader.close();
   }
@@ -155,7 +155,7 @@ const functions = {
     return read(caller, await blobsAt(task.blobs));
   },
 
-  /** Some operations of the next batch: sending all at once would keep requests waiting. */
+  /** Receives some operations of the next batch: to send all at once would block the HTTP thread. */
   operations(some: readonly Operation[]): void {
     operations.push(...some);
   },
@@ -166,7 +166,7 @@ const functions = {
     return items.map((index) => keys[index] ?? []);
   },
 
-  /** Writes a batch. What fails may be on the disk: its blobs stay, and the store finds out when it is opened again. */
+  /** Writes a batch. A failed one may be on the disk: its blobs stay, and the store finds out when it is opened again. */
   async write(given: BlockWrite): Promise<void> {
     try {
       await write(level!, waiting.get(given.block)!, given);
@@ -175,10 +175,10 @@ const functions = {
     }
   },
 
-  /** Nothing is written of the block, whose blobs go but for those of these items. */
+  /** Writes nothing of the block, and removes its blobs except those of these items. */
   drop: ({ block, items }: BlockPart) => drop(block, items),
 
-  /** Nobody is going to say what becomes of the blocks. */
+  /** Drops all blocks: no verdicts will come. */
   async abandon(): Promise<void> {
     await Promise.all([...waiting.keys()].map((number) => drop(number, [])));
   },

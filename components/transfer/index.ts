@@ -1,4 +1,4 @@
-/** Import and export: of a running server over HTTP, and of one that is stopped. */
+/** Import and export: over HTTP while the server runs, and on its data directory while it is stopped. */
 import { defineComponent, flag, setting } from '../../lib/component/basics.js';
 
 const settings = {
@@ -22,7 +22,7 @@ export default defineComponent({
       import('./export-routes.js'),
     ]);
     const jobs = await ImportJobs.open(platform);
-    // Its thread has LevelDB open; the import can continue.
+    // The thread of an import has LevelDB open, so it is ended; the import can continue later.
     platform.store.beforeReopening(async () => {
       await jobs.abandon();
       return () => {};
@@ -30,7 +30,7 @@ export default defineComponent({
     return {
       routes: [...importRoutes(platform, jobs), ...exportRoutes(platform)],
       measures: () => jobs.measures(),
-      // Whoever follows an import is told that it was interrupted.
+      // Clients that follow an import get the report that it was interrupted.
       drain: () =>
         void jobs.stop().catch((error: unknown) => platform.log.error({ err: error }, 'an import did not stop')),
       stop: () => jobs.stop(),

@@ -1,14 +1,14 @@
-/** Names of resources, of which an import may have many millions: eight bytes each, and a half more. */
+/** A set of names of resources: eight bytes each, and a half more for empty slots, since an import may have many millions. */
 import { hash } from 'node:crypto';
 
-/** Short, since one is kept for each resource. */
+/** The name of a resource in the set: 72 bits of its hash, since one is kept for each resource. */
 export const nameInSet = (iri: string): string => hash('sha256', iri, 'base64url').slice(0, 12);
 
 /** Slots are a power of two, of which at most three quarters are taken. */
 const [firstSlots, share] = [1024, 0.75];
 
 export class NameSet {
-  /** Two for each name; none is both zero. */
+  /** Two numbers for each slot; both are zero in an empty slot only. */
   private slots = new Uint32Array(2 * firstSlots);
   private count = 0;
 
@@ -30,7 +30,7 @@ export class NameSet {
     if (++this.count > (this.slots.length / 2) * share) this.grow();
   }
 
-  /** Where it is, or would be. */
+  /** The slot of a name, or the empty slot where it would go. */
   private slotOf(low: number, high: number): number {
     const { slots } = this;
     const mask = slots.length - 1;
@@ -54,7 +54,7 @@ export class NameSet {
   }
 }
 
-/** The second is never zero, which is that of an empty slot. */
+/** A name as two numbers. The second is never zero, so that no name looks like an empty slot. */
 function halvesOf(name: string): readonly [low: number, high: number] {
   const bytes = Buffer.from(name, 'base64url');
   return [bytes.readUInt32LE(0), bytes.readUInt32LE(4) || 1];

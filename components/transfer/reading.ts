@@ -1,4 +1,4 @@
-/** From the members of a format to items that can be stored: keys, sizes, blobs. */
+/** Turns the members of a format into items that can be stored: keys, sizes, blobs. */
 import { createHash, hash } from 'node:crypto';
 import type { Quad, Quad_Object, Quad_Subject, Term } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
@@ -14,14 +14,14 @@ import type { BlockItem, RdfBounds } from './blocks.js';
 
 const factory = new DataFactory<Quad>();
 
-/** Labels that this storage gave: nobody else's look like them. */
+/** Labels of blank nodes that the storage made: no other software makes such labels. */
 const ours = /^b[0-9a-f]{24}x[0-9a-z]{4,}$/;
-/** Labels that a reader made, which belong to a document already. */
+/** Labels that a reader has made unique for their document already. */
 const ofDocument = /^b[0-9a-f]{24}x/;
 
 /**
- * Blank nodes with labels that nobody else has: of their document, or else of the import, the resource and the label. So parts of one
- * graph agree, and an import that continues does too. Labels of this storage stay, so that what was exported comes back as it was.
+ * Gives blank nodes unique labels: that of their document, or one made of the import's seed, the resource and the label. So the parts of
+ * one graph agree, also when an import continues. Labels of this storage stay, so that an exported graph comes back as it was.
  */
 export function relabelled(quads: readonly Quad[], seed: string, path: string): readonly Quad[] {
   const labels = new Map<string, Term>();
@@ -56,7 +56,7 @@ export function encodedGraph(
   return { keys, size, prefixes };
 }
 
-/** The keys that indexes are made of: with the resource or a fragment of it as their subject, and an IRI as their object. */
+/** The keys that listeners of transactions index: with the resource or a fragment as their subject, and an IRI as their object. */
 export function ownKeys(iri: string, keys: readonly string[]): string[] {
   const from = graphPrefix(iri).length;
   const end = from + iri.length;
@@ -65,7 +65,7 @@ export function ownKeys(iri: string, keys: readonly string[]): string[] {
   return keys.filter((key) => isOwn(key) && key[layoutOf(key).suffixAt + 15] === '0');
 }
 
-/** What an item has beside its content. */
+/** The parts of an item other than its content. */
 export function extrasOf(iri: string, member: ResourceMember, seed: string): Omit<BlockItem, 'content'> {
   const { source, links, acl, created, modified } = member;
   return {
@@ -83,7 +83,7 @@ function aclOf(iri: string, { quads, prefixes }: AccessList, seed: string): NonN
   return { keys, prefixes: boundedPrefixes(prefixes) };
 }
 
-/** Each agent that a list gives anything, with what it is: sentences for people. */
+/** A sentence for each agent that an access list names, with its modes. */
 export const namedIn = ({ rules }: Acl): string[] =>
   rules.flatMap(({ agents, groups, everybody, authenticated, modes }) =>
     [everybody && 'everybody', authenticated && 'everybody who signs in', ...groups, ...agents]
@@ -91,7 +91,7 @@ export const namedIn = ({ rules }: Acl): string[] =>
       .map((name) => `${name}: ${[...modes].sort().join(', ')}.`),
   );
 
-/** Bytes in their blob, which is to be finished before anything refers to it. */
+/** A content whose bytes are written to a blob; `finish` of the blob must be called before a record refers to it. */
 export interface StoredBytes {
   readonly content: NonNullable<BlockItem['content']>;
   readonly blob: BlobWriter | undefined;
@@ -131,7 +131,7 @@ export async function storeMember(
   }
 }
 
-/** What says that it is JSON and is not is kept as it is, and never patched. */
+/** Whether bytes are JSON. Others of a JSON media type are stored as binary, so that PATCH refuses them. */
 function isJson(bytes: Uint8Array): boolean {
   try {
     parseJson(decodeUtf8(bytes));

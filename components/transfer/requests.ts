@@ -1,11 +1,11 @@
-/** Work that is under way at the same time, up to a number. */
+/** Runs work concurrently, up to a number. */
 export class Requests {
   private readonly under = new Set<Promise<void>>();
   private failure: { readonly error: unknown } | undefined;
 
   constructor(private readonly max: number) {}
 
-  /** Begins work; who does not wait for it here hears of a failure by `room` or `end`. */
+  /** Begins work. A caller that does not await it gets its failure from `room` or `end`. */
   add(work: () => Promise<void>): Promise<void> {
     const done = work().finally(() => this.under.delete(done));
     this.under.add(done);

@@ -9,14 +9,14 @@ import { type RefusedFile, TransferError } from '../../lib/component/exchange.js
 import { zipFolder } from './copy-tree.js';
 import { type ImportState, type Show, type WantedImport, withTold } from './import-state.js';
 
-/** As the server tells it. */
+/** The report of the server on an import. */
 type Told = Omit<ImportState, 'source' | 'cursor' | 'blocks' | 'told' | 'access' | 'began'> & {
   readonly access?: ImportState['access'];
   readonly report?: ImportState['told'];
 };
 
 /**
- * Has the server import what is sent, and waits for the end.
+ * Sends a source to the server to be imported, and waits for the end.
  * @throws TransferError when it does not
  */
 export async function sendImport(
@@ -59,7 +59,7 @@ function queryOf({ source, format, into, rewrite, conflict, dryRun, grants, acls
 const typeOf = ({ source }: WantedImport): string =>
   statSync(source).isDirectory() ? 'application/zip' : 'application/octet-stream';
 
-/** The file, or the folder as a ZIP that is made while it is sent. @param unsent gets what is not in it */
+/** The file, or the folder as a ZIP that is made while it is sent. @param unsent receives what the ZIP leaves out */
 function contentOf({ source }: WantedImport, unsent: ImportState['told'][number][]): Readable {
   if (statSync(source).isFile()) return createReadStream(source, { highWaterMark: 1 << 18 });
   const stream = new PassThrough({ highWaterMark: 1 << 18 });

@@ -1,4 +1,4 @@
-/** `quadpod import SOURCE --to URL`: a file or a folder into a storage that may be anybody's, over the plain protocol. */
+/** `quadpod import SOURCE --to URL`: a file or a folder into a storage of any server, over the Linked Web Storage protocol. */
 import type { CommandContext } from '../../lib/component/basics.js';
 import { type GraphMember, TransferError } from '../../lib/component/exchange.js';
 import { Formats } from './formats/index.js';
@@ -7,9 +7,9 @@ import { StorageClient } from './storage-client.js';
 import { StorageWriter } from './storage-writer.js';
 
 /**
- * Sends everything that is in the source.
- * @returns what came of it; what was sent before a failure stays
- * @throws TransferError for what can be said before anything is sent
+ * Sends all members of the source.
+ * @returns the outcome; members that were sent before a failure stay in the storage
+ * @throws TransferError for a fault that is found before anything is sent
  */
 export async function sendTo(
   { formats, flags }: Pick<CommandContext, 'formats' | 'flags'>,
@@ -25,7 +25,7 @@ export async function sendTo(
   try {
     state.total = reader.total;
     await writer.begin();
-    // Where reading breaks, the graph before may be half of one: it is written when something follows it.
+    // Where reading breaks off, the last graph may be incomplete: a graph is sent only when another member follows it.
     let held: GraphMember | undefined;
     for await (const { member, bytes } of reader.read({ into, rewrite })) {
       if (held) await writer.write(held);
@@ -49,7 +49,7 @@ export async function sendTo(
   return state;
 }
 
-/** The container that is sent to. @throws TransferError for another address, and for what cannot be done there */
+/** The target container. @throws TransferError for an address that is no container, and for options that another server cannot fulfil */
 export function targetOf({ to, into, resume, key }: Readonly<Record<string, string>>): string {
   const url = URL.canParse(to!) ? new URL(to!) : undefined;
   if (

@@ -1,12 +1,12 @@
-/** Requests to a storage that may be anybody's, as a careful client sends them. */
+/** Sends requests to a storage of any server, which is not trusted. */
 import { readFileSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { detailOf, reasonOf, shown } from '../../lib/component/commands.js';
 import { TransferError } from '../../lib/component/exchange.js';
 
-/** Bytes of a file with a token. */
+/** The most bytes of a file with a token. */
 const longestToken = 64 << 10;
-/** How often a server may ask for patience, and for how many seconds at a time. */
+/** How often a request is tried when the server is busy, and the longest wait between tries in seconds. */
 const [maxTries, longestWait] = [6, 30];
 
 /** What is sent. */
@@ -20,17 +20,17 @@ export interface Sending {
 export interface ServerAnswer {
   readonly status: number;
   readonly headers: Headers;
-  /** What it says for people, if anything. */
+  /** The explanation in the answer, if any. */
   readonly detail: string;
 }
 
-/** Whether a path is one below the container also to those who send requests there: what they make of it is what counts. */
+/** Whether a path stays below the container after URL parsing, which is what the HTTP client and the server act on. */
 export const isBelow = (container: string, path: string): boolean =>
   !/(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)|[?#\\]/i.test(path) && new URL(container + path).href.startsWith(container);
 
-/** Whether it was done. */
+/** Whether the request succeeded. */
 export const isMade = ({ status }: ServerAnswer): boolean => status >= 200 && status < 300;
-/** Why it was not, as a sentence. */
+/** Why the request failed, as a sentence. */
 export const refusal = ({ status, detail }: ServerAnswer): string =>
   `The server refuses it (${status}). ${detail}`.trim();
 
@@ -40,7 +40,7 @@ export class StorageClient {
 
   /**
    * @param tokenFile the file with a bearer token
-   * @throws TransferError for a file without one, and where others could read the token on its way
+   * @throws TransferError for a file without one, and for a target without TLS, to which the token would be sent readably
    */
   constructor(
     target: string,
@@ -55,8 +55,8 @@ export class StorageClient {
   }
 
   /**
-   * Sends a request. Where the server is too busy it waits and asks again, unless the body is a stream; a token that is refused is read again,
-   * since somebody may have renewed it.
+   * Sends a request. When the server is busy, it waits and tries again, unless the body is a stream. When the token is refused, it reads the
+   * file again, since the token may have been renewed.
    * @throws TransferError when the server does not answer, wants another credential, or points elsewhere
    */
   async send(iri: string, sending: Sending): Promise<ServerAnswer> {
@@ -85,7 +85,7 @@ export class StorageClient {
       return { status: answer.status, headers: answer.headers, detail: await detailOf(answer) };
     } catch (cause) {
       const inner = (cause as Error).cause as Error | undefined;
-      // Of the source, while it was sent.
+      // An error of the source while its content was sent.
       for (const error of [cause, inner]) if (error instanceof TransferError) throw error;
       throw new TransferError(`${this.origin} does not answer: ${reasonOf(cause)}. ${goesOn}`, { cause });
     }
@@ -120,7 +120,7 @@ function readToken(file: string): string {
   throw new TransferError(`${file} has no bearer token: it has to have the token alone, on one line.`);
 }
 
-/** Seconds. */
+/** The seconds to wait before the next try. */
 function waitOf(field: string | null, tries: number): number {
   const asked = field !== null && /^\d{1,6}$/.test(field) ? Number(field) : tries;
   return Math.min(asked, longestWait);

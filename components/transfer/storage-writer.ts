@@ -20,7 +20,7 @@ import { NameSet, nameInSet } from './name-set.js';
 import { Requests } from './requests.js';
 import { isBelow, isMade, refusal, type Sending, type ServerAnswer, type StorageClient } from './storage-client.js';
 
-/** Bytes of a content that waits in memory for its turn; longer ones are sent as they are read. */
+/** Up to so many bytes, a content is held in memory and sent beside others; longer ones are streamed. */
 const longestWaiting = 1 << 20;
 const container = formatLink('https://www.w3.org/ns/lws#Container', 'type');
 
@@ -28,23 +28,23 @@ interface WriterOptions {
   /** The container, as an IRI. */
   readonly into: string;
   readonly conflict: Conflict;
-  /** Ask what is there, and send nothing. */
+  /** Only ask which resources exist, and send nothing. */
   readonly dryRun: boolean;
 }
 
-/** What is known of a resource before its content is sent. */
+/** The facts about a resource that are known before its content is sent. */
 type Facts = Pick<ResourceMember, 'path' | 'source' | 'links'>;
 
 export class StorageWriter implements Writer {
   private readonly requests = new Requests(8);
   private readonly graphs: TurtleFiles;
-  /** What was sent, by short names: a graph may come again. */
+  /** Short names of the resources that were sent: a graph may come again. */
   private readonly sent = new NameSet();
-  /** Containers that are there, and why others are not. */
+  /** Containers: `undefined` when they exist, otherwise the reason why they cannot be made. */
   private readonly containers = new Map<string, string | undefined>();
-  /** The graph whose parts come; `undefined` is left out. */
+  /** The graph whose parts are coming; with `facts` undefined, it is left out. */
   private graph: { readonly facts: GraphMember | undefined } | undefined;
-  /** The last graph that was sent as it came. */
+  /** The last graph that was sent as a stream. */
   private streamed: Readable | undefined;
   private lists = 0;
   private states = 0;
@@ -65,7 +65,7 @@ export class StorageWriter implements Writer {
     this.graphs = new TurtleFiles(sink, options.into);
   }
 
-  /** Sees to the container that everything goes into. @throws TransferError when there can be none */
+  /** Makes sure that the target container exists. @throws TransferError when it cannot be made */
   async begin(): Promise<void> {
     const { into } = this.options;
     const { status, detail } = await this.client.send(into, { method: 'HEAD' });
@@ -99,7 +99,7 @@ export class StorageWriter implements Writer {
     if (states > 0) this.leaveOut(options.into, `${states} grants and subscriptions: ${why}.`);
   }
 
-  /** Ends what is under way; of a graph that was sent in part the server keeps nothing. */
+  /** Ends the requests under way. A graph that was sent in part is broken off, so that the server stores nothing of it. */
   async abandon(): Promise<void> {
     this.streamed?.destroy(new TransferError('The source ended.'));
     await this.requests.end().catch(() => {});
@@ -129,7 +129,7 @@ export class StorageWriter implements Writer {
       this.graph = { facts: why === undefined && this.isNew(member) ? member : undefined };
     }
     const { facts } = this.graph;
-    // Links may come with any part; what is sent as it comes has those of its beginning.
+    // Links may come with any part; a graph that is streamed gets those of its first part.
     if (facts) this.graph = { facts: { ...facts, ...(member.links ? { links: member.links } : {}) } };
     if (facts) {
       this.state.quads += member.quads.length;
@@ -144,7 +144,7 @@ export class StorageWriter implements Writer {
     return this.send(member, mediaType, await bytesOfFile(member, Number.POSITIVE_INFINITY));
   }
 
-  /** Why nothing can be sent to its place. */
+  /** Why a member cannot be sent to its place; `undefined`: it can. */
   private async faultOf({ path }: Facts): Promise<string | undefined> {
     const { into } = this.options;
     if (!isBelow(into, path)) return 'Its name cannot be asked for over HTTP.';
@@ -163,7 +163,7 @@ export class StorageWriter implements Writer {
     if (why !== undefined) this.leaveOut(facts.source, why);
   }
 
-  /** @returns why there is none */
+  /** Makes a container. @returns the reason why it cannot be made */
   private async containerAt(facts: Facts): Promise<string | undefined> {
     if (this.options.dryRun) {
       if (!(await this.isStored(facts))) this.state.created++;
@@ -171,7 +171,7 @@ export class StorageWriter implements Writer {
       return undefined;
     }
     const answer = await this.put(facts, { Link: container, ...ifNew });
-    // Servers may say that a container is there before they look at preconditions.
+    // A server may answer that a container exists (409, 405) before it checks preconditions (412).
     const isOther = answer.status === 409 || answer.status === 405;
     const isThere = isMade(answer) || answer.status === 412 || (isOther && (await this.isStored(facts)));
     const why = isThere ? undefined : refusal(answer);
@@ -184,14 +184,14 @@ export class StorageWriter implements Writer {
     return (await this.client.send(this.options.into + path, { method: 'HEAD' })).status === 200;
   }
 
-  /** Sends a content when there is a place for it; a stream has been sent when this returns. */
+  /** Sends a content when a request is free; a stream has been sent when this returns. */
   private async send(facts: Facts, type: string, content: Uint8Array | AsyncIterable<Uint8Array>): Promise<void> {
     if (content instanceof Uint8Array) {
       this.requests.add(() => this.store(facts, type, content));
       return this.requests.room();
     }
     const source = content[Symbol.asyncIterator]();
-    // Leaving the body early does not end the source.
+    // An iterator without `return`: when fetch stops reading early, the source must not be closed.
     const body = { [Symbol.asyncIterator]: () => ({ next: () => source.next() }) };
     try {
       await this.requests.add(() => this.store(facts, type, body));
@@ -203,7 +203,7 @@ export class StorageWriter implements Writer {
   private async store(facts: Facts, type: string, body: NonNullable<Sending['body']>): Promise<void> {
     const { conflict, dryRun, into } = this.options;
     const fields = { 'Content-Type': type };
-    // To half a stream nobody hears the answer.
+    // fetch may not give the answer to a stream that is sent in part, so a HEAD request asks before.
     const isWhole = body instanceof Uint8Array;
     const isKnown = (dryRun || !isWhole) && (await this.isStored(facts));
     if (!isKnown) {
@@ -247,12 +247,12 @@ export class StorageWriter implements Writer {
 
 const ifNew = { 'If-None-Match': '*' };
 
-/** Characters of links in the fields of a request. */
+/** The most characters of links in the header fields of a request. */
 const longestLinks = 6 << 10;
 
 interface LinkFields {
   readonly links: readonly string[];
-  /** What fields cannot say, as a sentence. */
+  /** A sentence on the links that header fields cannot express. */
   readonly lost?: string;
 }
 

@@ -1,10 +1,10 @@
-/** Names of files in trees: which are names at all, and which a file system can have. Pure. */
+/** Checks names of files in trees: which are valid, and which a file system can have. Pure. */
 import { isUtf8 } from 'node:buffer';
 
-/** Characters of a path in a tree: longer ones are no path of a resource either. */
+/** The most characters of a path in a tree: a resource cannot have a longer one either. */
 export const longestTreePath = 4096;
 
-/** Bytes of a name that file systems take. */
+/** The most bytes of a name in file systems. */
 const longestName = 255;
 
 /** Why nothing in a tree may have this path, as the end of a sentence; `undefined` where it may. */
@@ -31,7 +31,7 @@ export function unwritablePath(path: string): string | undefined {
 export const nameOfBytes = (bytes: Uint8Array): string | undefined =>
   isUtf8(bytes) ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8') : undefined;
 
-/** Bytes that are no UTF-8, for people. */
+/** A name that is no UTF-8, in a form for messages. */
 export const shownName = (bytes: Uint8Array): string =>
   Buffer.from(bytes)
     .toString('latin1')

@@ -1,17 +1,17 @@
-/** Files written to a ZIP as it is sent: nothing of it is kept but the list that stands at its end. */
+/** Writes files to a ZIP while it is sent: only the directory at its end is kept in memory. */
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 import { TransferError, type TreeSink } from '../../lib/component/exchange.js';
 import { faultOfPath } from './tree-names.js';
 
-/** Files in memory, at most, and their bytes: longer files are streamed. */
+/** The most files that wait in memory, and their bytes: longer files are streamed. */
 const [maxWaiting, maxBytes] = [64, 1 << 20];
 
 /** The date of files that have none: a ZIP of the same content has the same bytes. */
 const noDate = Date.UTC(1980, 0, 1);
 
-/** A ZIP that goes to `out` as fast as that takes it; its end ends `out`. */
+/** A ZIP that is written to `out` with backpressure; its end ends `out`. */
 export class ZipSink implements TreeSink {
   private readonly zip = new ZipFile();
   private readonly sent: Promise<void>;
@@ -25,7 +25,7 @@ export class ZipSink implements TreeSink {
       this.zip.on('error', reject);
       this.sent.catch(reject);
     });
-    // Whoever adds or ends hears of it.
+    // `add` and `end` throw the failure; until then it must not count as unhandled.
     this.failed.catch(() => {});
   }
 
@@ -56,7 +56,7 @@ export class ZipSink implements TreeSink {
     return this.waiting.files < maxWaiting && this.waiting.bytes + length < maxBytes;
   }
 
-  /** Its turn comes when all files before it are sent. */
+  /** Streams a file after all files before it have been sent. */
   private stream(
     path: string,
     content: Uint8Array | AsyncIterable<Uint8Array>,

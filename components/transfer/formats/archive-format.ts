@@ -1,13 +1,13 @@
 /**
- * What our own archives consist of: a head, members as lines of JSON in parts, longer contents as files of their own, and a trailer, which
- * names the parts and their digests.
+ * The format of Quadpod's own archives: a head, members as lines of JSON in parts, longer contents as files of their own, and a trailer,
+ * which names the parts and their digests.
  */
 
 import { type FileTree, objectOfFile, requiredFile, TransferError } from '../../../lib/component/exchange.js';
 import { isObject } from '../../../lib/component/fields.js';
 import { isAbsoluteIri } from '../../../lib/component/vocabulary.js';
 
-/** What stands first in an archive. */
+/** The first file of an archive. */
 export interface ArchiveHead {
   /** The storage's IRI, with a slash at its end. */
   readonly storage: string;
@@ -23,7 +23,7 @@ export interface ArchivePart {
   readonly sha256: string;
 }
 
-/** What stands last: without it an archive is cut off. */
+/** The last file of an archive: without it the archive is incomplete. */
 export interface ArchiveTrailer {
   readonly parts: readonly ArchivePart[];
   readonly members: number;
@@ -35,16 +35,16 @@ export interface ArchiveTrailer {
 export const headFile = 'quadpod-archive.json';
 export const trailerFile = 'quadpod-archive-end.json';
 export const partFile = (index: number): string => `members/${String(index + 1).padStart(8, '0')}.jsonl`;
-/** Not too many in one folder. */
+/** The file of a content: a thousand in each folder. */
 export const blobFile = (index: number): string => `blobs/${Math.floor(index / 1_000)}/${index}`;
 
 const version = 1;
 
-/** Bytes of a part in writing, to which one more line comes; of a part in reading; of the text of triples in one line. */
+/** The bytes after which a written part ends, at the next line; the most of a part that is read; the most of the triples in one line. */
 export const [fullPart, longestPart, longestTriples] = [1 << 20, 96 << 20, 1 << 20];
-/** Bytes of a content that stands in its line. */
+/** Up to so many bytes, a content is in its line; a longer one is a file. */
 export const longestInline = 8 << 10;
-/** Bytes of the head, and of the trailer: of an archive of some hundred gigabytes. */
+/** The most bytes of the head, and of the trailer: enough for an archive of some hundred gigabytes. */
 const [longestHead, longestTrailer] = [64 << 10, 64 << 20];
 
 export const headBytes = ({ storage, container, made }: ArchiveHead): Buffer =>

@@ -1,4 +1,4 @@
-/** Members as lines of an archive, which are objects, and back. */
+/** Turns members into lines of an archive, which are JSON objects, and back. */
 import type { Quad } from '@rdfjs/types';
 import type { DataFactory } from 'rdf-data-factory';
 import {
@@ -23,7 +23,7 @@ export type Line = Readonly<Record<string, unknown>>;
 /** Where the bytes of a content are. */
 export type ArchivedContent = { readonly text: string } | { readonly base64: string } | { readonly file: string };
 
-/** What all lines of resources have. */
+/** The properties that all lines of resources have. */
 const commonLine = ({ path, kind, links, acl, created, modified, owner }: ResourceMember): Line => ({
   path,
   kind,
@@ -64,14 +64,14 @@ export const bytesLine = (
   ...content,
 });
 
-/** What is known of a content, and how it is opened. */
+/** A content of an archive: its facts, and how it is opened. */
 export interface Opened {
   readonly size: number;
   readonly sha256: string;
   readonly content: ArchivedContent;
 }
 
-/** Reads lines; every IRI in them is the one of the target. */
+/** Reads lines, with every IRI rewritten to that of the target. */
 export class LineReader {
   private readonly rewriting: IriRewriting;
 

@@ -1,6 +1,6 @@
 /**
- * Reads our own archive. Its head and its end are looked at first, and every part before anything of it is given away: of an archive that
- * is cut off nothing is imported.
+ * Reads Quadpod's own archive. The head and the trailer are checked first, and each part before any member of it is handed over: nothing is
+ * imported of an archive that is cut off.
  */
 import { createHash, hash } from 'node:crypto';
 import {
@@ -67,7 +67,7 @@ async function linesOf(tree: FileTree, index: number, { sha256 }: ArchivePart): 
   const bytes = await bytesOfFile(await requiredFile(tree, path, 'the archive is not whole'), longestPart);
   if (hash('sha256', bytes, 'base64') !== sha256) throw new TransferError(`${path} is damaged: its digest is another.`);
   const lines = bytes.toString('utf8').split('\n');
-  // Behind the last line end there is nothing.
+  // The text ends with a line break, after which there is no line.
   if (lines.at(-1) === '') lines.pop();
   return lines;
 }

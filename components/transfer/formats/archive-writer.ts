@@ -1,7 +1,7 @@
 /**
  * Writes our own archive: everything of the members, such that reading it gives the same.
  *
- * Parts hold the members in their order; a content of its own file stands before the part that names it.
+ * Parts have the members in their order; the file of a longer content comes before the part that names it.
  */
 
 import { isUtf8 } from 'node:buffer';

@@ -50,7 +50,7 @@ interface Cursor {
   readonly line: number;
   /** The key of the document; empty before its start was read. */
   readonly document: string;
-  /** Of what was before. */
+  /** The digest of the source before that place. */
   readonly digest: string;
   readonly leftOut: LeftOuts;
 }
@@ -68,7 +68,7 @@ interface Batch {
   readonly lines: readonly number[];
   /** Where reading continues after each. */
   readonly ends: readonly number[];
-  /** How much there was, with each: bytes of the text, or characters of terms. */
+  /** The amount read up to and with each quad: bytes of the text, or characters of terms. */
   readonly sizes: readonly number[];
   readonly read: number;
   /** Where reading continues after all of it, and the number of lines so far, where that is known. */
@@ -127,18 +127,18 @@ interface Start {
   readonly known: Known;
 }
 
-/** The members that quads are, and at the end what was left out of them. */
+/** The members that the quads make, and at the end those that were left out. */
 async function* stepsOf(batches: AsyncIterable<Batch>, start: Start): AsyncGenerator<ReadStep> {
   const { name, into, cursor, key, known } = start;
   const { leftOut } = cursor;
   const run = new GraphRun(into, leftOut);
   let [at, line, size, bytes] = [cursor.at, cursor.line, start.size, 0];
-  /** Keeps what the cursor of the last step is made of. */
+  /** Computes the digest for the cursor of the last step, while it still can be. */
   let keep = (): void => {};
   const step = (member: Member | LeftOut, rest = String(leftOut)): ReadStep => {
     const [place, end] = [`${at} ${line} ${key}`, at];
     let digest: string | undefined;
-    // Few of them are asked for, and a digest costs more than the step.
+    // Lazy: few cursors are used, and a digest costs more than a step.
     keep = () => {
       digest ??= known.digest(end);
     };
@@ -178,7 +178,7 @@ async function* stepsOf(batches: AsyncIterable<Batch>, start: Start): AsyncGener
     throw error;
   }
   yield* taken();
-  // Nothing is left to be told where reading continues after these.
+  // Their cursors have an empty list of left-out quads: an import that continues after these does not report them again.
   for (const member of leftOut.members(into)) yield step(member, '[]');
 }
 

@@ -1,4 +1,4 @@
-/** Dumps of graphs, as they come: N-Quads, and TriG, which rdf-serialize writes. */
+/** Writes graphs as dumps, in the order in which they come: N-Quads, and TriG by rdf-serialize. */
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import type { Quad } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
@@ -29,7 +29,7 @@ export class DumpWriter implements Writer {
     const end = ` ${bracketed(this.of + member.path)} .\n`;
     const line = lineWriter(end);
     const keys = member.keys ?? encodeGraph(this.of + member.path, member.quads);
-    // A part may have long literals.
+    // In slices, since a part may have long literals.
     for (let at = 0; at < keys.length; at += linesAtATime)
       await this.output.write(
         keys
@@ -63,7 +63,7 @@ export class TriGWriter implements Writer {
   ) {
     this.sent = this.send(new TextOutput(out, isGzip));
     this.failed = this.sent.then(() => new Promise<never>(() => {}));
-    // Whoever writes or ends hears of it.
+    // `add` and `end` throw the failure; until then it must not count as unhandled.
     this.failed.catch(() => {});
   }
 

@@ -1,4 +1,4 @@
-/** The formats that all components give, by their names. It must not know any of them. */
+/** The formats that components provide, by name. It must not know any of them. */
 import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
@@ -26,13 +26,13 @@ import { openZipTree } from '../zip-tree.js';
 /** What is imported: a file or a folder of this machine. */
 export interface Source {
   readonly path: string;
-  /** What a file is called, where its path does not say it, since it was uploaded: `dump.nq.gz`. */
+  /** The original name of an uploaded file, whose path does not have it: `dump.nq.gz`. */
   readonly name?: string;
-  /** Where somebody has said it. */
+  /** The media type, if the caller has given one. */
   readonly mediaType?: string;
 }
 
-/** What is exported to: a folder of this machine, which is empty, or a stream, which the end of the export ends. */
+/** The target of an export: an empty folder of this machine, or a stream, which the export ends. */
 export type WrittenTo = { readonly folder: string } | { readonly stream: Writable };
 
 export class Formats {
@@ -62,7 +62,7 @@ export class Formats {
     return this.all.get(name);
   }
 
-  /** What each of them is: lines for people. */
+  /** A line for each of them, with what it is. */
   explained(names: readonly string[]): string {
     return names.map((name) => `\n  ${name.padEnd(9)} ${this.all.get(name)?.about}`).join('');
   }
@@ -110,7 +110,7 @@ export class Formats {
     if (text !== undefined && !isFolder) return text;
     if (!isFolder && !(await isZip(source.path))) {
       const type = mediaTypeOf(nameOf(source));
-      // Whether a page is meant as such, or for what it says, somebody has to say.
+      // A page may be imported as it is, or for the RDF in it: the caller has to choose a format.
       if (rdfTypeOf(type) || (this.parserOf(type) && !isPage(type))) return 'file';
       throw new TransferError(
         `${nameOf(source)} is neither a folder, a ZIP, a dump (.nq, .trig) nor another file of RDF; name its format: ${this.read.join(', ')}.`,
@@ -147,7 +147,7 @@ async function fileOf(source: Source): Promise<FileSource> {
 
 const isFolderAt = async (path: string): Promise<boolean> => (await stat(path).catch(unreadable(path))).isDirectory();
 
-/** Whether a file begins as ZIPs do; one without files has only its end. */
+/** Whether a file begins as a ZIP does; an empty ZIP begins with its end record (`0506`). */
 const isZip = async (path: string): Promise<boolean> => /^504b(?:0304|0506)/.test(await startOf(path));
 
 /** The first four bytes (hexadecimal). */

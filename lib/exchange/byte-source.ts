@@ -1,14 +1,14 @@
-/** Where the bytes of a single file come from. */
+/** A single file as a source of bytes. */
 import { pipeline, type Readable, Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { TransferError } from './member.js';
 
 export interface ByteSource {
-  /** For people, and for its extension: `dump.nq.gz`. */
+  /** The name, for messages and for its extension: `dump.nq.gz`. */
   readonly name: string;
   /** Bytes, where it is known. */
   readonly size?: number;
-  /** Where somebody has said it; it wins over the extension. */
+  /** The media type, if the caller has given one; it takes precedence over the extension. */
   readonly mediaType?: string;
   /** The bytes; a source may be opened again. */
   open(): AsyncIterable<Uint8Array>;
@@ -26,7 +26,7 @@ export interface FilePiece {
   readonly read: number;
 }
 
-/** No honest text is so many times longer than it is compressed, unless it is short. */
+/** A gzip whose text is more than `maxRatio` times longer, and longer than `short`, is refused as a decompression bomb. */
 const [maxRatio, short] = [1_000, 1 << 20];
 
 /**
@@ -50,7 +50,7 @@ export async function* textOf(source: ByteSource, isGzip: boolean): AsyncGenerat
     },
   });
   const inflate = createGunzip({ chunkSize: 128 << 10 });
-  // The one that reads hears of every error.
+  // Errors go to the reader of `inflated`.
   const inflated: Readable = pipeline(source.open(), counted, inflate, () => {});
   try {
     for await (const bytes of inflated as AsyncIterable<Buffer>) {

@@ -1,4 +1,4 @@
-/** Terms that parsers make: IRIs as they are in the target, and blank nodes with labels of the document. */
+/** Makes the terms for parsers: IRIs rewritten for the target, and blank nodes with labels that are unique to the document. */
 import { createHash } from 'node:crypto';
 import type { BlankNode, NamedNode, Quad, Quad_Graph, Quad_Subject } from '@rdfjs/types';
 import { DataFactory } from 'rdf-data-factory';
@@ -6,12 +6,12 @@ import { assertIriLength, Expansion } from '../rdf/bounds.js';
 import { IriRewriting, type Rewrite } from '../storage/state/iri-rewriting.js';
 
 /**
- * Labels which the storage has made are as they were, so that export, import and export give the same bytes. All others get the
- * document's own prefix: `_:b0` of two documents are two nodes, and `_:b0` of two parts of one graph is one.
+ * Labels that the storage has made stay, so that export, import and export give the same bytes. All others get a prefix of the
+ * document: `_:b0` in two documents are two nodes, and `_:b0` in two parts of one graph is one node.
  */
 export class DocumentFactory extends DataFactory<Quad> {
   private readonly rewriting: IriRewriting | undefined;
-  /** As `document`, for the nodes that have no label there. */
+  /** The prefix for blank nodes that have no label in the document. */
   private readonly unlabelled: string;
   private count = 0;
   private expansion: Expansion | undefined;
@@ -28,7 +28,7 @@ export class DocumentFactory extends DataFactory<Quad> {
     this.unlabelled = [...document].reverse().join('');
   }
 
-  /** Prefixes and a base can make a short text a lot of long terms. @param length bytes of the text that follows */
+  /** Bounds the terms by their text: with prefixes and a base, a short text can have many long terms. @param length bytes of the text */
   expectTermsOf(length: number): void {
     this.expansion = new Expansion(length, { triples: Number.POSITIVE_INFINITY });
   }
@@ -45,24 +45,24 @@ export class DocumentFactory extends DataFactory<Quad> {
   }
 
   /**
-   * IRIs are moved only here: prefixes must stay as they are until they are parts of a triple.
+   * Makes a quad with rewritten IRIs. Only here: parsers also make terms of prefixes, which must not be rewritten.
    * @throws LwsError `too-large` where the terms are much longer than their text
    */
   override quad(...[subject, predicate, object, graph]: Parameters<DataFactory<Quad>['quad']>): Quad {
     this.expansion?.add({ subject, predicate, object });
     const { rewriting } = this;
     if (!rewriting) return super.quad(subject, predicate, object, graph);
-    // Neighbours share them.
+    // Successive quads share subject and graph: their rewritten terms are kept.
     if (this.subject?.from !== subject) this.subject = { from: subject, to: rewriting.term(subject) };
     if (graph && this.graph?.from !== graph) this.graph = { from: graph, to: rewriting.term(graph) };
     return super.quad(this.subject.to, rewriting.term(predicate), rewriting.term(object), graph && this.graph?.to);
   }
 }
 
-/** Whether the storage makes such labels (`freshLabels`), or has them from another import. */
+/** Whether a label has the form that the storage gives new blank nodes (`freshLabels`) and imported ones. */
 const isStored = (label: string): boolean => /^b[0-9a-f]{24}x/.test(label);
 
-/** What tells a document from all others, for its blank nodes: the same text imported the same way has the same. */
+/** A key that no other document has, for labels of blank nodes. The same text imported into the same place gets the same key. */
 export function documentKey(start: Uint8Array, ...place: readonly string[]): string {
   const hash = createHash('sha256').update(JSON.stringify(place));
   return hash.update(start).digest('hex').slice(0, 24);

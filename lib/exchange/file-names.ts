@@ -1,4 +1,4 @@
-/** Names of files and names of resources: segments of paths both ways, and which files are no content. Pure. */
+/** Turns names of files into segments of IRIs and back, and says which files are no content. Pure. */
 
 /** A name of a file as a segment of an IRI: everything but what RFC 3986 has as `pchar` is percent-encoded. */
 export const segmentOf = (name: string): string =>
@@ -15,7 +15,7 @@ export function nameOfSegment(segment: string): string {
     const name = decodeURIComponent(segment);
     return segmentOf(name) === segment && !/[%\\/]/.test(name) ? name : segment;
   } catch {
-    // Percent-encoded bytes that are no UTF-8.
+    // The percent-encoded bytes are no UTF-8: the segment stays as it is.
     return segment;
   }
 }
@@ -30,11 +30,11 @@ const clutter: ReadonlySet<string> = new Set([
   '.hg',
 ]);
 
-/** Whether systems and programs leave such files in folders: `.DS_Store`, `__MACOSX/`, the archives of versions. */
+/** Whether a file is one that systems and programs leave in folders: `.DS_Store`, `__MACOSX/`, folders of version control. */
 export const isClutter = (path: string): boolean =>
   path.split('/').some((name) => name.startsWith('._') || clutter.has(name.toLowerCase()));
 
-/** Whether the storage keeps such names for what belongs to other resources. */
+/** Whether the storage reserves a name for auxiliary resources (access list, linkset). */
 export const isAuxiliary = (path: string): boolean => /\.(?:acl|meta)\/?$/i.test(path);
 
 /** The last segment, without a slash. */

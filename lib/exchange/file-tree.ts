@@ -1,10 +1,10 @@
-/** Trees of files, wherever they lie: in a folder or in a ZIP. */
+/** Trees of files, in a folder or in a ZIP. */
 import { isObject } from '../json/exact-json.js';
 import { parseJson } from '../json/json.js';
 import { type MemberOptions, type MemberReader, type ReadStep, SyntaxFault, TransferError } from './member.js';
 
 export interface TreeFile {
-  /** The segments as they are named there, decoded, with slashes between them: `a/b c.ttl`. Folders end with a slash. */
+  /** The names of the folders and the file, not percent-encoded, with slashes between them: `a/b c.ttl`. Folders end with a slash. */
   readonly path: string;
   /** Bytes. */
   readonly size: number;
@@ -14,10 +14,10 @@ export interface TreeFile {
   open(): AsyncIterable<Uint8Array>;
 }
 
-/** What is found in a tree and cannot be taken: a link out of it, a name with `..`, a device. */
+/** An entry of a tree that cannot be read safely: a symbolic link, a name with `..`, a device. */
 export interface RefusedFile {
   readonly path: string;
-  /** A sentence for people. */
+  /** The reason, as a sentence. */
   readonly refused: string;
 }
 
@@ -34,9 +34,9 @@ export interface FileTree {
   close(): Promise<void>;
 }
 
-/** Where files are written to: a folder, or a ZIP as it is sent. */
+/** The target of files: a folder, or a ZIP that is sent. */
 export interface TreeSink {
-  /** Comes back when it may be given more. @param path as in `TreeFile` */
+  /** Adds a file. Returns when the next one may be added (backpressure). @param path as in `TreeFile` */
   add(path: string, content: Uint8Array | AsyncIterable<Uint8Array>, facts?: { modified?: number }): Promise<void>;
   end(): Promise<void>;
 }
@@ -52,7 +52,7 @@ type Opened = Pick<TreeFile, 'path' | 'open'> & { readonly size?: number };
 export async function bytesOfFile(file: Opened, most: number, hint = ''): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let length = file.size ?? 0;
-  // It grows while it is read, or says nothing of its length.
+  // The bytes are counted too: a file may grow while it is read, or have no length.
   if (length <= most) {
     length = 0;
     for await (const chunk of file.open()) {
@@ -88,7 +88,7 @@ export async function requiredFile(tree: FileTree, path: string, why: string): P
   return file;
 }
 
-/** The reader of a tree, by what gives its steps. */
+/** Makes the reader of a tree from a function that gives its steps. */
 export const treeReader =
   (read: (tree: FileTree, options: MemberOptions) => AsyncIterable<ReadStep>) =>
   (tree: FileTree): MemberReader => ({

@@ -1,6 +1,6 @@
 /**
- * The index of a folder, `.quadpod.json` at its top: what the names of its files do not say. An entry is needed only where they say
- * something else.
+ * The index of a folder, `.quadpod.json` at its top: facts about resources that the names of files do not tell. A file needs an
+ * entry only where its name does not tell all of them.
  *
  *     { "quadpod": 1, "files": { "notes/a.ttl": { "name": "notes/a", "links": { … } }, "x.ttl": { "type": "text/plain", "bytes": true } } }
  */
@@ -11,16 +11,16 @@ import { TransferError } from './member.js';
 
 export const indexName = '.quadpod.json';
 
-/** Bytes of an index that is read. */
+/** The most bytes of an index that is read. */
 const longestIndex = 256 << 20;
 
-/** What is said of a file, or of a folder by its path with a slash; the empty path is the folder itself. */
+/** The entry of a file, or of a folder, whose path ends with a slash; the empty path is the top folder. */
 export interface FileFacts {
   /** The last segment of the resource's IRI, without a slash, where it is not the name of the file. */
   readonly name?: string;
   /** The media type, with its parameters. */
   readonly type?: string;
-  /** It is kept as it is, though its media type is one of RDF. */
+  /** The file is stored as bytes, although its media type is one of RDF. */
   readonly bytes?: true;
   readonly links?: ClientLinks;
 }

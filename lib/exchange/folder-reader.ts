@@ -1,6 +1,6 @@
 /**
- * Files of a folder or a ZIP, as resources of the same names: RDF by its extension, and everything else as it is. A file with several
- * graphs is a container of that name, with a resource for each; what graphs were called stays as a link.
+ * Reads the files of a folder or a ZIP as resources of the same names: RDF by its extension, and everything else as bytes. A file with
+ * several graphs becomes a container of that name, with a resource for each; the name of the graph is kept as a link.
  */
 import { LwsError } from '../errors.js';
 import { readContextObject } from '../resources/linkset.js';
@@ -26,7 +26,7 @@ import { type RdfPart, rdfParts } from './rdf-files.js';
 /**
  * Reads a tree of files. A file of RDF that cannot be read is left out, unless a part of it is there already: then reading ends.
  * Cursors hold the path of the last file, and the parts of it that are known.
- * @param parserOf where it is one file, somebody's choice: pages are read for the RDF in them, and those without any come as they are
+ * @param parserOf for a single file that the caller chose: pages are read for the RDF in them, and those without any are stored as bytes
  */
 export const folderReader = (tree: FileTree, parserOf?: ParserOf): MemberReader => ({
   total: tree.total,
@@ -135,7 +135,7 @@ class FolderReading {
     return { kind: 'container', ...this.common(path, source) };
   }
 
-  /** What all members have. @throws TransferError where the index says links that cannot be */
+  /** The properties that all members have. @throws TransferError where the index has invalid links */
   private common(path: string, source: string): Pick<ContainerMember, 'path' | 'source' | 'links'> {
     const resource = this.resourceOf(path);
     const links = this.index.get(path)?.links;

@@ -1,4 +1,4 @@
-/** Resources as files of a folder or a ZIP: RDF as Turtle, everything else as it is, and an index of what names do not say. */
+/** Writes resources as files of a folder or a ZIP: RDF as Turtle, everything else as its bytes, and an index (folder-index.ts). */
 import type { ClientLinks } from '../resources/linkset.js';
 import { isAuxiliary, isClutter, lastSegment, nameOfSegment } from './file-names.js';
 import type { TreeSink } from './file-tree.js';
@@ -8,17 +8,17 @@ import type { BytesMember, GraphMember, Member, ResourceMember, Writer } from '.
 import { TurtleFiles } from './turtle-files.js';
 
 /**
- * Writes files that `folderReader` reads as the same members. References are relative to the resource where they can be, so that they
- * hold elsewhere; other IRIs stay as they are. Access lists, owners and the state of components are not in it.
+ * Writes files that `folderReader` reads as the same members. IRIs are written relative to the resource where possible, so that they
+ * fit another place; others stay absolute. Access lists, owners and the state of components are not written.
  */
 export class FolderWriter implements Writer {
   private readonly index = new Map<string, FileFacts>();
-  /** Names of files that differ from those of their resources: nothing else may be so named. */
+  /** Paths of files that differ from those of their resources: no other file may get one of them. */
   private readonly taken = new Set([indexName]);
-  /** Folders that are named otherwise than their containers. */
+  /** Folders whose names differ from those of their containers. */
   private readonly folders = new Map<string, string>();
   private readonly graphs: TurtleFiles;
-  /** Of the last graph. */
+  /** The file of the last graph, and its links. */
   private graphFile = '';
   private graphLinks: ClientLinks | undefined;
 
@@ -55,14 +55,14 @@ export class FolderWriter implements Writer {
       this.graphFile = this.fileOf(first, (name) => (mediaTypeOf(name) === 'text/turtle' ? name : `${name}.ttl`));
       return this.graphFile;
     });
-    // Any part may have them.
+    // Any part of a graph may have the links.
     if (hasLinks(member)) this.graphLinks = member.links;
     if (member.hasMore) return;
     if (this.graphLinks) this.index.set(this.graphFile, { ...this.index.get(this.graphFile), links: this.graphLinks });
     this.graphLinks = undefined;
   }
 
-  /** The file of a member, and in the index what its name does not say. */
+  /** The path of a member's file. Puts the facts that its name does not tell into the index. */
   private fileOf(member: ResourceMember, named: (name: string) => string): string {
     const segment = lastSegment(member.path);
     const slash = member.kind === 'container' ? '/' : '';
@@ -78,7 +78,7 @@ export class FolderWriter implements Writer {
     return file + slash;
   }
 
-  /** What nothing else is named; members come in the order of their names, so that later ones are seen to by themselves. */
+  /** A path that no file has yet. Members come in the order of their names: a later member with this name gets another path itself. */
   private freePath(path: string): string {
     if (!this.taken.has(path)) return path;
     const [, start, extension] = /^(.*?)(\.[^./]*)?$/s.exec(path)!;

@@ -1,4 +1,4 @@
-/** What an exchange format is. Members travel between it and the storage, which it does not know. */
+/** The interface of an exchange format. It reads and writes members, and does not know the storage. */
 import type { Writable } from 'node:stream';
 import type { Quad } from '@rdfjs/types';
 import type { FileSource } from './byte-source.js';
@@ -10,11 +10,11 @@ export interface WriteOptions {
   readonly of: string;
   /** The IRI of the storage. */
   readonly storage: string;
-  /** By gzip, where the format is a single text. */
+  /** The output is compressed by gzip; only for a format that is a single text. */
   readonly isGzip: boolean;
 }
 
-/** A document that is read at once. */
+/** A document that is parsed as a whole. */
 export interface Document {
   readonly bytes: Uint8Array;
   /** The media type, without parameters. */
@@ -30,13 +30,13 @@ export type ParseDocument = (document: Document) => Promise<{
 }>;
 
 export interface Format {
-  /** What it is, for people: `the data folder of a Community Solid Server`. */
+  /** A description for messages: `the data folder of a Community Solid Server`. */
   readonly about: string;
-  /** What it is when it is sent; absent: it is written to a folder alone. */
+  /** The media type when it is sent; absent: it can only be written to a folder. */
   readonly mediaType?: string;
-  /** The endings of its file, where that is a single text, which may be one of gzip. The first is that of what is written. */
+  /** For a format that is a single text: the extensions of its file, before an optional `.gz`. Written files have the first. */
   readonly endings?: readonly string[];
-  /** Whether a folder or a ZIP is surely of this format. */
+  /** Whether a folder or a ZIP is certainly of this format. */
   fits?(tree: FileTree): Promise<boolean>;
   /** Reads a folder or a ZIP. */
   read?(tree: FileTree): MemberReader;
@@ -46,11 +46,11 @@ export interface Format {
   write?(sink: TreeSink, options: WriteOptions): Writer;
   /** Writes a single text, and ends the stream. */
   writeText?(out: Writable, options: WriteOptions): Writer;
-  /** Documents that are read as RDF where one is imported by itself. */
+  /** Types of documents that are read as RDF when a single one is imported. */
   readonly documents?: { readonly types: readonly string[]; readonly parse: ParseDocument };
 }
 
-/** What a module exports whose URL a component gives: formats by the names that `--format` has for them. */
+/** The exports of a module whose URL a component provides: formats by their names for `--format`. */
 export interface FormatModule {
   readonly formats: Readonly<Record<string, Format>>;
 }

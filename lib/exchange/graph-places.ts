@@ -1,20 +1,20 @@
-/** What becomes of the graphs of one file of a folder: a resource of the file's name, or a container with one for each. Pure. */
+/** Where the graphs of one file go: one graph to a resource of the file's name, several to a container with a resource for each. Pure. */
 import type { Term } from '@rdfjs/types';
 import { IriRewriting, type Rewrite } from '../storage/state/iri-rewriting.js';
 import { isAuxiliary, nameOfSegment, segmentOf } from './file-names.js';
 import { SyntaxFault } from './member.js';
 
-/** Graphs of a file: their names are in memory. */
+/** The most graphs of a file: their names are in memory. */
 const maxGraphs = 100_000;
 
 export interface GraphPlace {
   /** The segment of its IRI in the container that the file becomes; `undefined`: the file has one graph, and is the resource. */
   readonly name: string | undefined;
-  /** What the graph was called; none where it had no IRI. */
+  /** The IRIs of the graph in the file; empty where it had none. */
   readonly oldNames: readonly string[];
 }
 
-/** Graphs in the order of the file, which give the same places each time. */
+/** Gives places to graphs in the order of the file: the same file gives the same places each time. */
 export class GraphPlaces {
   private readonly places = new Map<string, { name: string; oldNames: string[] }>();
   private readonly known = new Set<string>();
@@ -23,7 +23,7 @@ export class GraphPlaces {
   private readonly rewrite: (iri: string) => string;
   private last: Term | undefined;
 
-  /** @param file its path, for people */
+  /** @param file the path of the file, for messages */
   constructor(
     private readonly file: string,
     rewrites: readonly Rewrite[],
@@ -72,7 +72,7 @@ export class GraphPlaces {
   }
 }
 
-/** The last part of an IRI that says something: `prov` of `http://www.w3.org/ns/prov#`. */
+/** The last part of an IRI that is not empty: `prov` of `http://www.w3.org/ns/prov#`. */
 function nameOfGraph({ termType, value }: Term): string {
   if (termType !== 'NamedNode') return termType === 'DefaultGraph' ? 'default' : 'graph';
   const last = value.split(/[#?:/]/).findLast((part) => part !== '') ?? '';

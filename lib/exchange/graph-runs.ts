@@ -1,19 +1,19 @@
 /**
- * Quads that follow each other in one graph become a part of one resource; those of graphs that are no place for a resource are counted.
+ * Joins successive quads of one graph into a part of a resource. Quads of graphs that cannot be resources are left out and counted.
  */
 import type { Quad, Term } from '@rdfjs/types';
 import type { GraphMember, LeftOut } from './member.js';
 
-/** Triples of a part, and bytes of the text that they come from, or characters of their terms. */
+/** The most triples of a part, and bytes of the text that they come from (or characters of their terms). */
 const [maxQuads, maxSize] = [10_000, 8 << 20];
 
-/** Graphs, and origins, that are named one by one. */
+/** The most graphs and origins that the report names one by one. */
 const maxNamed = 100;
 
-/** What is left out for one reason: how many triples, and where the first was. */
+/** Triples that are left out for one reason: how many, and the place of the first. */
 type Count = [triples: number, source: string];
 
-/** What was left out so far, such that a cursor can hold it. */
+/** Counts of the triples left out so far, by reason; they fit into a cursor. */
 export class LeftOuts {
   private readonly counts: Map<string, Count>;
   private text: string | undefined;
@@ -44,7 +44,7 @@ export class LeftOuts {
   }
 }
 
-/** Reasons begin with a letter for their kind; what follows is the graph or its origin, and empty for all the others. */
+/** A reason is a letter for its kind, and the graph or its origin; after `maxNamed` of these, the rest is counted under an empty name. */
 const [noGraph, blankGraph, container, noPath, outside] = ['d:', 'b:', 'c:', 'f:', 'o:'] as const;
 
 function sentence(reason: string, triples: string, into: string): string {
@@ -65,7 +65,7 @@ function sentence(reason: string, triples: string, into: string): string {
   }
 }
 
-/** The path of the resource that a graph is, or the reason why it is none. */
+/** The path of the resource that a graph becomes, or the reason why it cannot be one. */
 function placeOf(graph: Term, into: string): { readonly path: string } | { readonly reason: string } {
   if (graph.termType === 'DefaultGraph') return { reason: noGraph };
   if (graph.termType !== 'NamedNode') return { reason: blankGraph };
@@ -82,13 +82,13 @@ const originOf = (iri: string): string =>
 export const lengthOfRun = ({ subject, predicate, object }: Quad): number =>
   subject.value.length + predicate.value.length + object.value.length;
 
-/** Where a quad stands: for people, and the bytes or characters before it. */
+/** The place of a quad: its line for messages, and the bytes or characters before it. */
 export interface RunPlace {
   readonly source: string;
   readonly size: number;
 }
 
-/** Puts quads together, in the order in which they come. */
+/** Joins quads into parts, in the order in which they come. */
 export class GraphRun {
   private graph: Term | undefined;
   private place: ReturnType<typeof placeOf> | undefined;
@@ -102,14 +102,14 @@ export class GraphRun {
     readonly leftOut: LeftOuts,
   ) {}
 
-  /** Whether the quad is another part than those before it. */
+  /** Whether the quad begins another part. */
   isOver({ graph }: Quad, size: number): boolean {
     if (this.graph === undefined) return false;
     if (graph !== this.graph && !graph.equals(this.graph)) return true;
     return this.quads.length >= maxQuads || (this.quads.length > 0 && size - this.start > maxSize);
   }
 
-  /** @param start says where the quad is, when it is the first of a part */
+  /** Adds a quad to the part. @param start called for the first quad of a part, for its place */
   add(quad: Quad, start: () => RunPlace): void {
     if (this.graph === undefined) {
       this.graph = quad.graph;
@@ -120,7 +120,7 @@ export class GraphRun {
     else this.skipped++;
   }
 
-  /** The part that is over; `undefined` when there is none, or it is left out. @param next the quad after it */
+  /** Takes the finished part; `undefined` when there is none, or it is left out. @param next the quad after it */
   take(next?: Quad): GraphMember | undefined {
     const { graph, place, quads, source } = this;
     if (graph === undefined || place === undefined) return undefined;

@@ -1,6 +1,6 @@
 /**
- * What an import that continues knows already: a digest of it goes with the cursor, so that a source that has become another one is
- * noticed.
+ * Verifies that the source of an import that continues is unchanged: a cursor has a digest of the part that was read, which is compared
+ * when that part is read again.
  */
 import { createHash, type Hash } from 'node:crypto';
 import type { Quad, Term } from '@rdfjs/types';
@@ -15,11 +15,11 @@ const changed = (name: string): TransferError =>
       'Put back what was there, or import it again without --resume, with --on-conflict skip or replace.',
   );
 
-/** Of what was read so far. */
+/** Digests of the part that was read so far. */
 export interface Known {
-  /** Is told of each quad. */
+  /** Called with each quad, where the digest is one of quads. */
   add?(quad: Quad): void;
-  /** What is before the end of the last quad, which is that byte of the text or that quad, goes from memory. */
+  /** Adds everything up to `end` to the digest and frees its memory. @param end the byte of the text, or the number of the quad */
   pass(end: number): void;
   /** The digest up to there. @param end never before one that was given or passed */
   digest(end: number): string;
@@ -30,15 +30,15 @@ interface KnownEnd {
   readonly digest: string;
 }
 
-/** A text, whose reader is ahead of the quads. */
+/** The digest of a text. Its reader is ahead of the quads that the parser gives. */
 export class KnownText implements Known {
   private readonly hash = createHash('sha256');
-  /** Read, and not taken into account yet. */
+  /** Pieces that were read and are not in the digest yet. */
   private ahead: Buffer[] = [];
-  /** Bytes of the text that were taken into account. */
+  /** Bytes of the text that are in the digest. */
   private at = 0;
 
-  /** The pieces as they come. */
+  /** Passes the pieces on and keeps them for the digest. */
   async *follow(pieces: AsyncIterable<FilePiece>): AsyncGenerator<FilePiece> {
     for await (const piece of pieces) {
       this.ahead.push(piece.bytes);
@@ -65,8 +65,8 @@ export class KnownText implements Known {
   /**
    * The pieces of the text from a byte on.
    * @param cursor the byte, and the digest of what was before it
-   * @param name of the source, for people
-   * @throws TransferError when that is not what lies there now
+   * @param name the name of the source, for messages
+   * @throws TransferError when the text before that byte has another digest now
    */
   async *after(cursor: KnownEnd, pieces: AsyncIterable<FilePiece>, name: string): AsyncGenerator<FilePiece> {
     const { at: end } = cursor;
@@ -86,7 +86,7 @@ export class KnownText implements Known {
   }
 }
 
-/** What is known by its quads. */
+/** The digest of quads, for syntaxes whose reader cannot continue at a byte. */
 export class KnownQuads implements Known {
   private readonly hash = createHash('sha256');
   private text = '';

@@ -1,4 +1,4 @@
-/** What the extension of a file says of its content. Pure. */
+/** Media types by the extensions of files. Pure. */
 import { lookup } from 'mime-types';
 
 /** The syntaxes of RDF, by media type: those that a resource is read from. */
@@ -15,7 +15,7 @@ const rdfByExtension: Readonly<Record<string, string>> = {
 };
 const rdfTypes: ReadonlySet<string> = new Set(Object.values(rdfByExtension));
 
-/** SHACL's compact syntax, and that with additions, which no registry of media types has. */
+/** SHACL's compact syntax, plain and extended; neither has a registered media type. */
 const shapesByExtension: Readonly<Record<string, string>> = {
   shaclc: 'text/shaclc',
   shc: 'text/shaclc',
@@ -24,7 +24,7 @@ const shapesByExtension: Readonly<Record<string, string>> = {
 };
 const typeByExtension: Readonly<Record<string, string>> = { ...rdfByExtension, ...shapesByExtension };
 
-/** The media type of a file by the last extension of its name; `application/octet-stream` where that says nothing. */
+/** The media type of a file by the last extension of its name; `application/octet-stream` for an unknown extension. */
 export function mediaTypeOf(name: string): string {
   const extension = /\.([^./]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';
   return (Object.hasOwn(typeByExtension, extension) && typeByExtension[extension]) || lookupType(extension);
@@ -41,5 +41,5 @@ export function rdfTypeOf(mediaType: string): string | undefined {
 /** A media type without its parameters. */
 export const typeWithout = (mediaType: string): string => mediaType.replace(/;.*/s, '').trim().toLowerCase();
 
-/** Whether a media type, without parameters, is that of pages: these may have RDF in them, and be more than that. */
+/** Whether a media type, without parameters, is one of HTML pages, which may have RDF in them besides other content. */
 export const isPage = (type: string): boolean => type === 'text/html' || type === 'application/xhtml+xml';

@@ -1,4 +1,4 @@
-/** What travels between the readers of formats and the import, and between the export and the writers of formats. */
+/** Members: what readers of formats give to an import, and an export to writers of formats. */
 import type { Quad } from '@rdfjs/types';
 import { CommandError } from '../errors.js';
 import type { ClientLinks } from '../resources/linkset.js';
@@ -6,11 +6,11 @@ import type { Rewrite } from '../storage/state/iri-rewriting.js';
 
 interface Common {
   /**
-   * Where it lies below the container that is imported into or exported, as in an IRI, its segments percent-encoded: `a/b%20c.ttl`.
+   * Its path below the container that is imported into or exported, as in an IRI, its segments percent-encoded: `a/b%20c.ttl`.
    * Containers end with a slash; the empty path is that container itself.
    */
   readonly path: string;
-  /** Where it was read, for people: `data/a.ttl` or `dump.nq:1731`. */
+  /** The place where it was read, for messages: `data/a.ttl` or `dump.nq:1731`. */
   readonly source: string;
   /** The metadata that clients manage, declared types as `type` among it; IRIs are absolute. */
   readonly links?: ClientLinks;
@@ -36,7 +36,7 @@ export interface ContainerMember extends Common {
 /** An RDF resource, or a part of one: parts that come later are added to it. */
 export interface GraphMember extends Common {
   readonly kind: 'rdf';
-  /** Triples, whose graph means nothing; IRIs are absolute, resolved against the IRI that the resource will have. */
+  /** Triples, whose graph component is ignored; IRIs are absolute, resolved against the IRI that the resource will have. */
   readonly quads: readonly Quad[];
   /** Their GSPO keys, where they come from the store. */
   readonly keys?: readonly string[];
@@ -58,7 +58,7 @@ export interface BytesMember extends Common {
   open(): AsyncIterable<Uint8Array>;
 }
 
-/** Something that a reader leaves out, and tells of in the report. */
+/** Something that a reader leaves out, for the report. */
 export interface LeftOut {
   readonly kind: 'left-out';
   readonly source: string;
@@ -77,13 +77,13 @@ export interface StateMember {
   readonly value: string;
 }
 
-/** Where state of components lies that clients have made. */
+/** Spaces of entries with the state of components that clients have made. */
 export const stateSpaces = ['access-grants', 'access-requests', 'subscriptions'];
 
 export type ResourceMember = ContainerMember | GraphMember | BytesMember;
 export type Member = ResourceMember | StateMember;
 
-/** Where a reader is, so that reading can continue after it after a crash: opaque to all but the reader. */
+/** A member with the cursor after it, by which an import continues after a crash; only the reader understands cursors. */
 export interface ReadStep {
   readonly member: Member | LeftOut;
   /** What `read` is given to continue after this member; to be asked for before the step after the next one is. */
@@ -96,7 +96,7 @@ export interface ReadStep {
 export interface MemberOptions {
   /** The IRI of the container that is imported into, with a slash at its end. */
   readonly into: string;
-  /** In graphs, names of graphs, links and lists. The first that fits is taken. */
+  /** Rewrites of IRIs in graphs, names of graphs, links and access lists. The first that fits is taken. */
   readonly rewrite: readonly Rewrite[];
   /** Go on after the member whose step had this cursor. */
   readonly cursor?: string;
@@ -113,16 +113,16 @@ export interface MemberReader {
 
 /** Writes one format. Members come in the order of their IRIs, containers before their members. */
 export interface Writer {
-  /** Comes back when it may be given more. */
+  /** Writes a member. Returns when the next one may be written (backpressure). */
   write(member: Member): Promise<void>;
-  /** Writes what stands at the end; nothing is whole before. */
+  /** Writes the end; the output is incomplete before. */
   end(): Promise<void>;
 }
 
-/** The source cannot be read any further, or the target takes no more; what came before is whole. The message is for people. */
+/** The source cannot be read any further, or the target cannot be written; earlier members are complete. The message is for the user. */
 export class TransferError extends CommandError {
   override readonly name = 'TransferError';
 }
 
-/** What a string says is wrong, at the line which the message names. All that came before it is whole. */
+/** A fault in a text, at the line that the message names. All members before it are complete. */
 export class SyntaxFault extends TransferError {}

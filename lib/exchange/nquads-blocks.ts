@@ -1,4 +1,4 @@
-/** The lines of N-Quads, block by block, with the place of each. */
+/** Parses N-Quads block by block, with the place of each quad. */
 import { isUtf8 } from 'node:buffer';
 import { EventEmitter } from 'node:events';
 import type { Quad } from '@rdfjs/types';
@@ -14,7 +14,7 @@ export interface Block {
   readonly ends: readonly number[];
   /** For each quad the number of its line, from 1. */
   readonly lines: readonly number[];
-  /** The byte of the text after all of its lines, and how many there were so far. */
+  /** The byte of the text after the block, and the number of lines so far. */
   readonly end: readonly [at: number, line: number];
   /** Bytes of the source that were read so far. */
   readonly read: number;
@@ -22,11 +22,11 @@ export interface Block {
   readonly fault?: SyntaxFault;
 }
 
-/** Bytes of a line: the longest literal that can be stored, escaped, fits. */
+/** The most bytes of a line: the longest literal that can be stored fits when it is escaped. */
 const longestLine = 20 << 20;
 const [tab, lineFeed, carriageReturn, space, hash] = [9, 10, 13, 32, 35];
 
-/** Lines of a block that have statements. */
+/** The lines of a block that have statements. */
 interface Lines {
   readonly bytes: Buffer;
   /** Where the text begins. */
@@ -88,7 +88,7 @@ class BlockReader {
   ) {
     ({ offset: this.offset, line: this.line } = start);
     this.usual = new UsualStatements(factory);
-    // With this prefix labels stay as they are; without the factory n3's own terms work out their parts at every access.
+    // With this prefix labels stay as they are. With a factory of ours, as n3's own terms compute their parts at every access.
     this.parser = new Parser({ format: 'application/n-quads', blankNodePrefix: '_:', factory: factory as never });
   }
 
@@ -118,7 +118,7 @@ class BlockReader {
 
   private statements({ bytes, first, before, starts }: Lines, block: Omit<Block, 'quads'>): Block {
     const quads: Quad[] = [];
-    // What is no UTF-8 is looked for line by line.
+    // A block with bytes that are no UTF-8 is decoded line by line, to find the faulty line.
     const text = isUtf8(bytes) ? bytes.toString('utf8', first) : undefined;
     // The character, and the number of the line, where the next line begins.
     let [at, next] = [0, before + 1];
@@ -138,7 +138,7 @@ class BlockReader {
     return { ...block, quads };
   }
 
-  /** Told of each quad n3 goes token by token: of a line with a million statements it reads two. */
+  /** Parses one line. With a callback for quads, n3 parses token by token: of a line with a million statements it reads two. */
   private oneLine(line: Buffer): Quad {
     if (!isUtf8(line)) throw new Error('It is no UTF-8');
     const text = new EventEmitter();
@@ -165,7 +165,7 @@ class BlockReader {
   }
 }
 
-/** Whether there is more in the line that begins there than blanks and a comment. */
+/** Whether the line that begins at an index has more than blanks and a comment. */
 function isStatement(bytes: Buffer, start: number): boolean {
   let at = start;
   while (bytes[at] === space || bytes[at] === tab) at++;

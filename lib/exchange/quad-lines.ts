@@ -1,4 +1,4 @@
-/** Triples as N-Triples whose blank nodes keep their labels, and back. */
+/** Writes and reads N-Triples in which blank nodes keep their labels. */
 import type { Quad } from '@rdfjs/types';
 import { Parser } from 'n3';
 import type { DataFactory } from 'rdf-data-factory';
@@ -11,7 +11,7 @@ export const quadLines = nTriplesWriter(true);
 export const quadLine = (quad: Quad): string => quadLines([quad]);
 
 /**
- * @param factory is asked for every term, blank nodes by their labels
+ * @param factory makes every term, blank nodes by their labels
  * @throws Error of n3 for what is no N-Triples
  */
 export function readQuadLines(text: string, factory: DataFactory<Quad>): Quad[] {

@@ -1,5 +1,5 @@
 /**
- * Files of RDF as parts of graphs: of one, but for datasets (N-Quads, TriG).
+ * Reads RDF files as parts of graphs: of one graph, or of several for datasets (N-Quads, TriG).
  *
  * Which parser reads what: n3 itself Turtle, TriG and N3 (rdf-parse wraps it, without what bounds its memory and tells the line) and the
  * lines of N-Triples and N-Quads; the parsers of the storage JSON-LD and RDF/XML, which refuse more; rdf-parse everything else.
@@ -22,10 +22,10 @@ import { SyntaxFault, TransferError } from './member.js';
 import { nquadsBlocks } from './nquads-blocks.js';
 import { streamedQuads } from './streamed-quads.js';
 
-/** Triples of a part, and characters of their terms. */
+/** The most triples of a part, and characters of their terms. */
 const [maxQuads, maxCharacters] = [10_000, 8 << 20];
 
-/** Bytes of a file that can be read only as a whole. */
+/** The most bytes of a file that can be parsed only as a whole. */
 const longestWhole = 16 << 20;
 
 export interface RdfFile {
@@ -35,7 +35,7 @@ export interface RdfFile {
   /** The IRI that the resource will have: relative references are relative to it. */
   readonly base: string;
   readonly rewrite: readonly Rewrite[];
-  /** Reads it, where nothing here does. */
+  /** The parser of another component, for a type that no parser here reads. */
   readonly parse?: ParseDocument | undefined;
   /** Each graph of N-Quads and TriG is taken; else files with named graphs are refused. */
   readonly takesGraphs?: boolean;
@@ -48,15 +48,15 @@ interface Found {
 }
 
 export interface RdfPart extends Found {
-  /** In the file. */
+  /** The file has further parts. */
   readonly hasMore: boolean;
   /** The next part is of the same graph. */
   readonly isOpen: boolean;
-  /** What its graph becomes, in files of a syntax that has named graphs. */
+  /** The place of its graph, in files of a syntax that has named graphs. */
   readonly place: GraphPlace | undefined;
   /** Triples of this part and those before it. */
   readonly count: number;
-  /** What `rdfParts` is given to continue after this part, where there is more. */
+  /** The argument of `rdfParts` that continues after this part, where there is more. */
   readonly known: string;
 }
 
@@ -69,7 +69,7 @@ export async function* rdfParts(file: RdfFile, known = ''): AsyncGenerator<RdfPa
   const [skipped = 0, digest = ''] = known === '' ? [] : [Number.parseInt(known, 10), known.replace(/^\d+:/, '')];
   const before = new KnownQuads();
   const rewriting = new IriRewriting(file.rewrite);
-  // Whether it has several graphs has to be known before the first of them.
+  // Whether the file has several graphs has to be known before the first part: the file is read twice.
   const places = isDataset(file) ? await placesOf(file) : undefined;
   let [quads, prefixes, count, characters]: [Quad[], Found['prefixes'], number, number] = [[], {}, 0, 0];
   let kept: Found['prefixes'] | undefined;
@@ -154,7 +154,7 @@ async function placesOf(rdf: RdfFile): Promise<GraphPlaces> {
 }
 
 /**
- * JSON-LD and RDF/XML, where what stands at the end may change what stands before, pages and shapes.
+ * Parses a file as a whole: JSON-LD and RDF/XML, whose end may change the meaning of earlier text, pages and shapes.
  * @throws SyntaxFault for what cannot be read
  */
 async function wholeDocument({ file, type, base, rewrite, parse }: RdfFile): Promise<Found> {
@@ -171,7 +171,7 @@ async function wholeDocument({ file, type, base, rewrite, parse }: RdfFile): Pro
   }
 }
 
-/** With labels that are the same each time. */
+/** Gives blank nodes labels that are the same each time. */
 function labelled(quads: readonly Quad[], key: string): Quad[] {
   const factory = new DataFactory<Quad>();
   const labels = new Map<string, Term>();

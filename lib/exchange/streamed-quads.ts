@@ -7,7 +7,7 @@ import type { FilePiece } from './byte-source.js';
 import type { DocumentFactory } from './document-factory.js';
 import { SyntaxFault } from './member.js';
 
-/** Bytes without any triple, prefixes, and brackets within brackets: more than any dump has, and little memory. */
+/** The most bytes without a triple, prefixes, and nested brackets: more than any dump has, and little memory. */
 const [longestStatement, maxPrefixes, deepest] = [20 << 20, 10_000, 1_000];
 
 export interface Quads {
@@ -25,7 +25,7 @@ export interface QuadSyntax {
   readonly format: string;
   /** The IRI that relative references resolve against; there are none without it. */
   readonly base?: string;
-  /** Of the file, for people. */
+  /** The name of the file, for messages. */
   readonly name: string;
 }
 
@@ -34,7 +34,7 @@ interface Token {
   readonly line: number;
 }
 
-/** What n3 tells on the way, which its types do not know yet. */
+/** Callbacks of n3 that its types do not have yet. */
 interface Observer {
   onQuad(error: Error | null, quad: Quad | null): void;
   onPrefix(prefix: string, iri: { readonly value: string }): void;
@@ -120,7 +120,7 @@ class Reading {
     }
   }
 
-  /** The quads that the work has found. */
+  /** Runs the work and gives the quads that the parser has found in it. */
   *take(work: () => void, read: number): Generator<Quads> {
     try {
       if (!this.fault) work();
@@ -135,7 +135,7 @@ class Reading {
     if (this.fault) throw this.fault;
   }
 
-  /** The first fault is told; what n3 says of the rest interests nobody. */
+  /** Keeps the first fault; later ones of n3 are consequences of it and are ignored. */
   private fail(message: string, cause?: Error): void {
     const line = (cause as { context?: { line?: number } } | undefined)?.context?.line ?? this.line;
     this.fault ??= new SyntaxFault(`${this.syntax.name}:${line}: ${message.slice(0, 300).replace(/\.$/, '')}.`, {

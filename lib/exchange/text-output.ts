@@ -1,9 +1,9 @@
-/** Text sent as fast as its reader takes it, also by gzip. */
+/** Writes text to a stream with backpressure, optionally by gzip. */
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 
-/** Characters that are sent at once. */
+/** Text is collected up to so many characters, and then written. */
 const maxWaiting = 64 << 10;
 
 export class TextOutput {
@@ -17,11 +17,11 @@ export class TextOutput {
     this.first = isGzip ? createGzip({ level: 1 }) : new PassThrough();
     this.sent = pipeline(this.first as Readable, out);
     this.failed = this.sent.then(() => new Promise<never>(() => {}));
-    // Whoever writes or ends hears of it.
+    // `write` and `end` throw the failure; until then it must not count as unhandled.
     this.failed.catch(() => {});
   }
 
-  /** Comes back when there may be more. @throws what the output throws */
+  /** Returns when more may be written. @throws what the output throws */
   async write(text: string): Promise<void> {
     this.waiting += text;
     if (this.waiting.length >= maxWaiting) await this.flush();

@@ -1,21 +1,21 @@
-/** Graphs as files of Turtle: readable where they are small, and else with a triple a line, as they come. */
+/** Writes graphs as files of Turtle: grouped and readable when small, otherwise streamed with a triple per line. */
 import { PassThrough } from 'node:stream';
 import type { Quad } from '@rdfjs/types';
 import { nTriplesWriter, writeTurtle } from '../rdf/turtle-writer.js';
 import type { TreeSink } from './file-tree.js';
 import type { GraphMember } from './member.js';
 
-/** From this number of triples on a graph is written with one of them a line. */
+/** From this number of triples on, a graph is written with one triple per line. */
 const maxReadable = 20_000;
 
-/** A graph that is written as it comes. */
+/** A large graph, whose parts are written as they come. */
 interface Streamed {
   readonly file: PassThrough;
   readonly lines: (quads: readonly Quad[]) => string;
   readonly added: Promise<void>;
 }
 
-/** A graph whose parts come one after the other. */
+/** A graph whose parts are collected until it ends or becomes large. */
 interface Waiting {
   readonly first: GraphMember;
   readonly quads: Quad[];
@@ -34,7 +34,7 @@ export class TurtleFiles {
 
   /**
    * Takes a part of a graph, or all of it.
-   * @param fileOf is asked once for each graph, with its first part, for the path of the file
+   * @param fileOf gives the path of the file; called once for each graph, with its first part
    */
   async write(member: GraphMember, fileOf: (first: GraphMember) => string): Promise<void> {
     if (this.streamed) return this.continueGraph(this.streamed, member);
@@ -51,7 +51,7 @@ export class TurtleFiles {
     if (!isLarge) return this.sink.add(file, Buffer.from(writeTurtle(quads, options)), facts);
     const stream = new PassThrough();
     const added = this.sink.add(file, stream, facts);
-    // Whoever writes next hears of it.
+    // The next call awaits the promise and throws; until then a rejection must not count as unhandled.
     added.catch(() => {});
     const streamed = { file: stream, lines: nTriplesWriter(), added };
     stream.write(writeTurtle([], options));

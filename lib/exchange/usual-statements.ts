@@ -17,7 +17,7 @@ const unescaped = (text: string): string =>
 export class UsualStatements {
   /** The character after the last statement, which begins the next line. */
   end = 0;
-  // Neighbours share them; the factory may give them other values than they have in the text.
+  // The last subject and graph, which successive statements share. `iri` is the text, as the factory may give the term another value.
   private subject: { readonly iri: string | undefined; readonly term: Quad_Subject } | undefined;
   private graph: { readonly iri: string | undefined; readonly term: Quad_Graph } | undefined;
 

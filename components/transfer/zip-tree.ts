@@ -1,5 +1,5 @@
 /**
- * The tree of the files in a ZIP. Everything in a ZIP is the claim of a stranger: names, sizes, and that there are so many files.
+ * The tree of the files in a ZIP. Nothing that a ZIP says of itself is trusted: names, sizes, and the number of files.
  * It must not write anything.
  */
 import type { Readable } from 'node:stream';
@@ -8,7 +8,7 @@ import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { type FileTree, type RefusedFile, TransferError, type TreeFile } from '../../lib/component/exchange.js';
 import { faultOfPath, longestTreePath, nameOfBytes, shownName } from './tree-names.js';
 
-/** What an archive may hold. */
+/** The most entries and bytes of a ZIP. */
 export interface ZipBounds {
   readonly entries: number;
   /** Bytes of all files together. */
@@ -16,10 +16,10 @@ export interface ZipBounds {
 }
 const usualBounds: ZipBounds = { entries: 1_000_000, bytes: 2 ** 40 };
 
-/** No honest file is so many times longer than it is compressed, unless it is short. */
+/** A file that is longer than `short`, and more than `maxRatio` times longer than its compressed bytes, is refused as a ZIP bomb. */
 const [maxRatio, short] = [1_000, 1 << 20];
 
-/** What is kept of an entry. */
+/** The facts about an entry that are kept in memory. */
 interface Kept {
   readonly path: string;
   readonly modified: number;
@@ -41,7 +41,7 @@ export async function openZipTree(file: string, bounds: ZipBounds = usualBounds)
       throw new TransferError(`${file} has ${zip.entryCount} entries; ${bounds.entries} are possible.`);
     const { kept, refused } = await entriesOf(zip).catch(unreadable(file));
     const total = [...kept.values()].reduce((sum, { size }) => sum + size, 0);
-    // Also where many entries share the same compressed bytes.
+    // Checks the sum as well: many entries may share the same compressed bytes.
     if (total > bounds.bytes || total > short + zip.fileSize * maxRatio)
       throw new TransferError(`${file} would become ${total} bytes, too many for its ${zip.fileSize}. It is refused.`);
     return new ZipTree(zip, { kept, refused, total });
@@ -69,7 +69,7 @@ async function entriesOf(zip: ZipFile): Promise<Entries> {
       last = path!;
     } else refused.push({ path: shown(path ?? shownName(bytes), last), refused: `It is left out: ${fault}.` });
   }
-  // A file that is a folder as well.
+  // Refuses a file whose path is also that of a folder.
   for (const path of [...kept.keys()])
     for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1))
       if (kept.delete(path.slice(0, at)))
@@ -79,13 +79,13 @@ async function entriesOf(zip: ZipFile): Promise<Entries> {
 
 const shown = (path: string, last: string): string => path.slice(0, 200) || `(without a name, behind ${last})`;
 
-/** Why an entry is not taken, as the end of a sentence. */
+/** Why an entry is left out, as the end of a sentence; `undefined`: it is taken. */
 function faultOf(entry: Entry, path: string, kept: ReadonlyMap<string, Kept>): string | undefined {
   if (path.includes('\\')) return 'its name has a backslash, which leads elsewhere on some systems';
   if (/^[A-Za-z]:\//.test(path)) return 'its name is absolute';
   const fault = path.length > longestTreePath ? 'its path is too long' : faultOfPath(path);
   if (fault !== undefined) return fault;
-  // The upper half has the mode where the entry was made on Unix, whose links have this one.
+  // The upper half has the file mode when the ZIP was made on Unix; 0o120000 is a symbolic link.
   const mode = entry.externalFileAttributes >>> 16;
   if ((mode & 0o170000) === 0o120000) return 'it is a symbolic link, which is not followed';
   if (![0, 0o100000, 0o040000].includes(mode & 0o170000)) return 'it is neither a file nor a folder';
@@ -123,7 +123,7 @@ class ZipTree implements FileTree {
     this.all = [...kept.values(), ...refused].sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
   }
 
-  /** Folders that have no entry of their own come as well, as they do where a ZIP was unpacked. */
+  /** Also gives folders that have no entry of their own but files in them, as after unpacking. */
   async *files(after?: string): AsyncGenerator<TreeFile | RefusedFile> {
     let folder = '';
     for (const entry of this.all) {
@@ -151,7 +151,7 @@ class ZipTree implements FileTree {
     return { path, size, modified, open: () => this.contentOf(entry) };
   }
 
-  /** The bytes as they are in the ZIP. The method of yauzl that promises the same calls another one. */
+  /** The compressed bytes. By callback: yauzl's promise version of this method calls another method. */
   private rawOf(start: number, length: number): Promise<Readable> {
     return new Promise((resolve, reject) => {
       this.zip.openReadStreamLowLevel(start, length, 0, length, false, null, (error, stream) =>
@@ -194,7 +194,7 @@ async function* inflated(raw: Readable): AsyncGenerator<Buffer> {
   }
 }
 
-/** The folders that the path lies in, itself where it is one, but for those that the other folder lies in. */
+/** The folders on a path, the path itself included if it is one, except those that are on the path of `folder`, too. */
 function* foldersBetween(folder: string, path: string): Generator<string> {
   for (let at = path.indexOf('/'); at >= 0; at = path.indexOf('/', at + 1)) {
     const each = path.slice(0, at + 1);

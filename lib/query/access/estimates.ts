@@ -15,7 +15,7 @@ const maxCounted = 64;
 /** With closed graphs, sampling ends after so many open matches, or after `maxRead` keys. */
 const enoughCounted = 32;
 const maxRead = 128;
-/** When the sample had fewer open matches: the cost, in keys, at which the keys of all open graphs are collected for an exact count. */
+/** When the sample had fewer open matches: up to this cost, in keys, the keys of all open graphs are collected for an exact count. */
 const exactUpTo = 1024;
 /** Bytes that a key takes in LevelDB's compressed tables, about. */
 const bytesPerKey = 34;

@@ -13,7 +13,7 @@ import { rdf, xsd } from '../../rdf/vocabulary.js';
 import { lengthAt, separator, firstAt as start, suffixStart } from './key-layout.js';
 import { orderOf } from './key-order.js';
 
-/** The first digit of an encoded number, by sign and size, in the order of numbers: below -1, above -1, 0, below 1, above, and so on. */
+/** The first digit of an encoded number: negative infinity, below -1, below 0, 0, below 1, above, infinity, not a number. */
 const cases = {
   negativeInfinity: 0,
   large: 1,

@@ -120,7 +120,7 @@ export class Connection {
   }
 }
 
-/** The address with the password in it: pg ignores the option `password` beside an address. */
+/** The address with the password in it: pg would take the empty one of the address instead of an option `password`. */
 function withPassword(address: string, password: string | undefined): string {
   if (password === undefined) return address;
   const url = new URL(address);

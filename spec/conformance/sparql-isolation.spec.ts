@@ -144,16 +144,13 @@ describe('SPARQL isolation', function () {
           const query = encodeURIComponent(`SELECT ?ao ?bo { ${crossOf('abc')} }`);
           const { host, hostname, port } = new URL(server().root);
           const ending = await new Promise((resolve) => {
-            const socket = connect(Number(port), hostname);
+            const socket = connect({ port: Number(port), host: hostname, allowHalfOpen: true });
             socket.write(`GET /.lws/sparql?query=${query} HTTP/1.0\r\nHost: ${host}\r\nAccept: text/csv\r\n\r\n`);
-            let text = '';
-            socket.on('data', (chunk) => {
-              text += chunk;
-            });
-            // On a busy machine the limit is met before the first byte, and the query is refused as a whole.
-            const isRefusal = (): boolean => /^HTTP\/1\.1 422 /.test(text);
             socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code));
-            socket.on('end', () => resolve(isRefusal() ? 'ECONNRESET' : 'as if it were whole'));
+            // libuv reports a reset that comes together with data as an end, and leaves its error to what is written next.
+            socket
+              .on('end', () => socket.write('?', (error) => resolve(error ? 'ECONNRESET' : 'as if it were whole')))
+              .resume();
           });
           expect(ending).to.equal('ECONNRESET');
         });

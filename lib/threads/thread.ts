@@ -156,7 +156,8 @@ export class Thread<F extends Functions = Functions> {
     if (!call) return;
     const { take, answers } = call.options;
     if ('value' in message) call.resolve(message.value);
-    else if ('fault' in message) call.reject(errorOf(message.fault));
+    // What was told to end fails by that.
+    else if ('fault' in message) call.reject(this.isEnding ? this.failure : errorOf(message.fault));
     else if ('part' in message)
       void this.follow(call, async () => {
         await take?.(message.part as never);

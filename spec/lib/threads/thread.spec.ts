@@ -1,0 +1,41 @@
+/** What a caller of a thread hears when the thread is ended, and when it fails by itself. */
+import { expect } from 'chai';
+import { ThreadEnded } from '../../../lib/threads/line.js';
+import { Thread } from '../../../lib/threads/thread.js';
+import type { WaitingFunctions } from './waiting-thread.js';
+
+const made = (): Thread<WaitingFunctions> =>
+  new Thread({ script: new URL('./waiting-thread.js', import.meta.url), limits: {} });
+
+const failureOf = (work: Promise<unknown>): Promise<Error> =>
+  work.then(
+    () => expect.fail('It succeeded.'),
+    (error) => error as Error,
+  );
+
+describe('A thread', () => {
+  it('that is told to end amid a call ends it as one that was interrupted, and not as one that failed', async () => {
+    const thread = made();
+    let asked = (): void => {};
+    const isAsked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const wait = (): Promise<void> => {
+      asked();
+      return new Promise(() => {});
+    };
+    const failure = failureOf(thread.call('ask', undefined, { answers: { wait } }));
+    await isAsked;
+    await thread.end();
+    expect(await failure).to.be.instanceOf(ThreadEnded);
+    expect(await failureOf(thread.call('refuse', undefined))).to.be.instanceOf(ThreadEnded);
+  });
+
+  it('that fails by itself is told of by the name and the words of its fault', async () => {
+    const thread = made();
+    const failure = await failureOf(thread.call('refuse', undefined));
+    expect(failure).not.to.be.instanceOf(ThreadEnded);
+    expect([failure.name, failure.message]).to.deep.equal(['RangeError', 'a fault of its own']);
+    await thread.end();
+  });
+});

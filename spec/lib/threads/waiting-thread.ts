@@ -1,0 +1,20 @@
+/** The script of a thread that holds something and waits for its caller. */
+import { type Caller, hold, serve } from '../../../lib/threads/serve.js';
+
+const opened = hold(async () => ({ close: async () => {} }));
+
+const functions = {
+  /** Asks until it is told to end. */
+  async ask(_: undefined, caller: Caller<{ wait: () => Promise<void> }, never>): Promise<void> {
+    await opened;
+    await caller.ask('wait');
+  },
+  async refuse(): Promise<void> {
+    await opened;
+    throw new RangeError('a fault of its own');
+  },
+};
+
+export type WaitingFunctions = typeof functions;
+
+serve(functions);

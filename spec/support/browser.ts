@@ -102,15 +102,30 @@ export class Console {
 export async function axeFindings(page: Page): Promise<string[]> {
   // Over the protocol: the policy of the page lets nothing be added to it.
   const session = await page.context().newCDPSession(page);
-  await session.send('Runtime.evaluate', { expression: readFileSync(axe, 'utf8') });
-  const { result } = await session.send('Runtime.evaluate', {
-    expression: `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] }).then(({ violations }) =>
-      violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 160)).join(' | ')))`,
-    awaitPromise: true,
-    returnByValue: true,
-  });
-  await session.detach();
-  return result.value as string[];
+  const evaluated = async (expression: string): Promise<unknown> => {
+    const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+      expression,
+      awaitPromise: true,
+      returnByValue: true,
+    });
+    if (exceptionDetails !== undefined)
+      throw new Error(`axe-core: ${exceptionDetails.exception?.description ?? exceptionDetails.text}`);
+    return result.value;
+  };
+  try {
+    // axe-core fails where what it looks at is exchanged under it, as an editor does after a pause in typing.
+    for (let tries = 1; ; tries++)
+      try {
+        await evaluated(`${readFileSync(axe, 'utf8')}; 0`);
+        return (await evaluated(`axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-practice'] }).then(({ violations }) =>
+          violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 160)).join(' | ')))`)) as string[];
+      } catch (error) {
+        if (tries === 5) throw error;
+        await page.waitForTimeout(300);
+      }
+  } finally {
+    await session.detach();
+  }
 }
 
 /** A block of specs in a browser; without one they are skipped, and the run says so. */

@@ -2,17 +2,32 @@
 import { isIdentity } from '../authorization/did.js';
 import type { Component } from '../component/contract.js';
 import { type Settings, SettingsError } from '../settings.js';
-import { type CoreSettings, coreSettings, readBaseUri } from './core-settings.js';
+import { coreSettings, readBaseUri } from './core-settings.js';
+import { blobPlaceOf, formatsOf } from './open-store.js';
 import { assertUsableTls } from './usable-tls.js';
 
-/** Refuses what would be unsafe or cannot work. @throws SettingsError with one sentence that names the setting */
+/**
+ * Refuses what would be unsafe or cannot work, in the settings of components too.
+ * @throws SettingsError with one sentence that names the setting, and where its value is from
+ */
 export function assertUsable(all: Settings, components: readonly Component[]): void {
+  try {
+    assertEach(all, components);
+    blobPlaceOf(all, components);
+    formatsOf(all, components);
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    throw new SettingsError(error.message + sourcesOf(all, error.message));
+  }
+}
+
+function assertEach(all: Settings, components: readonly Component[]): void {
   const settings = all.of(coreSettings);
   const { accessControl, owners, devOpen, requireHttps, corsOrigins, systemPrefix, listenPort } = settings;
   const refuse = (message: string): never => {
-    throw new SettingsError(message + sourcesOf(all, message));
+    throw new SettingsError(message);
   };
-  const { url, loopback } = usableBaseUri(settings, refuse);
+  const { url, loopback } = readBaseUri(settings);
   if (!/^\/[A-Za-z0-9._~-]+$/.test(systemPrefix) || /^\/(?:app|callback|\.well-known|\.{1,2})$/i.test(systemPrefix))
     refuse(`lws.system-prefix is ${JSON.stringify(systemPrefix)}; expected one path segment such as /.lws.`);
   for (const owner of owners)
@@ -50,14 +65,6 @@ export function assertUsable(all: Settings, components: readonly Component[]): v
         'or unset lws.require-https.',
     );
   if (listenPort === 0 && url.port === '' && loopback) refuse('lws.listen-port is 0; expected a port from 1 to 65535.');
-}
-
-function usableBaseUri(settings: CoreSettings, refuse: (message: string) => never): ReturnType<typeof readBaseUri> {
-  try {
-    return readBaseUri(settings);
-  } catch (error) {
-    return refuse((error as Error).message);
-  }
 }
 
 /** Where the settings that a message names have their values from, but for defaults: in brackets, or nothing. */

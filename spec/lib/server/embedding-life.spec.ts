@@ -103,6 +103,14 @@ describe('A server within a program that cannot work', () => {
       /^lws\.base-uri is "ftp:\/\/a"; expected an http or https URI\. \(lws\.base-uri from the call/,
     ],
     [{ 'lws.base-uri': 'https://a.example', 'lws.dev.open': false }, /^lws\.owners is empty/],
+    [
+      { 'lws.blobs.s3.endpoint': 'https://s3.example' },
+      /^lws\.blobs\.s3\.endpoint .* \(lws\.blobs\.s3\.endpoint from the call of createServer\)$/,
+    ],
+    [
+      { 'lws.tls.acme.email': 'a@a.example' },
+      /^lws\.tls\.acme\.email .* \(lws\.tls\.acme\.email from the call of createServer\)$/,
+    ],
     [{ 'lws.components': ['not-there'] }, /^lws\.components names not-there, which cannot be loaded/],
   ] as const)
     it(`is refused with a sentence: ${JSON.stringify(settings)}`, async () => {

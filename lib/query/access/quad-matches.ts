@@ -98,6 +98,8 @@ export interface QuadMatches {
    * @param part `named` when it is absent
    */
   estimate(bound: Terms, part?: DatasetPart): Promise<number>;
+  /** Some of the matches, from all over where that is possible. */
+  sample(bound: Terms, wanted: Wanted, most: number): Promise<Terms[]>;
   close(): Promise<void>;
 }
 
@@ -171,6 +173,14 @@ class KeyMatches implements QuadMatches {
     const some = few.slice(0, maxEstimated).map((graph) => keyPrefix([own![0], own![1], own![2], graph], false));
     const counts = await Promise.all(some.map((range) => keysBehind(iterators, range)));
     return counts.reduce((sum, count) => sum + count, 0) * (few.length / Math.max(1, some.length));
+  }
+
+  async sample(bound: Terms, wanted: Wanted, most: number): Promise<Terms[]> {
+    for await (const block of this.stream(bound, wanted)) {
+      const step = Math.ceil(block.length / most);
+      return block.filter((_terms, at) => at % step === 0);
+    }
+    return [];
   }
 
   close(): Promise<void> {

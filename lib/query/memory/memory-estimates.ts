@@ -4,7 +4,7 @@
  */
 import { roughly } from '../access/estimates.js';
 import type { GraphVerdicts } from './graph-verdicts.js';
-import { ended, type LayerScan, stopped } from './layer-scan.js';
+import { ended, type LayerScan, type MatchScan, stopped } from './layer-scan.js';
 
 /** Up to so many quads are counted one by one, `atATime` of them between two looks at `maxDecided`. */
 const maxCounted = 2048;
@@ -64,4 +64,35 @@ async function judged(scan: LayerScan, verdicts: GraphVerdicts): Promise<number>
     if (found >= enough) return (found * scan.length) / (count * length);
   }
   return 0;
+}
+
+/** Quads after a place that are searched for a match. */
+const maxSearched = 16;
+
+/**
+ * Matches at evenly spaced places, each as a scan that is at it.
+ * @param verdicts on the graphs of the scans; absent: all are open
+ */
+export async function sampled(
+  scans: readonly LayerScan[],
+  verdicts: GraphVerdicts | undefined,
+  most: number,
+): Promise<readonly MatchScan[]> {
+  const length = scans.reduce((sum, scan) => sum + scan.length, 0);
+  const found: MatchScan[] = [];
+  let before = 0;
+  let sample = 0;
+  for (const scan of scans) {
+    const { from, to } = scan.range;
+    for (; sample < most; sample++) {
+      const at = from + Math.floor(((sample + 0.5) * length) / most) - before;
+      if (at >= to) break;
+      const own = scan.within(at, Math.min(to, at + maxSearched));
+      let next = own.next();
+      for (; next === stopped; next = own.next()) await verdicts?.ask();
+      if (next !== ended) found.push(own);
+    }
+    before += scan.length;
+  }
+  return found;
 }

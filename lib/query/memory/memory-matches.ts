@@ -120,6 +120,13 @@ class MemoryMatches implements QuadMatches {
     return ids ? this.scans.estimate(ids, part) : 0;
   }
 
+  async sample(bound: Terms, { part, places }: Wanted, most: number): Promise<Terms[]> {
+    await this.decide([bound], part);
+    const ids = this.idsOf(bound);
+    const found = ids ? await this.scans.sample(ids, part, most) : [];
+    return found.map((scan) => this.termsAt(scan, bound, places));
+  }
+
   async close(): Promise<void> {}
 
   /** The numbers of the bound terms; `undefined`: one of them is in no quad. */

@@ -6,6 +6,7 @@ import type { DatasetPart, GraphGate } from '../access/graph-gate.js';
 import { graphAt } from '../access/key-reader.js';
 import { GraphVerdicts } from './graph-verdicts.js';
 import { type Copies, LayerScan, type MatchScan, numberIn } from './layer-scan.js';
+import { sampled } from './memory-estimates.js';
 import type { Layer, MemoryView } from './memory-view.js';
 import { LeapingScan } from './ordered-scans.js';
 import { type Ids, orderPlaces, type QuadRange, rangeFor, rangeIn } from './sorted-quads.js';
@@ -18,6 +19,8 @@ export interface MemoryScans {
   /** Scans that give each term of a place, once per scan. In some order, the place is the next one after the bound terms. */
   distinct(ids: Ids, place: number, part: DatasetPart): readonly MatchScan[];
   estimate(ids: Ids, part: DatasetPart): number | Promise<number>;
+  /** Scans that are each at a match, from all over the matches. */
+  sample(ids: Ids, part: DatasetPart, most: number): Promise<readonly MatchScan[]>;
   /** Has the authorizer decide the graphs at which scans have stopped. */
   ask(part: DatasetPart): Promise<void>;
 }
@@ -61,6 +64,13 @@ export function plainScans(
         const { from, to } = rangeFor(layer.quads, own);
         return sum + to - from;
       }, 0),
+    sample: (ids, part, most) => {
+      const scans = layers.flatMap((layer) => {
+        const own = numbersIn(layer, ids);
+        return own ? [new LayerScan(layer, rangeFor(layer.quads, own), own, verdicts[part], undefined)] : [];
+      });
+      return sampled(scans, verdicts[part], most);
+    },
     ask: (part) => verdicts[part]!.ask(),
   };
 }

@@ -7,7 +7,7 @@ import { graphAt } from '../access/key-reader.js';
 import { GraphIntervals } from './graph-intervals.js';
 import { GraphVerdicts } from './graph-verdicts.js';
 import { LayerScan, type MatchScan } from './layer-scan.js';
-import { estimated } from './memory-estimates.js';
+import { estimated, sampled } from './memory-estimates.js';
 import { leapingScan, type MemoryScans, numbersIn } from './memory-scans.js';
 import type { Layer, MemoryView } from './memory-view.js';
 import { MergedScan, SortedScan } from './ordered-scans.js';
@@ -72,9 +72,16 @@ class OpenScans implements MemoryScans {
   }
 
   estimate(ids: Ids, name: DatasetPart): number | Promise<number> {
-    const part = this.parts[name];
-    if (this.isShut(ids, part)) return 0;
-    const all = this.layers.flatMap((layer) => {
+    return estimated(this.scansOf(ids, this.parts[name]), this.parts[name].verdicts);
+  }
+
+  sample(ids: Ids, name: DatasetPart, most: number): Promise<readonly MatchScan[]> {
+    return sampled(this.scansOf(ids, this.parts[name]), this.parts[name].verdicts, most);
+  }
+
+  private scansOf(ids: Ids, part: Part): readonly LayerScan[] {
+    if (this.isShut(ids, part)) return [];
+    return this.layers.flatMap((layer) => {
       const own = numbersIn(layer, ids);
       if (!own) return [];
       const isBound = own[graphAt] >= 0;
@@ -82,7 +89,6 @@ class OpenScans implements MemoryScans {
       const few = isBound ? undefined : slices({ layer, isBase: layer === this.layers[0], own, whole }, part);
       return few ?? [new LayerScan(layer, whole, own, isBound ? undefined : part.verdicts, undefined)];
     });
-    return estimated(all, part.verdicts);
   }
 
   ask(part: DatasetPart): Promise<void> {

@@ -20,7 +20,7 @@ import { type Execution, holdsFor, oneBlock, spend, unit } from './execution.js'
 import { leftJoin, markedRows, semiJoin } from './existence.js';
 import { grouped } from './group.js';
 import { hashJoin } from './hash-join.js';
-import { inOrder } from './join-order.js';
+import { JoinOrder } from './join-order.js';
 import { joinPattern } from './join-pattern.js';
 import { joinService } from './join-service.js';
 import { distinct, ordered, sliced } from './modifiers.js';
@@ -83,14 +83,21 @@ async function* join(execution: Execution, plan: JoinPlan, input: Blocks | undef
     bind(part.certain);
   }
   const outer = new Set(bound);
+  let count = 1;
   if (input) {
     const [first, all] = await peek(rows);
     rows = all;
-    first?.forEach((token, slot) => {
+    count = Math.max(1, first.length);
+    first[0]?.forEach((token, slot) => {
       if (token !== undefined) outer.add(slot);
     });
   }
-  for (const item of await inOrder(execution, [...plan.patterns, ...others], outer)) {
+  const items = [...plan.patterns, ...others];
+  const order = items.length > 1 ? await JoinOrder.of(execution, items, { bound: outer, rows: count }) : undefined;
+  for (let taken = 0; taken < items.length; taken++) {
+    let some: readonly Row[] | undefined;
+    if (order?.isOpen && !isFirst) [some, rows] = await peek(rows);
+    const item = (await order?.next(taken === 0 ? outer : bound, some)) ?? items[0]!;
     const isPattern = 'places' in item;
     rows = isPattern ? joinPattern(execution, item, rows) : execute(execution, item, isFirst ? undefined : rows);
     isFirst = false;
@@ -103,8 +110,8 @@ function split<T>(items: readonly T[], test: (item: T) => boolean): [yes: T[], n
   return [items.filter(test), items.filter((item) => !test(item))];
 }
 
-/** The first row, and all of them. */
-async function peek(blocks: Blocks): Promise<[Row | undefined, Blocks]> {
+/** The first rows, and all of them. */
+async function peek(blocks: Blocks): Promise<[readonly Row[], Blocks]> {
   const iterator = blocks[Symbol.asyncIterator]();
   const first = await iterator.next();
   async function* all(): AsyncGenerator<Row[]> {
@@ -114,7 +121,7 @@ async function peek(blocks: Blocks): Promise<[Row | undefined, Blocks]> {
       await iterator.return?.();
     }
   }
-  return [first.done ? undefined : first.value[0], all()];
+  return [first.done ? [] : first.value, all()];
 }
 
 async function* filtered(input: Blocks, conditions: readonly Expression[]): AsyncGenerator<Row[]> {

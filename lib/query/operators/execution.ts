@@ -7,13 +7,17 @@ import type { ServiceAnswer, ServiceCall } from '../access/service-call.js';
 import { booleanOf, type Value } from '../expressions/values.js';
 import type { Blocks, Existence, Expression, Pattern, Plan, Row, Slot } from '../plan/plan.js';
 
+type Memory = Map<Plan | Pattern | Existence, Map<string, unknown>>;
+
 export interface Execution {
   readonly matches: QuadMatches;
   /** The graphs that have no quad; absent: there are none. */
   readonly emptyGraphs: EmptyGraphs | undefined;
   readonly width: number;
   /** What parts of the plan remember from one block to the next. */
-  readonly memory: Map<Plan | Pattern | Existence, Map<string, unknown>>;
+  readonly memory: Memory;
+  /** What holds for all rows of an EXISTS that is run for each. */
+  readonly lasting: Memory;
   readonly assertTime: () => void;
   /** A few rows are enough, so that the first are to come soon. */
   readonly isHasty: boolean;
@@ -61,10 +65,16 @@ export async function* oneBlock(rows: Row[]): AsyncGenerator<Row[]> {
 /** The key of a cache: a node of the plan and its role, since one path may be cached by steps and as a table of rows. */
 export interface Remembered {
   readonly part: Plan | Pattern | Existence;
-  readonly as: 'steps' | 'rows' | 'answers' | 'service' | 'matches' | 'nodes' | 'graphs';
+  readonly as: 'steps' | 'rows' | 'answers' | 'service' | 'matches' | 'nodes' | 'graphs' | 'counts' | 'order';
 }
 
-export function recall<T>({ memory }: Execution, { part, as }: Remembered, make: () => T): T {
+export const recall = <T>({ memory }: Execution, what: Remembered, make: () => T): T => recalled(memory, what, make);
+
+/** The same, also for the other rows of an EXISTS: what does not depend on the terms that stand for its variables. */
+export const recallLasting = <T>({ lasting }: Execution, what: Remembered, make: () => T): T =>
+  recalled(lasting, what, make);
+
+function recalled<T>(memory: Memory, { part, as }: Remembered, make: () => T): T {
   const own = memory.get(part) ?? new Map<string, unknown>();
   if (!own.has(as)) own.set(as, make());
   memory.set(part, own);

@@ -12,7 +12,7 @@ import {
   type SemiJoinPlan,
   type Slot,
 } from '../plan/plan.js';
-import { blockLength, type Execution, emptyRow, gathered, holdsFor, oneBlock, recall } from './execution.js';
+import { blockLength, type Execution, emptyRow, gathered, holdsFor, oneBlock, recallLasting } from './execution.js';
 import { havePartners } from './hash-join.js';
 import { forService } from './join-service.js';
 
@@ -111,16 +111,16 @@ async function partneredEach(
   existence: Existence,
   rows: readonly Row[],
 ): Promise<readonly boolean[]> {
-  const answers = recall(execution, { part: existence, as: 'answers' }, () => new Map<string, boolean>());
+  const answers = recallLasting(execution, { part: existence, as: 'answers' }, () => new Map<string, boolean>());
   const found: boolean[] = [];
   for (const row of rows) {
     execution.assertTime();
-    const key = joinTokens(row, existence.shared);
+    // What stands for variables further out stands for them here, too (SPARQL 1.1 18.6, substitute).
+    const outer = emptyRow(execution);
+    for (const slot of existence.shared) outer[slot] = row[slot];
+    const key = joinTokens(outer, existence.mentioned);
     let answer = answers.get(key);
     if (answer === undefined) {
-      // What stands for variables further out stands for them here, too (SPARQL 1.1 18.6, substitute).
-      const outer = emptyRow(execution);
-      for (const slot of existence.shared) outer[slot] = row[slot];
       const own: Execution = { ...execution, outer, memory: new Map(), isHasty: true };
       answer = await hasRows(run(own, existence.whole));
       if (answers.size >= maxAnswers) answers.clear();

@@ -3,10 +3,11 @@
  * waiting for. It must not join.
  */
 
+import { roughly } from '../access/estimates.js';
 import type { Terms } from '../access/key-reader.js';
 import type { Wanted } from '../access/quad-matches.js';
 import { type Blocks, type Pattern, type Place, type Row, type Slot, termAt } from '../plan/plan.js';
-import { type Execution, recall } from './execution.js';
+import { type Execution, recall, recallLasting } from './execution.js';
 
 /** Rows that may be gathered before it is decided how they are joined. */
 const maxGathered = 65_536;
@@ -16,7 +17,6 @@ const firstLookups = 64;
 export type Table = ReadonlyMap<string, readonly Terms[]>;
 
 export interface PatternMemory {
-  estimate: number | undefined;
   /** Lookups that go together. */
   lookups: number;
   scans: number;
@@ -25,17 +25,70 @@ export interface PatternMemory {
 
 export const memoryOf = (execution: Execution, pattern: Pattern): PatternMemory =>
   recall(execution, { part: pattern, as: 'matches' }, () => ({
-    estimate: undefined,
     lookups: firstLookups,
     scans: 0,
     tables: new Map(),
   }));
 
+interface Counts {
+  estimate: number | undefined;
+  fanOut: ReadonlyMap<Slot, number> | undefined;
+}
+
+const countsOf = (execution: Execution, pattern: Pattern): Counts =>
+  recallLasting(execution, { part: pattern, as: 'counts' }, () => ({ estimate: undefined, fanOut: undefined }));
+
 /** How many keys the pattern's own terms leave. */
 export async function estimateOf(execution: Execution, pattern: Pattern): Promise<number> {
-  const memory = memoryOf(execution, pattern);
-  memory.estimate ??= await execution.matches.estimate(constants(pattern), pattern.part);
-  return memory.estimate;
+  const counts = countsOf(execution, pattern);
+  counts.estimate ??= await execution.matches.estimate(constants(pattern), pattern.part);
+  return counts.estimate;
+}
+
+/** Matches for a term without a look at the data: a subject has few, an object more and a graph many. */
+const usual = [8, 1000, 20, 50];
+/** Values of a property that a subject has. */
+const usualValues = 2;
+
+/** How many matches a pattern has for a term of each of its variables, as far as can be said without a look at the data. */
+export function usualFanOut({ places }: Pattern, rows: number): ReadonlyMap<Slot, number> {
+  const [, predicate, object] = places;
+  const isGiven = (place: Place): boolean => !!place && 'token' in place;
+  const ofSubject = !isGiven(predicate) ? usual[0]! : isGiven(object) ? 1 : usualValues;
+  const fanOut = new Map<Slot, number>();
+  places.forEach((place, at) => {
+    if (place && 'slot' in place) fanOut.set(place.slot, Math.min(rows, at === 0 ? ofSubject : usual[at]!));
+  });
+  return fanOut;
+}
+
+/** Matches of which it is counted how many others have the same term. */
+const maxSampled = 8;
+
+/** How many matches the pattern has for a term of each of its variables, about; of what the caller may read. */
+export async function fanOutOf(execution: Execution, pattern: Pattern): Promise<ReadonlyMap<Slot, number>> {
+  const counts = countsOf(execution, pattern);
+  counts.fanOut ??= await sampledFanOut(execution, pattern);
+  return counts.fanOut;
+}
+
+async function sampledFanOut(execution: Execution, pattern: Pattern): Promise<ReadonlyMap<Slot, number>> {
+  const { matches } = execution;
+  const { part, places, wanted } = pattern;
+  const own = constants(pattern);
+  const all = await estimateOf(execution, pattern);
+  const samples =
+    all <= 1 || wanted.length === 0 ? [] : await matches.sample(own, wantedOf(execution, pattern), maxSampled);
+  const fanOut = new Map<Slot, number>();
+  for (const at of wanted) {
+    const bounds = samples.map((terms) => own.map((token, place) => (place === at ? terms[at] : token)));
+    const found = await Promise.all(bounds.map((bound) => matches.estimate(bound as Terms, part)));
+    // A term with many matches is in the sample as many times as often.
+    const mean = found.length / found.reduce((sum, count) => sum + 1 / Math.max(1, count), 0);
+    const { slot } = places[at] as { slot: Slot };
+    if (!fanOut.has(slot)) fanOut.set(slot, samples.length === 0 ? Math.min(1, all) : Math.min(all, roughly(mean)));
+  }
+  return fanOut;
 }
 
 export const constants = ({ places }: Pattern): Terms =>

@@ -36,6 +36,7 @@ export function startRun(
     emptyGraphs: options.emptyGraphs,
     width,
     memory: new Map(),
+    lasting: new Map(),
     assertTime,
     isHasty,
     texts: { left: maxOfTexts },

@@ -87,23 +87,24 @@ function existenceOf(
   names.terms = unite([before, certain]);
   const whole = compile(pattern, names);
   names.terms = before;
-  const shared = mentionedIn(pattern, names).filter((slot) => outer.has(slot));
-  const counter = names.unnamed();
+  const mentioned = mentionedIn(pattern, names);
+  const shared = mentioned.filter((slot) => outer.has(slot));
+  const slots = { shared, mentioned, counter: names.unnamed() };
   const parts = [...partsOf(whole)];
   const asksOthers = parts.some(({ kind }) => kind === 'service');
   // Once for all rows, up to the first.
-  if (shared.length === 0 && !asksOthers) return { right: whole, conditions: [], whole, way: 'each', shared, counter };
+  if (shared.length === 0 && !asksOthers) return { right: whole, conditions: [], whole, way: 'each', ...slots };
   const { rest: right, conditions } = withoutConditions(whole, outer);
   const open = new Set([...outer].filter((slot) => !certain.has(slot)));
   // Where nothing joins them, each row would be put together with all of the right side.
   const isJoined = conditions.length === 0 || [...right.certain].some((slot) => outer.has(slot));
   if (right.isJoinable && isJoined && !parts.some((part) => beginsAtOneOf(part, open)))
-    return { right, conditions, whole, way: 'through', shared, counter };
-  if (isIndependent(right, outer)) return { right, conditions, whole, way: 'alone', shared, counter };
+    return { right, conditions, whole, way: 'through', ...slots };
+  if (isIndependent(right, outer)) return { right, conditions, whole, way: 'alone', ...slots };
   // It would be asked for each row.
   if (asksOthers)
     throw new NotCompiledError('SERVICE within an EXISTS that depends on each row would be asked for each');
-  return { right: whole, conditions: [], whole, way: 'each', shared, counter };
+  return { right: whole, conditions: [], whole, way: 'each', ...slots };
 }
 
 /** The slots of the variables that are written in a pattern. */
@@ -128,7 +129,7 @@ export function minusPlan(left: Plan, right: Plan, names: Names): Plan {
   const all = new Set(shared);
   const minus = isSubset(all, left.certain) && isSubset(all, right.certain) ? 'always' : 'perhaps';
   const way = right.isJoinable && minus === 'always' ? 'through' : 'alone';
-  return semiJoin(left, { right, conditions: [], whole: right, way, minus, shared, counter }, false);
+  return semiJoin(left, { right, conditions: [], whole: right, way, minus, shared, mentioned: shared, counter }, false);
 }
 
 function semiJoin(left: Plan, existence: Existence, isKept: boolean): SemiJoinPlan {

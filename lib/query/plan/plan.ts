@@ -87,8 +87,10 @@ export interface Existence {
   readonly way: 'through' | 'alone' | 'each';
   /** Of MINUS, of which only partners count that share a bound variable: whether rows and partners always do. */
   readonly minus?: 'always' | 'perhaps';
-  /** The slots that the answer depends on. */
+  /** The slots of a row that the answer depends on. */
   readonly shared: readonly Slot[];
+  /** The slots that it is written with: the answer depends on no other term of the rows further out. */
+  readonly mentioned: readonly Slot[];
   /** Where rows carry their number through the right side. */
   readonly counter: Slot;
 }

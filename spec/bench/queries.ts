@@ -1,0 +1,146 @@
+/**
+ * CPU of queries in the shapes of BSBM, SP2Bench and WatDiv with our engine, from the index in memory and below HTTP, and with Oxigraph in memory,
+ * in turn over the same quads; the answers are compared. Run it with `node dist/spec/bench/queries.js [products] [part of a name]`: a product
+ * makes some 240 quads, so that 4 000 of them make a million. It is no spec and asserts nothing.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Term } from '@rdfjs/types';
+import { Store } from 'oxigraph';
+import { answersOf } from '../../lib/query/answers.js';
+import type { BuilderFunctions } from '../../lib/query/memory/memory-index-builder.js';
+import { MemoryLayers } from '../../lib/query/memory/memory-layers.js';
+import { parseQuery } from '../../lib/query/parse/parse-query.js';
+import { openLevel, writeBatch } from '../../lib/storage/engine/durable-level.js';
+import { encodeGraph, otherKeys } from '../../lib/storage/graphs/quad-keys.js';
+import { Thread } from '../../lib/threads/thread.js';
+import { graphsOf, shapeQueries } from './query-shapes.js';
+
+const products = Number(process.argv[2] ?? 400);
+const only = process.argv[3] ?? '';
+/** What Oxigraph does not end. */
+const unanswered = /member.*NOT EXISTS|[?]m4/;
+/** Milliseconds after which a query of ours is given up. */
+const patience = 20_000;
+
+const folder = mkdtempSync(join(tmpdir(), 'quadpod-bench-'));
+const level = await openLevel(folder);
+const oxigraph = new Store();
+const writeTerm = (term: Term): string => {
+  if (term.termType !== 'Literal') return `<${term.value}>`;
+  const text = JSON.stringify(term.value);
+  return term.datatype.value.endsWith('#string') ? text : `${text}^^<${term.datatype.value}>`;
+};
+let [quads, graphs] = [0, 0];
+for (const [graph, own] of graphsOf(products)) {
+  graphs++;
+  quads += own.length;
+  await writeBatch(
+    level,
+    (batch) => {
+      for (const key of encodeGraph(graph, own)) for (const each of [key, ...otherKeys(key)]) batch.put(each, '');
+    },
+    () => ['M\u0000bench', ''],
+  );
+  const lines = own.map(
+    ({ subject, predicate, object }) => `${[subject, predicate, object].map(writeTerm).join(' ')} <${graph}> .\n`,
+  );
+  oxigraph.load(lines.join(''), { format: 'application/n-quads', no_transaction: true } as never);
+}
+const builder = new Thread<BuilderFunctions>({
+  script: new URL('../../lib/query/memory/memory-index-builder.js', import.meta.url),
+  limits: {},
+});
+const index = (await builder.call('build', { folder, maxQuads: 2 * quads }))!;
+await builder.end();
+const layers = new MemoryLayers();
+layers.use({ version: 1, sequence: 0, data: index });
+
+/** Every second block of eight graphs. */
+const visible = new Set([...graphsOf(products)].map(([graph]) => graph).filter((_, at) => (at >> 3) % 2 === 0));
+const everything = { all: true, known: (_graph: string) => true, resolve: () => Promise.resolve() };
+const half: typeof everything = { ...everything, all: false, known: (graph) => visible.has(graph) };
+
+const textOf = (term: Term | undefined): string => (term === undefined ? '' : writeTerm(term));
+/** Oxigraph has other columns for `*`, and none for what is not bound. */
+const rowOf = (row: readonly (Term | undefined)[]): string => row.map(textOf).sort().join(' ').trim();
+const isOrdered = (text: string): boolean => /ORDER BY/.test(text);
+
+async function ours(text: string, readable: typeof everything): Promise<string[]> {
+  const snapshot = level.snapshot();
+  const memory = await layers.view({ version: 1, sequence: 1000 }, { graphs: [], unsettled: [] }, level, snapshot);
+  const end = performance.now() + patience;
+  const assertTime = (): void => {
+    if (performance.now() > end) throw new Error('too late');
+  };
+  const answers = answersOf(await parseQuery(text, 'http://bench.example/'), {
+    ...{ level, snapshot, memory, readable, assertTime },
+  });
+  try {
+    if (/ASK/.test(text)) return [String(await answers.truth())];
+    const rows: string[] = [];
+    for await (const block of answers.rows()) for (const row of block) rows.push(rowOf(row));
+    return rows;
+  } finally {
+    await answers.close();
+    await snapshot.close();
+  }
+}
+
+function theirs(text: string): string[] {
+  if (unanswered.test(text)) return [];
+  const found = oxigraph.query(text, { use_default_graph_as_union: true }) as Map<string, Term>[] | boolean;
+  if (typeof found === 'boolean') return [String(found)];
+  return found.map((row) => rowOf([...row.values()]));
+}
+
+const milliseconds = (usage: NodeJS.CpuUsage): number => (usage.user + usage.system) / 1000;
+
+/** The median CPU of some runs in ms, after some that warm up; fewer of long ones. */
+async function cost(run: () => unknown): Promise<number> {
+  const times: number[] = [];
+  for (let spent = 0; spent < 400 || times.length < 3; ) {
+    const before = process.cpuUsage();
+    await run();
+    times.push(milliseconds(process.cpuUsage(before)));
+    spent += times.at(-1)!;
+  }
+  const warm = times.slice(times.length >> 1).sort((a, b) => a - b);
+  return warm[warm.length >> 1]!;
+}
+
+const sorted = (rows: string[], text: string): string => (isOrdered(text) ? rows : rows.sort()).join('\n');
+
+console.log(`${quads} quads in ${graphs} graphs, of which ${visible.size} are readable in the last columns; CPU in ms`);
+console.log('| query | rows | Oxigraph | ours | ratio | half readable | to all |\n|---|---|---|---|---|---|---|');
+const ratios: number[] = [];
+for (const [name, text] of shapeQueries.filter(([each]) => each.includes(only))) {
+  try {
+    const [own, other] = [await ours(text, everything), theirs(text)];
+    const isSame = sorted(own, text) === sorted(other, text);
+    const [mine, peer, some] = [
+      await cost(() => ours(text, everything)),
+      await cost(() => theirs(text)),
+      await cost(() => ours(text, half)),
+    ];
+    ratios.push(mine / peer);
+    const numbers = [
+      peer.toFixed(2),
+      mine.toFixed(2),
+      (mine / peer).toFixed(2),
+      some.toFixed(2),
+      (some / mine).toFixed(2),
+    ];
+    console.log(
+      `| ${[name, isSame ? own.length : `${own.length}, NOT THOSE ${other.length}`, ...numbers].join(' | ')} |`,
+    );
+  } catch (error) {
+    console.log(`| ${name} | ${(error as Error).message} |`);
+  }
+}
+console.log(
+  `geometric mean of the ratios: ${Math.exp(ratios.reduce((sum, each) => sum + Math.log(each), 0) / ratios.length).toFixed(2)}`,
+);
+await level.close();
+rmSync(folder, { recursive: true });

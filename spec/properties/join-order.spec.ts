@@ -1,0 +1,139 @@
+/**
+ * The order in which patterns are written does not matter: neither for the rows, nor much for what is read to find them, in keys. Random
+ * queries of patterns that hang together, over products with offers of vendors, publications and persons.
+ */
+import { expect } from 'chai';
+import type { QuadMatches } from '../../lib/query/access/quad-matches.js';
+import { matchesOf } from '../../lib/query/dataset.js';
+import type { MemoryView } from '../../lib/query/memory/memory-view.js';
+import { startRun } from '../../lib/query/operators/run.js';
+import { parseQuery } from '../../lib/query/parse/parse-query.js';
+import { compileQuery } from '../../lib/query/plan/compile-query.js';
+import type { LevelSnapshot } from '../../lib/storage/engine/durable-level.js';
+import { graphsOf } from '../bench/query-shapes.js';
+import { type SpecLevel, specLevel } from '../lib/query/engine-dataset.js';
+import { inMemory } from '../lib/query/engine-memory.js';
+import { runs } from '../support/speed.js';
+import { Random } from './sparql-random.js';
+
+const base = 'http://bench.example/';
+/** Properties: what has them, and what their values are. */
+const properties: readonly (readonly [from: string, name: string, to: string])[] = [
+  ['product', 'producer', 'producer'],
+  ['product', 'feature', 'feature'],
+  ['product', 'label', 'text'],
+  ['offer', 'product', 'product'],
+  ['offer', 'vendor', 'vendor'],
+  ['offer', 'deliveryDays', 'days'],
+  ['review', 'reviewFor', 'product'],
+  ['review', 'reviewer', 'person'],
+  ['review', 'rating1', 'rating'],
+  ['person', 'likes', 'product'],
+  ['person', 'follows', 'person'],
+  ['person', 'country', 'country'],
+  ['vendor', 'country', 'country'],
+  ['publication', 'creator', 'person'],
+  ['publication', 'cites', 'publication'],
+];
+
+/** Patterns that hang together, one of them with a term. */
+function randomPatterns(random: Random): string[] {
+  const variables = [{ name: '?v0', kind: random.pick(['product', 'person', 'offer', 'review', 'publication']) }];
+  const patterns: string[] = [];
+  const length = 3 + random.below(4);
+  for (let tries = 0; patterns.length < length && tries < 100; tries++) {
+    const at = random.pick(variables);
+    const [from, name, to] = random.pick(properties);
+    const isForth = from === at.kind;
+    if (!isForth && to !== at.kind) continue;
+    const other = isForth ? to : from;
+    const known = variables.filter(({ kind, name: own }) => kind === other && own !== at.name);
+    const next = known.length > 0 && random.below(3) === 0 ? random.pick(known).name : `?v${variables.length}`;
+    if (!known.some(({ name: own }) => own === next)) variables.push({ name: next, kind: other });
+    patterns.push(isForth ? `${at.name} <${base}v#${name}> ${next}` : `${next} <${base}v#${name}> ${at.name}`);
+  }
+  const anchor = variables.find(({ kind }) => ['product', 'person', 'vendor', 'feature'].includes(kind));
+  if (anchor === undefined) return patterns;
+  const term = `<${base}${anchor.kind}/${random.below(3)}>`;
+  return patterns.map((pattern) =>
+    pattern
+      .split(' ')
+      .map((word) => (word === anchor.name ? term : word))
+      .join(' '),
+  );
+}
+
+/** Counts the keys that are read: a lookup is worth four of a scan. */
+function counted(matches: QuadMatches, read: { keys: number }): QuadMatches {
+  return {
+    costs: matches.costs,
+    async *stream(bound, wanted) {
+      for await (const block of matches.stream(bound, wanted)) {
+        read.keys += block.length;
+        yield block;
+      }
+    },
+    async lookUp(bounds, wanted) {
+      const found = await matches.lookUp(bounds, wanted);
+      read.keys += found.reduce((sum, { length }) => sum + length, 4 * bounds.length);
+      return found;
+    },
+    count: (bound, part) => matches.count(bound, part),
+    distinct: (bound, place, part) => matches.distinct(bound, place, part),
+    estimate: (bound, part) => matches.estimate(bound, part),
+    sample: (bound, wanted, most) => matches.sample(bound, wanted, most),
+    close: () => matches.close(),
+  };
+}
+
+describe('The order of patterns', function () {
+  this.timeout(300_000);
+  let data: SpecLevel;
+  let snapshot: LevelSnapshot;
+  let memory: MemoryView;
+  before(async () => {
+    data = await specLevel();
+    await data.fill(new Map([...graphsOf(60)]));
+    snapshot = data.level.snapshot();
+    memory = await inMemory(data.level, snapshot, []);
+  });
+  after(async () => {
+    await snapshot.close();
+    await data.close();
+  });
+
+  const ran = async (patterns: readonly string[]): Promise<{ rows: number; keys: number }> => {
+    const { algebra } = await parseQuery(`SELECT * { ${patterns.join(' . ')} }`, base);
+    const read = { keys: 0 };
+    const readable = { all: true, known: () => true, resolve: async () => {} };
+    const matches = matchesOf({ level: data.level, snapshot, memory, readable }, () => {});
+    const run = startRun({ matches: counted(matches, read) }, compileQuery(algebra, base));
+    let rows = 0;
+    for await (const block of run.rows) {
+      rows += block.length;
+      if (rows > 200_000) break;
+    }
+    await run.close();
+    return { rows, keys: read.keys };
+  };
+
+  it('changes neither rows nor, by more than 2 times, the keys that are read', async () => {
+    let compared = 0;
+    for (let seed = 1; compared < runs(1200); seed++) {
+      const random = new Random(seed);
+      const patterns = randomPatterns(random);
+      const first = await ran(patterns);
+      if (first.rows > 200_000) continue;
+      compared++;
+      for (let turn = 0; turn < 5; turn++) {
+        const other = [...patterns].sort(() => random.below(3) - 1);
+        const again = await ran(other);
+        expect(again.rows, patterns.join('\n')).to.equal(first.rows);
+        expect(again.keys, `seed ${seed}\n${patterns.join('\n')}\n---\n${other.join('\n')}`).to.be.within(
+          first.keys / 2 - 64,
+          first.keys * 2 + 64,
+        );
+      }
+    }
+  });
+});

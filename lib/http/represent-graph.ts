@@ -46,27 +46,30 @@ function graphReply(
   const { storage, req, record } = asked;
   if (!representation) return isLargeGraph(record.triples ?? 0) ? representLines(asked) : undefined;
   const current = representation.revision === record.revision ? record : (storage.store.record(record.iri) ?? record);
-  const reply = wholeReply(storage, current, representation);
-  // Nearly every request asks for nothing else, so the answer is made once.
-  if (!isConditional(req)) return reply;
-  const { tag } = representation;
-  if (!isNotModified(preconditions(req), tag, current)) return reply;
-  return notModified({ ...(reply.fields as Record<string, string>) });
+  const { whole, unchanged } = keptReplies(storage, current, representation);
+  if (!isConditional(req)) return whole;
+  // Most caches send the one tag that they were given.
+  const isSame = req.headers['if-none-match'] === whole.fields['ETag'];
+  return isSame || isNotModified(preconditions(req), representation.tag, current) ? unchanged : whole;
 }
 
-const wholeReplies = new WeakMap<Representation, Reply>();
+/** Nearly every request asks for one of these, so they are made once. */
+interface KeptReplies {
+  readonly whole: Reply;
+  readonly unchanged: Reply;
+}
 
-function wholeReply(storage: Storage, record: ResourceRecord, representation: Representation): Reply {
-  let reply = wholeReplies.get(representation);
-  if (!reply) {
-    const fields = {
-      ...graphFields(storage, record, representation),
-      'Content-Length': String(representation.bytes.length),
-    };
-    reply = { status: 200, fields, body: representation.bytes };
-    wholeReplies.set(representation, reply);
+const replies = new WeakMap<Representation, KeptReplies>();
+
+function keptReplies(storage: Storage, record: ResourceRecord, representation: Representation): KeptReplies {
+  let kept = replies.get(representation);
+  if (!kept) {
+    const { bytes } = representation;
+    const fields = { ...graphFields(storage, record, representation), 'Content-Length': String(bytes.length) };
+    kept = { whole: { status: 200, fields, body: bytes }, unchanged: notModified(fields) };
+    replies.set(representation, kept);
   }
-  return reply;
+  return kept;
 }
 
 const graphFields = (

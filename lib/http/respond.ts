@@ -80,7 +80,7 @@ const combined = new WeakMap<Reply, { common: Fields; fields: Fields }>();
 
 function allFields(reply: Reply, common: Fields): Fields {
   const { status, body } = reply;
-  const isKept = status === 200 && Buffer.isBuffer(body);
+  const isKept = status === 304 || (status === 200 && Buffer.isBuffer(body));
   const known = isKept ? combined.get(reply) : undefined;
   if (known?.common === common) return known.fields;
   const fields: Record<string, string | readonly string[]> = { ...common, ...reply.fields };

@@ -8,6 +8,7 @@ import type { Transaction } from '../storage/engine/transaction.js';
 import { applied, type KeyDifference } from '../storage/graphs/graph-changes.js';
 import { charactersOf } from '../storage/graphs/graph-keys.js';
 import { defaultTurtle, isLargeGraph, lineCounter } from '../storage/graphs/graph-lines.js';
+import { changedSize } from '../storage/graphs/turtle-size.js';
 import type { ResourceRecord } from '../storage/state/records.js';
 import type { Content } from './body.js';
 import { stageHeaderLinks } from './metadata.js';
@@ -74,7 +75,8 @@ export async function changeGraph(
   const { added, removed } = change;
   const triples = had + added.length - removed.length;
   const isSame = added.length === 0 && removed.length === 0;
-  const prefixes = joinedPrefixes(isSame ? {} : delta.prefixes, before.prefixes ?? {});
+  const known = before.prefixes ?? {};
+  const prefixes = joinedPrefixes(isSame ? {} : delta.prefixes, known);
   const facts = { kind: 'rdf', mediaType: turtle, triples, prefixes } as const;
   if (isSame) return { facts: { ...facts, size: before.size }, isSame };
   if (length !== undefined)
@@ -89,7 +91,9 @@ export async function changeGraph(
   }
   if (!delta.after && !(keys && (isPatient || documents.isSmall(had)))) return undefined;
   const changed = small ?? applied(await tx.graph(before), change);
-  const written = delta.after ?? defaultTurtle(changed, iri, prefixes);
+  const isSum = !delta.after && keys && prefixes === known;
+  const size = isSum ? changedSize({ keys, size: before.size }, changed, { base: iri, prefixes }) : undefined;
+  const written = delta.after ?? (size === undefined ? defaultTurtle(changed, iri, prefixes) : { size });
   const content: Content = { kind: 'rdf', document: { keys: changed.keys, prefixes, ...written } };
   if (keys && !isLargeGraph(triples)) tx.putGraph(iri, keys, changed);
   else await tx.replaceGraph(before, changed.keys);

@@ -38,6 +38,23 @@ function notModified(s: StorageUnderTest): void {
       expect((await s.get(iri, { 'If-None-Match': '"other"' })).status).to.equal(200);
     });
 
+  it('Conditional requests rule 2: the answer 304 is of the present state, however often it was given', async () => {
+    const { iri } = await s.stored('text/turtle', '<> a <#C> .');
+    const before = await s.tag(iri);
+    const fields = { 'If-None-Match': before };
+    const first = await s.get(iri, fields);
+    const again = await s.get(iri, fields);
+    expect([first.status, again.status]).to.deep.equal([304, 304]);
+    const lasting = ({ headers: { date: _date, 'lws-request-id': _id, ...others } }: Answer) => others;
+    expect(lasting(again)).to.deep.equal(lasting(first));
+    expect((await s.get(iri, { 'If-None-Match': before.slice(0, -1) })).status).to.equal(200);
+    expect((await s.put(iri, 'text/turtle', '<> a <#D> .', { 'If-Match': before })).status).to.equal(204);
+    const now = await s.get(iri, fields);
+    expect([now.status, now.text.includes('#D')]).to.deep.equal([200, true]);
+    const { status, headers } = await s.get(iri, { 'If-None-Match': now.headers['etag']! });
+    expect([status, headers['etag']]).to.deep.equal([304, now.headers['etag']]);
+  });
+
   it('Conditional requests rule 2: a satisfied If-None-Match on a container is 304', async () => {
     const container = await s.container();
     const tag = await s.tag(container);

@@ -74,6 +74,18 @@ describeStorage(
         expect(answer.headers['access-control-allow-origin'], String(answer.status)).to.equal(app);
     });
 
+    it('CORS: what is kept of a 304 is not of one origin', async () => {
+      const { iri } = await s.stored('text/turtle', '<> a <#C> .');
+      const fields = { 'If-None-Match': (await s.get(iri)).headers['etag']! };
+      for (const Origin of [undefined, app, 'https://other.example', undefined, app]) {
+        const answer = await s.get(iri, Origin === undefined ? fields : { ...fields, Origin });
+        expect(answer.status).to.equal(304);
+        const alone = await s.get(iri, Origin === undefined ? {} : { Origin });
+        for (const name of ['access-control-allow-origin', 'access-control-expose-headers', 'vary'])
+          expect(answer.headers[name], `${name} for ${Origin}`).to.equal(alone.headers[name]);
+      }
+    });
+
     for (const [what, target] of [
       ['an existing', () => s.scratch],
       ['an absent', () => s.fresh()],

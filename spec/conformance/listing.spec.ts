@@ -100,6 +100,28 @@ describeStorage(
       expect(listing(await s.get(container)).items.find(({ id }) => id.endsWith('Z'))!.size).to.equal(size);
     });
 
+    it('Rule 9.1: size is that of the default Turtle after every small change, too', async () => {
+      const container = await s.container();
+      const lines = Array.from({ length: 40 }, (_, i) => `<#s${i % 4}> <#p${i % 3}> "${i}" .`).join('');
+      const { iri } = await s.stored(
+        'text/turtle',
+        `@prefix e: <http://e.example/> . [] e:has [ e:p () ] . ${lines}`,
+        `${container}g`,
+      );
+      for (const update of [
+        'INSERT DATA { <#s1> <#p1> "é\\n", <#it>, <http://e.example/x> ; a <#T> . <#new> <#p0> 1, 2.5, "x"@en }',
+        'DELETE DATA { <#new> <#p0> 1 . <#s1> <#p1> "1" }',
+        'DELETE DATA { <#new> <#p0> 2.5, "x"@en }',
+        'INSERT DATA { <#s1> <#p1> _:b . _:b <#p> 1 }',
+        'PREFIX f: <http://f.example/> INSERT DATA { <#s1> f:p1 f:x }',
+        'DELETE DATA { <#s1> <http://f.example/p1> <http://f.example/x> }',
+      ]) {
+        expect((await s.patch(iri, 'application/sparql-update', update)).status, update).to.equal(204);
+        const { size } = listing(await s.get(container)).items[0]!;
+        expect(size, update).to.equal((await s.get(iri, { Accept: 'text/turtle' })).bytes.length);
+      }
+    });
+
     for (const Accept of ['application/ld+json', 'application/json'])
       it(`Resource endpoints, GET of a container: ${Accept} gets the same document, the type echoed`, async () => {
         const container = await filled(s);

@@ -4,7 +4,7 @@
  */
 
 import { createHash, randomUUID } from 'node:crypto';
-import { existsSync, linkSync, readdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -53,6 +53,23 @@ describe('The sweep at a start', () => {
     expect((await checkStore(disk.store, { content: true })).faults).to.deep.equal([]);
     expect(marks()).to.deep.equal([]);
   }
+
+  it('finds a storage without folders for blobs until there are some, and those that earlier versions made', async () => {
+    const folders = (): string[] => readdirSync(join(disk.folder, 'blobs')).sort();
+    expect(folders()).to.deep.equal(['tmp']);
+    const blobs = await Promise.all(['a', 'b', 'c'].map((name) => commit(name, name)));
+    const used = [...new Set(blobs.map((blob) => blob.slice(0, 2)))];
+    expect(folders()).to.deep.equal([...used, 'tmp'].sort());
+    const other = used.includes('00') ? '01' : '00';
+    mkdirSync(join(disk.folder, 'blobs', other));
+    const stray = `${other}000000-0000-4000-8000-000000000000`;
+    writeFileSync(place(stray), 'x');
+    expect((await checkStore(disk.store)).faults.join()).to.match(new RegExp(stray));
+    await disk.store.blobs.remove(stray);
+    disk = await disk.reopen();
+    await commit('d', 'd');
+    await expectInOrder();
+  });
 
   it('removes an upload that was cut off', async () => {
     writeFileSync(mark(randomUUID()), 'half of');

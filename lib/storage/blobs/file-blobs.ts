@@ -16,8 +16,8 @@ import { assertDigest, type BlobFacts, DamagedBlobError, verified } from './blob
 import { type BlobLocation, type Blobs, type BlobWriter, HeldBlobs } from './blobs.js';
 
 const coalescedBytes = 256 << 10;
-/** A folder for each first two digits of a blob's name. */
-const subfolders = Array.from({ length: 256 }, (_, i) => i.toString(16).padStart(2, '0'));
+/** Of the first two digits of a blob's name, which lies in it. */
+const isSubfolder = (name: string): boolean => /^[0-9a-f]{2}$/.test(name);
 
 export class FileBlobs extends HeldBlobs implements Blobs {
   readonly name = 'blobs/';
@@ -26,6 +26,8 @@ export class FileBlobs extends HeldBlobs implements Blobs {
   isNew = false;
   readonly space: DiskSpace;
   private readonly folder: string;
+  /** The folders that are there, each with what resolves when its name is on the disk. */
+  private readonly made = new Map<string, Promise<void>>();
   /** Folders that blobs were removed from: `close` syncs them. */
   private readonly thinned = new Set<string>();
 
@@ -39,15 +41,26 @@ export class FileBlobs extends HeldBlobs implements Blobs {
     return existsSync(this.folder);
   }
 
-  /** Makes the directories. @throws the file system's error when it cannot be written */
+  /** Makes the directories, but those that a first blob makes. @throws the file system's error when it cannot be written */
   async open(): Promise<void> {
     await mkdir(join(this.folder, 'tmp'), { recursive: true, mode: 0o700 });
-    const there = new Set(await readdir(this.folder));
-    const missing = subfolders.filter((name) => !there.has(name));
-    await Promise.all(missing.map((name) => mkdir(join(this.folder, name), { mode: 0o700 })));
-    // Also when none is missing: an earlier process may have made them and ended before the sync.
+    const there = (await readdir(this.folder)).filter(isSubfolder);
+    // Those that are there, too: an earlier process may have made them and ended before the sync.
     for (const folder of [this.folder, this.location.dataDir]) await syncPath(folder);
-    this.isNew = missing.length === subfolders.length;
+    for (const name of there) this.made.set(name, Promise.resolve());
+    this.isNew = there.length === 0;
+  }
+
+  /** Returns when the folder of a blob is there, and its name on the disk. */
+  private makeFolderOf(blob: string): Promise<void> {
+    const name = blob.slice(0, 2);
+    let making = this.made.get(name);
+    if (!making) {
+      making = makeIfMissing(join(this.folder, name)).then(() => syncPath(this.folder));
+      this.made.set(name, making);
+      making.catch(() => this.made.delete(name));
+    }
+    return making;
   }
 
   private place(blob: string): string {
@@ -62,6 +75,7 @@ export class FileBlobs extends HeldBlobs implements Blobs {
   async create(blob: string = randomUUID()): Promise<BlobWriter> {
     await this.space.assertSome();
     try {
+      await this.makeFolderOf(blob);
       const file = await open(this.mark(blob), 'wx', 0o600);
       return new OpenBlob(blob, file, this.mark(blob), this.place(blob));
     } catch (error) {
@@ -93,7 +107,7 @@ export class FileBlobs extends HeldBlobs implements Blobs {
   /** Removes a blob that nothing refers to. Readers that have it open keep it until they are done. */
   async remove(blob: string): Promise<void> {
     await this.held;
-    this.thinned.add(join(this.place(blob), '..'));
+    if (this.made.has(blob.slice(0, 2))) this.thinned.add(join(this.place(blob), '..'));
     await unlinkIfThere(this.place(blob));
     await unlinkIfThere(this.mark(blob));
   }
@@ -142,7 +156,7 @@ export class FileBlobs extends HeldBlobs implements Blobs {
 
   /** Every blob file in its place; for `check`. */
   async *all(): AsyncGenerator<string> {
-    for (const name of subfolders) yield* await readdir(join(this.folder, name));
+    for (const name of await readdir(this.folder)) if (isSubfolder(name)) yield* await readdir(join(this.folder, name));
   }
 
   /** The size of a blob in bytes, `undefined` when it is missing; for `check`. */
@@ -228,6 +242,13 @@ const outOfSpace = (error: unknown): unknown => {
     ? storageFull(`writing a blob: ${code}`, error)
     : error;
 };
+
+/** A recursive `mkdir` would tell another error where there is no space. */
+async function makeIfMissing(folder: string): Promise<void> {
+  await mkdir(folder, { mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error;
+  });
+}
 
 async function isOlder(path: string, ms: number): Promise<boolean> {
   const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));

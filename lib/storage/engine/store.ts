@@ -296,8 +296,8 @@ export class Store extends StoreListeners {
       if (!record) this.recordCache.delete(iri);
       else if (record.kind === 'container' || this.recordCache.has(iri)) this.recordCache.set(iri, record);
     }
-    for (const [iri, { keys, isNew }] of transaction.graphs)
-      this.graphs.replaced(iri, transaction.records.get(iri)?.revision, isNew ? undefined : keys);
+    for (const [iri, { keys, isPartners }] of transaction.graphs)
+      this.graphs.replaced(iri, transaction.records.get(iri)?.revision, isPartners ? undefined : keys);
     for (const key of transaction.entries.keys()) this.derivations.delete(key);
     this.hidden.committed(transaction);
     this.tell('commit', transaction);

@@ -175,7 +175,7 @@ export class Transaction {
     this.assertVisible(iri);
     const { keys, added, removed } = 'added' in after ? after : { keys: after, ...difference(before, after) };
     const triples = { before: before.length, after: keys.length };
-    this.graphs.set(iri, { added, removed, before, keys, triples, isPart: false, isNew: before.length === 0 });
+    this.graphs.set(iri, { added, removed, before, keys, triples, isPart: false });
   }
 
   /**
@@ -186,13 +186,13 @@ export class Transaction {
    */
   putPartnersGraph(iri: string, own: readonly string[], after: number): void {
     this.assertVisible(iri);
-    const change = { added: own, removed: [], before: [], keys: own, isPart: false, isNew: true };
+    const change = { added: own, removed: [], before: [], keys: own, isPart: false };
     this.graphs.set(iri, { ...change, triples: { before: 0, after }, isPartners: true });
   }
 
   deleteGraph(iri: string, before: readonly string[]): void {
     const triples = { before: before.length, after: 0 };
-    this.graphs.set(iri, { added: [], removed: before, before, keys: undefined, triples, isPart: false, isNew: false });
+    this.graphs.set(iri, { added: [], removed: before, before, keys: undefined, triples, isPart: false });
   }
 
   /** Replaces the graph of a resource where the old or the new one is large. @throws GraphInTheWay */
@@ -201,7 +201,7 @@ export class Transaction {
     this.assertVisible(iri);
     const { before, ...diff } = await blockDifference(this.graphBlocks(record), blocksOf(keys));
     const triples = { before, after: keys.length };
-    this.graphs.set(iri, { ...diff, before: undefined, keys, triples, isPart: false, isNew: before === 0 });
+    this.graphs.set(iri, { ...diff, before: undefined, keys, triples, isPart: false });
   }
 
   /**
@@ -212,7 +212,7 @@ export class Transaction {
   changeGraph(iri: string, { added, removed }: KeyDifference, before: number): void {
     this.assertVisible(iri);
     const triples = { before, after: before + added.length - removed.length };
-    this.graphs.set(iri, { added, removed, before: undefined, keys: undefined, triples, isPart: true, isNew: false });
+    this.graphs.set(iri, { added, removed, before: undefined, keys: undefined, triples, isPart: true });
   }
 
   /** Deletes a large graph: it is hidden, and its quads are removed later. */
@@ -253,7 +253,7 @@ export class Transaction {
   private noteGraph(iri: string, keys: GraphKeys | undefined, before: number): void {
     const triples = { before, after: keys?.length ?? 0 };
     const change = { added: [], removed: [], before: before === 0 ? [] : undefined, keys };
-    this.graphs.set(iri, { ...change, triples, isPart: false, isNew: keys !== undefined });
+    this.graphs.set(iri, { ...change, triples, isPart: false });
   }
 
   private assertVisible(iri: string): void {

@@ -1,13 +1,17 @@
-/** Reads graphs from the disk, with a cache of small ones. */
+/** Reads graphs from the disk, with a cache of small ones: of those that were read, and of those that were written last. */
 import { LRUCache } from 'lru-cache';
 import { keyBlocks, type Level, type LevelSnapshot } from '../engine/durable-level.js';
 import { type KeyRange, type ResourceRecord, rangeOf, readRecord, recordKey } from '../state/records.js';
-import type { GraphKeys } from './graph-keys.js';
+import { charactersOf, type GraphKeys } from './graph-keys.js';
 import { decodeKeys } from './quad-decoding.js';
 import { encodeGraph, graphPrefix, separator } from './quad-keys.js';
 
-/** Larger graphs are not cached, so that prefetching them is useless. */
+/** To prefetch larger graphs is not worth the memory. */
 const prefetchedTriples = 2_000;
+/** Bytes of keys that are kept in all, whoever wrote them: those of some two thousand graphs of 20 triples. */
+const keptBytes = 8 << 20;
+/** What a key in memory takes beside its characters, in bytes. */
+const keyOverhead = 32;
 
 /** The keys of a graph whose subjects begin with a string. */
 export function subjectRange(graph: string, beginning: string): KeyRange {
@@ -18,11 +22,11 @@ export function subjectRange(graph: string, beginning: string): KeyRange {
 }
 
 export class CommittedGraphs {
-  /** Small graphs by resource, valid for one revision; its size is counted in keys. */
+  /** Small graphs by resource, valid for one revision. */
   private readonly cache = new LRUCache<string, { revision: string; keys: readonly string[] }>({
-    maxSize: 40_000,
-    maxEntrySize: prefetchedTriples,
-    sizeCalculation: ({ keys }) => keys.length + 1,
+    maxSize: keptBytes,
+    maxEntrySize: keptBytes >> 4,
+    sizeCalculation: ({ keys }, iri) => iri.length + charactersOf(keys) + (keys.length + 4) * keyOverhead,
   });
 
   constructor(private readonly level: Level) {}
@@ -73,7 +77,11 @@ export class CommittedGraphs {
     return this.level.hasMany([...keys]);
   }
 
-  /** Updates the cache when a transaction that replaced a graph is on the disk. @param keys absent: the graph is not cached */
+  /**
+   * Updates the cache when a transaction that made or replaced a graph is on the disk: what was written last is likely to be read,
+   * changed or deleted next.
+   * @param keys absent: the graph is gone, or only a part of it is known
+   */
   replaced(iri: string, revision: string | undefined, keys: GraphKeys | undefined): void {
     if (revision !== undefined && Array.isArray(keys)) this.cache.set(iri, { revision, keys });
     else this.cache.delete(iri);

@@ -18,8 +18,6 @@ export interface GraphChange extends KeyDifference {
   readonly triples: { readonly before: number; readonly after: number };
   /** Only `added` and `removed` are known of a large graph; its other keys stay. */
   readonly isPart: boolean;
-  /** There was no graph before. */
-  readonly isNew: boolean;
   /** The transaction's partner writes the graph; `keys` and `added` have only the statements about the resource itself, for indexes. */
   readonly isPartners?: true;
 }

@@ -13,7 +13,6 @@ interface SharedGraph {
   /** How many triples the graph had and has; absent: it is a hidden graph. */
   readonly triples?: { readonly before: number; readonly after: number };
   readonly isPart?: boolean;
-  readonly isNew?: boolean;
 }
 
 /** The members of a transaction that other servers need. */
@@ -40,13 +39,12 @@ function changeOf(transaction: Transaction): SharedChange {
     records: [...records],
     entries: [...entries],
     graphs: [
-      ...[...graphs].map(([iri, { added, removed, triples, isPart, isNew }]) => ({
+      ...[...graphs].map(([iri, { added, removed, triples, isPart }]) => ({
         iri,
         added,
         removed,
         triples,
         isPart,
-        isNew,
       })),
       ...[...hidden].map(([iri, { added, removed }]) => ({ iri, added, removed })),
     ],
@@ -77,9 +75,8 @@ function transactionOf(change: SharedChange, base: TransactionBase): Transaction
   for (const [key, value] of change.entries)
     if (value === null) transaction.deleteEntry(key);
     else transaction.putEntry(key, value);
-  for (const { iri, added, removed, triples, isPart = false, isNew = false } of change.graphs)
-    if (triples)
-      transaction.graphs.set(iri, { added, removed, triples, isPart, isNew, before: undefined, keys: undefined });
+  for (const { iri, added, removed, triples, isPart = false } of change.graphs)
+    if (triples) transaction.graphs.set(iri, { added, removed, triples, isPart, before: undefined, keys: undefined });
     else transaction.writeHidden(iri, { added, removed });
   transaction.changes.push(...change.changes);
   transaction.announcements.push(...change.announcements);

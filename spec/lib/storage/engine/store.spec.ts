@@ -70,6 +70,29 @@ describe('storage/store', () => {
     expect((await store.graph(`${root}a`))!.keys).to.have.length(5);
   });
 
+  it('reads nothing of a small graph back that was written last, until much more was written', async () => {
+    const { store, level } = memory;
+    let reads = 0;
+    const keys = level.keys.bind(level) as (...given: unknown[]) => unknown;
+    (level as { keys: unknown }).keys = (...given: unknown[]) => {
+      reads++;
+      return keys(...given);
+    };
+    const read = async (name: string): Promise<number> => {
+      reads = 0;
+      expect((await store.graph(root + name))!.keys).to.have.length(5);
+      return reads;
+    };
+    await store.transact((tx) => put(tx, 'a', graphOf(`${root}a`, 5)));
+    expect(await read('a')).to.equal(0);
+    await store.transact((tx) => put(tx, 'a', graphOf(`${root}a`, 5, 'y')));
+    expect(await read('a')).to.equal(0);
+    // However long the keys are: those of all graphs together have a bound.
+    for (let i = 0; i < 40; i++)
+      await store.transact((tx) => put(tx, `long${i}`, graphOf(`${root}long${i}`, 5, `${i}`.repeat(30_000))));
+    expect([await read('long39'), await read('a')]).to.deep.equal([0, 1]);
+  });
+
   it('lets each of many concurrent transactions see the one before it, and groups their batches', async () => {
     const { store, level } = memory;
     let batches = 0;

@@ -3,7 +3,6 @@
  * Who else names a provider does not count.
  */
 
-import { LRUCache } from 'lru-cache';
 import {
   assertAudience,
   boundKey,
@@ -18,6 +17,7 @@ import {
   verifyJwt,
 } from '../../lib/component/authentication.js';
 import { defineComponent, type Platform } from '../../lib/component/basics.js';
+import { countedCache } from '../../lib/component/memory.js';
 
 export default defineComponent({
   name: 'authn-openid',
@@ -31,7 +31,7 @@ export default defineComponent({
 
 function openIdSuite(platform: Platform): Suite {
   // A provider is only remembered after a subject named it; strangers cannot fill this with less than a document each.
-  const providers = new LRUCache<string, IssuerKeys>({ max: 1_000 });
+  const providers = countedCache<IssuerKeys>(1_000);
   return {
     name: 'OpenID Connect',
     // The hyphen is a common misspelling, and accepted (rule 15.4).

@@ -46,17 +46,30 @@ const pageFields: Fields = {
   'Cross-Origin-Resource-Policy': 'same-origin',
 };
 
+const folder = join(packageRoot, 'dist/console');
+const bodies = new Map<string, Buffer>();
+
+/** The bytes of a file, read once for all storages of the process. @param prepare what a page needs done with its text */
+function bodyOf(name: string, prepare?: (text: string) => string): Buffer {
+  let body = bodies.get(name);
+  if (!body) {
+    const bytes = readFileSync(join(folder, name));
+    body = prepare ? Buffer.from(prepare(bytes.toString('utf8'))) : bytes;
+    bodies.set(name, body);
+  }
+  return body;
+}
+
 /**
  * Routes of the two pages and what they load.
  * @throws SettingsError when the console was not built
  */
 export function fileRoutes({ rootIri }: Pick<Platform, 'rootIri'>): readonly Route[] {
-  const folder = join(packageRoot, 'dist/console');
   const methods = ['GET', 'HEAD'];
   if (!existsSync(join(folder, 'app.html')))
     throw new SettingsError('The console is not built. Run "npm run build", or set lws.console.enabled to false.');
   const page = (path: string, name: string): Route => {
-    const body = Buffer.from(readFileSync(join(folder, name), 'utf8').replace('{COMMAND}', asTyped()));
+    const body = bodyOf(name, (text) => text.replace('{COMMAND}', asTyped()));
     const policy = (host?: string) => ({ 'Content-Security-Policy': policyFor(namesOf(rootIri, host)) });
     const handle = ({ req }: RouteRequest): Reply => ({
       status: 200,
@@ -71,12 +84,12 @@ export function fileRoutes({ rootIri }: Pick<Platform, 'rootIri'>): readonly Rou
     page('/app', 'app.html'),
     page('/callback', 'callback.html'),
     // What has none of these names is no more there than any other reserved path.
-    ...files.map((name) => route(`/app/${name}`, fileReply(folder, name))),
+    ...files.map((name) => route(`/app/${name}`, fileReply(name))),
   ];
 }
 
 /** Its name has a hash of its content. */
-const fileReply = (folder: string, name: string): Reply => ({
+const fileReply = (name: string): Reply => ({
   status: 200,
   fields: {
     ...common,
@@ -86,5 +99,5 @@ const fileReply = (folder: string, name: string): Reply => ({
     // As a document of its own, an image could run scripts.
     'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
   },
-  body: readFileSync(join(folder, name)),
+  body: bodyOf(name),
 });

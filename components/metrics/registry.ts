@@ -8,6 +8,10 @@ const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 /** Of RFC 9110, 5789 and that of queries; what else a client invents is one more. */
 const methods = new Set(['GET', 'HEAD', 'OPTIONS', 'POST', 'PUT', 'PATCH', 'DELETE', 'QUERY']);
 
+/** The process's own numbers, once for all storages: what observes the garbage collector and the event loop is never undone. */
+const ofProcess = new Registry();
+collectDefaultMetrics({ register: ofProcess });
+
 export class Metrics {
   readonly registry = new Registry();
   private readonly requests: Counter<'method' | 'route' | 'status'>;
@@ -22,7 +26,6 @@ export class Metrics {
   /** @param measures what the house tells when it is asked */
   constructor(private readonly measures: () => Promise<readonly Measure[]>) {
     const registers = [this.registry];
-    collectDefaultMetrics({ register: this.registry });
     this.requests = new Counter({
       name: `${prefix}http_requests_total`,
       help: 'Requests that were answered; 499: the client went away.',
@@ -72,7 +75,8 @@ export class Metrics {
       const gauge = kind === 'gauge' ? new Gauge(facts) : undefined;
       for (const { labels = {}, value } of values) add(labels, value);
     }
-    return `${await this.registry.metrics()}\n${await told.metrics()}`;
+    const all = [ofProcess, this.registry, told];
+    return (await Promise.all(all.map((registry) => registry.metrics()))).join('\n');
   }
 
   get contentType(): string {

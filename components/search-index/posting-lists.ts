@@ -5,6 +5,7 @@
 import { LRUCache } from 'lru-cache';
 import { entryKey, entryRange } from '../../lib/component/entries.js';
 import { ListStream, type SortedStream } from '../../lib/component/level.js';
+import { countedCache } from '../../lib/component/memory.js';
 import type { Store, StoreSnapshot, Transaction } from '../../lib/component/store.js';
 import { postingSpace } from './postings.js';
 
@@ -21,7 +22,7 @@ type Change = readonly [iri: string, isThere: boolean];
 
 export class PostingLists {
   private readonly lists: LRUCache<string, List>;
-  private readonly tooLong = new LRUCache<string, true>({ max: 1_000 });
+  private readonly tooLong = countedCache<true>(1_000);
   /** Lists that are being read, with what was committed meanwhile. */
   private readonly reading = new Map<string, { readonly list: Promise<List | undefined>; changes: Change[] }>();
   private readonly keyPrefix = `${entryKey(postingSpace)}\u0000`;

@@ -4,9 +4,9 @@
  */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
 import type { Access, Client } from '../../lib/component/access.js';
 import { LwsError, type Platform } from '../../lib/component/basics.js';
+import { countedCache } from '../../lib/component/memory.js';
 import { isAbsoluteIri } from '../../lib/component/vocabulary.js';
 import type { QueryPool } from './pool/query-pool.js';
 import { resultFormats } from './protocol.js';
@@ -57,7 +57,7 @@ interface Kept {
 
 export class CountedStatistics {
   /** By what callers may read. */
-  private readonly kept = new LRUCache<string, Kept>({ max: maxKept });
+  private readonly kept = countedCache<Kept>(maxKept);
   private readonly underWay = new Map<string, Promise<Statistics | undefined>>();
   private version = 0;
 

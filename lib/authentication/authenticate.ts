@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Access } from '../authorization/principal.js';
+import { countedCache } from '../caches.js';
 import { LwsError } from '../errors.js';
 import { type Credentials, parseAuthorization } from '../fields/authorization.js';
 import { clockSkew } from './audience.js';
@@ -46,6 +47,8 @@ const anonymous: Access = {};
 
 /** Characters of credentials that are remembered together. */
 const maxVerifiedLength = 16 << 20;
+/** What a remembered one takes beside them, about. */
+const ownLength = 500;
 
 interface Known extends VerifiedCredential {
   readonly access: Access;
@@ -59,13 +62,12 @@ export const createAuthenticator = (options: AuthenticatorOptions): Authenticato
 class RememberingAuthenticator implements Authenticator {
   /** Verified credentials until they expire, so that a signature is checked once and not per request. */
   private readonly verified = new LRUCache<string, Known>({
-    max: 10_000,
     maxSize: maxVerifiedLength,
     // The access holds what the credential said of its subject, at any length.
-    sizeCalculation: ({ access }, token) => token.length + JSON.stringify(access).length,
+    sizeCalculation: ({ access }, token) => token.length + JSON.stringify(access).length + ownLength,
   });
   private readonly verifying = new Map<string, Promise<Known>>();
-  private readonly refused = new LRUCache<string, LwsError>({ max: 10_000, ttl: 30_000 });
+  private readonly refused = countedCache<LwsError>(10_000, 30_000);
 
   constructor(private readonly options: AuthenticatorOptions) {}
 

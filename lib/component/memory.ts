@@ -1,4 +1,5 @@
-/** The index of quads in memory, and calls of other endpoints. */
+/** Caches, the index of quads in memory, and calls of other endpoints. */
+export { countedCache } from '../caches.js';
 export type { ServiceAnswer, ServiceCall } from '../query/access/service-call.js';
 export { MemoryIndex } from '../query/memory/memory-index.js';
 export {

@@ -20,14 +20,8 @@ export function fixedRoutes(appContext: AppContext): Step {
   const { storage } = appContext;
   const basePath = new URL(storage.rootIri).pathname.slice(0, -1);
   const places = [`${basePath}${storage.systemPrefix}/`, `${basePath}/.well-known/`, `${basePath}/app/`];
-  // A document has one IRI: no other case, no slash after it.
-  const router = new Router<State>({ sensitive: true, strict: true });
-  for (const route of appContext.routes) {
-    const path =
-      route.place === 'origin' ? route.path : basePath + route.path.replace('{prefix}', storage.systemPrefix);
-    router.register(path, [...route.methods], handlerOf(appContext, route));
-  }
-  const dispatch = router.routes();
+  let router: Router<State> | undefined;
+  let dispatch: ReturnType<Router<State>['routes']> | undefined;
   const elsewhere = new Set([...pathsElsewhere(appContext.routes), `${basePath}/app`, `${basePath}/callback`]);
   return (ctx, next) => {
     const { path } = ctx.state.exchange;
@@ -38,8 +32,24 @@ export function fixedRoutes(appContext: AppContext): Step {
     }
     // The path as it was sent, which koa reads in a way of its own where it is an unusual one.
     Object.assign(ctx, { newRouterPath: path });
-    return dispatch(ctx as never, () => missed(router, ctx, next));
+    // Its expressions take more than all else that a storage needs before somebody asks.
+    router ??= routerOf(appContext, basePath);
+    dispatch ??= router.routes();
+    return dispatch(ctx as never, () => missed(router!, ctx, next));
   };
+}
+
+function routerOf(appContext: AppContext, basePath: string): Router<State> {
+  // A document has one IRI: no other case, no slash after it.
+  const router = new Router<State>({ sensitive: true, strict: true });
+  for (const route of appContext.routes) {
+    const path =
+      route.place === 'origin'
+        ? route.path
+        : basePath + route.path.replace('{prefix}', appContext.storage.systemPrefix);
+    router.register(path, [...route.methods], handlerOf(appContext, route));
+  }
+  return router;
 }
 
 function handlerOf(appContext: AppContext, { access: needed, handle, path }: Route) {

@@ -1,7 +1,8 @@
 /** Containers as they are listed: which members the asking client may see, of a page or all (rule 9.3). */
 
-import { LRUCache } from 'lru-cache';
+import type { LRUCache } from 'lru-cache';
 import type { Access } from '../authorization/principal.js';
+import { countedCache } from '../caches.js';
 import type { RdfFormat } from '../rdf/formats.js';
 import type { ResourceRecord } from '../storage/state/records.js';
 import { jsonDocument, type Listing, type Membership, rdfDocument } from './listing-documents.js';
@@ -29,7 +30,7 @@ export interface PageStarts {
 
 /** What is known of a container in its present state. */
 export function pageStarts(storage: Storage, { iri, revision, members = 0 }: ResourceRecord): PageStarts {
-  const containers = known.get(storage) ?? new LRUCache<string, Known>({ max: maxContainers });
+  const containers = known.get(storage) ?? countedCache<Known>(maxContainers);
   known.set(storage, containers);
   const found = containers.get(iri);
   const { starts } = found?.revision === revision ? found : { starts: new Map<number, string>() };

@@ -4,7 +4,7 @@
  */
 import { type Throttle, throttle } from '../authentication/throttle.js';
 import type { Platform } from '../component/contract.js';
-import { Documents } from '../documents/documents.js';
+import { Documents, makePools, type Pools } from '../documents/documents.js';
 import { remoteContexts } from '../documents/remote-contexts.js';
 import type { Log } from '../log.js';
 import type { CoreSettings } from './core-settings.js';
@@ -18,9 +18,12 @@ export interface ServerProcess {
   /** Fetches under a policy; that of the settings when none is given. */
   readonly fetchUnder: ReturnType<typeof outboundFetch>;
   readonly failures: Throttle;
-  /** Ends the threads; called when all storages are closed. */
+  /** Ends the threads when no other server of the process has them; called when all storages are closed. */
   close(): Promise<void>;
 }
+
+/** The threads for documents, which all servers that a program opens share: each storage would have its own otherwise. */
+const shared: { pools?: Pools | undefined; users: number } = { users: 0 };
 
 /** @throws SettingsError for a file of certificates that cannot be read */
 export function makeProcess(
@@ -28,10 +31,20 @@ export function makeProcess(
   { log, progress = () => () => {} }: { readonly log: Log; readonly progress?: Platform['progress'] },
 ): ServerProcess {
   const fetchUnder = outboundFetch(core);
-  const documents = new Documents({
-    updateTimeoutMs: core.updateTimeout * 1000,
-    bounds: { triples: core.maxTriples },
-    remoteContexts: remoteContexts({ hosts: core.contextHosts, fetch: fetchUnder() }),
-  });
-  return { log, progress, documents, fetchUnder, failures: throttle(core.failures), close: () => documents.close() };
+  shared.pools ??= makePools();
+  shared.users++;
+  const documents = new Documents(
+    {
+      updateTimeoutMs: core.updateTimeout * 1000,
+      bounds: { triples: core.maxTriples },
+      remoteContexts: remoteContexts({ hosts: core.contextHosts, fetch: fetchUnder() }),
+    },
+    shared.pools,
+  );
+  const close = async (): Promise<void> => {
+    if (--shared.users > 0) return;
+    shared.pools = undefined;
+    await documents.close();
+  };
+  return { log, progress, documents, fetchUnder, failures: throttle(core.failures), close };
 }

@@ -80,7 +80,10 @@ export async function prepareServer(
 ): Promise<PreparedServer> {
   assertUsable(settings, components);
   const process = makeProcess(settings.of(coreSettings), equipment);
-  const prepared = await prepareStorage(settings, components, process);
+  const prepared = await prepareStorage(settings, components, process).catch(async (error: unknown) => {
+    await process.close();
+    throw error;
+  });
   const close = async (): Promise<void> => {
     await process.close();
     await prepared.close();

@@ -2,7 +2,7 @@
  * Worker threads for what could hold up the HTTP thread: bounded in number and memory, shared fairly between clients, and killed if they
  * must be.
  */
-import { LRUCache } from 'lru-cache';
+import { countedCache } from '../caches.js';
 import { type Functions, ThreadEnded } from './line.js';
 import { Thread, type ThreadOptions } from './thread.js';
 import { threadLimits } from './thread-limits.js';
@@ -58,7 +58,7 @@ export class WorkerPool<F extends Functions = Functions> {
   private readonly running = new Map<string, number>();
   private readonly runningOfRank: number[] = [];
   /** When each client had its last turn. */
-  private readonly turns = new LRUCache<string, number>({ max: 10_000 });
+  private readonly turns = countedCache<number>(10_000);
   private turn = 0;
   private closed = false;
   private isPaused = false;

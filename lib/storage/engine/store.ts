@@ -3,7 +3,7 @@
  * alone.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
+import { countedCache } from '../../caches.js';
 import type { WrittenBatch } from '../../measures.js';
 import type { BlobPlace, Blobs } from '../blobs/blobs.js';
 import { SettledBlobs } from '../blobs/settled-blobs.js';
@@ -100,10 +100,10 @@ export interface StoreOptions extends MigrationOptions {
 
 export class Store extends StoreListeners {
   readonly isTransaction = false;
-  private readonly recordCache = new LRUCache<string, ResourceRecord>({ max: 20_000 });
+  private readonly recordCache = countedCache<ResourceRecord>(20_000);
   private readonly graphs: CommittedGraphs;
   private readonly hidden: HiddenGraphs;
-  private readonly derivations = new LRUCache<string, object>({ max: 5_000 });
+  private readonly derivations = countedCache<object>(5_000);
   private readonly queue: CommitQueue;
   /** Present when several servers write this storage. */
   readonly shared: SharedStore | undefined;

@@ -95,6 +95,11 @@ const double = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 /** The number that a string is; `undefined` when it is none of that type. */
 export function parseNumber(text: string, type: NumberType): number | undefined {
+  const number = readNumber(text, type);
+  return type === 'float' && number !== undefined ? Math.fround(number) : number;
+}
+
+function readNumber(text: string, type: NumberType): number | undefined {
   if (integer.test(text)) return Number(text);
   if (type === 'integer') return undefined;
   if (type === 'decimal') return decimal.test(text) ? Number(text) : undefined;
@@ -129,7 +134,8 @@ export const blankValue = (label: string): Value => ({ kind: 'blank', text: labe
 
 /** A computed number in its canonical form. */
 export function numberValue(given: number, numberType: NumberType, exact?: bigint): Value {
-  const number = numberType === 'float' ? Math.fround(given) : given;
+  // Integers and decimals have one zero: 1e0 / (-0) is INF.
+  const number = numberType === 'float' ? Math.fround(given) : numberType === 'double' ? given : given + 0;
   const text =
     exact === undefined ? writeNumber(numberType === 'float' ? shortest(number) : number, numberType) : String(exact);
   return { kind: 'number', text, number, numberType, datatype: xsd.namespace + numberType };

@@ -12,6 +12,7 @@ import { bindParameters, type Parameters } from './parameters.js';
 import { assertGraphNames, assertScopes, nameSolutions } from './query-scopes.js';
 import { putServices, type ServiceClause, takeServices } from './service-clauses.js';
 import { prefixesOf, type Syntax, sparqlReader } from './sparql-parser.js';
+import { commentToken, referenceToken, stringToken } from './sparql-tokens.js';
 import { explainSyntax } from './syntax-errors.js';
 
 export type QueryForm = 'select' | 'ask' | 'construct' | 'describe';
@@ -77,6 +78,7 @@ export async function parseQuery(
       cause: error,
     });
   }
+  orderColumns(algebra, syntax, text);
   assertScopes(algebra);
   if (/graph/i.test(text)) assertGraphNames(syntax);
   putServices(algebra, services);
@@ -87,7 +89,7 @@ export async function parseQuery(
     form: syntax.subType as QueryForm,
     algebra: input,
     from: from && { defaultGraphs: namesOf(from.default), namedGraphs: namesOf(from.named) },
-    variables: variablesOf(input),
+    variables: namesOf(projectionOf(input)?.variables ?? []),
     prefixes: prefixesOf(syntax),
     base: baseOf(syntax, base),
   };
@@ -97,12 +99,29 @@ const oneLine = (message: string): string => message.replace(/\s+/g, ' ').slice(
 
 const namesOf = (terms: readonly { readonly value: string }[]): readonly string[] => terms.map(({ value }) => value);
 
-/** Of the outermost projection. */
-function variablesOf(algebra: Algebra.Operation): readonly string[] {
+function projectionOf(algebra: Algebra.Operation): Algebra.Project | undefined {
   for (let node: Algebra.Operation | undefined = algebra; node; node = (node as Partial<Algebra.Single>).input)
-    if (node.type === 'project') return namesOf((node as Algebra.Project).variables);
-  return [];
+    if (node.type === 'project') return node as Algebra.Project;
+  return undefined;
 }
+
+/** `SELECT *` has its columns in the order in which the text names them first. */
+function orderColumns(algebra: Algebra.Operation, { variables }: Syntax, text: string): void {
+  const isAll = Array.isArray(variables) && (variables[0] as Syntax | undefined)?.type === 'wildcard';
+  const project = isAll ? projectionOf(algebra) : undefined;
+  if (!project) return;
+  const places = new Map<string, number>();
+  for (const [, name] of text.matchAll(variableToken))
+    if (name !== undefined) places.set(name, places.get(name) ?? places.size);
+  const placeOf = ({ value }: { readonly value: string }): number => places.get(value) ?? places.size;
+  project.variables = [...project.variables].sort((a, b) => placeOf(a) - placeOf(b));
+}
+
+/** Strings, comments and references, which have no variables; and variables. */
+const variableToken = new RegExp(
+  `${stringToken}|${commentToken}|<${referenceToken}>|[?$]([\\w\\u00b7-\\uffff]+)`,
+  'gs',
+);
 
 /** The last BASE, each of which is relative to the one before. */
 function baseOf({ context }: Syntax, outer: string): string {

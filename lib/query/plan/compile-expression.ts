@@ -1,6 +1,7 @@
 /** Expressions of the algebra as functions of a row. */
 import type { Algebra } from '@comunica/utils-algebra';
 import type { Term } from '@rdfjs/types';
+import { LwsError } from '../../errors.js';
 import { type TermKey, tokenOf } from '../access/terms.js';
 import type { ArithmeticOperator } from '../expressions/arithmetic.js';
 import { casts } from '../expressions/casts.js';
@@ -42,9 +43,19 @@ function compile(node: Algebra.Expression, names: Names, slots: Set<Slot>): Eval
   }
 }
 
-/** SPARQL 1.1 17.6: a function that nobody knows is an error of the expression. */
+/**
+ * Where SPARQL 1.1 17.6 has an error of the expression, a function that is not known is refused: who mistyped its name would look for
+ * what is wrong with the data.
+ * @throws LwsError `malformed-query`
+ */
 function compileCast({ name, args }: Algebra.NamedExpression, names: Names, slots: Set<Slot>): Evaluate {
-  if (args.length !== 1 || !Object.hasOwn(casts, name.value)) return () => undefined;
+  if (!Object.hasOwn(casts, name.value))
+    throw new LwsError(
+      'malformed-query',
+      `The function <${name.value.slice(0, 200)}> is not known here. There are those of SPARQL 1.1, and the casts of XML Schema.`,
+    );
+  if (args.length !== 1)
+    throw new LwsError('malformed-query', `The function <${name.value}> takes one argument, and gets ${args.length}.`);
   const arg = compile(args[0]!, names, slots);
   const evaluate = make(casts, name.value)([arg], names.facts);
   return constants.has(arg) ? constant(evaluate([])) : evaluate;

@@ -20,6 +20,15 @@ const aggregates = '(SUM(1/?y) AS ?s) (AVG(1/?y) AS ?a) (MIN(1/?y) AS ?m) (MAX(1
 const many = Array.from({ length: 200 }, (_, at) => at).join(' ');
 
 export const cases: readonly Case[] = [
+  // xsd:float has 32 bits, and an integer has one zero.
+  {
+    section: '17.1',
+    data: nothing,
+    query: 'SELECT ?x { VALUES ?x { "0.1"^^xsd:float } FILTER(xsd:double(?x) = 0.10000000149011612e0) }',
+    rows: ['0.1'],
+  },
+  { section: '17.4.1', data: nothing, query: 'SELECT (1e0 / (- 0) AS ?x) {}', rows: ['INF'] },
+  { section: '17.4.1', data: nothing, query: 'SELECT (1e0 / (- 0e0) AS ?x) {}', rows: ['-INF'] },
   ...(
     [
       ['SELECT ?e { { ?a :q ?c } UNION { ?f :p ?c } MINUS { ?a (:q)* 0 } }', ['-', '-', '-', '-'], loops],

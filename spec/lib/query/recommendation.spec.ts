@@ -1,6 +1,7 @@
 /** The query engine where engines differ: it answers what the Recommendation says, from LevelDB and from memory. */
 import { expect } from 'chai';
 import { Parser } from 'n3';
+import { LwsError } from '../../../lib/errors.js';
 import { parseQuery } from '../../../lib/query/parse/parse-query.js';
 import {
   type Answer,
@@ -56,5 +57,29 @@ describe('The query engine by the Recommendation', () => {
         ({ code }) => code,
       );
       expect(error).to.equal('malformed-query');
+    });
+
+  it('SPARQL 1.1 18.2.4.1: SELECT * has its columns in the order of the text', async () => {
+    const columns = async (query: string): Promise<string> => (await parseQuery(query, base)).variables.join(' ');
+    expect(await columns('SELECT * { ?z ?b "?q" OPTIONAL { ?a <http://a.example/?e> ?z } # ?f\n ?c $d 1 }')).to.equal(
+      'z b a c d',
+    );
+    expect(await columns('SELECT * { { SELECT * { ?z ?y ?x } } ?a ?z ?b } ORDER BY ?b')).to.equal('z y x a b');
+    expect(await columns('SELECT ?b ?a { ?a ?b 1 }')).to.equal('b a');
+  });
+
+  for (const [expression, message] of [
+    ['<http://a.example/f>(1)', /^The function <http:\/\/a\.example\/f> is not known here\./],
+    ['xsd:integer(1, 2)', /^The function <[^>]*#integer> takes one argument, and gets 2\.$/],
+  ] as const)
+    it(`SPARQL 1.1 17.6: ${expression} is refused by name`, async () => {
+      const answer = engineAnswer(store.level, { readable }, `${prologue} SELECT (${expression} AS ?x) {}`);
+      const refusal = await answer.then(
+        () => undefined,
+        (error: unknown) => error as LwsError,
+      );
+      expect(refusal).to.be.instanceOf(LwsError);
+      expect(refusal?.code).to.equal('malformed-query');
+      expect(refusal?.message).to.match(message);
     });
 });

@@ -11,6 +11,6 @@ export type { Parameters, ParameterTerm } from '../query/parse/parameters.js';
 export { parseQuery, type ReadQuery } from '../query/parse/parse-query.js';
 export { readGraphsUpdate } from '../query/parse/read-graphs-update.js';
 export { loadParser } from '../query/parse/sparql-parser.js';
-export { contextOf, loadQueryEngine } from '../query/query-engine.js';
+export { contextOf, loadQueryEngine, loadStockEngine } from '../query/query-engine.js';
 export { snapshotState } from '../query/state-before.js';
 export { wholeOperations } from '../query/whole-operations.js';

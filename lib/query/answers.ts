@@ -17,7 +17,7 @@ import type { ReadQuery } from './parse/parse-query.js';
 import { type Compiled, compileQuery } from './plan/compile-query.js';
 import { NotCompiledError } from './plan/compile-scope.js';
 import type { Row } from './plan/plan.js';
-import { contextOf, loadQueryEngine } from './query-engine.js';
+import { contextOf, loadQueryEngine, type QueryEngine } from './query-engine.js';
 import { wholeOperations } from './whole-operations.js';
 
 /**
@@ -106,7 +106,10 @@ export function tripleReader(): (triple: TripleTokens) => Quad {
 }
 
 /** The dataset and the limits of one query. */
-export interface AskOptions extends DatasetOptions, Omit<RunOptions, 'matches' | 'emptyGraphs'> {}
+export interface AskOptions extends DatasetOptions, Omit<RunOptions, 'matches' | 'emptyGraphs'> {
+  /** Absent: the composition of a few actors. */
+  readonly loadEngine?: (() => Promise<QueryEngine>) | undefined;
+}
 
 /** A solution: terms in the order of the query's variables. */
 export type Solution = readonly (Term | undefined)[];
@@ -126,7 +129,10 @@ export interface QueryAnswers {
  * Asks Comunica's engine over one snapshot.
  * What it gives throws LwsError `too-complex` for what cannot be compiled, and for what is nested too deeply.
  */
-export function answersOf({ algebra, base }: ReadQuery, options: AskOptions): QueryAnswers {
+export function answersOf(
+  { algebra, base }: ReadQuery,
+  { loadEngine = loadQueryEngine, ...options }: AskOptions,
+): QueryAnswers {
   const assertTime = options.assertTime ?? (() => {});
   const source = quadSource({
     ...options,
@@ -135,16 +141,16 @@ export function answersOf({ algebra, base }: ReadQuery, options: AskOptions): Qu
   const context = contextOf(source, base);
   return {
     async *rows() {
-      const engine = await loadQueryEngine();
+      const engine = await loadEngine();
       const stream = (await engine.queryBindings(algebra, context).catch(tooDeep)) as RowStream;
       const slots = stream.columns.map(([, slot]) => slot);
       const termAt = termCache();
       for await (const block of stream.blocks())
         yield block.map((row) => slots.map((slot) => (row[slot] === undefined ? undefined : termAt(row[slot]))));
     },
-    truth: async () => (await loadQueryEngine()).queryBoolean(algebra, context).catch(tooDeep),
+    truth: async () => (await loadEngine()).queryBoolean(algebra, context).catch(tooDeep),
     async *quads() {
-      const engine = await loadQueryEngine();
+      const engine = await loadEngine();
       const stream = await engine.queryQuads(algebra, context).catch(tooDeep);
       const quadOf = tripleReader();
       for await (const block of (stream as BlockStream<TripleTokens[], Quad>).blocks()) yield block.map(quadOf);

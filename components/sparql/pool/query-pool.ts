@@ -23,6 +23,9 @@ export interface QueryPoolOptions extends QueryThreadData {
 /** A thread that nobody needs for so long is let go. */
 const idleMs = 600_000;
 
+/** Milliseconds after a start until a thread is loaded: the first requests come first. */
+const warmMs = 3_000;
+
 /** A thread that computes without a pause is killed so long after it was told to end. */
 const graceMs = 200;
 
@@ -44,6 +47,11 @@ export class QueryPool {
       data: { folder, storage } satisfies QueryThreadData,
       onSpawn: (thread) => memory?.serve(thread),
     });
+  }
+
+  /** Loads one thread in a moment. */
+  warm(): void {
+    setTimeout(() => this.threads.warm(), warmMs).unref();
   }
 
   /**

@@ -5,7 +5,7 @@
 import { hiddenGraphs } from '../../../lib/component/graphs.js';
 import { type Level, type LevelSnapshot, openLevel, ownedBy } from '../../../lib/component/level.js';
 import { type MemoryBase, MemoryLayers, type ServiceCall } from '../../../lib/component/memory.js';
-import { checkOf, loadParser, loadQueryEngine, readableGraphs } from '../../../lib/component/query.js';
+import { checkOf, loadParser, loadStockEngine, readableGraphs } from '../../../lib/component/query.js';
 import { assertWanted, type Caller, hold, serve, threadData } from '../../../lib/component/serve.js';
 import type { AnswerPart, AskedTask, Purpose, QueryQuestions, QueryThreadData } from './messages.js';
 import { outOfMemory, timeout } from './query-errors.js';
@@ -57,6 +57,7 @@ async function start(
     memory,
     callService: (call: ServiceCall) => caller.ask('service', call),
     assertTime: limits(timeoutMs),
+    loadEngine: loadStockEngine,
   };
   if (!task.update) return runQuery(task, run);
   return runUpdate(task, task.update, {
@@ -99,4 +100,4 @@ const functions = {
 
 export type QueryFunctions = typeof functions;
 
-serve(functions, Promise.all([opened, loadParser(), loadQueryEngine()]));
+serve(functions, Promise.all([opened, loadParser(), loadStockEngine()]));

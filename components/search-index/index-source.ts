@@ -1,6 +1,6 @@
 /**
- * The index as a query source of Comunica's: it answers the algebra of a filter as a merge of ordered postings, over what the caller may
- * read.
+ * The index as a query source of Comunica's: it answers patterns by ordered postings, and their joins and unions by merges, over
+ * what the caller may read.
  */
 import { DataFactory } from 'rdf-data-factory';
 import type { Access, ReadScope } from '../../lib/component/access.js';
@@ -8,12 +8,17 @@ import type { Platform } from '../../lib/component/basics.js';
 import { entryKey, type ResourceRecord } from '../../lib/component/entries.js';
 import { ownStatements, subjectRange } from '../../lib/component/graphs.js';
 import { RangeStream, type SortedStream } from '../../lib/component/level.js';
-import { BlockStream, type IQuerySource, makeBindings, wholeOperations } from '../../lib/component/query.js';
+import {
+  type Algebra,
+  BlockStream,
+  type IQuerySource,
+  makeBindings,
+  wholeOperations,
+} from '../../lib/component/query.js';
 import { structuralType } from '../../lib/component/resources.js';
 import { StoreSnapshot } from '../../lib/component/store.js';
 import { lws } from '../../lib/component/vocabulary.js';
-import type { Filter } from './filter.js';
-import { filterOfAlgebra, resourceVariable } from './filter-algebra.js';
+import { relationOfPattern, resourceVariable } from './filter-algebra.js';
 import { intersection, union } from './merge.js';
 import type { PostingLists } from './posting-lists.js';
 import { ownedSpace, postingSpace, relationOf, typeRelation } from './postings.js';
@@ -47,10 +52,12 @@ export function indexSource({ platform, lists, access }: SearchedIndex, scope: R
     getFilterFactor: async () => 1,
     getSelectorShape: async () => wholeOperations,
     queryBindings(operation) {
-      const filter = filterOfAlgebra(operation);
       // In one turn: lists in memory are of the state that is committed now.
       snapshot = new StoreSnapshot(platform.store.level);
-      const stream: ResourceStream = new BlockStream(found(streamsOf(lists, snapshot, { filter, scope })), bindingsOf);
+      const stream: ResourceStream = new BlockStream(
+        found(streamsOf(operation, { lists, snapshot, scope })),
+        bindingsOf,
+      );
       return stream.announce([resourceVariable]) as never;
     },
     queryBoolean: bindingsAlone,
@@ -96,20 +103,38 @@ const bindingsAlone = (): never => {
   throw new Error('The index is asked for resources.');
 };
 
-function streamsOf(
-  lists: PostingLists,
-  snapshot: StoreSnapshot,
-  { filter, scope }: { readonly filter: Filter; readonly scope: ReadScope },
-): readonly SortedStream[] {
-  const streams: SortedStream[] = [];
-  // What somebody owns is mostly less than what has a type, and the first stream leads.
+interface Searched {
+  readonly lists: PostingLists;
+  readonly snapshot: StoreSnapshot;
+  readonly scope: ReadScope;
+}
+
+/** What an operation finds of what may be read, as streams that have to agree. */
+function streamsOf(operation: Algebra.Operation, searched: Searched): readonly SortedStream[] {
+  const { snapshot, scope } = searched;
   const readable = typeof scope === 'object' ? readableStreams(snapshot, scope) : [];
-  if (typeof scope === 'object' && scope.ranges.length === 0) streams.push(...readable);
-  for (const { relation, values } of filter)
-    streams.push(union(values.map((value) => lists.stream(snapshot, relation, value))));
-  if (streams.length === 0) streams.push(everything(snapshot));
-  if (typeof scope === 'object' && scope.ranges.length > 0) streams.push(union(readable));
-  return streams;
+  const hasRanges = typeof scope === 'object' && scope.ranges.length > 0;
+  // What somebody owns is mostly less than what has a type, and the first stream leads.
+  const found = [...(hasRanges ? [] : readable), ...matching(operation, searched)];
+  const streams = found.length > 0 ? found : [everything(snapshot)];
+  return hasRanges ? [...streams, union(readable)] : streams;
+}
+
+/** The resources that an operation finds, as streams that have to agree; none: all. @throws Error for what the index does not answer */
+function matching(operation: Algebra.Operation, searched: Searched): readonly SortedStream[] {
+  const { type, input } = operation as { readonly type: string; readonly input: Algebra.Operation[] };
+  // Streams are in order, and name a resource once.
+  if (['distinct', 'project', 'orderby'].includes(type)) return matching(input as never, searched);
+  if (type === 'join') return input.flatMap((each) => matching(each, searched));
+  if (type === 'union') return [union(input.map((each) => postings(each, searched)))];
+  return (operation as Algebra.Pattern).object?.termType === 'Variable' ? [] : [postings(operation, searched)];
+}
+
+/** The postings that answer a pattern of the index graph. */
+function postings(operation: Algebra.Operation, { lists, snapshot }: Searched): SortedStream {
+  if (operation.type !== 'pattern') throw new Error(`The index answers no ${operation.type}.`);
+  const { predicate, object } = operation as Algebra.Pattern;
+  return lists.stream(snapshot, relationOfPattern(predicate.value), object.value);
 }
 
 type Readable = Extract<ReadScope, object>;

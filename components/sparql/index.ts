@@ -133,7 +133,7 @@ export default defineComponent({
         run: (question) => runStored(endpoint, question),
       },
       measures: () => pool.measures(),
-      start: () => pool.warm(),
+      warm: () => pool.warm(),
       stop: async () => {
         await Promise.all([pool.close(), memory?.close()]);
       },

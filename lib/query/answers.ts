@@ -8,7 +8,6 @@ import { LwsError } from '../errors.js';
 import { emptyGraphs } from './access/empty-graphs.js';
 import type { QuadMatches } from './access/quad-matches.js';
 import { type TermKey, termCache } from './access/terms.js';
-import { makeBindings } from './bindings.js';
 import { BlockStream } from './block-stream.js';
 import { type DatasetOptions, matchesOf } from './dataset.js';
 import { graphTriples, type TripleTokens } from './operators/graph-results.js';
@@ -18,7 +17,7 @@ import { type Compiled, compileQuery } from './plan/compile-query.js';
 import { NotCompiledError } from './plan/compile-scope.js';
 import type { Row } from './plan/plan.js';
 import { contextOf, loadQueryEngine, type QueryEngine } from './query-engine.js';
-import { wholeOperations } from './whole-operations.js';
+import { makeBindings, querySource } from './query-source.js';
 
 /**
  * The quads that a caller may read as a query source of Comunica's that answers whole operations: compiled to a plan, run over
@@ -52,10 +51,7 @@ export function quadSource({ base, ...options }: QuadSourceOptions): QuadSource 
     runs.push(run);
     return { ...run, compiled };
   };
-  return {
-    referenceValue: 'urn:quadpod:dataset',
-    getFilterFactor: async () => 1,
-    getSelectorShape: async () => wholeOperations,
+  const source = querySource('dataset', {
     queryBindings(operation) {
       const { compiled, rows } = begun(operation);
       return rowStream(compiled, rows) as never;
@@ -65,10 +61,8 @@ export function quadSource({ base, ...options }: QuadSourceOptions): QuadSource 
       const { compiled, execution, rows } = begun(operation);
       return quadStream(graphTriples(execution, compiled.graph!, rows)) as never;
     },
-    queryVoid: () => Promise.reject(new Error('The dataset is read only.')),
-    toString: () => 'dataset',
-    close: async () => void (await Promise.all(runs.map((run) => run.close()))),
-  };
+  });
+  return { ...source, close: async () => void (await Promise.all(runs.map((run) => run.close()))) };
 }
 
 export function compiledOrRefused(query: Algebra.Operation, base: string): Compiled {

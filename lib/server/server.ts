@@ -177,7 +177,11 @@ export async function createServer(settings: Settings, equipment: Equipment): Pr
     await close();
     throw error;
   }
-  const warming = setTimeout(() => storage.documents.warm(), warmMs).unref();
+  const warm = (): void => {
+    storage.documents.warm();
+    for (const installation of installations) installation.warm?.();
+  };
+  const warming = setTimeout(warm, warmMs).unref();
   let door: Door | undefined;
   const end = async (): Promise<void> => {
     clearTimeout(warming);

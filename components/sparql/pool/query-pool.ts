@@ -23,11 +23,11 @@ export interface QueryPoolOptions extends QueryThreadData {
 /** A thread that nobody needs for so long is let go. */
 const idleMs = 600_000;
 
-/** Milliseconds after a start until a thread is loaded: the first requests come first. */
-const warmMs = 3_000;
-
 /** A thread that computes without a pause is killed so long after it was told to end. */
 const graceMs = 200;
+
+/** The pool of this process that has a thread loaded ahead. */
+let warmed: QueryPool | undefined;
 
 export class QueryPool {
   private readonly threads: WorkerPool<QueryFunctions>;
@@ -49,9 +49,10 @@ export class QueryPool {
     });
   }
 
-  /** Loads one thread in a moment. */
+  /** Loads one thread before it is needed: one for a process, whatever number of storages it has. */
   warm(): void {
-    setTimeout(() => this.threads.warm(), warmMs).unref();
+    warmed ??= this;
+    if (warmed === this) this.threads.warm();
   }
 
   /**
@@ -89,6 +90,7 @@ export class QueryPool {
   }
 
   close(): Promise<void> {
+    if (warmed === this) warmed = undefined;
     return this.threads.close();
   }
 }

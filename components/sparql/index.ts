@@ -95,7 +95,7 @@ export default defineComponent({
       size,
       strangers: given.strangers ?? Math.max(1, size >> 1),
       timeoutMs: timeout * 1000,
-      strangerTimeoutMs: Math.min(timeout, given.strangerTimeout) * 1000,
+      strangerTimeoutMs: given.strangerTimeout * 1000,
       memoryMb,
       queue: size * queuedPerWorker,
       memory,

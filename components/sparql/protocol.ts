@@ -32,6 +32,8 @@ export interface SparqlRequest {
   readonly isUpdate?: boolean;
   /** Values of the query's variables. */
   readonly parameters?: Parameters;
+  /** Milliseconds after which the client wants a query to be ended. */
+  readonly timeoutMs?: number;
 }
 
 export interface RequestLimits {
@@ -49,8 +51,24 @@ const request = (
   const graphs = (name: string): readonly string[] | undefined =>
     parameters.has(name) ? parameters.getAll(name) : undefined;
   const [defaultGraphs, namedGraphs] = [graphs(byDefault), graphs(named)];
-  return { query, ...(defaultGraphs ? { defaultGraphs } : {}), ...(namedGraphs ? { namedGraphs } : {}) };
+  return {
+    query,
+    ...(defaultGraphs ? { defaultGraphs } : {}),
+    ...(namedGraphs ? { namedGraphs } : {}),
+    ...(parameters.has('timeout') ? { timeoutMs: timeoutOf(parameters.getAll('timeout')) } : {}),
+  };
 };
+
+/** Seconds, as other servers take them, in milliseconds. @throws LwsError `bad-request` */
+function timeoutOf([text, ...others]: readonly string[]): number {
+  const milliseconds = /^\d{1,9}(?:\.\d{1,9})?$/.test(text!) ? Math.ceil(Number(text) * 1000) : 0;
+  if (others.length > 0 || milliseconds === 0)
+    throw new LwsError(
+      'bad-request',
+      `The parameter timeout is ${others.length > 0 ? 'given twice' : JSON.stringify(text!.slice(0, 60))}; expected seconds above 0, such as 2.5.`,
+    );
+  return milliseconds;
+}
 
 /** `GET ?query=`; `undefined` without a query. @throws LwsError `bad-request`, `too-large` */
 export function requestOfUrl(parameters: URLSearchParams, maxBytes: number): SparqlRequest | undefined {
@@ -114,6 +132,7 @@ function updateOfForm(parameters: URLSearchParams, maxBytes: number): SparqlRequ
 
 function updateRequest(update: string, parameters: URLSearchParams): SparqlRequest {
   if (parameters.has('query')) throw new LwsError('bad-request', 'A request is a query or an update.');
+  if (parameters.has('timeout')) throw new LwsError('bad-request', 'The parameter timeout is for queries.');
   if (parameters.has('default-graph-uri') || parameters.has('named-graph-uri'))
     throw new LwsError(
       'bad-request',

@@ -23,14 +23,22 @@ export interface QueryTask {
   readonly update?: { readonly systemPrefix: string };
   /** Values of the query's variables. */
   readonly parameters?: Parameters;
+  /** Milliseconds after which the client wants it ended, where that is sooner than the setting. */
+  readonly timeoutMs?: number;
   /** Hosts that SERVICE may name. */
   readonly allowedServices: readonly AllowedHost[];
 }
 
+/** When a query is ended, by itself or with its thread. */
+export interface TimeLimit {
+  readonly timeoutMs: number;
+  /** The setting that says so, or the parameter of the request. */
+  readonly by: string;
+}
+
 export interface AskedTask {
   readonly task: QueryTask;
-  /** The milliseconds after which it is ended, by itself or with its thread. */
-  readonly timeoutMs: number;
+  readonly limit: TimeLimit;
   readonly asked: MemoryAsked | undefined;
   /** What the caller may read is presumed; absent: it is asked for. */
   readonly presumed: GraphScope | undefined;

@@ -7,7 +7,7 @@ import { type Level, type LevelSnapshot, openLevel, ownedBy } from '../../../lib
 import { type MemoryBase, MemoryLayers, type ServiceCall } from '../../../lib/component/memory.js';
 import { checkOf, loadParser, loadQueryEngine, readableGraphs } from '../../../lib/component/query.js';
 import { assertWanted, type Caller, hold, serve, threadData } from '../../../lib/component/serve.js';
-import type { AnswerPart, AskedTask, Purpose, QueryQuestions, QueryThreadData } from './messages.js';
+import type { AnswerPart, AskedTask, Purpose, QueryQuestions, QueryThreadData, TimeLimit } from './messages.js';
 import { outOfMemory, timeout } from './query-errors.js';
 import { type QueryRun, runQuery } from './query-execution.js';
 import { runUpdate } from './run-update.js';
@@ -20,8 +20,8 @@ const layers = new MemoryLayers();
 const opened = hold(() => openLevel(folder));
 
 /** What is called between two blocks of rows; throws when the query has to end. */
-function limits(timeoutMs: number): () => void {
-  const check = checkOf({ timeoutMs, timeout: () => timeout({ timeoutMs }), outOfMemory });
+function limits(limit: TimeLimit): () => void {
+  const check = checkOf({ timeoutMs: limit.timeoutMs, timeout: () => timeout(limit), outOfMemory });
   return () => {
     assertWanted();
     check();
@@ -36,7 +36,7 @@ interface Opened {
 /** Begins a query, or an update. */
 async function start(
   { level, snapshot }: Opened,
-  { task, timeoutMs, asked, presumed }: AskedTask,
+  { task, limit, asked, presumed }: AskedTask,
   caller: Caller<QueryQuestions, AnswerPart>,
 ): Promise<QueryRun> {
   const decide = async (iris: readonly string[], purpose: Purpose = 'read'): Promise<readonly boolean[]> => {
@@ -56,7 +56,7 @@ async function start(
     readable: readableGraphs({ level, snapshot, scope, within: task.within, hidden, owned, decide }),
     memory,
     callService: (call: ServiceCall) => caller.ask('service', call),
-    assertTime: limits(timeoutMs),
+    assertTime: limits(limit),
   };
   if (!task.update) return runQuery(task, run);
   return runUpdate(task, task.update, {

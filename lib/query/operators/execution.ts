@@ -50,7 +50,7 @@ export function spend({ texts }: Execution, value: Value | undefined): void {
   if (texts.left < 0)
     throw new LwsError(
       'query-limit',
-      `The query makes long texts of more than ${maxOfTexts >> 20} Mi characters in all.`,
+      `The query makes long texts of more than ${maxOfTexts >> 20} Mi characters in all, which no setting changes.`,
     );
 }
 

@@ -22,8 +22,8 @@ export interface ImportBlock {
   readonly bytes: number;
   /** Quads in this block. */
   readonly quads: number;
-  /** Bytes that the reading thread writes of the batch, about. */
-  readonly batchBytes: number;
+  /** Bytes of the GSPO keys of its quads, about. */
+  readonly keyBytes: number;
 }
 
 export interface BlockItem extends BulkItem {
@@ -82,6 +82,8 @@ export interface BlockWrite {
   /** Indexes of items whose blobs are kept, and of items whose quads are written. */
   readonly accepted: readonly number[];
   readonly written: readonly number[];
+  /** Which orders the quads are put in (`Orders.text`). */
+  readonly orders: string;
   /** The last operations of the batch. */
   readonly operations: readonly Operation[];
 }

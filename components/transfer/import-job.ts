@@ -358,8 +358,9 @@ export class ImportJob implements BlockTaker {
     if (this.isShared) return;
     const accepted = acceptedOf(block.items, { verdicts });
     tx.partner = {
-      bytes: block.batchBytes,
-      write: (operations) => this.thread!.write({ block: block.number, accepted, written }, operations),
+      bytes: block.keyBytes,
+      write: (operations, { text: orders }) =>
+        this.thread!.write({ block: block.number, accepted, written, orders }, operations),
     };
   }
 

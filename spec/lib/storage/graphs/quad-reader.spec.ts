@@ -10,7 +10,8 @@ import { Quadstore } from 'quadstore';
 import { DataFactory } from 'rdf-data-factory';
 import { type Level, openLevel, writeBatch } from '../../../../lib/storage/engine/durable-level.js';
 import { encodeGraph, otherKeys } from '../../../../lib/storage/graphs/quad-keys.js';
-import { QuadReader, quadstoreIndexes } from '../../../../lib/storage/graphs/quad-reader.js';
+import { Orders, quadstoreIndexes } from '../../../../lib/storage/graphs/orders.js';
+import { QuadReader } from '../../../../lib/storage/graphs/quad-reader.js';
 import { startProcess } from '../../../support/process.js';
 
 const f = new DataFactory<Quad>();
@@ -163,7 +164,7 @@ describe('storage/quad-reader', () => {
     expect(answer.status).to.equal(201);
     expect(await server.stop()).to.equal(0);
     const backend = new ClassicLevel<string, string>(join(server.dataDir, 'level'));
-    const store = new Quadstore({ backend, dataFactory: f as never, indexes: quadstoreIndexes });
+    const store = new Quadstore({ backend, dataFactory: f as never, indexes: quadstoreIndexes(Orders.all) });
     await store.open();
     const { items } = await store.get({ graph: f.namedNode(`${server.root}r`) });
     await store.close();

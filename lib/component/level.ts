@@ -16,8 +16,8 @@ export {
 } from '../storage/engine/durable-level.js';
 export { ListStream, type SortedStream } from '../storage/engine/entry-cursor.js';
 export { type IriRange, only, RangeStream, subtree, unionOfRanges } from '../storage/engine/iri-ranges.js';
-export { Orders } from '../storage/graphs/orders.js';
 export { makeFolder, syncPath, writeWhole } from '../storage/engine/synced-files.js';
+export { Orders } from '../storage/graphs/orders.js';
 export { countRecords, recordBlocks } from '../storage/state/all-records.js';
 export { IriRewriting, isQuad, type Rewrite } from '../storage/state/iri-rewriting.js';
 export { completeIndex, indexStateKey, ownedBy, ownedSpace } from '../storage/state/owned-entries.js';

@@ -44,8 +44,8 @@ export async function fillBatch(batch: BatchWriter, transaction: Transaction, or
 export function quadsOf({ graphs, hidden }: Transaction): number {
   let quads = 0;
   for (const { added, removed } of hidden.values()) quads += added.length - removed.length;
+  // Graphs that are hidden from here on, or were, are counted where their quads are written.
   for (const { added, removed, triples, isPartners } of graphs.values())
-    // Graphs that are hidden from here on, or were, are counted where their quads are written.
     quads += isPartners ? triples.after - triples.before : added.length - removed.length;
   return quads;
 }

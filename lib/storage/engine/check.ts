@@ -6,8 +6,8 @@ import { finished } from 'node:stream/promises';
 import { DamagedBlobError } from '../blobs/blob-integrity.js';
 import { isLargeGraph, lineCounter } from '../graphs/graph-lines.js';
 import { hiddenGraphs } from '../graphs/hidden-keys.js';
-import { decodeKeys } from '../graphs/quad-decoding.js';
 import { Orders } from '../graphs/orders.js';
+import { decodeKeys } from '../graphs/quad-decoding.js';
 import { indexNames, separator } from '../graphs/quad-keys.js';
 import { allChanges, positionOfKey, readEntry } from '../log/change-entry.js';
 import {

@@ -139,7 +139,8 @@ export class Store extends StoreListeners {
         record: (iri) => this.record(iri),
         graph: (record) => this.graphs.keysOf(record),
         graphBlocks: (graph, beginning) => this.graphs.blocks(graph, beginning),
-        keysWithObject: (graph, object) => (this.kept.orders.isWhole ? this.graphs.withObject(graph, object) : undefined),
+        keysWithObject: (graph, object) =>
+          this.kept.orders.isWhole ? this.graphs.withObject(graph, object) : undefined,
         hasKeys: (keys) => this.graphs.has(keys),
         entry: (key) => this.entry(key),
         entries: (range) => this.entries(range),

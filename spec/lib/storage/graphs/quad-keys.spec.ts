@@ -7,9 +7,9 @@ import { Quadstore } from 'quadstore';
 import { DataFactory } from 'rdf-data-factory';
 import { LwsError } from '../../../../lib/errors.js';
 import { compareKeys, sortKeys } from '../../../../lib/storage/graphs/key-order.js';
+import { Orders, quadstoreIndexes } from '../../../../lib/storage/graphs/orders.js';
 import { decodeGraph, decodeKeys } from '../../../../lib/storage/graphs/quad-decoding.js';
 import { encodeGraph, graphPrefix, indexNames, otherKeys } from '../../../../lib/storage/graphs/quad-keys.js';
-import { Orders, quadstoreIndexes } from '../../../../lib/storage/graphs/orders.js';
 
 const f = new DataFactory<Quad>();
 const xsd = 'http://www.w3.org/2001/XMLSchema#';

@@ -9,8 +9,8 @@ import { Parser } from 'n3';
 import { Quadstore } from 'quadstore';
 import { DataFactory } from 'rdf-data-factory';
 import { type Level, openLevel, writeBatch } from '../../../../lib/storage/engine/durable-level.js';
-import { encodeGraph, otherKeys } from '../../../../lib/storage/graphs/quad-keys.js';
 import { Orders, quadstoreIndexes } from '../../../../lib/storage/graphs/orders.js';
+import { encodeGraph, otherKeys } from '../../../../lib/storage/graphs/quad-keys.js';
 import { QuadReader } from '../../../../lib/storage/graphs/quad-reader.js';
 import { startProcess } from '../../../support/process.js';
 

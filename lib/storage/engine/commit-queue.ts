@@ -5,6 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { WrittenBatch } from '../../measures.js';
+import type { Orders } from '../graphs/orders.js';
 import { type ChangeLog, loggedBatch } from '../log/change-log.js';
 import { metaKey } from '../state/records.js';
 import { breathe, fillBatch, quadsOf, sizeOfBatch } from './batch-filling.js';
@@ -118,9 +119,9 @@ export class CommitQueue {
     return this.growth;
   }
 
-  /** Gives the quads all orders, between other batches and in them. Resolves when they have them, or when it is broken off. */
-  async grow(): Promise<void> {
-    this.growth.isWanted = true;
+  /** Gives the quads all orders, or one, between other batches and in them. Resolves when they have them, or when it is broken off. */
+  async reorder(wanted: Orders): Promise<void> {
+    this.growth.wanted = wanted;
     await this.growSoon();
   }
 
@@ -247,12 +248,12 @@ export class CommitQueue {
       this.fail(error, { batch: '', group: [], behind: this.pending });
       return false;
     }
-    this.keep({ orders, quads: this.growth.quads });
+    this.keep(orders, this.growth.quads);
     return true;
   }
 
   /** Notes what a batch has left. */
-  private keep({ orders, quads }: KeptQuads): void {
+  private keep(orders: Orders, quads: number): void {
     const isOther = orders.isWhole !== this.growth.orders.isWhole;
     Object.assign(this.growth, { orders, quads });
     if (isOther) this.options.onOrders(this.growth);
@@ -293,7 +294,7 @@ export class CommitQueue {
       this.fail(error, { batch: name, group, behind: this.pending });
       return false;
     }
-    this.keep({ orders, quads });
+    this.keep(orders, quads);
     for (const key of forgotten) this.options.forgotten.delete(key);
     for (const commit of group) this.settle(commit);
     const seconds = (performance.now() - began) / 1000;
@@ -372,7 +373,7 @@ export class CommitQueue {
 
   /** Waits for the transactions and batches under way; the growth is broken off. */
   async idle(): Promise<void> {
-    this.growth.isWanted = false;
+    this.growth.wanted = undefined;
     await this.writer;
     await this.flushing;
   }

@@ -1,9 +1,9 @@
 /**
- * The growth of a store from one order of its quads to all four: step by step, each in one synced batch with the note of how far it came.
+ * The growth of a store from one order of its quads to all four, and back: step by step, each in one batch with the note of how far it came.
  * Two batches would not do: of the records of LevelDB's log a power cut may take an earlier one and leave a later one.
  */
 import { Orders } from '../graphs/orders.js';
-import { graphPrefix } from '../graphs/quad-keys.js';
+import { graphPrefix, otherKeys } from '../graphs/quad-keys.js';
 import { metaKey, rangeOf } from '../state/records.js';
 import { breathe } from './batch-filling.js';
 import type { BatchWriter, Level } from './durable-level.js';
@@ -18,13 +18,16 @@ export const allQuads = rangeOf(graphPrefix('').slice(0, -2));
 export interface KeptQuads {
   readonly orders: Orders;
   readonly quads: number;
+  /** How many quads have got keys in other orders, or lost them, since the store was opened. */
+  readonly moved: number;
 }
 
 export class Growth implements KeptQuads {
   orders = Orders.all;
   quads = 0;
-  /** All orders are wanted. */
-  isWanted = false;
+  moved = 0;
+  /** All orders, or one. */
+  wanted: Orders | undefined;
 
   constructor(private readonly level: Level) {
     this.read();
@@ -37,31 +40,43 @@ export class Growth implements KeptQuads {
   }
 
   get isUnderWay(): boolean {
-    return this.isWanted && !this.orders.isWhole;
+    return this.wanted !== undefined && this.wanted !== this.orders;
   }
 
   /**
-   * Puts the keys that the next quads lack into a batch, ahead of all that it changes: that may be one of these quads.
+   * Puts the keys that the next quads lack into a batch, or removes those of the last quads, ahead of all else that the batch changes: that
+   * may be one of these quads.
    * @returns the orders that the store has with this batch
    */
   async fill(batch: BatchWriter): Promise<Orders> {
     if (!this.isUnderWay) return this.orders;
-    const { lt, gte } = allQuads;
-    const range = this.orders.last ? { gt: this.orders.last, lt } : { gte, lt };
-    const iterator = this.level.keys({ ...range, ...bytesOfStep });
-    let keys: string[];
+    const isGrowing = this.wanted!.isWhole;
+    const { keys, next } = await this.nextKeys(isGrowing);
+    const reached = isGrowing ? keys.at(-1) : next;
+    const orders = reached === undefined ? this.wanted! : Orders.upTo(reached);
+    for (const [index, key] of keys.entries()) {
+      if (index % quadsAtATime === quadsAtATime - 1) await breathe();
+      for (const other of otherKeys(key))
+        if (isGrowing) batch.put(other, '');
+        else batch.del(other);
+    }
+    batch.put(metaKey('orders'), orders.text);
+    this.moved += keys.length;
+    return orders;
+  }
+
+  /** The keys behind the last one that is in all orders, or from it backwards, and the one that follows on them. */
+  private async nextKeys(
+    isGrowing: boolean,
+  ): Promise<{ readonly keys: readonly string[]; readonly next?: string | undefined }> {
+    const { last } = this.orders;
+    const bounds = last === undefined ? {} : isGrowing ? { gt: last } : { lte: last };
+    const iterator = this.level.keys({ ...allQuads, ...bounds, ...bytesOfStep, reverse: !isGrowing });
     try {
-      keys = await iterator.nextv(quadsOfStep);
+      const keys = await iterator.nextv(quadsOfStep);
+      return { keys, next: keys.length > 0 ? (await iterator.nextv(1))[0] : undefined };
     } finally {
       await iterator.close();
     }
-    const last = keys.at(-1);
-    const orders = last === undefined ? Orders.all : Orders.upTo(last);
-    for (const [index, key] of keys.entries()) {
-      if (index % quadsAtATime === quadsAtATime - 1) await breathe();
-      for (const other of orders.others(key)) batch.put(other, '');
-    }
-    batch.put(metaKey('orders'), orders.text);
-    return orders;
   }
 }

@@ -11,6 +11,7 @@ import { CommittedGraphs } from '../graphs/committed-graphs.js';
 import type { GraphKeys } from '../graphs/graph-keys.js';
 import { HiddenGraphs } from '../graphs/hidden-graphs.js';
 import { GraphInTheWay, hiddenKey } from '../graphs/hidden-keys.js';
+import { Orders } from '../graphs/orders.js';
 import { ChangeLog } from '../log/change-log.js';
 import type { Cluster } from '../shared/cluster.js';
 import { commitQueueOf, type SharedStore } from '../shared/shared-store.js';
@@ -193,9 +194,13 @@ export class Store extends StoreListeners {
     return this.queue.kept;
   }
 
-  /** Gives the quads all orders, while it goes on as ever. Resolves when they have them, or when that is broken off. */
+  /** Gives the quads all orders, or one, while it goes on as ever. Resolves when they have them, or when that is broken off. */
+  reorder(wanted: Orders): Promise<void> {
+    return this.queue.reorder(wanted);
+  }
+
   grow(): Promise<void> {
-    return this.queue.grow();
+    return this.reorder(Orders.all);
   }
 
   /** The committed record of a resource. */

@@ -70,8 +70,10 @@ export class Growth implements KeptQuads {
     isGrowing: boolean,
   ): Promise<{ readonly keys: readonly string[]; readonly next?: string | undefined }> {
     const { last } = this.orders;
-    const bounds = last === undefined ? {} : isGrowing ? { gt: last } : { lte: last };
-    const iterator = this.level.keys({ ...allQuads, ...bounds, ...bytesOfStep, reverse: !isGrowing });
+    const { gte, lt } = allQuads;
+    // LevelDB takes one bound of each side.
+    const range = last === undefined ? allQuads : isGrowing ? { gt: last, lt } : { gte, lte: last };
+    const iterator = this.level.keys({ ...range, ...bytesOfStep, reverse: !isGrowing });
     try {
       const keys = await iterator.nextv(quadsOfStep);
       return { keys, next: keys.length > 0 ? (await iterator.nextv(1))[0] : undefined };

@@ -47,8 +47,6 @@ const quadsOfGraph = 20;
 const tooMany = 4;
 /** With this share of `maxQuads`, quads get all orders on the disk, so that they are there before the index is not. */
 const worthGrowing = 0.8;
-/** After a build that found too many quads, this share of `maxQuads` has to be removed before another one is tried. */
-const worthRetrying = 0.1;
 
 export class MemoryIndex {
   private readonly changed = new LayeredGraphs();
@@ -64,11 +62,8 @@ export class MemoryIndex {
   private version = 0;
   /** When the next build may begin, as a timestamp. */
   private nextAt = 0;
-  private hadTooMany = false;
   /** The last build did not lead to an index. */
   private hasFailed = false;
-  /** How many quads the storage has lost since the last build began. */
-  private removed = 0;
   /** A query has come since the last build began. */
   private isUsed = false;
   private idle: NodeJS.Timeout | undefined;
@@ -82,8 +77,6 @@ export class MemoryIndex {
       this.growInTime();
       if (transaction.graphs.size === 0) return;
       this.changed.settle(transaction);
-      if (this.builder || this.hadTooMany)
-        for (const { triples } of transaction.graphs.values()) this.removed += triples.before - triples.after;
       this.review();
     });
   }
@@ -100,10 +93,10 @@ export class MemoryIndex {
    * have all orders. `undefined`: there is no index.
    */
   async ready(): Promise<MemoryAsked | undefined> {
-    const { store, maxQuads } = this.options;
+    const { store } = this.options;
     this.use();
     if (!this.base && !store.kept.orders.isWhole && !this.isClosed) {
-      if (this.hasFailed || maxQuads === 0) await store.grow();
+      if (this.hasFailed || !this.hasRoom) await store.grow();
       else {
         this.start();
         await this.built;
@@ -115,12 +108,12 @@ export class MemoryIndex {
   /** Called for each query. The first one starts a build: a server without queries has no index. */
   use(): void {
     const { idleMs = 3_600_000 } = this.options;
-    if (this.isClosed || this.options.maxQuads === 0) return;
+    if (this.isClosed) return;
     this.isUsed = true;
     this.idle ??= setTimeout(() => this.leave(), idleMs).unref();
     this.idle.refresh();
     if (this.base) this.review();
-    else if (!this.builder && !this.isHopeless) this.later(this.nextAt - Date.now());
+    else if (!this.builder && this.hasRoom) this.later(this.nextAt - Date.now());
   }
 
   /** Builds the index in the background. */
@@ -128,7 +121,7 @@ export class MemoryIndex {
     if (this.isClosed || this.isPaused || this.builder) return;
     clearTimeout(this.timer);
     this.timer = undefined;
-    [this.isUsed, this.removed] = [false, 0];
+    this.isUsed = false;
     const sequence = this.changed.begin();
     const script = new URL('./memory-index-builder.js', import.meta.url);
     const builder = new Thread<BuilderFunctions>({ script, limits: threadLimits() });
@@ -207,7 +200,7 @@ export class MemoryIndex {
     this.quads = base.data.quads.count;
     this.changed.forget(base.sequence);
     this.give(base);
-    [this.hadTooMany, this.hasFailed] = [false, false];
+    this.hasFailed = false;
     this.options.log.info({ quads: this.quads, bytes: bytesOf(base.data), ms }, 'The index in memory is ready.');
     this.review();
   }
@@ -220,9 +213,8 @@ export class MemoryIndex {
   private giveUp(failure: unknown): void {
     const { log, maxQuads, store, retryMs = 300_000 } = this.options;
     if (failure) log.warn({ err: failure }, 'The index in memory could not be built.');
-    else if (!this.hadTooMany)
-      log.info(`The storage has more than ${maxQuads} quads, so that there is no index of them in memory.`);
-    [this.hadTooMany, this.hasFailed] = [!failure, true];
+    else log.info(`There is no index in memory: there are more than ${maxQuads} quads, or their texts are too long.`);
+    this.hasFailed = true;
     if (!this.isDispensable) void store.grow();
     this.nextAt = Date.now() + retryMs;
     this.drop();
@@ -233,9 +225,10 @@ export class MemoryIndex {
     return this.options.store.kept.orders.isWhole;
   }
 
-  /** The last build found too many quads, and few have been removed since. */
-  private get isHopeless(): boolean {
-    return this.hadTooMany && this.removed < this.options.maxQuads * worthRetrying;
+  /** There may be an index of so many quads as the storage has. */
+  private get hasRoom(): boolean {
+    const { store, maxQuads } = this.options;
+    return maxQuads > 0 && store.kept.quads <= maxQuads;
   }
 
   /** Drops the index: no query has come for `idleMs`. */

@@ -98,6 +98,7 @@ export class CommitQueue {
   protected failure: unknown;
   private doubt: Doubt | undefined;
   protected readonly growth: Growth;
+  private reordering: Promise<void> | undefined;
 
   constructor(protected readonly options: CommitQueueOptions) {
     this.growth = new Growth(options.level);
@@ -120,9 +121,12 @@ export class CommitQueue {
   }
 
   /** Gives the quads all orders, or one, between other batches and in them. Resolves when they have them, or when it is broken off. */
-  async reorder(wanted: Orders): Promise<void> {
+  reorder(wanted: Orders): Promise<void> {
     this.growth.wanted = wanted;
-    await this.growSoon();
+    this.reordering ??= this.growOn().finally(() => {
+      this.reordering = undefined;
+    });
+    return this.reordering;
   }
 
   /**
@@ -214,10 +218,10 @@ export class CommitQueue {
     });
   }
 
-  /** The growth has begun, or goes on. */
-  protected growSoon(): Promise<void> | undefined {
+  /** Takes all steps of the growth. */
+  protected async growOn(): Promise<void> {
     this.flushSoon();
-    return this.flushing;
+    await this.flushing;
   }
 
   private get hasWork(): boolean {
@@ -352,7 +356,7 @@ export class CommitQueue {
       this.growth.read();
       this.lastCommit = Promise.resolve();
       this.failure = undefined;
-      if (this.growth.isUnderWay) void this.growSoon();
+      if (this.growth.isUnderWay) void this.reorder(this.growth.wanted!);
       return wasStored;
     });
   }
@@ -374,7 +378,7 @@ export class CommitQueue {
   /** Waits for the transactions and batches under way; the growth is broken off. */
   async idle(): Promise<void> {
     this.growth.wanted = undefined;
-    await this.writer;
+    await Promise.all([this.writer, this.reordering]);
     await this.flushing;
   }
 }

@@ -53,7 +53,7 @@ const migrations: Readonly<Record<string, Migration>> = {
     async run(level, { onProgress }) {
       // A store that was restored, or copied from a checkpoint, says it of itself; what is older has all orders.
       const orders = (await level.get(metaKey('orders'))) ?? Orders.all.text;
-      const facts = newFacts(Orders.read(orders)).filter(([key]) => key !== metaKey('version'));
+      const facts = newFacts(Orders.read(orders));
       const fill = (batch: BatchWriter): void => {
         for (const fact of facts) batch.put(...fact);
       };

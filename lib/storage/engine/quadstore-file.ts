@@ -2,7 +2,7 @@
  * A file beside the database that says with which indexes quadstore opens it, for other programs: the package asks for them, and does not
  * find quads in one that is not kept. Nothing here reads it.
  */
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Orders, quadstoreIndexes } from '../graphs/orders.js';
 import { writeWhole } from './synced-files.js';
@@ -16,16 +16,8 @@ export function noteIndexes(
   const file = join(folder, 'quadstore.json');
   const text = `${JSON.stringify({ indexes: quadstoreIndexes(orders) })}\n`;
   try {
-    if (contentOf(file) !== text) writeWhole(file, text);
+    if (!existsSync(file) || readFileSync(file, 'utf8') !== text) writeWhole(file, text);
   } catch (error) {
     onTrouble('quadstore.json, which tells other programs of the indexes, could not be written.', error);
-  }
-}
-
-function contentOf(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
   }
 }

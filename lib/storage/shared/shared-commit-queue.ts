@@ -61,7 +61,7 @@ export class SharedCommitQueue extends CommitQueue {
   protected override flushSoon(): void {}
 
   /** Grows beside the rows: a turn has the lock of all servers, and growth is this copy's own. */
-  protected override async growSoon(): Promise<void> {
+  protected override async growOn(): Promise<void> {
     while (this.growth.isUnderWay && !this.hasFailed) await this.log.alone(() => this.step());
   }
 

@@ -90,8 +90,8 @@ export interface BlockWrite {
 
 /** What the thread sends while it reads. */
 export type ReadPart =
-  /** Bytes of the source, where they are known. */
-  | { readonly total: number | undefined }
+  /** Bytes of the source, and how many quads it has, about, where that is known. */
+  | { readonly total: number | undefined; readonly quads: number }
   /** Some items of the next block: to deserialize all at once would block the HTTP thread. */
   | { readonly items: readonly BlockItem[] }
   | { readonly block: Omit<ImportBlock, 'items'> };

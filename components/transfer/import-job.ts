@@ -223,8 +223,9 @@ export class ImportJob implements BlockTaker {
     if (this.isStopped || this.thread?.isEnding) throw new ImportStopped();
   }
 
-  expect(total: number | undefined): void {
+  expect({ total, quads }: Parameters<BlockTaker['expect']>[0]): void {
     this.state.total = total;
+    if (!this.options.dryRun) this.options.platform.store.expect(quads);
   }
 
   /** Loads the names of the resources that this import stored before it was interrupted. */

@@ -116,7 +116,7 @@ async function read(caller: Caller<unknown, ReadPart>, blobs: Blobs | undefined)
   const typed = mediaType === undefined ? {} : { mediaType };
   const reader = await formats.openReader({ path: source, name, ...typed }, format);
   try {
-    caller.tell({ total: reader.total });
+    caller.tell({ total: reader.total, quads: reader.quads ?? 0 });
     let number = 0;
     const known = { isMixed: false, listed: '' };
     const fresh = (): BlockBuilder => new BlockBuilder({ into, seed, acls, blobs, bounds }, known);

@@ -15,7 +15,7 @@ import type { GraphChanges, MemoryAsked, MemoryBase, QueryThread } from './memor
 export interface MemoryIndexOptions {
   /** The folder of the LevelDB. */
   readonly folder: string;
-  readonly store: Pick<Store, 'onStage' | 'onCommit' | 'onDrop' | 'kept' | 'grow'>;
+  readonly store: Pick<Store, 'onStage' | 'onCommit' | 'onDrop' | 'kept' | 'grow' | 'growsAt'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
   /** A storage with more quads has no index; 0: none has one. */
   readonly maxQuads: number;
@@ -69,23 +69,16 @@ export class MemoryIndex {
   private idle: NodeJS.Timeout | undefined;
 
   constructor(private readonly options: MemoryIndexOptions) {
+    options.store.growsAt = options.maxQuads * worthGrowing;
     options.store.onStage((transaction) => {
       if (transaction.graphs.size > 0) this.changed.stage(transaction);
     });
     options.store.onDrop((transaction) => this.changed.settle(transaction));
     options.store.onCommit((transaction) => {
-      this.growInTime();
       if (transaction.graphs.size === 0) return;
       this.changed.settle(transaction);
       this.review();
     });
-  }
-
-  /** Has the quads get all orders when they are nearly too many for the index, or are getting them. */
-  growInTime(): void {
-    const { store, maxQuads } = this.options;
-    const { orders, quads } = store.kept;
-    if (!orders.isWhole && (quads >= maxQuads * worthGrowing || orders.last !== undefined)) void store.grow();
   }
 
   /**

@@ -82,7 +82,7 @@ export interface Doubt {
 /** Smaller batches fit into the space that `DiskSpace` keeps free, and need no check of their own. */
 const largeBatch = 4 << 20;
 /** Steps of growth after a batch of a partner: an import must not bring quads faster than the growth overtakes them. */
-const stepsBehindPartner = 8;
+const stepsBehindPartner = 24;
 
 export class CommitQueue {
   protected readonly state: OverlaidState;
@@ -235,7 +235,8 @@ export class CommitQueue {
       const group = this.takeGroup();
       if (group.length > 0 && !(await this.writeGroup(group))) return;
       const steps = group.length === 0 ? 1 : group.at(-1)!.transaction.partner ? stepsBehindPartner : 0;
-      for (let step = 0; step < steps; step++) if (!(await this.step())) return;
+      const isUrgent = (): boolean => this.pending.some(({ transaction }) => !transaction.partner);
+      for (let step = 0; step < steps && !isUrgent(); step++) if (!(await this.step())) return;
     }
   }
 

@@ -113,6 +113,8 @@ export class Store extends StoreListeners {
   private readonly recovery: Recovery;
   private readonly settled: SettledBlobs;
   readonly changes: ChangeLog;
+  /** With so many quads, they get all orders. */
+  growsAt = Number.POSITIVE_INFINITY;
 
   private constructor(
     readonly level: Level,
@@ -201,6 +203,12 @@ export class Store extends StoreListeners {
 
   grow(): Promise<void> {
     return this.reorder(Orders.all);
+  }
+
+  /** Has the quads get all orders when there are, or with so many more will be, too many for one (`growsAt`), or when they are getting them. */
+  expect(more: number): void {
+    const { orders, quads } = this.kept;
+    if (!orders.isWhole && (quads + more >= this.growsAt || orders.last !== undefined)) void this.grow();
   }
 
   /** The committed record of a resource. */
@@ -320,6 +328,7 @@ export class Store extends StoreListeners {
       this.graphs.replaced(iri, transaction.records.get(iri)?.revision, isPartners ? undefined : keys);
     for (const key of transaction.entries.keys()) this.derivations.delete(key);
     this.hidden.committed(transaction);
+    this.expect(0);
     this.tell('commit', transaction);
     if (transaction.addedBlobs.size > 0 || transaction.removedBlobs.size > 0) void this.settled.committed(transaction);
   }

@@ -125,6 +125,8 @@ export class CommitQueue {
     this.growth.wanted = wanted;
     this.reordering ??= this.growOn().finally(() => {
       this.reordering = undefined;
+      // After a failure it goes on when LevelDB was opened again.
+      if (!this.hasFailed) this.growth.wanted = undefined;
     });
     return this.reordering;
   }

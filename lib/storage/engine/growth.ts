@@ -20,13 +20,14 @@ export interface KeptQuads {
   readonly quads: number;
   /** How many quads have got keys in other orders, or lost them, since the store was opened. */
   readonly moved: number;
+  /** What the quads are getting. */
+  readonly wanted: Orders | undefined;
 }
 
 export class Growth implements KeptQuads {
   orders = Orders.all;
   quads = 0;
   moved = 0;
-  /** All orders, or one. */
   wanted: Orders | undefined;
 
   constructor(private readonly level: Level) {

@@ -207,8 +207,8 @@ export class Store extends StoreListeners {
 
   /** Has the quads get all orders when there are, or with so many more will be, too many for one (`growsAt`), or when they are getting them. */
   expect(more: number): void {
-    const { orders, quads } = this.kept;
-    if (!orders.isWhole && (quads + more >= this.growsAt || orders.last !== undefined)) void this.grow();
+    const { orders, quads, wanted } = this.kept;
+    if (!orders.isWhole && !wanted && (quads + more >= this.growsAt || orders.last !== undefined)) void this.grow();
   }
 
   /** The committed record of a resource. */

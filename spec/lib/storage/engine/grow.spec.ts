@@ -121,9 +121,9 @@ describe('storage/growth', function () {
 
   it('is whole in every moment while it grows under writes, large graphs and removals, and while it goes back', async () => {
     await fill(700);
-    expect(await contend(store.reorder(Orders.all))).to.be.above(1);
+    expect(await contend(store.reorder(Orders.all))).to.be.above(0);
     expect([store.kept.orders.text, indexes()]).to.deep.equal(['all', 4]);
-    expect(await contend(store.reorder(Orders.one))).to.be.above(1);
+    expect(await contend(store.reorder(Orders.one))).to.be.above(0);
     expect([store.kept.orders.text, indexes()]).to.deep.equal(['one', 1]);
     expect((await store.level.keys({ gte: 'SPOG', lt: 'SPOH' }).all()).length).to.equal(0);
   });

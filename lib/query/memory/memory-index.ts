@@ -64,6 +64,7 @@ export class MemoryIndex {
   private nextAt = 0;
   /** The last build did not lead to an index. */
   private hasFailed = false;
+  private isTold = false;
   /** A query has come since the last build began. */
   private isUsed = false;
   private idle: NodeJS.Timeout | undefined;
@@ -106,7 +107,8 @@ export class MemoryIndex {
     this.idle ??= setTimeout(() => this.leave(), idleMs).unref();
     this.idle.refresh();
     if (this.base) this.review();
-    else if (!this.builder && this.hasRoom) this.later(this.nextAt - Date.now());
+    else if (!this.hasRoom) this.tellOfNone();
+    else if (!this.builder) this.later(this.nextAt - Date.now());
   }
 
   /** Builds the index in the background. */
@@ -193,7 +195,7 @@ export class MemoryIndex {
     this.quads = base.data.quads.count;
     this.changed.forget(base.sequence);
     this.give(base);
-    this.hasFailed = false;
+    [this.hasFailed, this.isTold] = [false, false];
     this.options.log.info({ quads: this.quads, bytes: bytesOf(base.data), ms }, 'The index in memory is ready.');
     this.review();
   }
@@ -204,9 +206,9 @@ export class MemoryIndex {
   }
 
   private giveUp(failure: unknown): void {
-    const { log, maxQuads, store, retryMs = 300_000 } = this.options;
+    const { log, store, retryMs = 300_000 } = this.options;
     if (failure) log.warn({ err: failure }, 'The index in memory could not be built.');
-    else log.info(`There is no index in memory: there are more than ${maxQuads} quads, or their texts are too long.`);
+    else this.tellOfNone();
     this.hasFailed = true;
     if (!this.isDispensable) void store.grow();
     this.nextAt = Date.now() + retryMs;
@@ -216,6 +218,14 @@ export class MemoryIndex {
   /** Queries that cannot use the index read the disk. */
   private get isDispensable(): boolean {
     return this.options.store.kept.orders.isWhole;
+  }
+
+  /** Says once why queries go without. */
+  private tellOfNone(): void {
+    const { log, maxQuads } = this.options;
+    if (!this.isTold && maxQuads > 0)
+      log.info(`There is no index in memory: there are more than ${maxQuads} quads, or their texts are too long.`);
+    this.isTold = true;
   }
 
   /** There may be an index of so many quads as the storage has. */

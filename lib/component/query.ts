@@ -5,6 +5,7 @@ export { type AskOptions, answersOf, type QueryAnswers } from '../query/answers.
 export { makeBindings } from '../query/bindings.js';
 export { BlockStream } from '../query/block-stream.js';
 export { type GraphUpdate, graphUpdates } from '../query/change-set.js';
+export { keysFor, NeedsIndexError } from '../query/dataset.js';
 export { computeUpdate, type UpdateOptions } from '../query/graphs-update.js';
 export { checkOf } from '../query/limits.js';
 export type { Parameters, ParameterTerm } from '../query/parse/parameters.js';

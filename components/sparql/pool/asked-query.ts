@@ -69,7 +69,7 @@ export class AskedQuery {
   private async ask(thread: Thread<QueryFunctions>): Promise<AnswerPart> {
     const { job, host } = this;
     const { memory, limit } = host;
-    const asked = memory?.asked;
+    let asked = memory?.asked;
     // Saves a way there and back: what most may read is the same for everything. The changes that an index in memory needs,
     // and the time that a new thread takes, are only known when it has begun.
     if (!asked && thread.isReady) {
@@ -89,6 +89,10 @@ export class AskedQuery {
             scope: await this.answered(job.scope()),
             changes: asked && memory?.changes(thread, asked),
           }),
+          index: async () => {
+            asked = await memory?.ready();
+            return asked;
+          },
           decide: async (iris, purpose) => {
             await this.confirm();
             return this.answered(job.decide(iris, purpose));

@@ -56,6 +56,8 @@ export interface QueryQuestions {
   scope(): Promise<{ readonly scope: GraphScope; readonly changes: GraphChanges | undefined }>;
   /** The answers are in the order of the IRIs. */
   decide(iris: readonly string[], purpose: Purpose): Promise<readonly boolean[]>;
+  /** Resolves when the index in memory can be used, or none is needed any more. `undefined`: there is none. */
+  index(): Promise<MemoryAsked | undefined>;
   /** The thread opens no sockets. */
   service(call: ServiceCall): Promise<ServiceAnswer>;
 }

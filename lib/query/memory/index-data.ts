@@ -38,8 +38,11 @@ export interface ReadQuads {
   readonly quads: QuadColumns;
 }
 
+/** Bytes of the texts of terms for each quad that there may be; up to `leastText` there may be more. */
+const [textOfQuad, leastText] = [256, 64 << 20];
+
 /**
- * Reads all quads; `undefined` when there are more than `most`, or `isStopped` says so.
+ * Reads all quads; `undefined` when there are more than `most`, or their texts are too long, or `isStopped` says so.
  * @throws TableFullError
  */
 export async function readQuads(
@@ -52,8 +55,9 @@ export async function readQuads(
   const reader = new KeyReader('GSPO');
   const ids = [0, 0, 0, 0];
   const tokens: TermKey[] = ['', '', '', ''];
+  const mostText = Math.max(leastText, most * textOfQuad);
   for await (const keys of keyBlocks(level, rangeOf(`GSPO${separator}`), { snapshot })) {
-    if (quads.count + keys.length > most || isStopped()) return undefined;
+    if (quads.count + keys.length > most || terms.textBytes > mostText || isStopped()) return undefined;
     for (const key of keys) {
       reader.read(key, '');
       for (let place = 0; place < 4; place++) {
@@ -79,16 +83,15 @@ export function indexOf({ terms, quads }: ReadQuads): IndexData {
 /** The triples of a graph, three numbers each. */
 export type GraphTriples = Uint32Array;
 
-/** Reads the triples of a graph. Terms that have no number yet get one. */
-export async function readGraph(
-  level: Level,
-  snapshot: LevelSnapshot,
-  graph: string,
-  terms: TermIds,
-): Promise<GraphTriples> {
+/** The keys of a graph. */
+export const graphBlocks = (level: Level, snapshot: LevelSnapshot, graph: string): AsyncGenerator<string[]> =>
+  keyBlocks(level, rangeOf(graphPrefix(graph)), { snapshot });
+
+/** Reads the triples of GSPO keys. Terms that have no number yet get one. */
+export async function readTriples(blocks: AsyncIterable<readonly string[]>, terms: TermIds): Promise<GraphTriples> {
   const reader = new KeyReader('GSPO');
   const triples: number[] = [];
-  for await (const keys of keyBlocks(level, rangeOf(graphPrefix(graph)), { snapshot }))
+  for await (const keys of blocks)
     for (const key of keys) {
       reader.read(key, '');
       for (let place = 0; place < graphAt; place++) triples.push(terms.add(reader.token(place)));

@@ -44,6 +44,8 @@ export interface Server {
   /** For an HTTP server of one's own: a listener for its event `upgrade`, where WebSockets are opened. */
   readonly upgrade: ReturnType<typeof upgradeListener>;
   readonly store: Store;
+  /** All quads, read with quadstore from one snapshot each time. Nothing is authorized here. */
+  readonly quads: Platform['quads'];
   /** The file of the owner's key, when the server minted one (rule 5.1). */
   readonly mintedOwner: string | undefined;
   /**
@@ -164,7 +166,8 @@ const [endMs, endUnconnectedMs] = [10_000, 1_000];
  */
 export async function createServer(settings: Settings, equipment: Equipment): Promise<Server> {
   const certificates = certificatesOf(settings, equipment);
-  const { core, storage, appContext, installations, mintedOwner, close } = await prepareServer(settings, equipment);
+  const prepared = await prepareServer(settings, equipment);
+  const { core, storage, platform, appContext, installations, mintedOwner, close } = prepared;
   const app = createApp(appContext);
   const stopInstalled = async (): Promise<void> => {
     for (const installation of [...installations].reverse()) await installation.stop?.();
@@ -194,6 +197,7 @@ export async function createServer(settings: Settings, equipment: Equipment): Pr
     middleware: app.middleware,
     upgrade: upgradeListener(installations),
     store: storage.store,
+    quads: platform.quads,
     mintedOwner,
     async listen() {
       if (door || ended) throw new Error(ended ? 'The server is closed.' : 'The server listens already.');

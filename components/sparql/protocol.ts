@@ -34,7 +34,12 @@ export interface SparqlRequest {
   readonly parameters?: Parameters;
   /** Milliseconds after which the client wants a query to be ended. */
   readonly timeoutMs?: number;
+  /** Asks for the plan of a query instead of its answer: as it is expected, or after a run. */
+  readonly explain?: Explain;
 }
+
+const explains = ['plan', 'run'] as const;
+export type Explain = (typeof explains)[number];
 
 export interface RequestLimits {
   /** Bytes of a query. */
@@ -55,9 +60,21 @@ const request = (
     query,
     ...(defaultGraphs ? { defaultGraphs } : {}),
     ...(namedGraphs ? { namedGraphs } : {}),
+    ...(parameters.has('explain') ? { explain: explainOf(parameters.getAll('explain')) } : {}),
     ...(parameters.has('timeout') ? { timeoutMs: timeoutOf(parameters.getAll('timeout')) } : {}),
   };
 };
+
+/** @throws LwsError `bad-request` */
+function explainOf([text, ...others]: readonly string[]): Explain {
+  const found = explains.find((each) => each === text);
+  if (others.length > 0 || !found)
+    throw new LwsError(
+      'bad-request',
+      'The parameter explain is plan, which runs nothing, or run, which tells rows and times after a run; once.',
+    );
+  return found;
+}
 
 /** Seconds, as other servers take them, in milliseconds. @throws LwsError `bad-request` */
 function timeoutOf([text, ...others]: readonly string[]): number {
@@ -132,7 +149,8 @@ function updateOfForm(parameters: URLSearchParams, maxBytes: number): SparqlRequ
 
 function updateRequest(update: string, parameters: URLSearchParams): SparqlRequest {
   if (parameters.has('query')) throw new LwsError('bad-request', 'A request is a query or an update.');
-  if (parameters.has('timeout')) throw new LwsError('bad-request', 'The parameter timeout is for queries.');
+  for (const name of ['timeout', 'explain'])
+    if (parameters.has(name)) throw new LwsError('bad-request', `The parameter ${name} is for queries.`);
   if (parameters.has('default-graph-uri') || parameters.has('named-graph-uri'))
     throw new LwsError(
       'bad-request',

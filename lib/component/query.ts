@@ -8,6 +8,7 @@ export { type GraphUpdate, graphUpdates } from '../query/change-set.js';
 export { keysFor, NeedsIndexError } from '../query/dataset.js';
 export { computeUpdate, type UpdateOptions } from '../query/graphs-update.js';
 export { checkOf } from '../query/limits.js';
+export { type ExplainedPart, Observed } from '../query/operators/explain.js';
 export type { Parameters, ParameterTerm } from '../query/parse/parameters.js';
 export { parseQuery, type ReadQuery } from '../query/parse/parse-query.js';
 export { readGraphsUpdate } from '../query/parse/read-graphs-update.js';

@@ -11,6 +11,7 @@ import { type TermKey, termCache } from './access/terms.js';
 import { makeBindings } from './bindings.js';
 import { BlockStream } from './block-stream.js';
 import { type DatasetOptions, matchesOf } from './dataset.js';
+import { type ExplainedPart, explained, type Observed } from './operators/explain.js';
 import { graphTriples, type TripleTokens } from './operators/graph-results.js';
 import { type Run, type RunOptions, startRun } from './operators/run.js';
 import type { ReadQuery } from './parse/parse-query.js';
@@ -37,6 +38,8 @@ export interface RowStream extends BlockStream<Row[], unknown> {
 }
 
 export interface QuadSource extends IQuerySource {
+  /** What was handed over, as it is run. */
+  readonly runs: readonly (Run & { readonly compiled: Compiled })[];
   /** Ends what still runs. To be called before the snapshot is closed. */
   close(): Promise<void>;
 }
@@ -45,14 +48,16 @@ const dataFactory = new DataFactory<Quad>();
 
 /** A source that compiles each operation that Comunica hands it. Its methods throw `too-complex` for what cannot be compiled. */
 export function quadSource({ base, ...options }: QuadSourceOptions): QuadSource {
-  const runs: Run[] = [];
+  const isTold = options.observer?.isRun === false;
+  const runs: (Run & { readonly compiled: Compiled })[] = [];
   const begun = (operation: Algebra.Operation): Run & { readonly compiled: Compiled } => {
     const compiled = compiledOrRefused(operation, base);
-    const run = startRun({ ...options, matches: options.matches() }, compiled);
+    const run = { ...startRun({ ...options, matches: options.matches() }, compiled), compiled };
     runs.push(run);
-    return { ...run, compiled };
+    return run;
   };
   return {
+    runs,
     referenceValue: 'urn:quadpod:dataset',
     getFilterFactor: async () => 1,
     getSelectorShape: async () => wholeOperations,
@@ -63,7 +68,9 @@ export function quadSource({ base, ...options }: QuadSourceOptions): QuadSource 
     queryBoolean: async (operation) => !(await begun(operation).rows.next()).done,
     queryQuads(operation) {
       const { compiled, execution, rows } = begun(operation);
-      return quadStream(graphTriples(execution, compiled.graph!, rows)) as never;
+      // Of a plan that is only told there are no rows.
+      const triples = isTold ? (rows as AsyncGenerator<never>) : graphTriples(execution, compiled.graph!, rows);
+      return quadStream(triples) as never;
     },
     queryVoid: () => Promise.reject(new Error('The dataset is read only.')),
     toString: () => 'dataset',
@@ -118,6 +125,8 @@ export interface QueryAnswers {
   truth(): Promise<boolean>;
   /** Of CONSTRUCT and DESCRIBE, in blocks, each triple once. */
   quads(): AsyncIterable<Quad[]>;
+  /** What the query was compiled to; of one that ran (`observer`), also what its parts did. @param observed the `observer` of the options */
+  explain(observed: Observed): Promise<ExplainedPart>;
   /** Ends what still runs. To be called before the snapshot is closed. */
   close(): Promise<void>;
 }
@@ -126,14 +135,14 @@ export interface QueryAnswers {
  * Asks Comunica's engine over one snapshot.
  * What it gives throws LwsError `too-complex` for what cannot be compiled, and for what is nested too deeply.
  */
-export function answersOf({ algebra, base }: ReadQuery, options: AskOptions): QueryAnswers {
+export function answersOf({ form, algebra, base }: ReadQuery, options: AskOptions): QueryAnswers {
   const assertTime = options.assertTime ?? (() => {});
   const source = quadSource({
     ...options,
     ...{ base, matches: () => matchesOf(options, assertTime), emptyGraphs: emptyGraphs(options, assertTime) },
   });
   const context = contextOf(source, base);
-  return {
+  const answers: QueryAnswers = {
     async *rows() {
       const engine = await loadQueryEngine();
       const stream = (await engine.queryBindings(algebra, context).catch(tooDeep)) as RowStream;
@@ -149,8 +158,15 @@ export function answersOf({ algebra, base }: ReadQuery, options: AskOptions): Qu
       const quadOf = tripleReader();
       for await (const block of (stream as BlockStream<TripleTokens[], Quad>).blocks()) yield block.map(quadOf);
     },
+    async explain(observed) {
+      if (form === 'ask') await answers.truth();
+      else for await (const _ of form === 'select' ? answers.rows() : answers.quads());
+      const [run] = source.runs;
+      return explained({ ...run!.compiled, execution: run!.execution }, observed);
+    },
     close: () => source.close(),
   };
+  return answers;
 }
 
 /** Compilers and Comunica's visitors go down with the query, which is as deep as its text is long. */

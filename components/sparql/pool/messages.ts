@@ -3,7 +3,7 @@
 import type { GraphChanges, MemoryAsked, ServiceAnswer, ServiceCall } from '../../../lib/component/memory.js';
 import type { AllowedHost } from '../../../lib/component/outbound.js';
 import type { GraphScope, Parameters } from '../../../lib/component/query.js';
-import type { AcceptedFormats } from '../protocol.js';
+import type { AcceptedFormats, Explain } from '../protocol.js';
 
 /** What is decided of a graph: whether it may be read, may be known of, or may be made where there is none. */
 export type Purpose = 'read' | 'know' | 'make';
@@ -25,6 +25,8 @@ export interface QueryTask {
   readonly parameters?: Parameters;
   /** Milliseconds after which the client wants it ended, where that is sooner than the setting. */
   readonly timeoutMs?: number;
+  /** The plan is wanted instead of the answer. */
+  readonly explain?: Explain;
   /** Hosts that SERVICE may name. */
   readonly allowedServices: readonly AllowedHost[];
 }

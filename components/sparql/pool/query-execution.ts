@@ -5,6 +5,7 @@ import {
   type AskOptions,
   answersOf,
   keysFor,
+  Observed,
   parseQuery,
   type QueryAnswers,
   type ReadQuery,
@@ -30,9 +31,15 @@ export async function runQuery(task: QueryTask, run: AskOptions): Promise<QueryR
   const query = await parseQuery(task.query, task.base, task);
   const dataset = { ...run, ...graphsOf(task, query) };
   const keys = run.memory ? undefined : await keysFor(dataset, query.algebra, run.assertTime ?? (() => {}));
-  const answers = answersOf(query, { ...dataset, keys });
+  const observed = task.explain && new Observed(task.explain === 'run');
+  const answers = answersOf(query, { ...dataset, keys, observer: observed });
   try {
-    const { mediaType, chunks } = await startQuery(task, query, answers);
+    const { mediaType, chunks } = observed
+      ? {
+          mediaType: 'application/json',
+          chunks: once(JSON.stringify({ form: query.form, plan: await answers.explain(observed) })),
+        }
+      : await startQuery(task, query, answers);
     return { mediaType, chunks: endingWith(measured(chunks, task.maxBytes), () => answers.close()) };
   } catch (error) {
     await answers.close();

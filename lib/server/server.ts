@@ -155,8 +155,6 @@ function migrating(progress: Platform['progress']): (done: number) => void {
   };
 }
 
-/** Milliseconds after which threads are loaded that the first requests seldom need. */
-const warmMs = 3_000;
 /** Milliseconds that requests under way get to end; fewer once their connections are closed. */
 const [endMs, endUnconnectedMs] = [10_000, 1_000];
 
@@ -180,10 +178,8 @@ export async function createServer(settings: Settings, equipment: Equipment): Pr
     await close();
     throw error;
   }
-  const warming = setTimeout(() => storage.documents.warm(), warmMs).unref();
   let door: Door | undefined;
   const end = async (): Promise<void> => {
-    clearTimeout(warming);
     for (const installation of installations) installation.drain?.();
     await door?.close(endMs);
     await app.close(door ? endUnconnectedMs : endMs);

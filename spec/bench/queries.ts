@@ -52,7 +52,8 @@ const builder = new Thread<BuilderFunctions>({
   script: new URL('../../lib/query/memory/memory-index-builder.js', import.meta.url),
   limits: {},
 });
-const index = (await builder.call('build', { folder, maxQuads: 2 * quads }))!;
+const task = { folder, maxQuads: 2 * quads, keptFrom: Number.POSITIVE_INFINITY, storage: '' };
+const { data: index } = (await builder.call('build', task))!;
 await builder.end();
 const layers = new MemoryLayers();
 layers.use({ version: 1, sequence: 0, data: index });

@@ -14,11 +14,13 @@ export interface IndexData {
   readonly terms: TermTableData;
 }
 
-export const bytesOf = ({ quads, terms }: IndexData): number =>
-  [...quads.columns.flat(), terms.text, terms.offsets, terms.hashes, terms.slots].reduce(
-    (sum, { byteLength }) => sum + byteLength,
-    0,
-  );
+export const buffersOf = ({ quads, terms }: IndexData): readonly SharedArrayBuffer[] => [
+  ...quads.columns.flat(),
+  ...[terms.text, terms.offsets, terms.hashes, terms.slots],
+];
+
+export const bytesOf = (data: IndexData): number =>
+  buffersOf(data).reduce((sum, { byteLength }) => sum + byteLength, 0);
 
 /** The columns S, P, O and G, which grow as quads are added. */
 class QuadColumns {

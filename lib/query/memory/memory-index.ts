@@ -7,18 +7,20 @@ import type { Log } from '../../log.js';
 import type { Store } from '../../storage/engine/store.js';
 import { Thread } from '../../threads/thread.js';
 import { threadLimits } from '../../threads/thread-limits.js';
-import { bytesOf, type IndexData } from './index-data.js';
+import { bytesOf } from './index-data.js';
 import { LayeredGraphs } from './layered-graphs.js';
-import type { BuilderFunctions } from './memory-index-builder.js';
+import type { BuilderFunctions, BuiltIndex } from './memory-index-builder.js';
 import type { GraphChanges, MemoryAsked, MemoryBase, QueryThread } from './memory-layers.js';
 
 export interface MemoryIndexOptions {
   /** The folder of the LevelDB. */
   readonly folder: string;
-  readonly store: Pick<Store, 'onStage' | 'onCommit' | 'onDrop' | 'kept' | 'grow' | 'growsAt'>;
+  readonly store: Pick<Store, 'onStage' | 'onCommit' | 'onDrop' | 'kept' | 'grow' | 'growsAt' | 'changes'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
   /** A storage with more quads has no index; 0: none has one. */
   readonly maxQuads: number;
+  /** An index of so many quads is kept as a file, too. */
+  readonly keptFrom?: number;
   /** Up to so many changed graphs never lead to a new build: queries read them one by one. */
   readonly fewGraphs?: number;
   /** The shortest time between two builds. */
@@ -56,6 +58,7 @@ export class MemoryIndex {
   private quads = 0;
   private builder: Thread<BuilderFunctions> | undefined;
   private built: Promise<void> | undefined;
+  private saver: Thread<BuilderFunctions> | undefined;
   private timer: NodeJS.Timeout | undefined;
   private isClosed = false;
   private isPaused = false;
@@ -125,22 +128,26 @@ export class MemoryIndex {
   }
 
   private async build(builder: Thread<BuilderFunctions>, sequence: number): Promise<void> {
-    const { folder, maxQuads, pauseMs = 10_000, pauseTimes = 10 } = this.options;
+    const { folder, maxQuads, store, keptFrom = 50_000, pauseMs = 10_000, pauseTimes = 10 } = this.options;
     const began = performance.now();
-    let data: IndexData | undefined;
+    let built: BuiltIndex | undefined;
     let failure: unknown;
     try {
-      data = await builder.call('build', { folder, maxQuads });
+      built = await builder.call('build', { folder, maxQuads, keptFrom, storage: store.changes.storage });
     } catch (error) {
       failure = error;
     }
-    await builder.end();
+    // The file is written beside: without one, it is only slower.
+    this.saver = builder;
+    const saved = built && !this.isClosed ? builder.call('save', undefined).catch(() => {}) : Promise.resolve();
+    const ended = saved.then(() => builder.end());
+    if (!built) await ended;
     this.builder = undefined;
     if (this.isClosed) return;
     if (this.isPaused) return this.drop();
     const ms = Math.round(performance.now() - began);
     this.nextAt = Date.now() + Math.max(pauseMs, pauseTimes * ms);
-    if (data) this.adopt({ version: ++this.version, sequence, data }, ms);
+    if (built) this.adopt({ version: ++this.version, sequence, data: built.data }, built.changed ?? [], ms);
     else this.giveUp(failure);
   }
 
@@ -189,14 +196,17 @@ export class MemoryIndex {
   private async endBuild(): Promise<void> {
     await this.builder?.end();
     await this.built;
+    await this.saver?.end();
   }
 
-  private adopt(base: MemoryBase, ms: number): void {
+  private adopt(base: MemoryBase, changed: readonly string[], ms: number): void {
     this.quads = base.data.quads.count;
     this.changed.forget(base.sequence);
+    this.changed.add(changed, quadsOfGraph);
     this.give(base);
     [this.hasFailed, this.isTold] = [false, false];
-    this.options.log.info({ quads: this.quads, bytes: bytesOf(base.data), ms }, 'The index in memory is ready.');
+    const facts = { quads: this.quads, bytes: bytesOf(base.data), changed: changed.length, ms };
+    this.options.log.info(facts, 'The index in memory is ready.');
     this.review();
   }
 

@@ -89,27 +89,29 @@ async function* join(execution: Execution, plan: JoinPlan, input: Blocks | undef
     isFirst = false;
     bind(part.certain);
   }
-  const outer = new Set(bound);
-  let count = 1;
-  if (input) {
-    const [first, all] = await peek(rows);
-    rows = all;
-    count = Math.max(1, first.length);
-    first[0]?.forEach((token, slot) => {
-      if (token !== undefined) outer.add(slot);
+  const items = [...plan.patterns, ...others];
+  // What rows bind, also those that are handed in.
+  const known = new Set(bound);
+  let some: readonly Row[] = [];
+  if (input && items.length > 1) {
+    [some, rows] = await peek(rows);
+    some[0]?.forEach((token, slot) => {
+      if (token !== undefined) known.add(slot);
     });
   }
-  const items = [...plan.patterns, ...others];
-  const order = items.length > 1 ? await JoinOrder.of(execution, items, { bound: outer, rows: count }) : undefined;
-  for (let taken = 0; taken < items.length; taken++) {
-    let some: readonly Row[] | undefined;
-    if (order?.isOpen && !isFirst) [some, rows] = await peek(rows);
-    const item = (await order?.next(taken === 0 ? outer : bound, some)) ?? items[0]!;
+  const before = { bound: known, rows: Math.max(1, some.length) };
+  const order = items.length > 1 ? await JoinOrder.of(execution, items, before) : undefined;
+  for (const first of items) {
+    if (order?.isOpen && !isFirst && some.length === 0) [some, rows] = await peek(rows);
+    const item = (await order?.next(known, some)) ?? first;
+    some = [];
     const isPattern = 'places' in item;
     execution.observer?.taken(plan, item);
     rows = isPattern ? joinedPattern(execution, item, rows) : execute(execution, item, isFirst ? undefined : rows);
     isFirst = false;
-    bind(isPattern ? slotsOf(item) : item.certain);
+    const slots = isPattern ? slotsOf(item) : item.certain;
+    for (const slot of slots) known.add(slot);
+    bind(slots);
   }
   yield* filters.length > 0 ? filtered(rows, filters) : rows;
 }

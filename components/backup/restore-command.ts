@@ -16,6 +16,7 @@ import {
   putSynced,
   writeBatch,
 } from '../../lib/component/level.js';
+import { mostQuads } from '../../lib/component/memory.js';
 import { writeLinksetGraphs } from '../../lib/component/resources.js';
 import { countQuads, migrate } from '../../lib/component/store.js';
 import { BackupError, type CountedGraph, graphKeys, isOf } from './entries.js';
@@ -24,7 +25,6 @@ import { GraphSet } from './graph-set.js';
 import { Rewriting } from './restored-iris.js';
 import { readState } from './state-file.js';
 
-const mostIndexed = 1_000_000;
 /** Entries of a batch, each of which is synced. */
 const batchSize = 10_000;
 
@@ -111,7 +111,7 @@ async function assertEmpty(target: string, blobs: Blobs): Promise<void> {
 
 /** With more quads than any storage has in memory by default, all orders are written at once; else the server adds them when they are due. */
 const ordersOf = ({ quads }: Manifest): Orders =>
-  quads.reduce((sum, { triples }) => sum + triples, 0) > mostIndexed ? Orders.all : Orders.one;
+  quads.reduce((sum, { triples }) => sum + triples, 0) > mostQuads ? Orders.all : Orders.one;
 
 interface EntriesTask {
   readonly level: Level;

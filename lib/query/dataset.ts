@@ -1,13 +1,12 @@
 /** The caller's dataset over one snapshot, and what reads it: the index in memory, or LevelDB. */
 import type { Algebra } from '@comunica/utils-algebra';
-import { keyBlocks, type Level, type LevelSnapshot } from '../storage/engine/durable-level.js';
-import { Orders } from '../storage/graphs/orders.js';
-import { graphPrefix } from '../storage/graphs/quad-keys.js';
-import { metaKey, rangeOf } from '../storage/state/records.js';
+import type { Level, LevelSnapshot } from '../storage/engine/durable-level.js';
+import { keptOrders } from '../storage/engine/growth.js';
 import { keyLists } from './access/changed-keys.js';
 import { type DatasetGraphs, graphGate, nameOfNone } from './access/graph-gate.js';
 import { type KeyIterators, keyIterators } from './access/key-iterators.js';
 import { type QuadMatches, quadMatches } from './access/quad-matches.js';
+import { graphBlocks } from './memory/index-data.js';
 import { memoryMatches } from './memory/memory-matches.js';
 import type { MemoryView } from './memory/memory-view.js';
 
@@ -36,8 +35,7 @@ export async function keysFor(
   operation: Algebra.Operation,
   assertTime: () => void,
 ): Promise<KeyIterators> {
-  if (Orders.read(level.getSync(metaKey('orders'), { snapshot })).isWhole)
-    return keyIterators(level, snapshot, assertTime);
+  if (keptOrders(level, snapshot).isWhole) return keyIterators(level, snapshot, assertTime);
   const names = new Set([...(dataset.defaultGraphs ?? []), ...(dataset.namedGraphs ?? [])]);
   const isNamed = dataset.defaultGraphs && dataset.namedGraphs ? true : namesGraphs(operation, names);
   if (!isNamed || names.size > fewGraphs) throw new NeedsIndexError();
@@ -45,8 +43,8 @@ export async function keysFor(
   await gate.decide(names);
   const found = new Set<string>();
   for (const name of names) {
-    const prefix = graphPrefix(gate.isOpen(name) ? name : nameOfNone(name));
-    for await (const keys of keyBlocks(level, rangeOf(prefix), { snapshot })) {
+    const graph = gate.isOpen(name) ? name : nameOfNone(name);
+    for await (const keys of graphBlocks(level, snapshot, graph)) {
       assertTime();
       for (const key of keys) found.add(key);
       if (found.size > fewTriples) throw new NeedsIndexError();

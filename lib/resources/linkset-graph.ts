@@ -7,9 +7,9 @@ import { DataFactory } from 'rdf-data-factory';
 import { isAbsoluteIri } from '../rdf/iri.js';
 import { rdf } from '../rdf/vocabulary.js';
 import { entryBlocks, type Level, writeBatch } from '../storage/engine/durable-level.js';
-import { Orders } from '../storage/graphs/orders.js';
+import { keptOrders } from '../storage/engine/growth.js';
 import { encodeGraph } from '../storage/graphs/quad-keys.js';
-import { entryRange, metaKey, partsOfEntry } from '../storage/state/records.js';
+import { entryRange, partsOfEntry } from '../storage/state/records.js';
 import { type ClientLinks, declaredTypes, linkedValues, registered } from './linkset.js';
 import { linksetOf } from './names.js';
 
@@ -38,7 +38,7 @@ export function linksetQuads(links: ClientLinks, iri: string): Quad[] {
 
 /** Writes the graphs of linksets that have none: those of servers that did not keep them. It may be broken off and begun again. */
 export async function writeLinksetGraphs(level: Level): Promise<void> {
-  const orders = Orders.read(await level.get(metaKey('orders')));
+  const orders = keptOrders(level);
   for await (const entries of entryBlocks(level, allLinks))
     for (const [entry, value] of entries) {
       const keys = linksetGraph(JSON.parse(value) as ClientLinks, partsOfEntry(entry)[1]!);

@@ -1,6 +1,6 @@
 /** Reads quads of a snapshot into memory: all of a store, sorted and shared between threads, or those of one graph. */
 import { keyBlocks, type Level, type LevelSnapshot } from '../../storage/engine/durable-level.js';
-import { graphPrefix, separator } from '../../storage/graphs/quad-keys.js';
+import { allQuads, graphPrefix } from '../../storage/graphs/quad-keys.js';
 import { rangeOf } from '../../storage/state/records.js';
 import { graphAt, KeyReader } from '../access/key-reader.js';
 import type { TermKey } from '../access/terms.js';
@@ -58,7 +58,7 @@ export async function readQuads(
   const ids = [0, 0, 0, 0];
   const tokens: TermKey[] = ['', '', '', ''];
   const mostText = Math.max(leastText, most * textOfQuad);
-  for await (const keys of keyBlocks(level, rangeOf(`GSPO${separator}`), { snapshot })) {
+  for await (const keys of keyBlocks(level, allQuads, { snapshot })) {
     if (quads.count + keys.length > most || terms.textBytes > mostText || isStopped()) return undefined;
     for (const key of keys) {
       reader.read(key, '');

@@ -1,4 +1,5 @@
 /** A plan as a tree for people: what each part does, how much was expected of it, and how much came when it ran. It must not run anything. */
+import { bracketed, quotedLiteral, shortString } from '../../rdf/turtle-terms.js';
 import { type TermKey, termOf } from '../access/terms.js';
 import { type Blocks, type Pattern, type Place, type Plan, type Row, type Slot, slotsOf } from '../plan/plan.js';
 import type { Execution, Observer } from './execution.js';
@@ -107,10 +108,8 @@ export function explained({ plan, execution, variables }: Explainable, observed:
 
 function termText(token: TermKey): string {
   const term = termOf(token);
-  if (term.termType === 'NamedNode') return `<${term.value}>`;
-  if (term.termType === 'BlankNode') return `_:${term.value}`;
-  const type = term.datatype.value.endsWith('#string') ? '' : `^^<${term.datatype.value}>`;
-  return JSON.stringify(term.value) + (term.language === '' ? type : `@${term.language}`);
+  if (term.termType === 'NamedNode') return bracketed(term.value);
+  return term.termType === 'BlankNode' ? `_:${term.value}` : quotedLiteral(term, shortString, bracketed);
 }
 
 interface About {

@@ -8,7 +8,7 @@ import { isLargeGraph, lineCounter } from '../graphs/graph-lines.js';
 import { hiddenGraphs } from '../graphs/hidden-keys.js';
 import { Orders } from '../graphs/orders.js';
 import { decodeKeys } from '../graphs/quad-decoding.js';
-import { indexNames, separator } from '../graphs/quad-keys.js';
+import { allQuads, indexNames, separator } from '../graphs/quad-keys.js';
 import { allChanges, positionOfKey, readEntry } from '../log/change-entry.js';
 import {
   allBlobs,
@@ -134,7 +134,7 @@ class Check {
     const fact = (name: 'orders' | 'quads') => level.get(metaKey(name), { snapshot: this.snapshot });
     const orders = Orders.read(await fact('orders'));
     let inAll = 0;
-    for await (const keys of keyBlocks(level, rangeOf(`GSPO${separator}`), { snapshot: this.snapshot })) {
+    for await (const keys of keyBlocks(level, allQuads, { snapshot: this.snapshot })) {
       let at = 0;
       for (const { graph, subject, predicate } of decodeKeys('GSPO', keys)) {
         const large = this.largeSizes.get(graph.value);

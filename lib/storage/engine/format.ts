@@ -5,10 +5,10 @@
 
 import { countLines } from '../graphs/line-sizes.js';
 import { Orders } from '../graphs/orders.js';
+import { allQuads } from '../graphs/quad-keys.js';
 import { widenKeys } from '../graphs/widen-keys.js';
 import { metaKey } from '../state/records.js';
 import { type BatchWriter, keyBlocks, type Level, writeBatch } from './durable-level.js';
-import { allQuads } from './growth.js';
 import { countEarlierEntries } from './quota.js';
 
 /** The format of a new store. A server refuses to open a store whose format it does not know. */

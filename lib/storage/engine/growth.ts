@@ -3,16 +3,18 @@
  * Two batches would not do: of the records of LevelDB's log a power cut may take an earlier one and leave a later one.
  */
 import { Orders } from '../graphs/orders.js';
-import { graphPrefix, otherKeys } from '../graphs/quad-keys.js';
-import { metaKey, rangeOf } from '../state/records.js';
+import { allQuads, otherKeys } from '../graphs/quad-keys.js';
+import { metaKey } from '../state/records.js';
 import { breathe } from './batch-filling.js';
-import type { BatchWriter, Level } from './durable-level.js';
+import type { BatchWriter, Level, LevelSnapshot } from './durable-level.js';
 
 /** Quads of a step, and bytes of their GSPO keys, about: others wait for it. */
 const [quadsOfStep, bytesOfStep] = [500, { highWaterMarkBytes: 128 << 10 }];
 const quadsAtATime = 250;
-/** `GSPO` and its separator: what the keys of all quads begin with. */
-export const allQuads = rangeOf(graphPrefix('').slice(0, -2));
+
+/** The orders that the quads of a state have keys in. @param snapshot absent: the newest */
+export const keptOrders = (level: Level, snapshot?: LevelSnapshot): Orders =>
+  Orders.read(level.getSync(metaKey('orders'), snapshot ? { snapshot } : {}));
 
 /** The orders that quads have on the disk, and how many quads there are. */
 export interface KeptQuads {
@@ -36,7 +38,7 @@ export class Growth implements KeptQuads {
 
   /** Reads what the disk says. */
   read(): void {
-    this.orders = Orders.read(this.level.getSync(metaKey('orders')));
+    this.orders = keptOrders(this.level);
     this.quads = Number(this.level.getSync(metaKey('quads')) ?? 0);
   }
 

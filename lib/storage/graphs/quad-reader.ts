@@ -9,15 +9,15 @@ import { wrap } from 'asynciterator';
 import { type Pattern, Quadstore, type TermName } from 'quadstore';
 import { DataFactory } from 'rdf-data-factory';
 import type { Level, LevelSnapshot } from '../engine/durable-level.js';
-import { metaKey } from '../state/records.js';
+import { keptOrders } from '../engine/growth.js';
 import { hiddenGraphs } from './hidden-keys.js';
-import { Orders, quadstoreIndexes } from './orders.js';
+import { quadstoreIndexes } from './orders.js';
 
 const names: readonly TermName[] = ['subject', 'predicate', 'object', 'graph'];
 
 /** The indexes that the quads of a state can be found in. */
 const indexesOf = (level: Level, snapshot: LevelSnapshot | undefined): TermName[][] =>
-  quadstoreIndexes(Orders.read(level.getSync(metaKey('orders'), snapshot ? { snapshot } : {})));
+  quadstoreIndexes(keptOrders(level, snapshot));
 
 /** Quads of one snapshot each time; written only by the storage's transactions. */
 export class QuadReader extends Quadstore implements Source<Quad> {
